@@ -1,0 +1,3 @@
+//! The verdict while the history is still being written.
+//!
+//! Nothing is here yet.

@@ -1,0 +1,3 @@
+//! Linearizability: versioned registers in linear time, and any model.
+//!
+//! Nothing is here yet.

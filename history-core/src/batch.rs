@@ -1,0 +1,214 @@
+//! A block of a history's text and the ops it holds: the unit in which readers hand out ops.
+
+use crate::op::{Fields, OWN_FIELDS};
+use crate::syntax::Fault;
+use crate::tape::{Tag, Tape};
+use crate::value::Entries;
+use crate::{Op, OpKind, Pair, Position, Process, Value};
+
+/// Some consecutive ops and the text they were read from.
+///
+/// Readers fill the same few batches over and over, so a history streams through memory of a constant size.
+#[derive(Default, Debug)]
+pub struct Batch {
+    pub(crate) tape: Tape,
+    pub(crate) records: Vec<Record>,
+    /// The offset of `tape.source` in the whole text.
+    pub(crate) starts_at: u64,
+}
+
+/// An op whose values are on the batch's tape.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record {
+    pub(crate) index: Option<u64>,
+    pub(crate) time: Option<i64>,
+    pub(crate) process: ProcessRecord,
+    pub(crate) kind: OpKind,
+    pub(crate) pair: Pair,
+    /// The node of `f`, where that is a name.
+    pub(crate) f: Option<u32>,
+    pub(crate) value: Option<u32>,
+    /// The node of the whole op, a map; absent where all its fields are known.
+    pub(crate) map: Option<u32>,
+    pub(crate) position: Position,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProcessRecord {
+    Client(i64),
+    /// The node of its name.
+    Other(u32),
+    Unknown,
+}
+
+impl Batch {
+    /// An empty batch.
+    pub fn new() -> Batch {
+        Batch::default()
+    }
+
+    /// How many ops it holds.
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// Its `i`th op. O(1).
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    pub fn op(&self, i: usize) -> Op<'_> {
+        let record = &self.records[i];
+        let value = |node: u32| Value::at(&self.tape, node as usize);
+        Op {
+            index: record.index.unwrap_or_default(),
+            time: record.time,
+            process: match record.process {
+                ProcessRecord::Client(number) => Process::Client(number),
+                ProcessRecord::Other(node) => Process::Other(value(node).as_name().unwrap_or_default()),
+                ProcessRecord::Unknown => Process::Unknown,
+            },
+            kind: record.kind,
+            f: record.f.and_then(|node| value(node).as_name()),
+            value: record.value.map_or(Value::Nil, value),
+            pair: record.pair,
+            extra: Fields(record.map.map(|node| match value(node) {
+                Value::Map(entries) => entries,
+                _ => Entries::empty(&self.tape),
+            })),
+            position: Some(record.position),
+        }
+    }
+
+    /// Its ops, in order.
+    pub fn ops(&self) -> impl Iterator<Item = Op<'_>> {
+        (0..self.len()).map(|i| self.op(i))
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.tape.clear();
+        self.records.clear();
+    }
+
+    /// Makes an op of the value at `node`, which was just read.
+    pub(crate) fn push_op(&mut self, mut node: usize, position: Position) -> Result<(), Fault> {
+        let tape = &self.tape;
+        // A record's tag, #jepsen.history.Op{...}, says nothing that we need.
+        while tape.nodes[node].tag == Tag::Tagged {
+            node += 1;
+        }
+        let head = tape.nodes[node];
+        if head.tag != Tag::Map {
+            return Err(Fault::op(format!("found {} where an op belongs", Value::at(tape, node).kind()), OP));
+        }
+        let mut found = Found::default();
+        let (mut at, end) = (node + 1, head.b as usize);
+        while at < end {
+            let value = tape.after(at);
+            found.field(tape, at, value)?;
+            at = tape.after(value);
+        }
+        let record = found.into_record(node, position)?;
+        self.records.push(record);
+        Ok(())
+    }
+}
+
+pub(crate) const OP: &str = "an op: a map with :type (invoke, ok, fail or info), :process, :f and :value";
+
+/// The fields of one op, as they are found.
+#[derive(Default)]
+struct Found {
+    index: Option<u64>,
+    time: Option<i64>,
+    process: Option<ProcessRecord>,
+    kind: Option<OpKind>,
+    f: Option<u32>,
+    value: Option<u32>,
+    /// One bit for each of [`OWN_FIELDS`].
+    seen: u8,
+    has_extra: bool,
+}
+
+impl Found {
+    fn field(&mut self, tape: &Tape, key: usize, at: usize) -> Result<(), Fault> {
+        let Some(name) = Value::at(tape, key).as_name() else {
+            self.has_extra = true;
+            return Ok(());
+        };
+        let Some(which) = OWN_FIELDS.iter().position(|own| *own == name) else {
+            self.has_extra = true;
+            return Ok(());
+        };
+        if self.seen & (1 << which) != 0 {
+            return Err(Fault::op(format!("the op has two fields named {name}"), "one of each"));
+        }
+        self.seen |= 1 << which;
+        let value = Value::at(tape, at);
+        match name {
+            "index" => self.index = index(value)?,
+            "time" => self.time = time(value)?,
+            "process" => self.process = Some(process(value, at)?),
+            "type" => self.kind = Some(kind(value)?),
+            "f" => self.f = value.as_name().map(|_| at as u32),
+            _ => self.value = Some(at as u32),
+        }
+        Ok(())
+    }
+
+    fn into_record(self, node: usize, position: Position) -> Result<Record, Fault> {
+        let Some(kind) = self.kind else { return Err(Fault::op("the map has no :type".into(), OP)) };
+        Ok(Record {
+            index: self.index,
+            time: self.time,
+            process: self.process.unwrap_or(ProcessRecord::Unknown),
+            kind,
+            pair: Pair::Alone,
+            f: self.f,
+            value: self.value,
+            map: self.has_extra.then_some(node as u32),
+            position,
+        })
+    }
+}
+
+fn index(value: Value<'_>) -> Result<Option<u64>, Fault> {
+    match value {
+        Value::Nil => Ok(None),
+        Value::Int(i) if i >= 0 => Ok(Some(i.cast_unsigned())),
+        _ => Err(Fault::op(format!("the op's index is {value}"), "an integer from 0 on")),
+    }
+}
+
+fn time(value: Value<'_>) -> Result<Option<i64>, Fault> {
+    match value {
+        Value::Nil => Ok(None),
+        Value::Int(ns) => Ok(Some(ns)),
+        // Some harnesses write nanoseconds as 1.5e9; a fraction of one means nothing.
+        Value::Float(ns) if ns.is_finite() => Ok(Some(ns as i64)),
+        _ => Err(Fault::op(format!("the op's time is {value}"), "nanoseconds since the test began, as a number")),
+    }
+}
+
+fn kind(value: Value<'_>) -> Result<OpKind, Fault> {
+    value
+        .as_name()
+        .and_then(OpKind::from_name)
+        .ok_or_else(|| Fault::op(format!("the op's type is {value}"), "invoke, ok, fail or info"))
+}
+
+fn process(value: Value<'_>, at: usize) -> Result<ProcessRecord, Fault> {
+    match value {
+        Value::Nil => Ok(ProcessRecord::Unknown),
+        Value::Int(number) => Ok(ProcessRecord::Client(number)),
+        Value::Str(name) | Value::Keyword(name) | Value::Symbol(name) => {
+            Ok(name.parse().map_or(ProcessRecord::Other(at as u32), ProcessRecord::Client))
+        }
+        _ => Err(Fault::op(format!("the op's process is {value}"), "an integer, or a name like :nemesis")),
+    }
+}

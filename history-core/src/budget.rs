@@ -1,0 +1,96 @@
+//! What a search may spend before it must say that it does not know.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// Limits on a search. The default has none.
+///
+/// Running out gives [`Verdict::Unknown`](crate::Verdict::Unknown), never a guess. Limits on states and bytes are
+/// deterministic; a deadline and a cancellation are not, and only ever take a verdict away.
+///
+/// ```
+/// use history_core::{Budget, Spent};
+///
+/// let budget = Budget { states_max: Some(1000), ..Budget::default() };
+/// assert_eq!(budget.check(1000, 0), Ok(()));
+/// assert_eq!(budget.check(1001, 0), Err(Spent::States));
+/// budget.cancel.cancel();
+/// assert_eq!(budget.check(0, 0), Err(Spent::Cancelled));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Budget {
+    /// States (configurations, nodes of a search) that may be visited.
+    pub states_max: Option<u64>,
+    /// Bytes that the search may hold at one time.
+    pub bytes_max: Option<u64>,
+    /// When to stop.
+    pub deadline: Option<Instant>,
+    /// A flag that others may raise. Code of models can see it too, and should look at it in long steps.
+    pub cancel: Cancel,
+}
+
+/// A flag that says "stop", shared by all its clones.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Raises the flag, for good.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was raised.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Which part of a budget ran out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Spent {
+    /// [`Budget::states_max`].
+    States,
+    /// [`Budget::bytes_max`].
+    Bytes,
+    /// [`Budget::deadline`].
+    Time,
+    /// [`Budget::cancel`].
+    Cancelled,
+}
+
+impl Spent {
+    /// As a clause: `"the time was up"`.
+    pub fn because(self) -> &'static str {
+        match self {
+            Spent::States => "the limit of states was reached",
+            Spent::Bytes => "the limit of memory was reached",
+            Spent::Time => "the time was up",
+            Spent::Cancelled => "it was cancelled",
+        }
+    }
+}
+
+impl Budget {
+    /// Whether a search that has visited `states` and holds `bytes` may go on. Reads the clock if there is a deadline, so
+    /// call it every few thousand steps.
+    ///
+    /// # Errors
+    ///
+    /// What ran out.
+    pub fn check(&self, states: u64, bytes: u64) -> Result<(), Spent> {
+        if self.cancel.is_cancelled() {
+            return Err(Spent::Cancelled);
+        }
+        if self.states_max.is_some_and(|max| states > max) {
+            return Err(Spent::States);
+        }
+        if self.bytes_max.is_some_and(|max| bytes > max) {
+            return Err(Spent::Bytes);
+        }
+        if self.deadline.is_some_and(|deadline| Instant::now() > deadline) {
+            return Err(Spent::Time);
+        }
+        Ok(())
+    }
+}

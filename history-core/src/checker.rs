@@ -1,0 +1,52 @@
+//! The spine: a checker is a fold over ops.
+
+use crate::error::HistoryError;
+use crate::options::{OptionError, OptionSpec, Options};
+use crate::{Budget, Op, Reader, Report};
+use std::ops::ControlFlow;
+
+/// A checker, as the registry and the command line know it.
+pub trait Checker: Send + Sync {
+    /// Its name: `"list-append"`.
+    fn name(&self) -> &str;
+
+    /// What it decides, in one line.
+    fn summary(&self) -> &str;
+
+    /// The options it takes.
+    fn options(&self) -> &[OptionSpec];
+
+    /// Begins a history.
+    ///
+    /// # Errors
+    ///
+    /// If an option's value makes no sense.
+    fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError>;
+}
+
+/// One history on its way through a checker.
+pub trait Run: Send {
+    /// Takes the next op. `Break` once the verdict can no longer change.
+    ///
+    /// # Errors
+    ///
+    /// If the history cannot be judged. That is no verdict.
+    fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError>;
+
+    /// Ends the history. A search that spends the budget gives [`Unknown`](crate::Verdict::Unknown).
+    ///
+    /// # Errors
+    ///
+    /// If the history as a whole cannot be judged.
+    fn finish(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError>;
+}
+
+/// Runs a checker over everything that a reader holds.
+///
+/// # Errors
+///
+/// If the text is not a history, or not one that the checker can judge.
+pub fn check(mut run: Box<dyn Run>, reader: &mut Reader<'_>, budget: &Budget) -> Result<Report, HistoryError> {
+    reader.for_each(|op| run.observe(op))?;
+    run.finish(budget)
+}

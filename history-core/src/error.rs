@@ -1,0 +1,125 @@
+//! Why a history cannot be judged, and where in its text.
+
+use std::fmt;
+
+/// A place in the text of a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Position {
+    /// Bytes before it, of the decompressed text.
+    pub offset: u64,
+    /// Counted from 1.
+    pub line: u64,
+    /// In characters, counted from 1.
+    pub column: u64,
+}
+
+/// The line around a [`Position`], cut to a readable length.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snippet {
+    /// Part of one line, without its end; control characters are replaced.
+    pub text: String,
+    /// How many characters of `text` stand before the position.
+    pub caret: usize,
+}
+
+/// What went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The bytes could not be had: reading or decompressing failed.
+    Io,
+    /// The text is not EDN, JSON or a history's table.
+    Syntax,
+    /// The text is well formed, but it holds something other than ops.
+    NotAnOp,
+    /// The ops do not fit together: a completion without invocation, indices that go back.
+    Pairing,
+    /// A checker cannot make sense of an op.
+    Unexpected,
+    /// A limit was reached.
+    Limit,
+}
+
+/// A history that cannot be judged. Never a verdict.
+///
+/// Displays as `line 3, column 7: what is wrong; expected what would be right`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistoryError {
+    /// What sort of thing went wrong.
+    pub kind: ErrorKind,
+    /// What was found, as a clause: `"this completion has no invocation"`.
+    pub message: String,
+    /// What would have been right, as a phrase: `"an op, like {:type :ok ...}"`.
+    pub expected: Option<String>,
+    /// Where; absent where the whole input is meant.
+    pub position: Option<Position>,
+    /// The text there.
+    pub snippet: Option<Snippet>,
+}
+
+impl HistoryError {
+    /// An error without a place yet.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> HistoryError {
+        HistoryError { kind, message: message.into(), expected: None, position: None, snippet: None }
+    }
+
+    /// The same error, saying what would have been right.
+    #[must_use]
+    pub fn expected(mut self, what: impl Into<String>) -> HistoryError {
+        self.expected = Some(what.into());
+        self
+    }
+
+    /// The same error at a place, unless it has one already.
+    #[must_use]
+    pub fn at(mut self, position: Position) -> HistoryError {
+        self.position.get_or_insert(position);
+        self
+    }
+
+    /// Adds the text around the error's position, given a piece of the source and the offset at which that begins.
+    #[must_use]
+    pub(crate) fn with_source(mut self, source: &[u8], starts_at: u64) -> HistoryError {
+        if let (None, Some(position)) = (&self.snippet, self.position)
+            && let Some(at) = position.offset.checked_sub(starts_at)
+            && at <= source.len() as u64
+        {
+            self.snippet = Some(Snippet::cut(source, at as usize));
+        }
+        self
+    }
+}
+
+impl fmt::Display for HistoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(Position { line, column, .. }) = self.position {
+            write!(f, "line {line}, column {column}: ")?;
+        }
+        f.write_str(&self.message)?;
+        if let Some(expected) = &self.expected {
+            write!(f, "; expected {expected}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for HistoryError {}
+
+impl Snippet {
+    /// Characters shown on either side of the place.
+    const SIDE_CHARS_MAX: usize = 60;
+
+    fn cut(source: &[u8], at: usize) -> Snippet {
+        let start = memchr::memrchr(b'\n', &source[..at]).map_or(0, |i| i + 1);
+        let end = memchr::memchr(b'\n', &source[at..]).map_or(source.len(), |i| at + i);
+        // Four bytes a character at the most; what is cut off is not decoded.
+        let before = String::from_utf8_lossy(&source[start.max(at.saturating_sub(4 * Self::SIDE_CHARS_MAX))..at]);
+        let after = String::from_utf8_lossy(&source[at..end.min(at + 4 * Self::SIDE_CHARS_MAX)]);
+        let clean = |c: char| if c.is_control() { ' ' } else { c };
+        let skip = before.chars().count().saturating_sub(Self::SIDE_CHARS_MAX);
+        let mut text: String = before.chars().skip(skip).map(clean).collect();
+        let caret = text.chars().count();
+        text.extend(after.chars().take(Self::SIDE_CHARS_MAX).map(clean));
+        Snippet { text: text.trim_end().to_owned(), caret }
+    }
+}

@@ -1,0 +1,122 @@
+//! A history as a whole, for those who need more than one pass over it.
+
+use crate::batch::Batch;
+use crate::error::HistoryError;
+use crate::{Op, Pair, Reader, Value};
+
+/// All ops of a history, in memory, paired.
+///
+/// Checkers do better with one pass over a [`Reader`]; this is for tests, small histories, and looking things up.
+/// Memory: about twice the text.
+///
+/// ```
+/// use history_core::History;
+///
+/// let history = History::parse("
+///     {:process 0, :type :invoke, :f :write, :value 1}
+///     {:process 1, :type :invoke, :f :read, :value nil}
+///     {:process 0, :type :ok, :f :write, :value 1}
+/// ")?;
+/// assert_eq!(history.len(), 3);
+/// assert_eq!(history.partner(0), Some(2));
+/// assert_eq!(history.partner(1), None, "still in flight");
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct History {
+    batches: Vec<Batch>,
+    /// The number of ops before each batch, and of all.
+    /// Nondecreasing; one longer than `batches`, or empty.
+    starts: Vec<usize>,
+    /// For each op the position of the other half of its operation; its own where there is none.
+    partners: Vec<u32>,
+}
+
+impl History {
+    /// Reads a whole history from text in any format.
+    ///
+    /// # Errors
+    ///
+    /// If the text is not a history.
+    pub fn parse(text: &str) -> Result<History, HistoryError> {
+        History::read(&mut Reader::new(text.as_bytes()))
+    }
+
+    /// Reads all that a reader holds.
+    ///
+    /// # Errors
+    ///
+    /// If the text is not a history.
+    pub fn read(reader: &mut Reader<'_>) -> Result<History, HistoryError> {
+        let mut history = History { starts: vec![0], ..History::default() };
+        // For each slot, who invoked last.
+        let mut open: Vec<u32> = Vec::new();
+        loop {
+            let mut batch = Batch::new();
+            if !reader.read_batch(&mut batch)? {
+                return Ok(history);
+            }
+            for op in batch.ops() {
+                let at = history.partners.len() as u32;
+                history.partners.push(at);
+                match op.pair {
+                    Pair::Alone => {}
+                    Pair::Invokes { slot } => {
+                        open.resize(open.len().max(slot as usize + 1), 0);
+                        open[slot as usize] = at;
+                    }
+                    Pair::Completes { slot, .. } => {
+                        let invocation = open[slot as usize];
+                        history.partners[at as usize] = invocation;
+                        history.partners[invocation as usize] = at;
+                    }
+                }
+            }
+            history.starts.push(history.partners.len());
+            history.batches.push(batch);
+        }
+    }
+
+    /// How many ops there are.
+    pub fn len(&self) -> usize {
+        self.partners.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.partners.is_empty()
+    }
+
+    /// The op at a position, counted from 0 (not its index). O(log blocks).
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    pub fn op(&self, at: usize) -> Op<'_> {
+        let batch = self.starts.partition_point(|start| *start <= at) - 1;
+        self.batches[batch].op(at - self.starts[batch])
+    }
+
+    /// The position of an op's invocation or completion.
+    pub fn partner(&self, at: usize) -> Option<usize> {
+        let partner = self.partners[at] as usize;
+        (partner != at).then_some(partner)
+    }
+
+    /// All ops, in order.
+    pub fn ops(&self) -> impl Iterator<Item = Op<'_>> {
+        self.batches.iter().flat_map(Batch::ops)
+    }
+
+    /// The value an operation had: its completion's, if that has one, else its invocation's.
+    pub fn value(&self, at: usize) -> Value<'_> {
+        let op = self.op(at);
+        if !op.value.is_nil() {
+            return op.value;
+        }
+        match (op.pair, self.partner(at)) {
+            (Pair::Completes { .. }, Some(invocation)) => self.op(invocation).value,
+            _ => Value::Nil,
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Histories of concurrent operations: reading and writing them, and the interface of what judges them.
+//!
+//! A **history** is what clients of a database (or a queue, or a lock) recorded: who invoked what, when, and what came
+//! back. A **checker** folds over its ops and says whether they obey some model, or proves that they do not. This crate is
+//! what all checkers share:
+//!
+//! - [`Reader`] streams [`Op`]s out of EDN, JSON and Jepsen's tables, compressed or not; [`History`] holds them all;
+//!   [`Writer`] writes them.
+//! - [`Checker`] and [`Run`] are what a checker implements, [`Options`] and [`Budget`] what it is given,
+//!   [`Report`] what it answers.
+//! - [`HistoryError`] is what is said of a text that is no history: where, what, and what was expected.
+//!
+//! ```
+//! use history_core::{Reader, Verdict};
+//! use std::ops::ControlFlow;
+//!
+//! // The smallest checker: no op may fail.
+//! let mut verdict = Verdict::Valid;
+//! let text = "{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value 3}";
+//! Reader::new(text.as_bytes()).for_each(|op| {
+//!     if op.kind == history_core::OpKind::Fail {
+//!         verdict = Verdict::Invalid;
+//!     }
+//!     Ok(ControlFlow::Continue(()))
+//! })?;
+//! assert_eq!(verdict, Verdict::Valid);
+//! # Ok::<(), history_core::HistoryError>(())
+//! ```
+//!
+//! # Features
+//!
+//! - `gzip`, `zstd`: read histories compressed so.
+//! - `serde`: `Serialize` and `Deserialize` for reports.
+
+mod batch;
+mod budget;
+mod checker;
+mod datum;
+mod error;
+mod history;
+mod op;
+mod options;
+mod pairing;
+mod read;
+mod report;
+mod syntax;
+mod tape;
+mod value;
+mod write;
+
+pub use batch::Batch;
+pub use budget::{Budget, Cancel, Spent};
+pub use checker::{Checker, Run, check};
+pub use datum::Datum;
+pub use error::{ErrorKind, HistoryError, Position, Snippet};
+pub use history::History;
+pub use op::{Fields, Op, OpKind, Pair, Process};
+pub use options::{OptionError, OptionKind, OptionSpec, Options};
+pub use pairing::Pairing;
+pub use read::{Format, Limits, Reader};
+pub use report::{Anomaly, Artifact, Report, Step, Verdict, Witness, WitnessOp};
+pub use value::{Entries, Seq, Tagged, Value, Values};
+pub use write::Writer;
+#[cfg(feature = "serde")]
+pub use write::{EdnError, to_edn};

@@ -1,0 +1,129 @@
+//! One operation, as it was recorded.
+
+use crate::value::Entries;
+use crate::{Position, Value};
+
+/// What an op says of the operation it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum OpKind {
+    /// A client began it.
+    Invoke,
+    /// It happened.
+    Ok,
+    /// It did not happen.
+    Fail,
+    /// Nobody knows whether it happened; it may yet.
+    Info,
+}
+
+impl OpKind {
+    /// As histories spell it: `"invoke"`, `"ok"`, `"fail"`, `"info"`.
+    pub fn name(self) -> &'static str {
+        match self {
+            OpKind::Invoke => "invoke",
+            OpKind::Ok => "ok",
+            OpKind::Fail => "fail",
+            OpKind::Info => "info",
+        }
+    }
+
+    /// The kind of this name.
+    pub fn from_name(name: &str) -> Option<OpKind> {
+        Some(match name {
+            "invoke" => OpKind::Invoke,
+            "ok" => OpKind::Ok,
+            "fail" => OpKind::Fail,
+            "info" => OpKind::Info,
+            _ => return None,
+        })
+    }
+}
+
+/// Who did it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Process<'a> {
+    /// One of the clients: a single-threaded logical process.
+    Client(i64),
+    /// Not a client: the nemesis and its like. Checkers pass over its ops.
+    Other(&'a str),
+    /// The history does not say. A client all the same, whose order with others, and with itself, is unknown.
+    Unknown,
+}
+
+impl Process<'_> {
+    /// Whether a checker of clients' ops should look at this one.
+    pub fn is_client(self) -> bool {
+        !matches!(self, Process::Other(_))
+    }
+}
+
+/// How an op stands to the other half of its operation. Filled in by [`Pairing`](crate::Pairing), through which every
+/// reader and [`History`](crate::History) pass their ops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Pair {
+    /// It has no other half, or none that can be known: ops of non-clients, of unknown processes, and completions in a
+    /// history without invocations.
+    #[default]
+    Alone,
+    /// Its client now waits. Among the clients that wait at one time `slot` is unique, and slots are small numbers, so
+    /// what a checker remembers of ops in flight fits a vector.
+    Invokes {
+        /// Stands for this operation until it completes.
+        slot: u32,
+    },
+    /// It ends the operation that `slot` stood for.
+    Completes {
+        /// Free again after this op.
+        slot: u32,
+        /// The invocation's index.
+        invoked: u64,
+        /// The invocation's time, in nanoseconds since the test began.
+        invoked_time_ns: Option<i64>,
+    },
+}
+
+/// One op of a history, borrowed from the reader's buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Op<'a> {
+    /// Orders the history; strictly increasing. The op's position (from 0) where the history has no indices.
+    pub index: u64,
+    /// In nanoseconds since the test began.
+    pub time: Option<i64>,
+    /// Who did it.
+    pub process: Process<'a>,
+    /// What it says.
+    pub kind: OpKind,
+    /// The name of the function that was called.
+    pub f: Option<&'a str>,
+    /// Its argument, or its result.
+    pub value: Value<'a>,
+    /// Its invocation or completion.
+    pub pair: Pair,
+    /// All other fields, as written.
+    pub extra: Fields<'a>,
+    /// Where it begins in the text it was read from.
+    pub position: Option<Position>,
+}
+
+/// The fields of an op that have no place of their own in [`Op`]: `:write-id`, `:error`, `:host`.
+#[derive(Clone, Copy, Debug)]
+pub struct Fields<'a>(pub(crate) Option<Entries<'a>>);
+
+/// The names of the fields that [`Op`] has itself.
+pub(crate) const OWN_FIELDS: [&str; 6] = ["index", "time", "process", "type", "f", "value"];
+
+impl<'a> Fields<'a> {
+    /// No fields.
+    pub const NONE: Fields<'static> = Fields(None);
+
+    /// The value of a field. O(fields).
+    pub fn get(self, name: &str) -> Option<Value<'a>> {
+        self.iter().find(|(key, _)| key.as_name() == Some(name)).map(|(_, value)| value)
+    }
+
+    /// All of them, in the order written.
+    pub fn iter(self) -> impl Iterator<Item = (Value<'a>, Value<'a>)> {
+        let own = |key: Value<'a>| key.as_name().is_some_and(|name| OWN_FIELDS.contains(&name));
+        self.0.into_iter().flatten().filter(move |(key, _)| !own(*key))
+    }
+}

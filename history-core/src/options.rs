@@ -1,0 +1,122 @@
+//! Options of checkers, by name: what a command line, a plugin's host or a configuration file can set.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// One option of a checker, for help texts and for checking what was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionSpec {
+    /// As on the command line, without dashes: `"consistency-models"`.
+    pub name: &'static str,
+    /// What it takes.
+    pub kind: OptionKind,
+    /// What stands for its value in help texts: `"MODELS"`.
+    pub value_name: &'static str,
+    /// What holds if it is not given, in words; empty if nothing does.
+    pub default: &'static str,
+    /// One or two sentences.
+    pub help: &'static str,
+}
+
+/// What an option takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum OptionKind {
+    /// Nothing; it is on if it is given.
+    Flag,
+    /// An integer.
+    Integer,
+    /// Text.
+    Text,
+    /// Names separated by commas.
+    Names,
+}
+
+/// The options given to a checker.
+///
+/// ```
+/// use history_core::Options;
+///
+/// let options = Options::new().with("consistency-models", "serializable,read-committed").with("max", "3");
+/// assert_eq!(options.names("consistency-models"), ["serializable", "read-committed"]);
+/// assert_eq!(options.integer("max"), Ok(Some(3)));
+/// assert!(options.integer("consistency-models").is_err());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options(BTreeMap<String, String>);
+
+/// An option that cannot be taken as it was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionError {
+    /// The option's name, without dashes.
+    pub option: String,
+    /// What is wrong with it, and what would be right.
+    pub message: String,
+}
+
+impl fmt::Display for OptionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "--{}: {}", self.option, self.message)
+    }
+}
+
+impl std::error::Error for OptionError {}
+
+impl OptionError {
+    /// An error about an option.
+    pub fn new(option: impl Into<String>, message: impl Into<String>) -> OptionError {
+        OptionError { option: option.into(), message: message.into() }
+    }
+}
+
+impl Options {
+    /// No options.
+    pub fn new() -> Options {
+        Options::default()
+    }
+
+    /// The same options and one more. A flag's value is `"true"`.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Options {
+        self.set(name, value);
+        self
+    }
+
+    /// Sets an option.
+    pub fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        self.0.insert(name.into(), value.into());
+    }
+
+    /// The text given for an option.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// Whether a flag was given, and not as `"false"`.
+    pub fn flag(&self, name: &str) -> bool {
+        self.text(name).is_some_and(|value| value != "false")
+    }
+
+    /// An integer.
+    ///
+    /// # Errors
+    ///
+    /// If what was given is none.
+    pub fn integer(&self, name: &str) -> Result<Option<i64>, OptionError> {
+        let parse = |text: &str| {
+            text.parse().map_err(|_| OptionError::new(name, format!("{text} is no integer that fits 64 bits")))
+        };
+        self.text(name).map(parse).transpose()
+    }
+
+    /// Names given with commas between them; empty ones are left out, and a colon before one is EDN's and means nothing.
+    pub fn names(&self, name: &str) -> Vec<&str> {
+        let text = self.text(name).unwrap_or_default();
+        text.split(',').map(|name| name.trim().trim_start_matches(':')).filter(|name| !name.is_empty()).collect()
+    }
+
+    /// All of them, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+}

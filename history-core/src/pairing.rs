@@ -1,0 +1,134 @@
+//! Pairing: which completion belongs to which invocation.
+
+use crate::error::{ErrorKind, HistoryError};
+use crate::{Op, OpKind, Pair, Position, Process};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Pairs the ops of one history, fed in order, and refuses those that fit no history.
+///
+/// A client is single-threaded: it invokes, and then completes, or crashes with `info` and never comes back under its
+/// number. A history that begins with a client's completion is taken to hold completions only, as some harnesses write it.
+///
+/// O(1) an op; memory follows the number of clients.
+///
+/// ```
+/// use history_core::{History, Pair};
+///
+/// let history = History::parse("{:process 4, :type :invoke} {:process 4, :type :ok}").unwrap();
+/// assert_eq!(history.op(1).pair, Pair::Completes { slot: 0, invoked: 0, invoked_time_ns: None });
+/// ```
+#[derive(Debug, Default)]
+pub struct Pairing {
+    /// Clients with an op in flight.
+    open: FxHashMap<i64, Open>,
+    /// Clients that got `info`.
+    crashed: FxHashSet<i64>,
+    free_slots: Vec<u32>,
+    slots: u32,
+    mode: Mode,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    slot: u32,
+    index: u64,
+    time_ns: Option<i64>,
+    position: Option<Position>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+enum Mode {
+    #[default]
+    Undecided,
+    Paired,
+    /// The first client op was a completion.
+    CompletionsOnly,
+}
+
+impl Pairing {
+    /// Pairs a history from its beginning.
+    pub fn new() -> Pairing {
+        Pairing::default()
+    }
+
+    /// Where the next op stands.
+    ///
+    /// # Errors
+    ///
+    /// If the op is a completion without invocation, an invocation of a client that still waits, or the op of a client
+    /// that crashed.
+    #[inline]
+    pub fn pair(&mut self, op: &Op<'_>) -> Result<Pair, HistoryError> {
+        let Process::Client(process) = op.process else { return Ok(Pair::Alone) };
+        match (self.mode, op.kind) {
+            (Mode::Undecided, OpKind::Invoke) => self.mode = Mode::Paired,
+            (Mode::Undecided, _) => self.mode = Mode::CompletionsOnly,
+            _ => {}
+        }
+        if op.kind == OpKind::Invoke {
+            self.invoke(process, op)
+        } else {
+            self.complete(process, op)
+        }
+    }
+
+    /// How many operations are in flight.
+    pub fn open(&self) -> usize {
+        self.open.len()
+    }
+
+    fn invoke(&mut self, process: i64, op: &Op<'_>) -> Result<Pair, HistoryError> {
+        if let Mode::CompletionsOnly = self.mode {
+            return Err(error("this history began with a completion that nobody invoked, and now comes an invocation")
+                .expected("every completion after its invocation, or no invocation at all"));
+        }
+        if self.crashed.contains(&process) {
+            return Err(self.back(process));
+        }
+        if let Some(open) = self.open.get(&process) {
+            return Err(error(format!("process {process} invokes while its op {} is in flight", site(open)))
+                .expected("that op's completion first"));
+        }
+        let slot = self.free_slots.pop().unwrap_or_else(|| {
+            self.slots += 1;
+            self.slots - 1
+        });
+        let open = Open { slot, index: op.index, time_ns: op.time, position: op.position };
+        self.open.insert(process, open);
+        Ok(Pair::Invokes { slot })
+    }
+
+    fn complete(&mut self, process: i64, op: &Op<'_>) -> Result<Pair, HistoryError> {
+        if self.crashed.contains(&process) {
+            return Err(self.back(process));
+        }
+        if op.kind == OpKind::Info {
+            self.crashed.insert(process);
+        }
+        if let Mode::CompletionsOnly = self.mode {
+            return Ok(Pair::Alone);
+        }
+        let Some(open) = self.open.remove(&process) else {
+            return Err(error(format!("process {process} completes an op that it did not invoke"))
+                .expected("an invocation by that process before it"));
+        };
+        self.free_slots.push(open.slot);
+        Ok(Pair::Completes { slot: open.slot, invoked: open.index, invoked_time_ns: open.time_ns })
+    }
+
+    fn back(&self, process: i64) -> HistoryError {
+        error(format!("process {process} is back after an info"))
+            .expected("a new process number for the client that goes on after a crash")
+    }
+}
+
+fn error(message: impl Into<String>) -> HistoryError {
+    HistoryError::new(ErrorKind::Pairing, message)
+}
+
+fn site(open: &Open) -> String {
+    match open.position {
+        Some(position) => format!("of line {}", position.line),
+        None => format!("with index {}", open.index),
+    }
+}

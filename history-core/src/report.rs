@@ -1,0 +1,148 @@
+//! What a checker has to say in the end: a verdict, and the evidence for it.
+
+use crate::{Datum, OpKind};
+use std::borrow::Cow;
+
+/// Whether a history obeys what was asked of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Verdict {
+    /// It does.
+    Valid,
+    /// It could not be found out.
+    Unknown,
+    /// It does not, and the report proves it.
+    Invalid,
+}
+
+impl Verdict {
+    /// The verdict on a history of which both parts were judged: one invalid part decides, one unknown spoils.
+    #[must_use]
+    pub fn and(self, other: Verdict) -> Verdict {
+        self.max(other)
+    }
+
+    /// As Jepsen prints it: `"true"`, `"unknown"`, `"false"`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Valid => "true",
+            Verdict::Unknown => "unknown",
+            Verdict::Invalid => "false",
+        }
+    }
+}
+
+/// A checker's answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The checker's name.
+    pub checker: Cow<'static, str>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// In words, where the verdict alone would leave one wondering: why it is unknown, what it rests on.
+    pub notes: Vec<String>,
+    /// What was found, by type, sorted by the type's name.
+    pub anomalies: Vec<Anomaly>,
+    /// Models that the anomalies rule out, the weakest ones; empty for checkers that know no models.
+    pub not: Vec<Cow<'static, str>>,
+    /// The stronger models that go with them.
+    pub also_not: Vec<Cow<'static, str>>,
+    /// Numbers about the history: `("ok-count", 17)`.
+    pub counts: Vec<(Cow<'static, str>, u64)>,
+    /// Files that would help a reader, for whoever asked for a directory.
+    pub artifacts: Vec<Artifact>,
+}
+
+/// All anomalies of one type in a history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Anomaly {
+    /// The type, as the field spells it: `"G-single-item"`.
+    pub name: Cow<'static, str>,
+    /// How many were found. Of cycles, one is looked for in each component.
+    pub count: u64,
+    /// The first few, in the order of the history.
+    pub witnesses: Vec<Witness>,
+}
+
+/// One anomaly, and why it is one.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Witness {
+    /// The ops it takes to see it, in the order in which the explanation names them.
+    pub ops: Vec<WitnessOp>,
+    /// For a cycle, a step from each op to the next, the last one back to the first.
+    pub steps: Vec<Step>,
+    /// Whatever else there is to know, by name: `("key", 7)`.
+    pub facts: Vec<(Cow<'static, str>, Datum)>,
+    /// The whole story, in prose of one or more lines.
+    pub explanation: String,
+}
+
+/// An op of a witness.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WitnessOp {
+    /// What the explanation calls it: `"T1"`.
+    pub name: String,
+    /// Its index.
+    pub index: u64,
+    /// Who did it; absent where the history does not say.
+    pub process: Option<i64>,
+    /// What it says.
+    pub kind: OpKind,
+    /// The time of the op, in nanoseconds since the test began.
+    pub time_ns: Option<i64>,
+    /// Its value.
+    pub value: Datum,
+}
+
+/// Why one op of a cycle comes before the next.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// A position in [`Witness::ops`].
+    pub from: usize,
+    /// Another.
+    pub to: usize,
+    /// `"ww"`, `"wr"`, `"rw"`, `"process"`, `"realtime"`.
+    pub relation: Cow<'static, str>,
+    /// The key on which they meet, if they do.
+    pub key: Option<Datum>,
+    /// The version that `from` wrote or read.
+    pub value: Option<Datum>,
+    /// The version that `to` wrote or read, where that is another.
+    pub next_value: Option<Datum>,
+    /// The reason as a clause: `"T2 appended 4 after T1 appended 3 to 7"`.
+    pub because: String,
+}
+
+/// A file for the reader of a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Artifact {
+    /// Relative to the directory that was asked for, with `/` between its parts.
+    pub path: String,
+    /// What it holds.
+    pub content: Vec<u8>,
+}
+
+impl Report {
+    /// A report of nothing but a verdict.
+    pub fn new(checker: impl Into<Cow<'static, str>>, verdict: Verdict) -> Report {
+        Report {
+            checker: checker.into(),
+            verdict,
+            notes: Vec::new(),
+            anomalies: Vec::new(),
+            not: Vec::new(),
+            also_not: Vec::new(),
+            counts: Vec::new(),
+            artifacts: Vec::new(),
+        }
+    }
+
+    /// The anomalies of a type.
+    pub fn anomaly(&self, name: &str) -> Option<&Anomaly> {
+        self.anomalies.iter().find(|anomaly| anomaly.name == name)
+    }
+
+    /// The names of all types found, sorted.
+    pub fn anomaly_types(&self) -> impl Iterator<Item = &str> {
+        self.anomalies.iter().map(|anomaly| anomaly.name.as_ref())
+    }
+}

@@ -1,0 +1,117 @@
+//! Numbers: runs of small integers on the fast path, everything else on the careful one.
+
+use super::{Fault, Scanner};
+use crate::tape::Tag;
+
+/// Digits that an integer of a run has at the most, so that none reaches 2^62 (see [`crate::tape::Tape::ints`]).
+const RUN_DIGITS_MAX: usize = 18;
+
+/// How a run of integers ended.
+pub(super) enum Run {
+    /// At the closing bracket, which is behind.
+    Closed,
+    /// Elsewhere: `count` integers are on the tape's `ints`, from `start` on, and something else follows.
+    Broken { start: usize, count: u32 },
+}
+
+impl Scanner<'_> {
+    /// A small integer at `pos`. Leaves `pos` where it is if there is none.
+    #[inline]
+    fn small_int(&mut self) -> Option<i64> {
+        let bytes = self.bytes;
+        let mut at = self.pos;
+        let negative = *bytes.get(at)? == b'-';
+        at += usize::from(negative);
+        let first = at;
+        let mut n: i64 = 0;
+        while let Some(digit) = bytes.get(at).map(|b| b.wrapping_sub(b'0'))
+            && digit < 10
+        {
+            n = n.wrapping_mul(10).wrapping_add(i64::from(digit));
+            at += 1;
+        }
+        let digits = at - first;
+        // A zero before other digits, a longer number, or none at all: for the careful path to judge.
+        if digits == 0 || digits > RUN_DIGITS_MAX || (digits > 1 && bytes[first] == b'0') {
+            return None;
+        }
+        self.pos = at;
+        Some(if negative { -n } else { n })
+    }
+
+    /// Integers up to `close`, separated as JSON has it (`commas`) or by white space, of which EDN's commas are a part.
+    /// If the run breaks, `pos` is just behind its last integer.
+    pub(super) fn int_run(&mut self, close: u8, commas: bool) -> Run {
+        let start = self.tape.ints.len();
+        let mut resume = self.pos;
+        loop {
+            let Some(n) = self.small_int() else { break };
+            match self.peek() {
+                // By far the most frequent: a separator, and the next integer right behind it.
+                Some(b',' | b' ') if matches!(self.bytes.get(self.pos + 1), Some(b'0'..=b'9')) => {
+                    if commas && self.bytes[self.pos] == b' ' {
+                        break;
+                    }
+                    self.tape.ints.push(n);
+                    resume = self.pos;
+                    self.pos += 1;
+                    continue;
+                }
+                Some(b',' | b' ' | b']' | b')' | b'}' | b'\n' | b'\r' | b'\t') => {}
+                _ => break,
+            }
+            self.tape.ints.push(n);
+            resume = self.pos;
+            if commas {
+                self.skip_json_space();
+            } else {
+                while matches!(self.peek(), Some(b' ' | b',' | b'\n' | b'\r' | b'\t')) {
+                    self.pos += 1;
+                }
+            }
+            match self.peek() {
+                Some(b) if b == close => {
+                    self.pos += 1;
+                    return Run::Closed;
+                }
+                Some(b',') if commas => {
+                    self.pos += 1;
+                    self.skip_json_space();
+                }
+                _ if commas => break,
+                _ => {}
+            }
+        }
+        self.pos = resume;
+        Run::Broken { start, count: (self.tape.ints.len() - start) as u32 }
+    }
+
+    /// Turns a broken run into ordinary nodes, inside a container that was just opened.
+    pub(super) fn spill(&mut self, start: usize) {
+        for at in start..self.tape.ints.len() {
+            let n = self.tape.ints[at];
+            self.tape.push_bits(Tag::Int, n.cast_unsigned());
+        }
+        self.tape.ints.truncate(start);
+    }
+
+    /// The integer that `text` spells (sign and digits only), on the tape, whatever its size.
+    pub(super) fn push_int(&mut self, start: usize, end: usize) {
+        let text = &self.bytes[start..end];
+        let parsed = std::str::from_utf8(text).ok().and_then(|s| s.parse::<i64>().ok());
+        match parsed {
+            Some(n) => self.tape.push_bits(Tag::Int, n.cast_unsigned()),
+            None => self.tape.push_source(Tag::Big, start, end),
+        }
+    }
+
+    /// The float that `text` spells.
+    pub(super) fn push_float(&mut self, start: usize, end: usize) -> Result<(), Fault> {
+        let text = std::str::from_utf8(&self.bytes[start..end]).unwrap_or_default();
+        let x: f64 = text
+            .parse()
+            .map_err(|_| Fault::syntax(start, format!("{text} is not a number"), "a number, like 12 or 0.5"))?;
+        self.tape.push_bits(Tag::Float, x.to_bits());
+        Ok(())
+    }
+}

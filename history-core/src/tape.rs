@@ -1,0 +1,134 @@
+//! A tape: values in the order in which they were read, flat, in one vector of nodes.
+//!
+//! A tree of boxes would cost an allocation per element. Here a container is a node that counts its children and says
+//! where they end; runs of small integers (most of a list-append history) are kept apart as a slice of `i64`.
+
+/// What a node holds; see [`Node`] for what its two numbers then mean.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Tag {
+    Nil,
+    False,
+    True,
+    Int,
+    Float,
+    Char,
+    Big,
+    Str,
+    Keyword,
+    Symbol,
+    Tagged,
+    Vector,
+    List,
+    Set,
+    Map,
+    IntVector,
+    IntList,
+    IntSet,
+}
+
+/// One value, or the head of one.
+///
+/// - `Int`, `Float`, `Char`: `b` holds the bits.
+/// - `Str`, `Keyword`, `Symbol`, `Big`: `a` bytes of text at `b` (see [`Tape::text`]).
+/// - `Tagged`: the same for the tag's name; the tagged value follows.
+/// - `Vector`, `List`, `Set`, `Map`: `a` children (keys and values both counted); the node after the last one is `b`.
+/// - `IntVector`, `IntList`, `IntSet`: `a` integers at `b` of [`Tape::ints`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Node {
+    pub(crate) tag: Tag,
+    pub(crate) a: u32,
+    pub(crate) b: u64,
+}
+
+/// Set in a text offset when the text had escapes and so stands, decoded, in [`Tape::unescaped`].
+const UNESCAPED: u64 = 1 << 63;
+
+#[derive(Default, Debug, Clone)]
+pub(crate) struct Tape {
+    /// What the offsets of unescaped text point into: the block as it was read.
+    pub(crate) source: String,
+    pub(crate) unescaped: String,
+    pub(crate) nodes: Vec<Node>,
+    /// Each is of magnitude below 2^62, so that checkers may use the rest of `i64` for their own ends.
+    pub(crate) ints: Vec<i64>,
+}
+
+/// The lengths of a tape, to which it can be cut back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark {
+    nodes: usize,
+    ints: usize,
+    unescaped: usize,
+}
+
+impl Tape {
+    pub(crate) fn clear(&mut self) {
+        self.nodes.clear();
+        self.ints.clear();
+        self.unescaped.clear();
+    }
+
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { nodes: self.nodes.len(), ints: self.ints.len(), unescaped: self.unescaped.len() }
+    }
+
+    pub(crate) fn cut(&mut self, mark: Mark) {
+        self.nodes.truncate(mark.nodes);
+        self.ints.truncate(mark.ints);
+        self.unescaped.truncate(mark.unescaped);
+    }
+
+    pub(crate) fn text(&self, at: u64, len: u32) -> &str {
+        let start = (at & !UNESCAPED) as usize;
+        let from = if at & UNESCAPED == 0 { &self.source } else { &self.unescaped };
+        &from[start..start + len as usize]
+    }
+
+    /// Where the value after the one at `at` begins.
+    pub(crate) fn after(&self, mut at: usize) -> usize {
+        while self.nodes[at].tag == Tag::Tagged {
+            at += 1;
+        }
+        match self.nodes[at].tag {
+            Tag::Vector | Tag::List | Tag::Set | Tag::Map => self.nodes[at].b as usize,
+            _ => at + 1,
+        }
+    }
+
+    pub(crate) fn push(&mut self, tag: Tag) {
+        self.nodes.push(Node { tag, a: 0, b: 0 });
+    }
+
+    pub(crate) fn push_bits(&mut self, tag: Tag, b: u64) {
+        self.nodes.push(Node { tag, a: 0, b });
+    }
+
+    /// Text that stands in `source` as it is.
+    pub(crate) fn push_source(&mut self, tag: Tag, start: usize, end: usize) {
+        self.nodes.push(Node { tag, a: (end - start) as u32, b: start as u64 });
+    }
+
+    /// Text that does not: it was put at the end of `unescaped`, from `start` on.
+    pub(crate) fn push_unescaped(&mut self, tag: Tag, start: usize) {
+        let len = self.unescaped.len() - start;
+        self.nodes.push(Node { tag, a: len as u32, b: start as u64 | UNESCAPED });
+    }
+
+    /// Opens a container; returns what [`Tape::close`] needs.
+    pub(crate) fn open(&mut self, tag: Tag) -> u32 {
+        self.push(tag);
+        (self.nodes.len() - 1) as u32
+    }
+
+    pub(crate) fn close(&mut self, node: u32, children: u32) {
+        let end = self.nodes.len() as u64;
+        let node = &mut self.nodes[node as usize];
+        node.a = children;
+        node.b = end;
+    }
+
+    pub(crate) fn push_run(&mut self, tag: Tag, start: usize) {
+        let len = self.ints.len() - start;
+        self.nodes.push(Node { tag, a: len as u32, b: start as u64 });
+    }
+}

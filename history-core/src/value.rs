@@ -1,0 +1,285 @@
+//! A value of a history, borrowed from the reader: cheap to copy, decoded as it is walked.
+
+use crate::Datum;
+use crate::tape::{Tag, Tape};
+use std::fmt;
+
+/// One value, as EDN has them; JSON's are a subset.
+///
+/// A view: 24 bytes, copied freely, good for as long as the batch or history it came from. Keep what you need in
+/// columns of your own, or make a [`Datum`] of it with [`Value::to_datum`].
+///
+/// ```
+/// use history_core::{Datum, History, Value};
+///
+/// let history = History::parse("{:process 0, :type :ok, :f :read, :value [1 2 3]}").unwrap();
+/// let Value::Vector(items) = history.op(0).value else { panic!() };
+/// assert_eq!(items.as_ints(), Some(&[1, 2, 3][..]));
+/// assert_eq!(history.op(0).value.to_string(), "[1 2 3]");
+/// ```
+#[derive(Clone, Copy)]
+pub enum Value<'a> {
+    /// `nil`, `null`, or not there.
+    Nil,
+    /// `true` or `false`.
+    Bool(bool),
+    /// An integer that fits.
+    Int(i64),
+    /// A number that fits neither `i64` nor `f64` exactly (a bigint, a ratio, a decimal with `M`), as it was written.
+    Big(&'a str),
+    /// A floating-point number.
+    Float(f64),
+    /// A character, `\a`.
+    Char(char),
+    /// A string, its escapes resolved.
+    Str(&'a str),
+    /// A keyword, without its colon: `type`, `jepsen.history/op`.
+    Keyword(&'a str),
+    /// A symbol.
+    Symbol(&'a str),
+    /// `[...]`; a JSON array.
+    Vector(Seq<'a>),
+    /// `(...)`.
+    List(Seq<'a>),
+    /// `#{...}`, in the order written.
+    Set(Seq<'a>),
+    /// `{...}`; a JSON object, its keys strings.
+    Map(Entries<'a>),
+    /// `#tag value`: the tag's name and what follows.
+    Tagged(&'a str, Tagged<'a>),
+}
+
+/// The value behind a tag.
+#[derive(Clone, Copy)]
+pub struct Tagged<'a> {
+    tape: &'a Tape,
+    at: usize,
+}
+
+impl<'a> Tagged<'a> {
+    /// The value itself.
+    pub fn value(self) -> Value<'a> {
+        Value::at(self.tape, self.at)
+    }
+}
+
+/// The elements of a vector, list or set.
+#[derive(Clone, Copy)]
+pub struct Seq<'a>(SeqKind<'a>);
+
+#[derive(Clone, Copy)]
+enum SeqKind<'a> {
+    Ints(&'a [i64]),
+    Nodes { tape: &'a Tape, at: usize, count: u32 },
+}
+
+/// The entries of a map, in the order written.
+#[derive(Clone, Copy)]
+pub struct Entries<'a> {
+    tape: &'a Tape,
+    at: usize,
+    count: u32,
+}
+
+impl<'a> Value<'a> {
+    pub(crate) fn at(tape: &'a Tape, at: usize) -> Value<'a> {
+        let node = tape.nodes[at];
+        let nodes = || Seq(SeqKind::Nodes { tape, at: at + 1, count: node.a });
+        let ints = || Seq(SeqKind::Ints(&tape.ints[node.b as usize..node.b as usize + node.a as usize]));
+        match node.tag {
+            Tag::Nil => Value::Nil,
+            Tag::False => Value::Bool(false),
+            Tag::True => Value::Bool(true),
+            Tag::Int => Value::Int(node.b.cast_signed()),
+            Tag::Float => Value::Float(f64::from_bits(node.b)),
+            Tag::Char => Value::Char(char::from_u32(node.b as u32).unwrap_or(char::REPLACEMENT_CHARACTER)),
+            Tag::Big => Value::Big(tape.text(node.b, node.a)),
+            Tag::Str => Value::Str(tape.text(node.b, node.a)),
+            Tag::Keyword => Value::Keyword(tape.text(node.b, node.a)),
+            Tag::Symbol => Value::Symbol(tape.text(node.b, node.a)),
+            Tag::Tagged => Value::Tagged(tape.text(node.b, node.a), Tagged { tape, at: at + 1 }),
+            Tag::Vector => Value::Vector(nodes()),
+            Tag::List => Value::List(nodes()),
+            Tag::Set => Value::Set(nodes()),
+            Tag::Map => Value::Map(Entries { tape, at: at + 1, count: node.a / 2 }),
+            Tag::IntVector => Value::Vector(ints()),
+            Tag::IntList => Value::List(ints()),
+            Tag::IntSet => Value::Set(ints()),
+        }
+    }
+
+    /// Whether this is `nil`.
+    pub fn is_nil(self) -> bool {
+        matches!(self, Value::Nil)
+    }
+
+    /// The name in a keyword, string or symbol: where histories meet, `:ok` and `"ok"` are the same word.
+    pub fn as_name(self) -> Option<&'a str> {
+        match self {
+            Value::Str(s) | Value::Keyword(s) | Value::Symbol(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    /// The integer, if it is one.
+    pub fn as_int(self) -> Option<i64> {
+        match self {
+            Value::Int(i) => Some(i),
+            _ => None,
+        }
+    }
+
+    /// The elements of a vector or list.
+    pub fn as_seq(self) -> Option<Seq<'a>> {
+        match self {
+            Value::Vector(s) | Value::List(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    /// What kind of value this is, for messages: `"a map"`, `"an integer"`.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Value::Nil => "nil",
+            Value::Bool(_) => "a boolean",
+            Value::Int(_) | Value::Big(_) => "an integer",
+            Value::Float(_) => "a float",
+            Value::Char(_) => "a character",
+            Value::Str(_) => "a string",
+            Value::Keyword(_) => "a keyword",
+            Value::Symbol(_) => "a symbol",
+            Value::Vector(_) => "a vector",
+            Value::List(_) => "a list",
+            Value::Set(_) => "a set",
+            Value::Map(_) => "a map",
+            Value::Tagged(..) => "a tagged value",
+        }
+    }
+
+    /// A copy that owns what it holds. O(size).
+    pub fn to_datum(self) -> Datum {
+        Datum::from(self)
+    }
+}
+
+impl<'a> Seq<'a> {
+    /// How many elements there are.
+    pub fn len(self) -> usize {
+        match self.0 {
+            SeqKind::Ints(ints) => ints.len(),
+            SeqKind::Nodes { count, .. } => count as usize,
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The elements as a slice, where all are integers of magnitude below 2^62 and the reader kept them so, which it does
+    /// for every sequence of up to 18-digit integers that it reads.
+    pub fn as_ints(self) -> Option<&'a [i64]> {
+        match self.0 {
+            SeqKind::Ints(ints) => Some(ints),
+            SeqKind::Nodes { .. } => None,
+        }
+    }
+
+    /// The elements, in order.
+    pub fn iter(self) -> Values<'a> {
+        Values(self.0)
+    }
+}
+
+impl<'a> IntoIterator for Seq<'a> {
+    type Item = Value<'a>;
+    type IntoIter = Values<'a>;
+
+    fn into_iter(self) -> Values<'a> {
+        self.iter()
+    }
+}
+
+/// Iterates over the elements of a [`Seq`].
+#[derive(Clone)]
+pub struct Values<'a>(SeqKind<'a>);
+
+impl<'a> Iterator for Values<'a> {
+    type Item = Value<'a>;
+
+    fn next(&mut self) -> Option<Value<'a>> {
+        match &mut self.0 {
+            SeqKind::Ints(ints) => {
+                let (first, rest) = ints.split_first()?;
+                *ints = rest;
+                Some(Value::Int(*first))
+            }
+            SeqKind::Nodes { tape, at, count } => {
+                *count = count.checked_sub(1)?;
+                let value = Value::at(tape, *at);
+                *at = tape.after(*at);
+                Some(value)
+            }
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let len = Seq(self.0).len();
+        (len, Some(len))
+    }
+}
+
+impl ExactSizeIterator for Values<'_> {}
+
+impl<'a> Entries<'a> {
+    pub(crate) const fn empty(tape: &'a Tape) -> Entries<'a> {
+        Entries { tape, at: 0, count: 0 }
+    }
+
+    /// How many entries there are.
+    pub fn len(self) -> usize {
+        self.count as usize
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.count == 0
+    }
+
+    /// The value under a keyword, string or symbol of this name. O(entries).
+    pub fn get(self, name: &str) -> Option<Value<'a>> {
+        self.into_iter().find(|(key, _)| key.as_name() == Some(name)).map(|(_, value)| value)
+    }
+}
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = (Value<'a>, Value<'a>);
+
+    fn next(&mut self) -> Option<(Value<'a>, Value<'a>)> {
+        self.count = self.count.checked_sub(1)?;
+        let key = Value::at(self.tape, self.at);
+        let at = self.tape.after(self.at);
+        let value = Value::at(self.tape, at);
+        self.at = self.tape.after(at);
+        Some((key, value))
+    }
+}
+
+impl fmt::Display for Value<'_> {
+    /// Writes EDN.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        crate::write::edn::value(f, *self)
+    }
+}
+
+impl fmt::Debug for Entries<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(*self).finish()
+    }
+}
+
+impl fmt::Debug for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

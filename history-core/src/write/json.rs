@@ -1,0 +1,77 @@
+//! JSON text: what of EDN has no form of its own becomes the nearest thing that JSON has.
+
+use crate::Value;
+use std::fmt::{Result, Write};
+
+pub(crate) fn value(out: &mut String, v: Value<'_>) -> Result {
+    match v {
+        Value::Nil => out.push_str("null"),
+        Value::Bool(b) => write!(out, "{b}")?,
+        Value::Int(i) => write!(out, "{i}")?,
+        // A ratio or decimal is no JSON number.
+        Value::Big(text) if text.bytes().all(|b| b.is_ascii_digit() || b == b'-') => out.push_str(text),
+        Value::Big(text) => string(out, text)?,
+        Value::Float(x) if x.is_finite() => write!(out, "{x:?}")?,
+        Value::Float(x) => {
+            // As Python writes them, and as the reader takes them.
+            out.push_str(if x.is_nan() {
+                "NaN"
+            } else if x > 0.0 {
+                "Infinity"
+            } else {
+                "-Infinity"
+            });
+        }
+        Value::Char(c) => string(out, c.encode_utf8(&mut [0; 4]))?,
+        Value::Str(s) | Value::Keyword(s) | Value::Symbol(s) => string(out, s)?,
+        Value::Vector(s) | Value::List(s) | Value::Set(s) => {
+            out.push('[');
+            for (i, item) in s.iter().enumerate() {
+                if i > 0 {
+                    out.push(',');
+                }
+                value(out, item)?;
+            }
+            out.push(']');
+        }
+        Value::Map(m) => {
+            out.push('{');
+            for (i, (k, v)) in m.enumerate() {
+                if i > 0 {
+                    out.push(',');
+                }
+                key(out, k)?;
+                out.push(':');
+                value(out, v)?;
+            }
+            out.push('}');
+        }
+        Value::Tagged(_, inner) => value(out, inner.value())?,
+    }
+    Ok(())
+}
+
+/// A key, which JSON wants to be a string.
+pub(crate) fn key(out: &mut String, k: Value<'_>) -> Result {
+    match k.as_name() {
+        Some(name) => string(out, name),
+        None => string(out, &k.to_string()),
+    }
+}
+
+pub(crate) fn string(out: &mut String, s: &str) -> Result {
+    out.push('"');
+    for c in s.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            c if c.is_control() => write!(out, "\\u{:04x}", u32::from(c))?,
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    Ok(())
+}

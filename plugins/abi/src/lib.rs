@@ -1,0 +1,3 @@
+//! The stable interface between histcheck and checkers that live in other libraries.
+//!
+//! Nothing is here yet.

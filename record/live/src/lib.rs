@@ -1,0 +1,3 @@
+//! Histories of a real store under faults.
+//!
+//! Nothing is here yet.
