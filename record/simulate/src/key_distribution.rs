@@ -1,0 +1,117 @@
+//! Which of the live keys an op goes to: all alike, or a few much oftener than the rest.
+
+use crate::parameters::{ParameterError, refuse};
+use crate::rng::Rng;
+
+/// How often each of the live keys is chosen. Keys are chosen by their place among the live ones; a key that replaces a
+/// retired one takes its place, and so its popularity.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub enum KeyDistribution {
+    /// All equally often.
+    #[default]
+    Uniform,
+    /// Each `base` times as often as the next.
+    Exponential {
+        /// At least 1, which is uniform.
+        base: f64,
+    },
+    /// The n-th as often as one n<sup>s</sup>-th of the first.
+    Zipf {
+        /// From 0, which is uniform, to 16.
+        s: f64,
+    },
+}
+
+impl KeyDistribution {
+    pub(crate) fn check(self) -> Result<(), ParameterError> {
+        match self {
+            KeyDistribution::Uniform => Ok(()),
+            KeyDistribution::Exponential { base } if (1.0..=1e6).contains(&base) => Ok(()),
+            KeyDistribution::Exponential { base } => refuse(
+                "key_distribution",
+                format!("the base of an exponential distribution is {base}, not from 1 to 1e6"),
+            ),
+            KeyDistribution::Zipf { s } if (0.0..=16.0).contains(&s) => Ok(()),
+            KeyDistribution::Zipf { s } => {
+                refuse("key_distribution", format!("the exponent of a Zipf distribution is {s}, not from 0 to 16"))
+            }
+        }
+    }
+}
+
+/// A [`KeyDistribution`] over a number of places, ready to draw from. O(log places) a draw.
+pub(crate) struct Popularity {
+    places: u64,
+    /// For each place the weight of it and of those before it, in units of 2^-53 of all. Nondecreasing; empty if uniform.
+    until: Vec<u64>,
+}
+
+impl Popularity {
+    #[expect(clippy::cast_precision_loss, reason = "places are limited far below 2^53")]
+    #[expect(clippy::cast_sign_loss, reason = "weights are positive")]
+    pub(crate) fn new(distribution: KeyDistribution, places: u32) -> Popularity {
+        // Exponents and roots of the system's own mathematics differ between machines; libm's Rust code does not.
+        let weight = |place: u32| match distribution {
+            KeyDistribution::Uniform => 1.0,
+            KeyDistribution::Exponential { base } => libm::pow(base, -f64::from(place)),
+            KeyDistribution::Zipf { s } => libm::pow(f64::from(place) + 1.0, -s),
+        };
+        if distribution == KeyDistribution::Uniform {
+            return Popularity { places: u64::from(places), until: Vec::new() };
+        }
+        let mut sum = 0.0;
+        let sums: Vec<f64> = (0..places)
+            .map(|place| {
+                sum += weight(place);
+                sum
+            })
+            .collect();
+        let scale = (1_u64 << 53) as f64 / sum;
+        Popularity { places: u64::from(places), until: sums.iter().map(|sum| (sum * scale) as u64).collect() }
+    }
+
+    pub(crate) fn draw(&self, rng: &mut Rng) -> usize {
+        if self.until.is_empty() {
+            return rng.below(self.places) as usize;
+        }
+        let ticket = rng.ticket();
+        self.until.partition_point(|until| *until <= ticket).min(self.until.len() - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Purpose;
+
+    fn counts(distribution: KeyDistribution) -> [u32; 4] {
+        let popularity = Popularity::new(distribution, 4);
+        let mut rng = Rng::new(3, Purpose::Plan);
+        let mut counts = [0; 4];
+        for _ in 0..15_000 {
+            counts[popularity.draw(&mut rng)] += 1;
+        }
+        counts
+    }
+
+    #[track_caller]
+    fn near(counts: [u32; 4], expected: [u32; 4]) {
+        assert!(counts.iter().zip(expected).all(|(n, e)| n.abs_diff(e) < 300), "{counts:?}, expected {expected:?}");
+    }
+
+    #[test]
+    fn places_are_drawn_by_their_weight() {
+        near(counts(KeyDistribution::Uniform), [3750; 4]);
+        near(counts(KeyDistribution::Exponential { base: 2.0 }), [8000, 4000, 2000, 1000]);
+        // 1, 1/2, 1/3, 1/4 of 25/12.
+        near(counts(KeyDistribution::Zipf { s: 1.0 }), [7200, 3600, 2400, 1800]);
+        near(counts(KeyDistribution::Zipf { s: 0.0 }), [3750; 4]);
+    }
+
+    #[test]
+    fn a_weight_too_small_to_count_is_still_a_place() {
+        let popularity = Popularity::new(KeyDistribution::Exponential { base: 1e6 }, 1000);
+        let mut rng = Rng::new(3, Purpose::Plan);
+        assert!((0..1000).all(|_| popularity.draw(&mut rng) < 1000));
+    }
+}

@@ -1,0 +1,121 @@
+//! The list-append workload: transactions that append to lists and read them.
+
+mod lists;
+mod mops;
+mod plan;
+mod store;
+
+pub use mops::Mops;
+
+use crate::clients::Load;
+use crate::key_distribution::KeyDistribution;
+use crate::parameters::{ParameterError, check_count, check_range, check_rate, refuse};
+use crate::rng::Chance;
+use crate::simulation::Simulation;
+use store::ListStore;
+
+/// A history of transactions over lists, as Elle's `list-append` has them.
+///
+/// Equal parameters give equal histories, byte for byte, on every machine.
+///
+/// ```
+/// use record_simulate::{Format, ListAppend};
+///
+/// let history = ListAppend { txns: 1000, seed: 7, clients: 5, ..ListAppend::default() };
+/// let text = history.simulation()?.write(Vec::new(), Format::JsonLines)?;
+/// assert_eq!(text.iter().filter(|byte| **byte == b'\n').count(), 2000, "invocations and completions");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListAppend {
+    /// Transactions that clients ask for. Up to 10^9; 1000 by default.
+    pub txns: u64,
+    /// Chooses one of the histories that the other parameters allow. 0 by default.
+    pub seed: u64,
+    /// Clients that ask at the same time, each one transaction after another. 1 to 100,000; 20 by default.
+    pub clients: u32,
+    /// Keys that are live at a time. 1 to 1,000,000; 32 by default.
+    pub keys: u32,
+    /// The fewest micro-operations of a transaction. At least 1, the default.
+    pub ops_per_txn_min: u32,
+    /// The most micro-operations of a transaction. Up to 1,000; 4 by default.
+    pub ops_per_txn_max: u32,
+    /// A key is replaced by a new one after a number of appends drawn from this one on. At least 1; 32 by default.
+    pub writes_per_key_min: u32,
+    /// A key is replaced by a new one after a number of appends drawn up to this one. Up to 1,000,000; 256 by default.
+    pub writes_per_key_max: u32,
+    /// How many of the micro-operations are reads, from 0 to 1. 0.5 by default.
+    pub read_fraction: f64,
+    /// Which of the live keys micro-operations go to. Uniform by default.
+    pub key_distribution: KeyDistribution,
+    /// How many of the transactions the store refuses, from 0 to 1. 0.03 by default.
+    pub fail_rate: f64,
+    /// How many of the transactions end in `info`, from 0 to 1: nobody knows whether they took effect, and half of them
+    /// did. 0.01 by default.
+    pub info_rate: f64,
+    /// How many of the transactions have no completion at all, from 0 to 1. Half of them took effect. 0 by default.
+    pub lost_rate: f64,
+}
+
+impl Default for ListAppend {
+    fn default() -> ListAppend {
+        ListAppend {
+            txns: 1000,
+            seed: 0,
+            clients: 20,
+            keys: 32,
+            ops_per_txn_min: 1,
+            ops_per_txn_max: 4,
+            writes_per_key_min: 32,
+            writes_per_key_max: 256,
+            read_fraction: 0.5,
+            key_distribution: KeyDistribution::Uniform,
+            fail_rate: 0.03,
+            info_rate: 0.01,
+            lost_rate: 0.0,
+        }
+    }
+}
+
+impl ListAppend {
+    /// The simulation of these parameters.
+    ///
+    /// # Errors
+    ///
+    /// If a parameter is out of its range.
+    pub fn simulation(&self) -> Result<Simulation, ParameterError> {
+        self.check()?;
+        let load = Load {
+            seed: self.seed,
+            clients: self.clients,
+            ops: self.txns,
+            fail: Chance::new(self.fail_rate),
+            info: Chance::new(self.info_rate),
+            lost: Chance::new(self.lost_rate),
+        };
+        Ok(Simulation::new(load, Box::new(ListStore::new(self))))
+    }
+
+    fn check(&self) -> Result<(), ParameterError> {
+        check_count("txns", self.txns, 0, 1_000_000_000)?;
+        check_count("clients", self.clients.into(), 1, 100_000)?;
+        check_count("keys", self.keys.into(), 1, 1_000_000)?;
+        let ops = (self.ops_per_txn_min.into(), self.ops_per_txn_max.into());
+        check_count("ops_per_txn_min", ops.0, 1, 1000)?;
+        check_count("ops_per_txn_max", ops.1, 1, 1000)?;
+        check_range(("ops_per_txn_min", ops.0), ("ops_per_txn_max", ops.1))?;
+        let writes = (self.writes_per_key_min.into(), self.writes_per_key_max.into());
+        check_count("writes_per_key_min", writes.0, 1, 1_000_000)?;
+        check_count("writes_per_key_max", writes.1, 1, 1_000_000)?;
+        check_range(("writes_per_key_min", writes.0), ("writes_per_key_max", writes.1))?;
+        check_rate("read_fraction", self.read_fraction)?;
+        check_rate("fail_rate", self.fail_rate)?;
+        check_rate("info_rate", self.info_rate)?;
+        check_rate("lost_rate", self.lost_rate)?;
+        let spoilt = self.fail_rate + self.info_rate + self.lost_rate;
+        if spoilt > 1.0 {
+            return refuse("fail_rate", format!("fail rate, info rate and lost rate add up to {spoilt}, more than 1"));
+        }
+        self.key_distribution.check()
+    }
+}

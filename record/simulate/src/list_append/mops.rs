@@ -1,0 +1,66 @@
+//! What a transaction asks, and what it is told.
+
+use super::lists::{ListId, Lists};
+use crate::op::Mop;
+use std::fmt;
+
+/// A micro-operation in flight.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    pub(crate) list: ListId,
+    pub(crate) action: Action,
+}
+
+/// What a micro-operation does with its list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Action {
+    Append(i64),
+    Read(Seen),
+}
+
+/// What a read saw.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Seen {
+    /// So many items of the list as it is.
+    Prefix(u32),
+}
+
+/// The micro-operations of a transaction, in order.
+///
+/// A view of the simulation, resolved as it is walked: nothing is copied.
+#[derive(Clone, Copy)]
+pub struct Mops<'a> {
+    pub(crate) asked: &'a [Asked],
+    pub(crate) lists: &'a Lists,
+    /// Whether to show what reads saw.
+    pub(crate) shown: bool,
+}
+
+impl<'a> Mops<'a> {
+    /// How many there are; at least one.
+    #[expect(clippy::len_without_is_empty, reason = "a transaction is never empty")]
+    pub fn len(self) -> usize {
+        self.asked.len()
+    }
+
+    /// All of them, in order.
+    pub fn iter(self) -> impl ExactSizeIterator<Item = Mop<'a>> + Clone {
+        self.asked.iter().map(move |asked| self.resolve(*asked))
+    }
+
+    fn resolve(self, asked: Asked) -> Mop<'a> {
+        let list = self.lists.get(asked.list);
+        let key = list.key;
+        match asked.action {
+            Action::Append(value) => Mop::Append { key, value },
+            Action::Read(_) if !self.shown => Mop::Read { key, list: None },
+            Action::Read(Seen::Prefix(len)) => Mop::Read { key, list: Some(&list.items[..len as usize]) },
+        }
+    }
+}
+
+impl fmt::Debug for Mops<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}

@@ -1,0 +1,72 @@
+//! One op of a simulated history, borrowed from the simulation.
+
+use crate::list_append::Mops;
+
+/// An op, as a client would have recorded it.
+#[derive(Clone, Copy, Debug)]
+pub struct SimOp<'a> {
+    /// Its position in the history, from 0.
+    pub index: u64,
+    /// Who did it.
+    pub process: i64,
+    /// What it says of the operation.
+    pub kind: Kind,
+    /// The name of the function called.
+    pub f: &'static str,
+    /// Its argument, or its result.
+    pub payload: Payload<'a>,
+    /// In nanoseconds since the test began; never less than that of the op before.
+    pub time_ns: u64,
+}
+
+/// What an op says of the operation it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// A client began it.
+    Invoke,
+    /// It happened.
+    Ok,
+    /// The store says that it did not happen.
+    Fail,
+    /// The client gave up waiting.
+    Info,
+}
+
+impl Kind {
+    /// As histories spell it: `"invoke"`, `"ok"`, `"fail"`, `"info"`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Invoke => "invoke",
+            Kind::Ok => "ok",
+            Kind::Fail => "fail",
+            Kind::Info => "info",
+        }
+    }
+}
+
+/// The value of an op. Other workloads will bring other kinds.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Payload<'a> {
+    /// The micro-operations of a transaction over lists.
+    Lists(Mops<'a>),
+}
+
+/// One micro-operation of a transaction over lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mop<'a> {
+    /// Adds a value to the end of a key's list.
+    Append {
+        /// Whose list.
+        key: i64,
+        /// Unlike every other value appended to that key.
+        value: i64,
+    },
+    /// Reads a key's list.
+    Read {
+        /// Whose list.
+        key: i64,
+        /// What was read; `None` unless the op is `ok`.
+        list: Option<&'a [i64]>,
+    },
+}

@@ -1,0 +1,45 @@
+//! What a simulation refuses to be asked.
+
+/// A parameter that no simulation can be run with.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ParameterError {
+    /// The parameter's name, as of the field: `"writes_per_key_max"`.
+    pub parameter: &'static str,
+    /// What is wrong with it, in a sentence, and what would be right.
+    pub message: String,
+}
+
+/// Says no.
+pub(crate) fn refuse(parameter: &'static str, message: impl Into<String>) -> Result<(), ParameterError> {
+    Err(ParameterError { parameter, message: message.into() })
+}
+
+/// Refuses a number outside of a range.
+pub(crate) fn check_count(parameter: &'static str, n: u64, low: u64, high: u64) -> Result<(), ParameterError> {
+    if (low..=high).contains(&n) {
+        return Ok(());
+    }
+    refuse(parameter, format!("{} is {n}; it must be from {low} to {high}", spoken(parameter)))
+}
+
+/// Refuses a range that ends before it begins.
+pub(crate) fn check_range(low: (&'static str, u64), high: (&'static str, u64)) -> Result<(), ParameterError> {
+    if low.1 <= high.1 {
+        return Ok(());
+    }
+    let (low_name, high_name) = (spoken(low.0), spoken(high.0));
+    refuse(low.0, format!("{low_name} is {}, which is more than {high_name}, {}", low.1, high.1))
+}
+
+/// Refuses what is no probability.
+pub(crate) fn check_rate(parameter: &'static str, rate: f64) -> Result<(), ParameterError> {
+    if (0.0..=1.0).contains(&rate) {
+        return Ok(());
+    }
+    refuse(parameter, format!("{} is {rate}; it must be from 0 to 1", spoken(parameter)))
+}
+
+fn spoken(parameter: &str) -> String {
+    parameter.replace('_', " ")
+}

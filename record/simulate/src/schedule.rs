@@ -1,0 +1,45 @@
+//! A calendar of events on one simulated clock.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Events to come; the earliest first, and of those at one instant the one that was planned first.
+///
+/// O(log events) to plan and to take.
+pub(crate) struct Schedule<E> {
+    heap: BinaryHeap<Reverse<(u64, u64, E)>>,
+    planned: u64,
+}
+
+impl<E: Ord> Schedule<E> {
+    pub(crate) fn new() -> Schedule<E> {
+        Schedule { heap: BinaryHeap::new(), planned: 0 }
+    }
+
+    /// Plans an event for an instant, in nanoseconds since the test began.
+    pub(crate) fn at(&mut self, time_ns: u64, event: E) {
+        // `planned` is unique, so events themselves are never compared.
+        self.heap.push(Reverse((time_ns, self.planned, event)));
+        self.planned += 1;
+    }
+
+    /// Takes the next event, and when it happens.
+    pub(crate) fn next(&mut self) -> Option<(u64, E)> {
+        self.heap.pop().map(|Reverse((time_ns, _, event))| (time_ns, event))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_come_by_time_and_then_by_the_order_they_were_planned_in() {
+        let mut schedule = Schedule::new();
+        for (time_ns, event) in [(5, 'z'), (3, 'y'), (5, 'a'), (3, 'b')] {
+            schedule.at(time_ns, event);
+        }
+        let order: Vec<_> = std::iter::from_fn(|| schedule.next()).collect();
+        assert_eq!(order, [(3, 'y'), (3, 'b'), (5, 'z'), (5, 'a')]);
+    }
+}

@@ -1,0 +1,49 @@
+//! What clients talk to: a store together with the operations that are asked of it.
+
+use crate::op::{Kind, Payload};
+
+/// An operation in flight. Slots are small numbers, used again once an operation is over.
+pub(crate) type Slot = u32;
+
+/// A store under simulation, and the workload that is put on it.
+pub(crate) trait System {
+    /// The name of the function that clients call.
+    fn f(&self) -> &'static str;
+
+    /// Decides what the next operation asks for. Its slot is new or was released.
+    fn plan(&mut self, slot: Slot, client: u32);
+
+    /// Goes on with an operation, all at one instant.
+    fn step(&mut self, slot: Slot, intent: Intent) -> Progress;
+
+    /// The operation's argument, or, for `Ok`, its result.
+    fn payload(&self, slot: Slot, kind: Kind) -> Payload<'_>;
+
+    /// Forgets an operation: its client was answered or went away, and it takes no more steps.
+    fn release(&mut self, slot: Slot);
+}
+
+/// How an operation is to end, if the store can help it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Intent {
+    /// It happens.
+    Commit,
+    /// It does not.
+    Abort,
+}
+
+/// How far a step got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// More steps are needed before the client can be answered.
+    Again,
+    /// The client can be answered.
+    Answer {
+        /// Whether the answer is that it happened.
+        ok: bool,
+        /// Whether the store has more to do for this operation.
+        more: bool,
+    },
+    /// What was left to do after the answer is done.
+    End,
+}

@@ -1,0 +1,236 @@
+//! Writers: ops as text, many to a write, with no allocation per op.
+
+use crate::list_append::Mops;
+use crate::op::{Mop, Payload, SimOp};
+use std::io::{self, Write};
+use std::str::FromStr;
+
+/// How a history is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Format {
+    /// EDN, an op a line.
+    Edn,
+    /// One JSON array, an op a line.
+    Json,
+    /// JSON objects, one a line.
+    JsonLines,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Format; 3] = [Format::Edn, Format::Json, Format::JsonLines];
+
+    /// As files end: `"edn"`, `"json"`, `"jsonl"`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Edn => "edn",
+            Format::Json => "json",
+            Format::JsonLines => "jsonl",
+        }
+    }
+}
+
+/// A name that no format has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} is no format; there are edn, json and jsonl")]
+pub struct UnknownFormat(String);
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(name: &str) -> Result<Format, UnknownFormat> {
+        Format::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| UnknownFormat(name.into()))
+    }
+}
+
+/// Bytes gathered before they are handed on.
+const BLOCK_BYTES: usize = 256 << 10;
+
+/// Writes ops one after another. [`Writer::finish`] ends the text.
+///
+/// ```
+/// use record_simulate::{Format, ListAppend, Writer};
+///
+/// let mut writer = Writer::new(Vec::new(), Format::Edn);
+/// ListAppend { txns: 3, ..ListAppend::default() }.simulation()?.run(&mut |op| writer.write(op))?;
+/// let text = String::from_utf8(writer.finish()?)?;
+/// assert!(text.starts_with("{:index 0, :type :invoke, :process "));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Writer<W> {
+    out: W,
+    format: Format,
+    text: Text,
+    begun: bool,
+}
+
+impl<W: Write> Writer<W> {
+    /// Writes to `out`, which need not be buffered.
+    pub fn new(out: W, format: Format) -> Writer<W> {
+        Writer { out, format, text: Text(Vec::with_capacity(2 * BLOCK_BYTES)), begun: false }
+    }
+
+    /// Writes an op.
+    ///
+    /// # Errors
+    ///
+    /// If `out` cannot be written to.
+    pub fn write(&mut self, op: &SimOp<'_>) -> io::Result<()> {
+        match (self.format, self.begun) {
+            (Format::Json, false) => self.text.put(b"["),
+            (Format::Json, true) => self.text.put(b",\n"),
+            _ => {}
+        }
+        self.begun = true;
+        match self.format {
+            Format::Edn => edn_op(&mut self.text, op),
+            Format::Json => json_op(&mut self.text, op),
+            Format::JsonLines => {
+                json_op(&mut self.text, op);
+                self.text.put(b"\n");
+            }
+        }
+        if self.text.0.len() < BLOCK_BYTES { Ok(()) } else { self.hand_on() }
+    }
+
+    /// Ends the text, and gives back what it was written to.
+    ///
+    /// # Errors
+    ///
+    /// If `out` cannot be written to.
+    pub fn finish(mut self) -> io::Result<W> {
+        if self.format == Format::Json {
+            self.text.put(if self.begun { b"]\n" } else { b"[]\n" });
+        }
+        self.hand_on()?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    fn hand_on(&mut self) -> io::Result<()> {
+        self.out.write_all(&self.text.0)?;
+        self.text.0.clear();
+        Ok(())
+    }
+}
+
+/// Text that was not handed on yet.
+#[derive(Debug)]
+struct Text(Vec<u8>);
+
+impl Text {
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
+    #[inline]
+    fn int(&mut self, n: impl itoa::Integer) {
+        self.put(itoa::Buffer::new().format(n).as_bytes());
+    }
+
+    /// Integers with one byte between them.
+    fn ints(&mut self, ints: &[i64], between: u8) {
+        for (i, n) in ints.iter().enumerate() {
+            if i > 0 {
+                self.0.push(between);
+            }
+            self.int(*n);
+        }
+    }
+}
+
+fn json_op(text: &mut Text, op: &SimOp<'_>) {
+    text.put(b"{\"index\":");
+    text.int(op.index);
+    text.put(b",\"type\":\"");
+    text.put(op.kind.name().as_bytes());
+    text.put(b"\",\"process\":");
+    text.int(op.process);
+    text.put(b",\"f\":\"");
+    text.put(op.f.as_bytes());
+    text.put(b"\",\"value\":");
+    match op.payload {
+        Payload::Lists(mops) => json_mops(text, mops),
+    }
+    text.put(b",\"time\":");
+    text.int(op.time_ns);
+    text.put(b"}");
+}
+
+fn json_mops(text: &mut Text, mops: Mops<'_>) {
+    text.put(b"[");
+    for (i, mop) in mops.iter().enumerate() {
+        if i > 0 {
+            text.put(b",");
+        }
+        match mop {
+            Mop::Append { key, value } => {
+                text.put(b"[\"append\",");
+                text.ints(&[key, value], b',');
+            }
+            Mop::Read { key, list: None } => {
+                text.put(b"[\"r\",");
+                text.int(key);
+                text.put(b",null");
+            }
+            Mop::Read { key, list: Some(list) } => {
+                text.put(b"[\"r\",");
+                text.int(key);
+                text.put(b",[");
+                text.ints(list, b',');
+                text.put(b"]");
+            }
+        }
+        text.put(b"]");
+    }
+    text.put(b"]");
+}
+
+fn edn_op(text: &mut Text, op: &SimOp<'_>) {
+    text.put(b"{:index ");
+    text.int(op.index);
+    text.put(b", :type :");
+    text.put(op.kind.name().as_bytes());
+    text.put(b", :process ");
+    text.int(op.process);
+    text.put(b", :f :");
+    text.put(op.f.as_bytes());
+    text.put(b", :value ");
+    match op.payload {
+        Payload::Lists(mops) => edn_mops(text, mops),
+    }
+    text.put(b", :time ");
+    text.int(op.time_ns);
+    text.put(b"}\n");
+}
+
+fn edn_mops(text: &mut Text, mops: Mops<'_>) {
+    text.put(b"[");
+    for (i, mop) in mops.iter().enumerate() {
+        if i > 0 {
+            text.put(b" ");
+        }
+        match mop {
+            Mop::Append { key, value } => {
+                text.put(b"[:append ");
+                text.ints(&[key, value], b' ');
+            }
+            Mop::Read { key, list: None } => {
+                text.put(b"[:r ");
+                text.int(key);
+                text.put(b" nil");
+            }
+            Mop::Read { key, list: Some(list) } => {
+                text.put(b"[:r ");
+                text.int(key);
+                text.put(b" [");
+                text.ints(list, b' ');
+                text.put(b"]");
+            }
+        }
+        text.put(b"]");
+    }
+    text.put(b"]");
+}
