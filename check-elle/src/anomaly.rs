@@ -1,0 +1,172 @@
+//! Types of anomalies: a name, a sentence, and what each of them also is.
+
+mod table;
+
+use crate::closure::{converse, transitive};
+use crate::names::equal;
+use crate::set::{Row, RowSet};
+use std::fmt;
+use table::ANOMALIES;
+
+pub use crate::names::UnknownName;
+
+/// A type of anomaly.
+///
+/// ```
+/// use check_elle::anomaly::AnomalyType;
+///
+/// let read_skew = AnomalyType::from_name("G-single-item")?;
+/// assert_eq!(read_skew, AnomalyType::G_SINGLE_ITEM);
+/// assert!(read_skew.implies().any(|weaker| weaker.name() == "G-single"));
+///
+/// let error = AnomalyType::from_name("G-singel-item").unwrap_err();
+/// assert_eq!(error.nearest, ["G-single-item"]);
+/// # Ok::<(), check_elle::anomaly::UnknownName>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AnomalyType(
+    /// Less than `ANOMALIES.len()`.
+    u8,
+);
+
+/// A set of types of anomalies.
+pub type AnomalySet = RowSet<AnomalyType>;
+
+const COUNT: usize = ANOMALIES.len();
+
+/// For each anomaly, what it also is, in any number of steps, itself excluded.
+static IMPLIED: [u128; COUNT] = transitive(direct());
+
+/// For each anomaly, those that imply it, itself excluded.
+static IMPLYING: [u128; COUNT] = converse(&transitive(direct()));
+
+#[expect(missing_docs, reason = "summary() says what each of them is, from the table")]
+impl AnomalyType {
+    pub const G0: AnomalyType = named("G0");
+    pub const G1C: AnomalyType = named("G1c");
+    pub const G_SINGLE_ITEM: AnomalyType = named("G-single-item");
+    pub const G_NONADJACENT_ITEM: AnomalyType = named("G-nonadjacent-item");
+    pub const G2_ITEM: AnomalyType = named("G2-item");
+    pub const G1A: AnomalyType = named("G1a");
+    pub const G1B: AnomalyType = named("G1b");
+    pub const INTERNAL: AnomalyType = named("internal");
+    pub const FUTURE_READ: AnomalyType = named("future-read");
+    pub const DIRTY_UPDATE: AnomalyType = named("dirty-update");
+    pub const LOST_UPDATE: AnomalyType = named("lost-update");
+    pub const DUPLICATE_ELEMENTS: AnomalyType = named("duplicate-elements");
+    pub const INCOMPATIBLE_ORDER: AnomalyType = named("incompatible-order");
+    pub const CYCLIC_VERSIONS: AnomalyType = named("cyclic-versions");
+    pub const EMPTY_TRANSACTION_GRAPH: AnomalyType = named("empty-transaction-graph");
+    pub const CYCLE_SEARCH_TIMEOUT: AnomalyType = named("cycle-search-timeout");
+}
+
+impl AnomalyType {
+    /// The anomaly of a name; upper and lower case are one.
+    ///
+    /// # Errors
+    ///
+    /// If there is none; with the nearest names.
+    pub fn from_name(name: &str) -> Result<AnomalyType, UnknownName> {
+        let names = || AnomalySet::ALL.iter().map(AnomalyType::name);
+        AnomalySet::ALL
+            .iter()
+            .find(|anomaly| anomaly.name().eq_ignore_ascii_case(name))
+            .ok_or_else(|| UnknownName::new("anomaly", name, names().collect(), names()))
+    }
+
+    /// As Elle spells it: `"G-single-item"`.
+    pub const fn name(self) -> &'static str {
+        ANOMALIES[self.0 as usize].name
+    }
+
+    /// What it is, in a sentence that names its source.
+    pub const fn summary(self) -> &'static str {
+        ANOMALIES[self.0 as usize].summary
+    }
+
+    /// What every anomaly of this type also is, by definition; not what follows from that in turn.
+    pub fn implies(self) -> impl Iterator<Item = AnomalyType> {
+        ANOMALIES[self.index()].implies.iter().map(|name| named(name))
+    }
+
+    /// What every anomaly of this type also is, in any number of steps, itself included.
+    pub const fn implied(self) -> AnomalySet {
+        AnomalySet::from_bits(IMPLIED[self.0 as usize] | 1 << self.0)
+    }
+
+    /// The types of which every anomaly is also of this one, itself included.
+    pub const fn implying(self) -> AnomalySet {
+        AnomalySet::from_bits(IMPLYING[self.0 as usize] | 1 << self.0)
+    }
+}
+
+impl Row for AnomalyType {
+    const COUNT: usize = COUNT;
+
+    fn index(self) -> usize {
+        usize::from(self.0)
+    }
+
+    fn at(index: usize) -> AnomalyType {
+        assert!(index < COUNT, "no anomaly has the number {index}");
+        AnomalyType(index as u8)
+    }
+}
+
+impl fmt::Debug for AnomalyType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for AnomalyType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// The anomaly of a name in this crate's own tables; in a constant, a wrong name does not compile.
+pub(crate) const fn named(name: &str) -> AnomalyType {
+    let mut i = 0;
+    while i < COUNT {
+        if equal(ANOMALIES[i].name, name) {
+            return AnomalyType(i as u8);
+        }
+        i += 1;
+    }
+    panic!("no anomaly has this name");
+}
+
+/// The anomalies of names in this crate's own tables, as bits.
+pub(crate) const fn bits_of(names: &[&str]) -> u128 {
+    let mut bits = 0;
+    let mut i = 0;
+    while i < names.len() {
+        bits |= 1 << named(names[i]).0;
+        i += 1;
+    }
+    bits
+}
+
+/// The anomalies and all that imply one of them, as bits.
+pub(crate) const fn implying(anomalies: u128) -> u128 {
+    let mut bits = anomalies;
+    let mut i = 0;
+    while i < COUNT {
+        if anomalies >> i & 1 == 1 {
+            bits |= IMPLYING[i];
+        }
+        i += 1;
+    }
+    bits
+}
+
+const fn direct() -> [u128; COUNT] {
+    let mut rows = [0; COUNT];
+    let mut i = 0;
+    while i < COUNT {
+        rows[i] = bits_of(ANOMALIES[i].implies);
+        i += 1;
+    }
+    rows
+}

@@ -1,0 +1,153 @@
+//! The table of anomalies: name, what it also is, and what it is in a sentence.
+//!
+//! Sources, by the name in brackets: Adya, "Weak Consistency" (thesis, MIT 1999); Berenson et al., "A Critique of ANSI
+//! SQL Isolation Levels" (SIGMOD 1995); Cerone, Bernardi, Gotsman, "A Framework for Transactional Consistency Models
+//! with Atomic Visibility" (CONCUR 2015), as Cerone et al.; Cerone, Gotsman, "Analysing Snapshot Isolation" (PODC
+//! 2016); Elle: Kingsbury, Alvaro, "Elle" (VLDB 2020).
+
+/// One anomaly.
+pub(crate) struct AnomalyRow {
+    /// As Elle spells it.
+    pub(crate) name: &'static str,
+    /// The names of what each anomaly of this type also is, directly.
+    pub(crate) implies: &'static [&'static str],
+    /// A sentence.
+    pub(crate) summary: &'static str,
+}
+
+const fn row(name: &'static str, implies: &'static [&'static str], summary: &'static str) -> AnomalyRow {
+    AnomalyRow { name, implies, summary }
+}
+
+/// All of them: what the checkers find first, then what these are counted as.
+#[rustfmt::skip] // A row is a name, its implications, and its sentence below.
+pub(crate) const ANOMALIES: &[AnomalyRow] = &[
+    // Cycles, worst first.
+    row("G0", &["G1c", "G0-process"],
+        "Transactions overwrote each other in a cycle: ww edges alone [Adya: write cycle]."),
+    row("G1c", &["G1", "G1c-process"],
+        "Information flowed in a circle: ww and wr edges, at least one wr [Adya]."),
+    row("G-single-item", &["G-single", "G-nonadjacent-item", "G-single-item-process"],
+        "A cycle of ww and wr edges and exactly one rw, between items: read skew is one [Adya]."),
+    row("G-nonadjacent-item", &["G-nonadjacent", "G2-item", "G-nonadjacent-item-process"],
+        "A cycle with two or more rw edges, between items, no two of them adjacent [Cerone, Gotsman]."),
+    row("G2-item", &["G2", "G2-item-process"],
+        "A cycle with two or more rw edges, between items, some two of them adjacent: write skew is one [Adya]."),
+
+    row("G0-process", &["G1c-process", "G0-realtime"],
+        "G0 with the order of single processes: ww edges and at least one process edge [Elle]."),
+    row("G1c-process", &["G1-process", "G1c-realtime"],
+        "G1c with the order of single processes: ww, wr and at least one process edge [Elle]."),
+    row("G-single-item-process", &["G-single-process", "G-nonadjacent-item-process", "G-single-item-realtime"],
+        "G-single-item with at least one process edge: a process missed what it had done or seen [Elle]."),
+    row("G-nonadjacent-item-process", &["G-nonadjacent-process", "G2-item-process", "G-nonadjacent-item-realtime"],
+        "G-nonadjacent-item with at least one process edge [Elle]."),
+    row("G2-item-process", &["G2-process", "G2-item-realtime"],
+        "G2-item with at least one process edge [Elle]."),
+
+    row("G0-realtime", &["G1c-realtime"],
+        "G0 with real time: ww edges and at least one realtime edge [Elle]."),
+    row("G1c-realtime", &["G1-realtime"],
+        "G1c with real time: ww, wr and at least one realtime edge [Elle]."),
+    row("G-single-item-realtime", &["G-single-realtime", "G-nonadjacent-item-realtime"],
+        "G-single-item with at least one realtime edge: a stale read is one [Elle]."),
+    row("G-nonadjacent-item-realtime", &["G-nonadjacent-realtime", "G2-item-realtime"],
+        "G-nonadjacent-item with at least one realtime edge [Elle]."),
+    row("G2-item-realtime", &["G2-realtime"],
+        "G2-item with at least one realtime edge [Elle]."),
+
+    // Found by looking at one key or one transaction.
+    row("G1a", &["G1"],
+        "Aborted read: a transaction that happened read what a failed one wrote [Adya]."),
+    row("G1b", &["G1"],
+        "Intermediate read: a transaction read a version that its writer itself overwrote later [Adya]."),
+    row("internal", &[],
+        "A read disagrees with what the same transaction read or wrote of that key before [Cerone et al.]."),
+    row("future-read", &["G1c"],
+        "A transaction read an element that it appends only later [Elle]."),
+    row("dirty-update", &["G1a"],
+        "A write that happened was built on a failed one, which precedes it in the version order [Elle]."),
+    row("lost-update", &["write-skew", "G2-item"],
+        "Two transactions or more read the same version of a key and then wrote it [Berenson: P4]."),
+    row("duplicate-elements", &[],
+        "One read holds an element twice [Elle]."),
+    row("incompatible-order", &["G1a"],
+        "Two reads of a key of which neither is a prefix of the other: no one order of versions explains both [Elle]."),
+    row("cyclic-versions", &[],
+        "What is known of the order of a key's versions contradicts itself [Elle]."),
+
+    // These leave a verdict unknown.
+    row("empty-transaction-graph", &[],
+        "No transaction depends on another: the history shows too little to judge it [Elle]."),
+    row("cycle-search-timeout", &[],
+        "The search for cycles was given up: there may be some [Elle]."),
+
+    // What the above are kinds of.
+    row("G1", &["G1-process"],
+        "G1a, G1b or G1c: what read committed forbids [Adya]."),
+    row("G1-process", &["G1-realtime"],
+        "G1, with process edges in the cycle [Elle]."),
+    row("G1-realtime", &[],
+        "G1, with realtime edges in the cycle [Elle]."),
+    row("G-single", &["G-nonadjacent", "GSIb", "G-single-process"],
+        "A cycle with exactly one rw edge, between items or of a predicate [Adya]."),
+    row("G-single-process", &["G-nonadjacent-process", "G-single-realtime"],
+        "G-single, with process edges in the cycle [Elle]."),
+    row("G-single-realtime", &["G-nonadjacent-realtime"],
+        "G-single, with realtime edges in the cycle [Elle]."),
+    row("G-nonadjacent", &["G2", "G-nonadjacent-process"],
+        "A cycle with rw edges, between items or of a predicate, no two of them adjacent [Cerone, Gotsman]."),
+    row("G-nonadjacent-process", &["G2-process", "G-nonadjacent-realtime"],
+        "G-nonadjacent, with process edges in the cycle [Elle]."),
+    row("G-nonadjacent-realtime", &["G2-realtime"],
+        "G-nonadjacent, with realtime edges in the cycle [Elle]."),
+    row("G2", &["G2-process"],
+        "A cycle with rw edges, between items or of a predicate [Adya]."),
+    row("G2-process", &["G2-realtime"],
+        "G2, with process edges in the cycle [Elle]."),
+    row("G2-realtime", &[],
+        "G2, with realtime edges in the cycle [Elle]."),
+    row("write-skew", &["G2"],
+        "Two transactions read what the other one wrote, before it did [Berenson: A5B]."),
+    row("GSIa", &["GSI"],
+        "Interference: a transaction depends on one that had not committed when it started [Adya: G-SIa]."),
+    row("GSIb", &["GSI"],
+        "Missed effects: a cycle, with the order of starts, that has exactly one rw edge [Adya: G-SIb]."),
+    row("GSI", &[],
+        "GSIa or GSIb [Adya: G-SI]."),
+
+    // Forbidden by models; nothing that the checkers find is counted as one of these.
+    row("G-cursor", &[],
+        "An update through a cursor was lost: a cycle on one key with exactly one rw edge [Adya]."),
+    row("G-monotonic", &[],
+        "A transaction's reads went back in time: an earlier read saw what a later one missed [Adya]."),
+    row("G-MSR", &[],
+        "A transaction's reads are of no series of snapshots that goes forward [Adya]."),
+    row("G-SIb", &[],
+        "Missed effects, as forward consistent view forbids them [Adya]."),
+    row("G-SI", &[],
+        "Interference or missed effects, as snapshot isolation forbids them [Adya]."),
+    row("G-update", &[],
+        "A cycle with rw edges among the transactions that write, and one that only reads [Adya]."),
+    row("predicate-read-miss", &[],
+        "A read by a predicate missed an item that matches it [Elle]."),
+
+    // A cycle is known to exist, by a strongly connected component, but its type is not.
+    cycle_exists("PL-1-cycle-exists"),
+    cycle_exists("PL-2-cycle-exists"),
+    cycle_exists("PL-SI-cycle-exists"),
+    cycle_exists("PL-2.99-cycle-exists"),
+    cycle_exists("PL-3-cycle-exists"),
+    cycle_exists("strong-session-PL-1-cycle-exists"),
+    cycle_exists("strong-session-PL-2-cycle-exists"),
+    cycle_exists("strong-session-snapshot-isolation-cycle-exists"),
+    cycle_exists("strong-session-serializable-cycle-exists"),
+    cycle_exists("strong-PL-1-cycle-exists"),
+    cycle_exists("strong-PL-2-cycle-exists"),
+    cycle_exists("strong-snapshot-isolation-cycle-exists"),
+    cycle_exists("PL-SS-cycle-exists"),
+];
+
+const fn cycle_exists(name: &'static str) -> AnomalyRow {
+    row(name, &[], "There is a cycle that the model of this name rules out; its type was not found out [Elle].")
+}

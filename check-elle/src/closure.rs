@@ -1,0 +1,40 @@
+//! Transitive closure of what the rows of a table imply, a set of bits for each row, at compile time.
+
+/// For each row, what follows from it in any number of steps, itself excluded.
+///
+/// Row `i` follows directly from the rows of which bit `i` is set. Fails to compile if a row follows from itself.
+pub(crate) const fn transitive<const N: usize>(mut follows: [u128; N]) -> [u128; N] {
+    assert!(N <= u128::BITS as usize, "a table has more rows than a set has bits");
+    let mut middle = 0;
+    while middle < N {
+        let mut row = 0;
+        while row < N {
+            if follows[row] >> middle & 1 == 1 {
+                follows[row] |= follows[middle];
+            }
+            row += 1;
+        }
+        middle += 1;
+    }
+    let mut row = 0;
+    while row < N {
+        assert!(follows[row] >> row & 1 == 0, "a row implies itself");
+        row += 1;
+    }
+    follows
+}
+
+/// The same relation the other way round.
+pub(crate) const fn converse<const N: usize>(relation: &[u128; N]) -> [u128; N] {
+    let mut converse = [0; N];
+    let mut row = 0;
+    while row < N {
+        let mut other = 0;
+        while other < N {
+            converse[other] |= (relation[row] >> other & 1) << row;
+            other += 1;
+        }
+        row += 1;
+    }
+    converse
+}

@@ -1,0 +1,111 @@
+//! What anomalies say about models, and models about anomalies: closures over the two tables.
+
+use crate::anomaly::{self, AnomalySet};
+use crate::cycle_spec::{CYCLE_EXISTS, CYCLES, Suffix};
+use crate::model::{Model, ModelSet};
+
+pub use crate::set::RowSet;
+
+/// The types that leave a verdict unknown if nothing prohibited was found.
+pub const UNKNOWN: AnomalySet =
+    AnomalySet::from_bits(anomaly::bits_of(&["empty-transaction-graph", "cycle-search-timeout"]));
+
+/// Everything that anomalies of these types also are; themselves included.
+///
+/// ```
+/// use check_elle::anomaly::AnomalyType;
+/// use check_elle::lattice::implied_by;
+///
+/// let implied = implied_by(AnomalyType::LOST_UPDATE.into());
+/// assert!(implied.contains(AnomalyType::G2_ITEM));
+/// assert!(!implied.contains(AnomalyType::G_SINGLE_ITEM));
+/// ```
+pub fn implied_by(anomalies: AnomalySet) -> AnomalySet {
+    anomalies.iter().fold(AnomalySet::EMPTY, |all, anomaly| all.union(anomaly.implied()))
+}
+
+/// Every type of which each anomaly is also one of these; themselves included.
+pub fn implying(anomalies: AnomalySet) -> AnomalySet {
+    anomalies.iter().fold(AnomalySet::EMPTY, |all, anomaly| all.union(anomaly.implying()))
+}
+
+/// What makes a history invalid: all that rules out one of the models, and the named types with all that imply them.
+///
+/// ```
+/// use check_elle::anomaly::{AnomalySet, AnomalyType};
+/// use check_elle::lattice::prohibited;
+/// use check_elle::model::Model;
+///
+/// let read_committed = Model::from_name("read-committed").unwrap();
+/// let prohibited = prohibited(read_committed.into(), AnomalySet::EMPTY);
+/// assert!(prohibited.contains(AnomalyType::G1A));
+/// assert!(!prohibited.contains(AnomalyType::LOST_UPDATE));
+/// ```
+pub fn prohibited(models: ModelSet, named: AnomalySet) -> AnomalySet {
+    models.iter().fold(implying(named), |all, model| all.union(model.prohibited()))
+}
+
+/// What a report may list: what is prohibited, and what leaves a verdict unknown.
+pub fn reportable(models: ModelSet, named: AnomalySet) -> AnomalySet {
+    prohibited(models, named).union(UNKNOWN)
+}
+
+/// The edges to add to the graph beside ww, wr and rw, so that all of these types of anomalies can be found.
+///
+/// Realtime edges go beyond process edges, which are not added with them.
+pub fn order_needed(reportable: AnomalySet) -> Suffix {
+    let of_cycles = CYCLES.iter().filter(|spec| reportable.contains(spec.anomaly)).map(|spec| spec.suffix);
+    let of_models = CYCLE_EXISTS.iter().filter(|spec| reportable.contains(spec.anomaly)).map(|spec| spec.suffix());
+    of_cycles.chain(of_models).max().unwrap_or(Suffix::None)
+}
+
+/// The models that a history with these anomalies cannot obey.
+pub fn rules_out(found: AnomalySet) -> ModelSet {
+    ModelSet::ALL.iter().filter(|model| !model.prohibited().is_disjoint(found)).collect()
+}
+
+/// The models that a history does not obey, by friendly name, sorted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Boundary {
+    /// The weakest ones: all models that any of these implies may still hold.
+    pub not: Vec<&'static str>,
+    /// The others, each stronger than one of the weakest.
+    pub also_not: Vec<&'static str>,
+}
+
+/// The boundary that anomalies draw between the models that may hold and those that do not.
+///
+/// ```
+/// use check_elle::anomaly::AnomalyType;
+/// use check_elle::lattice::boundary;
+///
+/// let boundary = boundary(AnomalyType::G_SINGLE_ITEM.into());
+/// assert_eq!(boundary.not, ["consistent-view", "repeatable-read"]);
+/// assert!(boundary.also_not.contains(&"serializable"));
+/// ```
+pub fn boundary(found: AnomalySet) -> Boundary {
+    let impossible = rules_out(found);
+    let weakest: ModelSet = impossible.iter().filter(|model| model.weaker().is_disjoint(impossible)).collect();
+    Boundary { not: names(weakest), also_not: names(impossible.difference(weakest)) }
+}
+
+/// Those of the found `M-cycle-exists` that say nothing new, for a report to leave out: a named anomaly among the found
+/// ones rules M out, or the `M-cycle-exists` of a weaker model does.
+pub fn redundant_cycle_exists(found: AnomalySet) -> AnomalySet {
+    let unnamed: AnomalySet = CYCLE_EXISTS.iter().map(|spec| spec.anomaly).collect();
+    let impossible = rules_out(found.difference(unnamed));
+    let unnamed_models: ModelSet =
+        CYCLE_EXISTS.iter().filter(|spec| found.contains(spec.anomaly)).map(|spec| spec.model).collect();
+    CYCLE_EXISTS
+        .iter()
+        .filter(|spec| unnamed_models.contains(spec.model))
+        .filter(|spec| impossible.contains(spec.model) || !spec.model.weaker().is_disjoint(unnamed_models))
+        .map(|spec| spec.anomaly)
+        .collect()
+}
+
+fn names(models: ModelSet) -> Vec<&'static str> {
+    let mut names: Vec<_> = models.iter().map(Model::name).collect();
+    names.sort_unstable();
+    names
+}

@@ -1,0 +1,191 @@
+//! The table of consistency models: name, aliases, what each implies and forbids directly, and a sentence.
+//!
+//! Sources, by the name in brackets: Adya, "Weak Consistency" (thesis, MIT 1999); Ahamad et al., "Causal Memory"
+//! (1995); Bailis et al., "Highly Available Transactions" (VLDB 2013) and "Scalable Atomic Visibility with RAMP
+//! Transactions" (SIGMOD 2014); Berenson et al., "A Critique of ANSI SQL Isolation Levels" (SIGMOD 1995); Bernstein,
+//! Goodman, "Multiversion Concurrency Control" (1983); Cerone, Bernardi, Gotsman, "A Framework for Transactional
+//! Consistency Models with Atomic Visibility" (CONCUR 2015), as Cerone et al.; Daudjee, Salem, "Lazy Database
+//! Replication with Ordering Guarantees" (ICDE 2004) and "Lazy Database Replication with Snapshot Isolation" (VLDB
+//! 2006); Elle: Kingsbury, Alvaro, "Elle" (VLDB 2020); Herlihy, Wing, "Linearizability" (1990); Lamport, "How to Make
+//! a Multiprocessor Computer That Correctly Executes Multiprocess Programs" (1979); Lipton, Sandberg, "PRAM" (1988);
+//! Papadimitriou, "The Serializability of Concurrent Database Updates" (1979); Sovran et al., "Transactional Storage
+//! for Geo-Replicated Systems" (SOSP 2011); Terry et al., "Session Guarantees for Weakly Consistent Replicated Data"
+//! (1994).
+
+/// One model.
+pub(crate) struct ModelRow {
+    /// The friendly name, which reports use.
+    pub(crate) name: &'static str,
+    /// Its other names.
+    pub(crate) aliases: &'static [&'static str],
+    /// Names of weaker models: what is valid under this one is valid under these, directly.
+    pub(crate) implies: &'static [&'static str],
+    /// Names of anomalies that rule the model out, directly.
+    pub(crate) forbids: &'static [&'static str],
+    /// A sentence.
+    pub(crate) summary: &'static str,
+}
+
+type Names = &'static [&'static str];
+
+const fn row(name: &'static str, aliases: Names, implies: Names, forbids: Names, summary: &'static str) -> ModelRow {
+    ModelRow { name, aliases, implies, forbids, summary }
+}
+
+/// All of them, stronger before weaker.
+#[rustfmt::skip] // A row is a name and aliases, implies, forbids, and a sentence, each on a line of its own.
+pub(crate) const MODELS: &[ModelRow] = &[
+    // Transactions and real time.
+    row("strict-serializable", &["strong-serializable", "PL-SS"],
+        &["serializable", "linearizable", "snapshot-isolation", "strong-snapshot-isolation",
+          "strong-session-serializable", "session-serializable"],
+        &["G1", "G1c-realtime", "G2-realtime", "PL-SS-cycle-exists"],
+        "Transactions seem to run one at a time, each between its invocation and its completion [Papadimitriou]."),
+    row("strong-snapshot-isolation", &[],
+        &["strong-session-snapshot-isolation", "strong-PL-2"],
+        &["internal", "G1-realtime", "G-nonadjacent-realtime", "strong-snapshot-isolation-cycle-exists"],
+        "Snapshot isolation, and each snapshot holds all that had committed before its start [Daudjee, Salem 2006]."),
+    row("strong-read-committed", &["strong-PL-2"],
+        &["strong-session-PL-2", "strong-PL-1"],
+        &["G1c-realtime", "strong-PL-2-cycle-exists"],
+        "Read committed, in an order that agrees with real time [Elle]."),
+    row("strong-read-uncommitted", &["strong-PL-1"],
+        &["strong-session-PL-1"],
+        &["G0-realtime", "strong-PL-1-cycle-exists"],
+        "Read uncommitted, in an order that agrees with real time [Elle]."),
+
+    // Transactions and sessions.
+    row("strong-session-serializable", &[],
+        &["serializable", "strong-session-snapshot-isolation"],
+        &["G1-process", "G2-process", "strong-session-serializable-cycle-exists"],
+        "Serializable, in an order that agrees with that of each session [Daudjee, Salem 2004]."),
+    row("strong-session-snapshot-isolation", &[],
+        &["snapshot-isolation", "strong-session-PL-2"],
+        &["internal", "G1-process", "G-nonadjacent-process", "strong-session-snapshot-isolation-cycle-exists"],
+        "Snapshot isolation, and each snapshot holds what its session did and saw before [Daudjee, Salem 2006]."),
+    row("strong-session-read-committed", &["strong-session-PL-2"],
+        &["PL-2", "strong-session-PL-1"],
+        &["G1c-process", "strong-session-PL-2-cycle-exists"],
+        "Read committed, in an order that agrees with that of each session [Elle]."),
+    row("strong-session-read-uncommitted", &["strong-session-PL-1"],
+        &["PL-1"],
+        &["G0-process", "strong-session-PL-1-cycle-exists"],
+        "Read uncommitted, in an order that agrees with that of each session [Elle]."),
+    row("session-serializable", &[],
+        &["1SR"],
+        &[],
+        "One-copy serializable, with guarantees within each session; no anomaly of the table rules it out."),
+
+    // Transactions.
+    row("serializable", &["conflict-serializable", "PL-3"],
+        &["repeatable-read", "update-serializable", "snapshot-isolation", "view-serializable"],
+        &["internal", "G1", "G2", "predicate-read-miss", "PL-3-cycle-exists"],
+        "Transactions seem to run one at a time, in some order [Adya]."),
+    row("update-serializable", &["PL-3U"],
+        &["forward-consistent-view"],
+        &["G1", "G-update"],
+        "Transactions that write are serializable; one that only reads sees a serializable state [Adya]."),
+    row("snapshot-isolation", &["PL-SI"],
+        &["forward-consistent-view", "monotonic-atomic-view", "monotonic-snapshot-read",
+          "parallel-snapshot-isolation", "prefix"],
+        &["internal", "G1", "G-SI", "G-nonadjacent", "PL-SI-cycle-exists"],
+        "Each transaction reads a snapshot of what had committed, and of two that write a key one aborts [Berenson]."),
+    row("repeatable-read", &["PL-2.99"],
+        &["cursor-stability", "monotonic-atomic-view"],
+        &["G1", "G2-item", "lost-update", "PL-2.99-cycle-exists"],
+        "Serializable, except for reads by predicates [Adya]."),
+    row("forward-consistent-view", &["PL-FCV"],
+        &["consistent-view"],
+        &["G1", "G-SIb"],
+        "Each transaction sees a consistent state, with no less than had committed before its start [Adya]."),
+    row("consistent-view", &["PL-2+"],
+        &["cursor-stability", "monotonic-view"],
+        &["G1", "G-single"],
+        "Each transaction sees a consistent state: all or nothing of the others it depends on [Adya]."),
+    row("parallel-snapshot-isolation", &[],
+        &["causal-cerone", "update-atomic"],
+        &["internal", "G1a"],
+        "Snapshot isolation, but different snapshots may hold the commits in different orders [Sovran]."),
+    row("prefix", &[],
+        &["causal-cerone"],
+        &["internal", "G1a"],
+        "Each transaction sees a prefix of one order of all commits [Cerone et al.]."),
+    row("causal-cerone", &[],
+        &["read-atomic"],
+        &["internal", "G1a"],
+        "Who sees a transaction sees all that it saw [Cerone et al.: causal consistency]."),
+    row("update-atomic", &[],
+        &["read-atomic"],
+        &["lost-update"],
+        "Read atomic, and of two transactions that write a key one sees the other [Cerone et al.]."),
+    row("read-atomic", &[],
+        &["monotonic-atomic-view"],
+        &["internal", "G1a", "future-read"],
+        "A transaction is seen whole or not at all [Bailis 2014; Cerone et al.]."),
+    row("cursor-stability", &["PL-CS"],
+        &["PL-2"],
+        &["G1", "G-cursor", "lost-update"],
+        "Read committed, and no update through a cursor is lost [Berenson]."),
+    row("monotonic-view", &["PL-2L"],
+        &["PL-2"],
+        &["G1", "G-monotonic"],
+        "Read committed, and what one read of a transaction sees its later ones see too [Adya]."),
+    row("monotonic-snapshot-read", &["PL-MSR"],
+        &["PL-2"],
+        &["G1", "G-MSR"],
+        "Read committed, and each read sees a snapshot no older than those before it [Adya]."),
+    row("monotonic-atomic-view", &[],
+        &["PL-2"],
+        &[],
+        "Read committed, and once a transaction is seen in part, all of it stays visible [Bailis 2013]."),
+    row("read-committed", &["PL-2"],
+        &["PL-1"],
+        &["G1", "PL-2-cycle-exists"],
+        "No aborted or intermediate reads, and no information flows in a circle [Adya]."),
+    row("read-uncommitted", &["PL-1"],
+        &[],
+        &["G0", "duplicate-elements", "cyclic-versions", "PL-1-cycle-exists"],
+        "Writes of different transactions are in one order on all keys [Adya]."),
+    row("view-serializable", &[],
+        &[],
+        &[],
+        "Some serial run has the same reads and the same final writes [Papadimitriou]."),
+    row("1SR", &[],
+        &[],
+        &[],
+        "Serializable, as if there were one copy of the data [Bernstein, Goodman]."),
+
+    // Single objects and sessions: implied by the above, and out of these checkers' reach.
+    row("linearizable", &[],
+        &["sequential"],
+        &[],
+        "Each op seems to happen at one moment between its invocation and its completion [Herlihy, Wing]."),
+    row("sequential", &[],
+        &["causal"],
+        &[],
+        "All ops are in one order, which agrees with that of each process [Lamport]."),
+    row("causal", &[],
+        &["writes-follow-reads", "PRAM"],
+        &[],
+        "All processes agree on the order of ops of which one may have caused the other [Ahamad]."),
+    row("PRAM", &[],
+        &["monotonic-reads", "monotonic-writes", "read-your-writes"],
+        &[],
+        "All processes see the writes of each one in the order it made them [Lipton, Sandberg]."),
+    row("writes-follow-reads", &[],
+        &[],
+        &[],
+        "A session's write comes after the writes that it had read [Terry]."),
+    row("monotonic-reads", &[],
+        &[],
+        &[],
+        "A session's read sees the writes that its earlier reads saw [Terry]."),
+    row("monotonic-writes", &[],
+        &[],
+        &[],
+        "A session's writes are seen in the order it made them [Terry]."),
+    row("read-your-writes", &[],
+        &[],
+        &[],
+        "A session's read sees the writes that it made before [Terry]."),
+];
