@@ -1,0 +1,130 @@
+//! Cycles: each step by the definition of its edge, and the steps together by the definition of the type.
+
+use super::log::Txn;
+use super::order::follows;
+use super::{Claim, Uncertified, claim};
+use history_core::{Datum, OpKind, Step};
+
+/// Checks that the witness is a cycle of this type.
+pub(super) fn certify(claims: &Claim<'_>, anomaly: &str) -> Result<(), Uncertified> {
+    let witness = claims.witness;
+    let (base, suffix) = split(anomaly);
+    if !TYPES.contains(&base) {
+        return Err(Uncertified::new(format!("{anomaly} has no definition to hold a witness against")));
+    }
+    let n = claims.txns.len();
+    claim(n >= 2, || format!("a cycle has two transactions or more, not {n}"))?;
+    claim(witness.steps.len() == n, || format!("{n} transactions take {n} steps, not {}", witness.steps.len()))?;
+    for (at, txn) in claims.txns.iter().enumerate() {
+        let index = txn.index;
+        claim(txn.is_possible(), || format!("op {index} failed and has no place in a cycle"))?;
+        claim(claims.txns[..at].iter().all(|other| other.index != index), || format!("the cycle meets op {index} twice"))?;
+    }
+    for (at, step) in witness.steps.iter().enumerate() {
+        claim(step.from == at && step.to == (at + 1) % n, || "it does not go on where the step before it ends".into())
+            .and_then(|()| certify_step(claims, step))
+            .map_err(|error| Uncertified { step: Some(at), ..error })?;
+    }
+    let relations: Vec<&str> = witness.steps.iter().map(|step| step.relation.as_ref()).collect();
+    certify_type(&relations, base, suffix)
+}
+
+const TYPES: [&str; 5] = ["G0", "G1c", "G-single-item", "G-nonadjacent-item", "G2-item"];
+
+/// A type and what stands behind it: `("G0", "-process")`.
+fn split(anomaly: &str) -> (&str, &str) {
+    for suffix in ["-process", "-realtime"] {
+        if let Some(base) = anomaly.strip_suffix(suffix) {
+            return (base, suffix);
+        }
+    }
+    (anomaly, "")
+}
+
+fn certify_type(relations: &[&str], base: &str, suffix: &str) -> Result<(), Uncertified> {
+    let count = |name: &str| relations.iter().filter(|relation| **relation == name).count();
+    let adjacent = |i: usize| relations[i] == "rw" && relations[(i + 1) % relations.len()] == "rw";
+    let any_adjacent = (0..relations.len()).any(adjacent);
+    let (wr, rw) = (count("wr"), count("rw"));
+    let is_of_base = match base {
+        "G0" => wr == 0 && rw == 0,
+        "G1c" => wr >= 1 && rw == 0,
+        "G-single-item" => rw == 1,
+        "G-nonadjacent-item" => rw >= 2 && !any_adjacent,
+        "G2-item" => rw >= 2 && any_adjacent,
+        _ => false,
+    };
+    let (process, realtime) = (count("process"), count("realtime"));
+    let is_of_suffix = match suffix {
+        "" => process == 0 && realtime == 0,
+        "-process" => process >= 1 && realtime == 0,
+        _ => realtime >= 1,
+    };
+    claim(is_of_base && is_of_suffix, || format!("a cycle of {} is no {base}{suffix}", relations.join(", ")))
+}
+
+fn certify_step(claims: &Claim<'_>, step: &Step) -> Result<(), Uncertified> {
+    let (from, to) = (claims.txns[step.from], claims.txns[step.to]);
+    match step.relation.as_ref() {
+        "ww" => certify_ww(claims, step, from, to),
+        "wr" => certify_wr(step, from, to),
+        "rw" => certify_rw(claims, step, from, to),
+        "process" => {
+            let both_ok = from.is_ok() && to.is_ok();
+            claim(both_ok, || format!("the process orders only ok ops, not {} and {}", from.index, to.index))?;
+            let same = from.process.is_some() && from.process == to.process;
+            claim(same, || format!("ops {} and {} are not of one process", from.index, to.index))?;
+            claim(from.index < to.index, || format!("op {} is not before op {}", from.index, to.index))
+        }
+        "realtime" => {
+            claim(from.kind == OpKind::Ok, || format!("op {} is not known to have completed", from.index))?;
+            let before = to.invoked.is_some_and(|invoked| from.index < invoked);
+            claim(before, || format!("op {} had not completed when op {} was invoked", from.index, to.index))
+        }
+        other => Err(Uncertified::new(format!("there is no relation {other}"))),
+    }
+}
+
+fn certify_ww(claims: &Claim<'_>, step: &Step, from: &Txn, to: &Txn) -> Result<(), Uncertified> {
+    let (key, value, next) = (key(step)?, stated(step.value.as_ref())?, stated(step.next_value.as_ref())?);
+    claim_append(from, key, value)?;
+    claim_append(to, key, next)?;
+    follows(claims.log, key, Some(value), next)
+}
+
+fn certify_wr(step: &Step, from: &Txn, to: &Txn) -> Result<(), Uncertified> {
+    let (key, value) = (key(step)?, stated(step.value.as_ref())?);
+    let same = step.next_value.as_ref().is_none_or(|next| next == value);
+    claim(same, || "the version written and the version read are two".into())?;
+    claim_append(from, key, value)?;
+    claim_read(to, key, Some(value))
+}
+
+fn certify_rw(claims: &Claim<'_>, step: &Step, from: &Txn, to: &Txn) -> Result<(), Uncertified> {
+    let (key, next) = (key(step)?, stated(step.next_value.as_ref())?);
+    // Nil is the version of the empty list.
+    let value = step.value.as_ref().filter(|value| **value != Datum::Nil);
+    claim_read(from, key, value)?;
+    claim_append(to, key, next)?;
+    follows(claims.log, key, value, next)
+}
+
+fn key(step: &Step) -> Result<&Datum, Uncertified> {
+    step.key.as_ref().ok_or_else(|| Uncertified::new("it names no key"))
+}
+
+fn stated(value: Option<&Datum>) -> Result<&Datum, Uncertified> {
+    value.ok_or_else(|| Uncertified::new("it does not name its elements"))
+}
+
+pub(super) fn claim_append(txn: &Txn, key: &Datum, element: &Datum) -> Result<(), Uncertified> {
+    claim(txn.appended(key, element), || format!("op {} did not append {element} to key {key}", txn.index))
+}
+
+/// Checks that a transaction read a list that ends in `last`, or the empty one.
+fn claim_read(txn: &Txn, key: &Datum, last: Option<&Datum>) -> Result<(), Uncertified> {
+    claim(txn.reads(key).any(|list| list.last() == last), || match last {
+        Some(last) => format!("op {} read no list of key {key} that ends in {last}", txn.index),
+        None => format!("op {} did not read the empty list of key {key}", txn.index),
+    })
+}

@@ -1,0 +1,100 @@
+//! All elementary cycles of a small component, by sets of transactions (Held and Karp, 1962), and what they look like.
+//!
+//! A path is remembered only by where it began, whom it visited, where it ends and what its edges look like so far. So
+//! every elementary cycle is counted, under every choice among parallel edges, and none is listed.
+
+use super::graph::{Graph, Relation};
+use std::collections::BTreeSet;
+
+/// What matters of the edges of a path, or of a cycle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Shape {
+    /// How many rw edges; 2 stands for all above.
+    pub(crate) rws: u8,
+    /// Whether two rw edges meet.
+    pub(crate) adjacent: bool,
+    pub(crate) wr: bool,
+    /// Whether there is a process or realtime edge.
+    pub(crate) ordered: bool,
+    first_is_rw: bool,
+    last_is_rw: bool,
+}
+
+/// Components with more transactions than this are too large for this method: 2^n sets.
+pub(crate) const COMPONENT_MAX: usize = 14;
+
+impl Shape {
+    /// A path of one edge.
+    fn edge(relation: Relation) -> Shape {
+        let is_rw = relation == Relation::Rw;
+        Shape {
+            rws: u8::from(is_rw),
+            adjacent: false,
+            wr: relation == Relation::Wr,
+            ordered: relation == Relation::Order,
+            first_is_rw: is_rw,
+            last_is_rw: is_rw,
+        }
+    }
+
+    /// The path and one more edge.
+    fn then(self, relation: Relation) -> Shape {
+        let is_rw = relation == Relation::Rw;
+        Shape {
+            rws: (self.rws + u8::from(is_rw)).min(2),
+            adjacent: self.adjacent || self.last_is_rw && is_rw,
+            wr: self.wr || relation == Relation::Wr,
+            ordered: self.ordered || relation == Relation::Order,
+            first_is_rw: self.first_is_rw,
+            last_is_rw: is_rw,
+        }
+    }
+
+    /// The path, of two edges or more, as a cycle: its last edge meets its first.
+    fn closed(self) -> Shape {
+        Shape {
+            adjacent: self.adjacent || self.last_is_rw && self.first_is_rw,
+            first_is_rw: false,
+            last_is_rw: false,
+            ..self
+        }
+    }
+
+    /// The type of a cycle of this shape, without its suffix.
+    pub(crate) fn cycle_type(self) -> &'static str {
+        match (self.rws, self.adjacent, self.wr) {
+            (0, _, false) => "G0",
+            (0, _, true) => "G1c",
+            (1, ..) => "G-single-item",
+            (_, false, _) => "G-nonadjacent-item",
+            (_, true, _) => "G2-item",
+        }
+    }
+}
+
+/// The shapes of all elementary cycles within a component.
+pub(crate) fn shapes(graph: &Graph, component: &[usize]) -> BTreeSet<Shape> {
+    assert!(component.len() <= COMPONENT_MAX);
+    let mut cycles = BTreeSet::new();
+    // Cycles whose first member in the component's order is `start`.
+    for start in 0..component.len() {
+        let members = &component[start..];
+        let edges = |from: usize, to: usize| graph.edges[members[from]][members[to]].iter().copied();
+        let n = members.len();
+        let mut paths: Vec<Vec<BTreeSet<Shape>>> = vec![vec![BTreeSet::new(); n]; 1 << n];
+        for to in 1..n {
+            paths[1 | 1 << to][to] = edges(0, to).map(Shape::edge).collect();
+        }
+        for visited in 0..1_usize << n {
+            for end in 1..n {
+                for shape in std::mem::take(&mut paths[visited][end]) {
+                    cycles.extend(edges(end, 0).map(|relation| shape.then(relation).closed()));
+                    for to in (1..n).filter(|to| visited & 1 << to == 0) {
+                        paths[visited | 1 << to][to].extend(edges(end, to).map(|relation| shape.then(relation)));
+                    }
+                }
+            }
+        }
+    }
+    cycles
+}

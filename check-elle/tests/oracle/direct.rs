@@ -1,0 +1,123 @@
+//! The anomalies that are no cycles, each straight from its sentence in the specification.
+
+use super::graph::version_order;
+use super::world::{Kind, Mop, Name, World};
+
+/// The types of all such anomalies in a world.
+pub(crate) fn types(world: &World) -> Vec<&'static str> {
+    let all: [(&str, fn(&World) -> bool); 8] = [
+        ("G1a", g1a),
+        ("G1b", g1b),
+        ("internal", internal),
+        ("future-read", future_read),
+        ("dirty-update", dirty_update),
+        ("lost-update", lost_update),
+        ("duplicate-elements", duplicate_elements),
+        ("incompatible-order", incompatible_order),
+    ];
+    all.into_iter().filter(|(_, is_there)| is_there(world)).map(|(name, _)| name).collect()
+}
+
+fn g1a(world: &World) -> bool {
+    world.txns.iter().filter(|txn| txn.is_ok()).flat_map(|txn| txn.reads()).any(|(key, list)| {
+        list.iter().any(|element| world.writer(key, *element).is_some_and(|writer| world.txns[writer].kind == Kind::Fail))
+    })
+}
+
+fn g1b(world: &World) -> bool {
+    world.txns.iter().enumerate().filter(|(_, txn)| txn.is_ok()).any(|(reader, txn)| {
+        txn.reads().any(|(key, list)| {
+            let Some(&last) = list.last() else { return false };
+            let Some(writer) = world.writer(key, last) else { return false };
+            let final_append = world.txns[writer].appends().filter(|(k, _)| *k == key).last();
+            writer != reader && final_append != Some((key, last))
+        })
+    })
+}
+
+fn internal(world: &World) -> bool {
+    world.txns.iter().filter(|txn| txn.is_ok()).any(|txn| {
+        (0..txn.mops.len()).any(|at| {
+            let Mop::Read(key, Some(list)) = &txn.mops[at] else { return false };
+            disagrees(&txn.mops[..at], *key, list)
+        })
+    })
+}
+
+/// Whether a list cannot be what a read of `key` gives after these micro-ops.
+fn disagrees(before: &[Mop], key: Name, list: &[Name]) -> bool {
+    // What it read last of this key, and what it appended since.
+    let mut known: Option<Vec<Name>> = None;
+    let mut appended: Vec<Name> = Vec::new();
+    for mop in before {
+        match mop {
+            Mop::Read(k, Some(list)) if *k == key => {
+                known = Some(list.clone());
+                appended.clear();
+            }
+            Mop::Append(k, element) if *k == key => appended.push(*element),
+            _ => {}
+        }
+    }
+    match known {
+        Some(known) => [known, appended].concat() != list,
+        None => !list.ends_with(&appended),
+    }
+}
+
+fn future_read(world: &World) -> bool {
+    world.txns.iter().filter(|txn| txn.is_ok()).any(|txn| {
+        (0..txn.mops.len()).any(|at| {
+            let Mop::Read(key, Some(list)) = &txn.mops[at] else { return false };
+            txn.mops[at..].iter().any(|later| matches!(later, Mop::Append(k, e) if k == key && list.contains(e)))
+        })
+    })
+}
+
+fn dirty_update(world: &World) -> bool {
+    (0..world.keys.len()).any(|key| {
+        let order = version_order(world, key);
+        let mut last_known = None;
+        for element in order {
+            let kind = world.writer(key, element).map(|writer| world.txns[writer].kind);
+            if (last_known, kind) == (Some(Kind::Fail), Some(Kind::Ok)) {
+                return true;
+            }
+            if matches!(kind, Some(Kind::Ok | Kind::Fail)) {
+                last_known = kind;
+            }
+        }
+        false
+    })
+}
+
+fn lost_update(world: &World) -> bool {
+    let mut updates: Vec<(Name, &Vec<Name>)> = Vec::new();
+    for txn in world.txns.iter().filter(|txn| txn.is_ok()) {
+        for key in 0..world.keys.len() {
+            let first_read = txn.mops.iter().position(|mop| matches!(mop, Mop::Read(k, _) if *k == key));
+            let Some(at) = first_read else { continue };
+            let Mop::Read(_, Some(list)) = &txn.mops[at] else { continue };
+            if !txn.mops[at..].iter().any(|mop| matches!(mop, Mop::Append(k, _) if *k == key)) {
+                continue;
+            }
+            if updates.contains(&(key, list)) {
+                return true;
+            }
+            updates.push((key, list));
+        }
+    }
+    false
+}
+
+fn duplicate_elements(world: &World) -> bool {
+    world.txns.iter().filter(|txn| txn.may_have_happened()).flat_map(|txn| txn.reads()).any(|(_, list)| {
+        list.iter().enumerate().any(|(at, element)| list[..at].contains(element))
+    })
+}
+
+fn incompatible_order(world: &World) -> bool {
+    let reads: Vec<_> =
+        world.txns.iter().filter(|txn| txn.may_have_happened()).flat_map(|txn| txn.reads()).collect();
+    reads.iter().any(|(a_key, a)| reads.iter().any(|(b_key, b)| a_key == b_key && !a.starts_with(b) && !b.starts_with(a)))
+}

@@ -1,0 +1,166 @@
+//! Version orders and the graph between transactions, edge by edge from the table in the specification.
+
+use super::world::{Kind, Name, World};
+
+/// Kinds of edges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Relation {
+    Ww,
+    Wr,
+    Rw,
+    /// Process or realtime, whichever is in use.
+    Order,
+}
+
+/// Which order between transactions is taken into account besides their data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    None,
+    Process,
+    Realtime,
+}
+
+/// `edges[from][to]`: the relations from one transaction to another.
+#[derive(Clone, Debug)]
+pub(crate) struct Graph {
+    pub(crate) edges: Vec<Vec<Vec<Relation>>>,
+}
+
+/// The longest list that an ok or info transaction read, the first of that length, each element where it stands first.
+/// The sole append, where nothing was read.
+pub(crate) fn version_order(world: &World, key: Name) -> Vec<Name> {
+    let mut longest: &[Name] = &[];
+    for txn in world.txns.iter().filter(|txn| txn.may_have_happened()) {
+        for (_, list) in txn.reads().filter(|(k, _)| *k == key) {
+            if list.len() > longest.len() {
+                longest = list;
+            }
+        }
+    }
+    let appends = appended(world, key);
+    if longest.is_empty() && appends.len() == 1 {
+        return appends;
+    }
+    let mut order = Vec::new();
+    for element in longest {
+        if !order.contains(element) {
+            order.push(*element);
+        }
+    }
+    order
+}
+
+/// All that anybody tried to append to a key.
+fn appended(world: &World, key: Name) -> Vec<Name> {
+    world.txns.iter().flat_map(|txn| txn.appends()).filter(|(k, _)| *k == key).map(|(_, element)| element).collect()
+}
+
+/// What was appended directly after an element; `None` stands for the empty list. What nobody read comes after the last
+/// element that somebody did.
+pub(crate) fn successors(world: &World, key: Name, element: Option<Name>) -> Vec<Name> {
+    let order = version_order(world, key);
+    let at = match element {
+        None => 0,
+        Some(element) => match order.iter().position(|e| *e == element) {
+            Some(at) => at + 1,
+            None => return Vec::new(),
+        },
+    };
+    match order.get(at) {
+        Some(next) => vec![*next],
+        None => appended(world, key).into_iter().filter(|element| !order.contains(element)).collect(),
+    }
+}
+
+impl Graph {
+    pub(crate) fn of(world: &World, order: Order) -> Graph {
+        let n = world.txns.len();
+        let mut graph = Graph { edges: vec![vec![Vec::new(); n]; n] };
+        for from in 0..n {
+            if !world.txns[from].may_have_happened() {
+                continue;
+            }
+            graph.add_ww(world, from);
+            graph.add_wr(world, from);
+            graph.add_rw(world, from);
+            for to in 0..n {
+                let (a, b) = (&world.txns[from], &world.txns[to]);
+                let related = match order {
+                    Order::None => false,
+                    Order::Process => {
+                        a.is_ok() && b.is_ok() && a.process.is_some() && a.process == b.process && a.index < b.index
+                    }
+                    Order::Realtime => a.is_ok() && b.invoked.is_some_and(|invoked| a.index < invoked),
+                };
+                if related {
+                    graph.add(world, from, to, Relation::Order);
+                }
+            }
+        }
+        graph
+    }
+
+    fn add(&mut self, world: &World, from: usize, to: usize, relation: Relation) {
+        let relations = &mut self.edges[from][to];
+        if from != to && world.txns[to].kind != Kind::Fail && !relations.contains(&relation) {
+            relations.push(relation);
+        }
+    }
+
+    fn add_ww(&mut self, world: &World, from: usize) {
+        for (key, element) in world.txns[from].appends() {
+            for next in successors(world, key, Some(element)) {
+                if let Some(to) = world.writer(key, next) {
+                    self.add(world, from, to, Relation::Ww);
+                }
+            }
+        }
+    }
+
+    fn add_wr(&mut self, world: &World, from: usize) {
+        for (to, reader) in world.txns.iter().enumerate() {
+            for (key, list) in reader.reads() {
+                if list.last().is_some_and(|last| world.txns[from].appends().any(|append| append == (key, *last))) {
+                    self.add(world, from, to, Relation::Wr);
+                }
+            }
+        }
+    }
+
+    fn add_rw(&mut self, world: &World, from: usize) {
+        for (key, list) in world.txns[from].reads() {
+            for next in successors(world, key, list.last().copied()) {
+                if let Some(to) = world.writer(key, next) {
+                    self.add(world, from, to, Relation::Rw);
+                }
+            }
+        }
+    }
+
+    /// Whether there is no edge at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.edges.iter().flatten().all(Vec::is_empty)
+    }
+
+    /// The strongly connected components of more than one transaction: those that reach each other.
+    pub(crate) fn components(&self) -> Vec<Vec<usize>> {
+        let n = self.edges.len();
+        let mut reaches: Vec<Vec<bool>> =
+            self.edges.iter().map(|row| row.iter().map(|relations| !relations.is_empty()).collect()).collect();
+        for via in 0..n {
+            for from in 0..n {
+                for to in 0..n {
+                    reaches[from][to] |= reaches[from][via] && reaches[via][to];
+                }
+            }
+        }
+        let mut components = Vec::new();
+        for first in 0..n {
+            let component: Vec<usize> = (0..n).filter(|&i| reaches[first][i] && reaches[i][first]).collect();
+            if component.first() == Some(&first) {
+                components.push(component);
+            }
+        }
+        components
+    }
+}

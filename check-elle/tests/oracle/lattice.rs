@@ -1,0 +1,185 @@
+//! Which anomalies imply which, and which models they rule out: the specification's lists once more, as text.
+
+use std::collections::BTreeSet;
+
+pub(crate) type Names = BTreeSet<String>;
+
+/// Left: an anomaly. Right: what it also is. `S` stands for each suffix, `X` for each of [`SIX`].
+const ALSO_IS: &[(&str, &str)] = &[
+    ("G0", "G1c G0-process"),
+    ("G0-process", "G1c-process G0-realtime"),
+    ("G0-realtime", "G1c-realtime"),
+    ("G1a", "G1"),
+    ("G1b", "G1"),
+    ("G1c", "G1 G1c-process"),
+    ("G1c-process", "G1c-realtime G1-process"),
+    ("G1c-realtime", "G1-realtime"),
+    ("G1", "G1-process"),
+    ("G1-process", "G1-realtime"),
+    ("G-single", "GSIb"),
+    ("GSIa", "GSI"),
+    ("GSIb", "GSI"),
+    ("incompatible-order", "G1a"),
+    ("dirty-update", "G1a"),
+    ("future-read", "G1c"),
+    ("lost-update", "write-skew G2-item"),
+    ("write-skew", "G2"),
+];
+
+/// The same for each suffix.
+const ALSO_IS_SUFFIXED: &[(&str, &str)] = &[
+    ("G-single-item", "G-single G-nonadjacent-item"),
+    ("G-single", "G-nonadjacent"),
+    ("G-nonadjacent-item", "G-nonadjacent G2-item"),
+    ("G-nonadjacent", "G2"),
+    ("G2-item", "G2"),
+];
+
+/// Each also is its `-process` form, and that its `-realtime` form.
+const SIX: [&str; 6] = ["G-single-item", "G-single", "G-nonadjacent-item", "G-nonadjacent", "G2-item", "G2"];
+
+/// Friendly names. Left: a model. Right: the weaker ones that it implies.
+const IMPLIES: &[(&str, &str)] = &[
+    (
+        "strict-serializable",
+        "serializable linearizable snapshot-isolation strong-snapshot-isolation strong-session-serializable \
+         session-serializable",
+    ),
+    ("session-serializable", "1SR"),
+    ("strong-session-serializable", "serializable strong-session-snapshot-isolation"),
+    ("strong-snapshot-isolation", "strong-session-snapshot-isolation strong-read-committed"),
+    ("strong-session-snapshot-isolation", "snapshot-isolation strong-session-read-committed"),
+    ("strong-read-committed", "strong-session-read-committed strong-read-uncommitted"),
+    ("strong-session-read-committed", "read-committed strong-session-read-uncommitted"),
+    ("strong-read-uncommitted", "strong-session-read-uncommitted"),
+    ("strong-session-read-uncommitted", "read-uncommitted"),
+    ("serializable", "repeatable-read update-serializable snapshot-isolation view-serializable"),
+    ("update-serializable", "forward-consistent-view"),
+    ("forward-consistent-view", "consistent-view"),
+    ("consistent-view", "cursor-stability monotonic-view"),
+    (
+        "snapshot-isolation",
+        "forward-consistent-view monotonic-atomic-view monotonic-snapshot-read parallel-snapshot-isolation prefix",
+    ),
+    ("repeatable-read", "cursor-stability monotonic-atomic-view"),
+    ("cursor-stability", "read-committed"),
+    ("monotonic-view", "read-committed"),
+    ("monotonic-snapshot-read", "read-committed"),
+    ("monotonic-atomic-view", "read-committed"),
+    ("read-committed", "read-uncommitted"),
+    ("parallel-snapshot-isolation", "causal-cerone update-atomic"),
+    ("prefix", "causal-cerone"),
+    ("causal-cerone", "read-atomic"),
+    ("update-atomic", "read-atomic"),
+    ("read-atomic", "monotonic-atomic-view"),
+    ("linearizable", "sequential"),
+    ("sequential", "causal"),
+    ("causal", "writes-follow-reads PRAM"),
+    ("PRAM", "monotonic-reads monotonic-writes read-your-writes"),
+];
+
+/// Left: a model. Right: the anomalies that it forbids itself.
+const FORBIDS: &[(&str, &str)] = &[
+    ("read-uncommitted", "G0 duplicate-elements cyclic-versions PL-1-cycle-exists"),
+    ("read-committed", "G1 PL-2-cycle-exists"),
+    ("cursor-stability", "G1 G-cursor lost-update"),
+    ("monotonic-view", "G1 G-monotonic"),
+    ("monotonic-snapshot-read", "G1 G-MSR"),
+    ("consistent-view", "G1 G-single"),
+    ("forward-consistent-view", "G1 G-SIb"),
+    ("update-serializable", "G1 G-update"),
+    ("repeatable-read", "G1 G2-item lost-update PL-2.99-cycle-exists"),
+    ("causal-cerone", "internal G1a"),
+    ("parallel-snapshot-isolation", "internal G1a"),
+    ("prefix", "internal G1a"),
+    ("read-atomic", "internal G1a future-read"),
+    ("update-atomic", "lost-update"),
+    ("snapshot-isolation", "internal G1 G-SI G-nonadjacent PL-SI-cycle-exists"),
+    ("serializable", "internal G1 G2 predicate-read-miss PL-3-cycle-exists"),
+    ("strong-session-read-uncommitted", "G0-process strong-session-PL-1-cycle-exists"),
+    ("strong-read-uncommitted", "G0-realtime strong-PL-1-cycle-exists"),
+    ("strong-session-read-committed", "G1c-process strong-session-PL-2-cycle-exists"),
+    ("strong-read-committed", "G1c-realtime strong-PL-2-cycle-exists"),
+    (
+        "strong-session-snapshot-isolation",
+        "internal G1-process G-nonadjacent-process strong-session-snapshot-isolation-cycle-exists",
+    ),
+    (
+        "strong-snapshot-isolation",
+        "internal G1-realtime G-nonadjacent-realtime strong-snapshot-isolation-cycle-exists",
+    ),
+    ("strong-session-serializable", "G1-process G2-process strong-session-serializable-cycle-exists"),
+    ("strict-serializable", "G1 G1c-realtime G2-realtime PL-SS-cycle-exists"),
+];
+
+fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split_whitespace().map(str::to_owned)
+}
+
+/// The anomalies that this one also is, itself included.
+pub(crate) fn also_is(anomaly: &str) -> Names {
+    let mut all = Names::from([anomaly.to_owned()]);
+    loop {
+        let more: Vec<String> = all.iter().flat_map(|name| also_is_directly(name)).collect();
+        let before = all.len();
+        all.extend(more);
+        if all.len() == before {
+            return all;
+        }
+    }
+}
+
+fn also_is_directly(anomaly: &str) -> Vec<String> {
+    let mut also: Vec<String> =
+        ALSO_IS.iter().filter(|(name, _)| *name == anomaly).flat_map(|(_, also)| words(also)).collect();
+    let (base, suffix) = match anomaly.rsplit_once('-') {
+        Some((base, suffix @ ("process" | "realtime"))) => (base, format!("-{suffix}")),
+        _ => (anomaly, String::new()),
+    };
+    for (name, right) in ALSO_IS_SUFFIXED {
+        if *name == base {
+            also.extend(words(right).map(|word| word + &suffix));
+        }
+    }
+    if SIX.contains(&base) {
+        match suffix.as_str() {
+            "" => also.push(format!("{base}-process")),
+            "-process" => also.push(format!("{base}-realtime")),
+            _ => {}
+        }
+    }
+    also
+}
+
+/// A model and all weaker ones.
+pub(crate) fn implied(model: &str) -> Names {
+    let mut all = Names::from([model.to_owned()]);
+    loop {
+        let more: Vec<String> =
+            IMPLIES.iter().filter(|(name, _)| all.contains(*name)).flat_map(|(_, weaker)| words(weaker)).collect();
+        let before = all.len();
+        all.extend(more);
+        if all.len() == before {
+            return all;
+        }
+    }
+}
+
+/// Whether a model, or one that it implies, forbids an anomaly, or something that this also is.
+pub(crate) fn forbids(model: &str, anomaly: &str) -> bool {
+    let also = also_is(anomaly);
+    let models = implied(model);
+    FORBIDS.iter().filter(|(name, _)| models.contains(*name)).flat_map(|(_, list)| words(list)).any(|a| also.contains(&a))
+}
+
+/// All models that are named anywhere.
+pub(crate) fn models() -> Names {
+    IMPLIES.iter().flat_map(|(stronger, weaker)| words(weaker).chain(words(stronger))).collect()
+}
+
+/// The weakest models that these anomalies rule out, and the stronger ones that go with them.
+pub(crate) fn ruled_out(anomalies: &Names) -> (Names, Names) {
+    let out: Names =
+        models().into_iter().filter(|model| anomalies.iter().any(|anomaly| forbids(model, anomaly))).collect();
+    out.iter().cloned().partition(|model| implied(model).iter().all(|weaker| weaker == model || !out.contains(weaker)))
+}
