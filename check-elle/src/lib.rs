@@ -1,1 +1,19 @@
-//! stub
+//! Transactional consistency: which isolation levels a history of transactions obeys, or the cycles that prove it broke
+//! them.
+//!
+//! [`list_append`] judges transactions of appends and reads. [`anomaly`], [`model`] and [`lattice`] are what is known of
+//! anomalies and consistency models, and how they imply and forbid each other.
+
+pub mod anomaly;
+pub mod certify;
+mod closure;
+pub mod cycle_spec;
+mod cycles;
+mod graph;
+mod ids;
+mod intern;
+pub mod lattice;
+pub mod list_append;
+pub mod model;
+mod names;
+mod set;

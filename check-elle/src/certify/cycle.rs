@@ -18,7 +18,9 @@ pub(super) fn certify(claims: &Claim<'_>, anomaly: &str) -> Result<(), Uncertifi
     for (at, txn) in claims.txns.iter().enumerate() {
         let index = txn.index;
         claim(txn.is_possible(), || format!("op {index} failed and has no place in a cycle"))?;
-        claim(claims.txns[..at].iter().all(|other| other.index != index), || format!("the cycle meets op {index} twice"))?;
+        claim(claims.txns[..at].iter().all(|other| other.index != index), || {
+            format!("the cycle meets op {index} twice")
+        })?;
     }
     for (at, step) in witness.steps.iter().enumerate() {
         claim(step.from == at && step.to == (at + 1) % n, || "it does not go on where the step before it ends".into())

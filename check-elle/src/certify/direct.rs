@@ -87,7 +87,10 @@ pub(super) fn dirty_update(claims: &Claim<'_>) -> Result<(), Uncertified> {
     claim_append(ok, key, last)?;
     let order = version_order(claims.log, key);
     claim(order.windows(values.len()).any(|run| run == values), || {
-        format!("the version order of key {key}, {}, does not have these elements in a row", Datum::Vector(order.clone()))
+        format!(
+            "the version order of key {key}, {}, does not have these elements in a row",
+            Datum::Vector(order.clone())
+        )
     })?;
     for element in between {
         let writer = claims.log.writer(key, element)?;

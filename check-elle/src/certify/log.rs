@@ -51,8 +51,12 @@ impl Log {
             let invoked = partner.map(|partner| history.op(partner).index);
             match (op.kind, op.pair, partner) {
                 (OpKind::Invoke, _, Some(_)) => {}
-                (OpKind::Invoke, Pair::Alone, None) => nameless.push(Txn { index: op.index, invoked: None, process, kind, mops }),
-                (OpKind::Invoke, _, None) => txns.push(Txn { index: op.index, invoked: Some(op.index), process, kind, mops }),
+                (OpKind::Invoke, Pair::Alone, None) => {
+                    nameless.push(Txn { index: op.index, invoked: None, process, kind, mops })
+                }
+                (OpKind::Invoke, _, None) => {
+                    txns.push(Txn { index: op.index, invoked: Some(op.index), process, kind, mops })
+                }
                 _ => txns.push(Txn { index: op.index, invoked, process, kind, mops }),
             }
         }
@@ -147,7 +151,9 @@ pub(super) fn mop(item: &Datum, kind: OpKind) -> Result<Mop, Uncertified> {
     let key = key.clone();
     match (f.as_str(), value) {
         ("append", element) => Ok(Mop::Append { key, element: element.clone() }),
-        ("r", Datum::Nil | Datum::Vector(_) | Datum::List(_)) if kind == OpKind::Invoke => Ok(Mop::Read { key, list: None }),
+        ("r", Datum::Nil | Datum::Vector(_) | Datum::List(_)) if kind == OpKind::Invoke => {
+            Ok(Mop::Read { key, list: None })
+        }
         ("r", Datum::Vector(list) | Datum::List(list)) => Ok(Mop::Read { key, list: Some(list.clone()) }),
         ("r", Datum::Nil) => Ok(Mop::Read { key, list: (kind == OpKind::Ok).then(Vec::new) }),
         _ => Err(bad()),

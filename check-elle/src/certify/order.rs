@@ -32,9 +32,14 @@ pub(super) fn follows(log: &Log, key: &Datum, element: Option<&Datum>, next: &Da
     let order = version_order(log, key);
     let after = match element {
         None => 0,
-        Some(element) => 1 + order.iter().position(|e| e == element).ok_or_else(|| {
-            Uncertified::new(format!("{element} is not in the version order of key {key}, {}", Datum::Vector(order.clone())))
-        })?,
+        Some(element) => {
+            1 + order.iter().position(|e| e == element).ok_or_else(|| {
+                Uncertified::new(format!(
+                    "{element} is not in the version order of key {key}, {}",
+                    Datum::Vector(order.clone())
+                ))
+            })?
+        }
     };
     let is_next = match order.get(after) {
         Some(successor) => successor == next,

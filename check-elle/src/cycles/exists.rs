@@ -1,0 +1,52 @@
+//! Which models some cycle rules out: a pass of strongly connected components each, without looking for the cycle.
+
+use super::has;
+use crate::anomaly::AnomalyType;
+use crate::cycle_spec::{CYCLE_EXISTS, CycleExistsSpec, RwUse, Suffix};
+use crate::graph::scc::{Components, Masked, Nonadjacent, components};
+use crate::graph::{Graph, Mask, Relation};
+use crate::model::ModelSet;
+
+/// The models ruled out in a graph, each with its smallest component; without those that a weaker one rules out already.
+/// O(nodes + edges) for each.
+pub(super) fn find(graph: &Graph, order: Suffix) -> Vec<(AnomalyType, Vec<u32>)> {
+    let mut found = Vec::new();
+    let mut out = ModelSet::EMPTY;
+    for spec in CYCLE_EXISTS.iter().filter(|spec| has(order, spec.suffix())) {
+        if out.contains(spec.model) {
+            continue;
+        }
+        if let Some(txns) = smallest(graph, spec) {
+            found.push((spec.anomaly, txns));
+            out.insert(spec.model);
+            out = out.union(spec.model.stronger());
+        }
+    }
+    found
+}
+
+/// The transactions of the smallest component that holds more than one.
+fn smallest(graph: &Graph, spec: &CycleExistsSpec) -> Option<Vec<u32>> {
+    let mask = Mask::from(spec.relations);
+    let found: Components = match spec.rw {
+        RwUse::None => components(&Masked { graph, mask }),
+        RwUse::Free => components(&Masked { graph, mask: mask.with(Relation::Rw) }),
+        RwUse::OneHop => {
+            let found = components(&Nonadjacent { graph, mask });
+            let nodes = |component: &Vec<u32>| component.iter().map(|node| node / 2).collect();
+            return least(graph, found.large.iter().map(nodes));
+        }
+    };
+    least(graph, found.large.into_iter())
+}
+
+fn least(graph: &Graph, components: impl Iterator<Item = Vec<u32>>) -> Option<Vec<u32>> {
+    components
+        .map(|mut nodes| {
+            nodes.retain(|node| !graph.is_gate(*node));
+            nodes.dedup();
+            nodes
+        })
+        .filter(|txns| txns.len() > 1)
+        .min_by_key(Vec::len)
+}

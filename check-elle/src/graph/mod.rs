@@ -1,0 +1,155 @@
+//! Graphs of transactions: flat adjacency, each edge with the relation it stands for.
+//!
+//! Relations that would take an edge between every two of many transactions go through **gates**: nodes that stand for no
+//! transaction, joined by edges that stand for no relation of their own ([`Relation::Through`]). A step of a path is an
+//! edge that leaves a transaction, with the `Through` edges behind it.
+
+pub(crate) mod path;
+pub(crate) mod reach;
+pub(crate) mod scc;
+
+use crate::cycle_spec::Relations;
+
+/// Why one transaction comes before another.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(u8)]
+pub(crate) enum Relation {
+    /// It wrote the version that the other's version replaced.
+    Ww = 1,
+    /// It wrote what the other read.
+    Wr = 2,
+    /// It read what the other replaced.
+    Rw = 4,
+    /// It came before the other in one process.
+    Process = 8,
+    /// It completed before the other was invoked.
+    Realtime = 16,
+    /// From a gate on: the relation is that of the edge that led to the first gate.
+    Through = 32,
+}
+
+impl Relation {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Relation::Ww => "ww",
+            Relation::Wr => "wr",
+            Relation::Rw => "rw",
+            Relation::Process => "process",
+            Relation::Realtime => "realtime",
+            Relation::Through => "through",
+        }
+    }
+}
+
+/// A set of relations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Mask(u8);
+
+impl Mask {
+    /// All of them.
+    pub(crate) const ALL: Mask = Mask(u8::MAX);
+
+    /// These, and `Through`, without which no gate is ever left.
+    pub(crate) fn of(relations: &[Relation]) -> Mask {
+        Mask(relations.iter().fold(Relation::Through as u8, |mask, relation| mask | *relation as u8))
+    }
+
+    /// One more.
+    pub(crate) fn with(self, relation: Relation) -> Mask {
+        Mask(self.0 | relation as u8)
+    }
+
+    #[inline]
+    pub(crate) fn has(self, relation: Relation) -> bool {
+        self.0 & relation as u8 != 0
+    }
+}
+
+impl From<Relations> for Mask {
+    /// Their bits are the same.
+    fn from(relations: Relations) -> Mask {
+        Mask(Relation::Through as u8 | relations.bits())
+    }
+}
+
+/// A directed graph whose first nodes are transactions and whose others are gates.
+#[derive(Debug, Default)]
+pub(crate) struct Graph {
+    /// How many nodes are transactions.
+    pub(crate) txns: u32,
+    /// Where each node's edges begin.
+    /// Nondecreasing; its last entry is `to.len()`.
+    start: Vec<u32>,
+    to: Vec<u32>,
+    relation: Vec<Relation>,
+}
+
+impl Graph {
+    /// A graph to which nodes are to be added in the order of their numbers: first `txns` transactions, then gates.
+    pub(crate) fn new(txns: usize) -> Graph {
+        Graph { txns: txns as u32, start: vec![0], ..Graph::default() }
+    }
+
+    /// Adds an edge from the node being added. The other end may come later. Never from a transaction to itself.
+    #[inline]
+    pub(crate) fn push_edge(&mut self, to: u32, relation: Relation) {
+        debug_assert!(to as usize + 1 != self.start.len(), "an edge from a node to itself");
+        self.to.push(to);
+        self.relation.push(relation);
+    }
+
+    /// Ends the node being added.
+    #[inline]
+    pub(crate) fn end_node(&mut self) {
+        debug_assert!(u32::try_from(self.to.len()).is_ok());
+        self.start.push(self.to.len() as u32);
+    }
+
+    pub(crate) fn nodes(&self) -> u32 {
+        (self.start.len() - 1) as u32
+    }
+
+    pub(crate) fn edges(&self) -> usize {
+        self.to.len()
+    }
+
+    #[inline]
+    pub(crate) fn is_gate(&self, node: u32) -> bool {
+        node >= self.txns
+    }
+
+    /// The numbers of a node's edges.
+    #[inline]
+    pub(crate) fn edges_of(&self, node: u32) -> std::ops::Range<u32> {
+        self.start[node as usize]..self.start[node as usize + 1]
+    }
+
+    /// Where an edge leads, and why.
+    #[inline]
+    pub(crate) fn edge(&self, edge: u32) -> (u32, Relation) {
+        (self.to[edge as usize], self.relation[edge as usize])
+    }
+
+    /// A node's edges.
+    #[inline]
+    pub(crate) fn out(&self, node: u32) -> impl Iterator<Item = (u32, Relation)> + '_ {
+        self.edges_of(node).map(|edge| self.edge(edge))
+    }
+
+    /// The part between `nodes`, which are ascending; and nodes get new numbers by their places in it.
+    pub(crate) fn induced(&self, nodes: &[u32]) -> Graph {
+        let txns = nodes.partition_point(|node| !self.is_gate(*node));
+        let mut part = Graph::new(txns);
+        for (at, node) in nodes.iter().enumerate() {
+            for (to, relation) in self.out(*node) {
+                if let Ok(to) = nodes.binary_search(&to)
+                    && to != at
+                {
+                    part.push_edge(to as u32, relation);
+                }
+            }
+            part.end_node();
+        }
+        part
+    }
+}

@@ -1,0 +1,136 @@
+//! Shortest paths: breadth first, edges behind gates at no cost, within a budget of edges looked at.
+
+use super::scc::Digraph;
+use super::{Graph, Relation};
+use std::collections::VecDeque;
+
+/// Edges that searches for short paths may still look at.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Effort(pub(crate) u64);
+
+/// A graph without the nodes from which a target cannot be reached, because their components come after the target's.
+pub(crate) struct Towards<'g, D> {
+    pub(crate) graph: &'g D,
+    /// Numbers of components, as [`super::scc::components`] gives them for this graph.
+    pub(crate) of: &'g [u32],
+    pub(crate) target: u32,
+}
+
+impl<D: Digraph> Digraph for Towards<'_, D> {
+    fn nodes(&self) -> u32 {
+        self.graph.nodes()
+    }
+
+    #[inline]
+    fn edges_of(&self, node: u32) -> std::ops::Range<u32> {
+        self.graph.edges_of(node)
+    }
+
+    #[inline]
+    fn follow(&self, node: u32, edge: u32) -> Option<u32> {
+        self.graph.follow(node, edge).filter(|to| self.of[*to as usize] >= self.of[self.target as usize])
+    }
+}
+
+/// How a search ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The edges of a shortest path.
+    Path(Vec<u32>),
+    /// There is none, or none of so few steps.
+    Nothing,
+    /// The budget was spent first.
+    Spent,
+}
+
+/// The memory of searches in one graph, used again by each.
+#[derive(Debug)]
+pub(crate) struct Walker {
+    /// The search that settled each node last.
+    settled: Vec<u32>,
+    /// How it was reached then.
+    came_by: Vec<(u32, u32)>,
+    search: u32,
+    queue: VecDeque<Entry>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    node: u32,
+    steps: u32,
+    from: u32,
+    edge: u32,
+}
+
+const START: u32 = u32::MAX;
+
+impl Walker {
+    /// For graphs of `nodes` nodes.
+    pub(crate) fn new(nodes: u32) -> Walker {
+        Walker {
+            settled: vec![0; nodes as usize],
+            came_by: vec![(START, START); nodes as usize],
+            search: 0,
+            queue: VecDeque::new(),
+        }
+    }
+
+    /// A path of the fewest steps, at most `steps_max`, between two different nodes. `graph` says for each edge whether its
+    /// relation is free of charge; `edges` says where it leads. O(edges), and no more than `effort`.
+    pub(crate) fn shortest(
+        &mut self,
+        graph: &Graph,
+        edges: &impl Digraph,
+        (from, to): (u32, u32),
+        steps_max: u32,
+        effort: &mut Effort,
+    ) -> Outcome {
+        debug_assert!(from != to);
+        self.search += 1;
+        self.queue.clear();
+        self.queue.push_back(Entry { node: from, steps: 0, from: START, edge: START });
+        while let Some(entry) = self.queue.pop_front() {
+            let node = entry.node as usize;
+            // A node waits once for each edge to it; the first to be served is the nearest.
+            if self.settled[node] == self.search {
+                continue;
+            }
+            self.settled[node] = self.search;
+            self.came_by[node] = (entry.from, entry.edge);
+            if entry.node == to {
+                return Outcome::Path(self.trace(to));
+            }
+            let range = edges.edges_of(entry.node);
+            let Some(left) = effort.0.checked_sub(1 + u64::from(range.end - range.start)) else {
+                return Outcome::Spent;
+            };
+            effort.0 = left;
+            for edge in range {
+                let Some(next) = edges.follow(entry.node, edge) else { continue };
+                if self.settled[next as usize] == self.search {
+                    continue;
+                }
+                let free = graph.edge(edge).1 == Relation::Through;
+                let steps = entry.steps + u32::from(!free);
+                let next = Entry { node: next, steps, from: entry.node, edge };
+                if free {
+                    self.queue.push_front(next);
+                } else if steps <= steps_max {
+                    self.queue.push_back(next);
+                }
+            }
+        }
+        Outcome::Nothing
+    }
+
+    fn trace(&self, mut node: u32) -> Vec<u32> {
+        let mut edges = Vec::new();
+        while self.came_by[node as usize].0 != START {
+            let (from, edge) = self.came_by[node as usize];
+            edges.push(edge);
+            node = from;
+        }
+        edges.reverse();
+        edges
+    }
+}

@@ -1,0 +1,264 @@
+//! Strongly connected components: Pearce's one-pass form of Tarjan's algorithm, on explicit stacks.
+//!
+//! D. J. Pearce, "A space-efficient algorithm for finding strongly connected components" (Information Processing Letters
+//! 116, 2016), algorithm PEA_FIND_SCC2, its recursion unrolled. O(nodes + edges), one number a node beside the stacks.
+
+use super::Relation;
+
+/// What is searched: nodes `0..nodes()`, and each one's edges by number.
+pub(crate) trait Digraph {
+    fn nodes(&self) -> u32;
+    fn edges_of(&self, node: u32) -> std::ops::Range<u32>;
+    /// Where an edge of `node` leads; `None` if it is not to be followed.
+    fn follow(&self, node: u32, edge: u32) -> Option<u32>;
+}
+
+/// A graph by those of its edges whose relation is in a mask.
+pub(crate) struct Masked<'g> {
+    pub(crate) graph: &'g super::Graph,
+    pub(crate) mask: super::Mask,
+}
+
+impl Digraph for Masked<'_> {
+    fn nodes(&self) -> u32 {
+        self.graph.nodes()
+    }
+
+    #[inline]
+    fn edges_of(&self, node: u32) -> std::ops::Range<u32> {
+        self.graph.edges_of(node)
+    }
+
+    #[inline]
+    fn follow(&self, _: u32, edge: u32) -> Option<u32> {
+        let (to, relation) = self.graph.edge(edge);
+        self.mask.has(relation).then_some(to)
+    }
+}
+
+/// A graph by paths on which no rw edge follows another. Node `2v` is `v` reached by any other edge, `2v + 1` is `v`
+/// reached by an rw edge. A cycle here is a closed walk there on which, all the way around, no two rw edges are adjacent.
+pub(crate) struct Nonadjacent<'g> {
+    pub(crate) graph: &'g super::Graph,
+    /// The relations other than rw.
+    pub(crate) mask: super::Mask,
+}
+
+impl Digraph for Nonadjacent<'_> {
+    fn nodes(&self) -> u32 {
+        2 * self.graph.nodes()
+    }
+
+    #[inline]
+    fn edges_of(&self, node: u32) -> std::ops::Range<u32> {
+        self.graph.edges_of(node / 2)
+    }
+
+    #[inline]
+    fn follow(&self, node: u32, edge: u32) -> Option<u32> {
+        let (to, relation) = self.graph.edge(edge);
+        match relation {
+            Relation::Rw => (node % 2 == 0).then_some(2 * to + 1),
+            // A gate passes on how it was reached.
+            Relation::Through => Some(2 * to + node % 2),
+            _ => self.mask.has(relation).then_some(2 * to),
+        }
+    }
+}
+
+/// The component of each node.
+#[derive(Debug)]
+pub(crate) struct Components {
+    /// For each node the number of its component. An edge between components leads to a smaller number, so descending
+    /// numbers are a topological order.
+    pub(crate) of: Vec<u32>,
+    /// Components of more than one node, each in ascending order, ordered by their first nodes.
+    pub(crate) large: Vec<Vec<u32>>,
+}
+
+impl Components {
+    pub(crate) fn same(&self, a: u32, b: u32) -> bool {
+        self.of[a as usize] == self.of[b as usize]
+    }
+}
+
+/// Finds all components.
+pub(crate) fn components(graph: &impl Digraph) -> Components {
+    let nodes = graph.nodes();
+    let mut search = Search {
+        graph,
+        rank: vec![0; nodes as usize],
+        index: 1,
+        components: 0,
+        path: Vec::new(),
+        waiting: Vec::new(),
+        large: Vec::new(),
+    };
+    for node in 0..nodes {
+        if search.rank[node as usize] == 0 {
+            search.run(node);
+        }
+    }
+    let Search { mut rank, mut large, components, .. } = search;
+    // Component numbers were handed out from the top down, out of the way of the indices of the search.
+    for number in &mut rank {
+        *number = u32::MAX - *number;
+    }
+    debug_assert!(rank.iter().all(|number| *number < components));
+    large.sort_unstable_by_key(|component| component[0]);
+    Components { of: rank, large }
+}
+
+struct Search<'g, G> {
+    graph: &'g G,
+    /// 0: not seen. Below `index`: the least index of the path that it was seen to reach. Above: its component is done.
+    rank: Vec<u32>,
+    index: u32,
+    components: u32,
+    /// The path being searched: each node, its next edge, and whether it may be the first of its component.
+    path: Vec<(u32, u32, bool)>,
+    /// Nodes done, whose component is not.
+    waiting: Vec<u32>,
+    large: Vec<Vec<u32>>,
+}
+
+impl<G: Digraph> Search<'_, G> {
+    fn enter(&mut self, node: u32) {
+        self.rank[node as usize] = self.index;
+        self.index += 1;
+        self.path.push((node, self.graph.edges_of(node).start, true));
+    }
+
+    fn run(&mut self, root: u32) {
+        self.enter(root);
+        'path: while let Some(&mut (node, ref mut edge, ref mut first)) = self.path.last_mut() {
+            let end = self.graph.edges_of(node).end;
+            while *edge < end {
+                let number = *edge;
+                let Some(to) = self.graph.follow(node, number) else {
+                    *edge += 1;
+                    continue;
+                };
+                let rank = self.rank[to as usize];
+                if rank == 0 {
+                    // The edge is looked at again when `to` is done, for what `to` then reaches.
+                    self.enter(to);
+                    continue 'path;
+                }
+                *edge += 1;
+                if rank < self.rank[node as usize] {
+                    self.rank[node as usize] = rank;
+                    *first = false;
+                }
+            }
+            let first = *first;
+            self.path.pop();
+            self.leave(node, first);
+        }
+    }
+
+    fn leave(&mut self, node: u32, first: bool) {
+        if !first {
+            self.waiting.push(node);
+            return;
+        }
+        let number = u32::MAX - self.components;
+        self.components += 1;
+        let rank = self.rank[node as usize];
+        self.index -= 1;
+        let from =
+            self.waiting.len() - self.waiting.iter().rev().take_while(|w| self.rank[**w as usize] >= rank).count();
+        if from < self.waiting.len() {
+            let mut component = self.waiting.split_off(from);
+            self.index -= component.len() as u32;
+            for member in &component {
+                self.rank[*member as usize] = number;
+            }
+            component.push(node);
+            component.sort_unstable();
+            self.large.push(component);
+        }
+        self.rank[node as usize] = number;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Graph, Mask};
+    use super::*;
+
+    fn graph(nodes: u32, edges: &[(u32, u32)]) -> Graph {
+        let mut graph = Graph::new(nodes as usize);
+        for node in 0..nodes {
+            for (_, to) in edges.iter().filter(|(from, _)| *from == node) {
+                graph.push_edge(*to, Relation::Ww);
+            }
+            graph.end_node();
+        }
+        graph
+    }
+
+    fn find(graph: &Graph) -> Components {
+        components(&Masked { graph, mask: Mask::of(&[Relation::Ww]) })
+    }
+
+    #[test]
+    fn a_path_of_a_million_nodes_has_no_large_component() {
+        let mut path = Graph::new(1_000_000);
+        for node in 0..1_000_000 {
+            if node + 1 < 1_000_000 {
+                path.push_edge(node + 1, Relation::Ww);
+            }
+            path.end_node();
+        }
+        let found = find(&path);
+        assert!(found.large.is_empty());
+        assert!(found.of.is_sorted_by(|a, b| a > b), "descending numbers are a topological order");
+    }
+
+    #[test]
+    fn a_cycle_of_a_million_nodes_is_one_component() {
+        let mut cycle = Graph::new(1_000_000);
+        for node in 0..1_000_000 {
+            cycle.push_edge((node + 1) % 1_000_000, Relation::Ww);
+            cycle.end_node();
+        }
+        let found = find(&cycle);
+        assert_eq!(found.large.len(), 1);
+        assert_eq!(found.large[0].len(), 1_000_000);
+    }
+
+    /// Compares with what reachability, worked out naively, says: two nodes are together if each reaches the other.
+    #[test]
+    fn agrees_with_reachability_on_every_graph_of_four_nodes() {
+        let pairs: Vec<(u32, u32)> = (0..4).flat_map(|a| (0..4).map(move |b| (a, b))).filter(|(a, b)| a != b).collect();
+        for bits in 0u32..1 << pairs.len() {
+            let edges: Vec<(u32, u32)> =
+                pairs.iter().enumerate().filter(|(i, _)| bits >> i & 1 == 1).map(|(_, pair)| *pair).collect();
+            let mut reach = [[false; 4]; 4];
+            for node in 0..4 {
+                reach[node][node] = true;
+            }
+            for _ in 0..4 {
+                for (a, b) in &edges {
+                    for c in 0..4 {
+                        reach[*a as usize][c] |= reach[*b as usize][c];
+                    }
+                }
+            }
+            let found = find(&graph(4, &edges));
+            for a in 0..4u32 {
+                for b in 0..4u32 {
+                    let (x, y) = (a as usize, b as usize);
+                    assert_eq!(found.same(a, b), reach[x][y] && reach[y][x], "{edges:?} {a} {b}");
+                    if reach[x][y] && !reach[y][x] {
+                        assert!(found.of[x] > found.of[y], "{edges:?} {a} {b}");
+                    }
+                }
+            }
+            for component in &found.large {
+                assert!(component.len() > 1 && component.is_sorted());
+            }
+        }
+    }
+}

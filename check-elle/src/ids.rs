@@ -1,0 +1,43 @@
+//! Ids: small numbers that index columns, a type for each so that they cannot be mixed up.
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub(crate) struct $name(u32);
+
+        impl $name {
+            /// Stands for none.
+            pub(crate) const NONE: $name = $name(u32::MAX);
+
+            /// The id of the row at `at`. Rows are limited where they are made: see `Limits` in `list_append::run`.
+            #[inline]
+            pub(crate) fn new(at: usize) -> $name {
+                debug_assert!(at < u32::MAX as usize);
+                $name(at as u32)
+            }
+
+            #[inline]
+            pub(crate) fn at(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+id! {
+    /// A transaction: an invocation with its completion.
+    TxnId
+}
+id! {
+    /// A key.
+    KeyId
+}
+id! {
+    /// An element of a list: a value appended to a key.
+    ElemId
+}
+id! {
+    /// A list that a key held, or was seen to hold.
+    StateId
+}

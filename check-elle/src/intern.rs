@@ -1,0 +1,112 @@
+//! Codes: every key and element of a history as one `i64`, so that lists are compared as slices of integers.
+
+use history_core::{Datum, Seq, Value};
+use rustc_hash::FxHashMap;
+
+/// Codes below this stand for values other than small integers; the rest are the integers themselves. Readers give
+/// integers as slices only below 2^62 in magnitude, so such a slice is already a slice of codes.
+const NAMED_BELOW: i64 = -(1 << 62);
+
+/// Gives each value its code, and each code its value back.
+///
+/// Two values get one code exactly if they are equal as EDN has it: a list equals a vector of the same elements, and the
+/// order in a set or map does not matter.
+#[derive(Debug, Default)]
+pub(crate) struct Interner {
+    codes: FxHashMap<String, i64>,
+    named: Vec<Datum>,
+}
+
+impl Interner {
+    /// The code of a value. O(1) for small integers, O(size) for others.
+    #[inline]
+    pub(crate) fn code(&mut self, value: Value<'_>) -> i64 {
+        match value {
+            Value::Int(i) if i >= NAMED_BELOW => i,
+            _ => self.name(value),
+        }
+    }
+
+    #[cold]
+    fn name(&mut self, value: Value<'_>) -> i64 {
+        let text = canonical(value);
+        if let Some(code) = self.codes.get(&text) {
+            return *code;
+        }
+        let code = i64::MIN + self.named.len() as i64;
+        self.named.push(value.to_datum());
+        self.codes.insert(text, code);
+        code
+    }
+
+    /// The value of a code.
+    pub(crate) fn datum(&self, code: i64) -> Datum {
+        if code >= NAMED_BELOW { Datum::Int(code) } else { self.named[code.wrapping_sub(i64::MIN) as usize].clone() }
+    }
+
+    /// The codes of a list's elements: the list itself where it is integers, else made in `scratch`.
+    #[inline]
+    pub(crate) fn codes<'a>(&mut self, list: Seq<'a>, scratch: &'a mut Vec<i64>) -> &'a [i64] {
+        if let Some(ints) = list.as_ints() {
+            return ints;
+        }
+        scratch.clear();
+        scratch.extend(list.iter().map(|value| self.code(value)));
+        scratch
+    }
+}
+
+/// A text that is the same for equal values. Readers limit how deep values nest, and so how deep this goes.
+fn canonical(value: Value<'_>) -> String {
+    let all = |items: &mut dyn Iterator<Item = String>| items.collect::<Vec<_>>();
+    match value {
+        Value::Vector(seq) | Value::List(seq) => format!("[{}]", all(&mut seq.iter().map(canonical)).join(" ")),
+        Value::Set(seq) => {
+            let mut items = all(&mut seq.iter().map(canonical));
+            items.sort_unstable();
+            format!("#{{{}}}", items.join(" "))
+        }
+        Value::Map(entries) => {
+            let mut items = all(&mut entries.map(|(key, value)| format!("{} {}", canonical(key), canonical(value))));
+            items.sort_unstable();
+            format!("{{{}}}", items.join(", "))
+        }
+        Value::Tagged(tag, inner) => format!("#{tag} {}", canonical(inner.value())),
+        atom => atom.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use history_core::History;
+
+    fn codes(values: &str) -> Vec<i64> {
+        let history = History::parse(&format!("{{:type :ok, :value [:x {values}]}}")).unwrap();
+        let mut interner = Interner::default();
+        let list = history.op(0).value.as_seq().unwrap();
+        let codes: Vec<i64> = list.iter().skip(1).map(|value| interner.code(value)).collect();
+        // Every code leads back to a value that has it.
+        for (code, value) in codes.iter().zip(list.iter().skip(1)) {
+            assert_eq!(interner.datum(*code).to_string().len(), value.to_string().len());
+        }
+        codes
+    }
+
+    #[test]
+    fn small_integers_are_their_own_codes() {
+        assert_eq!(codes("0 -7 4611686018427387904"), [0, -7, 1 << 62]);
+    }
+
+    #[test]
+    fn equal_values_share_a_code_and_others_do_not() {
+        let c = codes(r#":a "a" a :a [1 2] (1 2) #{1 :b} #{:b 1} {:a 1 :b 2} {:b 2 :a 1} 1.0 -9223372036854775808"#);
+        assert_eq!(c[0], c[3]);
+        assert_eq!(c[4], c[5]);
+        assert_eq!(c[6], c[7]);
+        assert_eq!(c[8], c[9]);
+        let distinct: std::collections::BTreeSet<i64> = c.iter().copied().collect();
+        assert_eq!(distinct.len(), c.len() - 4);
+        assert!(c.iter().all(|code| *code < NAMED_BELOW), "{c:?}");
+    }
+}

@@ -1,0 +1,164 @@
+//! Anomalies that are seen on one key or in one transaction, without cycles.
+//!
+//! G1a and G1b: Adya, "Weak Consistency", section 3.1. Dirty and lost updates, duplicate elements and incompatible orders:
+//! Kingsbury and Alvaro, "Elle" (VLDB 2020), sections 4 and 6.
+
+use super::orders::Orders;
+use super::states::{ElemFlags, States};
+use super::txns::{Txns, What};
+use super::within::{Findings, Internal};
+use crate::ids::{ElemId, KeyId, StateId, TxnId};
+use history_core::OpKind;
+
+/// What was found, each list in the order of the history (of keys, where it goes by keys).
+#[derive(Debug, Default)]
+pub(crate) struct Direct {
+    /// A reader, its micro-op, and an element that a failed transaction appended.
+    pub(crate) g1a: Vec<(TxnId, u32, ElemId)>,
+    /// A reader, its micro-op, and the last element there, which its writer appended before another.
+    pub(crate) g1b: Vec<(TxnId, u32, ElemId)>,
+    pub(crate) internal: Vec<Internal>,
+    pub(crate) future_reads: Vec<(TxnId, u32, ElemId)>,
+    /// A key and a part of its order: from a failed append to the next one that is `ok`.
+    pub(crate) dirty_updates: Vec<(KeyId, std::ops::Range<u32>)>,
+    /// A list and the transactions that read it and then appended to it.
+    pub(crate) lost_updates: Vec<(StateId, Vec<TxnId>)>,
+    /// A reader and its micro-op.
+    pub(crate) duplicates: Vec<(TxnId, u32)>,
+    /// For a key, two reads of which neither is a prefix of the other: reader and micro-op.
+    pub(crate) incompatible: Vec<(KeyId, [(TxnId, u32); 2])>,
+}
+
+/// Finds them all. O(micro-ops + states), plus the lengths of the lists that are reported.
+pub(crate) fn find(states: &States, txns: &Txns, orders: &Orders, found: Findings) -> Direct {
+    let Findings { internal, future_reads, updates } = found;
+    let mut direct = Direct { internal, future_reads, ..Direct::default() };
+    direct.lost_updates = find_lost_updates(updates);
+    direct.find_bad_reads(states, txns);
+    direct.find_dirty_updates(states, txns, orders);
+    direct.find_duplicates(states, txns, orders);
+    direct.find_incompatible(states, txns);
+    direct
+}
+
+fn each_read(txns: &Txns, mut see: impl FnMut(TxnId, u32, StateId)) {
+    for txn in txns.ids() {
+        for (at, mop) in txns.mops(txn).iter().enumerate() {
+            if let What::Read(state) = mop.what() {
+                see(txn, at as u32, state);
+            }
+        }
+    }
+}
+
+fn find_lost_updates(mut updates: Vec<(StateId, TxnId)>) -> Vec<(StateId, Vec<TxnId>)> {
+    updates.sort_unstable();
+    let groups = updates.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1);
+    groups.map(|group| (group[0].0, group.iter().map(|(_, txn)| *txn).collect())).collect()
+}
+
+impl Direct {
+    /// G1a and G1b: what `ok` transactions should not have seen.
+    fn find_bad_reads(&mut self, states: &States, txns: &Txns) {
+        // Parents come before their children, so one pass finds all lists with a failed element.
+        let failed_elem = |elem: ElemId| states.elem[elem.at()].flags.has(ElemFlags::FAILED);
+        let mut failed: Vec<bool> = Vec::new();
+        if states.elem.iter().any(|elem| elem.flags.has(ElemFlags::FAILED) && elem.flags.has(ElemFlags::SEEN)) {
+            failed.reserve(states.state.len());
+            for state in &states.state {
+                let inherited = failed.get(state.parent.at()).copied().unwrap_or_default();
+                failed.push(inherited || state.elem != ElemId::NONE && failed_elem(state.elem));
+            }
+        }
+        each_read(txns, |txn, at, state| {
+            if txns.kind(txn) != OpKind::Ok {
+                return;
+            }
+            if failed.get(state.at()).copied().unwrap_or_default() {
+                let seen = states.elems(state).into_iter().filter(|elem| failed_elem(*elem));
+                self.g1a.extend(seen.map(|elem| (txn, at, elem)));
+            }
+            if let Some(last) = states.last(state) {
+                let elem = &states.elem[last.at()];
+                if elem.flags.has(ElemFlags::INTERMEDIATE) && elem.writer != txn {
+                    self.g1b.push((txn, at, last));
+                }
+            }
+        });
+    }
+
+    fn find_dirty_updates(&mut self, states: &States, txns: &Txns, orders: &Orders) {
+        if !states.elem.iter().any(|elem| elem.flags.has(ElemFlags::FAILED)) {
+            return;
+        }
+        for key in (0..states.key.len()).map(KeyId::new) {
+            let mut failed_at: Option<u32> = None;
+            for (at, elem) in orders.of(key).iter().enumerate() {
+                let writer = states.elem[elem.at()].writer;
+                if writer == TxnId::NONE {
+                    continue;
+                }
+                match txns.kind(writer) {
+                    OpKind::Fail => {
+                        failed_at.get_or_insert(at as u32);
+                    }
+                    OpKind::Ok => {
+                        if let Some(from) = failed_at.take() {
+                            self.dirty_updates.push((key, from..at as u32 + 1));
+                        }
+                    }
+                    OpKind::Info | OpKind::Invoke => {}
+                }
+            }
+        }
+    }
+
+    fn find_duplicates(&mut self, states: &States, txns: &Txns, orders: &Orders) {
+        // A list can hold an element twice only where the key's order is shorter than its longest list, or in a branch.
+        let suspect = |key: KeyId| states.key[key.at()].branched || states.trunk(key).len() > orders.of(key).len();
+        let keys: Vec<bool> = (0..states.key.len()).map(|key| suspect(KeyId::new(key))).collect();
+        if !keys.contains(&true) {
+            return;
+        }
+        let mut judged: rustc_hash::FxHashMap<StateId, bool> = rustc_hash::FxHashMap::default();
+        // For each element the list it was last seen in.
+        let mut seen_in = vec![StateId::NONE; states.elem.len()];
+        each_read(txns, |txn, at, state| {
+            if !keys[states.state[state.at()].key.at()] {
+                return;
+            }
+            let twice = *judged.entry(state).or_insert_with(|| {
+                states.elems_back(state).any(|elem| std::mem::replace(&mut seen_in[elem.at()], state) == state)
+            });
+            if twice {
+                self.duplicates.push((txn, at));
+            }
+        });
+    }
+
+    fn find_incompatible(&mut self, states: &States, txns: &Txns) {
+        if !states.key.iter().any(|key| key.branched) {
+            return;
+        }
+        let mut off_trunk: Vec<Option<(TxnId, u32)>> = vec![None; states.key.len()];
+        let mut longest: Vec<Option<(TxnId, u32)>> = vec![None; states.key.len()];
+        each_read(txns, |txn, at, state| {
+            let key = states.state[state.at()].key;
+            if !states.key[key.at()].branched {
+                return;
+            }
+            let trunk = states.trunk(key);
+            let len = states.state[state.at()].len as usize;
+            if len > 0 && trunk.get(len - 1) != Some(&state) {
+                off_trunk[key.at()].get_or_insert((txn, at));
+            } else if len == trunk.len() {
+                longest[key.at()].get_or_insert((txn, at));
+            }
+        });
+        for key in 0..states.key.len() {
+            if let (Some(a), Some(b)) = (off_trunk[key], longest[key]) {
+                self.incompatible.push((KeyId::new(key), [a, b]));
+            }
+        }
+    }
+}

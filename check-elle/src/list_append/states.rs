@@ -1,0 +1,276 @@
+//! The states that each list was seen in: a trie per key, whose longest path is kept as a flat slice.
+//!
+//! In a sound history all reads of a key are prefixes of the longest one, so a read is one comparison of slices with that
+//! **trunk**, and is then a single number, its [`StateId`]. Reads that leave the trunk branch off it. Every state is made
+//! once, and its parent before it.
+
+use crate::ids::{ElemId, KeyId, StateId, TxnId};
+use rustc_hash::FxHashMap;
+
+/// All keys, elements and states of a history.
+#[derive(Debug, Default)]
+pub(crate) struct States {
+    keys: FxHashMap<i64, KeyId>,
+    pub(crate) key: Vec<Key>,
+    pub(crate) elem: Vec<Elem>,
+    pub(crate) state: Vec<State>,
+    /// Elements whose codes are no good as indices.
+    sparse_elems: FxHashMap<(KeyId, i64), ElemId>,
+    /// Children that are not the next on their key's trunk.
+    branches: FxHashMap<(StateId, ElemId), StateId>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub(crate) code: i64,
+    /// The empty list.
+    pub(crate) root: StateId,
+    /// The codes of the longest list read so far; of several, the one read first.
+    trunk: Vec<i64>,
+    /// The states along it, without the root; as long as `trunk`.
+    trunk_states: Vec<StateId>,
+    /// Elements by code, where codes are small and dense.
+    dense_elems: Vec<ElemId>,
+    elems: u32,
+    /// Whether some of its elements are in `sparse_elems`.
+    has_sparse: bool,
+    /// Whether some state is not on the trunk.
+    pub(crate) branched: bool,
+    /// Appends to it by transactions that may have happened.
+    pub(crate) appends: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Elem {
+    pub(crate) code: i64,
+    pub(crate) key: KeyId,
+    /// The transaction that appended it: `TxnId::NONE` if none is known.
+    pub(crate) writer: TxnId,
+    pub(crate) flags: ElemFlags,
+}
+
+/// Facts about an element, as bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ElemFlags(u8);
+
+impl ElemFlags {
+    /// Some invocation appends it.
+    pub(crate) const INVOKED: ElemFlags = ElemFlags(1);
+    /// Some completion does.
+    pub(crate) const COMPLETED: ElemFlags = ElemFlags(2);
+    /// Its own transaction appended to the key again.
+    pub(crate) const INTERMEDIATE: ElemFlags = ElemFlags(4);
+    /// It was appended by a transaction that failed.
+    pub(crate) const FAILED: ElemFlags = ElemFlags(8);
+    /// It stands in some list that was read.
+    pub(crate) const SEEN: ElemFlags = ElemFlags(16);
+
+    pub(crate) fn has(self, other: ElemFlags) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub(crate) fn add(&mut self, other: ElemFlags) {
+        self.0 |= other.0;
+    }
+}
+
+/// A list: its parent with one element more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct State {
+    /// Itself, for the empty list.
+    pub(crate) parent: StateId,
+    /// `ElemId::NONE` for the empty list.
+    pub(crate) elem: ElemId,
+    pub(crate) len: u32,
+    pub(crate) key: KeyId,
+}
+
+impl States {
+    /// The key of this code, made if it is new. O(1).
+    #[inline]
+    pub(crate) fn key_id(&mut self, code: i64) -> KeyId {
+        if let Some(id) = self.keys.get(&code) {
+            return *id;
+        }
+        let id = KeyId::new(self.key.len());
+        let root = StateId::new(self.state.len());
+        self.state.push(State { parent: root, elem: ElemId::NONE, len: 0, key: id });
+        self.key.push(Key {
+            code,
+            root,
+            trunk: Vec::new(),
+            trunk_states: Vec::new(),
+            dense_elems: Vec::new(),
+            elems: 0,
+            has_sparse: false,
+            branched: false,
+            appends: 0,
+        });
+        self.keys.insert(code, id);
+        id
+    }
+
+    /// The element of this code, made if it is new. O(1).
+    #[inline]
+    pub(crate) fn elem_id(&mut self, key: KeyId, code: i64) -> ElemId {
+        if let Some(id) = self.key[key.at()].dense_elems.get(code as usize)
+            && *id != ElemId::NONE
+        {
+            return *id;
+        }
+        self.elem_id_slow(key, code)
+    }
+
+    fn elem_id_slow(&mut self, key: KeyId, code: i64) -> ElemId {
+        let k = &mut self.key[key.at()];
+        if k.has_sparse
+            && let Some(id) = self.sparse_elems.get(&(key, code))
+        {
+            return *id;
+        }
+        let id = ElemId::new(self.elem.len());
+        self.elem.push(Elem { code, key, writer: TxnId::NONE, flags: ElemFlags::default() });
+        k.elems += 1;
+        // As an index a code may waste no more than a small multiple of what is used.
+        let dense_max = 64 + 4 * k.elems as usize;
+        if usize::try_from(code).is_ok_and(|code| code < dense_max) {
+            let code = code as usize;
+            if code >= k.dense_elems.len() {
+                k.dense_elems.resize((code + 1).next_power_of_two().max(32), ElemId::NONE);
+            }
+            k.dense_elems[code] = id;
+        } else {
+            k.has_sparse = true;
+            self.sparse_elems.insert((key, code), id);
+        }
+        id
+    }
+
+    /// The state of a key that holds this list. O(length), by one comparison of slices where the list is on the trunk.
+    #[inline]
+    pub(crate) fn state_id(&mut self, key: KeyId, list: &[i64]) -> StateId {
+        let k = &self.key[key.at()];
+        let common = list.len().min(k.trunk.len());
+        if list[..common] != k.trunk[..common] {
+            return self.branch(key, list);
+        }
+        if list.len() > common {
+            self.grow(key, list, common);
+        }
+        match list.len() {
+            0 => self.key[key.at()].root,
+            len => self.key[key.at()].trunk_states[len - 1],
+        }
+    }
+
+    /// Makes the trunk, which is the first `from` elements of `list`, the whole list.
+    fn grow(&mut self, key: KeyId, list: &[i64], from: usize) {
+        for code in &list[from..] {
+            let elem = self.elem_id(key, *code);
+            let k = &self.key[key.at()];
+            let parent = k.trunk_states.last().copied().unwrap_or(k.root);
+            // A list that branched off may have been here before.
+            let state = match k.branched.then(|| self.branches.get(&(parent, elem))).flatten() {
+                Some(state) => *state,
+                None => self.make(parent, elem, key),
+            };
+            let k = &mut self.key[key.at()];
+            k.trunk.push(*code);
+            k.trunk_states.push(state);
+        }
+    }
+
+    fn make(&mut self, parent: StateId, elem: ElemId, key: KeyId) -> StateId {
+        let id = StateId::new(self.state.len());
+        self.elem[elem.at()].flags.add(ElemFlags::SEEN);
+        let len = self.state[parent.at()].len + 1;
+        self.state.push(State { parent, elem, len, key });
+        id
+    }
+
+    /// The state of a list that is not on the trunk.
+    #[cold]
+    fn branch(&mut self, key: KeyId, list: &[i64]) -> StateId {
+        let k = &mut self.key[key.at()];
+        if !k.branched {
+            // From here on children are looked up, so the trunk's must be found as well.
+            k.branched = true;
+            let states = std::mem::take(&mut k.trunk_states);
+            let root = k.root;
+            let mut parent = root;
+            for state in &states {
+                self.branches.insert((parent, self.state[state.at()].elem), *state);
+                parent = *state;
+            }
+            self.key[key.at()].trunk_states = states;
+        }
+        let k = &self.key[key.at()];
+        let common = list.iter().zip(&k.trunk).take_while(|(a, b)| a == b).count();
+        let mut at = if common == 0 { k.root } else { k.trunk_states[common - 1] };
+        for code in &list[common..] {
+            let elem = self.elem_id(key, *code);
+            at = match self.branches.get(&(at, elem)) {
+                Some(child) => *child,
+                None => {
+                    let child = self.make(at, elem, key);
+                    self.branches.insert((at, elem), child);
+                    child
+                }
+            };
+        }
+        if list.len() > self.key[key.at()].trunk.len() {
+            self.retrunk(key, list, at);
+        }
+        at
+    }
+
+    /// Makes the path to `state`, which holds `list`, the trunk.
+    fn retrunk(&mut self, key: KeyId, list: &[i64], state: StateId) {
+        let k = &mut self.key[key.at()];
+        let old = std::mem::take(&mut k.trunk_states);
+        let root = k.root;
+        k.trunk.clear();
+        k.trunk.extend_from_slice(list);
+        let mut path = Vec::with_capacity(list.len());
+        let mut at = state;
+        while at != root {
+            path.push(at);
+            at = self.state[at.at()].parent;
+        }
+        path.reverse();
+        // The old trunk may have grown since it was entered among the branches.
+        let mut parent = root;
+        for state in old {
+            self.branches.insert((parent, self.state[state.at()].elem), state);
+            parent = state;
+        }
+        self.key[key.at()].trunk_states = path;
+    }
+
+    /// The states of a key's longest list, without the empty one.
+    pub(crate) fn trunk(&self, key: KeyId) -> &[StateId] {
+        &self.key[key.at()].trunk_states
+    }
+
+    /// The elements of a state's list, the last one first.
+    pub(crate) fn elems_back(&self, mut state: StateId) -> impl Iterator<Item = ElemId> {
+        std::iter::from_fn(move || {
+            let State { parent, elem, .. } = self.state[state.at()];
+            state = parent;
+            (elem != ElemId::NONE).then_some(elem)
+        })
+    }
+
+    /// The elements of a state's list, in order.
+    pub(crate) fn elems(&self, state: StateId) -> Vec<ElemId> {
+        let mut elems: Vec<ElemId> = self.elems_back(state).collect();
+        elems.reverse();
+        elems
+    }
+
+    /// The last element of a state's list.
+    pub(crate) fn last(&self, state: StateId) -> Option<ElemId> {
+        let elem = self.state[state.at()].elem;
+        (elem != ElemId::NONE).then_some(elem)
+    }
+}

@@ -1,0 +1,195 @@
+//! Transactions as columns: one row each, their micro-ops in one flat vector.
+
+use crate::ids::{ElemId, KeyId, StateId, TxnId};
+use history_core::{Op, OpKind, Pair, Process};
+
+/// What a micro-op does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    Append(ElemId),
+    Read(StateId),
+    /// A read of which nobody knows what it saw.
+    Unseen,
+}
+
+/// A micro-op, packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mop {
+    pub(crate) key: KeyId,
+    /// The id of an element or state, and above it the bit that says which; or `UNSEEN`.
+    what: u32,
+}
+
+/// Marks an append.
+const APPEND: u32 = 1 << 31;
+/// The id of no state.
+const UNSEEN: u32 = APPEND - 1;
+
+impl Mop {
+    /// Ids of elements and states stay below this, so that they can be packed.
+    pub(crate) const IDS_MAX: usize = UNSEEN as usize;
+
+    #[inline]
+    pub(crate) fn append(key: KeyId, elem: ElemId) -> Mop {
+        Mop { key, what: elem.at() as u32 | APPEND }
+    }
+
+    #[inline]
+    pub(crate) fn read(key: KeyId, state: StateId) -> Mop {
+        Mop { key, what: state.at() as u32 }
+    }
+
+    pub(crate) fn unseen(key: KeyId) -> Mop {
+        Mop { key, what: UNSEEN }
+    }
+
+    #[inline]
+    pub(crate) fn what(self) -> What {
+        if self.what & APPEND != 0 {
+            What::Append(ElemId::new((self.what & !APPEND) as usize))
+        } else if self.what == UNSEEN {
+            What::Unseen
+        } else {
+            What::Read(StateId::new(self.what as usize))
+        }
+    }
+}
+
+/// Stands for no index, in a column of indices.
+const NO_INDEX: u64 = u64::MAX;
+/// Stands for no number of transactions.
+const UNKNOWN: u32 = u32::MAX;
+/// Stands for no process or time.
+const NOTHING: i64 = i64::MIN;
+
+/// All transactions that happened, may have happened, or failed having appended something; in the order in which they
+/// completed, those that never did at the end.
+#[derive(Debug, Default)]
+pub(crate) struct Txns {
+    kind: Vec<OpKind>,
+    index: Vec<u64>,
+    process: Vec<i64>,
+    time_ns: Vec<i64>,
+    invoked: Vec<u64>,
+    invoked_time_ns: Vec<i64>,
+    oks_before: Vec<u32>,
+    /// Where each one's micro-ops end.
+    /// Nondecreasing; its last entry is `mops.len()`.
+    mops_end: Vec<u32>,
+    mops: Vec<Mop>,
+}
+
+impl Txns {
+    pub(crate) fn len(&self) -> usize {
+        self.kind.len()
+    }
+
+    pub(crate) fn ids(&self) -> impl Iterator<Item = TxnId> + use<> {
+        (0..self.len()).map(TxnId::new)
+    }
+
+    /// The micro-ops of all transactions, one after another.
+    pub(crate) fn all_mops(&self) -> &[Mop] {
+        &self.mops
+    }
+
+    /// A row for the completion `op`, before whose invocation `oks_before` transactions had completed `ok`.
+    pub(crate) fn push(&mut self, op: &Op<'_>, mops: &[Mop], oks_before: Option<u32>) {
+        let (invoked, invoked_time_ns) = match op.pair {
+            Pair::Completes { invoked, invoked_time_ns, .. } => (invoked, invoked_time_ns),
+            Pair::Alone | Pair::Invokes { .. } => (NO_INDEX, None),
+        };
+        let process = match op.process {
+            Process::Client(process) => process,
+            Process::Other(_) | Process::Unknown => NOTHING,
+        };
+        self.kind.push(op.kind);
+        self.index.push(op.index);
+        self.process.push(process);
+        self.time_ns.push(op.time.unwrap_or(NOTHING));
+        self.invoked.push(invoked);
+        self.invoked_time_ns.push(invoked_time_ns.unwrap_or(NOTHING));
+        self.oks_before.push(oks_before.unwrap_or(UNKNOWN));
+        self.mops.extend_from_slice(mops);
+        self.mops_end.push(self.mops.len() as u32);
+    }
+
+    /// A row for an invocation that was never answered.
+    pub(crate) fn push_open(&mut self, open: &Open) {
+        self.kind.push(OpKind::Info);
+        self.index.push(open.index);
+        self.process.push(open.process.unwrap_or(NOTHING));
+        self.time_ns.push(open.time_ns.unwrap_or(NOTHING));
+        // One whose client is unknown may as well be the invocation of something that completed.
+        let known = open.process.is_some();
+        self.invoked.push(if known { open.index } else { NO_INDEX });
+        self.oks_before.push(if known { open.oks_before } else { UNKNOWN });
+        self.invoked_time_ns.push(open.time_ns.unwrap_or(NOTHING));
+        self.mops.extend_from_slice(&open.mops);
+        self.mops_end.push(self.mops.len() as u32);
+    }
+
+    #[inline]
+    pub(crate) fn kind(&self, txn: TxnId) -> OpKind {
+        self.kind[txn.at()]
+    }
+
+    /// The index of the completion; of the invocation, where there is no completion.
+    pub(crate) fn index(&self, txn: TxnId) -> u64 {
+        self.index[txn.at()]
+    }
+
+    /// The index of the invocation, if that is known.
+    #[inline]
+    pub(crate) fn invoked(&self, txn: TxnId) -> Option<u64> {
+        let invoked = self.invoked[txn.at()];
+        (invoked != NO_INDEX).then_some(invoked)
+    }
+
+    /// How many transactions had completed `ok` when this one was invoked, if it is known when that was.
+    #[inline]
+    pub(crate) fn oks_before(&self, txn: TxnId) -> Option<u32> {
+        let oks = self.oks_before[txn.at()];
+        (oks != UNKNOWN).then_some(oks)
+    }
+
+    pub(crate) fn process(&self, txn: TxnId) -> Option<i64> {
+        some(self.process[txn.at()])
+    }
+
+    pub(crate) fn time_ns(&self, txn: TxnId) -> Option<i64> {
+        some(self.time_ns[txn.at()])
+    }
+
+    pub(crate) fn invoked_time_ns(&self, txn: TxnId) -> Option<i64> {
+        some(self.invoked_time_ns[txn.at()])
+    }
+
+    #[inline]
+    pub(crate) fn mops(&self, txn: TxnId) -> &[Mop] {
+        let start = if txn.at() == 0 { 0 } else { self.mops_end[txn.at() - 1] as usize };
+        &self.mops[start..self.mops_end[txn.at()] as usize]
+    }
+
+    /// Whether it happened, or may have: only such transactions have edges.
+    #[inline]
+    pub(crate) fn is_possible(&self, txn: TxnId) -> bool {
+        matches!(self.kind(txn), OpKind::Ok | OpKind::Info)
+    }
+}
+
+fn some(n: i64) -> Option<i64> {
+    (n != NOTHING).then_some(n)
+}
+
+/// An invocation that waits for its completion.
+#[derive(Debug, Default)]
+pub(crate) struct Open {
+    pub(crate) waits: bool,
+    pub(crate) index: u64,
+    pub(crate) process: Option<i64>,
+    pub(crate) time_ns: Option<i64>,
+    /// How many transactions had completed `ok` when it was invoked.
+    pub(crate) oks_before: u32,
+    pub(crate) mops: Vec<Mop>,
+}
