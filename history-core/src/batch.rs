@@ -1,6 +1,6 @@
 //! A block of a history's text and the ops it holds: the unit in which readers hand out ops.
 
-use crate::op::{Fields, OWN_FIELDS};
+use crate::op::{Fields, OwnField};
 use crate::syntax::Fault;
 use crate::tape::{Tag, Tape};
 use crate::value::Entries;
@@ -94,10 +94,11 @@ impl Batch {
         self.tape.clear();
         self.records.clear();
     }
+}
 
-    /// Makes an op of the value at `node`, which was just read.
-    pub(crate) fn push_op(&mut self, mut node: usize, position: Position) -> Result<(), Fault> {
-        let tape = &self.tape;
+impl Record {
+    /// The op that the value at `node` is.
+    pub(crate) fn new(tape: &Tape, mut node: usize, position: Position) -> Result<Record, Fault> {
         // A record's tag, #jepsen.history.Op{...}, says nothing that we need.
         while tape.nodes[node].tag == Tag::Tagged {
             node += 1;
@@ -109,13 +110,12 @@ impl Batch {
         let mut found = Found::default();
         let (mut at, end) = (node + 1, head.b as usize);
         while at < end {
-            let value = tape.after(at);
+            // A key is nearly always a name, and so one node long.
+            let value = if tape.nodes[at].tag.is_leaf() { at + 1 } else { tape.after(at) };
             found.field(tape, at, value)?;
             at = tape.after(value);
         }
-        let record = found.into_record(node, position)?;
-        self.records.push(record);
-        Ok(())
+        found.into_record(node, position)
     }
 }
 
@@ -130,33 +130,31 @@ struct Found {
     kind: Option<OpKind>,
     f: Option<u32>,
     value: Option<u32>,
-    /// One bit for each of [`OWN_FIELDS`].
+    /// One bit for each [`OwnField`].
     seen: u8,
     has_extra: bool,
 }
 
 impl Found {
     fn field(&mut self, tape: &Tape, key: usize, at: usize) -> Result<(), Fault> {
-        let Some(name) = Value::at(tape, key).as_name() else {
+        let Some(field) = Value::at(tape, key).as_name().and_then(OwnField::from_name) else {
             self.has_extra = true;
             return Ok(());
         };
-        let Some(which) = OWN_FIELDS.iter().position(|own| *own == name) else {
-            self.has_extra = true;
-            return Ok(());
-        };
-        if self.seen & (1 << which) != 0 {
+        let bit = 1 << field as u8;
+        if self.seen & bit != 0 {
+            let name = Value::at(tape, key).as_name().unwrap_or_default();
             return Err(Fault::op(format!("the op has two fields named {name}"), "one of each"));
         }
-        self.seen |= 1 << which;
+        self.seen |= bit;
         let value = Value::at(tape, at);
-        match name {
-            "index" => self.index = index(value)?,
-            "time" => self.time = time(value)?,
-            "process" => self.process = Some(process(value, at)?),
-            "type" => self.kind = Some(kind(value)?),
-            "f" => self.f = value.as_name().map(|_| at as u32),
-            _ => self.value = Some(at as u32),
+        match field {
+            OwnField::Index => self.index = index(value)?,
+            OwnField::Time => self.time = time(value)?,
+            OwnField::Process => self.process = Some(process(value, at)?),
+            OwnField::Type => self.kind = Some(kind(value)?),
+            OwnField::F => self.f = value.as_name().map(|_| at as u32),
+            OwnField::Value => self.value = Some(at as u32),
         }
         Ok(())
     }

@@ -50,3 +50,13 @@ pub fn check(mut run: Box<dyn Run>, reader: &mut Reader<'_>, budget: &Budget) ->
     reader.for_each(|op| run.observe(op))?;
     run.finish(budget)
 }
+
+/// The same answer as [`check`], with reading on a thread of its own.
+///
+/// # Errors
+///
+/// If the text is not a history, or not one that the checker can judge.
+pub fn check_ahead(mut run: Box<dyn Run>, reader: &mut Reader<'_>, budget: &Budget) -> Result<Report, HistoryError> {
+    reader.for_each_ahead(|op| run.observe(op))?;
+    run.finish(budget)
+}

@@ -22,7 +22,7 @@ pub enum Datum {
     Bool(bool),
     /// An integer that fits.
     Int(i64),
-    /// Any other number, as it was written.
+    /// Any other number, as it is written; an integer without EDN's `N`.
     Big(String),
     /// A floating-point number.
     Float(f64),
@@ -70,7 +70,7 @@ impl From<Value<'_>> for Datum {
             Value::Vector(s) => Datum::Vector(all(s)),
             Value::List(s) => Datum::List(all(s)),
             Value::Set(s) => Datum::Set(all(s)),
-            Value::Map(m) => Datum::Map(m.map(|(k, v)| (k.into(), v.into())).collect()),
+            Value::Map(m) => Datum::Map(m.iter().map(|(k, v)| (k.into(), v.into())).collect()),
             Value::Tagged(tag, inner) => Datum::Tagged(tag.into(), Box::new(inner.value().into())),
         }
     }
@@ -82,9 +82,21 @@ impl From<i64> for Datum {
     }
 }
 
+impl From<i32> for Datum {
+    fn from(i: i32) -> Datum {
+        Datum::Int(i.into())
+    }
+}
+
+impl From<u32> for Datum {
+    fn from(i: u32) -> Datum {
+        Datum::Int(i.into())
+    }
+}
+
 impl From<u64> for Datum {
     fn from(i: u64) -> Datum {
-        i64::try_from(i).map_or_else(|_| Datum::Big(format!("{i}N")), Datum::Int)
+        i64::try_from(i).map_or_else(|_| Datum::Big(i.to_string()), Datum::Int)
     }
 }
 
@@ -103,6 +115,24 @@ impl From<String> for Datum {
 impl From<bool> for Datum {
     fn from(b: bool) -> Datum {
         Datum::Bool(b)
+    }
+}
+
+impl From<f64> for Datum {
+    fn from(x: f64) -> Datum {
+        Datum::Float(x)
+    }
+}
+
+impl<T: Into<Datum>> From<Vec<T>> for Datum {
+    fn from(items: Vec<T>) -> Datum {
+        Datum::Vector(items.into_iter().map(Into::into).collect())
+    }
+}
+
+impl<T: Into<Datum>> From<Option<T>> for Datum {
+    fn from(value: Option<T>) -> Datum {
+        value.map_or(Datum::Nil, Into::into)
     }
 }
 

@@ -109,12 +109,21 @@ impl Snippet {
     /// Characters shown on either side of the place.
     const SIDE_CHARS_MAX: usize = 60;
 
+    /// Bytes that these take at the most.
+    pub(crate) const SIDE_BYTES_MAX: usize = 4 * Self::SIDE_CHARS_MAX;
+
+    /// Where the text begins that would be shown of the line before `at`.
+    pub(crate) fn start(text: &str, at: usize) -> usize {
+        let low = text.ceil_char_boundary(at.saturating_sub(Self::SIDE_BYTES_MAX));
+        memchr::memrchr(b'\n', &text.as_bytes()[low..at]).map_or(low, |i| low + i + 1)
+    }
+
     fn cut(source: &[u8], at: usize) -> Snippet {
         let start = memchr::memrchr(b'\n', &source[..at]).map_or(0, |i| i + 1);
         let end = memchr::memchr(b'\n', &source[at..]).map_or(source.len(), |i| at + i);
         // Four bytes a character at the most; what is cut off is not decoded.
-        let before = String::from_utf8_lossy(&source[start.max(at.saturating_sub(4 * Self::SIDE_CHARS_MAX))..at]);
-        let after = String::from_utf8_lossy(&source[at..end.min(at + 4 * Self::SIDE_CHARS_MAX)]);
+        let before = String::from_utf8_lossy(&source[start.max(at.saturating_sub(Self::SIDE_BYTES_MAX))..at]);
+        let after = String::from_utf8_lossy(&source[at..end.min(at + Self::SIDE_BYTES_MAX)]);
         let clean = |c: char| if c.is_control() { ' ' } else { c };
         let skip = before.chars().count().saturating_sub(Self::SIDE_CHARS_MAX);
         let mut text: String = before.chars().skip(skip).map(clean).collect();

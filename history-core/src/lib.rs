@@ -38,6 +38,7 @@ mod checker;
 mod datum;
 mod error;
 mod history;
+mod index;
 mod op;
 mod options;
 mod pairing;
@@ -50,7 +51,7 @@ mod write;
 
 pub use batch::Batch;
 pub use budget::{Budget, Cancel, Spent};
-pub use checker::{Checker, Run, check};
+pub use checker::{Checker, Run, check, check_ahead};
 pub use datum::Datum;
 pub use error::{ErrorKind, HistoryError, Position, Snippet};
 pub use history::History;
@@ -59,7 +60,7 @@ pub use options::{OptionError, OptionKind, OptionSpec, Options};
 pub use pairing::Pairing;
 pub use read::{Format, Limits, Reader};
 pub use report::{Anomaly, Artifact, Report, Step, Verdict, Witness, WitnessOp};
-pub use value::{Entries, Seq, Tagged, Value, Values};
+pub use value::{Entries, Pairs, Seq, Tagged, Value, Values};
 pub use write::Writer;
 #[cfg(feature = "serde")]
 pub use write::{EdnError, to_edn};

@@ -109,8 +109,31 @@ pub struct Op<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'a>(pub(crate) Option<Entries<'a>>);
 
-/// The names of the fields that [`Op`] has itself.
-pub(crate) const OWN_FIELDS: [&str; 6] = ["index", "time", "process", "type", "f", "value"];
+/// The fields that have a place of their own in [`Op`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OwnField {
+    Index,
+    Time,
+    Process,
+    Type,
+    F,
+    Value,
+}
+
+impl OwnField {
+    #[inline]
+    pub(crate) fn from_name(name: &str) -> Option<OwnField> {
+        Some(match name {
+            "type" => OwnField::Type,
+            "f" => OwnField::F,
+            "value" => OwnField::Value,
+            "process" => OwnField::Process,
+            "time" => OwnField::Time,
+            "index" => OwnField::Index,
+            _ => return None,
+        })
+    }
+}
 
 impl<'a> Fields<'a> {
     /// No fields.
@@ -123,7 +146,7 @@ impl<'a> Fields<'a> {
 
     /// All of them, in the order written.
     pub fn iter(self) -> impl Iterator<Item = (Value<'a>, Value<'a>)> {
-        let own = |key: Value<'a>| key.as_name().is_some_and(|name| OWN_FIELDS.contains(&name));
+        let own = |key: Value<'a>| key.as_name().and_then(OwnField::from_name).is_some();
         self.0.into_iter().flatten().filter(move |(key, _)| !own(*key))
     }
 }

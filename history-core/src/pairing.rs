@@ -3,6 +3,7 @@
 use crate::error::{ErrorKind, HistoryError};
 use crate::{Op, OpKind, Pair, Position, Process};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::hash_map::Entry;
 
 /// Pairs the ops of one history, fed in order, and refuses those that fit no history.
 ///
@@ -59,17 +60,28 @@ impl Pairing {
     /// that crashed.
     #[inline]
     pub fn pair(&mut self, op: &Op<'_>) -> Result<Pair, HistoryError> {
-        let Process::Client(process) = op.process else { return Ok(Pair::Alone) };
+        match self.pair_anyway(op) {
+            (pair, None) => Ok(pair),
+            (_, Some(error)) => Err(error),
+        }
+    }
+
+    /// Where the next op stands, and what is wrong with it: the most sensible pairing of a history that is none.
+    ///
+    /// Of two invocations in a row the first is taken to have been given up; a client that comes back after a crash is
+    /// taken for a new one; an unpaired completion stands alone.
+    #[inline]
+    pub(crate) fn pair_anyway(&mut self, op: &Op<'_>) -> (Pair, Option<HistoryError>) {
+        let Process::Client(process) = op.process else { return (Pair::Alone, None) };
         match (self.mode, op.kind) {
             (Mode::Undecided, OpKind::Invoke) => self.mode = Mode::Paired,
             (Mode::Undecided, _) => self.mode = Mode::CompletionsOnly,
             _ => {}
         }
-        if op.kind == OpKind::Invoke {
-            self.invoke(process, op)
-        } else {
-            self.complete(process, op)
-        }
+        let back = !self.crashed.is_empty() && self.crashed.remove(&process);
+        let (pair, error) =
+            if op.kind == OpKind::Invoke { self.invoke(process, op) } else { self.complete(process, op) };
+        (pair, if back { Some(returned(process)) } else { error })
     }
 
     /// How many operations are in flight.
@@ -77,49 +89,65 @@ impl Pairing {
         self.open.len()
     }
 
-    fn invoke(&mut self, process: i64, op: &Op<'_>) -> Result<Pair, HistoryError> {
+    fn invoke(&mut self, process: i64, op: &Op<'_>) -> (Pair, Option<HistoryError>) {
+        let mut wrong = None;
         if let Mode::CompletionsOnly = self.mode {
-            return Err(error("this history began with a completion that nobody invoked, and now comes an invocation")
-                .expected("every completion after its invocation, or no invocation at all"));
+            self.mode = Mode::Paired;
+            wrong = Some(late_invocation());
         }
-        if self.crashed.contains(&process) {
-            return Err(self.back(process));
+        let mut open = Open { slot: 0, index: op.index, time_ns: op.time, position: op.position };
+        match self.open.entry(process) {
+            Entry::Occupied(mut entry) => {
+                wrong = Some(busy(process, entry.get()));
+                open.slot = entry.get().slot;
+                entry.insert(open);
+            }
+            Entry::Vacant(entry) => {
+                open.slot = self.free_slots.pop().unwrap_or_else(|| {
+                    self.slots += 1;
+                    self.slots - 1
+                });
+                entry.insert(open);
+            }
         }
-        if let Some(open) = self.open.get(&process) {
-            return Err(error(format!("process {process} invokes while its op {} is in flight", site(open)))
-                .expected("that op's completion first"));
-        }
-        let slot = self.free_slots.pop().unwrap_or_else(|| {
-            self.slots += 1;
-            self.slots - 1
-        });
-        let open = Open { slot, index: op.index, time_ns: op.time, position: op.position };
-        self.open.insert(process, open);
-        Ok(Pair::Invokes { slot })
+        (Pair::Invokes { slot: open.slot }, wrong)
     }
 
-    fn complete(&mut self, process: i64, op: &Op<'_>) -> Result<Pair, HistoryError> {
-        if self.crashed.contains(&process) {
-            return Err(self.back(process));
-        }
+    fn complete(&mut self, process: i64, op: &Op<'_>) -> (Pair, Option<HistoryError>) {
         if op.kind == OpKind::Info {
             self.crashed.insert(process);
         }
         if let Mode::CompletionsOnly = self.mode {
-            return Ok(Pair::Alone);
+            return (Pair::Alone, None);
         }
-        let Some(open) = self.open.remove(&process) else {
-            return Err(error(format!("process {process} completes an op that it did not invoke"))
-                .expected("an invocation by that process before it"));
-        };
+        let Some(open) = self.open.remove(&process) else { return (Pair::Alone, Some(uninvoked(process))) };
         self.free_slots.push(open.slot);
-        Ok(Pair::Completes { slot: open.slot, invoked: open.index, invoked_time_ns: open.time_ns })
+        (Pair::Completes { slot: open.slot, invoked: open.index, invoked_time_ns: open.time_ns }, None)
     }
+}
 
-    fn back(&self, process: i64) -> HistoryError {
-        error(format!("process {process} is back after an info"))
-            .expected("a new process number for the client that goes on after a crash")
-    }
+#[cold]
+fn late_invocation() -> HistoryError {
+    error("this history began with a completion that nobody invoked, and now comes an invocation")
+        .expected("every completion after its invocation, or no invocation at all")
+}
+
+#[cold]
+fn busy(process: i64, open: &Open) -> HistoryError {
+    error(format!("process {process} invokes while its op {} is in flight", site(open)))
+        .expected("that op's completion first")
+}
+
+#[cold]
+fn uninvoked(process: i64) -> HistoryError {
+    error(format!("process {process} completes an op that it did not invoke"))
+        .expected("an invocation by that process before it")
+}
+
+#[cold]
+fn returned(process: i64) -> HistoryError {
+    error(format!("process {process} is back after an info"))
+        .expected("a new process number for the client that goes on after a crash")
 }
 
 fn error(message: impl Into<String>) -> HistoryError {

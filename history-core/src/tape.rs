@@ -26,6 +26,14 @@ pub(crate) enum Tag {
     IntSet,
 }
 
+impl Tag {
+    /// Whether a value of this kind takes one node.
+    #[inline]
+    pub(crate) fn is_leaf(self) -> bool {
+        !matches!(self, Tag::Tagged | Tag::Vector | Tag::List | Tag::Set | Tag::Map)
+    }
+}
+
 /// One value, or the head of one.
 ///
 /// - `Int`, `Float`, `Char`: `b` holds the bits.

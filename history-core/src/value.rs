@@ -142,7 +142,8 @@ impl<'a> Value<'a> {
         match self {
             Value::Nil => "nil",
             Value::Bool(_) => "a boolean",
-            Value::Int(_) | Value::Big(_) => "an integer",
+            Value::Int(_) => "an integer",
+            Value::Big(_) => "a number",
             Value::Float(_) => "a float",
             Value::Char(_) => "a character",
             Value::Str(_) => "a string",
@@ -181,6 +182,7 @@ impl<'a> Seq<'a> {
     pub fn as_ints(self) -> Option<&'a [i64]> {
         match self.0 {
             SeqKind::Ints(ints) => Some(ints),
+            SeqKind::Nodes { count: 0, .. } => Some(&[]),
             SeqKind::Nodes { .. } => None,
         }
     }
@@ -246,24 +248,49 @@ impl<'a> Entries<'a> {
         self.count == 0
     }
 
+    /// The keys and their values, in the order written.
+    pub fn iter(self) -> Pairs<'a> {
+        Pairs(self)
+    }
+
     /// The value under a keyword, string or symbol of this name. O(entries).
     pub fn get(self, name: &str) -> Option<Value<'a>> {
-        self.into_iter().find(|(key, _)| key.as_name() == Some(name)).map(|(_, value)| value)
+        self.iter().find(|(key, _)| key.as_name() == Some(name)).map(|(_, value)| value)
     }
 }
 
-impl<'a> Iterator for Entries<'a> {
+impl<'a> IntoIterator for Entries<'a> {
+    type Item = (Value<'a>, Value<'a>);
+    type IntoIter = Pairs<'a>;
+
+    fn into_iter(self) -> Pairs<'a> {
+        self.iter()
+    }
+}
+
+/// Iterates over the keys and values of [`Entries`].
+#[derive(Clone, Debug)]
+pub struct Pairs<'a>(Entries<'a>);
+
+impl<'a> Iterator for Pairs<'a> {
     type Item = (Value<'a>, Value<'a>);
 
     fn next(&mut self) -> Option<(Value<'a>, Value<'a>)> {
-        self.count = self.count.checked_sub(1)?;
-        let key = Value::at(self.tape, self.at);
-        let at = self.tape.after(self.at);
-        let value = Value::at(self.tape, at);
-        self.at = self.tape.after(at);
+        let Pairs(rest) = self;
+        rest.count = rest.count.checked_sub(1)?;
+        let key = Value::at(rest.tape, rest.at);
+        let at = rest.tape.after(rest.at);
+        let value = Value::at(rest.tape, at);
+        rest.at = rest.tape.after(at);
         Some((key, value))
     }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.0.len(), Some(self.0.len()))
+    }
 }
+
+impl ExactSizeIterator for Pairs<'_> {}
 
 impl fmt::Display for Value<'_> {
     /// Writes EDN.
@@ -274,7 +301,7 @@ impl fmt::Display for Value<'_> {
 
 impl fmt::Debug for Entries<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(*self).finish()
+        f.debug_map().entries(self.iter()).finish()
     }
 }
 

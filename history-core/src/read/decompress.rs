@@ -7,43 +7,49 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
 
-type Source<'s> = Box<dyn Read + Send + 's>;
+pub(crate) type Source<'s> = Box<dyn Read + Send + 's>;
 
-/// The text of a source: decompressed, its byte order mark removed.
-pub(super) fn open(mut source: Source<'_>) -> Result<Source<'_>, HistoryError> {
+/// The text of a source, decompressed, without its byte order mark; and how long that was.
+pub(super) fn open(mut source: Source<'_>) -> Result<(Source<'_>, u64), HistoryError> {
     let head = head(&mut source, ZSTD.len())?;
     let whole = Cursor::new(head.clone()).chain(source);
     let mut text = if head.starts_with(&GZIP) {
         gzip(whole)?
-    } else if head.starts_with(&ZSTD) {
+    } else if is_zstd(&head) {
         zstd(whole)?
     } else {
-        return without_bom(head, whole);
+        return without_bom(&head, whole);
     };
     let head = self::head(&mut text, BOM.len())?;
-    without_bom(head.clone(), Cursor::new(head).chain(text))
+    without_bom(&head, Cursor::new(head.clone()).chain(text))
 }
 
-fn without_bom<'s>(head: Vec<u8>, whole: impl Read + Send + 's) -> Result<Source<'s>, HistoryError> {
+/// Whether this begins a frame of zstd, or one to be skipped, which some compressors put first.
+fn is_zstd(head: &[u8]) -> bool {
+    head.starts_with(&ZSTD) || matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18])
+}
+
+fn without_bom<'s>(head: &[u8], mut whole: impl Read + Send + 's) -> Result<(Source<'s>, u64), HistoryError> {
     if head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]) {
-        return Err(HistoryError::new(ErrorKind::Syntax, "this text is UTF-16").expected("UTF-8; convert it with iconv"));
+        return Err(
+            HistoryError::new(ErrorKind::Syntax, "this text is UTF-16").expected("UTF-8; convert it with iconv")
+        );
     }
-    let mut whole = whole;
-    if head.starts_with(&BOM) {
-        let mut bom = [0; BOM.len()];
-        whole.read_exact(&mut bom).map_err(io)?;
+    if !head.starts_with(&BOM) {
+        return Ok((Box::new(whole), 0));
     }
-    Ok(Box::new(whole))
+    whole.read_exact(&mut [0; BOM.len()]).map_err(|e| io(&e))?;
+    Ok((Box::new(whole), BOM.len() as u64))
 }
 
 /// The first bytes of a source, fewer only where it ends.
 fn head(source: &mut impl Read, len: usize) -> Result<Vec<u8>, HistoryError> {
     let mut head = Vec::with_capacity(len);
-    source.take(len as u64).read_to_end(&mut head).map_err(io)?;
+    source.take(len as u64).read_to_end(&mut head).map_err(|e| io(&e))?;
     Ok(head)
 }
 
-fn io(error: std::io::Error) -> HistoryError {
+fn io(error: &std::io::Error) -> HistoryError {
     HistoryError::new(ErrorKind::Io, format!("reading failed: {error}"))
 }
 
@@ -60,7 +66,7 @@ fn gzip<'s>(_: impl Read + Send + 's) -> Result<Source<'s>, HistoryError> {
 
 #[cfg(feature = "zstd")]
 fn zstd<'s>(source: impl Read + Send + 's) -> Result<Source<'s>, HistoryError> {
-    Ok(Box::new(zstd::Decoder::new(source).map_err(io)?))
+    Ok(Box::new(zstd::Decoder::new(source).map_err(|e| io(&e))?))
 }
 
 #[cfg(not(feature = "zstd"))]

@@ -3,22 +3,26 @@
 //! The text is read in blocks into a buffer that is reused; an op that a block cuts is moved to the front of the next. So
 //! memory does not follow the length of the history, only that of its longest op.
 
+mod ahead;
+mod blocks;
 mod decompress;
+mod place;
 mod sniff;
 mod steps;
 
+pub(crate) use blocks::{Block, Blocks};
+pub(crate) use place::Place;
 pub use sniff::Format;
+pub(crate) use sniff::{Sniffed, format as sniff};
+pub(crate) use steps::{Found, Steps, error as fault_error};
 
+use crate::Op;
 use crate::batch::Batch;
 use crate::error::{ErrorKind, HistoryError};
+use crate::index::Indices;
 use crate::pairing::Pairing;
-use crate::Op;
 use std::io::Read;
 use std::ops::ControlFlow;
-use steps::{Place, Steps};
-
-/// Bytes read at a time. Tokens of a block fit the second-level cache.
-const BLOCK_BYTES: usize = 128 << 10;
 
 /// What a reader will not exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,39 +62,29 @@ impl Default for Limits {
 /// # Ok::<(), history_core::HistoryError>(())
 /// ```
 pub struct Reader<'s> {
-    source: Box<dyn Read + Send + 's>,
-    /// Whether `source` has been looked at for compression.
-    opened: bool,
+    blocks: Blocks<'s>,
     format: Option<Format>,
     limits: Limits,
     pairing: Option<Pairing>,
-    /// Text behind the last whole op, to be read again with what follows it.
-    rest: Vec<u8>,
-    /// Where `rest` begins in the whole text.
-    rest_place: Place,
+    indices: Indices,
     steps: Option<Steps>,
     ended: bool,
-    ops: u64,
-    has_indices: bool,
-    last_index: Option<u64>,
+    /// Why nothing more can be read.
+    failed: Option<HistoryError>,
 }
 
 impl<'s> Reader<'s> {
     /// A reader of whatever `source` turns out to hold.
     pub fn new(source: impl Read + Send + 's) -> Reader<'s> {
         Reader {
-            source: Box::new(source),
-            opened: false,
+            blocks: Blocks::new(Box::new(source)),
             format: None,
             limits: Limits::default(),
             pairing: Some(Pairing::new()),
-            rest: Vec::new(),
-            rest_place: Place::default(),
+            indices: Indices::default(),
             steps: None,
             ended: false,
-            ops: 0,
-            has_indices: false,
-            last_index: None,
+            failed: None,
         }
     }
 
@@ -108,11 +102,26 @@ impl<'s> Reader<'s> {
         self
     }
 
+    /// Hands out ops as soon as the source has them, not a block at a time: for a source that is still being written.
+    #[must_use]
+    pub fn eager(mut self) -> Reader<'s> {
+        self.blocks.set_eager();
+        self
+    }
+
     /// Leaves ops as they are: every [`Op::pair`] is [`Pair::Alone`](crate::Pair::Alone), and whether invocations and
     /// completions fit together is not looked at.
     #[must_use]
     pub fn without_pairing(mut self) -> Reader<'s> {
         self.pairing = None;
+        self
+    }
+
+    /// Reads so many bytes at a time. For tests: nothing but speed may depend on it.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_block_bytes(mut self, bytes: usize) -> Reader<'s> {
+        self.blocks.set_block_bytes(bytes);
         self
     }
 
@@ -123,23 +132,30 @@ impl<'s> Reader<'s> {
 
     /// How many ops have been read.
     pub fn ops(&self) -> u64 {
-        self.ops
+        self.indices.ops()
     }
 
     /// How many bytes of (decompressed) text the ops read so far took.
     pub fn bytes(&self) -> u64 {
-        self.rest_place.offset
+        self.blocks.offset()
     }
 
     /// Reads the next ops into `batch`, in place of those it holds. False, and no ops, at the end of the history.
     ///
     /// # Errors
     ///
-    /// If the source cannot be read, or its text is not a history. `batch` then holds the ops before the error.
+    /// If the source cannot be read, or its text is not a history. `batch` then holds the ops before the error. Whoever
+    /// asks again gets the same error again.
     pub fn read_batch(&mut self, batch: &mut Batch) -> Result<bool, HistoryError> {
         batch.clear();
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
         while batch.is_empty() && !self.ended {
-            self.read_block(batch)?;
+            if let Err(error) = self.read_block(batch) {
+                self.failed = Some(error.clone());
+                return Err(error);
+            }
         }
         Ok(!batch.is_empty())
     }
@@ -166,89 +182,40 @@ impl<'s> Reader<'s> {
     }
 
     fn read_block(&mut self, batch: &mut Batch) -> Result<(), HistoryError> {
-        let at_end = self.fill(batch)?;
+        let block = self.blocks.fill(&mut batch.tape.source)?;
+        batch.starts_at = block.offset();
+        if block.carried > self.limits.op_bytes_max {
+            let error = steps::too_long(self.limits.op_bytes_max).at(block.place.position());
+            return Err(self.blocks.sited(error, &batch.tape.source, &block));
+        }
         let format = match self.format {
             Some(format) => format,
-            None => match sniff::format(&batch.tape.source, at_end) {
-                Ok(Some(format)) => format,
-                Ok(None) => return self.put_back(batch, 0),
-                Err(error) => return Err(self.sited(error, batch)),
+            None => match sniff(&batch.tape.source[block.start..], block.last) {
+                Ok(Sniffed::Known(format)) => format,
+                Ok(Sniffed::More(space)) => {
+                    self.blocks.keep(&batch.tape.source, &block, block.start + space);
+                    return Ok(());
+                }
+                Err(error) => {
+                    let text = &batch.tape.source;
+                    let begins = block.start + text[block.start..].len() - text[block.start..].trim_start().len();
+                    let position = block.place_of(text, begins).position();
+                    return Err(self.blocks.sited(error.at(position), text, &block));
+                }
             },
         };
         self.format = Some(format);
         let steps = self.steps.get_or_insert_with(|| Steps::new(format));
-        let done = steps.run(batch, self.rest_place, at_end);
+        let scanned = steps.run(batch, &block, self.limits.op_bytes_max);
         let finished = self.finish_records(batch);
-        let consumed = match (done, finished) {
-            (_, Err(error)) | (Err(error), Ok(())) => return Err(self.sited(error, batch)),
-            (Ok(consumed), Ok(())) => consumed,
+        let consumed = match finished.and(scanned) {
+            Ok(consumed) => consumed,
+            Err(error) => return Err(self.blocks.sited(error, &batch.tape.source, &block)),
         };
-        if at_end {
-            self.ended = true;
-            if self.ops == 0 && !self.steps.as_ref().is_some_and(Steps::saw_container) {
-                let error = HistoryError::new(ErrorKind::NotAnOp, "there is no op in it").expected(crate::batch::OP);
-                return Err(self.sited(error, batch));
-            }
-        }
-        self.put_back(batch, consumed)
-    }
-
-    /// Moves `rest` and the next bytes of the source into the batch. Whether the source ended.
-    fn fill(&mut self, batch: &mut Batch) -> Result<bool, HistoryError> {
-        let io = |e: std::io::Error| HistoryError::new(ErrorKind::Io, format!("reading failed: {e}"));
-        if !self.opened {
-            let source = std::mem::replace(&mut self.source, Box::new(std::io::empty()));
-            self.source = decompress::open(source)?;
-            self.opened = true;
-        }
-        let mut bytes = std::mem::take(&mut batch.tape.source).into_bytes();
-        bytes.clear();
-        bytes.append(&mut self.rest);
-        // An op longer than a block: double what is read, so that it is not scanned more than twice its length in all.
-        let want = BLOCK_BYTES.max(bytes.len());
-        let before = bytes.len();
-        let got = self.source.by_ref().take(want as u64).read_to_end(&mut bytes).map_err(io)?;
-        let at_end = got < want;
-        batch.starts_at = self.rest_place.offset;
-        if at_end {
-            // Ends the last token; a scanner never has to ask whether the text is over.
-            bytes.push(b'\n');
-        }
-        if before > self.limits.op_bytes_max {
-            let message = format!("an op is longer than {} bytes", self.limits.op_bytes_max);
-            return Err(HistoryError::new(ErrorKind::Limit, message).at(self.rest_place.position()));
-        }
-        match String::from_utf8(bytes) {
-            Ok(text) => batch.tape.source = text,
-            Err(error) => {
-                let utf8 = error.utf8_error();
-                let valid = utf8.valid_up_to();
-                bytes = error.into_bytes();
-                if utf8.error_len().is_some() || at_end {
-                    let mut place = self.rest_place;
-                    place.advance(&bytes, 0, valid);
-                    return Err(HistoryError::new(ErrorKind::Syntax, "these bytes are not UTF-8")
-                        .expected("UTF-8 text")
-                        .at(place.position())
-                        .with_source(&bytes, self.rest_place.offset));
-                }
-                // The block ends inside a character.
-                self.rest = bytes.split_off(valid);
-                batch.tape.source = String::from_utf8(bytes).unwrap_or_default();
-            }
-        }
-        Ok(at_end)
-    }
-
-    /// Keeps the text from `consumed` on for the next block.
-    fn put_back(&mut self, batch: &Batch, consumed: usize) -> Result<(), HistoryError> {
-        let text = batch.tape.source.as_bytes();
-        self.rest_place.advance(text, 0, consumed);
-        let cut_char = std::mem::take(&mut self.rest);
-        self.rest.extend_from_slice(&text[consumed..]);
-        self.rest.extend_from_slice(&cut_char);
-        if self.ended {
-            self.rest.clear();
+        self.blocks.keep(&batch.tape.source, &block, consumed);
+        self.ended = block.last;
+        if self.ended && self.ops() == 0 && !self.steps.as_ref().is_some_and(Steps::saw_container) {
+            return Err(HistoryError::new(ErrorKind::NotAnOp, "there is no op in it").expected(crate::batch::OP));
         }
         Ok(())
     }
@@ -266,33 +233,10 @@ impl<'s> Reader<'s> {
     }
 
     fn finish_record(&mut self, batch: &mut Batch, i: usize) -> Result<(), HistoryError> {
-        let written = batch.records[i].index;
-        if self.ops == 0 {
-            self.has_indices = written.is_some();
-        }
-        if self.ops >= self.limits.ops_max {
+        if self.ops() >= self.limits.ops_max {
             return Err(HistoryError::new(ErrorKind::Limit, format!("more than {} ops", self.limits.ops_max)));
         }
-        let index = match (self.has_indices, written) {
-            (true, Some(index)) => index,
-            (false, None) => self.ops,
-            (true, None) => {
-                return Err(HistoryError::new(ErrorKind::Pairing, "this op has no index, though those before it have one")
-                    .expected("an index in every op, or in none"));
-            }
-            (false, Some(_)) => {
-                return Err(HistoryError::new(ErrorKind::Pairing, "this op has an index, though those before it have none")
-                    .expected("an index in every op, or in none"));
-            }
-        };
-        if let Some(last) = self.last_index
-            && index <= last
-        {
-            return Err(HistoryError::new(ErrorKind::Pairing, format!("the op's index, {index}, follows {last}"))
-                .expected("indices that increase; sort the ops by index, or leave the indices out"));
-        }
-        self.last_index = Some(index);
-        self.ops += 1;
+        let index = self.indices.next(batch.records[i].index)?;
         batch.records[i].index = Some(index);
         if let Some(pairing) = &mut self.pairing {
             let pair = pairing.pair(&batch.op(i))?;
@@ -300,15 +244,14 @@ impl<'s> Reader<'s> {
         }
         Ok(())
     }
-
-    fn sited(&mut self, error: HistoryError, batch: &Batch) -> HistoryError {
-        self.ended = true;
-        error.with_source(batch.tape.source.as_bytes(), batch.starts_at)
-    }
 }
 
 impl Batch {
-    /// Gives every op to `see`; an error gets the op's position and text.
+    /// Gives every op to `see`, until that breaks or fails.
+    ///
+    /// # Errors
+    ///
+    /// What `see` returned, with the op's position and the text there.
     pub fn each(
         &self,
         see: &mut impl FnMut(&Op<'_>) -> Result<ControlFlow<()>, HistoryError>,

@@ -1,6 +1,7 @@
 //! Telling formats apart by how a text begins.
 
 use crate::error::{ErrorKind, HistoryError};
+use crate::syntax::table;
 
 /// How a history is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,35 +26,49 @@ impl Format {
     }
 }
 
-/// The format of a text that begins so; `None` where more of it must be seen first.
-pub(super) fn format(text: &str, at_end: bool) -> Result<Option<Format>, HistoryError> {
-    let mut rest = text.trim_start_matches(['\u{feff}', ' ', '\n', '\r', '\t', ',']);
+/// What the first bytes of a text say of its format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sniffed {
+    Known(Format),
+    /// More of it must be seen first; so much of it is white space.
+    More(usize),
+}
+
+/// The format of a text that begins so.
+pub(crate) fn format(text: &str, at_end: bool) -> Result<Sniffed, HistoryError> {
+    let space = |c: char| matches!(c, ' ' | '\n' | '\r' | '\t' | ',');
+    let start = text.find(|c| !space(c)).unwrap_or(text.len());
+    let mut rest = &text[start..];
     // What encloses the ops is alike in EDN and JSON.
-    if let Some(inside) = rest.strip_prefix('[') {
-        rest = inside.trim_start();
-        if rest.starts_with(']') {
-            return Ok(Some(Format::Json));
-        }
+    let array = rest.strip_prefix('[');
+    if let Some(inside) = array {
+        rest = inside.trim_start_matches(space);
     }
     let mut chars = rest.chars();
     let found = match chars.next() {
         Some('(' | '#' | ';') => Some(Format::Edn),
-        Some('{') => match chars.find(|c| !c.is_whitespace() && *c != ',') {
+        Some('{') => match chars.find(|c| !space(*c)) {
             Some('"' | '}') => Some(Format::Json),
             Some(_) => Some(Format::Edn),
             None => None,
         },
+        Some(']') if array.is_some() => Some(Format::Json),
+        Some(_) if array.is_some() => return Err(unknown()),
         Some(_) => match rest.find('\n') {
-            Some(end) if rest[..end].contains('\t') => Some(Format::Table),
+            Some(end) if table::is_line(&rest.as_bytes()[..end]) => Some(Format::Table),
             Some(_) => return Err(unknown()),
             None => None,
         },
         None => None,
     };
-    if found.is_none() && at_end {
-        return Err(unknown());
+    match found {
+        Some(format) => Ok(Sniffed::Known(format)),
+        // An array or a map that was begun: let its reader say what is missing.
+        None if at_end && !rest.is_empty() => Ok(Sniffed::Known(Format::Edn)),
+        None if at_end && array.is_some() => Ok(Sniffed::Known(Format::Json)),
+        None if at_end => Err(HistoryError::new(ErrorKind::NotAnOp, "there is no op in it").expected(crate::batch::OP)),
+        None => Ok(Sniffed::More(text.len() - text.trim_start_matches([' ', '\n', '\r', '\t']).len())),
     }
-    Ok(found)
 }
 
 fn unknown() -> HistoryError {

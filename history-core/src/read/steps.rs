@@ -1,40 +1,14 @@
 //! From op to op through a block of text, whatever encloses them.
 
 use super::Format;
-use crate::Position;
-use crate::batch::Batch;
+use super::blocks::Block;
+use super::place::Place;
+use crate::batch::{Batch, Record};
 use crate::error::{ErrorKind, HistoryError};
 use crate::syntax::edn::Read;
+use crate::syntax::table::Line;
 use crate::syntax::{Fault, FaultKind, Scanner};
-
-/// A place in the whole text, counted from 0.
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Place {
-    pub(super) offset: u64,
-    pub(super) line: u64,
-    /// In characters.
-    pub(super) column: u64,
-}
-
-impl Place {
-    pub(super) fn position(self) -> Position {
-        Position { offset: self.offset, line: self.line + 1, column: self.column + 1 }
-    }
-
-    /// Moves over `text[from..to]`.
-    pub(super) fn advance(&mut self, text: &[u8], from: usize, to: usize) {
-        let passed = &text[from..to];
-        self.offset += passed.len() as u64;
-        let mut rest = passed;
-        if let Some(last) = memchr::memrchr(b'\n', passed) {
-            self.line += memchr::memchr_iter(b'\n', passed).count() as u64;
-            self.column = 0;
-            rest = &passed[last + 1..];
-        }
-        // Bytes that begin a character.
-        self.column += rest.iter().filter(|b| **b & 0xc0 != 0x80).count() as u64;
-    }
-}
+use crate::tape::Tape;
 
 /// What encloses the ops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,15 +22,29 @@ enum Within {
 }
 
 /// Where a reader stands between two ops.
-pub(super) struct Steps {
+pub(crate) struct Steps {
     format: Format,
     within: Within,
-    /// Whether anything but white space was read yet.
+    /// Whether an op or an opening bracket was read yet.
     started: bool,
     /// JSON, in an array: what was read last.
     last: Last,
-    /// The ops of the block at hand: their nodes, and where they begin.
-    found: Vec<(usize, usize)>,
+    /// EDN: whether the last block ended inside a comment.
+    in_comment: bool,
+    /// The table: whether the last op has an error, which may go on.
+    after_error: bool,
+    /// The values of the block at hand.
+    found: Vec<Found>,
+    /// The place behind the last value.
+    ended: Place,
+}
+
+/// A value that stands where an op belongs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    pub(crate) node: usize,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,8 +65,17 @@ enum Step {
 }
 
 impl Steps {
-    pub(super) fn new(format: Format) -> Steps {
-        Steps { format, within: Within::Bare, started: false, last: Last::Opening, found: Vec::new() }
+    pub(crate) fn new(format: Format) -> Steps {
+        Steps {
+            format,
+            within: Within::Bare,
+            started: false,
+            last: Last::Opening,
+            in_comment: false,
+            after_error: false,
+            found: Vec::new(),
+            ended: Place::default(),
+        }
     }
 
     /// Whether the ops stand in a container, which may then be empty.
@@ -86,117 +83,167 @@ impl Steps {
         self.within != Within::Bare
     }
 
-    /// Reads all ops that end in the block, which begins at `place`. How many bytes they took.
-    pub(super) fn run(&mut self, batch: &mut Batch, mut place: Place, at_end: bool) -> Result<usize, HistoryError> {
-        let source = std::mem::take(&mut batch.tape.source);
-        let mut scanner = Scanner::new(source.as_bytes(), 0, &mut batch.tape);
-        let scanned = self.scan(&mut scanner, at_end);
-        batch.tape.source = source;
+    /// Reads all ops that end in the block. How far.
+    pub(super) fn run(&mut self, batch: &mut Batch, block: &Block, op_bytes_max: usize) -> Result<usize, HistoryError> {
+        let scanned = self.scan(&mut batch.tape, block, block.start);
+        let text = batch.tape.source.as_bytes();
+        let (mut place, mut counted) = (block.place, block.start);
         // The ops before a fault are good.
-        let mut counted = 0;
-        for &(node, start) in &self.found {
-            place.advance(batch.tape.source.as_bytes(), counted, start);
-            counted = start;
-            batch.push_op(node, place.position()).map_err(|fault| error(fault, place.position()))?;
-        }
-        scanned.map_err(|fault| {
-            let at = fault.at.unwrap_or(counted);
-            // Brackets left open may stand before the last op: the history's own.
-            if at >= counted {
-                place.advance(batch.tape.source.as_bytes(), counted, at);
+        for found in &self.found {
+            place.advance(&text[counted..found.start]);
+            counted = found.start;
+            if found.end - found.start > op_bytes_max {
+                return Err(too_long(op_bytes_max).at(place.position()));
             }
-            error(fault, place.position())
-        })
+            let record = Record::new(&batch.tape, found.node, place.position());
+            batch.records.push(record.map_err(|fault| error(fault, place))?);
+        }
+        if let Some(last) = self.found.last() {
+            self.ended = place;
+            self.ended.advance(&text[counted..last.end.min(block.end)]);
+        }
+        scanned.map_err(|fault| self.sited(fault, &batch.tape.source, block))
     }
 
-    fn scan(&mut self, scanner: &mut Scanner<'_>, at_end: bool) -> Result<usize, Fault> {
+    /// A fault of [`Steps::scan`] as an error.
+    pub(crate) fn sited(&self, mut fault: Fault, text: &str, block: &Block) -> HistoryError {
+        if let Some(opened_at) = fault.opened_at {
+            let opened = block.place_of(text, opened_at).position();
+            let message = fault.message;
+            fault.message = format!("{message} (opened at line {}, column {})", opened.line, opened.column);
+        }
+        let place = fault.at.map_or(self.ended, |at| block.place_of(text, at));
+        error(fault, place)
+    }
+
+    /// The values found by the last [`Steps::scan`].
+    pub(crate) fn found(&self) -> &[Found] {
+        &self.found
+    }
+
+    /// Reads all values of the block that stand where ops belong, from `from` on. How far; or the fault behind them.
+    pub(crate) fn scan(&mut self, tape: &mut Tape, block: &Block, from: usize) -> Result<usize, Fault> {
         self.found.clear();
+        let source = std::mem::take(&mut tape.source);
+        let mut scanner = Scanner::new(source.as_bytes(), from, tape);
+        let scanned = self.scan_all(&mut scanner, block);
+        tape.source = source;
+        scanned
+    }
+
+    fn scan_all(&mut self, scanner: &mut Scanner<'_>, block: &Block) -> Result<usize, Fault> {
         loop {
-            let (start, mark) = (scanner.pos, scanner.mark());
+            self.skip_space(scanner);
+            let (from, mark) = (scanner.pos, scanner.mark());
             let node = scanner.next_node();
             match self.step(scanner) {
-                Ok(Step::Op(begins_at)) => self.found.push((node, begins_at)),
+                Ok(Step::Op(start)) => self.found.push(Found { node, start, end: scanner.pos }),
                 Ok(Step::Passed) => {}
-                Ok(Step::Out) if at_end => return self.end(scanner),
+                Ok(Step::Out) if block.last => return self.end().map(|()| scanner.pos),
                 Ok(Step::Out) => return Ok(scanner.pos),
-                Err(fault) if fault.kind == FaultKind::Incomplete && !at_end => {
+                Err(fault) => {
                     scanner.cut(mark);
-                    return Ok(start);
+                    if fault.kind == FaultKind::Incomplete && !block.last {
+                        return Ok(from);
+                    }
+                    return Err(fault);
                 }
-                Err(fault) => return Err(fault),
             }
         }
     }
 
-    fn end(&self, scanner: &Scanner<'_>) -> Result<usize, Fault> {
-        match self.within {
-            Within::Container(close) => Err(Fault::syntax(
-                scanner.pos,
-                "the text ends before the history does",
-                if close == b')' { ") after the last op" } else { "] after the last op" },
-            )),
-            Within::Bare | Within::Closed => Ok(scanner.pos),
-        }
+    fn end(&self) -> Result<(), Fault> {
+        let Within::Container(close) = self.within else { return Ok(()) };
+        let expected = if close == b')' { ") after the last op" } else { "] after the last op" };
+        Err(Fault { at: None, ..Fault::syntax(0, "the text ends before the history does", expected) })
     }
 
     fn step(&mut self, scanner: &mut Scanner<'_>) -> Result<Step, Fault> {
-        match self.format {
-            Format::Edn => scanner.skip_edn_space(),
-            Format::Json | Format::Table => scanner.skip_json_space(),
-        }
         let at = scanner.pos;
         let Some(b) = scanner.peek() else { return Ok(Step::Out) };
-        if self.format != Format::Table {
-            match (self.within, b) {
-                (Within::Closed, _) => {
-                    return Err(Fault::syntax(at, "there is text after the end of the history", "nothing more"));
-                }
-                (Within::Container(close), b) if b == close => {
-                    if self.last == Last::Comma {
-                        return Err(Fault::syntax(at, "found ] after a comma", "an op"));
-                    }
-                    scanner.pos += 1;
-                    self.within = Within::Closed;
-                    return Ok(Step::Passed);
-                }
-                (Within::Container(_), b',') if self.format == Format::Json && self.last == Last::Op => {
-                    scanner.pos += 1;
-                    self.last = Last::Comma;
-                    return Ok(Step::Passed);
-                }
-                (Within::Container(_), _) if self.format == Format::Json && self.last == Last::Op => {
-                    return Err(Fault::syntax(at, "two ops of an array stand side by side", "a comma between them"));
-                }
-                (Within::Bare, b'[' | b'(') if !self.started && (b == b'[' || self.format == Format::Edn) => {
-                    scanner.pos += 1;
-                    self.started = true;
-                    self.within = Within::Container(if b == b'(' { b')' } else { b']' });
-                    return Ok(Step::Passed);
-                }
-                _ => {}
-            }
+        if self.format != Format::Table && self.bracket(scanner, b)? {
+            return Ok(Step::Passed);
         }
         let read = match self.format {
             Format::Edn => scanner.edn_value()?,
             Format::Json => scanner.json_value().map(|()| Read::Value)?,
-            Format::Table => scanner.table_line().map(|()| Read::Value)?,
+            Format::Table => self.table_line(scanner)?,
         };
         if read == Read::Nothing {
             return Ok(Step::Passed);
         }
         self.started = true;
-        if self.format == Format::Json {
-            self.last = Last::Op;
-        }
+        self.last = Last::Op;
         Ok(Step::Op(at))
+    }
+
+    fn skip_space(&mut self, scanner: &mut Scanner<'_>) {
+        if self.format == Format::Edn {
+            self.in_comment = self.in_comment && scanner.skip_line() || scanner.skip_edn_space();
+        } else {
+            scanner.skip_json_space();
+        }
+    }
+
+    fn table_line(&mut self, scanner: &mut Scanner<'_>) -> Result<Read, Fault> {
+        Ok(match scanner.table_line(self.after_error)? {
+            Line::Op { has_error } => {
+                self.after_error = has_error;
+                Read::Value
+            }
+            Line::Passed => Read::Nothing,
+        })
+    }
+
+    /// Passes over `b`, the next byte, if it belongs to what encloses the ops. Whether it does.
+    fn bracket(&mut self, scanner: &mut Scanner<'_>, b: u8) -> Result<bool, Fault> {
+        let at = scanner.pos;
+        let json = self.format == Format::Json;
+        match self.within {
+            Within::Closed => Err(Fault::syntax(at, "there is text after the end of the history", "nothing more")),
+            Within::Container(close) if b == close => {
+                if json && self.last == Last::Comma {
+                    return Err(Fault::syntax(at, "found ] after a comma", "an op"));
+                }
+                scanner.pos += 1;
+                self.within = Within::Closed;
+                Ok(true)
+            }
+            Within::Container(_) if json && self.last == Last::Op => {
+                if b != b',' {
+                    return Err(Fault::syntax(at, "no comma stands between two ops of an array", "a comma or ]"));
+                }
+                scanner.pos += 1;
+                self.last = Last::Comma;
+                Ok(true)
+            }
+            Within::Bare if !self.started && (b == b'[' || b == b'(' && !json) => {
+                scanner.pos += 1;
+                self.started = true;
+                self.within = Within::Container(if b == b'(' { b')' } else { b']' });
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Goes on after a fault as if an op could come next.
+    pub(crate) fn resume(&mut self) {
+        self.last = Last::Opening;
+        self.in_comment = false;
+        self.started = true;
     }
 }
 
-fn error(fault: Fault, position: Position) -> HistoryError {
+pub(super) fn too_long(op_bytes_max: usize) -> HistoryError {
+    HistoryError::new(ErrorKind::Limit, format!("an op is longer than {op_bytes_max} bytes"))
+}
+
+pub(crate) fn error(fault: Fault, place: Place) -> HistoryError {
     let kind = match fault.kind {
         FaultKind::Op => ErrorKind::NotAnOp,
         FaultKind::Limit => ErrorKind::Limit,
         FaultKind::Incomplete | FaultKind::Syntax => ErrorKind::Syntax,
     };
-    HistoryError::new(kind, fault.message).expected(fault.expected).at(position)
+    HistoryError::new(kind, fault.message).expected(fault.expected).at(place.position())
 }

@@ -1,4 +1,4 @@
-//! JSON, by RFC 8259; and `NaN` and `Infinity` as numbers, because Python's `json` writes them.
+//! JSON, by RFC 8259; and `NaN`, `Infinity` and `-Infinity` as numbers, because Python's `json` writes them.
 
 use super::number::Run;
 use super::{Fault, Frame, Scanner};
@@ -56,11 +56,19 @@ impl Scanner<'_> {
         }
     }
 
+    #[cold]
     fn json_stray(&self, close: u8, opened_at: usize) -> Fault {
-        let shown = self.shown(self.pos);
-        let within = self.bytes[opened_at] as char;
+        let (shown, within) = (self.shown(self.pos), self.bracket(opened_at));
         let expected = if close == b'}' { "a comma or }" } else { "a comma or ]" };
-        Fault::syntax(self.pos, format!("found {shown} after a value inside {within}"), expected)
+        Fault {
+            opened_at: Some(opened_at),
+            ..Fault::syntax(self.pos, format!("found {shown} after a value while {within} is open"), expected)
+        }
+    }
+
+    #[cold]
+    fn json_misplaced(&self, place: &str, expected: &'static str) -> Fault {
+        Fault::syntax(self.pos, format!("found {} {place}", self.shown(self.pos)), expected)
     }
 
     fn json_count_key(&mut self) {
@@ -73,23 +81,17 @@ impl Scanner<'_> {
     fn json_key(&mut self) -> Result<(), Fault> {
         match self.peek() {
             Some(b'"') => self.pos += 1,
-            Some(_) => {
-                let shown = self.shown(self.pos);
-                return Err(Fault::syntax(self.pos, format!("found {shown} where a key belongs"), "a string in double quotes"));
-            }
+            Some(_) => return Err(self.json_misplaced("where a key belongs", "a string in double quotes")),
             None => return Err(self.incomplete()),
         }
-        self.string()?;
+        self.string::<true>()?;
         self.skip_json_space();
         match self.peek() {
             Some(b':') => {
                 self.pos += 1;
                 Ok(())
             }
-            Some(_) => {
-                let shown = self.shown(self.pos);
-                Err(Fault::syntax(self.pos, format!("found {shown} after a key"), "a colon"))
-            }
+            Some(_) => Err(self.json_misplaced("after a key", "a colon")),
             None => Err(self.incomplete()),
         }
     }
@@ -101,7 +103,7 @@ impl Scanner<'_> {
         match b {
             b'"' => {
                 self.pos += 1;
-                self.string()?;
+                self.string::<true>()?;
             }
             b'[' => {
                 self.pos += 1;
@@ -113,7 +115,9 @@ impl Scanner<'_> {
                 self.skip_json_space();
                 if self.peek() == Some(b'}') {
                     self.pos += 1;
-                    self.json_close_empty();
+                    if let Some(Frame::Container { node, .. }) = self.stack.pop() {
+                        self.tape.close(node, 0);
+                    }
                 } else {
                     self.json_key()?;
                     self.json_count_key();
@@ -126,18 +130,9 @@ impl Scanner<'_> {
             b'f' => self.word("false", Tag::False)?,
             b'N' => self.float_word("NaN", f64::NAN)?,
             b'I' => self.float_word("Infinity", f64::INFINITY)?,
-            _ => {
-                let shown = self.shown(at);
-                return Err(Fault::syntax(at, format!("found {shown} where a value belongs"), "a JSON value"));
-            }
+            _ => return Err(self.json_misplaced("where a value belongs", "a JSON value")),
         }
         Ok(Next::After)
-    }
-
-    fn json_close_empty(&mut self) {
-        if let Some(Frame::Container { node, .. }) = self.stack.pop() {
-            self.tape.close(node, 0);
-        }
     }
 
     fn json_array(&mut self, opened_at: usize) -> Result<Next, Fault> {
@@ -145,8 +140,7 @@ impl Scanner<'_> {
         match self.peek() {
             Some(b']') => {
                 self.pos += 1;
-                self.open(Tag::Vector, b']', opened_at, 0)?;
-                self.json_close_empty();
+                self.tape.push_run(Tag::IntVector, self.tape.ints.len());
                 Ok(Next::After)
             }
             Some(b'-' | b'0'..=b'9') => {
@@ -171,10 +165,23 @@ impl Scanner<'_> {
         }
     }
 
+    #[inline]
     fn json_number(&mut self) -> Result<(), Fault> {
         let start = self.pos;
+        if let Some(n) = self.small_int()
+            && matches!(self.peek(), Some(b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t'))
+        {
+            self.tape.push_bits(Tag::Int, n.cast_unsigned());
+            return Ok(());
+        }
+        self.pos = start;
+        self.json_other_number()
+    }
+
+    fn json_other_number(&mut self) -> Result<(), Fault> {
+        let start = self.pos;
         let mut at = start + usize::from(self.bytes[start] == b'-');
-        if self.bytes[at..].starts_with(b"Infinity") {
+        if self.bytes.get(at) == Some(&b'I') {
             self.pos = at;
             return self.float_word("Infinity", f64::NEG_INFINITY);
         }
@@ -244,13 +251,18 @@ impl Scanner<'_> {
 
     fn expect_word(&mut self, word: &'static str) -> Result<(), Fault> {
         let rest = &self.bytes[self.pos..];
-        if rest.starts_with(word.as_bytes()) && !rest.get(word.len()).is_some_and(u8::is_ascii_alphanumeric) {
-            self.pos += word.len();
-            Ok(())
-        } else if word.as_bytes().starts_with(rest) {
-            Err(self.incomplete())
-        } else {
-            Err(Fault::syntax(self.pos, "this word is not JSON", "null, true, false, a number, a string, [ or {"))
+        // A word that the block ends may go on.
+        if word.as_bytes().starts_with(rest) {
+            return Err(self.incomplete());
         }
+        if !rest.starts_with(word.as_bytes()) || rest[word.len()].is_ascii_alphanumeric() {
+            return Err(Fault::syntax(
+                self.pos,
+                "this word is not JSON",
+                "null, true, false, a number, a string, [ or {",
+            ));
+        }
+        self.pos += word.len();
+        Ok(())
     }
 }

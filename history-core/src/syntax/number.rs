@@ -17,7 +17,7 @@ pub(super) enum Run {
 impl Scanner<'_> {
     /// A small integer at `pos`. Leaves `pos` where it is if there is none.
     #[inline]
-    fn small_int(&mut self) -> Option<i64> {
+    pub(super) fn small_int(&mut self) -> Option<i64> {
         let bytes = self.bytes;
         let mut at = self.pos;
         let negative = *bytes.get(at)? == b'-';
@@ -44,8 +44,7 @@ impl Scanner<'_> {
     pub(super) fn int_run(&mut self, close: u8, commas: bool) -> Run {
         let start = self.tape.ints.len();
         let mut resume = self.pos;
-        loop {
-            let Some(n) = self.small_int() else { break };
+        while let Some(n) = self.small_int() {
             match self.peek() {
                 // By far the most frequent: a separator, and the next integer right behind it.
                 Some(b',' | b' ') if matches!(self.bytes.get(self.pos + 1), Some(b'0'..=b'9')) => {
@@ -95,7 +94,7 @@ impl Scanner<'_> {
         self.tape.ints.truncate(start);
     }
 
-    /// The integer that `text` spells (sign and digits only), on the tape, whatever its size.
+    /// The integer that the text between `start` and `end` spells (sign and digits only), whatever its size.
     pub(super) fn push_int(&mut self, start: usize, end: usize) {
         let text = &self.bytes[start..end];
         let parsed = std::str::from_utf8(text).ok().and_then(|s| s.parse::<i64>().ok());
@@ -105,12 +104,16 @@ impl Scanner<'_> {
         }
     }
 
-    /// The float that `text` spells.
+    /// The float that the text between `start` and `end` spells.
     pub(super) fn push_float(&mut self, start: usize, end: usize) -> Result<(), Fault> {
         let text = std::str::from_utf8(&self.bytes[start..end]).unwrap_or_default();
         let x: f64 = text
             .parse()
             .map_err(|_| Fault::syntax(start, format!("{text} is not a number"), "a number, like 12 or 0.5"))?;
+        // Two numbers that overflow would seem equal.
+        if x.is_infinite() {
+            return Err(Fault::syntax(start, "this number is too large for a float", "at most about 1.8e308"));
+        }
         self.tape.push_bits(Tag::Float, x.to_bits());
         Ok(())
     }

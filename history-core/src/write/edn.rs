@@ -74,11 +74,7 @@ fn pair<W: Write, T>(out: &mut W, key: T, value: T, each: impl Fn(&mut W, T) -> 
 /// A keyword if it can be one, else a string.
 pub(crate) fn name(out: &mut impl Write, name: &str) -> Result {
     let plain = |c: char| c.is_alphanumeric() || ".*+!-_?$%&=<>/".contains(c);
-    if !name.is_empty() && name.chars().all(plain) {
-        write!(out, ":{name}")
-    } else {
-        string(out, name)
-    }
+    if !name.is_empty() && name.chars().all(plain) { write!(out, ":{name}") } else { string(out, name) }
 }
 
 pub(crate) fn string(out: &mut impl Write, s: &str) -> Result {

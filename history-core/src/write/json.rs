@@ -36,7 +36,7 @@ pub(crate) fn value(out: &mut String, v: Value<'_>) -> Result {
         }
         Value::Map(m) => {
             out.push('{');
-            for (i, (k, v)) in m.enumerate() {
+            for (i, (k, v)) in m.iter().enumerate() {
                 if i > 0 {
                     out.push(',');
                 }

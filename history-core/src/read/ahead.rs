@@ -1,0 +1,55 @@
+//! Reading ahead: text becomes ops on one thread while they are judged on another.
+
+use super::Reader;
+use crate::Op;
+use crate::batch::Batch;
+use crate::error::HistoryError;
+use std::ops::ControlFlow;
+use std::sync::mpsc::{channel, sync_channel};
+
+/// Batches under way: one being filled, one waiting, one being seen.
+const BATCHES: usize = 3;
+
+impl Reader<'_> {
+    /// Like [`Reader::for_each`], reading on a thread of its own: `see` gets the same ops in the same order, and the same
+    /// error after the same op.
+    ///
+    /// What was read ahead of a `Break` counts as read.
+    ///
+    /// # Errors
+    ///
+    /// If the text is not a history, or `see` returned an error; that gets the op's position and the text there.
+    pub fn for_each_ahead(
+        &mut self,
+        mut see: impl FnMut(&Op<'_>) -> Result<ControlFlow<()>, HistoryError>,
+    ) -> Result<(), HistoryError> {
+        let (filled, to_see) = sync_channel::<(Batch, Result<bool, HistoryError>)>(BATCHES);
+        let (seen, to_fill) = channel::<Batch>();
+        for _ in 0..BATCHES {
+            // The other end is right here.
+            let _ = seen.send(Batch::new());
+        }
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                // Either end hangs up when it is done; the other then stops too.
+                for mut batch in to_fill {
+                    let more = self.read_batch(&mut batch);
+                    let last = !matches!(more, Ok(true));
+                    if filled.send((batch, more)).is_err() || last {
+                        return;
+                    }
+                }
+            });
+            for (batch, more) in to_see {
+                if batch.each(&mut see)?.is_break() {
+                    return Ok(());
+                }
+                if !more? {
+                    return Ok(());
+                }
+                let _ = seen.send(batch);
+            }
+            Ok(())
+        })
+    }
+}

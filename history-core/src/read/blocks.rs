@@ -1,0 +1,202 @@
+//! The text of a source in blocks, each beginning where the reader of the one before stopped.
+
+use super::decompress::{self, Source};
+use super::place::Place;
+use crate::error::{ErrorKind, HistoryError, Snippet};
+use std::io::{self, Read};
+
+/// Bytes read at a time. Tokens of a block fit the second-level cache.
+const BLOCK_BYTES: usize = 128 << 10;
+
+/// A source on its way to be read: decompressed, checked to be UTF-8.
+pub(crate) struct Blocks<'s> {
+    source: Source<'s>,
+    /// Whether `source` has been looked at for compression.
+    opened: bool,
+    /// Whether a block ends where the source makes one wait.
+    eager: bool,
+    block_bytes: usize,
+    /// The end of the last block: first what was read and is kept to be shown, then what was not.
+    rest: Vec<u8>,
+    /// How much of `rest` was read; at most its length.
+    behind: usize,
+    /// Where the unread text begins.
+    place: Place,
+    /// Why there is no more text, to be told once the text before it was read.
+    fault: Option<HistoryError>,
+}
+
+/// What a call of [`Blocks::fill`] brought.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block {
+    /// Where the text not read yet begins.
+    pub(crate) start: usize,
+    /// Where the source's text ends; one newline more stands behind it if the block is the last.
+    pub(crate) end: usize,
+    /// How much of the text was there before, but was not enough: a part of an op.
+    pub(crate) carried: usize,
+    /// Whether the text ends here.
+    pub(crate) last: bool,
+    /// The place of `start`.
+    pub(crate) place: Place,
+}
+
+impl Block {
+    /// The offset of the block's text in the whole text.
+    pub(crate) fn offset(&self) -> u64 {
+        self.place.offset - self.start as u64
+    }
+
+    /// The place of a byte of the block's text that is not before `start`.
+    pub(crate) fn place_of(&self, text: &str, at: usize) -> Place {
+        let mut place = self.place;
+        place.advance(&text.as_bytes()[self.start..at.min(self.end)]);
+        place
+    }
+}
+
+impl<'s> Blocks<'s> {
+    pub(crate) fn new(source: Source<'s>) -> Blocks<'s> {
+        Blocks {
+            source,
+            opened: false,
+            eager: false,
+            block_bytes: BLOCK_BYTES,
+            rest: Vec::new(),
+            behind: 0,
+            place: Place::default(),
+            fault: None,
+        }
+    }
+
+    pub(crate) fn set_eager(&mut self) {
+        self.eager = true;
+    }
+
+    pub(crate) fn set_block_bytes(&mut self, bytes: usize) {
+        self.block_bytes = bytes.max(1);
+    }
+
+    /// The offset of what is to be read next.
+    pub(crate) fn offset(&self) -> u64 {
+        self.place.offset
+    }
+
+    /// Puts the text that was not read yet, and more, into `text`.
+    ///
+    /// The last block ends in a newline of our own: it ends the last token, so that a tokenizer need never ask whether
+    /// the text is over.
+    pub(crate) fn fill(&mut self, text: &mut String) -> Result<Block, HistoryError> {
+        if let Some(fault) = self.fault.take() {
+            return Err(fault);
+        }
+        if !self.opened {
+            let source = std::mem::replace(&mut self.source, Box::new(io::empty()));
+            (self.source, self.place.offset) = decompress::open(source)?;
+            self.opened = true;
+        }
+        let mut bytes = std::mem::take(text).into_bytes();
+        bytes.clear();
+        bytes.append(&mut self.rest);
+        let unread = bytes.len() - self.behind;
+        let (start, place) = (self.behind, self.place);
+        let (last, failure) = match self.pull(&mut bytes, unread) {
+            Ok(last) => (last, None),
+            Err(error) => (false, Some(error)),
+        };
+        match String::from_utf8(bytes) {
+            Ok(valid) => *text = valid,
+            Err(error) => self.cut_at_bad_bytes(error, text, last || failure.is_some(), failure.is_some()),
+        }
+        if let Some(error) = failure
+            && self.fault.is_none()
+        {
+            let mut end = place;
+            end.advance(&text.as_bytes()[start..]);
+            let error = HistoryError::new(ErrorKind::Io, format!("reading failed: {error}"));
+            self.fault = Some(if end.offset == 0 { error } else { error.at(end.position()) });
+        }
+        let end = text.len();
+        let last = last && self.fault.is_none();
+        if last {
+            text.push('\n');
+        }
+        Ok(Block { start, end, carried: unread, last, place })
+    }
+
+    /// Reads more bytes. Whether the source ended.
+    fn pull(&mut self, bytes: &mut Vec<u8>, unread: usize) -> io::Result<bool> {
+        // An op longer than a block: double what is read, so that it is not scanned more than twice its length in all.
+        let want = self.block_bytes.max(unread);
+        if !self.eager || unread > self.block_bytes {
+            let got = self.source.by_ref().take(want as u64).read_to_end(bytes)?;
+            return Ok(got < want);
+        }
+        let before = bytes.len();
+        bytes.resize(before + want, 0);
+        let got = loop {
+            match self.source.read(&mut bytes[before..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => break other,
+            }
+        };
+        bytes.truncate(before + *got.as_ref().unwrap_or(&0));
+        got.map(|got| got == 0)
+    }
+
+    /// Leaves the valid text before some bytes that are not. They are a fault, unless they may be a character that the
+    /// block cut.
+    fn cut_at_bad_bytes(&mut self, error: std::string::FromUtf8Error, text: &mut String, ended: bool, failed: bool) {
+        let utf8 = error.utf8_error();
+        let mut bytes = error.into_bytes();
+        let valid = utf8.valid_up_to();
+        let cut = utf8.error_len().is_none();
+        if cut && !ended {
+            self.rest = bytes.split_off(valid);
+        } else {
+            if !(cut && failed) {
+                let mut place = self.place;
+                place.advance(&bytes[self.behind..valid]);
+                // Nothing behind these bytes will be read, other than to show it.
+                let _ = self.source.by_ref().take(Snippet::SIDE_BYTES_MAX as u64).read_to_end(&mut bytes);
+                let error = HistoryError::new(ErrorKind::Syntax, "these bytes are not UTF-8").expected("UTF-8 text");
+                let starts_at = self.place.offset - self.behind as u64;
+                self.fault = Some(error.at(place.position()).with_source(&bytes, starts_at));
+            }
+            bytes.truncate(valid);
+        }
+        *text = String::from_utf8(bytes).unwrap_or_default();
+    }
+
+    /// Keeps the text of a block from `consumed` on for the next one.
+    pub(crate) fn keep(&mut self, text: &str, block: &Block, consumed: usize) {
+        let consumed = consumed.min(block.end);
+        self.place.advance(&text.as_bytes()[block.start..consumed]);
+        if block.last {
+            return;
+        }
+        let cut_char = std::mem::take(&mut self.rest);
+        let shown_from = Snippet::start(text, consumed);
+        self.behind = consumed - shown_from;
+        self.rest.extend_from_slice(&text.as_bytes()[shown_from..]);
+        self.rest.extend_from_slice(&cut_char);
+    }
+
+    /// Adds the text at an error's position. Reads on to show what follows it, so no block comes after this.
+    pub(crate) fn sited(&mut self, error: HistoryError, text: &str, block: &Block) -> HistoryError {
+        let mut bytes = text.as_bytes()[..block.end].to_vec();
+        let missing = error.position.map_or(0, |position| {
+            let at = position.offset.saturating_sub(block.offset()) as usize;
+            (at + Snippet::SIDE_BYTES_MAX).saturating_sub(bytes.len())
+        });
+        let shown = error.position.is_some_and(|position| {
+            let at = position.offset.saturating_sub(block.offset()) as usize;
+            memchr::memchr(b'\n', bytes.get(at..).unwrap_or_default()).is_some()
+        });
+        bytes.append(&mut self.rest);
+        if !shown && !block.last {
+            let _ = self.source.by_ref().take(missing as u64).read_to_end(&mut bytes);
+        }
+        error.with_source(&bytes, block.offset())
+    }
+}

@@ -1,0 +1,31 @@
+//! Places in a text, and moving along it.
+
+use crate::Position;
+
+/// A place in the whole text, counted from 0.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub(crate) struct Place {
+    pub(crate) offset: u64,
+    pub(crate) line: u64,
+    /// In characters.
+    pub(crate) column: u64,
+}
+
+impl Place {
+    pub(crate) fn position(self) -> Position {
+        Position { offset: self.offset, line: self.line + 1, column: self.column + 1 }
+    }
+
+    /// Moves over `passed`, the text that follows.
+    pub(crate) fn advance(&mut self, passed: &[u8]) {
+        self.offset += passed.len() as u64;
+        let mut rest = passed;
+        if let Some(last) = memchr::memrchr(b'\n', passed) {
+            self.line += memchr::memchr_iter(b'\n', &passed[..last]).count() as u64 + 1;
+            self.column = 0;
+            rest = &passed[last + 1..];
+        }
+        // Bytes that begin a character.
+        self.column += rest.iter().filter(|b| **b & 0xc0 != 0x80).count() as u64;
+    }
+}
