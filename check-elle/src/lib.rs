@@ -17,3 +17,8 @@ pub mod list_append;
 pub mod model;
 mod names;
 mod set;
+
+/// The README's example, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

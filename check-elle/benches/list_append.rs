@@ -1,0 +1,65 @@
+//! Figures of the list-append checker inside one process: generated histories of three sizes, each beside reading its bytes
+//! and parsing it into serde_json values. Reports, and never gates.
+//!
+//!     cargo bench -p check-elle [-- TXNS...]
+
+use check_elle::list_append::ListAppend;
+use history_core::{Budget, Checker, Options, Reader, check, check_ahead};
+use record_simulate::Format;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+const RUNS: usize = 3;
+
+fn main() {
+    let sizes: Vec<u64> = std::env::args().skip(1).filter_map(|arg| arg.parse().ok()).collect();
+    let sizes = if sizes.is_empty() { vec![10_000, 100_000, 1_000_000] } else { sizes };
+    for txns in sizes {
+        let generator = record_simulate::ListAppend { txns, seed: 1, ..record_simulate::ListAppend::default() };
+        let simulation = generator.simulation().expect("the parameters are the default ones");
+        let text = simulation.write(Vec::new(), Format::JsonLines).expect("a vector takes all");
+        println!("\n{txns} transactions, {:.1} MB of JSON Lines", text.len() as f64 / 1e6);
+        let row = |name: &str, wall: Duration| {
+            let seconds = wall.as_secs_f64();
+            let rate = text.len() as f64 / 1e6 / seconds;
+            println!("  {name:34} {seconds:9.4} s {rate:8.0} MB/s {:8.0} ns/txn", seconds * 1e9 / txns as f64);
+        };
+        row("look at every byte", best(|| black_box(text.iter().filter(|byte| **byte == b'\n').count())));
+        row("serde_json values, line by line", best(|| serde(&text)));
+        row("read the ops", best(|| ops(&text)));
+        row("check, on one thread", best(|| verdict(&text, false)));
+        row("check, reading on another", best(|| verdict(&text, true)));
+    }
+}
+
+fn best<T>(mut run: impl FnMut() -> T) -> Duration {
+    let time = |_| {
+        let start = Instant::now();
+        black_box(run());
+        start.elapsed()
+    };
+    (0..RUNS).map(time).min().unwrap_or_default()
+}
+
+fn serde(text: &[u8]) -> usize {
+    let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let parse = |line| serde_json::from_slice::<serde_json::Value>(line).expect("the generator writes JSON");
+    lines.map(|line| black_box(parse(line)).as_object().map_or(0, serde_json::Map::len)).sum()
+}
+
+fn ops(text: &[u8]) -> usize {
+    let mut count = 0;
+    let read = Reader::new(text).for_each(|_| {
+        count += 1;
+        Ok(std::ops::ControlFlow::Continue(()))
+    });
+    read.expect("the generator writes histories");
+    count
+}
+
+fn verdict(text: &[u8], ahead: bool) -> history_core::Report {
+    let run = ListAppend::default().start(&Options::new()).expect("there are no options");
+    let mut reader = Reader::new(text);
+    let check = if ahead { check_ahead } else { check };
+    check(run, &mut reader, &Budget::default()).expect("the generator writes histories")
+}
