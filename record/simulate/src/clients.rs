@@ -4,9 +4,10 @@
 //! answer takes time to come back. Some requests fail, and some answers never come: then the client gives up after a
 //! while and goes on as a new process, and the store may do what it was asked before that, after it, or never.
 
-use crate::op::{Kind, SimOp};
+use crate::nemesis::Nemesis;
+use crate::op::{Kind, Payload, Process, SimOp};
 use crate::rng::{Chance, Purpose, Rng};
-use crate::schedule::Schedule;
+use crate::schedule::{Delay, Schedule};
 use crate::system::{Intent, Progress, Slot, System};
 use std::io;
 
@@ -35,10 +36,8 @@ pub(crate) struct Load {
     pub(crate) fail: Chance,
     pub(crate) info: Chance,
     pub(crate) lost: Chance,
+    pub(crate) nemesis: bool,
 }
-
-/// How long something takes, in nanoseconds, both ends included.
-struct Delay(u64, u64);
 
 const START: Delay = Delay(0, 100_000);
 const REQUEST: Delay = Delay(1_000, 60_000);
@@ -61,6 +60,8 @@ enum Event {
     Answer(Slot),
     /// The client stops waiting.
     GiveUp(Slot),
+    /// The nemesis acts.
+    Nemesis,
 }
 
 /// What becomes of an operation.
@@ -92,6 +93,8 @@ pub(crate) struct Clients {
     load: Load,
     timing: Rng,
     fates: Rng,
+    /// The nemesis and its chance, if there is one.
+    nemesis: Option<(Nemesis, Rng)>,
     schedule: Schedule<Event>,
     processes: Vec<i64>,
     flights: Vec<InFlight>,
@@ -106,6 +109,7 @@ impl Clients {
             load,
             timing: Rng::new(load.seed, Purpose::Timing),
             fates: Rng::new(load.seed, Purpose::Fate),
+            nemesis: load.nemesis.then(|| (Nemesis::new(), Rng::new(load.seed, Purpose::Nemesis))),
             schedule: Schedule::new(),
             processes: (0..i64::from(load.clients)).collect(),
             flights: Vec::new(),
@@ -119,6 +123,9 @@ impl Clients {
     pub(crate) fn run(mut self, system: &mut dyn System, observer: &mut dyn Observer) -> io::Result<()> {
         for client in 0..self.load.clients {
             self.after(0, &START, Event::Idle(client));
+        }
+        if let Some((_, rng)) = &mut self.nemesis {
+            self.schedule.at(Nemesis::first(rng), Event::Nemesis);
         }
         while let Some((now, event)) = self.schedule.next() {
             match event {
@@ -137,13 +144,14 @@ impl Clients {
                     self.processes[client as usize] += i64::from(self.load.clients);
                     self.go_on(now, slot, system);
                 }
+                Event::Nemesis => self.disturb(now, observer)?,
             }
         }
         Ok(())
     }
 
     fn after(&mut self, now: u64, delay: &Delay, event: Event) {
-        self.schedule.at(now + self.timing.between(delay.0, delay.1), event);
+        self.schedule.at(now + delay.draw(&mut self.timing), event);
     }
 
     fn ask(&mut self, now: u64, client: u32, system: &mut dyn System, observer: &mut dyn Observer) -> io::Result<()> {
@@ -184,7 +192,25 @@ impl Clients {
         let Load { fail, info, lost, .. } = self.load;
         let Err(ticket) = fail.wins(self.fates.ticket()) else { return Fate::Fail };
         let Err(ticket) = info.wins(ticket) else { return Fate::Info };
-        if lost.wins(ticket).is_ok() { Fate::Lost } else { Fate::Ok }
+        if lost.wins(ticket).is_ok() {
+            return Fate::Lost;
+        }
+        let swallowed = self.nemesis.as_mut().is_some_and(|(nemesis, rng)| nemesis.swallows(rng));
+        if swallowed { Fate::Info } else { Fate::Ok }
+    }
+
+    /// The nemesis acts, for as long as clients have something to ask, and then mends what it broke.
+    fn disturb(&mut self, now: u64, observer: &mut dyn Observer) -> io::Result<()> {
+        let Some((nemesis, rng)) = &mut self.nemesis else { return Ok(()) };
+        if nemesis.is_at_rest() && self.asked == self.load.ops {
+            return Ok(());
+        }
+        let (f, wait_ns) = nemesis.act(rng);
+        self.schedule.at(now + wait_ns, Event::Nemesis);
+        let (process, payload) = (Process::Nemesis, Payload::Nothing);
+        let op = SimOp { index: self.index, process, kind: Kind::Info, f, payload, time_ns: now };
+        self.index += 1;
+        observer.op(&op)
     }
 
     fn step(&mut self, now: u64, slot: Slot, system: &mut dyn System, observer: &mut dyn Observer) {
@@ -220,7 +246,7 @@ impl Clients {
         system: &dyn System,
         observer: &mut dyn Observer,
     ) -> io::Result<()> {
-        let process = self.flights[slot as usize].process;
+        let process = Process::Client(self.flights[slot as usize].process);
         let payload = system.payload(slot, kind);
         let op = SimOp { index: self.index, process, kind, f: system.f(), payload, time_ns: now };
         self.index += 1;

@@ -1,12 +1,17 @@
 //! The list-append workload: transactions that append to lists and read them.
 
+mod at_once;
+mod by_key;
 mod lists;
 mod mops;
 mod plan;
+mod sites;
+mod stepwise;
 mod store;
 
 pub use mops::Mops;
 
+use crate::bug::Bug;
 use crate::clients::Load;
 use crate::key_distribution::KeyDistribution;
 use crate::parameters::{ParameterError, check_count, check_range, check_rate, refuse};
@@ -48,6 +53,11 @@ pub struct ListAppend {
     pub read_fraction: f64,
     /// Which of the live keys micro-operations go to. Uniform by default.
     pub key_distribution: KeyDistribution,
+    /// What the store does wrong. Nothing by default.
+    pub bug: Bug,
+    /// How many of the transactions the bug applies to, from 0 to 1; the bug's own rate by default. The others are as in a
+    /// correct store.
+    pub bug_rate: Option<f64>,
     /// How many of the transactions the store refuses, from 0 to 1. 0.03 by default.
     pub fail_rate: f64,
     /// How many of the transactions end in `info`, from 0 to 1: nobody knows whether they took effect, and half of them
@@ -55,6 +65,9 @@ pub struct ListAppend {
     pub info_rate: f64,
     /// How many of the transactions have no completion at all, from 0 to 1. Half of them took effect. 0 by default.
     pub lost_rate: f64,
+    /// Whether a nemesis cuts the network now and then: while it does, a quarter of the requests gets no answer. False by
+    /// default.
+    pub nemesis: bool,
 }
 
 impl Default for ListAppend {
@@ -70,9 +83,12 @@ impl Default for ListAppend {
             writes_per_key_max: 256,
             read_fraction: 0.5,
             key_distribution: KeyDistribution::Uniform,
+            bug: Bug::None,
+            bug_rate: None,
             fail_rate: 0.03,
             info_rate: 0.01,
             lost_rate: 0.0,
+            nemesis: false,
         }
     }
 }
@@ -85,15 +101,19 @@ impl ListAppend {
     /// If a parameter is out of its range.
     pub fn simulation(&self) -> Result<Simulation, ParameterError> {
         self.check()?;
-        let load = Load {
+        Ok(Simulation::new(self.load(), Box::new(ListStore::new(self))))
+    }
+
+    fn load(&self) -> Load {
+        Load {
             seed: self.seed,
             clients: self.clients,
             ops: self.txns,
             fail: Chance::new(self.fail_rate),
             info: Chance::new(self.info_rate),
             lost: Chance::new(self.lost_rate),
-        };
-        Ok(Simulation::new(load, Box::new(ListStore::new(self))))
+            nemesis: self.nemesis,
+        }
     }
 
     fn check(&self) -> Result<(), ParameterError> {
@@ -115,6 +135,12 @@ impl ListAppend {
         let spoilt = self.fail_rate + self.info_rate + self.lost_rate;
         if spoilt > 1.0 {
             return refuse("fail_rate", format!("fail rate, info rate and lost rate add up to {spoilt}, more than 1"));
+        }
+        if let Some(rate) = self.bug_rate {
+            check_rate("bug_rate", rate)?;
+            if self.bug == Bug::None {
+                return refuse("bug_rate", "a bug rate is given, but no bug that it could be of");
+            }
         }
         self.key_distribution.check()
     }

@@ -8,7 +8,7 @@ pub struct SimOp<'a> {
     /// Its position in the history, from 0.
     pub index: u64,
     /// Who did it.
-    pub process: i64,
+    pub process: Process,
     /// What it says of the operation.
     pub kind: Kind,
     /// The name of the function called.
@@ -17,6 +17,15 @@ pub struct SimOp<'a> {
     pub payload: Payload<'a>,
     /// In nanoseconds since the test began; never less than that of the op before.
     pub time_ns: u64,
+}
+
+/// Who did something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Process {
+    /// A client. One that gave up waiting goes on under its number plus the number of clients.
+    Client(i64),
+    /// What disturbs the store. Its ops are all `info`.
+    Nemesis,
 }
 
 /// What an op says of the operation it belongs to.
@@ -48,6 +57,8 @@ impl Kind {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Payload<'a> {
+    /// No value.
+    Nothing,
     /// The micro-operations of a transaction over lists.
     Lists(Mops<'a>),
 }

@@ -1,5 +1,6 @@
 //! A calendar of events on one simulated clock.
 
+use crate::rng::Rng;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -26,6 +27,15 @@ impl<E: Ord> Schedule<E> {
     /// Takes the next event, and when it happens.
     pub(crate) fn next(&mut self) -> Option<(u64, E)> {
         self.heap.pop().map(|Reverse((time_ns, _, event))| (time_ns, event))
+    }
+}
+
+/// How long something takes, in nanoseconds: from the first to the second, both included, all equally likely.
+pub(crate) struct Delay(pub(crate) u64, pub(crate) u64);
+
+impl Delay {
+    pub(crate) fn draw(&self, rng: &mut Rng) -> u64 {
+        rng.between(self.0, self.1)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Writers: ops as text, many to a write, with no allocation per op.
 
 use crate::list_append::Mops;
-use crate::op::{Mop, Payload, SimOp};
+use crate::op::{Mop, Payload, Process, SimOp};
 use std::io::{self, Write};
 use std::str::FromStr;
 
@@ -147,11 +147,15 @@ fn json_op(text: &mut Text, op: &SimOp<'_>) {
     text.put(b",\"type\":\"");
     text.put(op.kind.name().as_bytes());
     text.put(b"\",\"process\":");
-    text.int(op.process);
+    match op.process {
+        Process::Client(n) => text.int(n),
+        Process::Nemesis => text.put(b"\"nemesis\""),
+    }
     text.put(b",\"f\":\"");
     text.put(op.f.as_bytes());
     text.put(b"\",\"value\":");
     match op.payload {
+        Payload::Nothing => text.put(b"null"),
         Payload::Lists(mops) => json_mops(text, mops),
     }
     text.put(b",\"time\":");
@@ -194,11 +198,15 @@ fn edn_op(text: &mut Text, op: &SimOp<'_>) {
     text.put(b", :type :");
     text.put(op.kind.name().as_bytes());
     text.put(b", :process ");
-    text.int(op.process);
+    match op.process {
+        Process::Client(n) => text.int(n),
+        Process::Nemesis => text.put(b":nemesis"),
+    }
     text.put(b", :f :");
     text.put(op.f.as_bytes());
     text.put(b", :value ");
     match op.payload {
+        Payload::Nothing => text.put(b"nil"),
         Payload::Lists(mops) => edn_mops(text, mops),
     }
     text.put(b", :time ");

@@ -1,4 +1,4 @@
-//! What a transaction asks, and what it is told.
+//! The micro-operations of a transaction: what it asks for, and what its reads saw.
 
 use super::lists::{ListId, Lists};
 use crate::op::Mop;
@@ -23,6 +23,14 @@ pub(crate) enum Action {
 pub(crate) enum Seen {
     /// So many items of the list as it is.
     Prefix(u32),
+    /// These of the transaction's copies: the list may have changed since.
+    Copy { from: u32, to: u32 },
+}
+
+impl Asked {
+    pub(crate) fn is_append(self) -> bool {
+        matches!(self.action, Action::Append(_))
+    }
 }
 
 /// The micro-operations of a transaction, in order.
@@ -32,6 +40,7 @@ pub(crate) enum Seen {
 pub struct Mops<'a> {
     pub(crate) asked: &'a [Asked],
     pub(crate) lists: &'a Lists,
+    pub(crate) copies: &'a [i64],
     /// Whether to show what reads saw.
     pub(crate) shown: bool,
 }
@@ -55,6 +64,9 @@ impl<'a> Mops<'a> {
             Action::Append(value) => Mop::Append { key, value },
             Action::Read(_) if !self.shown => Mop::Read { key, list: None },
             Action::Read(Seen::Prefix(len)) => Mop::Read { key, list: Some(&list.items[..len as usize]) },
+            Action::Read(Seen::Copy { from, to }) => {
+                Mop::Read { key, list: Some(&self.copies[from as usize..to as usize]) }
+            }
         }
     }
 }

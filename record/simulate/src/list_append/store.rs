@@ -1,40 +1,112 @@
-//! The store under the list-append workload: what a transaction does at each of its steps.
+//! The store under the list-append workload: which way each transaction goes.
 
 use super::ListAppend;
-use super::lists::Lists;
+use super::lists::{Commit, ListId, Lists};
 use super::mops::{Action, Asked, Mops, Seen};
 use super::plan::Planner;
+use super::sites::Sites;
+use crate::bug::Bug;
 use crate::op::{Kind, Payload};
+use crate::rng::{Chance, Purpose, Rng};
 use crate::system::{Intent, Progress, Slot, System};
 
 /// A transaction in flight.
 #[derive(Default)]
-struct Txn {
-    asked: Vec<Asked>,
+pub(super) struct Txn {
+    pub(super) asked: Vec<Asked>,
+    /// What reads saw of lists that may change.
+    pub(super) copies: Vec<i64>,
+    pub(super) client: u32,
+    /// What goes wrong with it.
+    pub(super) bug: Bug,
+    /// How many steps it took that got it on.
+    pub(super) steps: usize,
+    /// How many steps it waited for locks.
+    pub(super) waits: u32,
+    /// The commit whose state it reads, if it reads one.
+    pub(super) snapshot: Commit,
+}
+
+impl Txn {
+    /// Whether it appends nothing.
+    pub(super) fn is_read_only(&self) -> bool {
+        !self.asked.iter().any(|asked| asked.is_append())
+    }
+
+    /// How many of its first `until` micro-operations append to a list.
+    pub(super) fn appends_to(&self, list: ListId, until: usize) -> u32 {
+        self.asked[..until].iter().filter(|asked| asked.list == list && asked.is_append()).count() as u32
+    }
 }
 
 /// A store of lists, and the transactions it is asked for.
 pub(crate) struct ListStore {
-    lists: Lists,
+    pub(super) lists: Lists,
+    pub(super) txns: Vec<Txn>,
+    pub(super) bug: Bug,
+    pub(super) rng: Rng,
+    /// For each client the last commit that it can know of.
+    pub(super) seen: Vec<Commit>,
+    pub(super) sites: Sites,
     planner: Planner,
-    txns: Vec<Txn>,
+    bug_rate: Chance,
 }
+
+/// What a step comes to when the store refuses the transaction.
+pub(super) const REFUSED: Progress = Progress::Answer { ok: false, more: false };
+/// What a step comes to when the transaction is done.
+pub(super) const DONE: Progress = Progress::Answer { ok: true, more: false };
 
 impl ListStore {
     pub(crate) fn new(parameters: &ListAppend) -> ListStore {
         let mut lists = Lists::default();
         let planner = Planner::new(parameters, &mut lists);
-        ListStore { lists, planner, txns: Vec::new() }
+        ListStore {
+            lists,
+            planner,
+            txns: Vec::new(),
+            bug: parameters.bug,
+            bug_rate: Chance::new(parameters.bug_rate.unwrap_or(parameters.bug.default_rate())),
+            rng: Rng::new(parameters.seed, Purpose::Bug),
+            seen: vec![0; parameters.clients as usize],
+            sites: Sites::default(),
+        }
     }
 
-    /// Does all of a transaction at one instant.
-    fn execute(&mut self, slot: Slot) {
-        self.lists.commit += 1;
-        for asked in &mut self.txns[slot as usize].asked {
-            match &mut asked.action {
-                Action::Append(value) => self.lists.append(asked.list, *value),
-                Action::Read(seen) => *seen = Seen::Prefix(self.lists.len(asked.list)),
+    /// What a read sees of the list as it is now. Copied if it may be taken back or reordered before the client is told.
+    pub(super) fn see(&mut self, slot: Slot, list: ListId) -> Seen {
+        if self.lists.locked_to(list, slot) || self.bug == Bug::ReorderedAppend {
+            let copies = &mut self.txns[slot as usize].copies;
+            let from = copies.len() as u32;
+            copies.extend_from_slice(&self.lists.get(list).items);
+            return Seen::Copy { from, to: copies.len() as u32 };
+        }
+        Seen::Prefix(self.lists.len(list))
+    }
+
+    /// Appends all that a transaction wants appended, as one commit.
+    pub(super) fn append_all(&mut self, slot: Slot) {
+        self.lists.next_commit();
+        for asked in &self.txns[slot as usize].asked {
+            if let Action::Append(value) = asked.action {
+                self.lists.append(asked.list, value);
             }
+        }
+    }
+
+    /// Takes back what the first `until` micro-operations appended. The lists must be locked.
+    pub(super) fn take_back(&mut self, slot: Slot, until: usize) {
+        for asked in &self.txns[slot as usize].asked[..until] {
+            if asked.is_append() {
+                assert!(self.lists.holds(asked.list, slot));
+                self.lists.take_back(asked.list);
+            }
+        }
+    }
+
+    pub(super) fn unlock_all(&mut self, slot: Slot) {
+        for asked in &self.txns[slot as usize].asked {
+            self.lists.unlock(asked.list, slot);
         }
     }
 }
@@ -44,27 +116,78 @@ impl System for ListStore {
         "txn"
     }
 
-    fn plan(&mut self, slot: Slot, _client: u32) {
+    fn plan(&mut self, slot: Slot, client: u32) {
         if self.txns.len() == slot as usize {
             self.txns.push(Txn::default());
         }
-        self.planner.plan(&mut self.lists, &mut self.txns[slot as usize].asked);
+        let txn = &mut self.txns[slot as usize];
+        txn.client = client;
+        txn.bug = if self.rng.happens(self.bug_rate) { self.bug } else { Bug::None };
+        self.planner.plan(&mut self.lists, &mut txn.asked);
     }
 
     fn step(&mut self, slot: Slot, intent: Intent) -> Progress {
-        if intent == Intent::Commit {
-            self.execute(slot);
+        match self.txns[slot as usize].bug {
+            Bug::SnapshotIsolation => self.step_snapshot(slot, intent),
+            Bug::LostUpdate | Bug::ReadCommitted | Bug::ReadUncommitted => self.step_locking(slot, intent),
+            Bug::LongFork => self.step_at_site(slot, intent),
+            Bug::DirtyWrite => self.step_by_key(slot, intent),
+            Bug::None if self.bug == Bug::LongFork => self.step_at_both_sites(slot, intent),
+            _ => self.step_at_once(slot, intent),
         }
-        Progress::Answer { ok: intent == Intent::Commit, more: false }
     }
 
     fn payload(&self, slot: Slot, kind: Kind) -> Payload<'_> {
-        Payload::Lists(Mops { asked: &self.txns[slot as usize].asked, lists: &self.lists, shown: kind == Kind::Ok })
+        let txn = &self.txns[slot as usize];
+        Payload::Lists(Mops { asked: &txn.asked, lists: &self.lists, copies: &txn.copies, shown: kind == Kind::Ok })
     }
 
     fn release(&mut self, slot: Slot) {
-        for asked in self.txns[slot as usize].asked.drain(..) {
+        let txn = &mut self.txns[slot as usize];
+        for asked in txn.asked.drain(..) {
             self.lists.let_go(asked.list);
+        }
+        txn.copies.clear();
+        (txn.steps, txn.waits, txn.snapshot) = (0, 0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clients::{Clients, Observer};
+    use crate::op::SimOp;
+    use std::io;
+
+    struct Nobody;
+    impl Observer for Nobody {
+        fn op(&mut self, _: &SimOp<'_>) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn memory_follows_clients_and_live_keys_and_not_the_length_of_the_history() {
+        for bug in Bug::ALL {
+            let parameters = ListAppend {
+                txns: 20_000,
+                bug,
+                info_rate: 0.05,
+                lost_rate: 0.05,
+                writes_per_key_min: 1,
+                writes_per_key_max: 8,
+                ..ListAppend::default()
+            };
+            let mut store = ListStore::new(&parameters);
+            Clients::new(parameters.load()).run(&mut store, &mut Nobody).unwrap();
+            assert!(
+                store.lists.room() < 150,
+                "{bug}: {} lists for 32 live keys and some 5,000 in all",
+                store.lists.room()
+            );
+            assert!(store.txns.len() < 60, "{bug}: {} transactions in flight for 20 clients", store.txns.len());
+            assert!(store.txns.iter().all(|txn| txn.asked.is_empty()), "{bug}: all are over at the end");
+            assert!(store.sites.remembered() < 2000, "{bug}: {} commits", store.sites.remembered());
         }
     }
 }

@@ -1,0 +1,117 @@
+//! Transactions done all at one instant, which makes them strict serializable; and the mishaps that spoil some of them.
+
+use super::lists::{Commit, ListId};
+use super::mops::{Action, Asked, Seen};
+use super::store::{DONE, ListStore, REFUSED, Txn};
+use crate::bug::Bug;
+use crate::system::{Intent, Progress, Slot};
+
+/// How far behind a stale read is at most, in commits for each client: several times as long as a transaction takes, so
+/// that it misses some that were over before it began.
+const STALE_COMMITS_MAX: u64 = 4;
+
+impl ListStore {
+    pub(super) fn step_at_once(&mut self, slot: Slot, intent: Intent) -> Progress {
+        let txn = &self.txns[slot as usize];
+        let bug = txn.bug;
+        if txn.steps > 0 {
+            return self.step_after(slot, bug);
+        }
+        if intent == Intent::Abort {
+            return REFUSED;
+        }
+        // Others may be about to take back what they appended.
+        if txn.asked.iter().any(|asked| asked.is_append() && self.lists.locked_to(asked.list, slot)) {
+            return Progress::Again;
+        }
+        let read_only = txn.is_read_only();
+        self.txns[slot as usize].steps = 1;
+        if bug == Bug::AbortedRead && !read_only {
+            for asked in self.txns[slot as usize].asked.iter().filter(|asked| asked.is_append()) {
+                assert!(self.lists.lock(asked.list, slot));
+            }
+            self.append_all(slot);
+            return Progress::Again;
+        }
+        self.execute(slot, bug, read_only);
+        match bug {
+            Bug::FalseFail if !read_only => REFUSED,
+            Bug::DuplicateAppend if !read_only => Progress::Answer { ok: true, more: true },
+            _ => DONE,
+        }
+    }
+
+    /// What some bugs do a while after the transaction.
+    fn step_after(&mut self, slot: Slot, bug: Bug) -> Progress {
+        match bug {
+            Bug::DuplicateAppend => {
+                self.append_all(slot);
+                Progress::End
+            }
+            Bug::AbortedRead => {
+                self.take_back(slot, self.txns[slot as usize].asked.len());
+                self.unlock_all(slot);
+                REFUSED
+            }
+            _ => unreachable!("{bug} has nothing left to do"),
+        }
+    }
+
+    /// All micro-operations, one after another, at this instant.
+    fn execute(&mut self, slot: Slot, bug: Bug, read_only: bool) {
+        let past = self.past(slot, bug, read_only);
+        let now = self.lists.next_commit();
+        for i in 0..self.txns[slot as usize].asked.len() {
+            let Asked { list, action } = self.txns[slot as usize].asked[i];
+            match action {
+                Action::Append(value) => self.append_or_not(slot, bug, i, list, value),
+                Action::Read(_) => {
+                    let seen = match (past, bug) {
+                        (Some(past), _) => Seen::Prefix(self.lists.len_at(list, past)),
+                        (None, Bug::FutureRead) if appends_later(&self.txns[slot as usize], i) => {
+                            // The next item of the list will be its own, within this very instant.
+                            Seen::Prefix(self.lists.len(list) + 1)
+                        }
+                        _ => self.see(slot, list),
+                    };
+                    self.txns[slot as usize].asked[i].action = Action::Read(seen);
+                }
+            }
+        }
+        let seen = &mut self.seen[self.txns[slot as usize].client as usize];
+        *seen = past.unwrap_or(now).max(*seen);
+    }
+
+    /// The commit whose state a transaction reads, if not the latest.
+    fn past(&mut self, slot: Slot, bug: Bug, read_only: bool) -> Option<Commit> {
+        let seen = self.seen[self.txns[slot as usize].client as usize];
+        let latest = self.lists.commit();
+        let clients = self.seen.len() as u64;
+        let mut stale = || latest.saturating_sub(self.rng.between(1, STALE_COMMITS_MAX * clients));
+        match bug {
+            Bug::StaleRead if read_only => Some(stale()),
+            Bug::SessionStale if read_only => Some(stale().max(seen)),
+            // What came before the transaction's own commit.
+            Bug::Internal => Some(latest),
+            _ => None,
+        }
+    }
+
+    fn append_or_not(&mut self, slot: Slot, bug: Bug, i: usize, list: ListId, value: i64) {
+        let last = i + 1 == self.txns[slot as usize].asked.len();
+        if bug == Bug::DroppedWrite && last {
+            // No read of its own can follow, so only others can tell.
+            return;
+        }
+        self.lists.append(list, value);
+        if bug == Bug::ReorderedAppend {
+            self.lists.swap_last(list);
+        }
+    }
+}
+
+/// Whether a transaction appends to the list of its i-th micro-operation after that.
+fn appends_later(txn: &Txn, i: usize) -> bool {
+    let list = txn.asked[i].list;
+    txn.asked[i + 1..].iter().any(|asked| asked.list == list && asked.is_append())
+}

@@ -1,0 +1,101 @@
+//! Transactions done step by step, with others in between, and isolated from them too little.
+//!
+//! - Snapshot isolation: reads see the state at the first step; at the last, the transaction fails if one of its lists has
+//!   grown since (first committer wins).
+//! - Read committed: reads see what is committed. An append locks its list until the end, so that nobody else's
+//!   appends come between a transaction's own.
+//! - Lost update: the same, but lists that the transaction has not appended to yet are read as at its first step, as
+//!   some databases do under the name of repeatable read.
+//! - Read uncommitted: the same locks, but appends are in the list at once, and are taken back if the transaction fails.
+//!
+//! Two transactions may wait for each other's locks; whoever waits too long fails.
+
+use super::lists::ListId;
+use super::mops::{Action, Asked, Seen};
+use super::store::{DONE, ListStore, REFUSED};
+use crate::bug::Bug;
+use crate::system::{Intent, Progress, Slot};
+
+/// Steps that a transaction waits for locks before it fails.
+const WAITS_MAX: u32 = 16;
+
+impl ListStore {
+    pub(super) fn step_snapshot(&mut self, slot: Slot, intent: Intent) -> Progress {
+        let txn = &mut self.txns[slot as usize];
+        if txn.steps == 0 {
+            txn.snapshot = self.lists.commit();
+        }
+        let (at, snapshot) = (txn.steps, txn.snapshot);
+        txn.steps += 1;
+        let Some(Asked { list, action }) = txn.asked.get(at).copied() else {
+            let outrun = |asked: &Asked| {
+                asked.is_append()
+                    && !self.lists.commits_from(asked.list, self.lists.len_at(asked.list, snapshot)).is_empty()
+            };
+            if intent == Intent::Abort || txn.asked.iter().any(outrun) {
+                return REFUSED;
+            }
+            self.append_all(slot);
+            return DONE;
+        };
+        if let Action::Read(_) = action {
+            // Should this commit, the items behind the snapshot are its own.
+            let len = self.lists.len_at(list, snapshot) + txn.appends_to(list, at);
+            txn.asked[at].action = Action::Read(Seen::Prefix(len));
+        }
+        Progress::Again
+    }
+
+    pub(super) fn step_locking(&mut self, slot: Slot, intent: Intent) -> Progress {
+        let txn = &mut self.txns[slot as usize];
+        let at = txn.steps;
+        if at == 0 {
+            txn.snapshot = self.lists.commit();
+        }
+        let Some(Asked { list, action }) = txn.asked.get(at).copied() else {
+            return self.end_locking(slot, intent);
+        };
+        match action {
+            Action::Append(value) => {
+                if !self.lists.lock(list, slot) {
+                    txn.waits += 1;
+                    return if txn.waits > WAITS_MAX { self.end_locking(slot, Intent::Abort) } else { Progress::Again };
+                }
+                if txn.bug == Bug::ReadUncommitted {
+                    self.lists.next_commit();
+                    self.lists.append(list, value);
+                }
+            }
+            Action::Read(_) => {
+                let seen = self.see_unisolated(slot, list, at);
+                self.txns[slot as usize].asked[at].action = Action::Read(seen);
+            }
+        }
+        self.txns[slot as usize].steps += 1;
+        Progress::Again
+    }
+
+    /// What the micro-operation at `at` reads of a list.
+    fn see_unisolated(&mut self, slot: Slot, list: ListId, at: usize) -> Seen {
+        let txn = &self.txns[slot as usize];
+        let own = txn.appends_to(list, at);
+        match txn.bug {
+            Bug::ReadUncommitted => self.see(slot, list),
+            Bug::LostUpdate if own == 0 => Seen::Prefix(self.lists.len_at(list, txn.snapshot)),
+            // If it appended to the list it holds the lock, and the next items will be its own.
+            _ => Seen::Prefix(self.lists.len(list) + own),
+        }
+    }
+
+    fn end_locking(&mut self, slot: Slot, intent: Intent) -> Progress {
+        let txn = &self.txns[slot as usize];
+        match (intent, txn.bug) {
+            (Intent::Commit, Bug::ReadUncommitted) => {}
+            (Intent::Commit, _) => self.append_all(slot),
+            (Intent::Abort, Bug::ReadUncommitted) => self.take_back(slot, txn.steps),
+            (Intent::Abort, _) => {}
+        }
+        self.unlock_all(slot);
+        if intent == Intent::Commit { DONE } else { REFUSED }
+    }
+}

@@ -1,0 +1,183 @@
+//! Which transaction depends on which, and whether in a circle: the textbook's definitions, written for clarity.
+//!
+//! Good for histories of a few thousand transactions in which every op has a completion and none is `info`.
+
+use super::{Did, Recorded, Txn};
+use std::collections::{HashMap, HashSet};
+
+/// Why one transaction comes before another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Edge {
+    Ww,
+    Wr,
+    Rw,
+    Process,
+    RealTime,
+}
+
+/// The dependencies of a history.
+pub struct Graph<'h> {
+    txns: &'h [Txn],
+    /// Nodes are transactions, and behind them one moment for each op of the history: a transaction that completes before
+    /// a moment comes before it, and so do later moments, and transactions invoked then.
+    nodes: usize,
+    edges: HashSet<(usize, usize, Edge)>,
+}
+
+impl<'h> Graph<'h> {
+    pub fn of(history: &'h Recorded) -> Graph<'h> {
+        let txns = &history.txns[..];
+        let moments = txns.iter().filter_map(|txn| txn.completed).max().map_or(0, |last| last as usize + 1);
+        let mut graph = Graph { txns, nodes: txns.len() + moments, edges: HashSet::new() };
+        graph.depend();
+        graph.order_in_time(moments);
+        graph
+    }
+
+    fn depend(&mut self) {
+        let txns = self.txns;
+        let happened = |t: &usize| txns[*t].is_ok();
+        let mut writer: HashMap<(i64, i64), usize> = HashMap::new();
+        for t in (0..txns.len()).filter(happened) {
+            writer.extend(txns[t].appends().map(|append| (append, t)));
+        }
+        // What failed does not count as a version.
+        let versions = |key: i64, list: &[i64]| -> Vec<i64> {
+            list.iter().copied().filter(|value| writer.contains_key(&(key, *value))).collect()
+        };
+        let mut order: HashMap<i64, Vec<i64>> = HashMap::new();
+        for t in (0..txns.len()).filter(happened) {
+            for (key, list) in txns[t].reads() {
+                let (longest, list) = (order.entry(key).or_default(), versions(key, list));
+                if list.len() > longest.len() {
+                    *longest = list;
+                }
+            }
+        }
+        let mut unread: HashMap<i64, Vec<usize>> = HashMap::new();
+        for (&(key, value), &t) in &writer {
+            if !order.entry(key).or_default().contains(&value) {
+                unread.entry(key).or_default().push(t);
+            }
+        }
+        // Who wrote what comes after a version of a key.
+        let next = |key: i64, version: Option<i64>| -> Vec<usize> {
+            let list = &order[&key];
+            let at = version.map_or(0, |v| list.iter().position(|x| *x == v).map_or(list.len(), |at| at + 1));
+            list.get(at).map_or_else(|| unread.get(&key).cloned().unwrap_or_default(), |v| vec![writer[&(key, *v)]])
+        };
+        let mut edges = Vec::new();
+        for t in (0..txns.len()).filter(happened) {
+            for (key, list) in txns[t].reads() {
+                let last = versions(key, list).last().copied();
+                edges.extend(last.map(|value| (writer[&(key, value)], t, Edge::Wr)));
+                edges.extend(next(key, last).into_iter().map(|u| (t, u, Edge::Rw)));
+            }
+        }
+        for (key, list) in &order {
+            for value in list {
+                edges.extend(next(*key, Some(*value)).into_iter().map(|u| (writer[&(*key, *value)], u, Edge::Ww)));
+            }
+        }
+        self.edges.extend(edges.into_iter().filter(|(t, u, _)| t != u));
+    }
+
+    fn order_in_time(&mut self, moments: usize) {
+        let mut last: HashMap<i64, usize> = HashMap::new();
+        let first = self.txns.len();
+        for moment in 1..moments {
+            self.edges.insert((first + moment - 1, first + moment, Edge::RealTime));
+        }
+        for (t, txn) in self.txns.iter().enumerate().filter(|(_, txn)| txn.is_ok()) {
+            if let Some(before) = last.insert(txn.process, t) {
+                self.edges.insert((before, t, Edge::Process));
+            }
+            self.edges.insert((first + txn.invoked as usize, t, Edge::RealTime));
+            self.edges.extend(txn.completed.map(|moment| (t, first + moment as usize, Edge::RealTime)));
+        }
+    }
+
+    /// Whether edges of these kinds close a cycle.
+    pub fn has_cycle(&self, kinds: &[Edge]) -> bool {
+        let edges = self.edges.iter().filter(|(_, _, kind)| kinds.contains(kind));
+        is_cyclic(self.nodes, edges.map(|(t, u, _)| (*t, *u)))
+    }
+
+    /// Whether there is a cycle in which no two rw edges follow each other; snapshot isolation forbids those.
+    pub fn has_cycle_of_lone_rw(&self) -> bool {
+        // Two nodes for each: come to by an rw edge, or by another.
+        let split = self.edges.iter().flat_map(|&(t, u, kind)| match kind {
+            Edge::Ww | Edge::Wr => vec![(2 * t, 2 * u), (2 * t + 1, 2 * u)],
+            Edge::Rw => vec![(2 * t, 2 * u + 1)],
+            Edge::Process | Edge::RealTime => vec![],
+        });
+        is_cyclic(2 * self.nodes, split)
+    }
+
+    /// Whether there is a cycle with a single rw edge.
+    pub fn has_cycle_of_one_rw(&self) -> bool {
+        // It would be one of lone rw edges; those are found faster.
+        if !self.has_cycle_of_lone_rw() {
+            return false;
+        }
+        let mut after = vec![Vec::new(); self.nodes];
+        for &(t, u, kind) in &self.edges {
+            if matches!(kind, Edge::Ww | Edge::Wr) {
+                after[t].push(u);
+            }
+        }
+        let mut seen_for = vec![usize::MAX; self.nodes];
+        let mut rw = self.edges.iter().filter(|(_, _, kind)| *kind == Edge::Rw).enumerate();
+        rw.any(|(search, &(t, u, _))| {
+            let mut stack = vec![u];
+            while let Some(v) = stack.pop() {
+                if v == t {
+                    return true;
+                }
+                if std::mem::replace(&mut seen_for[v], search) != search {
+                    stack.extend(&after[v]);
+                }
+            }
+            false
+        })
+    }
+}
+
+/// Whether something is left when nodes that nothing leads to are taken away again and again.
+fn is_cyclic(nodes: usize, edges: impl Iterator<Item = (usize, usize)>) -> bool {
+    let (mut after, mut before) = (vec![Vec::new(); nodes], vec![0; nodes]);
+    for (t, u) in edges {
+        after[t].push(u);
+        before[u] += 1;
+    }
+    let mut ready: Vec<usize> = (0..nodes).filter(|t| before[*t] == 0).collect();
+    let mut taken = 0;
+    while let Some(t) = ready.pop() {
+        taken += 1;
+        for &u in &after[t] {
+            before[u] -= 1;
+            if before[u] == 0 {
+                ready.push(u);
+            }
+        }
+    }
+    taken < nodes
+}
+
+/// Whether a transaction's reads contradict what it itself did or read before.
+pub fn is_internally_wrong(txn: &Txn) -> bool {
+    // Either all of a list, or what it ends in.
+    let mut known: HashMap<i64, (bool, Vec<i64>)> = HashMap::new();
+    txn.did.iter().any(|did| match did {
+        Did::Append(key, value) => {
+            known.entry(*key).or_default().1.push(*value);
+            false
+        }
+        Did::Read(_, None) => false,
+        Did::Read(key, Some(list)) => match known.insert(*key, (true, list.clone())) {
+            None => false,
+            Some((true, expected)) => *list != expected,
+            Some((false, expected)) => !list.ends_with(&expected),
+        },
+    })
+}
