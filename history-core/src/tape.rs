@@ -59,6 +59,8 @@ pub(crate) struct Tape {
     pub(crate) nodes: Vec<Node>,
     /// Each is of magnitude below 2^62, so that checkers may use the rest of `i64` for their own ends.
     pub(crate) ints: Vec<i64>,
+    /// Outlives what is on the tape.
+    pub(crate) memo: crate::syntax::memo::Memo,
 }
 
 /// The lengths of a tape, to which it can be cut back.

@@ -7,9 +7,12 @@
 pub(crate) mod edn;
 mod edn_token;
 pub(crate) mod json;
+pub(crate) mod memo;
 mod number;
 mod string;
 pub(crate) mod table;
+
+pub(crate) use edn_token::is_name;
 
 use crate::tape::{Mark, Tag, Tape};
 

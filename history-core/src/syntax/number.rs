@@ -42,25 +42,17 @@ impl Scanner<'_> {
     /// Integers up to `close`, separated as JSON has it (`commas`) or by white space, of which EDN's commas are a part.
     /// If the run breaks, `pos` is just behind its last integer.
     pub(super) fn int_run(&mut self, close: u8, commas: bool) -> Run {
-        let start = self.tape.ints.len();
-        let mut resume = self.pos;
-        while let Some(n) = self.small_int() {
-            match self.peek() {
-                // By far the most frequent: a separator, and the next integer right behind it.
-                Some(b',' | b' ') if matches!(self.bytes.get(self.pos + 1), Some(b'0'..=b'9')) => {
-                    if commas && self.bytes[self.pos] == b' ' {
-                        break;
-                    }
-                    self.tape.ints.push(n);
-                    resume = self.pos;
-                    self.pos += 1;
-                    continue;
-                }
-                Some(b',' | b' ' | b']' | b')' | b'}' | b'\n' | b'\r' | b'\t') => {}
-                _ => break,
+        let (start, from) = (self.tape.ints.len(), self.pos);
+        let recalled = self.tape.memo.recall(self.bytes, from, commas, &mut self.tape.ints);
+        // Just behind the last integer of the run so far.
+        let mut resume = from + recalled.len;
+        self.pos = resume;
+        let mut behind_int = recalled.len > 0;
+        loop {
+            if !behind_int && !self.next_of_run(commas, &mut resume) {
+                break;
             }
-            self.tape.ints.push(n);
-            resume = self.pos;
+            behind_int = false;
             if commas {
                 self.skip_json_space();
             } else {
@@ -71,6 +63,7 @@ impl Scanner<'_> {
             match self.peek() {
                 Some(b) if b == close => {
                     self.pos += 1;
+                    self.tape.memo.keep(recalled, &self.bytes[from..resume], &self.tape.ints[start..]);
                     return Run::Closed;
                 }
                 Some(b',') if commas => {
@@ -83,6 +76,32 @@ impl Scanner<'_> {
         }
         self.pos = resume;
         Run::Broken { start, count: (self.tape.ints.len() - start) as u32 }
+    }
+
+    /// Integers of a run as long as a single separator stands between them. Whether the last one is followed by something
+    /// else that can follow one, and so belongs to the run; `resume` is then just behind it.
+    #[inline]
+    fn next_of_run(&mut self, commas: bool, resume: &mut usize) -> bool {
+        while let Some(n) = self.small_int() {
+            match self.peek() {
+                // By far the most frequent: a separator, and the next integer right behind it.
+                Some(b',' | b' ') if matches!(self.bytes.get(self.pos + 1), Some(b'0'..=b'9')) => {
+                    if commas && self.bytes[self.pos] == b' ' {
+                        return false;
+                    }
+                    self.tape.ints.push(n);
+                    *resume = self.pos;
+                    self.pos += 1;
+                }
+                Some(b',' | b' ' | b']' | b')' | b'}' | b'\n' | b'\r' | b'\t') => {
+                    self.tape.ints.push(n);
+                    *resume = self.pos;
+                    return true;
+                }
+                _ => return false,
+            }
+        }
+        false
     }
 
     /// Turns a broken run into ordinary nodes, inside a container that was just opened.
