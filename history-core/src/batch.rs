@@ -30,7 +30,8 @@ pub(crate) struct Record {
     pub(crate) value: Option<u32>,
     /// The node of the whole op, a map; absent where all its fields are known.
     pub(crate) map: Option<u32>,
-    pub(crate) position: Position,
+    /// Absent for ops that were built, not read.
+    pub(crate) position: Option<Position>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +82,7 @@ impl Batch {
                 Value::Map(entries) => entries,
                 _ => Entries::empty(&self.tape),
             })),
-            position: Some(record.position),
+            position: record.position,
         }
     }
 
@@ -170,7 +171,7 @@ impl Found {
             f: self.f,
             value: self.value,
             map: self.has_extra.then_some(node as u32),
-            position,
+            position: Some(position),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! A history as a whole, for those who need more than one pass over it.
 
 use crate::batch::Batch;
-use crate::error::HistoryError;
+use crate::error::{ErrorKind, HistoryError};
 use crate::{Op, Pair, Reader, Value};
 
 /// All ops of a history, in memory, paired.
@@ -32,6 +32,46 @@ pub struct History {
     partners: Vec<u32>,
 }
 
+/// Puts batches together into a history.
+#[derive(Debug, Default)]
+pub(crate) struct Collector {
+    pub(crate) history: History,
+    /// For each slot, the position of who invoked last.
+    open: Vec<u32>,
+}
+
+impl Collector {
+    /// Adds ops that were paired in order.
+    pub(crate) fn push(&mut self, batch: Batch) -> Result<(), HistoryError> {
+        let history = &mut self.history;
+        for op in batch.ops() {
+            let Ok(at) = u32::try_from(history.partners.len()) else {
+                let message = format!("more than {} ops, too many to hold in memory", u32::MAX);
+                return Err(HistoryError::new(ErrorKind::Limit, message));
+            };
+            history.partners.push(at);
+            match op.pair {
+                Pair::Alone => {}
+                Pair::Invokes { slot } => {
+                    self.open.resize(self.open.len().max(slot as usize + 1), 0);
+                    self.open[slot as usize] = at;
+                }
+                Pair::Completes { slot, .. } => {
+                    let invocation = self.open[slot as usize];
+                    history.partners[at as usize] = invocation;
+                    history.partners[invocation as usize] = at;
+                }
+            }
+        }
+        if history.starts.is_empty() {
+            history.starts.push(0);
+        }
+        history.starts.push(history.partners.len());
+        history.batches.push(batch);
+        Ok(())
+    }
+}
+
 impl History {
     /// Reads a whole history from text in any format.
     ///
@@ -48,32 +88,13 @@ impl History {
     ///
     /// If the text is not a history.
     pub fn read(reader: &mut Reader<'_>) -> Result<History, HistoryError> {
-        let mut history = History { starts: vec![0], ..History::default() };
-        // For each slot, who invoked last.
-        let mut open: Vec<u32> = Vec::new();
+        let mut whole = Collector::default();
         loop {
             let mut batch = Batch::new();
             if !reader.read_batch(&mut batch)? {
-                return Ok(history);
+                return Ok(whole.history);
             }
-            for op in batch.ops() {
-                let at = history.partners.len() as u32;
-                history.partners.push(at);
-                match op.pair {
-                    Pair::Alone => {}
-                    Pair::Invokes { slot } => {
-                        open.resize(open.len().max(slot as usize + 1), 0);
-                        open[slot as usize] = at;
-                    }
-                    Pair::Completes { slot, .. } => {
-                        let invocation = open[slot as usize];
-                        history.partners[at as usize] = invocation;
-                        history.partners[invocation as usize] = at;
-                    }
-                }
-            }
-            history.starts.push(history.partners.len());
-            history.batches.push(batch);
+            whole.push(batch)?;
         }
     }
 

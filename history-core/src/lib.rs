@@ -34,6 +34,7 @@
 
 mod batch;
 mod budget;
+mod builder;
 mod checker;
 mod datum;
 mod error;
@@ -44,12 +45,15 @@ mod options;
 mod pairing;
 mod read;
 mod report;
+#[cfg(feature = "serde")]
+mod serialize;
 mod syntax;
 mod tape;
 mod value;
 mod write;
 
 pub use batch::Batch;
+pub use builder::{HistoryBuilder, NewOp};
 pub use budget::{Budget, Cancel, Spent};
 pub use checker::{Checker, Run, check, check_ahead};
 pub use datum::Datum;

@@ -57,6 +57,25 @@ impl Process<'_> {
     }
 }
 
+impl From<i64> for Process<'_> {
+    fn from(number: i64) -> Self {
+        Process::Client(number)
+    }
+}
+
+impl From<i32> for Process<'_> {
+    fn from(number: i32) -> Self {
+        Process::Client(number.into())
+    }
+}
+
+impl<'a> From<&'a str> for Process<'a> {
+    /// As in a history's text: digits are a client's number.
+    fn from(name: &'a str) -> Self {
+        name.parse().map_or(Process::Other(name), Process::Client)
+    }
+}
+
 /// How an op stands to the other half of its operation. Filled in by [`Pairing`](crate::Pairing), through which every
 /// reader and [`History`](crate::History) pass their ops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]

@@ -65,12 +65,15 @@ pub struct Anomaly {
 
 /// One anomaly, and why it is one.
 #[derive(Clone, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Witness {
     /// The ops it takes to see it, in the order in which the explanation names them.
     pub ops: Vec<WitnessOp>,
     /// For a cycle, a step from each op to the next, the last one back to the first.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub steps: Vec<Step>,
     /// Whatever else there is to know, by name: `("key", 7)`.
+    #[cfg_attr(feature = "serde", serde(default, with = "crate::serialize::named"))]
     pub facts: Vec<(Cow<'static, str>, Datum)>,
     /// The whole story, in prose of one or more lines.
     pub explanation: String,
@@ -78,16 +81,19 @@ pub struct Witness {
 
 /// An op of a witness.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct WitnessOp {
     /// What the explanation calls it: `"T1"`.
     pub name: String,
     /// Its index.
     pub index: u64,
     /// Who did it; absent where the history does not say.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub process: Option<i64>,
     /// What it says.
     pub kind: OpKind,
     /// The time of the op, in nanoseconds since the test began.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub time_ns: Option<i64>,
     /// Its value.
     pub value: Datum,
@@ -95,18 +101,26 @@ pub struct WitnessOp {
 
 /// Why one op of a cycle comes before the next.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Step {
     /// A position in [`Witness::ops`].
     pub from: usize,
     /// Another.
     pub to: usize,
     /// `"ww"`, `"wr"`, `"rw"`, `"process"`, `"realtime"`.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::report::keyword"))]
     pub relation: Cow<'static, str>,
     /// The key on which they meet, if they do.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::serialize::report::present"))]
     pub key: Option<Datum>,
     /// The version that `from` wrote or read.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::serialize::report::present"))]
     pub value: Option<Datum>,
     /// The version that `to` wrote or read, where that is another.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::serialize::report::present"))]
     pub next_value: Option<Datum>,
     /// The reason as a clause: `"T2 appended 4 after T1 appended 3 to 7"`.
     pub because: String,

@@ -226,7 +226,7 @@ impl<'s> Reader<'s> {
             if let Err(error) = self.finish_record(batch, i) {
                 let position = batch.records[i].position;
                 batch.records.truncate(i);
-                return Err(error.at(position));
+                return Err(if let Some(position) = position { error.at(position) } else { error });
             }
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! EDN text.
 
+use crate::syntax::is_name;
 use crate::{Datum, Value};
 use std::fmt::{Result, Write};
 
@@ -12,14 +13,14 @@ pub(crate) fn value(out: &mut impl Write, v: Value<'_>) -> Result {
         Value::Float(x) => float(out, x),
         Value::Char(c) => char(out, c),
         Value::Str(s) => string(out, s),
-        Value::Keyword(s) => write!(out, ":{s}"),
-        Value::Symbol(s) => out.write_str(s),
+        Value::Keyword(s) => keyword(out, s),
+        Value::Symbol(s) => symbol(out, s),
         Value::Vector(s) => all(out, "[", s.iter(), value, "]"),
         Value::List(s) => all(out, "(", s.iter(), value, ")"),
         Value::Set(s) => all(out, "#{", s.iter(), value, "}"),
         Value::Map(m) => all(out, "{", m, |out, (k, v)| pair(out, k, v, value), "}"),
-        Value::Tagged(tag, inner) => {
-            write!(out, "#{tag} ")?;
+        Value::Tagged(name, inner) => {
+            tag(out, name)?;
             value(out, inner.value())
         }
     }
@@ -34,14 +35,14 @@ pub(crate) fn datum(out: &mut impl Write, d: &Datum) -> Result {
         Datum::Float(x) => float(out, *x),
         Datum::Char(c) => char(out, *c),
         Datum::Str(s) => string(out, s),
-        Datum::Keyword(s) => write!(out, ":{s}"),
-        Datum::Symbol(s) => out.write_str(s),
+        Datum::Keyword(s) => keyword(out, s),
+        Datum::Symbol(s) => symbol(out, s),
         Datum::Vector(s) => all(out, "[", s, datum, "]"),
         Datum::List(s) => all(out, "(", s, datum, ")"),
         Datum::Set(s) => all(out, "#{", s, datum, "}"),
         Datum::Map(m) => all(out, "{", m, |out, (k, v)| pair(out, k, v, datum), "}"),
-        Datum::Tagged(tag, inner) => {
-            write!(out, "#{tag} ")?;
+        Datum::Tagged(name, inner) => {
+            tag(out, name)?;
             datum(out, inner)
         }
     }
@@ -71,30 +72,56 @@ fn pair<W: Write, T>(out: &mut W, key: T, value: T, each: impl Fn(&mut W, T) -> 
     each(out, value)
 }
 
-/// A keyword if it can be one, else a string.
+/// A keyword if it looks like one, else a string.
 pub(crate) fn name(out: &mut impl Write, name: &str) -> Result {
     let plain = |c: char| c.is_alphanumeric() || ".*+!-_?$%&=<>/".contains(c);
     if !name.is_empty() && name.chars().all(plain) { write!(out, ":{name}") } else { string(out, name) }
 }
 
+/// A keyword, or a string where no keyword can have this name.
+pub(crate) fn keyword(out: &mut impl Write, name: &str) -> Result {
+    if is_name(name) { write!(out, ":{name}") } else { string(out, name) }
+}
+
+/// A symbol, or a string where no symbol can have this name.
+fn symbol(out: &mut impl Write, name: &str) -> Result {
+    let first = name.trim_start_matches(['-', '+']).bytes().next();
+    let other = first.is_some_and(|b| b.is_ascii_digit()) || name.starts_with([':', '#', '\\', '^', '`', '~', '@']);
+    if is_name(name) && !other && !matches!(name, "nil" | "true" | "false") {
+        out.write_str(name)
+    } else {
+        string(out, name)
+    }
+}
+
+/// The tag before a value, or nothing where no tag can have this name.
+pub(crate) fn tag(out: &mut impl Write, name: &str) -> Result {
+    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == ':' || !c.is_ascii());
+    if begins && is_name(name) { write!(out, "#{name} ") } else { Ok(()) }
+}
+
 pub(crate) fn string(out: &mut impl Write, s: &str) -> Result {
     out.write_char('"')?;
-    for c in s.chars() {
-        match c {
-            '"' => out.write_str("\\\"")?,
-            '\\' => out.write_str("\\\\")?,
-            '\n' => out.write_str("\\n")?,
-            '\t' => out.write_str("\\t")?,
-            '\r' => out.write_str("\\r")?,
-            c if c.is_control() => write!(out, "\\u{:04x}", u32::from(c))?,
-            c => out.write_char(c)?,
+    let mut rest = s;
+    while let Some(at) = rest.find(|c: char| c == '"' || c == '\\' || c.is_control()) {
+        out.write_str(&rest[..at])?;
+        let mut chars = rest[at..].chars();
+        match chars.next() {
+            Some('\n') => out.write_str("\\n")?,
+            Some('\t') => out.write_str("\\t")?,
+            Some('\r') => out.write_str("\\r")?,
+            Some(c) if c.is_control() => write!(out, "\\u{:04x}", u32::from(c))?,
+            Some(c) => write!(out, "\\{c}")?,
+            None => {}
         }
+        rest = chars.as_str();
     }
+    out.write_str(rest)?;
     out.write_char('"')
 }
 
 /// An integer too large for `i64` gets EDN's `N`; decimals and ratios stand as they were written.
-fn big(out: &mut impl Write, text: &str) -> Result {
+pub(crate) fn big(out: &mut impl Write, text: &str) -> Result {
     out.write_str(text)?;
     if text.bytes().all(|b| b.is_ascii_digit() || b == b'-') { out.write_char('N') } else { Ok(()) }
 }

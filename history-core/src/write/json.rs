@@ -1,5 +1,6 @@
 //! JSON text: what of EDN has no form of its own becomes the nearest thing that JSON has.
 
+use super::edn;
 use crate::Value;
 use std::fmt::{Result, Write};
 
@@ -59,19 +60,7 @@ pub(crate) fn key(out: &mut String, k: Value<'_>) -> Result {
     }
 }
 
+/// The escapes are those of EDN.
 pub(crate) fn string(out: &mut String, s: &str) -> Result {
-    out.push('"');
-    for c in s.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\r"),
-            c if c.is_control() => write!(out, "\\u{:04x}", u32::from(c))?,
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    Ok(())
+    edn::string(out, s)
 }

@@ -2,6 +2,8 @@
 
 pub(crate) mod edn;
 #[cfg(feature = "serde")]
+mod edn_items;
+#[cfg(feature = "serde")]
 mod edn_serializer;
 pub(crate) mod json;
 
