@@ -67,7 +67,8 @@ fn canonical(value: Value<'_>) -> String {
             format!("#{{{}}}", items.join(" "))
         }
         Value::Map(entries) => {
-            let mut items = all(&mut entries.iter().map(|(key, value)| format!("{} {}", canonical(key), canonical(value))));
+            let mut items =
+                all(&mut entries.iter().map(|(key, value)| format!("{} {}", canonical(key), canonical(value))));
             items.sort_unstable();
             format!("{{{}}}", items.join(", "))
         }

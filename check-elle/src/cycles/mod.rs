@@ -16,6 +16,7 @@ use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::{CYCLES, Suffix};
 use crate::graph::scc::{Masked, components};
 use crate::graph::{Graph, Mask, Relation};
+use history_core::{Budget, Spent};
 
 /// The relation that gives a suffix to the types of cycles with it.
 pub(crate) fn order_relation(order: Suffix) -> Option<Relation> {
@@ -38,19 +39,38 @@ pub(crate) struct Found {
     pub(crate) cycles: Vec<(AnomalyType, Cycle)>,
     /// Models that some cycle rules out: of each the smallest component, its transactions in ascending order.
     pub(crate) exists: Vec<(AnomalyType, Vec<u32>)>,
+    /// Why some component was not searched for some type, if so.
+    pub(crate) spent: Option<Spent>,
 }
 
-/// Finds them in a graph whose edges beside ww, wr and rw are of `order`. Components: O(nodes + edges). Within a component see [`search`].
-pub(crate) fn find(graph: &Graph, order: Suffix) -> Found {
+/// Finds them in a graph whose edges beside ww, wr and rw are of `order`. The budget is looked at before each search of a
+/// component for a type; a search counts as many states as the component has nodes and edges. Components: O(nodes + edges). Within a component see [`search`].
+pub(crate) fn find(graph: &Graph, order: Suffix, budget: &Budget) -> Found {
     let mut found = Found::default();
+    let mut states = 0;
     for nodes in components(&Masked { graph, mask: Mask::ALL }).large {
-        find_in(graph, &nodes, order, &mut found);
+        let searched = find_in(graph, &nodes, order, &mut found, &mut |cost| {
+            states += cost;
+            budget.check(states, 0)
+        });
+        if let Err(spent) = searched {
+            found.spent = Some(spent);
+            break;
+        }
     }
     found
 }
 
-fn find_in(graph: &Graph, nodes: &[u32], order: Suffix, found: &mut Found) {
+fn find_in(
+    graph: &Graph,
+    nodes: &[u32],
+    order: Suffix,
+    found: &mut Found,
+    spend: &mut dyn FnMut(u64) -> Result<(), Spent>,
+) -> Result<(), Spent> {
     let part = graph.induced(nodes);
+    let cost = u64::from(part.nodes()) + part.edges() as u64;
+    spend(cost)?;
     let outer = |node: &u32| nodes[*node as usize];
     for (anomaly, txns) in exists::find(&part, order) {
         let txns: Vec<u32> = txns.iter().map(outer).collect();
@@ -66,6 +86,7 @@ fn find_in(graph: &Graph, nodes: &[u32], order: Suffix, found: &mut Found) {
         if implied.contains(spec.anomaly) {
             continue;
         }
+        spend(cost)?;
         let Some(cycle) = search.find(spec) else { continue };
         // What was found is reported as what it is.
         let anomaly = cycle.anomaly();
@@ -73,4 +94,5 @@ fn find_in(graph: &Graph, nodes: &[u32], order: Suffix, found: &mut Found) {
         implied = implied.union(anomaly.implied());
         found.cycles.push((anomaly, cycle.renumbered(outer)));
     }
+    Ok(())
 }

@@ -10,7 +10,7 @@ use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycles::{self, Found};
 use crate::ids::{ElemId, TxnId};
 use crate::lattice;
-use history_core::{Anomaly, Artifact, Datum, Report, Verdict, Witness};
+use history_core::{Anomaly, Artifact, Budget, Datum, Report, Verdict, Witness};
 
 /// Transactions named for a component of which no cycle is shown.
 const COMPONENT_TXNS_MAX: usize = 64;
@@ -29,17 +29,20 @@ pub(crate) fn malformed(malformed: &Malformed) -> Report {
     report
 }
 
-pub(crate) fn report(options: &ListAppend, analysis: &Analysis, counts: Counts) -> Report {
+pub(crate) fn report(options: &ListAppend, analysis: &Analysis, counts: Counts, budget: &Budget) -> Report {
     let models = options.consistency_models.iter().copied().collect();
     let prohibited = lattice::prohibited(models, options.anomalies);
     let reportable = lattice::reportable(models, options.anomalies);
     let order = lattice::order_needed(reportable);
     let graph = analysis.graph(order);
-    let cycles = cycles::find(&graph.graph, order);
+    let cycles = cycles::find(&graph.graph, order, budget);
 
     let mut all = types_of(&analysis.direct, &cycles);
     if graph.is_empty {
         all.insert(AnomalyType::EMPTY_TRANSACTION_GRAPH);
+    }
+    if cycles.spent.is_some() {
+        all.insert(AnomalyType::CYCLE_SEARCH_TIMEOUT);
     }
     let shown = all.intersection(reportable);
     let shown = shown.difference(lattice::redundant_cycle_exists(shown));
@@ -61,6 +64,9 @@ pub(crate) fn report(options: &ListAppend, analysis: &Analysis, counts: Counts) 
     report.anomalies = shown.iter().map(|anomaly| witnesses.of(anomaly)).collect();
     report.anomalies.sort_by(|a, b| a.name.cmp(&b.name));
     report.notes = notes(analysis, shown);
+    if let Some(spent) = cycles.spent {
+        report.notes.push(format!("Not all components were searched for all types of cycles: {}.", spent.because()));
+    }
     report.counts = count(analysis, counts);
     report.artifacts = report.anomalies.iter().filter_map(artifact).collect();
     report
@@ -194,7 +200,7 @@ impl Witnesses<'_> {
                     format!("  - {t1} read {x} in key {key}, and {t2} read {y}: neither is the beginning of the other.\n")
                 })
             }),
-            AnomalyType::EMPTY_TRANSACTION_GRAPH => (1, Vec::new()),
+            AnomalyType::EMPTY_TRANSACTION_GRAPH | AnomalyType::CYCLE_SEARCH_TIMEOUT => (1, Vec::new()),
             cycle => self.cycles(cycle),
         };
         Anomaly { name: anomaly.name().into(), count, witnesses }

@@ -274,13 +274,13 @@ impl Run for ListAppendRun {
         }
     }
 
-    fn finish(mut self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {
+    fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
         if let Some(malformed) = &self.malformed {
             return Ok(super::report::malformed(malformed));
         }
         self.push_open();
         let ListAppendRun { options, interner, states, txns, found, counts, .. } = *self;
         let analysis = Analysis::new(interner, states, txns, found);
-        Ok(super::report::report(&options, &analysis, counts))
+        Ok(super::report::report(&options, &analysis, counts, budget))
     }
 }
