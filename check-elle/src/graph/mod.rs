@@ -10,7 +10,9 @@ pub(crate) mod scc;
 
 use crate::cycle_spec::Relations;
 
-/// Why one transaction comes before another.
+/// Why one transaction comes before another. The relations of what they wrote and read come first, strongest first: where
+/// two transactions are so related in several ways, on several keys, the strongest names the step between them, as it does
+/// in Elle. (Any cycle with a weaker one in its place is a cycle of a worse type as well.)
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 pub(crate) enum Relation {
@@ -29,6 +31,11 @@ pub(crate) enum Relation {
 }
 
 impl Relation {
+    /// Whether it comes of what the transactions wrote and read.
+    pub(crate) fn is_data(self) -> bool {
+        matches!(self, Relation::Ww | Relation::Wr | Relation::Rw)
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Relation::Ww => "ww",
@@ -136,17 +143,20 @@ impl Graph {
         self.edges_of(node).map(|edge| self.edge(edge))
     }
 
-    /// The part between `nodes`, which are ascending; and nodes get new numbers by their places in it.
+    /// The part between `nodes`, which are ascending; and nodes get new numbers by their places in it. Of several relations
+    /// of what two transactions wrote and read the strongest is kept: see [`Relation`].
     pub(crate) fn induced(&self, nodes: &[u32]) -> Graph {
         let txns = nodes.partition_point(|node| !self.is_gate(*node));
         let mut part = Graph::new(txns);
+        let mut out: Vec<(u32, Relation)> = Vec::new();
         for (at, node) in nodes.iter().enumerate() {
-            for (to, relation) in self.out(*node) {
-                if let Ok(to) = nodes.binary_search(&to)
-                    && to != at
-                {
-                    part.push_edge(to as u32, relation);
-                }
+            let inside = |(to, relation)| Some((nodes.binary_search(&to).ok()? as u32, relation));
+            out.clear();
+            out.extend(self.out(*node).filter_map(inside).filter(|(to, _)| *to as usize != at));
+            out.sort_unstable();
+            out.dedup_by(|next, kept| next.0 == kept.0 && (next.1 == kept.1 || next.1.is_data() && kept.1.is_data()));
+            for (to, relation) in &out {
+                part.push_edge(*to, *relation);
             }
             part.end_node();
         }

@@ -156,6 +156,10 @@ impl<'a> Build<'a> {
         if next.len() > 1
             && let Some(at) = self.gated_at.get(&key)
         {
+            // Who wrote the last element is related to all that comes after it by ww, which is stronger.
+            if last.is_some_and(|last| self.from.states.elem[last.at()].writer == txn) {
+                return;
+            }
             return self.enter_gates(txn, next, self.gated[*at as usize].1);
         }
         for next in next {
