@@ -157,4 +157,10 @@ mod tests {
         let error = "stale".parse::<Bug>().unwrap_err().to_string();
         assert!(error.starts_with("stale is no bug; there are none, stale-read, session-stale, "), "{error}");
     }
+
+    #[test]
+    fn the_readme_has_the_table() {
+        let rows = Bug::ALL.map(|bug| format!("| `{bug}` | {} |\n", bug.summary())).concat();
+        assert!(include_str!("../README.md").contains(&rows), "the README should have\n{rows}");
+    }
 }

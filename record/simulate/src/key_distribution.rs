@@ -2,9 +2,19 @@
 
 use crate::parameters::{ParameterError, refuse};
 use crate::rng::Rng;
+use std::fmt;
+use std::str::FromStr;
 
 /// How often each of the live keys is chosen. Keys are chosen by their place among the live ones; a key that replaces a
 /// retired one takes its place, and so its popularity.
+///
+/// ```
+/// use record_simulate::KeyDistribution;
+///
+/// assert_eq!("uniform".parse(), Ok(KeyDistribution::Uniform));
+/// assert_eq!("exponential:2".parse(), Ok(KeyDistribution::Exponential { base: 2.0 }));
+/// assert_eq!("zipf:1.1".parse(), Ok(KeyDistribution::Zipf { s: 1.1 }));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum KeyDistribution {
     /// All equally often.
@@ -36,6 +46,37 @@ impl KeyDistribution {
                 refuse("key_distribution", format!("the exponent of a Zipf distribution is {s}, not from 0 to 16"))
             }
         }
+    }
+}
+
+impl fmt::Display for KeyDistribution {
+    /// Writes what can be parsed again.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KeyDistribution::Uniform => f.write_str("uniform"),
+            KeyDistribution::Exponential { base } => write!(f, "exponential:{base}"),
+            KeyDistribution::Zipf { s } => write!(f, "zipf:{s}"),
+        }
+    }
+}
+
+impl FromStr for KeyDistribution {
+    type Err = ParameterError;
+
+    fn from_str(text: &str) -> Result<KeyDistribution, ParameterError> {
+        let number = |number: &str| number.parse::<f64>().ok();
+        let distribution = match text.split_once(':') {
+            None if text == "uniform" => Some(KeyDistribution::Uniform),
+            Some(("exponential", base)) => number(base).map(|base| KeyDistribution::Exponential { base }),
+            Some(("zipf", s)) => number(s).map(|s| KeyDistribution::Zipf { s }),
+            _ => None,
+        };
+        let Some(distribution) = distribution else {
+            let message = format!("{text} is no distribution of keys; there are uniform, exponential:BASE and zipf:S");
+            return Err(ParameterError { parameter: "key_distribution", message });
+        };
+        distribution.check()?;
+        Ok(distribution)
     }
 }
 
@@ -113,5 +154,20 @@ mod tests {
         let popularity = Popularity::new(KeyDistribution::Exponential { base: 1e6 }, 1000);
         let mut rng = Rng::new(3, Purpose::Plan);
         assert!((0..1000).all(|_| popularity.draw(&mut rng) < 1000));
+    }
+
+    #[test]
+    fn a_distribution_reads_back_as_it_is_written() {
+        for text in ["uniform", "exponential:1.5", "zipf:0"] {
+            assert_eq!(text.parse::<KeyDistribution>().unwrap().to_string(), text);
+        }
+        for (text, message) in [
+            ("normal", "normal is no distribution of keys; there are uniform, exponential:BASE and zipf:S"),
+            ("zipf:x", "zipf:x is no distribution of keys; there are uniform, exponential:BASE and zipf:S"),
+            ("exponential:0.5", "the base of an exponential distribution is 0.5, not from 1 to 1e6"),
+            ("zipf:NaN", "the exponent of a Zipf distribution is NaN, not from 0 to 16"),
+        ] {
+            assert_eq!(text.parse::<KeyDistribution>().unwrap_err().to_string(), message);
+        }
     }
 }

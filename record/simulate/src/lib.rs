@@ -1,4 +1,10 @@
-//! Histories of a simulated store, correct or broken in a chosen way.
+#![doc = include_str!("../README.md")]
+//!
+//! # Inside
+//!
+//! Clients know nothing of what they ask for, and stores nothing of clients: a workload plans operations and takes steps,
+//! and the clients bring the clock, the network, failures and lost answers. Chance comes from a generator whose stream
+//! cannot change, drawn from with integer arithmetic alone.
 
 mod bug;
 mod clients;

@@ -53,6 +53,9 @@ pub struct ListAppend {
     pub read_fraction: f64,
     /// Which of the live keys micro-operations go to. Uniform by default.
     pub key_distribution: KeyDistribution,
+    /// How many of the micro-operations after a transaction's first go to a key that it named before, whatever the
+    /// distribution, from 0 to 1. Transactions that read a key and then write it are what many bugs break. 0.2 by default.
+    pub reuse_fraction: f64,
     /// What the store does wrong. Nothing by default.
     pub bug: Bug,
     /// How many of the transactions the bug applies to, from 0 to 1; the bug's own rate by default. The others are as in a
@@ -83,6 +86,7 @@ impl Default for ListAppend {
             writes_per_key_max: 256,
             read_fraction: 0.5,
             key_distribution: KeyDistribution::Uniform,
+            reuse_fraction: 0.2,
             bug: Bug::None,
             bug_rate: None,
             fail_rate: 0.03,
@@ -129,6 +133,7 @@ impl ListAppend {
         check_count("writes_per_key_max", writes.1, 1, 1_000_000)?;
         check_range(("writes_per_key_min", writes.0), ("writes_per_key_max", writes.1))?;
         check_rate("read_fraction", self.read_fraction)?;
+        check_rate("reuse_fraction", self.reuse_fraction)?;
         check_rate("fail_rate", self.fail_rate)?;
         check_rate("info_rate", self.info_rate)?;
         check_rate("lost_rate", self.lost_rate)?;

@@ -23,6 +23,9 @@ pub(crate) struct Planner {
     ops_per_txn: (u64, u64),
     writes_per_key: (u64, u64),
     reads: Chance,
+    reuse: Chance,
+    /// Where among the live keys the transaction's are.
+    places: Vec<usize>,
 }
 
 impl Planner {
@@ -34,6 +37,8 @@ impl Planner {
             ops_per_txn: (parameters.ops_per_txn_min.into(), parameters.ops_per_txn_max.into()),
             writes_per_key: (parameters.writes_per_key_min.into(), parameters.writes_per_key_max.into()),
             reads: Chance::new(parameters.read_fraction),
+            reuse: Chance::new(parameters.reuse_fraction),
+            places: Vec::new(),
         };
         for _ in 0..parameters.keys {
             let key = planner.new_key(lists);
@@ -45,14 +50,26 @@ impl Planner {
     /// Draws a transaction into `asked`, which is empty.
     pub(crate) fn plan(&mut self, lists: &mut Lists, asked: &mut Vec<Asked>) {
         assert!(asked.is_empty());
+        self.places.clear();
         for _ in 0..self.rng.between(self.ops_per_txn.0, self.ops_per_txn.1) {
-            let place = self.popularity.draw(&mut self.rng);
+            let place = self.place();
             let action =
                 if self.rng.happens(self.reads) { Action::Read(Seen::Prefix(0)) } else { self.append(place, lists) };
             let list = self.live[place].list;
             lists.hold(list);
             asked.push(Asked { list, action });
         }
+    }
+
+    /// Which of the live keys is next.
+    fn place(&mut self) -> usize {
+        let place = if !self.places.is_empty() && self.rng.happens(self.reuse) {
+            self.places[self.rng.below(self.places.len() as u64) as usize]
+        } else {
+            self.popularity.draw(&mut self.rng)
+        };
+        self.places.push(place);
+        place
     }
 
     /// An append to the key at this place, or to a new one there, if that one has had its share.
