@@ -91,6 +91,17 @@ impl Batch {
         (0..self.len()).map(|i| self.op(i))
     }
 
+    /// Makes this batch as small as it can be, and an empty one to read on with.
+    pub(crate) fn successor(&mut self) -> Batch {
+        let memo = std::mem::take(&mut self.tape.memo);
+        self.tape.source.shrink_to_fit();
+        self.tape.unescaped.shrink_to_fit();
+        self.tape.nodes.shrink_to_fit();
+        self.tape.ints.shrink_to_fit();
+        self.records.shrink_to_fit();
+        Batch { tape: Tape { memo, ..Tape::default() }, ..Batch::default() }
+    }
+
     pub(crate) fn clear(&mut self) {
         self.tape.clear();
         self.records.clear();

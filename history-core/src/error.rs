@@ -4,6 +4,7 @@ use std::fmt;
 
 /// A place in the text of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Position {
     /// Bytes before it, of the decompressed text.
     pub offset: u64,
@@ -15,6 +16,7 @@ pub struct Position {
 
 /// The line around a [`Position`], cut to a readable length.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Snippet {
     /// Part of one line, without its end; control characters are replaced.
     pub text: String,
@@ -80,11 +82,8 @@ impl HistoryError {
     /// Adds the text around the error's position, given a piece of the source and the offset at which that begins.
     #[must_use]
     pub(crate) fn with_source(mut self, source: &[u8], starts_at: u64) -> HistoryError {
-        if let (None, Some(position)) = (&self.snippet, self.position)
-            && let Some(at) = position.offset.checked_sub(starts_at)
-            && at <= source.len() as u64
-        {
-            self.snippet = Some(Snippet::cut(source, at as usize));
+        if let (None, Some(position)) = (&self.snippet, self.position) {
+            self.snippet = Snippet::of(source, starts_at, position);
         }
         self
     }
@@ -116,6 +115,12 @@ impl Snippet {
     pub(crate) fn start(text: &str, at: usize) -> usize {
         let low = text.ceil_char_boundary(at.saturating_sub(Self::SIDE_BYTES_MAX));
         memchr::memrchr(b'\n', &text.as_bytes()[low..at]).map_or(low, |i| low + i + 1)
+    }
+
+    /// The text at a position, given a piece of the source and the offset at which that begins.
+    pub(crate) fn of(source: &[u8], starts_at: u64, position: Position) -> Option<Snippet> {
+        let at = position.offset.checked_sub(starts_at)?;
+        (at <= source.len() as u64).then(|| Snippet::cut(source, at as usize))
     }
 
     fn cut(source: &[u8], at: usize) -> Snippet {

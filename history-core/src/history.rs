@@ -89,13 +89,12 @@ impl History {
     /// If the text is not a history.
     pub fn read(reader: &mut Reader<'_>) -> Result<History, HistoryError> {
         let mut whole = Collector::default();
-        loop {
-            let mut batch = Batch::new();
-            if !reader.read_batch(&mut batch)? {
-                return Ok(whole.history);
-            }
-            whole.push(batch)?;
+        let mut batch = Batch::new();
+        while reader.read_batch(&mut batch)? {
+            let next = batch.successor();
+            whole.push(std::mem::replace(&mut batch, next))?;
         }
+        Ok(whole.history)
     }
 
     /// How many ops there are.

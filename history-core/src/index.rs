@@ -17,7 +17,8 @@ impl Indices {
         self.ops
     }
 
-    /// The index of the next op, of which `written` says what the history says. After an error, that op is left out.
+    /// The index of the next op, of which `written` is what the history says. After an error, go on with
+    /// [`Indices::pass`] or not at all.
     #[inline]
     pub(crate) fn next(&mut self, written: Option<u64>) -> Result<u64, HistoryError> {
         if self.ops == 0 {
@@ -38,6 +39,14 @@ impl Indices {
         self.last = Some(index);
         self.ops += 1;
         Ok(index)
+    }
+
+    /// Goes on after an error as if the op's index were right. Some index for it.
+    pub(crate) fn pass(&mut self, written: Option<u64>) -> u64 {
+        let index = written.unwrap_or_else(|| self.last.map_or(0, |last| last.saturating_add(1)));
+        self.last = Some(index);
+        self.ops += 1;
+        index
     }
 }
 

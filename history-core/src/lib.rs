@@ -38,6 +38,8 @@ mod builder;
 mod checker;
 mod datum;
 mod error;
+#[cfg(feature = "files")]
+mod files;
 mod history;
 mod index;
 mod op;
@@ -49,21 +51,25 @@ mod report;
 mod serialize;
 mod syntax;
 mod tape;
+mod validate;
 mod value;
 mod write;
 
 pub use batch::Batch;
-pub use builder::{HistoryBuilder, NewOp};
 pub use budget::{Budget, Cancel, Spent};
+pub use builder::{HistoryBuilder, NewOp};
 pub use checker::{Checker, Run, check, check_ahead};
 pub use datum::Datum;
 pub use error::{ErrorKind, HistoryError, Position, Snippet};
+#[cfg(feature = "files")]
+pub use files::{FileWriter, create, open};
 pub use history::History;
 pub use op::{Fields, Op, OpKind, Pair, Process};
 pub use options::{OptionError, OptionKind, OptionSpec, Options};
 pub use pairing::Pairing;
 pub use read::{Format, Limits, Reader};
 pub use report::{Anomaly, Artifact, Report, Step, Verdict, Witness, WitnessOp};
+pub use validate::{Problem, Problems, Rule, Severity, validate};
 pub use value::{Entries, Pairs, Seq, Tagged, Value, Values};
 pub use write::Writer;
 #[cfg(feature = "serde")]

@@ -29,8 +29,9 @@ pub struct Pairing {
     mode: Mode,
 }
 
+/// An operation in flight.
 #[derive(Debug, Clone, Copy)]
-struct Open {
+pub(crate) struct Open {
     slot: u32,
     index: u64,
     time_ns: Option<i64>,
@@ -62,7 +63,7 @@ impl Pairing {
     pub fn pair(&mut self, op: &Op<'_>) -> Result<Pair, HistoryError> {
         match self.pair_anyway(op) {
             (pair, None) => Ok(pair),
-            (_, Some(error)) => Err(error),
+            (_, Some(misfit)) => Err(misfit.into_error()),
         }
     }
 
@@ -71,7 +72,7 @@ impl Pairing {
     /// Of two invocations in a row the first is taken to have been given up; a client that comes back after a crash is
     /// taken for a new one; an unpaired completion stands alone.
     #[inline]
-    pub(crate) fn pair_anyway(&mut self, op: &Op<'_>) -> (Pair, Option<HistoryError>) {
+    pub(crate) fn pair_anyway(&mut self, op: &Op<'_>) -> (Pair, Option<Misfit>) {
         let Process::Client(process) = op.process else { return (Pair::Alone, None) };
         match (self.mode, op.kind) {
             (Mode::Undecided, OpKind::Invoke) => self.mode = Mode::Paired,
@@ -79,9 +80,9 @@ impl Pairing {
             _ => {}
         }
         let back = !self.crashed.is_empty() && self.crashed.remove(&process);
-        let (pair, error) =
+        let (pair, misfit) =
             if op.kind == OpKind::Invoke { self.invoke(process, op) } else { self.complete(process, op) };
-        (pair, if back { Some(returned(process)) } else { error })
+        (pair, if back { Some(Misfit::Returned(process)) } else { misfit })
     }
 
     /// How many operations are in flight.
@@ -89,16 +90,26 @@ impl Pairing {
         self.open.len()
     }
 
-    fn invoke(&mut self, process: i64, op: &Op<'_>) -> (Pair, Option<HistoryError>) {
+    /// Where the first of those in flight was invoked.
+    pub(crate) fn first_open(&self) -> Option<Position> {
+        self.open.values().filter_map(|open| open.position).min_by_key(|position| position.offset)
+    }
+
+    /// Whether the history seems to hold completions only.
+    pub(crate) fn completions_only(&self) -> bool {
+        matches!(self.mode, Mode::CompletionsOnly)
+    }
+
+    fn invoke(&mut self, process: i64, op: &Op<'_>) -> (Pair, Option<Misfit>) {
         let mut wrong = None;
         if let Mode::CompletionsOnly = self.mode {
             self.mode = Mode::Paired;
-            wrong = Some(late_invocation());
+            wrong = Some(Misfit::Late);
         }
         let mut open = Open { slot: 0, index: op.index, time_ns: op.time, position: op.position };
         match self.open.entry(process) {
             Entry::Occupied(mut entry) => {
-                wrong = Some(busy(process, entry.get()));
+                wrong = Some(Misfit::Busy(process, *entry.get()));
                 open.slot = entry.get().slot;
                 entry.insert(open);
             }
@@ -113,45 +124,58 @@ impl Pairing {
         (Pair::Invokes { slot: open.slot }, wrong)
     }
 
-    fn complete(&mut self, process: i64, op: &Op<'_>) -> (Pair, Option<HistoryError>) {
+    fn complete(&mut self, process: i64, op: &Op<'_>) -> (Pair, Option<Misfit>) {
         if op.kind == OpKind::Info {
             self.crashed.insert(process);
         }
         if let Mode::CompletionsOnly = self.mode {
             return (Pair::Alone, None);
         }
-        let Some(open) = self.open.remove(&process) else { return (Pair::Alone, Some(uninvoked(process))) };
+        let Some(open) = self.open.remove(&process) else { return (Pair::Alone, Some(Misfit::Uninvoked(process))) };
         self.free_slots.push(open.slot);
         (Pair::Completes { slot: open.slot, invoked: open.index, invoked_time_ns: open.time_ns }, None)
     }
 }
 
-#[cold]
-fn late_invocation() -> HistoryError {
-    error("this history began with a completion that nobody invoked, and now comes an invocation")
-        .expected("every completion after its invocation, or no invocation at all")
+/// How an op fails to fit those before it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Misfit {
+    /// An invocation in a history that seemed to have none.
+    Late,
+    /// An invocation by a client whose last op is in flight.
+    Busy(i64, Open),
+    /// A completion of nothing.
+    Uninvoked(i64),
+    /// An op of a client that crashed.
+    Returned(i64),
 }
 
-#[cold]
-fn busy(process: i64, open: &Open) -> HistoryError {
-    error(format!("process {process} invokes while its op {} is in flight", site(open)))
-        .expected("that op's completion first")
+impl Misfit {
+    #[cold]
+    pub(crate) fn into_error(self) -> HistoryError {
+        match self {
+            Misfit::Late => error(
+                "this history began with a completion that nobody invoked, and now comes an invocation".into(),
+                "every completion after its invocation, or no invocation at all",
+            ),
+            Misfit::Busy(process, open) => error(
+                format!("process {process} invokes while its op {} is in flight", site(&open)),
+                "that op's completion first",
+            ),
+            Misfit::Uninvoked(process) => error(
+                format!("process {process} completes an op that it did not invoke"),
+                "an invocation by that process before it",
+            ),
+            Misfit::Returned(process) => error(
+                format!("process {process} is back after an info"),
+                "a new process number for the client that goes on after a crash",
+            ),
+        }
+    }
 }
 
-#[cold]
-fn uninvoked(process: i64) -> HistoryError {
-    error(format!("process {process} completes an op that it did not invoke"))
-        .expected("an invocation by that process before it")
-}
-
-#[cold]
-fn returned(process: i64) -> HistoryError {
-    error(format!("process {process} is back after an info"))
-        .expected("a new process number for the client that goes on after a crash")
-}
-
-fn error(message: impl Into<String>) -> HistoryError {
-    HistoryError::new(ErrorKind::Pairing, message)
+fn error(message: String, expected: &str) -> HistoryError {
+    HistoryError::new(ErrorKind::Pairing, message).expected(expected)
 }
 
 fn site(open: &Open) -> String {

@@ -6,12 +6,22 @@ use std::io::{Cursor, Read};
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
+const JEPSEN: [u8; 6] = *b"JEPSEN";
+
+/// How to get text from a test that Jepsen stored in its binary form.
+pub(crate) const TO_TEXT: &str = "history.edn, which Jepsen writes beside test.jepsen when a test ends; or else, at its REPL, \
+    (jepsen.store/write-history! (jepsen.store/test \"STORE-DIRECTORY\"))";
 
 pub(crate) type Source<'s> = Box<dyn Read + Send + 's>;
 
 /// The text of a source, decompressed, without its byte order mark; and how long that was.
 pub(super) fn open(mut source: Source<'_>) -> Result<(Source<'_>, u64), HistoryError> {
-    let head = head(&mut source, ZSTD.len())?;
+    let head = head(&mut source, JEPSEN.len())?;
+    if head == JEPSEN {
+        return Err(
+            HistoryError::new(ErrorKind::Io, "this is Jepsen's binary form, which is not read").expected(TO_TEXT)
+        );
+    }
     let whole = Cursor::new(head.clone()).chain(source);
     let mut text = if head.starts_with(&GZIP) {
         gzip(whole)?

@@ -11,10 +11,12 @@ mod sniff;
 mod steps;
 
 pub(crate) use blocks::{Block, Blocks};
+#[cfg(feature = "files")]
+pub(crate) use decompress::TO_TEXT;
 pub(crate) use place::Place;
 pub use sniff::Format;
 pub(crate) use sniff::{Sniffed, format as sniff};
-pub(crate) use steps::{Found, Steps, error as fault_error};
+pub(crate) use steps::{Steps, Stop, error as fault_error, too_long};
 
 use crate::Op;
 use crate::batch::Batch;
@@ -185,7 +187,7 @@ impl<'s> Reader<'s> {
         let block = self.blocks.fill(&mut batch.tape.source)?;
         batch.starts_at = block.offset();
         if block.carried > self.limits.op_bytes_max {
-            let error = steps::too_long(self.limits.op_bytes_max).at(block.place.position());
+            let error = too_long(self.limits.op_bytes_max).at(block.place.position());
             return Err(self.blocks.sited(error, &batch.tape.source, &block));
         }
         let format = match self.format {
@@ -218,6 +220,11 @@ impl<'s> Reader<'s> {
             return Err(HistoryError::new(ErrorKind::NotAnOp, "there is no op in it").expected(crate::batch::OP));
         }
         Ok(())
+    }
+
+    /// What validation goes on with.
+    pub(crate) fn into_parts(self) -> (Blocks<'s>, Option<Format>, Limits) {
+        (self.blocks, self.format, self.limits)
     }
 
     /// Gives the new ops of a batch their indices and partners.

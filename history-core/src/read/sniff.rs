@@ -5,6 +5,8 @@ use crate::syntax::table;
 
 /// How a history is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum Format {
     /// Op maps as EDN: one after another, or in one vector or list.
@@ -12,6 +14,7 @@ pub enum Format {
     /// Op objects as JSON: an array, one after another, or one a line.
     Json,
     /// Jepsen's `history.txt`: a line an op, in columns.
+    #[cfg_attr(feature = "serde", serde(rename = "txt"))]
     Table,
 }
 
@@ -23,6 +26,16 @@ impl Format {
             Format::Json => "json",
             Format::Table => "txt",
         }
+    }
+
+    /// The format of this name, or of a file that ends so: `"edn"`, `"json"`, `"jsonl"`, `"ndjson"`, `"txt"`, `"log"`.
+    pub fn from_name(name: &str) -> Option<Format> {
+        Some(match name {
+            "edn" => Format::Edn,
+            "json" | "jsonl" | "ndjson" => Format::Json,
+            "txt" | "log" => Format::Table,
+            _ => return None,
+        })
     }
 }
 

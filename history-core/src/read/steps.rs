@@ -47,6 +47,13 @@ pub(crate) struct Found {
     pub(crate) end: usize,
 }
 
+/// Why a scan stopped before the end of a block.
+pub(crate) struct Stop {
+    pub(crate) fault: Fault,
+    /// Where the value begins that cannot be read.
+    pub(crate) start: usize,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Last {
     Opening,
@@ -79,7 +86,7 @@ impl Steps {
     }
 
     /// Whether the ops stand in a container, which may then be empty.
-    pub(super) fn saw_container(&self) -> bool {
+    pub(crate) fn saw_container(&self) -> bool {
         self.within != Within::Bare
     }
 
@@ -102,7 +109,7 @@ impl Steps {
             self.ended = place;
             self.ended.advance(&text[counted..last.end.min(block.end)]);
         }
-        scanned.map_err(|fault| self.sited(fault, &batch.tape.source, block))
+        scanned.map_err(|stop| self.sited(stop.fault, &batch.tape.source, block))
     }
 
     /// A fault of [`Steps::scan`] as an error.
@@ -122,7 +129,7 @@ impl Steps {
     }
 
     /// Reads all values of the block that stand where ops belong, from `from` on. How far; or the fault behind them.
-    pub(crate) fn scan(&mut self, tape: &mut Tape, block: &Block, from: usize) -> Result<usize, Fault> {
+    pub(crate) fn scan(&mut self, tape: &mut Tape, block: &Block, from: usize) -> Result<usize, Stop> {
         self.found.clear();
         let source = std::mem::take(&mut tape.source);
         let mut scanner = Scanner::new(source.as_bytes(), from, tape);
@@ -131,7 +138,7 @@ impl Steps {
         scanned
     }
 
-    fn scan_all(&mut self, scanner: &mut Scanner<'_>, block: &Block) -> Result<usize, Fault> {
+    fn scan_all(&mut self, scanner: &mut Scanner<'_>, block: &Block) -> Result<usize, Stop> {
         loop {
             self.skip_space(scanner);
             let (from, mark) = (scanner.pos, scanner.mark());
@@ -139,14 +146,16 @@ impl Steps {
             match self.step(scanner) {
                 Ok(Step::Op(start)) => self.found.push(Found { node, start, end: scanner.pos }),
                 Ok(Step::Passed) => {}
-                Ok(Step::Out) if block.last => return self.end().map(|()| scanner.pos),
-                Ok(Step::Out) => return Ok(scanner.pos),
+                Ok(Step::Out) => {
+                    let ended = if block.last { self.end() } else { Ok(()) };
+                    return ended.map(|()| scanner.pos).map_err(|fault| Stop { fault, start: scanner.pos });
+                }
                 Err(fault) => {
                     scanner.cut(mark);
                     if fault.kind == FaultKind::Incomplete && !block.last {
                         return Ok(from);
                     }
-                    return Err(fault);
+                    return Err(Stop { fault, start: from });
                 }
             }
         }
@@ -229,13 +238,16 @@ impl Steps {
 
     /// Goes on after a fault as if an op could come next.
     pub(crate) fn resume(&mut self) {
+        if self.within == Within::Closed {
+            self.within = Within::Bare;
+        }
         self.last = Last::Opening;
         self.in_comment = false;
         self.started = true;
     }
 }
 
-pub(super) fn too_long(op_bytes_max: usize) -> HistoryError {
+pub(crate) fn too_long(op_bytes_max: usize) -> HistoryError {
     HistoryError::new(ErrorKind::Limit, format!("an op is longer than {op_bytes_max} bytes"))
 }
 

@@ -113,7 +113,8 @@ impl Serialize for Report {
 impl<'de> Deserialize<'de> for Report {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Report, D::Error> {
         let form = ReportForm::deserialize(deserializer)?;
-        let anomaly = |(name, form): (Name, AnomalyForm)| Anomaly { name, count: form.count, witnesses: form.witnesses };
+        let anomaly =
+            |(name, form): (Name, AnomalyForm)| Anomaly { name, count: form.count, witnesses: form.witnesses };
         Ok(Report {
             checker: form.checker,
             verdict: form.valid,

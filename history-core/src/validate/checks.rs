@@ -1,0 +1,251 @@
+//! What is looked at in every op that could be read.
+
+use super::findings::{Findings, Said};
+use super::mops::{self, Mop, Written};
+use super::rule::Rule;
+use crate::batch::Batch;
+use crate::index::Indices;
+use crate::op::OwnField;
+use crate::pairing::Misfit;
+use crate::tape::Tag;
+use crate::{Op, OpKind, Pair, Pairing, Position, Process, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Fields up to which looking for one twice in a row is fastest.
+const FEW_FIELDS: usize = 16;
+
+/// What is known of the ops so far.
+#[derive(Default)]
+pub(super) struct Checks {
+    indices: Indices,
+    pairing: Pairing,
+    /// By slot.
+    in_flight: Vec<Invoked>,
+    written: Written,
+    /// The micro-ops of the op at hand.
+    mops: Vec<Mop>,
+    /// How the numbers of processes were written.
+    processes: FxHashMap<i64, Spelled>,
+    has_time: Option<bool>,
+    last_time: Option<i64>,
+    others: u64,
+    unknown: u64,
+}
+
+/// An invocation, as far as its completion is held against it.
+#[derive(Default)]
+struct Invoked {
+    f: Option<String>,
+    /// Whether its value is a list of micro-ops, which then are `mops`.
+    is_txn: bool,
+    mops: Vec<Mop>,
+    line: u64,
+}
+
+#[derive(Default, Clone, Copy)]
+struct Spelled {
+    int: bool,
+    text: bool,
+    told: bool,
+}
+
+impl Checks {
+    pub(super) fn ops(&self) -> u64 {
+        self.indices.ops()
+    }
+
+    /// Looks at the `i`th op of a batch, whose map stands at `node`.
+    pub(super) fn op(&mut self, batch: &mut Batch, i: usize, node: usize, findings: &mut Findings) {
+        let written = batch.records[i].index;
+        let (index, misplaced) = match self.indices.next(written) {
+            Ok(index) => (index, None),
+            Err(error) => (self.indices.pass(written), Some(error)),
+        };
+        batch.records[i].index = Some(index);
+        let (pair, misfit) = self.pairing.pair_anyway(&batch.op(i));
+        batch.records[i].pair = pair;
+        let op = batch.op(i);
+        let Some(position) = op.position else { return };
+        let text = (batch.tape.source.as_str(), batch.starts_at);
+        if let Some(error) = misplaced {
+            findings
+                .add(Rule::Index, Some(position), text, || Said { message: error.message, expected: error.expected });
+        }
+        if let Some(misfit) = misfit {
+            let rule = match misfit {
+                Misfit::Late | Misfit::Uninvoked(_) => Rule::UnpairedCompletion,
+                Misfit::Busy(..) => Rule::DoubleInvocation,
+                Misfit::Returned(_) => Rule::ProcessAfterInfo,
+            };
+            findings.add(rule, Some(position), text, || {
+                let error = misfit.into_error();
+                Said { message: error.message, expected: error.expected }
+            });
+        }
+        self.fields(batch, node, position, findings);
+        self.time(&op, position, text, findings);
+        match op.process {
+            Process::Client(_) => {}
+            Process::Other(_) => {
+                self.others += 1;
+                return;
+            }
+            Process::Unknown => self.unknown += 1,
+        }
+        self.value(&op, position, text, findings);
+    }
+
+    /// Looks at the fields as they are written.
+    fn fields(&mut self, batch: &Batch, mut node: usize, position: Position, findings: &mut Findings) {
+        let tape = &batch.tape;
+        let text = (tape.source.as_str(), batch.starts_at);
+        while tape.nodes[node].tag == Tag::Tagged {
+            node += 1;
+        }
+        let Value::Map(fields) = Value::at(tape, node) else { return };
+        let mut names = FxHashSet::default();
+        for (at, (key, value)) in fields.iter().enumerate() {
+            let Some(name) = key.as_name() else { continue };
+            match OwnField::from_name(name) {
+                Some(OwnField::Process) => self.process(value, position, text, findings),
+                Some(OwnField::F) if !value.is_nil() && value.as_name().is_none() => {
+                    findings.add(Rule::OddFunction, Some(position), text, || {
+                        Said::new(format!("the op's f is {}, and is passed over", value.kind()))
+                            .expected("a name, like :read")
+                    });
+                }
+                Some(_) => {}
+                None => {
+                    let twice = if fields.len() > FEW_FIELDS {
+                        !names.insert(name)
+                    } else {
+                        fields.iter().take(at).any(|(other, _)| other.as_name() == Some(name))
+                    };
+                    if twice {
+                        findings.add(Rule::DuplicateField, Some(position), text, || {
+                            Said::new(format!("the op has two fields named {name}")).expected("one of each")
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    fn process(&mut self, value: Value<'_>, position: Position, text: (&str, u64), findings: &mut Findings) {
+        let (number, is_text) = match value {
+            Value::Int(number) => (number, false),
+            other => match other.as_name().map(str::parse) {
+                Some(Ok(number)) => (number, true),
+                _ => return,
+            },
+        };
+        let spelled = self.processes.entry(number).or_default();
+        *(if is_text { &mut spelled.text } else { &mut spelled.int }) = true;
+        if spelled.text && spelled.int && !std::mem::replace(&mut spelled.told, true) {
+            findings.add(Rule::MixedProcesses, Some(position), text, || {
+                let (now, before) = if is_text { ("text", "an integer") } else { ("an integer", "text") };
+                Said::new(format!(
+                    "process {number} is {now} here and {before} elsewhere; both are taken for one client"
+                ))
+                .expected("integers")
+            });
+        }
+    }
+
+    fn time(&mut self, op: &Op<'_>, position: Position, text: (&str, u64), findings: &mut Findings) {
+        let first = *self.has_time.get_or_insert(op.time.is_some());
+        // Once is enough.
+        if first != op.time.is_some() && findings.of(Rule::MissingTime) == 0 {
+            findings.add(Rule::MissingTime, Some(position), text, || {
+                Said::new(if first {
+                    "this op has no time, though those before it have one"
+                } else {
+                    "this op has a time, though those before it have none"
+                })
+                .expected("a time in every op, or in none")
+            });
+        }
+        let Some(time) = op.time else { return };
+        if let Some(last) = self.last_time
+            && time < last
+        {
+            findings.add(Rule::TimeGoesBack, Some(position), text, || {
+                Said::new(format!("the op's time, {time}, follows {last}"))
+                    .expected("times that do not decrease: ops in the order in which they happened")
+            });
+        }
+        self.last_time = Some(time);
+    }
+
+    fn value(&mut self, op: &Op<'_>, position: Position, text: (&str, u64), findings: &mut Findings) {
+        let is_txn = mops::read(op.value, &mut self.mops);
+        match op.pair {
+            Pair::Invokes { slot } => {
+                let slot = slot as usize;
+                if self.in_flight.len() <= slot {
+                    self.in_flight.resize_with(slot + 1, Invoked::default);
+                }
+                self.written.add(&self.mops, position, text, findings);
+                let invoked = &mut self.in_flight[slot];
+                invoked.f = op.f.map(str::to_owned);
+                invoked.is_txn = is_txn;
+                invoked.line = position.line;
+                std::mem::swap(&mut invoked.mops, &mut self.mops);
+            }
+            Pair::Completes { slot, .. } => {
+                let invoked = &self.in_flight[slot as usize];
+                if op.f != invoked.f.as_deref() {
+                    let named = |f: Option<&str>| f.map_or("no function".into(), |f| format!("the function {f}"));
+                    findings.add(Rule::FMismatch, Some(position), text, || {
+                        let (f, invoked_f, line) = (named(op.f), named(invoked.f.as_deref()), invoked.line);
+                        Said::new(format!("this completion has {f}, its invocation in line {line} {invoked_f}"))
+                    });
+                }
+                if !invoked.is_txn || !(is_txn || op.kind == OpKind::Ok) {
+                    return;
+                }
+                let difference = if is_txn {
+                    mops::difference(&invoked.mops, &self.mops)
+                } else {
+                    Some("this completion has no list of micro-ops, its invocation has".into())
+                };
+                if let Some(difference) = difference {
+                    findings.add(Rule::MopMismatch, Some(position), text, || {
+                        let line = invoked.line;
+                        Said::new(difference)
+                            .expected(format!("the micro-ops invoked in line {line}, with the values read filled in"))
+                    });
+                }
+            }
+            // Where nothing was invoked, what happened says what was written.
+            Pair::Alone if is_txn && matches!(op.kind, OpKind::Ok | OpKind::Info) => {
+                self.written.add(&self.mops, position, text, findings);
+            }
+            Pair::Alone => {}
+        }
+    }
+
+    /// Remarks on the history as a whole.
+    pub(super) fn finish(&self, findings: &mut Findings) {
+        let mut note = |rule: Rule, message: String| findings.add(rule, None, ("", 0), || Said::new(message));
+        if let Some(first) = self.pairing.first_open() {
+            let (ops, line) = (ops_are(self.pairing.open() as u64), first.line);
+            note(Rule::OpenOps, format!("{ops} in flight at the end, the first from line {line}; they count as info"));
+        }
+        if self.others > 0 {
+            note(Rule::OtherProcesses, format!("{} of processes that are no clients", ops_are(self.others)));
+        }
+        if self.unknown > 0 {
+            let ops = ops_are(self.unknown);
+            note(Rule::UnknownProcesses, format!("{ops} without a process: their order is unknown"));
+        }
+        if self.pairing.completions_only() {
+            let message = "only completions: what ran at the same time is unknown";
+            note(Rule::CompletionsOnly, message.into());
+        }
+    }
+}
+
+fn ops_are(count: u64) -> String {
+    if count == 1 { "1 op is".into() } else { format!("{count} ops are") }
+}

@@ -1,0 +1,86 @@
+//! The problems found so far: of each rule the first few, and how many.
+
+use super::{Problem, Rule};
+use crate::error::{ErrorKind, HistoryError};
+use crate::{Position, Snippet};
+use std::collections::BTreeMap;
+
+/// Collects problems.
+pub(super) struct Findings {
+    each_max: usize,
+    list: Vec<Problem>,
+    counts: BTreeMap<Rule, u64>,
+}
+
+/// What a problem says.
+pub(super) struct Said {
+    pub(super) message: String,
+    pub(super) expected: Option<String>,
+}
+
+impl Said {
+    pub(super) fn new(message: impl Into<String>) -> Said {
+        Said { message: message.into(), expected: None }
+    }
+
+    pub(super) fn expected(mut self, expected: impl Into<String>) -> Said {
+        self.expected = Some(expected.into());
+        self
+    }
+}
+
+impl Findings {
+    pub(super) fn new(each_max: usize) -> Findings {
+        Findings { each_max, list: Vec::new(), counts: BTreeMap::new() }
+    }
+
+    /// Counts an offence, and lists it if there is room. `said` is asked only then; `text` is the block that the position
+    /// lies in, and where it begins.
+    pub(super) fn add(
+        &mut self,
+        rule: Rule,
+        position: Option<Position>,
+        text: (&str, u64),
+        said: impl FnOnce() -> Said,
+    ) {
+        if !self.count(rule) {
+            return;
+        }
+        let Said { message, expected } = said();
+        let snippet = position.and_then(|position| Snippet::of(text.0.as_bytes(), text.1, position));
+        self.list.push(Problem { rule, severity: rule.severity(), message, expected, position, snippet });
+    }
+
+    /// Counts an error of a reader, and lists it if there is room.
+    pub(super) fn add_error(&mut self, error: HistoryError, text: &str, starts_at: u64) {
+        let error = error.with_source(text.as_bytes(), starts_at);
+        let rule = match error.kind {
+            ErrorKind::Io => Rule::Unreadable,
+            ErrorKind::Limit => Rule::Limit,
+            ErrorKind::NotAnOp => Rule::NotAnOp,
+            _ => Rule::Syntax,
+        };
+        if self.count(rule) {
+            let HistoryError { message, expected, position, snippet, .. } = error;
+            self.list.push(Problem { rule, severity: rule.severity(), message, expected, position, snippet });
+        }
+    }
+
+    /// Counts an offence. Whether to list it.
+    fn count(&mut self, rule: Rule) -> bool {
+        let count = self.counts.entry(rule).or_default();
+        *count += 1;
+        *count <= self.each_max as u64
+    }
+
+    /// How often a rule was offended against.
+    pub(super) fn of(&self, rule: Rule) -> u64 {
+        self.counts.get(&rule).copied().unwrap_or_default()
+    }
+
+    /// All problems, in the order of the text, and the counts.
+    pub(super) fn finish(mut self) -> (Vec<Problem>, Vec<(Rule, u64)>) {
+        self.list.sort_by_key(|problem| problem.position.map_or(u64::MAX, |position| position.offset));
+        (self.list, self.counts.into_iter().collect())
+    }
+}

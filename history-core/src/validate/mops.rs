@@ -1,0 +1,124 @@
+//! Micro-ops: what a transaction says it will do, and whether it did that.
+
+use super::findings::{Findings, Said};
+use super::rule::Rule;
+use crate::{Datum, Position, Value};
+use rustc_hash::FxHashMap;
+use std::fmt;
+
+/// What a micro-op does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MopF {
+    Read,
+    Write,
+    Append,
+}
+
+/// A micro-op. A read has no value: what an invocation expects to read says nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Mop {
+    f: MopF,
+    key: Datum,
+    value: Datum,
+}
+
+impl fmt::Display for Mop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.f {
+            MopF::Read => write!(f, "[:r {} ...]", self.key),
+            MopF::Write => write!(f, "[:w {} {}]", self.key, self.value),
+            MopF::Append => write!(f, "[:append {} {}]", self.key, self.value),
+        }
+    }
+}
+
+/// Puts the micro-ops of a transaction's value into `mops`. False if it is not a list of such.
+pub(super) fn read(value: Value<'_>, mops: &mut Vec<Mop>) -> bool {
+    mops.clear();
+    let Some(items) = value.as_seq() else { return false };
+    mops.extend(items.iter().map_while(mop));
+    mops.len() == items.len()
+}
+
+fn mop(value: Value<'_>) -> Option<Mop> {
+    let mut parts = value.as_seq()?.iter();
+    let (f, key, value) = (parts.next()?, parts.next()?, parts.next()?);
+    let f = match f.as_name()? {
+        "r" | "read" => MopF::Read,
+        "w" | "write" => MopF::Write,
+        "append" => MopF::Append,
+        _ => return None,
+    };
+    let value = if f == MopF::Read { Datum::Nil } else { value.to_datum() };
+    parts.next().is_none().then(|| Mop { f, key: key.to_datum(), value })
+}
+
+/// How a completion's micro-ops differ from its invocation's, if they do.
+pub(super) fn difference(invoked: &[Mop], completed: &[Mop]) -> Option<String> {
+    if invoked.len() != completed.len() {
+        return Some(format!("this completion has {} micro-ops, its invocation {}", completed.len(), invoked.len()));
+    }
+    let at = invoked.iter().zip(completed).position(|(invoked, completed)| invoked != completed)?;
+    Some(format!("micro-op {} of this completion is {}, of its invocation {}", at + 1, completed[at], invoked[at]))
+}
+
+/// What was written to which key, and the types of keys.
+#[derive(Default)]
+pub(super) struct Written {
+    /// Key and value to the line, where both are integers.
+    ints: FxHashMap<(i64, i64), u64>,
+    /// The same for all others, by their text.
+    others: FxHashMap<Box<str>, u64>,
+    /// The type of the first key, and its line.
+    key_kind: Option<(&'static str, u64)>,
+}
+
+impl Written {
+    /// Notes what an op's micro-ops wrote, and says what it should not have.
+    pub(super) fn add(&mut self, mops: &[Mop], position: Position, text: (&str, u64), findings: &mut Findings) {
+        for mop in mops {
+            self.key(&mop.key, position, text, findings);
+            if mop.f == MopF::Read {
+                continue;
+            }
+            let line = match (&mop.key, &mop.value) {
+                (Datum::Int(key), Datum::Int(value)) => *self.ints.entry((*key, *value)).or_insert(position.line),
+                (key, value) => *self.others.entry(format!("{key} {value}").into_boxed_str()).or_insert(position.line),
+            };
+            if line != position.line {
+                findings.add(Rule::DuplicateWrite, Some(position), text, || {
+                    Said::new(format!(
+                        "{mop} was written before, in line {line}: who reads it cannot tell which it was"
+                    ))
+                    .expected("values that are never written twice to one key")
+                });
+            }
+        }
+    }
+
+    fn key(&mut self, key: &Datum, position: Position, text: (&str, u64), findings: &mut Findings) {
+        let kind = kind(key);
+        let (first, line) = *self.key_kind.get_or_insert((kind, position.line));
+        // Once is enough: of two types neither is right.
+        if first != kind && findings.of(Rule::MixedKeys) == 0 {
+            findings.add(Rule::MixedKeys, Some(position), text, || {
+                Said::new(format!("the key {key} is {kind}, and a key in line {line} is {first}"))
+                    .expected("keys of one type; 1 and \"1\" are two keys")
+            });
+        }
+    }
+}
+
+fn kind(key: &Datum) -> &'static str {
+    match key {
+        Datum::Nil => "nil",
+        Datum::Int(_) | Datum::Big(_) => "an integer",
+        Datum::Str(_) => "a string",
+        Datum::Keyword(_) => "a keyword",
+        Datum::Symbol(_) => "a symbol",
+        Datum::Bool(_) => "a boolean",
+        Datum::Float(_) => "a float",
+        Datum::Char(_) => "a character",
+        Datum::Vector(_) | Datum::List(_) | Datum::Set(_) | Datum::Map(_) | Datum::Tagged(..) => "a collection",
+    }
+}

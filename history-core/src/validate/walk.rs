@@ -1,0 +1,258 @@
+//! Through the text of a history, past everything in it that cannot be read.
+
+use super::checks::Checks;
+use super::findings::{Findings, Said};
+use super::resync::{self, Next};
+use super::{Problems, Rule};
+use crate::batch::{Batch, Record};
+use crate::error::{ErrorKind, HistoryError};
+use crate::read::{Block, Blocks, Place, Sniffed, Steps, Stop, sniff, too_long};
+use crate::syntax::FaultKind;
+use crate::{Format, Limits, Position, Reader};
+
+pub(super) struct Walk<'s> {
+    blocks: Blocks<'s>,
+    format: Option<Format>,
+    limits: Limits,
+    each_max: usize,
+    steps: Option<Steps>,
+    batch: Batch,
+    checks: Checks,
+    findings: Findings,
+    /// Looking for an op, after one that cannot be read.
+    skipping: Option<Skip>,
+    /// How many ops could not be read.
+    unreadable: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Skip {
+    /// How far right the op that cannot be read begins.
+    column: usize,
+    /// Whether the next block begins in the middle of a line.
+    mid_line: bool,
+    /// Where it goes wrong.
+    position: Position,
+    /// Whether brackets were passed over since.
+    passed_ops: bool,
+}
+
+/// What comes after a block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Then {
+    More,
+    /// Nothing: the text was looked at to its end.
+    End,
+    /// Nothing: the rest of the text was not looked at.
+    Stop,
+}
+
+impl<'s> Walk<'s> {
+    pub(super) fn new(reader: Reader<'s>, each_max: usize) -> Walk<'s> {
+        let (blocks, format, limits) = reader.into_parts();
+        Walk {
+            blocks,
+            format,
+            limits,
+            each_max,
+            steps: None,
+            batch: Batch::new(),
+            checks: Checks::default(),
+            findings: Findings::new(each_max),
+            skipping: None,
+            unreadable: 0,
+        }
+    }
+
+    pub(super) fn run(mut self) -> Problems {
+        let complete = loop {
+            match self.block() {
+                Then::More => {}
+                Then::End => break true,
+                Then::Stop => break false,
+            }
+        };
+        let in_container = self.steps.as_ref().is_some_and(Steps::saw_container);
+        if complete && self.checks.ops() == 0 && self.unreadable == 0 && !in_container {
+            self.error(HistoryError::new(ErrorKind::NotAnOp, "there is no op in it").expected(crate::batch::OP));
+        }
+        self.checks.finish(&mut self.findings);
+        let (list, counts) = self.findings.finish();
+        Problems { format: self.format, ops: self.checks.ops(), list, counts, complete }
+    }
+
+    fn error(&mut self, error: HistoryError) {
+        self.findings.add_error(error, &self.batch.tape.source, self.batch.starts_at);
+    }
+
+    /// Looks at the next block.
+    fn block(&mut self) -> Then {
+        self.batch.clear();
+        let block = match self.blocks.fill(&mut self.batch.tape.source) {
+            Ok(block) => block,
+            Err(error) => {
+                self.error(error);
+                return Then::Stop;
+            }
+        };
+        self.batch.starts_at = block.offset();
+        let format = match self.format {
+            Some(format) => format,
+            None => match sniff(&self.batch.tape.source[block.start..], block.last) {
+                Ok(Sniffed::Known(format)) => format,
+                Ok(Sniffed::More(space)) => return self.keep(&block, block.start + space),
+                Err(error) => {
+                    self.error(error.at(block.place.position()));
+                    return Then::Stop;
+                }
+            },
+        };
+        self.format = Some(format);
+        self.steps.get_or_insert_with(|| Steps::new(format));
+        let mut from = block.start;
+        if block.carried > self.limits.op_bytes_max {
+            self.error(too_long(self.limits.op_bytes_max).at(block.place.position()));
+            self.unreadable += 1;
+            let position = block.place.position();
+            self.skipping = Some(Skip { column: self.column(from), mid_line: true, position, passed_ops: false });
+        }
+        if let Some(skip) = self.skipping.take() {
+            match self.skip(skip, &block, format) {
+                Ok(at) => from = at,
+                Err(then) => return then,
+            }
+        }
+        self.ops(&block, format, from)
+    }
+
+    fn column(&self, at: usize) -> usize {
+        resync::column(&self.batch.tape.source, at)
+    }
+
+    fn keep(&mut self, block: &Block, consumed: usize) -> Then {
+        self.blocks.keep(&self.batch.tape.source, block, consumed);
+        if block.last { Then::End } else { Then::More }
+    }
+
+    /// Where the next op begins in a block; or what to do if none does.
+    fn skip(&mut self, skip: Skip, block: &Block, format: Format) -> Result<usize, Then> {
+        let text = &self.batch.tape.source;
+        let next = if skip.mid_line {
+            match memchr::memchr(b'\n', &text.as_bytes()[block.start..]) {
+                Some(end) => resync::next(text, format, block.start + end + 1, skip.column),
+                None => Next::MidLine,
+            }
+        } else {
+            resync::next(text, format, block.start, skip.column)
+        };
+        self.go_on(next, skip, block, block.start)
+    }
+
+    /// Goes on after an op that cannot be read, with the text from `from` on.
+    fn go_on(&mut self, next: Next, mut skip: Skip, block: &Block, from: usize) -> Result<usize, Then> {
+        let consumed = match next {
+            Next::At(at) => {
+                if let Some(steps) = &mut self.steps {
+                    steps.resume();
+                }
+                return Ok(at);
+            }
+            Next::Unclear(line) => line,
+            Next::MidLine => block.end,
+        };
+        skip.mid_line = next == Next::MidLine;
+        skip.passed_ops |= self.batch.tape.source[from.min(consumed)..consumed].contains('{');
+        self.skipping = Some(skip);
+        if block.last && skip.passed_ops {
+            let message = "no line behind this begins an op, so the rest of the text was not looked at";
+            self.stopped(skip.position, message.into());
+            return Err(Then::Stop);
+        }
+        Err(self.keep(block, consumed))
+    }
+
+    /// Looks at the ops of a block, from `from` on.
+    fn ops(&mut self, block: &Block, format: Format, mut from: usize) -> Then {
+        let mut seen = (block.start, block.place);
+        loop {
+            let Some(steps) = &mut self.steps else { return Then::Stop };
+            let scanned = steps.scan(&mut self.batch.tape, block, from);
+            self.found(block, &mut seen);
+            let (start, reach, fault) = match scanned {
+                Ok(consumed) if block.last || consumed >= block.end => return self.keep(block, consumed),
+                Ok(consumed) => (consumed, block.end, None),
+                Err(Stop { fault, start }) => {
+                    let open = fault.kind == FaultKind::Incomplete;
+                    (start, if open { block.end } else { fault.at.unwrap_or(block.end) }, Some(fault))
+                }
+            };
+            if let Some(at) = resync::inside(&mut self.batch.tape, format, start, reach) {
+                self.not_closed(block, start, at);
+                from = at;
+                if let Some(steps) = &mut self.steps {
+                    steps.resume();
+                }
+            } else {
+                let Some(fault) = fault else { return self.keep(block, start) };
+                let Some(steps) = &self.steps else { return Then::Stop };
+                let error = steps.sited(fault, &self.batch.tape.source, block);
+                self.error(error);
+                self.unreadable += 1;
+                let next = resync::after(&self.batch.tape.source, format, start, reach);
+                let position = block.place_of(&self.batch.tape.source, reach).position();
+                let skip = Skip { column: self.column(start), mid_line: false, position, passed_ops: false };
+                match self.go_on(next, skip, block, reach) {
+                    Ok(at) => from = at,
+                    Err(then) => return then,
+                }
+            }
+            if self.unreadable > self.each_max {
+                let position = block.place_of(&self.batch.tape.source, from).position();
+                let message =
+                    format!("{} ops could not be read; the rest of the text was not looked at", self.unreadable);
+                self.stopped(position, message);
+                return Then::Stop;
+            }
+        }
+    }
+
+    fn stopped(&mut self, position: Position, message: String) {
+        let text = (self.batch.tape.source.as_str(), self.batch.starts_at);
+        self.findings.add(Rule::Stopped, Some(position), text, || Said::new(message));
+    }
+
+    fn not_closed(&mut self, block: &Block, start: usize, next: usize) {
+        let text = &self.batch.tape.source;
+        let (position, next) = (block.place_of(text, start).position(), block.place_of(text, next).position());
+        let message = format!("this op is not closed before the next one begins, in line {}", next.line);
+        self.error(HistoryError::new(ErrorKind::Syntax, message).expected("all its brackets and quotes").at(position));
+        self.unreadable += 1;
+    }
+
+    /// Looks at the values that were found. `seen` is how far places were counted.
+    fn found(&mut self, block: &Block, seen: &mut (usize, Place)) {
+        let Some(steps) = &self.steps else { return };
+        for found in steps.found() {
+            let (counted, place) = seen;
+            place.advance(&self.batch.tape.source.as_bytes()[*counted..found.start.min(block.end)]);
+            *counted = found.start;
+            let position = place.position();
+            if found.end - found.start > self.limits.op_bytes_max {
+                let error = too_long(self.limits.op_bytes_max).at(position);
+                self.findings.add_error(error, &self.batch.tape.source, self.batch.starts_at);
+                continue;
+            }
+            match Record::new(&self.batch.tape, found.node, position) {
+                Ok(record) => {
+                    self.batch.records.push(record);
+                    let i = self.batch.records.len() - 1;
+                    self.checks.op(&mut self.batch, i, found.node, &mut self.findings);
+                }
+                Err(fault) => {
+                    let error = crate::read::fault_error(fault, *place);
+                    self.findings.add_error(error, &self.batch.tape.source, self.batch.starts_at);
+                }
+            }
+        }
+    }
+}
