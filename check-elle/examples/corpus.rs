@@ -52,9 +52,9 @@ fn main() -> Result<()> {
 }
 
 fn judge(text: &[u8]) -> std::result::Result<Report, HistoryError> {
-    let run = ListAppend::default().start(&Options::new()).map_err(|e| {
-        HistoryError::new(history_core::ErrorKind::Unexpected, e.to_string())
-    })?;
+    let run = ListAppend::default()
+        .start(&Options::new())
+        .map_err(|e| HistoryError::new(history_core::ErrorKind::Unexpected, e.to_string()))?;
     check(run, &mut Reader::new(text), &Budget::default())
 }
 
