@@ -104,7 +104,7 @@ impl ListAppend {
     ///
     /// If a parameter is out of its range.
     pub fn simulation(&self) -> Result<Simulation, ParameterError> {
-        self.check()?;
+        self.validate()?;
         Ok(Simulation::new(self.load(), Box::new(ListStore::new(self))))
     }
 
@@ -120,7 +120,12 @@ impl ListAppend {
         }
     }
 
-    fn check(&self) -> Result<(), ParameterError> {
+    /// Whether these parameters can be simulated.
+    ///
+    /// # Errors
+    ///
+    /// If a parameter is out of its range.
+    pub fn validate(&self) -> Result<(), ParameterError> {
         check_count("txns", self.txns, 0, 1_000_000_000)?;
         check_count("clients", self.clients.into(), 1, 100_000)?;
         check_count("keys", self.keys.into(), 1, 1_000_000)?;
