@@ -20,7 +20,8 @@ pub(crate) fn types(world: &World) -> Vec<&'static str> {
 
 fn g1a(world: &World) -> bool {
     world.txns.iter().filter(|txn| txn.is_ok()).flat_map(|txn| txn.reads()).any(|(key, list)| {
-        list.iter().any(|element| world.writer(key, *element).is_some_and(|writer| world.txns[writer].kind == Kind::Fail))
+        list.iter()
+            .any(|element| world.writer(key, *element).is_some_and(|writer| world.txns[writer].kind == Kind::Fail))
     })
 }
 
@@ -111,13 +112,17 @@ fn lost_update(world: &World) -> bool {
 }
 
 fn duplicate_elements(world: &World) -> bool {
-    world.txns.iter().filter(|txn| txn.may_have_happened()).flat_map(|txn| txn.reads()).any(|(_, list)| {
-        list.iter().enumerate().any(|(at, element)| list[..at].contains(element))
-    })
+    world
+        .txns
+        .iter()
+        .filter(|txn| txn.may_have_happened())
+        .flat_map(|txn| txn.reads())
+        .any(|(_, list)| list.iter().enumerate().any(|(at, element)| list[..at].contains(element)))
 }
 
 fn incompatible_order(world: &World) -> bool {
-    let reads: Vec<_> =
-        world.txns.iter().filter(|txn| txn.may_have_happened()).flat_map(|txn| txn.reads()).collect();
-    reads.iter().any(|(a_key, a)| reads.iter().any(|(b_key, b)| a_key == b_key && !a.starts_with(b) && !b.starts_with(a)))
+    let reads: Vec<_> = world.txns.iter().filter(|txn| txn.may_have_happened()).flat_map(|txn| txn.reads()).collect();
+    reads
+        .iter()
+        .any(|(a_key, a)| reads.iter().any(|(b_key, b)| a_key == b_key && !a.starts_with(b) && !b.starts_with(a)))
 }

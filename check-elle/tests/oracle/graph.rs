@@ -97,7 +97,17 @@ impl Graph {
                 }
             }
         }
+        graph.keep_strongest();
         graph
+    }
+
+    /// Of several relations by what two transactions wrote and read, the first of ww, wr and rw names the step between them.
+    /// The specification does not say so; the reference does it.
+    fn keep_strongest(&mut self) {
+        for relations in self.edges.iter_mut().flatten() {
+            let strongest = relations.iter().copied().filter(|relation| *relation != Relation::Order).min();
+            relations.retain(|relation| *relation == Relation::Order || Some(*relation) == strongest);
+        }
     }
 
     fn add(&mut self, world: &World, from: usize, to: usize, relation: Relation) {

@@ -1,6 +1,7 @@
 //! Which anomalies imply which, and which models they rule out: the specification's lists once more, as text.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 pub(crate) type Names = BTreeSet<String>;
 
@@ -104,10 +105,7 @@ const FORBIDS: &[(&str, &str)] = &[
         "strong-session-snapshot-isolation",
         "internal G1-process G-nonadjacent-process strong-session-snapshot-isolation-cycle-exists",
     ),
-    (
-        "strong-snapshot-isolation",
-        "internal G1-realtime G-nonadjacent-realtime strong-snapshot-isolation-cycle-exists",
-    ),
+    ("strong-snapshot-isolation", "internal G1-realtime G-nonadjacent-realtime strong-snapshot-isolation-cycle-exists"),
     ("strong-session-serializable", "G1-process G2-process strong-session-serializable-cycle-exists"),
     ("strict-serializable", "G1 G1c-realtime G2-realtime PL-SS-cycle-exists"),
 ];
@@ -116,60 +114,69 @@ fn words(text: &str) -> impl Iterator<Item = String> {
     text.split_whitespace().map(str::to_owned)
 }
 
-/// The anomalies that this one also is, itself included.
-pub(crate) fn also_is(anomaly: &str) -> Names {
-    let mut all = Names::from([anomaly.to_owned()]);
-    loop {
-        let more: Vec<String> = all.iter().flat_map(|name| also_is_directly(name)).collect();
-        let before = all.len();
-        all.extend(more);
-        if all.len() == before {
-            return all;
+/// All that follows from the lists, worked out once.
+struct Lattice {
+    /// For each anomaly all that it also is, itself included.
+    also_is: BTreeMap<String, Names>,
+    /// For each model itself and all weaker ones.
+    implied: BTreeMap<String, Names>,
+    /// For each model all anomalies that rule it out.
+    ruled_out_by: BTreeMap<String, Names>,
+}
+
+static LATTICE: LazyLock<Lattice> = LazyLock::new(|| {
+    let also_is = closures(anomalies(), also_is_directly);
+    let implied = closures(models(), |model| right_of(IMPLIES, model));
+    let forbidden = |model: &String| -> Names {
+        let forbids: Names = implied[model].iter().flat_map(|weaker| right_of(FORBIDS, weaker)).collect();
+        also_is.iter().filter(|(_, also)| !also.is_disjoint(&forbids)).map(|(name, _)| name.clone()).collect()
+    };
+    let ruled_out_by = implied.keys().map(|model| (model.clone(), forbidden(model))).collect();
+    Lattice { also_is, implied, ruled_out_by }
+});
+
+/// What stands to the right of a name.
+fn right_of(list: &[(&str, &str)], name: &str) -> Vec<String> {
+    list.iter().filter(|(left, _)| *left == name).flat_map(|(_, right)| words(right)).collect()
+}
+
+/// For each name all that follows from it, itself included.
+fn closures(names: Names, directly: impl Fn(&str) -> Vec<String>) -> BTreeMap<String, Names> {
+    let closure = |name: String| {
+        let mut all = Names::from([name.clone()]);
+        loop {
+            let more: Vec<String> = all.iter().flat_map(|name| directly(name)).collect();
+            let before = all.len();
+            all.extend(more);
+            if all.len() == before {
+                return (name, all);
+            }
         }
-    }
+    };
+    names.into_iter().map(closure).collect()
 }
 
 fn also_is_directly(anomaly: &str) -> Vec<String> {
-    let mut also: Vec<String> =
-        ALSO_IS.iter().filter(|(name, _)| *name == anomaly).flat_map(|(_, also)| words(also)).collect();
+    let mut also = right_of(ALSO_IS, anomaly);
     let (base, suffix) = match anomaly.rsplit_once('-') {
         Some((base, suffix @ ("process" | "realtime"))) => (base, format!("-{suffix}")),
         _ => (anomaly, String::new()),
     };
-    for (name, right) in ALSO_IS_SUFFIXED {
-        if *name == base {
-            also.extend(words(right).map(|word| word + &suffix));
-        }
-    }
-    if SIX.contains(&base) {
-        match suffix.as_str() {
-            "" => also.push(format!("{base}-process")),
-            "-process" => also.push(format!("{base}-realtime")),
-            _ => {}
-        }
+    also.extend(right_of(ALSO_IS_SUFFIXED, base).into_iter().map(|word| word + &suffix));
+    match suffix.as_str() {
+        "" if SIX.contains(&base) => also.push(format!("{base}-process")),
+        "-process" if SIX.contains(&base) => also.push(format!("{base}-realtime")),
+        _ => {}
     }
     also
 }
 
-/// A model and all weaker ones.
-pub(crate) fn implied(model: &str) -> Names {
-    let mut all = Names::from([model.to_owned()]);
-    loop {
-        let more: Vec<String> =
-            IMPLIES.iter().filter(|(name, _)| all.contains(*name)).flat_map(|(_, weaker)| words(weaker)).collect();
-        let before = all.len();
-        all.extend(more);
-        if all.len() == before {
-            return all;
-        }
-    }
-}
-
-/// Whether a model, or one that it implies, forbids an anomaly, or something that this also is.
-pub(crate) fn forbids(model: &str, anomaly: &str) -> bool {
-    let also = also_is(anomaly);
-    let models = implied(model);
-    FORBIDS.iter().filter(|(name, _)| models.contains(*name)).flat_map(|(_, list)| words(list)).any(|a| also.contains(&a))
+/// All anomalies that are named anywhere.
+fn anomalies() -> Names {
+    let suffixed = SIX.iter().flat_map(|name| ["", "-process", "-realtime"].map(|suffix| format!("{name}{suffix}")));
+    let implying = ALSO_IS.iter().flat_map(|(left, right)| words(left).chain(words(right)));
+    let forbidden = FORBIDS.iter().flat_map(|(_, right)| words(right));
+    suffixed.chain(implying).chain(forbidden).collect()
 }
 
 /// All models that are named anywhere.
@@ -177,9 +184,20 @@ pub(crate) fn models() -> Names {
     IMPLIES.iter().flat_map(|(stronger, weaker)| words(weaker).chain(words(stronger))).collect()
 }
 
+/// The anomalies that this one also is, itself included.
+pub(crate) fn also_is(anomaly: &str) -> &'static Names {
+    &LATTICE.also_is[anomaly]
+}
+
+/// Whether a model, or one that it implies, forbids an anomaly, or something that this also is.
+pub(crate) fn forbids(model: &str, anomaly: &str) -> bool {
+    LATTICE.ruled_out_by[model].contains(anomaly)
+}
+
 /// The weakest models that these anomalies rule out, and the stronger ones that go with them.
 pub(crate) fn ruled_out(anomalies: &Names) -> (Names, Names) {
-    let out: Names =
-        models().into_iter().filter(|model| anomalies.iter().any(|anomaly| forbids(model, anomaly))).collect();
-    out.iter().cloned().partition(|model| implied(model).iter().all(|weaker| weaker == model || !out.contains(weaker)))
+    let is_out = |(_, by): &(&String, &Names)| !by.is_disjoint(anomalies);
+    let out: Names = LATTICE.ruled_out_by.iter().filter(is_out).map(|(model, _)| model.clone()).collect();
+    let is_weakest = |model: &String| LATTICE.implied[model].intersection(&out).count() == 1;
+    out.iter().cloned().partition(is_weakest)
 }

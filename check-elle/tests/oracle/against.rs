@@ -1,0 +1,67 @@
+//! Holds a checker against the oracle: the verdict, the types, the models, and every witness.
+
+use super::{Judgement, Question, judge, lattice::Names};
+use check_elle::anomaly::{AnomalySet, AnomalyType};
+use check_elle::certify::certify;
+use check_elle::list_append::{ListAppend, check};
+use check_elle::model::Model;
+use history_core::{History, Report, Verdict};
+
+/// Anything that judges histories.
+pub(crate) type Judge = dyn Fn(&History, &Question<'_>) -> Report;
+
+/// The checker under test.
+pub(crate) fn checker(history: &History, question: &Question<'_>) -> Report {
+    let model = |name: &&str| Model::from_name(name).expect("the oracle's names are known");
+    let mut anomalies = AnomalySet::EMPTY;
+    for name in question.anomalies {
+        anomalies.insert(AnomalyType::from_name(name).expect("the oracle's names are known"));
+    }
+    let consistency_models = question.models.iter().map(model).collect();
+    let options = ListAppend { consistency_models, anomalies, ..ListAppend::default() };
+    check(history, &options).expect("histories of tests are small")
+}
+
+/// Checks a history both ways.
+///
+/// # Errors
+///
+/// In what the two differ, or why a witness proves nothing.
+pub(crate) fn compare(text: &str, question: &Question<'_>, judged_by: &Judge) -> Result<Report, String> {
+    let history = History::parse(text).map_err(|error| format!("{error}\n{text}"))?;
+    let report = judged_by(&history, question);
+    agree(&history, question, &report).map_err(|why| {
+        let Question { models, anomalies } = question;
+        format!("{why}\nmodels {models:?}, anomalies {anomalies:?}, of the history\n{text}")
+    })?;
+    Ok(report)
+}
+
+fn agree(history: &History, question: &Question<'_>, report: &Report) -> Result<(), String> {
+    match judge(history, question) {
+        Ok(judgement) => agree_on(&judgement, report)?,
+        Err(_) => same("verdict of a malformed history", &Verdict::Unknown, &report.verdict)?,
+    }
+    for anomaly in &report.anomalies {
+        let has_witness = anomaly.name == "empty-transaction-graph" || !anomaly.witnesses.is_empty();
+        same(&format!("{}: has a witness", anomaly.name), &true, &has_witness)?;
+        for witness in &anomaly.witnesses {
+            certify(history, &anomaly.name, witness)
+                .map_err(|error| format!("{} is not certified: {error}\n{witness:#?}", anomaly.name))?;
+        }
+    }
+    Ok(())
+}
+
+fn agree_on(judgement: &Judgement, report: &Report) -> Result<(), String> {
+    let types: Names = report.anomaly_types().map(str::to_owned).collect();
+    let names = |list: &[std::borrow::Cow<'_, str>]| -> Names { list.iter().map(|name| name.to_string()).collect() };
+    same("anomaly types", &judgement.anomaly_types, &types)?;
+    same("verdict", &judgement.verdict, &report.verdict)?;
+    same("models ruled out", &judgement.not, &names(&report.not))?;
+    same("models ruled out with them", &judgement.also_not, &names(&report.also_not))
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, oracle: &T, checker: &T) -> Result<(), String> {
+    if oracle == checker { Ok(()) } else { Err(format!("{what}: the oracle says {oracle:?}, the checker {checker:?}")) }
+}

@@ -1,0 +1,226 @@
+//! Tiny histories with what the specification says of each: every type of anomaly at least once, and what only looks like
+//! one.
+//!
+//! A history is a line for each op: process, type, micro-ops. `ax1` appends 1 to x; `rx[1 2]` is a read of x, `rx?` one of
+//! nil. Where no op is an invocation there is no real time.
+
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    pub(crate) models: &'static [&'static str],
+    pub(crate) history: &'static str,
+    /// The anomaly types, in any order.
+    pub(crate) types: &'static str,
+    /// As reports name it.
+    pub(crate) verdict: &'static str,
+}
+
+const STRICT: &[&str] = &["strict-serializable"];
+const SESSION: &[&str] = &["strong-session-serializable"];
+const SERIALIZABLE: &[&str] = &["serializable"];
+
+const fn invalid(
+    name: &'static str,
+    models: &'static [&'static str],
+    types: &'static str,
+    history: &'static str,
+) -> Case {
+    Case { name, models, history, types, verdict: "false" }
+}
+
+const fn valid(name: &'static str, models: &'static [&'static str], history: &'static str) -> Case {
+    Case { name, models, history, types: "", verdict: "true" }
+}
+
+/// Nothing relates the transactions.
+const fn unrelated(name: &'static str, history: &'static str) -> Case {
+    Case { name, models: STRICT, history, types: "empty-transaction-graph", verdict: "unknown" }
+}
+
+pub(crate) const CASES: &[Case] = &[
+    valid("one appends, another reads", STRICT, "0 ok ax1\n1 ok rx[1]"),
+    unrelated("a transaction alone", "0 ok ax1 rx[1] ax2 ry[]"),
+    // Cycles of data.
+    invalid("G0", STRICT, "G0", "0 ok ax1 ay1\n1 ok ax2 ay2\n2 ok rx[1 2] ry[2 1]"),
+    invalid("G1c", STRICT, "G1c", "0 ok ax1 ry[1]\n1 ok ay1 rx[1]"),
+    invalid("G-single", STRICT, "G-single-item", "0 ok rx[] ry[1]\n1 ok ax1 ay1"),
+    invalid(
+        "G-nonadjacent: a long fork",
+        STRICT,
+        "G-nonadjacent-item",
+        "0 ok ax1\n1 ok ay1\n2 ok rx[1] ry[]\n3 ok rx[] ry[1]",
+    ),
+    invalid("G2: write skew", STRICT, "G2-item", "0 ok rx[] ay1\n1 ok ry[] ax1"),
+    invalid(
+        "each component has its own",
+        STRICT,
+        "G0 G-single-item",
+        "0 ok ax1 ay1\n1 ok ax2 ay2\n2 ok rx[1 2] ry[2 1]\n3 ok rz[] rw[1]\n4 ok az1 aw1",
+    ),
+    invalid(
+        "a walk without adjacent rw edges that is no cycle",
+        STRICT,
+        "G0 G2-item",
+        "0 ok ax1 ay2 rz[] aw1\n1 ok ax2 ay1\n2 ok az1\n3 ok rz[1] rw[]\n4 ok rx[1 2] ry[1 2]",
+    ),
+    // The same with process edges.
+    invalid("G0-process", SESSION, "G0-process", "0 ok ax1\n0 ok ax2\n1 ok rx[2 1]"),
+    invalid("G1c-process", SESSION, "G1c-process", "0 ok rx[1]\n0 ok ax1"),
+    invalid("G-single-process", SESSION, "G-single-item-process", "0 ok ax1\n0 ok rx[]"),
+    invalid("G-nonadjacent-process", SESSION, "G-nonadjacent-item-process", "0 ok ax1\n0 ok ry[]\n1 ok ay1\n1 ok rx[]"),
+    invalid("G2-process", SESSION, "G2-item-process", "0 ok ay1\n0 ok rx[]\n1 ok ax1 ry[]"),
+    valid("a process alone orders nothing for serializability", SERIALIZABLE, "0 ok rx[1]\n0 ok ax1"),
+    valid("no process edges where real time is asked for", STRICT, "0 ok rx[1]\n0 ok ax1"),
+    valid("a failed read is no part of a process", SESSION, "0 ok ax1\n0 fail rx[]\n1 ok rx[1]"),
+    valid("an info transaction is no part of a process", SESSION, "1 ok ax1\n0 ok rx[1]\n0 info rx?"),
+    // The same in real time.
+    invalid(
+        "G0-realtime",
+        STRICT,
+        "G0-realtime",
+        "2 invoke rx?\n0 invoke ax1\n0 ok ax1\n1 invoke ax2\n1 ok ax2\n2 ok rx[2 1]",
+    ),
+    invalid("G1c-realtime", STRICT, "G1c-realtime", "0 invoke rx?\n0 ok rx[1]\n1 invoke ax1\n1 ok ax1"),
+    invalid("G-single-realtime", STRICT, "G-single-item-realtime", "0 invoke ax1\n0 ok ax1\n1 invoke rx?\n1 ok rx[]"),
+    invalid(
+        "G-nonadjacent-realtime",
+        STRICT,
+        "G-nonadjacent-item-realtime",
+        "3 invoke ry? rx?\n2 invoke ay1\n0 invoke ax1\n0 ok ax1\n1 invoke ry?\n1 ok ry[]\n2 ok ay1\n3 ok ry[1] rx[]",
+    ),
+    invalid(
+        "G2-realtime",
+        STRICT,
+        "G2-item-realtime",
+        "1 invoke ax1 ry?\n2 invoke ay1\n2 ok ay1\n0 invoke rx?\n0 ok rx[]\n1 ok ax1 ry[]",
+    ),
+    valid("a stale read is serializable", SERIALIZABLE, "0 invoke ax1\n0 ok ax1\n1 invoke rx?\n1 ok rx[]"),
+    valid("overlapping in time", STRICT, "0 invoke ax1\n1 invoke rx?\n0 ok ax1\n1 ok rx[]"),
+    invalid(
+        "what was invoked later and is info may not have come before",
+        STRICT,
+        "G1c-realtime",
+        "0 invoke rx?\n0 ok rx[1]\n1 invoke ax1\n1 info ax1",
+    ),
+    invalid("the same, still open", STRICT, "G1c-realtime", "0 invoke rx?\n0 ok rx[1]\n1 invoke ax1"),
+    // One key, or one transaction.
+    invalid("G1a", STRICT, "G1a empty-transaction-graph", "0 fail ax1\n1 ok rx[1]"),
+    invalid("G1b", STRICT, "G1b G-single-item", "0 ok ax1 ax2\n1 ok rx[1]"),
+    invalid("G1a and G1b", STRICT, "G1a G1b empty-transaction-graph", "0 fail ax1 ax2\n1 ok rx[1]"),
+    invalid("internal, after an append", STRICT, "internal empty-transaction-graph", "0 ok ax1 rx[]"),
+    invalid("internal, after a read", STRICT, "internal G-single-item", "0 ok rx[1] rx[]\n1 ok ax1"),
+    invalid(
+        "internal, a read with an append",
+        STRICT,
+        "internal incompatible-order",
+        "0 ok rx[1] ax2 rx[2]\n1 ok ax1\n2 ok rx[1 2]",
+    ),
+    valid("an append to what is not known", STRICT, "0 ok ax1 rx[2 1]\n1 ok ax2"),
+    invalid("future read", STRICT, "future-read empty-transaction-graph", "0 ok rx[1] ax1"),
+    invalid(
+        "future read of one element among several",
+        STRICT,
+        "future-read G-single-item",
+        "0 ok rx[2 1] ry[] ax1\n1 ok ax2 ay1",
+    ),
+    invalid("dirty update", STRICT, "dirty-update", "0 fail ax1\n1 ok ax2\n2 info rx[1 2]"),
+    invalid("dirty update, seen", STRICT, "dirty-update G1a", "0 fail ax1\n1 ok ax2\n2 ok rx[1 2]"),
+    invalid(
+        "dirty update over an info append",
+        STRICT,
+        "dirty-update G1a",
+        "0 fail ax1\n1 info ax2\n2 ok ax3\n3 ok rx[1 2 3]",
+    ),
+    invalid("an ok append before a failed one", STRICT, "G1a", "0 fail ax2\n1 ok ax1\n2 ok rx[1]\n3 ok rx[1 2]"),
+    invalid("lost update", STRICT, "lost-update G-single-item", "0 ok rx[] ax1\n1 ok rx[] ax2\n2 ok rx[1 2]"),
+    invalid("lost update that nobody read", STRICT, "lost-update G2-item", "0 ok rx[] ax1\n1 ok rx[] ax2"),
+    invalid(
+        "lost update of what was appended first",
+        STRICT,
+        "lost-update G1b G-single-item",
+        "0 ok ax1 rx[1] ax2\n1 ok rx[1] ax3\n2 ok rx[1 2 3]",
+    ),
+    valid("an update that is not lost", STRICT, "0 ok rx[] ax1\n1 ok rx[1] ax2\n2 ok rx[1 2]"),
+    invalid("duplicate elements", STRICT, "duplicate-elements", "0 ok ax1\n1 ok rx[1 1]"),
+    invalid(
+        "duplicate elements count where they stand first",
+        STRICT,
+        "duplicate-elements",
+        "0 ok ax1\n1 ok ax2\n2 ok rx[1 2 1]",
+    ),
+    invalid("incompatible order", STRICT, "incompatible-order", "0 ok ax1\n1 ok ax2\n2 ok rx[1 2]\n3 ok rx[2 1]"),
+    invalid(
+        "incompatible order of different lengths",
+        STRICT,
+        "incompatible-order",
+        "0 ok ax1\n1 ok ax2\n2 ok rx[2]\n3 ok rx[1 2]",
+    ),
+    // What models permit.
+    valid("G-single under read committed", &["read-committed"], "0 ok rx[] ry[1]\n1 ok ax1 ay1"),
+    valid("write skew under snapshot isolation", &["snapshot-isolation"], "0 ok rx[] ay1\n1 ok ry[] ax1"),
+    invalid(
+        "a long fork under snapshot isolation",
+        &["snapshot-isolation"],
+        "G-nonadjacent-item",
+        "0 ok ax1\n1 ok ay1\n2 ok rx[1] ry[]\n3 ok rx[] ry[1]",
+    ),
+    valid(
+        "a long fork under repeatable read's weaker kin",
+        &["consistent-view"],
+        "0 ok ax1\n1 ok ay1\n2 ok rx[1] ry[]\n3 ok rx[] ry[1]",
+    ),
+    // What nobody knows.
+    valid("the append of an open op is read", STRICT, "0 invoke ax1\n1 invoke rx?\n1 ok rx[1]"),
+    valid("the append of an info op is read", STRICT, "0 info ax1\n1 ok rx[1]"),
+    valid("nil is the empty list to an ok op", STRICT, "0 ok rx?\n1 ok ax1"),
+    unrelated("nil is nothing to an info op", "0 info rx?\n1 ok ax1"),
+    invalid(
+        "what an info op read counts",
+        STRICT,
+        "incompatible-order",
+        "0 ok ax1\n1 ok ax2\n2 info rx[2]\n3 ok rx[1 2]",
+    ),
+    unrelated("what a failed op read does not", "0 fail rx[1 2 3]\n1 ok ax1"),
+    unrelated("nobody appended what was read", "0 ok rx[9]"),
+    invalid(
+        "appends never read come after what was",
+        STRICT,
+        "G-single-item",
+        "0 ok ax1\n1 ok ax2 ay1\n2 ok rx[1] ry[1]",
+    ),
+    // What cannot be judged.
+    Case {
+        name: "appended twice",
+        models: STRICT,
+        history: "0 ok ax1\n1 ok ax1\n2 ok rx[1]",
+        types: "",
+        verdict: "unknown",
+    },
+];
+
+/// The history of a case, as EDN.
+pub(crate) fn edn(history: &str) -> String {
+    history.lines().map(op).collect()
+}
+
+fn op(line: &str) -> String {
+    let mut words = line.splitn(3, ' ');
+    let mut word = || words.next().unwrap_or_default();
+    let (process, kind, mops) = (word(), word(), word());
+    let mut inside = false;
+    let mops = mops.split(|c| {
+        // A blank between brackets does not end a micro-op.
+        inside = inside && c != ']' || c == '[';
+        c == ' ' && !inside
+    });
+    let mops: Vec<String> = mops.map(mop).collect();
+    format!("{{:process {process}, :type :{kind}, :f :txn, :value [{}]}}\n", mops.join(" "))
+}
+
+fn mop(mop: &str) -> String {
+    let (f, key, value) = (&mop[..1], &mop[1..2], &mop[2..]);
+    match (f, value) {
+        ("a", element) => format!("[:append :{key} {element}]"),
+        (_, "?") => format!("[:r :{key} nil]"),
+        (_, list) => format!("[:r :{key} {list}]"),
+    }
+}

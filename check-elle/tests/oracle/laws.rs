@@ -1,0 +1,97 @@
+//! Laws that tie verdicts to what the levels mean: whatever could have happened is not invalid, and what could not is not
+//! valid.
+
+use super::Question;
+use super::graph::{Order, version_order};
+use super::semantic::{is_read_committed, is_serializable, is_snapshot_isolated};
+use super::world::{Mop, Name, World};
+use history_core::{History, Verdict};
+
+/// What a level lets happen, and whether its anomalies are all that can go wrong.
+struct Level {
+    model: &'static str,
+    may_have_happened: fn(&World) -> bool,
+    /// False where the anomalies forbid less than the level does.
+    is_complete: bool,
+}
+
+const LEVELS: &[Level] = &[
+    Level {
+        model: "strict-serializable",
+        may_have_happened: |w| is_serializable(w, Order::Realtime),
+        is_complete: true,
+    },
+    Level {
+        model: "strong-session-serializable",
+        may_have_happened: |w| is_serializable(w, Order::Process),
+        is_complete: true,
+    },
+    Level { model: "serializable", may_have_happened: |w| is_serializable(w, Order::None), is_complete: true },
+    Level {
+        model: "strong-snapshot-isolation",
+        may_have_happened: |w| is_snapshot_isolated(w, Order::Realtime),
+        is_complete: true,
+    },
+    Level {
+        model: "strong-session-snapshot-isolation",
+        may_have_happened: |w| is_snapshot_isolated(w, Order::Process),
+        is_complete: true,
+    },
+    Level {
+        model: "snapshot-isolation",
+        may_have_happened: |w| is_snapshot_isolated(w, Order::None),
+        is_complete: true,
+    },
+    // Read committed lets a transaction's reads disagree with each other, in ways that its definition by executions, which
+    // we use, does not follow.
+    Level { model: "read-committed", may_have_happened: is_read_committed, is_complete: false },
+];
+
+/// The models that there are laws for.
+pub(crate) fn models() -> impl Iterator<Item = &'static str> {
+    LEVELS.iter().map(|level| level.model)
+}
+
+/// Holds a verdict against the meaning of the one model asked for.
+///
+/// # Errors
+///
+/// Which law it breaks.
+pub(crate) fn hold(history: &History, question: &Question<'_>, verdict: Verdict) -> Result<(), String> {
+    let Some(level) = LEVELS.iter().find(|level| question.models == [level.model]) else { return Ok(()) };
+    let Ok(world) = World::of(history) else { return Ok(()) };
+    // What a transaction read that may have been undone proves nothing by executions; the specification counts it.
+    if world.txns.iter().any(|txn| txn.may_have_happened() && !txn.is_ok() && txn.reads().next().is_some()) {
+        return Ok(());
+    }
+    let happened = (level.may_have_happened)(&world);
+    if happened && verdict == Verdict::Invalid {
+        return Err(format!("invalid, yet {} lets it happen", level.model));
+    }
+    let unnamed = shows_the_unwritten(&world) || reorders_its_own(&world);
+    if !happened && level.is_complete && !unnamed && verdict != Verdict::Invalid {
+        return Err(format!("{}, yet {} does not let it happen", verdict.name(), level.model));
+    }
+    Ok(())
+}
+
+/// Whether somebody read an element that nobody appended. The specification has no name for that anomaly.
+fn shows_the_unwritten(world: &World) -> bool {
+    world.txns.iter().flat_map(|txn| &txn.mops).any(|mop| match mop {
+        Mop::Read(key, Some(list)) => list.iter().any(|element| world.writer(*key, *element).is_none()),
+        _ => false,
+    })
+}
+
+/// Whether two elements that one transaction appended to one key were read the other way around, or the later one without
+/// the earlier one. The specification has no name for that either: a transaction has no edge to itself.
+fn reorders_its_own(world: &World) -> bool {
+    (0..world.keys.len()).any(|key| {
+        let order = version_order(world, key);
+        let place = |element: &Name| order.iter().position(|e| e == element).unwrap_or(order.len());
+        world.txns.iter().filter(|txn| txn.may_have_happened()).any(|txn| {
+            let places: Vec<usize> = txn.appends().filter(|(k, _)| *k == key).map(|(_, element)| place(&element)).collect();
+            !places.is_sorted()
+        })
+    })
+}

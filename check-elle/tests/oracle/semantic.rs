@@ -1,0 +1,150 @@
+//! What the levels mean, without graphs: is there any execution that gives what the clients saw?
+//!
+//! All ok transactions are executed, and any subset of those of which nobody knows, in every order that the level permits.
+//! Serializability: Papadimitriou, "The serializability of concurrent database updates" (1979). Snapshot isolation: Berenson
+//! et al., "A critique of ANSI SQL isolation levels" (1995).
+
+use super::graph::Order;
+use super::world::{Mop, Name, Txn, World};
+
+/// Whether transactions ran one after another, in an order that respects `order`.
+pub(crate) fn is_serializable(world: &World, order: Order) -> bool {
+    any_order(world, order, |txns| {
+        let mut lists = vec![Vec::new(); world.keys.len()];
+        txns.iter().all(|txn| runs(txn, &mut lists))
+    })
+}
+
+/// Whether each read shows a state that some transactions left that came before, or the transaction's own.
+pub(crate) fn is_read_committed(world: &World) -> bool {
+    any_order(world, Order::None, |txns| {
+        // For each key all states so far, the latest one last.
+        let mut states: Vec<Vec<Vec<Name>>> = vec![vec![Vec::new()]; world.keys.len()];
+        txns.iter().all(|txn| {
+            let mut own: Vec<Vec<Name>> = states.iter().map(|states| states[states.len() - 1].clone()).collect();
+            for mop in &txn.mops {
+                match mop {
+                    Mop::Append(key, element) => own[*key].push(*element),
+                    Mop::Read(key, Some(list)) if own[*key] != *list && !states[*key].contains(list) => return false,
+                    Mop::Read(..) => {}
+                }
+            }
+            states.iter_mut().zip(own).for_each(|(states, own)| states.push(own));
+            true
+        })
+    })
+}
+
+/// Whether each transaction read from a snapshot, taken when it began, and of those that ran at one time no two
+/// appended to one key.
+pub(crate) fn is_snapshot_isolated(world: &World, order: Order) -> bool {
+    any_subset(world, |txns| {
+        // Each transaction stands there twice: it begins, and it commits.
+        let mut events: Vec<usize> = (0..txns.len()).flat_map(|txn| [txn, txn]).collect();
+        loop {
+            if snapshots_run(&events, txns, world, order) {
+                return true;
+            }
+            if !next_permutation(&mut events) {
+                return false;
+            }
+        }
+    })
+}
+
+fn snapshots_run(events: &[usize], txns: &[&Txn], world: &World, order: Order) -> bool {
+    let mut committed: Vec<Vec<Name>> = vec![Vec::new(); world.keys.len()];
+    // Of those that began: where, and what they see.
+    let mut begun: Vec<Option<(usize, Vec<Vec<Name>>)>> = vec![None; txns.len()];
+    let mut ended: Vec<Option<usize>> = vec![None; txns.len()];
+    for (at, &event) in events.iter().enumerate() {
+        let txn = txns[event];
+        let Some((start, seen)) = &mut begun[event] else {
+            if (0..txns.len())
+                .any(|other| ended[other].is_none() && other != event && precedes(txns[other], txn, order))
+            {
+                return false;
+            }
+            begun[event] = Some((at, committed.clone()));
+            continue;
+        };
+        let start = *start;
+        if !runs(txn, seen) {
+            return false;
+        }
+        let overwritten = |(key, _): (Name, Name)| {
+            let wrote = |other: usize| {
+                ended[other].is_some_and(|end| end > start) && txns[other].appends().any(|(k, _)| k == key)
+            };
+            (0..txns.len()).any(wrote)
+        };
+        if txn.appends().any(overwritten) {
+            return false;
+        }
+        for (key, element) in txn.appends() {
+            committed[key].push(element);
+        }
+        ended[event] = Some(at);
+    }
+    true
+}
+
+/// Executes a transaction. False if a read shows something else.
+fn runs(txn: &Txn, lists: &mut [Vec<Name>]) -> bool {
+    txn.mops.iter().all(|mop| match mop {
+        Mop::Append(key, element) => {
+            lists[*key].push(*element);
+            true
+        }
+        Mop::Read(key, Some(list)) => lists[*key] == *list,
+        Mop::Read(_, None) => true,
+    })
+}
+
+fn precedes(a: &Txn, b: &Txn, order: Order) -> bool {
+    match order {
+        Order::None => false,
+        Order::Process => a.is_ok() && b.is_ok() && a.process.is_some() && a.process == b.process && a.index < b.index,
+        Order::Realtime => a.is_ok() && b.invoked.is_some_and(|invoked| a.index < invoked),
+    }
+}
+
+/// Whether `runs` holds for some permitted order of all ok transactions and some of the unknown ones.
+fn any_order(world: &World, order: Order, runs: impl Fn(&[&Txn]) -> bool) -> bool {
+    any_subset(world, |txns| {
+        let mut permutation: Vec<usize> = (0..txns.len()).collect();
+        loop {
+            let ordered: Vec<&Txn> = permutation.iter().map(|at| txns[*at]).collect();
+            let respected =
+                (0..ordered.len()).all(|at| ordered[..at].iter().all(|before| !precedes(ordered[at], before, order)));
+            if respected && runs(&ordered) {
+                return true;
+            }
+            if !next_permutation(&mut permutation) {
+                return false;
+            }
+        }
+    })
+}
+
+fn any_subset(world: &World, mut holds: impl FnMut(&[&Txn]) -> bool) -> bool {
+    let unknown: Vec<usize> =
+        (0..world.txns.len()).filter(|at| world.txns[*at].may_have_happened() && !world.txns[*at].is_ok()).collect();
+    (0..1_u32 << unknown.len()).any(|chosen| {
+        let happened = |at: &usize| match unknown.iter().position(|u| u == at) {
+            Some(bit) => chosen & 1 << bit != 0,
+            None => world.txns[*at].is_ok(),
+        };
+        let txns: Vec<&Txn> = (0..world.txns.len()).filter(happened).map(|at| &world.txns[at]).collect();
+        holds(&txns)
+    })
+}
+
+/// The next permutation in lexicographic order; false after the last one.
+fn next_permutation(items: &mut [usize]) -> bool {
+    let Some(at) = (1..items.len()).rev().find(|at| items[at - 1] < items[*at]) else { return false };
+    let swap = (at..items.len()).rev().find(|i| items[*i] > items[at - 1]).unwrap_or(at);
+    items.swap(at - 1, swap);
+    items[at..].reverse();
+    true
+}
