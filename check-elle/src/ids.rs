@@ -8,6 +8,7 @@ macro_rules! id {
 
         impl $name {
             /// Stands for none.
+            #[allow(dead_code, reason = "not every id has to stand for none")]
             pub(crate) const NONE: $name = $name(u32::MAX);
 
             /// The id of the row at `at`. Rows are limited where they are made: see `Limits` in `list_append::run`.
