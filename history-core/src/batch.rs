@@ -149,17 +149,28 @@ struct Found {
 
 impl Found {
     fn field(&mut self, tape: &Tape, key: usize, at: usize) -> Result<(), Fault> {
-        let Some(field) = Value::at(tape, key).as_name().and_then(OwnField::from_name) else {
+        let Some(field) = tape.name(key).and_then(OwnField::from_name) else {
             self.has_extra = true;
             return Ok(());
         };
         let bit = 1 << field as u8;
         if self.seen & bit != 0 {
-            let name = Value::at(tape, key).as_name().unwrap_or_default();
+            let name = tape.name(key).unwrap_or_default();
             return Err(Fault::op(format!("the op has two fields named {name}"), "one of each"));
         }
         self.seen |= bit;
-        let value = Value::at(tape, at);
+        // What nearly every op has, without a detour by way of a `Value`.
+        match (field, tape.int(at), tape.name(at)) {
+            (OwnField::Time, Some(ns), _) => self.time = Some(ns),
+            (OwnField::Process, Some(number), _) => self.process = Some(ProcessRecord::Client(number)),
+            (OwnField::Value, ..) => self.value = Some(at as u32),
+            (OwnField::F, _, name) => self.f = name.map(|_| at as u32),
+            _ => self.rare_field(field, Value::at(tape, at), at)?,
+        }
+        Ok(())
+    }
+
+    fn rare_field(&mut self, field: OwnField, value: Value<'_>, at: usize) -> Result<(), Fault> {
         match field {
             OwnField::Index => self.index = index(value)?,
             OwnField::Time => self.time = time(value)?,

@@ -94,6 +94,19 @@ impl Tape {
         &from[start..start + len as usize]
     }
 
+    /// The name in a keyword, string or symbol.
+    #[inline]
+    pub(crate) fn name(&self, at: usize) -> Option<&str> {
+        let node = self.nodes[at];
+        matches!(node.tag, Tag::Str | Tag::Keyword | Tag::Symbol).then(|| self.text(node.b, node.a))
+    }
+
+    #[inline]
+    pub(crate) fn int(&self, at: usize) -> Option<i64> {
+        let node = self.nodes[at];
+        (node.tag == Tag::Int).then_some(node.b.cast_signed())
+    }
+
     /// Where the value after the one at `at` begins.
     pub(crate) fn after(&self, mut at: usize) -> usize {
         while self.nodes[at].tag == Tag::Tagged {

@@ -82,6 +82,7 @@ pub struct Entries<'a> {
 }
 
 impl<'a> Value<'a> {
+    #[inline]
     pub(crate) fn at(tape: &'a Tape, at: usize) -> Value<'a> {
         let node = tape.nodes[at];
         let nodes = || Seq(SeqKind::Nodes { tape, at: at + 1, count: node.a });

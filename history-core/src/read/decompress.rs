@@ -36,7 +36,7 @@ pub(super) fn open(mut source: Source<'_>) -> Result<(Source<'_>, u64), HistoryE
 
 /// Whether this begins a frame of zstd, or one to be skipped, which some compressors put first.
 fn is_zstd(head: &[u8]) -> bool {
-    head.starts_with(&ZSTD) || matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18])
+    head.starts_with(&ZSTD) || matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }
 
 fn without_bom<'s>(head: &[u8], mut whole: impl Read + Send + 's) -> Result<(Source<'s>, u64), HistoryError> {

@@ -192,18 +192,13 @@ impl<'s> Reader<'s> {
         }
         let format = match self.format {
             Some(format) => format,
-            None => match sniff(&batch.tape.source[block.start..], block.last) {
+            None => match sniff(&batch.tape.source, &block) {
                 Ok(Sniffed::Known(format)) => format,
                 Ok(Sniffed::More(space)) => {
                     self.blocks.keep(&batch.tape.source, &block, block.start + space);
                     return Ok(());
                 }
-                Err(error) => {
-                    let text = &batch.tape.source;
-                    let begins = block.start + text[block.start..].len() - text[block.start..].trim_start().len();
-                    let position = block.place_of(text, begins).position();
-                    return Err(self.blocks.sited(error.at(position), text, &block));
-                }
+                Err(error) => return Err(self.blocks.sited(error, &batch.tape.source, &block)),
             },
         };
         self.format = Some(format);

@@ -1,5 +1,6 @@
 //! Telling formats apart by how a text begins.
 
+use super::blocks::Block;
 use crate::error::{ErrorKind, HistoryError};
 use crate::syntax::table;
 
@@ -47,17 +48,14 @@ pub(crate) enum Sniffed {
     More(usize),
 }
 
-/// The format of a text that begins so.
-pub(crate) fn format(text: &str, at_end: bool) -> Result<Sniffed, HistoryError> {
+/// The format of a text that begins like this block.
+pub(crate) fn format(text: &str, block: &Block) -> Result<Sniffed, HistoryError> {
     let space = |c: char| matches!(c, ' ' | '\n' | '\r' | '\t' | ',');
-    let start = text.find(|c| !space(c)).unwrap_or(text.len());
-    let mut rest = &text[start..];
+    let unread = &text[block.start..];
+    let from = unread.trim_start_matches(space);
     // What encloses the ops is alike in EDN and JSON.
-    let array = rest.strip_prefix('[');
-    if let Some(inside) = array {
-        rest = inside.trim_start_matches(space);
-    }
-    let mut chars = rest.chars();
+    let inside = from.strip_prefix('[').map(|inside| inside.trim_start_matches(space));
+    let mut chars = inside.unwrap_or(from).chars();
     let found = match chars.next() {
         Some('(' | '#' | ';') => Some(Format::Edn),
         Some('{') => match chars.find(|c| !space(*c)) {
@@ -65,11 +63,13 @@ pub(crate) fn format(text: &str, at_end: bool) -> Result<Sniffed, HistoryError> 
             Some(_) => Some(Format::Edn),
             None => None,
         },
-        Some(']') if array.is_some() => Some(Format::Json),
-        Some(_) if array.is_some() => return Err(unknown()),
-        Some(_) => match rest.find('\n') {
-            Some(end) if table::is_line(&rest.as_bytes()[..end]) => Some(Format::Table),
-            Some(_) => return Err(unknown()),
+        Some(']') if inside.is_some() => Some(Format::Json),
+        Some(_) => match from.find('\n') {
+            Some(end) if table::is_line(&from.as_bytes()[..end]) => Some(Format::Table),
+            Some(_) => {
+                let at = block.start + unread.len() - from.len();
+                return Err(unknown().at(block.place_of(text, at).position()));
+            }
             None => None,
         },
         None => None,
@@ -77,10 +77,12 @@ pub(crate) fn format(text: &str, at_end: bool) -> Result<Sniffed, HistoryError> 
     match found {
         Some(format) => Ok(Sniffed::Known(format)),
         // An array or a map that was begun: let its reader say what is missing.
-        None if at_end && !rest.is_empty() => Ok(Sniffed::Known(Format::Edn)),
-        None if at_end && array.is_some() => Ok(Sniffed::Known(Format::Json)),
-        None if at_end => Err(HistoryError::new(ErrorKind::NotAnOp, "there is no op in it").expected(crate::batch::OP)),
-        None => Ok(Sniffed::More(text.len() - text.trim_start_matches([' ', '\n', '\r', '\t']).len())),
+        None if block.last && inside == Some("") => Ok(Sniffed::Known(Format::Json)),
+        None if block.last && !from.is_empty() => Ok(Sniffed::Known(Format::Edn)),
+        None if block.last => {
+            Err(HistoryError::new(ErrorKind::NotAnOp, "there is no op in it").expected(crate::batch::OP))
+        }
+        None => Ok(Sniffed::More(unread.len() - unread.trim_start_matches([' ', '\n', '\r', '\t']).len())),
     }
 }
 

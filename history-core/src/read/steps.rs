@@ -4,7 +4,7 @@ use super::Format;
 use super::blocks::Block;
 use super::place::Place;
 use crate::batch::{Batch, Record};
-use crate::error::{ErrorKind, HistoryError};
+use crate::error::{ErrorKind, HistoryError, Snippet};
 use crate::syntax::edn::Read;
 use crate::syntax::table::Line;
 use crate::syntax::{Fault, FaultKind, Scanner};
@@ -35,8 +35,10 @@ pub(crate) struct Steps {
     after_error: bool,
     /// The values of the block at hand.
     found: Vec<Found>,
-    /// The place behind the last value.
-    ended: Place,
+    /// Where the last value of the block ends, or the bracket before the first.
+    end: Option<usize>,
+    /// The place behind the last value, and the end of the line up to there.
+    ended: (Place, String),
 }
 
 /// A value that stands where an op belongs.
@@ -81,7 +83,8 @@ impl Steps {
             in_comment: false,
             after_error: false,
             found: Vec::new(),
-            ended: Place::default(),
+            end: None,
+            ended: (Place::default(), String::new()),
         }
     }
 
@@ -105,11 +108,18 @@ impl Steps {
             let record = Record::new(&batch.tape, found.node, place.position());
             batch.records.push(record.map_err(|fault| error(fault, place))?);
         }
-        if let Some(last) = self.found.last() {
-            self.ended = place;
-            self.ended.advance(&text[counted..last.end.min(block.end)]);
-        }
+        self.note_end(&batch.tape.source, block, counted, place);
         scanned.map_err(|stop| self.sited(stop.fault, &batch.tape.source, block))
+    }
+
+    /// Remembers where the last value of the block ended; `place` is that of `counted`, before it.
+    pub(crate) fn note_end(&mut self, text: &str, block: &Block, counted: usize, mut place: Place) {
+        if let Some(end) = self.end.map(|end| end.min(block.end)) {
+            place.advance(&text.as_bytes()[counted..end]);
+            self.ended.0 = place;
+            self.ended.1.clear();
+            self.ended.1.push_str(&text[Snippet::start(text, end)..end]);
+        }
     }
 
     /// A fault of [`Steps::scan`] as an error.
@@ -119,8 +129,11 @@ impl Steps {
             let message = fault.message;
             fault.message = format!("{message} (opened at line {}, column {})", opened.line, opened.column);
         }
-        let place = fault.at.map_or(self.ended, |at| block.place_of(text, at));
-        error(fault, place)
+        if let Some(at) = fault.at {
+            return error(fault, block.place_of(text, at));
+        }
+        let (place, line) = &self.ended;
+        error(fault, *place).with_source(line.as_bytes(), place.offset - line.len() as u64)
     }
 
     /// The values found by the last [`Steps::scan`].
@@ -131,6 +144,7 @@ impl Steps {
     /// Reads all values of the block that stand where ops belong, from `from` on. How far; or the fault behind them.
     pub(crate) fn scan(&mut self, tape: &mut Tape, block: &Block, from: usize) -> Result<usize, Stop> {
         self.found.clear();
+        self.end = None;
         let source = std::mem::take(&mut tape.source);
         let mut scanner = Scanner::new(source.as_bytes(), from, tape);
         let scanned = self.scan_all(&mut scanner, block);
@@ -144,7 +158,10 @@ impl Steps {
             let (from, mark) = (scanner.pos, scanner.mark());
             let node = scanner.next_node();
             match self.step(scanner) {
-                Ok(Step::Op(start)) => self.found.push(Found { node, start, end: scanner.pos }),
+                Ok(Step::Op(start)) => {
+                    self.end = Some(scanner.pos);
+                    self.found.push(Found { node, start, end: scanner.pos });
+                }
                 Ok(Step::Passed) => {}
                 Ok(Step::Out) => {
                     let ended = if block.last { self.end() } else { Ok(()) };
@@ -209,7 +226,11 @@ impl Steps {
         let at = scanner.pos;
         let json = self.format == Format::Json;
         match self.within {
-            Within::Closed => Err(Fault::syntax(at, "there is text after the end of the history", "nothing more")),
+            Within::Closed => match scanner.byte(1) {
+                None if b == b'#' => Err(scanner.incomplete()),
+                Some(b'_') if b == b'#' && !json => Ok(false),
+                _ => Err(Fault::syntax(at, "there is text after the end of the history", "nothing more")),
+            },
             Within::Container(close) if b == close => {
                 if json && self.last == Last::Comma {
                     return Err(Fault::syntax(at, "found ] after a comma", "an op"));
@@ -228,6 +249,7 @@ impl Steps {
             }
             Within::Bare if !self.started && (b == b'[' || b == b'(' && !json) => {
                 scanner.pos += 1;
+                self.end = Some(scanner.pos);
                 self.started = true;
                 self.within = Within::Container(if b == b'(' { b')' } else { b']' });
                 Ok(true)

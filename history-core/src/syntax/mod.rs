@@ -99,9 +99,14 @@ impl<'a> Scanner<'a> {
         self.bytes.get(self.pos).copied()
     }
 
+    /// The byte so far behind `pos`.
+    pub(crate) fn byte(&self, ahead: usize) -> Option<u8> {
+        self.bytes.get(self.pos + ahead).copied()
+    }
+
     /// The fault of a block that ends here.
     #[cold]
-    fn incomplete(&self) -> Fault {
+    pub(crate) fn incomplete(&self) -> Fault {
         // The innermost thing left open is what a reader of the message looks for.
         let (at, what) = match self.stack.last() {
             Some(Frame::Container { opened_at, .. }) => {

@@ -4,7 +4,9 @@ use super::findings::{Findings, Said};
 use super::rule::Rule;
 use crate::{Datum, Position, Value};
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
+use std::hash::Hash;
 
 /// What a micro-op does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,11 +83,11 @@ impl Written {
             if mop.f == MopF::Read {
                 continue;
             }
-            let line = match (&mop.key, &mop.value) {
-                (Datum::Int(key), Datum::Int(value)) => *self.ints.entry((*key, *value)).or_insert(position.line),
-                (key, value) => *self.others.entry(format!("{key} {value}").into_boxed_str()).or_insert(position.line),
+            let before = match (&mop.key, &mop.value) {
+                (Datum::Int(key), Datum::Int(value)) => note(&mut self.ints, (*key, *value), position.line),
+                (key, value) => note(&mut self.others, format!("{key} {value}").into_boxed_str(), position.line),
             };
-            if line != position.line {
+            if let Some(line) = before {
                 findings.add(Rule::DuplicateWrite, Some(position), text, || {
                     Said::new(format!(
                         "{mop} was written before, in line {line}: who reads it cannot tell which it was"
@@ -105,6 +107,17 @@ impl Written {
                 Said::new(format!("the key {key} is {kind}, and a key in line {line} is {first}"))
                     .expected("keys of one type; 1 and \"1\" are two keys")
             });
+        }
+    }
+}
+
+/// Notes the line of a write. The line of the same write before it, if there was one.
+fn note<K: Hash + Eq>(written: &mut FxHashMap<K, u64>, write: K, line: u64) -> Option<u64> {
+    match written.entry(write) {
+        Entry::Occupied(before) => Some(*before.get()),
+        Entry::Vacant(first) => {
+            first.insert(line);
+            None
         }
     }
 }

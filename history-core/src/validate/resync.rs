@@ -57,7 +57,7 @@ pub(super) fn after(text: &str, format: Format, start: usize, from: usize) -> Ne
     }
 }
 
-/// The first line between `start` and `end` that holds an op of its own, though the one that begins at `start` goes on
+/// The first line behind `start`, and up to `end`, that holds an op of its own, though the one that begins at `start` goes on
 /// beyond it: that one was not closed.
 pub(super) fn inside(tape: &mut Tape, format: Format, start: usize, end: usize) -> Option<usize> {
     if format == Format::Table {
@@ -66,9 +66,9 @@ pub(super) fn inside(tape: &mut Tape, format: Format, start: usize, end: usize) 
     let column = column(&tape.source, start);
     let mut from = start;
     for _ in 0..TRIES {
-        let newline = memchr::memchr(b'\n', &tape.source.as_bytes()[from..end])?;
+        let newline = memchr::memchr(b'\n', tape.source.as_bytes().get(from..end)?)?;
         let Next::At(at) = next(&tape.source, format, from + newline + 1, column) else { return None };
-        if at >= end {
+        if at > end {
             return None;
         }
         if holds_op(tape, format, at) {

@@ -98,11 +98,11 @@ impl<'s> Walk<'s> {
         self.batch.starts_at = block.offset();
         let format = match self.format {
             Some(format) => format,
-            None => match sniff(&self.batch.tape.source[block.start..], block.last) {
+            None => match sniff(&self.batch.tape.source, &block) {
                 Ok(Sniffed::Known(format)) => format,
                 Ok(Sniffed::More(space)) => return self.keep(&block, block.start + space),
                 Err(error) => {
-                    self.error(error.at(block.place.position()));
+                    self.error(error);
                     return Then::Stop;
                 }
             },
@@ -174,6 +174,7 @@ impl<'s> Walk<'s> {
     /// Looks at the ops of a block, from `from` on.
     fn ops(&mut self, block: &Block, format: Format, mut from: usize) -> Then {
         let mut seen = (block.start, block.place);
+        let mut resumed_at = None;
         loop {
             let Some(steps) = &mut self.steps else { return Then::Stop };
             let scanned = steps.scan(&mut self.batch.tape, block, from);
@@ -195,10 +196,18 @@ impl<'s> Walk<'s> {
             } else {
                 let Some(fault) = fault else { return self.keep(block, start) };
                 let Some(steps) = &self.steps else { return Then::Stop };
+                // What is wrong stands before this op, which may be good: a comma is missing.
+                let before = fault.kind == FaultKind::Syntax && reach == start && resumed_at != Some(start);
                 let error = steps.sited(fault, &self.batch.tape.source, block);
                 self.error(error);
                 self.unreadable += 1;
-                let next = resync::after(&self.batch.tape.source, format, start, reach);
+                let text = &self.batch.tape.source;
+                let next = if before && text[start..].starts_with('{') {
+                    resumed_at = Some(start);
+                    Next::At(start)
+                } else {
+                    resync::after(text, format, start, reach)
+                };
                 let position = block.place_of(&self.batch.tape.source, reach).position();
                 let skip = Skip { column: self.column(start), mid_line: false, position, passed_ops: false };
                 match self.go_on(next, skip, block, reach) {
@@ -231,7 +240,7 @@ impl<'s> Walk<'s> {
 
     /// Looks at the values that were found. `seen` is how far places were counted.
     fn found(&mut self, block: &Block, seen: &mut (usize, Place)) {
-        let Some(steps) = &self.steps else { return };
+        let Some(steps) = &mut self.steps else { return };
         for found in steps.found() {
             let (counted, place) = seen;
             place.advance(&self.batch.tape.source.as_bytes()[*counted..found.start.min(block.end)]);
@@ -254,5 +263,6 @@ impl<'s> Walk<'s> {
                 }
             }
         }
+        steps.note_end(&self.batch.tape.source, block, seen.0, seen.1);
     }
 }

@@ -1,0 +1,153 @@
+//! Whatever the size of the blocks in which a text is read, what is read from it is the same.
+
+mod common;
+#[path = "common/texts.rs"]
+mod texts;
+
+use common::{Read, drain, read, read_in_blocks};
+use history_core::Reader;
+use std::fmt::Write;
+use std::io;
+use texts::TEXTS;
+
+/// Sizes that cut a text everywhere.
+const SIZES: [usize; 7] = [1, 2, 3, 5, 16, 61, 64];
+
+/// Asserts that a text is read alike in blocks of all sizes.
+fn check(name: &str, text: &[u8], sizes: &[usize]) {
+    let whole = read(text);
+    for &size in sizes {
+        let parts = read_in_blocks(text, size);
+        assert_eq!(parts, whole, "{name} in blocks of {size}: {}", String::from_utf8_lossy(text));
+    }
+}
+
+#[test]
+fn every_text_is_read_alike_in_all_blocks() {
+    let sizes: Vec<usize> = (1..=64).collect();
+    for (name, text) in TEXTS {
+        assert_eq!(read(text).error, None, "{name}");
+        check(name, text.as_bytes(), &sizes);
+    }
+}
+
+#[test]
+fn every_prefix_is_read_alike_in_all_blocks() {
+    for (name, text) in TEXTS {
+        for end in 0..text.len() {
+            check(name, &text.as_bytes()[..end], &[1, 7, 64]);
+        }
+    }
+}
+
+#[test]
+fn every_corruption_is_read_alike_in_all_blocks() {
+    for (name, text) in TEXTS {
+        for at in 0..text.len() {
+            for byte in *b"\0\"\\[]{}(),:;#_-+.e0x/ \n\t\xc3\xff" {
+                let mut text = text.as_bytes().to_vec();
+                text[at] = byte;
+                check(name, &text, &[SIZES[at % SIZES.len()]]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_text_longer_than_a_block_is_read_alike() {
+    let mut text = String::new();
+    for i in 0..20_000 {
+        writeln!(text, "{{:process {}, :type :ok, :f :read, :value \"é{i}\"}} ; {i}", i % 7).unwrap();
+    }
+    assert!(text.len() > 4 * (128 << 10));
+    let whole = read_in_blocks(text.as_bytes(), text.len() + 1);
+    assert_eq!(whole.error, None);
+    assert_eq!(whole.ops.len(), 20_000);
+    assert_eq!(read(&text), whole);
+}
+
+/// Gives one byte at a time, and is interrupted in between.
+struct Slow<'a>(&'a [u8], bool);
+
+impl io::Read for Slow<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.1 = !self.1;
+        if self.1 {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let one = self.0.len().min(1).min(out.len());
+        out[..one].copy_from_slice(&self.0[..one]);
+        self.0 = &self.0[one..];
+        Ok(one)
+    }
+}
+
+#[test]
+fn a_slow_source_is_read_alike_eagerly_or_not() {
+    for (name, text) in TEXTS {
+        let whole = read(text);
+        assert_eq!(drain(Reader::new(Slow(text.as_bytes(), false))), whole, "{name}");
+        assert_eq!(drain(Reader::new(Slow(text.as_bytes(), false)).eager()), whole, "{name}");
+        let small = Reader::new(Slow(text.as_bytes(), false)).eager().with_block_bytes(5);
+        assert_eq!(drain(small), whole, "{name}");
+    }
+}
+
+/// Gives a text and then fails.
+struct Broken<'a>(&'a [u8]);
+
+impl io::Read for Broken<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.0.is_empty() { Err(io::Error::other("the disk is gone")) } else { self.0.read(out) }
+    }
+}
+
+#[test]
+fn what_was_read_before_a_source_fails_is_given_out() {
+    let text = "{:type :ok}\n{:type :ok, :value \"é";
+    for size in 1..=64 {
+        let Read { ops, error, .. } = drain(Reader::new(Broken(text.as_bytes())).with_block_bytes(size));
+        assert_eq!(ops.len(), 1);
+        assert_eq!(error.unwrap().to_string(), "line 2, column 22: reading failed: the disk is gone");
+    }
+    // The source failed in the middle of a character, which is no fault of the text.
+    let cut = &text.as_bytes()[..text.len() - 1];
+    let Read { error, .. } = drain(Reader::new(Broken(cut)));
+    assert_eq!(error.unwrap().to_string(), "line 2, column 21: reading failed: the disk is gone");
+    let Read { error, .. } = drain(Reader::new(Broken(b"")));
+    assert_eq!(error.unwrap().to_string(), "reading failed: the disk is gone");
+}
+
+#[test]
+fn an_eager_reader_gives_out_what_there_is() {
+    struct Twice(u8);
+    impl io::Read for Twice {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            let text: &[u8] = match self.0 {
+                0 => b"{:type :ok} {:type",
+                1 => b" :ok} ",
+                _ => b"",
+            };
+            // The source is looked at for compression first, a few bytes at a time.
+            assert!(self.0 < 3, "asked again after the end");
+            self.0 += 1;
+            if out.len() < text.len() {
+                self.0 -= 1;
+            }
+            let len = text.len().min(out.len());
+            out[..len].copy_from_slice(&text[..len]);
+            Ok(len)
+        }
+    }
+    let mut twice = Twice(0);
+    let mut head = [0; 18];
+    io::Read::read_exact(&mut twice, &mut head).unwrap();
+    let source = io::Read::chain(&head[..], twice);
+    let mut reader = Reader::new(source).eager();
+    let mut batch = history_core::Batch::new();
+    let mut sizes = Vec::new();
+    while reader.read_batch(&mut batch).unwrap() {
+        sizes.push(batch.len());
+    }
+    assert_eq!(sizes, [1, 1]);
+}

@@ -1,0 +1,134 @@
+//! Texts that would take for ever if reading were quadratic in anything, or the stack if it were recursive.
+//!
+//! No clock is looked at: with a square of these sizes the tests would not end.
+
+mod common;
+
+use common::{drain, read};
+use history_core::{Reader, Severity, validate};
+
+/// A square of this many steps takes minutes.
+const MANY: usize = if cfg!(debug_assertions) { 1 << 17 } else { 1 << 20 };
+
+/// The ops and the error of a text; validation must end too, and find as much.
+fn ends(text: &str) -> (usize, Option<String>) {
+    let read = read(text);
+    let problems = validate(Reader::new(text.as_bytes()), 100);
+    assert_eq!(problems.is_history(), read.error.is_none());
+    (read.ops.len(), read.error.map(|error| error.message))
+}
+
+fn op(value: &str) -> String {
+    format!("{{:type :ok, :value {value}}}")
+}
+
+#[test]
+fn long_values() {
+    let long = "x".repeat(16 * MANY);
+    for text in [
+        op(&format!("\"{long}\"")),
+        op(&format!("\"\\n{long}\"")),
+        op(&format!(":{long}")),
+        op(&format!("\"{}\"", "\\n".repeat(4 * MANY))),
+        op(&"1".repeat(MANY)),
+        op(&format!("[{}]", "1 ".repeat(4 * MANY))),
+        op(&format!("[{}:a {}]", "1 ".repeat(MANY), "1 ".repeat(MANY))),
+        op(&format!("[{}]", "[1 :a] ".repeat(MANY))),
+        op(&format!("{{{}}}", ":a 1 ".repeat(MANY))),
+        op(&format!("#{{{}}}", "#a #b 1 ".repeat(MANY))),
+        op(&format!("[{}]", "#_ 1 ".repeat(MANY))),
+        op(&format!("{}1", "#_ 1 ".repeat(MANY))),
+        op(&format!("{}1", ";\n".repeat(MANY))),
+        format!("{{:type :ok{}}}", " :x 1".repeat(MANY / 4)),
+        format!("{{\"type\":\"ok\",\"value\":\"{long}\"}}"),
+        format!("{{\"type\":\"ok\",\"value\":[1{}]}}", ",1".repeat(4 * MANY)),
+        format!("{{\"type\":\"ok\",\"value\":[{}1]}}", "{\"a\":[1,[]]},".repeat(MANY / 4)),
+        format!("0\t:invoke\t:read\t\"{long}\""),
+    ] {
+        assert_eq!(ends(&text), (1, None), "{}...", &text[..60]);
+    }
+}
+
+#[test]
+fn long_gaps() {
+    for gap in [" ", "\n", ",", ";\n", "; a comment\n", "#_ 1 ", "#_ {:a 1} "] {
+        let gap = gap.repeat(MANY);
+        let text = format!("{gap}{{:type :ok}}{gap}{{:type :ok}}{gap}");
+        assert_eq!(ends(&text), (2, None), "{}...", &gap[..10]);
+        let text = format!("{gap}[{gap}{{:type :ok}}{gap}]{gap}");
+        assert_eq!(ends(&text), (1, None), "{}...", &gap[..10]);
+    }
+    let comment = format!(";{}\n", "x".repeat(16 * MANY));
+    assert_eq!(ends(&format!("{{:type :ok}}{comment}{{:type :ok}}{comment}")), (2, None));
+    assert_eq!(ends(&comment).0, 0);
+    let gap = " \n\t\r".repeat(MANY);
+    assert_eq!(ends(&format!("{gap}[{gap}{{\"type\":\"ok\"}}{gap},{gap}{{\"type\":\"ok\"}}{gap}]{gap}")), (2, None));
+}
+
+#[test]
+fn many_brackets() {
+    for bracket in ["[", "(", "{", "#{", "#_", "#a ", "{:a ", "{\n", "[\n", "{:a\n", "#{\n"] {
+        let (ops, error) = ends(&op(&bracket.repeat(MANY)));
+        assert_eq!(
+            (ops, error.as_deref()),
+            (0, Some("more than 512 values stand inside one another here")),
+            "{bracket:?}"
+        );
+    }
+    for bracket in ["[", "{\"a\":", "[\n"] {
+        let text = format!("{{\"type\":\"ok\",\"value\":{}", bracket.repeat(MANY));
+        assert!(ends(&text).1.unwrap().starts_with("more than 512"));
+    }
+}
+
+#[test]
+fn what_is_never_closed() {
+    for begun in ["\"", "[", "{:a \"", "; ", "#_ "] {
+        let text = format!("{{:type :ok}}\n{{:type :ok, :value {begun}{}", "1 2 3 abc\n".repeat(MANY));
+        let (ops, error) = ends(&text);
+        assert_eq!(ops, 1);
+        assert!(error.is_some(), "{begun}");
+    }
+    // Each line leaves one open, and so seems to hold all that follows.
+    for line in
+        ["{:type :ok, :value [1 2 3\n", "{:type :ok, :value \"a\n", "{:type :ok, :value {:a [\n", "{\n", "{:a\n"]
+    {
+        let text = format!("{{:type :ok}}\n{}", line.repeat(MANY));
+        let problems = validate(Reader::new(text.as_bytes()), 100);
+        assert!(problems.count(Severity::Error) > 0);
+        assert!(read(&text).error.is_some());
+    }
+}
+
+#[test]
+fn many_errors() {
+    for line in ["{:type :ok, :value }\n", "{:type [ok}\n", "{:type :okay}\n", "{:type :ok, :index 1}\n", "3\n"] {
+        let text = format!("{{:type :ok}}\n{}", line.repeat(MANY));
+        let problems = validate(Reader::new(text.as_bytes()), 100);
+        assert!(problems.list.len() <= 100 + 3, "{line}");
+        assert!(problems.count(Severity::Error) >= 100, "{line}");
+    }
+}
+
+#[test]
+fn many_lines_that_begin_no_op() {
+    let text = format!("{{:type :ok}}\n{}{{:type :ok}}\n", "]\n".repeat(MANY));
+    let problems = validate(Reader::new(text.as_bytes()), 100);
+    assert_eq!((problems.ops, problems.count(Severity::Error), problems.complete), (2, 1, true));
+}
+
+#[test]
+fn an_op_over_the_limit_ends_reading_and_not_validation() {
+    let text = format!("{{:type :ok}}\n{}\n{{:type :ok}}\n", op(&format!("[{}]", "[1] ".repeat(MANY))));
+    let limits = common::op_bytes_max(MANY);
+    let read = drain(Reader::new(text.as_bytes()).with_limits(limits));
+    assert_eq!(read.error.unwrap().to_string(), format!("line 2, column 1: an op is longer than {MANY} bytes"));
+    let problems = validate(Reader::new(text.as_bytes()).with_limits(limits), 10);
+    assert_eq!((problems.ops, problems.count(Severity::Error), problems.complete), (2, 1, true));
+}
+
+#[test]
+fn clients_without_number() {
+    let text: String = (0..MANY / 4).fold(String::new(), |text, i| text + &format!("{{:process {i} :type :invoke}}\n"));
+    assert_eq!(ends(&text), (MANY / 4, None));
+}
