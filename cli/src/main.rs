@@ -1,1 +1,77 @@
-fn main() {}
+//! `histcheck`: says which consistency guarantees a recorded history obeys, or proves which it broke.
+
+mod args;
+mod artifacts;
+mod compat;
+mod diagnose;
+mod exit;
+mod r#gen;
+mod gen_args;
+mod grammar;
+mod help;
+mod input;
+mod output;
+mod registry;
+mod tables;
+mod validate;
+
+use args::{Check, Command, OutputFormat};
+use artifacts::Directory;
+use exit::Exit;
+use history_core::{Budget, ErrorKind, HistoryError, Report};
+use input::Input;
+use output::Output;
+use std::io::{self, IsTerminal as _};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let checkers = registry::checkers();
+    let done = match args::parse(std::env::args_os(), &checkers) {
+        Err(said) => return exit::usage(&said),
+        Ok(Command::Check(job)) => check(&job),
+        Ok(Command::Validate(job)) => validate::run(&job),
+        Ok(Command::Gen(job)) => r#gen::run(&job),
+        Ok(Command::Models(format)) => tables::models(&checkers, format),
+        Ok(Command::Anomalies(format)) => tables::anomalies(format),
+        Ok(Command::ConsistencyModels(format)) => tables::consistency_models(format),
+    };
+    done.code()
+}
+
+/// Judges histories, one after another.
+fn check(job: &Check<'_>) -> Exit {
+    job.warnings.iter().for_each(|warning| diagnose::warning(warning));
+    let mut output = Output::new(job.output, job.verbose);
+    let mut directory = job.directory.as_ref().map(|path| Directory::new(path.clone(), job.inputs.len()));
+    let hints = job.output == OutputFormat::Text && !job.verbose && io::stderr().is_terminal();
+    let mut exit = Exit::OK;
+    for input in &job.inputs {
+        let mut judged = judge(job, input);
+        // They belong into the directory, not into the report that is printed.
+        let artifacts = judged.as_mut().map(|report| std::mem::take(&mut report.artifacts)).unwrap_or_default();
+        exit = exit.and(judged.as_ref().map_or(Exit::FAILED, |report| Exit::of(report.verdict)));
+        if let Err(error) = output.write(input, &judged) {
+            return exit.and(exit::stopped(&error));
+        }
+        match &judged {
+            Ok(report) if hints => output::hint(report).iter().for_each(|hint| diagnose::hint(hint)),
+            Ok(_) => {}
+            Err(error) => diagnose::history(&input.place(), error),
+        }
+        if let (Some(directory), Ok(report)) = (&mut directory, &judged)
+            && let Err(message) = directory.write(input, report, &artifacts)
+        {
+            diagnose::error(&message);
+            exit = exit.and(Exit::FAILED);
+        }
+    }
+    exit
+}
+
+/// Feeds one history to the checker.
+fn judge(job: &Check<'_>, input: &Input) -> Result<Report, HistoryError> {
+    let run = job.checker.start(&job.options);
+    // It started before, with the same options, when the command line was read.
+    let run = run.map_err(|error| HistoryError::new(ErrorKind::Unexpected, error.to_string()))?;
+    history_core::check_ahead(run, &mut input.open()?, &Budget::default())
+}

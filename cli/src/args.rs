@@ -1,0 +1,222 @@
+//! From the words of a command line to what is to be done.
+
+use crate::input::Input;
+use crate::{compat, gen_args, grammar};
+use clap::ArgMatches;
+use clap::error::ErrorKind;
+use history_core::{Checker, Format, OptionKind, Options};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// What is to be done.
+pub(crate) enum Command<'c> {
+    Check(Check<'c>),
+    Validate(Validate),
+    Gen(gen_args::Gen),
+    Models(OutputFormat),
+    Anomalies(OutputFormat),
+    ConsistencyModels(OutputFormat),
+}
+
+/// Histories to be judged.
+pub(crate) struct Check<'c> {
+    pub(crate) checker: &'c dyn Checker,
+    pub(crate) options: Options,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) output: OutputFormat,
+    pub(crate) verbose: bool,
+    pub(crate) directory: Option<PathBuf>,
+    /// What the user should know of the options given.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Histories to be looked through for errors.
+pub(crate) struct Validate {
+    pub(crate) inputs: Vec<Input>,
+    /// Problems of each rule to be listed.
+    pub(crate) each_max: usize,
+    pub(crate) output: OutputFormat,
+}
+
+/// How results are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OutputFormat {
+    Text,
+    Json,
+    Edn,
+}
+
+/// Understands a command line, the program's name first.
+///
+/// # Errors
+///
+/// Wrong usage, or a request for help.
+pub(crate) fn parse(
+    words: impl IntoIterator<Item = OsString>,
+    checkers: &[Box<dyn Checker>],
+) -> Result<Command<'_>, clap::Error> {
+    let mut grammar = grammar::command(checkers);
+    let matches = grammar.try_get_matches_from_mut(words)?;
+    let understood = match matches.subcommand() {
+        None => check(&matches, checkers).map(Command::Check),
+        Some(("validate", matches)) => validate(matches).map(Command::Validate),
+        Some(("gen", matches)) => gen_args::parse(matches).map(Command::Gen),
+        Some(("models", matches)) => Ok(Command::Models(output(matches))),
+        Some(("anomalies", matches)) => Ok(Command::Anomalies(output(matches))),
+        Some((_, matches)) => Ok(Command::ConsistencyModels(output(matches))),
+    };
+    understood.map_err(|wrong| wrong.into_clap(meant(&mut grammar, &matches)))
+}
+
+/// The innermost subcommand that was named: its usage is the one to show.
+fn meant<'g>(grammar: &'g mut clap::Command, matches: &ArgMatches) -> &'g mut clap::Command {
+    match matches.subcommand() {
+        Some((name, matches)) if grammar.find_subcommand(name).is_some() => {
+            // Just seen to be there.
+            let inner = grammar.find_subcommand_mut(name).expect("a subcommand that was found");
+            meant(inner, matches)
+        }
+        _ => grammar,
+    }
+}
+
+/// Wrong usage that clap cannot see.
+pub(crate) struct Wrong {
+    kind: ErrorKind,
+    message: String,
+    tip: Option<String>,
+}
+
+impl Wrong {
+    pub(crate) fn new(message: impl Into<String>) -> Wrong {
+        Wrong { kind: ErrorKind::ValueValidation, message: message.into(), tip: None }
+    }
+
+    fn missing(message: &str) -> Wrong {
+        Wrong { kind: ErrorKind::MissingRequiredArgument, message: message.into(), tip: None }
+    }
+
+    fn tip(mut self, tip: impl Into<String>) -> Wrong {
+        self.tip = Some(tip.into());
+        self
+    }
+
+    fn into_clap(self, grammar: &mut clap::Command) -> clap::Error {
+        let mut message = self.message;
+        if let Some(tip) = self.tip {
+            message += "\n\n  tip: ";
+            message += &tip;
+        }
+        grammar.error(self.kind, message)
+    }
+}
+
+fn check<'c>(matches: &ArgMatches, checkers: &'c [Box<dyn Checker>]) -> Result<Check<'c>, Wrong> {
+    let model = matches.get_one::<String>("model").ok_or_else(|| no_model(matches))?;
+    let checker = checkers.iter().find(|checker| checker.name() == model);
+    let checker = checker.ok_or_else(|| Wrong::new(format!("there is no checker {model}")))?.as_ref();
+    let (options, warnings) = options(matches, checker, checkers)?;
+    // A checker says of options that they make no sense when it starts; better now than behind the first file.
+    checker.start(&options).map_err(|error| Wrong::new(error.to_string()))?;
+    Ok(Check {
+        checker,
+        options,
+        inputs: inputs(matches)?,
+        output: output(matches),
+        verbose: matches.get_flag("verbose"),
+        directory: matches.get_one::<OsString>("directory").map(PathBuf::from),
+        warnings,
+    })
+}
+
+/// What the user should read who gave no model: perhaps a command was meant.
+fn no_model(matches: &ArgMatches) -> Wrong {
+    let files: Vec<&OsString> = matches.get_many("files").into_iter().flatten().collect();
+    let wrong = Wrong::missing("say with -m what the history should be");
+    if let [file] = files[..]
+        && !Path::new(file).exists()
+        && let Some(command) =
+            nearest(&file.to_string_lossy(), grammar::command(&[]).get_subcommands().map(clap::Command::get_name))
+    {
+        return wrong.tip(format!("or did you mean the command `histcheck {command}`?"));
+    }
+    let file = files.first().map_or("history.edn".into(), |file| file.to_string_lossy());
+    wrong.tip(format!("histcheck -m list-append {file}\n       `histcheck models` lists what -m takes"))
+}
+
+/// The name most like the one given, if any is like it.
+fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    const ALIKE: f64 = 0.8;
+    names
+        .map(|name| (strsim::jaro_winkler(given, name), name))
+        .filter(|(like, _)| *like > ALIKE)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
+}
+
+/// The options given that the checker takes, and warnings about those that it does not.
+fn options(
+    matches: &ArgMatches,
+    checker: &dyn Checker,
+    checkers: &[Box<dyn Checker>],
+) -> Result<(Options, Vec<String>), Wrong> {
+    let (mut options, mut warnings) = (Options::new(), Vec::new());
+    let taken = grammar::taken(checkers);
+    let takers = |name: &str| taken.iter().find(|taken| taken.spec.name == name).map_or(&[][..], |taken| &taken.by);
+    let of_checkers = taken.iter().map(|taken| (taken.spec.name, taken.spec.kind));
+    let of_elle_cli = compat::KNOWN.iter().map(|known| (known.name, known.kind));
+    for (name, kind) in of_checkers.chain(of_elle_cli.filter(|(name, _)| takers(name).is_empty())) {
+        let Some(value) = given(matches, name, kind) else { continue };
+        let by = takers(name);
+        if by.contains(&checker.name()) {
+            options.set(name, value);
+        } else if name == "directory" {
+            // The command line has a use for it all the same.
+        } else if let Some(known) = compat::find(name) {
+            warnings.push(format!("--{name} has no effect on {}: {}", checker.name(), known.why_not));
+        } else {
+            let message = format!("{} takes no option --{name}", checker.name());
+            return Err(Wrong::new(message).tip(format!("it is for {}", by.join(", "))));
+        }
+    }
+    Ok((options, warnings))
+}
+
+/// The text of an option's value, if it was given.
+fn given(matches: &ArgMatches, name: &str, kind: OptionKind) -> Option<String> {
+    match (name, kind) {
+        ("directory", _) => matches.get_one::<OsString>(name).map(|dir| dir.to_string_lossy().into_owned()),
+        (_, OptionKind::Flag) => matches.get_flag(name).then(|| "true".to_owned()),
+        (_, OptionKind::Integer) => matches.get_one::<i64>(name).map(i64::to_string),
+        _ => matches.get_one::<String>(name).cloned(),
+    }
+}
+
+fn validate(matches: &ArgMatches) -> Result<Validate, Wrong> {
+    let each_max = matches.get_one("max-each").copied().unwrap_or(usize::MAX);
+    Ok(Validate { inputs: inputs(matches)?, each_max, output: output(matches) })
+}
+
+fn inputs(matches: &ArgMatches) -> Result<Vec<Input>, Wrong> {
+    let format = matches.get_one::<String>("format").and_then(|name| Format::from_name(name));
+    let files = matches.get_many::<OsString>("files").into_iter().flatten();
+    let inputs: Vec<Input> = files.map(|file| Input::new(file.clone(), format)).collect();
+    if inputs.is_empty() {
+        return Err(Wrong::missing("no history was given").tip("give files, or - for standard input"));
+    }
+    if inputs.iter().filter(|input| input.is_stdin()).count() > 1 {
+        return Err(Wrong::new("standard input can be read only once").tip("give - only once"));
+    }
+    Ok(inputs)
+}
+
+fn output(matches: &ArgMatches) -> OutputFormat {
+    match matches.get_one::<String>("output").map(String::as_str) {
+        Some("json") => OutputFormat::Json,
+        Some("edn") => OutputFormat::Edn,
+        _ => OutputFormat::Text,
+    }
+}
+
+#[cfg(test)]
+mod tests;

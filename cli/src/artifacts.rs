@@ -1,0 +1,143 @@
+//! `--directory`: reports as files, and whatever files a checker adds to them.
+
+use crate::input::Input;
+use crate::output;
+use history_core::{Artifact, Report};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Characters kept of a file's or folder's name: well below what file systems allow, whatever the characters.
+const NAME_CHARS_MAX: usize = 60;
+/// Folders below a history's own.
+const DEPTH_MAX: usize = 8;
+
+/// Where reports go: one folder for one history; below it, a folder for each of several.
+pub(crate) struct Directory {
+    path: PathBuf,
+    shared: bool,
+    /// Folders in use, in lower case: some file systems know no other.
+    used: BTreeSet<String>,
+}
+
+impl Directory {
+    /// A directory for so many histories. Nothing is made before there is something to put into it.
+    pub(crate) fn new(path: PathBuf, histories: usize) -> Directory {
+        Directory { path, shared: histories > 1, used: BTreeSet::new() }
+    }
+
+    /// Writes `report.txt` and the checker's own files. What was there under these names is replaced.
+    ///
+    /// # Errors
+    ///
+    /// If a folder or file cannot be written; says which.
+    pub(crate) fn write(&mut self, input: &Input, report: &Report, artifacts: &[Artifact]) -> Result<(), String> {
+        let folder = if self.shared { self.folder(input).into() } else { PathBuf::new() };
+        let folder = self.path.join(folder);
+        let mut text = Vec::new();
+        output::verdict(&mut text, input, report)
+            .and_then(|()| output::account(&mut text, report, ""))
+            .map_err(|error| error.to_string())?;
+        put(&folder.join("report.txt"), &text)?;
+        for artifact in artifacts {
+            put(&folder.join(relative(&artifact.path)), &artifact.content)?;
+        }
+        Ok(())
+    }
+
+    /// A folder named after the history, and after no other.
+    fn folder(&mut self, input: &Input) -> String {
+        let name = Path::new(input.path()).file_name().map(|name| name.to_string_lossy());
+        let name = if input.is_stdin() { "stdin".into() } else { component(&name.unwrap_or("history".into())) };
+        let names = (1_u64..).map(|n| if n == 1 { name.clone() } else { format!("{name}-{n}") });
+        let mut free = names.filter(|name| self.used.insert(name.to_lowercase()));
+        // There is always one more number.
+        free.next().unwrap_or(name.clone())
+    }
+}
+
+fn put(path: &Path, content: &[u8]) -> Result<(), String> {
+    let said = |error: io::Error| format!("cannot write {}: {error}", path.display());
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(said)?;
+    }
+    fs::write(path, content).map_err(said)
+}
+
+/// A path that leads nowhere but down, whatever a checker (or a plugin) asked for.
+fn relative(path: &str) -> PathBuf {
+    let parts: Vec<String> = path.split('/').filter(|part| !matches!(*part, "" | "." | "..")).map(component).collect();
+    if parts.is_empty() { "artifact".into() } else { parts[parts.len().saturating_sub(DEPTH_MAX)..].iter().collect() }
+}
+
+/// A name that every file system takes: letters, digits and a few signs, no dot in front.
+fn component(name: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || "._-+=@,".contains(c) { c } else { '_' };
+    let name: String = name.trim_start_matches('.').chars().map(plain).collect();
+    let name = match name.char_indices().nth(NAME_CHARS_MAX) {
+        Some((end, _)) => name[..end].to_owned(),
+        None => name,
+    };
+    if name.is_empty() { "_".into() } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use history_core::Verdict;
+
+    fn input(path: &str) -> Input {
+        Input::new(path.into(), None)
+    }
+
+    #[test]
+    fn no_path_leads_out() {
+        for (asked, got) in [
+            ("G1c.txt", "G1c.txt"),
+            ("G1c/0.svg", "G1c/0.svg"),
+            ("../../etc/passwd", "etc/passwd"),
+            ("/etc/passwd", "etc/passwd"),
+            ("a//./b", "a/b"),
+            ("..\\up", "_up"),
+            ("c:\\x", "c__x"),
+            (".hidden", "hidden"),
+            ("..", "artifact"),
+            ("...", "_"),
+            ("", "artifact"),
+            ("a\0b\n", "a_b_"),
+        ] {
+            assert_eq!(relative(asked), PathBuf::from(got), "{asked:?}");
+        }
+        let long = relative(&"\u{6f22}".repeat(500));
+        assert_eq!(long.to_string_lossy().chars().count(), NAME_CHARS_MAX);
+        assert_eq!(relative(&"a/".repeat(100)).components().count(), DEPTH_MAX);
+    }
+
+    #[test]
+    fn histories_of_one_name_get_folders_of_their_own() {
+        let mut directory = Directory::new("d".into(), 6);
+        let folders = ["a/h.edn", "b/h.edn", "c/H.edn", "-", "stdin", ".."].map(|path| directory.folder(&input(path)));
+        assert_eq!(folders, ["h.edn", "h.edn-2", "H.edn-3", "stdin", "stdin-2", "history"]);
+    }
+
+    #[test]
+    fn one_history_has_the_directory_for_itself() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("made/as/needed");
+        let artifacts = [Artifact { path: "g/0.svg".into(), content: b"<svg/>".to_vec() }];
+        Directory::new(path.clone(), 1).write(&input("h.edn"), &Report::new("c", Verdict::Valid), &artifacts).unwrap();
+        assert_eq!(fs::read(path.join("g/0.svg")).unwrap(), b"<svg/>");
+        assert_eq!(fs::read_to_string(path.join("report.txt")).unwrap(), "h.edn\ttrue\n");
+    }
+
+    #[test]
+    fn a_file_in_the_way_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        fs::write(&path, "").unwrap();
+        let report = Report::new("c", Verdict::Valid);
+        let said = Directory::new(path, 1).write(&input("h.edn"), &report, &[]).unwrap_err();
+        assert!(said.starts_with("cannot write ") && said.contains("file/report.txt"), "{said}");
+    }
+}

@@ -1,0 +1,67 @@
+//! The options of elle-cli: all are accepted, and those that a checker here has no use for say so.
+
+use history_core::OptionKind;
+
+/// An option that elle-cli has for some of its checkers.
+pub(crate) struct Known {
+    pub(crate) name: &'static str,
+    pub(crate) short: Option<char>,
+    pub(crate) kind: OptionKind,
+    pub(crate) value_name: &'static str,
+    /// Why a checker that does not take it does well without.
+    pub(crate) why_not: &'static str,
+}
+
+const FOR_TRANSACTIONS: &str = "it is for checkers of transactions";
+const NO_PLOTS: &str = "it draws no plots of cycles";
+const FOR_BANK: &str = "it is for the bank workload";
+
+/// In the order of elle-cli's help. General ones (-m, -f, -v, -d) are not here: they belong to no checker.
+pub(crate) const KNOWN: &[Known] = &[
+    known("consistency-models", Some('c'), OptionKind::Names, "MODELS", FOR_TRANSACTIONS),
+    known("anomalies", Some('a'), OptionKind::Names, "ANOMALIES", FOR_TRANSACTIONS),
+    known(
+        "cycle-search-timeout",
+        Some('s'),
+        OptionKind::Integer,
+        "MS",
+        "it either looks for no cycles, or finds them fast enough to need no limit",
+    ),
+    known("plot-format", Some('p'), OptionKind::Text, "FORMAT", NO_PLOTS),
+    known("plot-timeout", Some('t'), OptionKind::Integer, "MS", NO_PLOTS),
+    known("max-plot-bytes", Some('b'), OptionKind::Integer, "BYTES", NO_PLOTS),
+    known("group-size", Some('g'), OptionKind::Integer, "N", "it is for the long-fork workload"),
+    known("allow-negative-balances", Some('n'), OptionKind::Flag, "", FOR_BANK),
+    known("max-transfer", None, OptionKind::Integer, "AMOUNT", FOR_BANK),
+    known("total-amount", Some('o'), OptionKind::Integer, "AMOUNT", FOR_BANK),
+];
+
+const fn known(
+    name: &'static str,
+    short: Option<char>,
+    kind: OptionKind,
+    value_name: &'static str,
+    why_not: &'static str,
+) -> Known {
+    Known { name, short, kind, value_name, why_not }
+}
+
+/// elle-cli's option of this name.
+pub(crate) fn find(name: &str) -> Option<&'static Known> {
+    KNOWN.iter().find(|known| known.name == name)
+}
+
+/// A paragraph on the options of elle-cli that are not among `names`, for whoever looks for them in the help.
+pub(crate) fn paragraph(names: &[&str]) -> String {
+    let missing = KNOWN.iter().filter(|known| !names.contains(&known.name));
+    let listed: Vec<String> = missing
+        .map(|known| match known.short {
+            Some(short) => format!("-{short}/--{}", known.name),
+            None => format!("--{}", known.name),
+        })
+        .collect();
+    if listed.is_empty() {
+        return String::new();
+    }
+    format!("Options of elle-cli that no checker here needs are accepted, with a warning: {}.\n\n", listed.join(", "))
+}

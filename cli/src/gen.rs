@@ -1,0 +1,52 @@
+//! `histcheck gen`: a simulated history, written to a file or to standard output.
+
+use crate::diagnose;
+use crate::exit::{self, Exit};
+use crate::gen_args::Gen;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use record_simulate::Simulation;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// Makes a history.
+pub(crate) fn run(job: &Gen) -> Exit {
+    let simulation = match job.parameters.simulation() {
+        Ok(simulation) => simulation,
+        Err(error) => {
+            diagnose::error(&error.to_string());
+            return Exit::FAILED;
+        }
+    };
+    let Some(path) = &job.out else {
+        return match simulation.write(io::stdout(), job.format) {
+            Ok(_) => Exit::OK,
+            Err(error) => exit::stopped(&error),
+        };
+    };
+    match write(simulation, job, path) {
+        Ok(()) => Exit::OK,
+        Err(error) => {
+            diagnose::error(&format!("cannot write {}: {error}", path.display()));
+            Exit::FAILED
+        }
+    }
+}
+
+/// Writes to a file, compressed as its name says.
+fn write(simulation: Simulation, job: &Gen, path: &Path) -> io::Result<()> {
+    let file = File::create(path)?;
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("gz") => {
+            simulation.write(GzEncoder::new(file, Compression::fast()), job.format)?.finish()?;
+        }
+        Some("zst") => {
+            simulation.write(zstd::Encoder::new(file, zstd::DEFAULT_COMPRESSION_LEVEL)?, job.format)?.finish()?;
+        }
+        _ => {
+            simulation.write(file, job.format)?;
+        }
+    }
+    Ok(())
+}

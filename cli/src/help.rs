@@ -1,0 +1,70 @@
+//! Longer help texts: what to type, what comes out, what can be read.
+
+pub(crate) const ABOUT: &str = "\
+Says which consistency guarantees a recorded history obeys, or proves which it broke.";
+
+pub(crate) const LONG_ABOUT: &str = "\
+Says which consistency guarantees a recorded history obeys, or proves which it broke.
+
+A history is what clients of a database recorded while they used it: who invoked what, and what came back. histcheck \
+reads such files, as Jepsen and its like write them, and prints a line a file: its path and true (valid), false \
+(invalid) or unknown.";
+
+pub(crate) const USAGE: &str = "\
+histcheck -m MODEL [OPTIONS] FILE...
+       histcheck COMMAND ...";
+
+pub(crate) const AFTER: &str = "\
+Example:
+  histcheck -m list-append history.edn
+
+`histcheck --help` says more: examples, exit codes, and what a history looks like.";
+
+pub(crate) const AFTER_LONG: &str = "\
+Examples:
+  histcheck -m list-append history.edn
+      Is this history strict serializable?
+  histcheck -m list-append -v -c snapshot-isolation history.edn
+      Does it at least obey snapshot isolation? If not, why not?
+  histcheck -m list-append --output json *.edn.gz store/latest -
+      Whole reports for compressed files, a directory of Jepsen's and standard input.
+  histcheck gen list-append --txns 1000 --bug lost-update | histcheck -m list-append -v -
+      What does a lost update look like?
+  histcheck validate history.edn
+      Is it a history at all, and does anything in it look doubtful?
+
+Exit codes:
+  0    every history is valid
+  1    some history is invalid
+  2    some verdict is unknown, and none is invalid
+  254  wrong usage
+  255  some file could not be judged; the others are, and are printed
+
+Histories:
+  EDN    maps one after another, or in one vector or list; any record tag
+         {:process 0, :type :invoke, :f :txn, :value [[:append 7 1] [:r 7 nil]]}
+         {:process 0, :type :ok,     :f :txn, :value [[:append 7 1] [:r 7 [1]]]}
+  JSON   one object a line, objects one after another, or in one array
+         {\"process\": 0, \"type\": \"ok\", \"f\": \"txn\", \"value\": [[\"append\", 7, 1]]}
+  txt    the history.txt of Jepsen
+  Formats are told apart by content; gzip and zstd are seen through. :index and :time are optional. A directory of \
+Jepsen's store stands for the history in it, and - for standard input. docs/formats.md in the source says all of it.
+
+A file named like a command can be given as ./validate, or after -m.
+
+";
+
+pub(crate) const VALIDATE: &str = "\
+Reports everything in a file that keeps it from being a history, all at once, and as warnings what is legal but \
+doubtful: a completion that does not match its invocation, the same write twice, keys of several types.
+
+Exits with 0 if there are no errors (there may be warnings), 1 if there are, 255 if a file cannot be read.";
+
+pub(crate) const GEN: &str = "\
+Equal arguments give equal histories, byte for byte. A bug is what the store does wrong, not what a checker must find: \
+in a short history it may do no harm.
+
+Example:
+  histcheck gen list-append --txns 1000 --bug stale-read -o history.edn
+
+Bugs:";

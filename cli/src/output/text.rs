@@ -1,0 +1,126 @@
+//! Plain results: a path, a tab and a verdict; for those who ask, what was found and why it is so.
+
+use crate::input::Input;
+use history_core::{Anomaly, Report, Verdict};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// `PATH<TAB>VERDICT`
+pub(crate) fn verdict(out: &mut dyn Write, input: &Input, report: &Report) -> io::Result<()> {
+    out.write_all(input.path().as_encoded_bytes())?;
+    writeln!(out, "\t{}", report.verdict.name())
+}
+
+/// Everything that a report has to say, each line behind `indent`.
+pub(crate) fn account(out: &mut dyn Write, report: &Report, indent: &str) -> io::Result<()> {
+    let mut text = String::new();
+    for note in &report.notes {
+        _ = writeln!(text, "note: {note}");
+    }
+    for (word, names) in [("not", &report.not), ("nor", &report.also_not)] {
+        if !names.is_empty() {
+            text += &wrapped(&format!("{word} {}\n", names.join(", ")));
+        }
+    }
+    for anomaly in &report.anomalies {
+        describe(&mut text, anomaly);
+    }
+    for line in text.lines() {
+        writeln!(out, "{}", format!("{indent}{line}").trim_end())?;
+    }
+    Ok(())
+}
+
+/// A long line of names as several, all but the first indented.
+pub(crate) fn wrapped(line: &str) -> String {
+    const WIDTH: usize = 100;
+    let whole_names =
+        textwrap::Options::new(WIDTH).word_splitter(textwrap::WordSplitter::NoHyphenation).subsequent_indent("    ");
+    textwrap::fill(line, whole_names)
+}
+
+fn describe(text: &mut String, anomaly: &Anomaly) {
+    _ = write!(text, "\n{}", anomaly.name);
+    let shown = anomaly.witnesses.len();
+    _ = match (anomaly.count, shown) {
+        (0 | 1, _) => writeln!(text),
+        (count, shown) if shown as u64 == count => writeln!(text, ": {count} of them"),
+        (count, shown) => writeln!(text, ": {count} of them, {shown} shown"),
+    };
+    for (i, witness) in anomaly.witnesses.iter().enumerate() {
+        if i > 0 {
+            text.push('\n');
+        }
+        for line in witness.explanation.trim_end().lines() {
+            _ = writeln!(text, "  {line}");
+        }
+    }
+}
+
+/// One line for someone at a terminal who sees a verdict other than valid and may wonder why; `None` if there is nothing
+/// to add.
+pub(crate) fn hint(report: &Report) -> Option<String> {
+    /// Names in the line.
+    const NAMES_MAX: usize = 6;
+    match report.verdict {
+        Verdict::Valid => None,
+        Verdict::Unknown => report.notes.first().map(|note| format!("unknown: {note}")),
+        Verdict::Invalid => {
+            let mut names: Vec<&str> = report.anomaly_types().collect();
+            let count = match names.len() {
+                0 => return Some("run with -v to see why".into()),
+                1 => "1 anomaly".to_owned(),
+                n => format!("{n} anomalies"),
+            };
+            let more = names.len().saturating_sub(NAMES_MAX);
+            names.truncate(NAMES_MAX);
+            let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+            Some(format!("{count}: {}{rest}; run with -v to see why", names.join(", ")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use history_core::Witness;
+
+    fn report(verdict: Verdict, anomalies: &[(&'static str, u64)]) -> Report {
+        let witness = Witness { explanation: "Let:\n  T1 = ...\n\nThen:\n".into(), ..Witness::default() };
+        let anomaly = |(name, count): &(&'static str, u64)| Anomaly {
+            name: (*name).into(),
+            count: *count,
+            witnesses: vec![witness.clone(); (*count).min(2) as usize],
+        };
+        Report { anomalies: anomalies.iter().map(anomaly).collect(), ..Report::new("c", verdict) }
+    }
+
+    #[test]
+    fn a_hint_names_what_was_found() {
+        assert_eq!(hint(&report(Verdict::Valid, &[])), None);
+        let two = hint(&report(Verdict::Invalid, &[("G1c", 1), ("G-single-item", 3)])).unwrap();
+        assert_eq!(two, "2 anomalies: G1c, G-single-item; run with -v to see why");
+        let one = hint(&report(Verdict::Invalid, &[("G1c", 9)])).unwrap();
+        assert_eq!(one, "1 anomaly: G1c; run with -v to see why");
+        let many =
+            hint(&report(Verdict::Invalid, &["a", "b", "c", "d", "e", "f", "g", "h"].map(|name| (name, 1)))).unwrap();
+        assert_eq!(many, "8 anomalies: a, b, c, d, e, f and 2 more; run with -v to see why");
+    }
+
+    #[test]
+    fn a_hint_says_why_nothing_is_known() {
+        let mut unknown = report(Verdict::Unknown, &[]);
+        assert_eq!(hint(&unknown), None);
+        unknown.notes.push("the time was up".into());
+        assert_eq!(hint(&unknown).unwrap(), "unknown: the time was up");
+    }
+
+    #[test]
+    fn the_account_counts_and_indents() {
+        let mut text = Vec::new();
+        account(&mut text, &report(Verdict::Invalid, &[("G0", 2), ("G1c", 5), ("G2", 0)]), "  ").unwrap();
+        let told = "    Let:\n      T1 = ...\n\n    Then:\n";
+        let expected = format!("\n  G0: 2 of them\n{told}\n{told}\n  G1c: 5 of them, 2 shown\n{told}\n{told}\n  G2\n");
+        assert_eq!(String::from_utf8(text).unwrap(), expected);
+    }
+}

@@ -1,0 +1,97 @@
+//! Lists of what there is to choose from: checkers, anomalies, models of consistency.
+
+use crate::args::OutputFormat;
+use crate::exit::{self, Exit};
+use crate::output::{self, wrapped};
+use check_elle::anomaly::{AnomalySet, AnomalyType};
+use check_elle::model::{Model, ModelSet};
+use history_core::Checker;
+use serde::Serialize;
+use std::io::{self, BufWriter, Write};
+
+/// A line of a table: a name, a sentence, and how it stands to other names. What is empty is not shown.
+#[derive(Serialize)]
+struct Row<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    aliases: Vec<&'a str>,
+    summary: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    implies: Option<Vec<&'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    forbids: Option<Vec<&'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    options: Option<Vec<&'a str>>,
+}
+
+impl<'a> Row<'a> {
+    fn new(name: &'a str, summary: &'a str) -> Row<'a> {
+        Row { name, aliases: Vec::new(), summary, implies: None, forbids: None, options: None }
+    }
+}
+
+/// What -m takes.
+pub(crate) fn models(checkers: &[Box<dyn Checker>], format: OutputFormat) -> Exit {
+    let rows = checkers.iter().map(|checker| Row {
+        options: Some(checker.options().iter().map(|spec| spec.name).collect()),
+        ..Row::new(checker.name(), checker.summary())
+    });
+    print(rows, format)
+}
+
+/// What -a takes.
+pub(crate) fn anomalies(format: OutputFormat) -> Exit {
+    let rows = AnomalySet::ALL.iter().map(|anomaly| Row {
+        implies: Some(anomaly.implies().map(AnomalyType::name).collect()),
+        ..Row::new(anomaly.name(), anomaly.summary())
+    });
+    print(rows, format)
+}
+
+/// What -c takes.
+pub(crate) fn consistency_models(format: OutputFormat) -> Exit {
+    let rows = ModelSet::ALL.iter().map(|model| Row {
+        aliases: model.aliases().to_vec(),
+        implies: Some(model.implies().map(Model::name).collect()),
+        forbids: Some(model.forbids().map(AnomalyType::name).collect()),
+        ..Row::new(model.name(), model.summary())
+    });
+    print(rows, format)
+}
+
+fn print<'a>(rows: impl Iterator<Item = Row<'a>>, format: OutputFormat) -> Exit {
+    let mut out = BufWriter::new(io::stdout());
+    let written = rows.enumerate().try_for_each(|(i, row)| match format {
+        OutputFormat::Text => write_text(&mut out, &row, i == 0),
+        OutputFormat::Json | OutputFormat::Edn => output::row(&mut out, format, &row),
+    });
+    match written.and_then(|()| out.flush()) {
+        Ok(()) => Exit::OK,
+        Err(error) => exit::stopped(&error),
+    }
+}
+
+fn write_text(out: &mut dyn Write, row: &Row<'_>, first: bool) -> io::Result<()> {
+    if !first {
+        writeln!(out)?;
+    }
+    let mut lines = vec![row.summary.to_owned()];
+    let lists = [
+        ("also called", Some(&row.aliases)),
+        ("implies", row.implies.as_ref()),
+        ("forbids", row.forbids.as_ref()),
+        ("options", row.options.as_ref()),
+    ];
+    for (word, names) in lists {
+        if let Some(names) = names.filter(|names| !names.is_empty()) {
+            lines.push(format!("{word}: {}", names.join(", ")));
+        }
+    }
+    writeln!(out, "{}", row.name)?;
+    for line in lines {
+        for part in wrapped(&line).lines() {
+            writeln!(out, "    {part}")?;
+        }
+    }
+    Ok(())
+}

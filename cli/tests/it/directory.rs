@@ -1,0 +1,56 @@
+//! `--directory`.
+
+use crate::{histcheck, stdout};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// All files below a folder, relative to it.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { folders.push(path) } else { found.push(path.strip_prefix(folder).unwrap().to_owned()) }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn the_files_of_one_history_lie_in_the_directory_itself() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = dir.path().join("made/on/demand");
+    let account = stdout(&histcheck("-m list-append -v stale.edn").assert());
+    histcheck("-m list-append stale.edn -d").arg(&made).assert().code(1).stdout_eq("stale.edn\tfalse\n").stderr_eq("");
+    assert_eq!(files(&made), [Path::new("G-single-item-realtime.txt"), Path::new("report.txt")]);
+    let report = fs::read_to_string(made.join("report.txt")).unwrap();
+    let unindented = |text: &str| text.lines().map(|line| line.trim_start().to_owned()).collect::<Vec<_>>();
+    assert_eq!(unindented(&report), unindented(&account), "the report says what -v says");
+}
+
+#[test]
+fn several_histories_get_a_folder_each() {
+    let dir = tempfile::tempdir().unwrap();
+    let words = "-m list-append valid.edn ./valid.edn truncated.edn - store/shop/20240229T120000.000Z -d";
+    let assert = histcheck(words).arg(dir.path()).stdin("{:type :ok, :value []}").assert().code(255);
+    assert_eq!(stdout(&assert).lines().count(), 4);
+    let folders: Vec<_> = files(dir.path()).into_iter().filter(|file| file.ends_with("report.txt")).collect();
+    assert_eq!(
+        folders,
+        ["20240229T120000.000Z", "stdin", "valid.edn", "valid.edn-2"].map(|name| Path::new(name).join("report.txt")),
+        "none for what could not be judged"
+    );
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_is_an_error_beside_the_verdict() {
+    let assert = histcheck("-m list-append stale.edn valid.edn -d letter.txt/below").assert().code(255);
+    assert_eq!(stdout(&assert), "stale.edn\tfalse\nvalid.edn\ttrue\n");
+    assert!(
+        crate::stderr(&assert).starts_with("error: cannot write letter.txt/below/stale.edn/"),
+        "{}",
+        crate::stderr(&assert)
+    );
+}

@@ -1,0 +1,90 @@
+//! What is said of files that are no histories.
+
+use crate::{check, histcheck, stderr};
+use snapbox::str;
+
+#[test]
+fn a_completion_without_invocation() {
+    check("unpaired.edn").code(255).stdout_eq("").stderr_eq(str![[r#"
+unpaired.edn:3:3: error: process 1 completes an op that it did not invoke
+  3 |   {:process 1, :type :ok, :f :txn, :value [[:r :x [1]]]}
+    |   ^
+  expected an invocation by that process before it
+
+"#]]);
+}
+
+#[test]
+fn a_truncated_history() {
+    check("truncated.edn").code(255).stdout_eq("").stderr_eq(str![[r#"
+truncated.edn:2:42: error: the text ends before this [ is closed
+  2 | {:process 0, :type :ok, :f :txn, :value [[:append :x
+    |                                          ^
+  expected the rest of it
+
+"#]]);
+}
+
+#[test]
+fn unbalanced_brackets_in_a_long_line() {
+    check("unbalanced.json").code(255).stdout_eq("").stderr_eq(str![[r#"
+unbalanced.json:2:71: error: found '}' after a value while [ is open (opened at line 2, column 52)
+  2 | ...": 0, "type": "ok", "f": "txn", "value": [["append", "x", 1]}]
+    |                                                                ^
+  expected a comma or ]
+
+"#]]);
+}
+
+#[test]
+fn not_a_history_at_all() {
+    check("letter.txt").code(255).stdout_eq("").stderr_eq(str![[r#"
+letter.txt:1:1: error: this is not a history in any format known here
+  1 | Dear diary, today the database was consistent.
+    | ^
+  expected op maps in EDN or JSON (one after another, one a line, or in one array), or the columns of history.txt
+
+"#]]);
+}
+
+#[test]
+fn an_empty_file() {
+    let assert = check("empty.edn").code(255).stdout_eq("");
+    assert!(stderr(&assert).starts_with("empty.edn:"), "{}", stderr(&assert));
+}
+
+#[test]
+fn standard_input_has_a_name_of_its_own() {
+    let assert = histcheck("-m list-append -").stdin("{:type :nope}\n").assert().code(255).stdout_eq("");
+    assert!(stderr(&assert).starts_with("<stdin>:1:1: error: "), "{}", stderr(&assert));
+}
+
+#[test]
+fn no_colours_unless_for_a_terminal() {
+    for name in ["unpaired.edn", "nowhere.edn"] {
+        assert!(!stderr(&check(name)).contains('\u{1b}'));
+    }
+    let coloured = histcheck("-m list-append unpaired.edn").env("CLICOLOR_FORCE", "1").assert().code(255);
+    assert!(stderr(&coloured).contains("\u{1b}["), "they can be had");
+    let both = histcheck("-m list-append unpaired.edn").env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1").assert();
+    assert!(!stderr(&both).contains('\u{1b}'), "{}", stderr(&both));
+}
+
+#[test]
+fn every_beginning_of_a_history_ends_in_a_verdict_or_an_error() {
+    for file in ["stale.edn", "valid.json", "valid.jsonl", "valid.txt"] {
+        let whole = std::fs::read(crate::fixtures().join(file)).unwrap();
+        for length in (0..whole.len()).step_by(7) {
+            let prefix = snapbox::Data::binary(whole[..length].to_vec());
+            let assert = histcheck("-m list-append -").stdin(prefix).assert();
+            let code = assert.get_output().status.code();
+            let error = stderr(&assert);
+            match code {
+                Some(0..=2) => assert_eq!(error, "", "{file} to byte {length}"),
+                _ => {
+                    assert!(code == Some(255) && error.contains("error: "), "{file} to byte {length}: {code:?} {error}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What the command line promises, tried on the program itself.
+
+#![expect(clippy::needless_raw_string_hashes, reason = "snapbox writes snapshots with hashes")]
+
+mod directory;
+mod errors;
+mod exit_codes;
+mod generate;
+mod help;
+mod inputs;
+mod output;
+mod tables;
+mod usage;
+mod validate;
+
+use snapbox::cmd::{Command, OutputAssert};
+use std::path::PathBuf;
+
+/// The small histories that the tests are about.
+fn fixtures() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
+}
+
+/// The program, in the folder of the fixtures, whatever terminal the tests run in.
+fn histcheck(words: &str) -> Command {
+    Command::new(snapbox::cmd::cargo_bin!("histcheck"))
+        .args(words.split_whitespace())
+        .current_dir(fixtures())
+        .env_remove("COLUMNS")
+        .env_remove("CLICOLOR_FORCE")
+}
+
+/// Runs it on histories of list-append.
+fn check(words: &str) -> OutputAssert {
+    histcheck(&format!("-m list-append {words}")).assert()
+}
+
+/// What was written to standard output.
+fn stdout(assert: &OutputAssert) -> String {
+    String::from_utf8(assert.get_output().stdout.clone()).unwrap()
+}
+
+/// What was written to standard error.
+fn stderr(assert: &OutputAssert) -> String {
+    String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+}

@@ -1,0 +1,150 @@
+//! The shapes of results.
+
+use crate::{check, fixtures, stderr, stdout};
+use serde_json::Value;
+use snapbox::{IntoData as _, str};
+use std::io::Read as _;
+use std::process::Stdio;
+
+fn lines(words: &str) -> Vec<Value> {
+    stdout(&check(words)).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn verbose_explains_below_the_line() {
+    check("-v valid.edn stale.edn twice.edn").code(1).stderr_eq("").stdout_eq(str![[r#"
+valid.edn	true
+stale.edn	false
+  not strong-snapshot-isolation
+  nor strict-serializable
+
+  G-single-item-realtime
+    Let:
+      T1 = {:index 1, :type :ok, :process 0, :value [[:append :x 1]]}
+      T2 = {:index 3, :type :ok, :process 1, :value [[:r :x []]]}
+
+    Then:
+      - T1 < T2, because T1 completed at index 1, before the invocation of T2 at index 2.
+      - However, T2 < T1, because T2 observed the initial (empty) state of :x, to which T1 appended 1: a contradiction!
+twice.edn	unknown
+  note: Nothing can be said of this history, because at index 2 (line 4) 1 is appended to key :x for the second time.
+
+"#]]);
+}
+
+#[test]
+fn without_a_terminal_there_are_no_hints() {
+    check("stale.edn twice.edn").code(1).stderr_eq("");
+}
+
+#[test]
+fn json_holds_the_whole_report() {
+    let [valid, invalid, unknown] = &lines("--output json valid.edn ./stale.edn twice.edn")[..] else { panic!() };
+    for line in [valid, invalid, unknown] {
+        assert_eq!(line["schema"], 1);
+        assert_eq!(line["checker"], "list-append");
+        assert!(line["anomaly_types"].is_array() && line["not"].is_array() && line["also_not"].is_array(), "{line}");
+        assert!(line.get("error").is_none(), "{line}");
+    }
+    assert_eq!((&valid["file"], &valid["valid"]), (&"valid.edn".into(), &true.into()));
+    assert_eq!((&unknown["file"], &unknown["valid"]), (&"twice.edn".into(), &"unknown".into()));
+    assert!(unknown["notes"][0].as_str().unwrap().contains("second time"), "{unknown}");
+    assert_eq!((&invalid["file"], &invalid["valid"]), (&"./stale.edn".into(), &false.into()));
+    assert_eq!(invalid["anomaly_types"], serde_json::json!(["G-single-item-realtime"]));
+    assert_eq!(invalid["not"], serde_json::json!(["strong-snapshot-isolation"]));
+    assert_eq!(invalid["also_not"], serde_json::json!(["strict-serializable"]));
+    let witness = &invalid["anomalies"]["G-single-item-realtime"]["witnesses"][0];
+    assert_eq!(witness["ops"].as_array().unwrap().len(), 2, "{witness}");
+    assert!(witness["explanation"].as_str().unwrap().contains("a contradiction!"), "{witness}");
+}
+
+#[test]
+fn json_says_of_a_broken_file_where_it_is_broken() {
+    let assert = check("--output json unpaired.edn nowhere.edn valid.edn").code(255);
+    assert_eq!(stderr(&assert).matches("error: ").count(), 2, "for people, all the same");
+    let [broken, missing, valid] = &lines("--output json unpaired.edn nowhere.edn valid.edn")[..] else { panic!() };
+    assert_eq!((&broken["schema"], &broken["file"]), (&1.into(), &"unpaired.edn".into()));
+    assert!(broken.get("valid").is_none() && missing.get("valid").is_none());
+    let error = &broken["error"];
+    assert_eq!((&error["line"], &error["column"]), (&3.into(), &3.into()));
+    assert!(error["message"].as_str().unwrap().contains("process 1"), "{error}");
+    assert!(error["expected"].as_str().unwrap().contains("invocation"), "{error}");
+    assert!(missing["error"]["message"].is_string() && missing["error"].get("line").is_none(), "{missing}");
+    assert_eq!(valid["valid"], true);
+}
+
+#[test]
+fn edn_holds_the_whole_report() {
+    check("--output edn stale.edn unpaired.edn").code(255).stdout_eq(str![[r#"
+{:schema 1, :file "stale.edn", :checker :list-append, :valid false, :anomaly-types [:G-single-item-realtime], :not [:strong-snapshot-isolation], :also-not [:strict-serializable], :anomalies {:G-single-item-realtime {:count 1, :witnesses [{:ops [{:name "T1", :index 1, :process 0, :kind :ok, :value [[:append :x 1]]} {:name "T2", :index 3, :process 1, :kind :ok, :value [[:r :x []]]}], :steps [{:from 0, :to 1, :relation :realtime, :because "T1 completed at index 1, before the invocation of T2 at index 2"} {:from 1, :to 0, :relation :rw, :key :x, :value nil, :next-value 1, :because "T2 observed the initial (empty) state of :x, to which T1 appended 1"}], :facts {}, :explanation "Let:\n  T1 = {:index 1, :type :ok, :process 0, :value [[:append :x 1]]}\n  T2 = {:index 3, :type :ok, :process 1, :value [[:r :x []]]}\n\nThen:\n  - T1 < T2, because T1 completed at index 1, before the invocation of T2 at index 2.\n  - However, T2 < T1, because T2 observed the initial (empty) state of :x, to which T1 appended 1: a contradiction!\n"}]}}, :notes [], :counts {:ok-count 2, :fail-count 0, :info-count 0, :nonclient-op-count 0, :key-count 1, :mop-count 2}}
+{:schema 1, :file "unpaired.edn", :error {:message "process 1 completes an op that it did not invoke", :line 3, :column 3, :expected "an invocation by that process before it", :text "  {:process 1, :type :ok, :f :txn, :value [[:r :x [1]]]}"}}
+
+"#]].raw());
+}
+
+#[test]
+fn verbose_changes_neither_json_nor_edn() {
+    for format in ["json", "edn"] {
+        let words = format!("--output {format} stale.edn");
+        assert_eq!(stdout(&check(&words)), stdout(&check(&format!("-v {words}"))));
+    }
+}
+
+#[test]
+fn equal_runs_give_equal_bytes() {
+    for words in ["-v stale.edn aborted.edn", "--output json stale.edn aborted.edn", "--output edn stale.edn"] {
+        assert_eq!(stdout(&check(words)), stdout(&check(words)), "{words}");
+    }
+}
+
+/// Each line can be read before the next history was even there.
+#[test]
+fn lines_are_written_as_they_become_known() {
+    let mut child = std::process::Command::new(snapbox::cmd::cargo_bin!("histcheck"))
+        .args(["-m", "list-append", "valid.edn", "-"])
+        .current_dir(fixtures())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = [0; 15];
+    child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"valid.edn\ttrue\n");
+    // Only now does standard input end; it holds nothing.
+    drop(child.stdin.take());
+    assert_eq!(child.wait().unwrap().code(), Some(255));
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    for words in ["-m list-append valid.edn stale.edn", "gen list-append --txns 100000", "anomalies", "--help"] {
+        let mut child = std::process::Command::new(snapbox::cmd::cargo_bin!("histcheck"))
+            .args(words.split_whitespace())
+            .current_dir(fixtures())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{words}");
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{words}: {:?}", output.status);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error() {
+    for words in ["-m list-append valid.edn", "gen list-append --txns 10", "models"] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = std::process::Command::new(snapbox::cmd::cargo_bin!("histcheck"))
+            .args(words.split_whitespace())
+            .current_dir(fixtures())
+            .stdout(full)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(255), "{words}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.starts_with("error: cannot write to standard output: "), "{words}: {said}");
+    }
+}

@@ -1,0 +1,175 @@
+//! Wrong usage: exit code 254, and a way out.
+
+use crate::{check, histcheck, stderr, stdout};
+use snapbox::str;
+
+#[test]
+fn without_a_model_it_says_how() {
+    histcheck("valid.edn").assert().code(254).stdout_eq("").stderr_eq(str![[r#"
+error: say with -m what the history should be
+
+  tip: histcheck -m list-append valid.edn
+       `histcheck models` lists what -m takes
+
+Usage: histcheck -m MODEL [OPTIONS] FILE...
+       histcheck COMMAND ...
+
+For more information, try '--help'.
+
+"#]]);
+}
+
+#[test]
+fn a_command_that_was_misspelt_is_recognized() {
+    let assert = histcheck("modles").assert().code(254);
+    assert!(stderr(&assert).contains("did you mean the command `histcheck models`?"), "{}", stderr(&assert));
+}
+
+#[test]
+fn a_file_named_nearly_like_a_command_is_a_file() {
+    // It exists, so it was meant.
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("modles"), "").unwrap();
+    let assert = histcheck("modles").current_dir(dir.path()).assert().code(254);
+    assert!(stderr(&assert).contains("histcheck -m list-append modles"), "{}", stderr(&assert));
+}
+
+#[test]
+fn without_files_it_asks_for_some() {
+    check("").code(254).stdout_eq("").stderr_eq(str![[r#"
+error: no history was given
+
+  tip: give files, or - for standard input
+
+Usage: histcheck -m MODEL [OPTIONS] FILE...
+       histcheck COMMAND ...
+
+For more information, try '--help'.
+
+"#]]);
+}
+
+#[test]
+fn an_unknown_model_lists_the_known_and_the_nearest() {
+    histcheck("-m lst-append valid.edn").assert().code(254).stdout_eq("").stderr_eq(str![[r#"
+error: invalid value 'lst-append' for '--model <MODEL>'
+  [possible values: list-append]
+
+  tip: a similar value exists: 'list-append'
+
+For more information, try '--help'.
+
+"#]]);
+}
+
+#[test]
+fn an_unknown_option_suggests_one() {
+    check("--consistency-model serializable valid.edn").code(254).stdout_eq("").stderr_eq(str![[r#"
+error: unexpected argument '--consistency-model' found
+
+  tip: a similar argument exists: '--consistency-models'
+
+Usage: histcheck -m MODEL [OPTIONS] FILE...
+       histcheck COMMAND ...
+
+For more information, try '--help'.
+
+"#]]);
+}
+
+#[test]
+fn an_unknown_consistency_model_or_anomaly_is_wrong_usage() {
+    for (words, nearest) in [("-c serialisable", "did you mean serializable"), ("-a G-singel", "did you mean G-single")]
+    {
+        let assert = check(&format!("{words} valid.edn")).code(254);
+        assert_eq!(stdout(&assert), "", "nothing is judged");
+        assert!(stderr(&assert).contains(nearest), "{}", stderr(&assert));
+    }
+}
+
+#[test]
+fn an_unknown_format_is_wrong_usage() {
+    check("-f yaml valid.edn").code(254);
+    check("--output xml valid.edn").code(254);
+}
+
+#[test]
+fn standard_input_can_be_read_once() {
+    let assert = histcheck("-m list-append - valid.edn -").stdin("").assert().code(254);
+    assert!(stderr(&assert).contains("standard input can be read only once"), "{}", stderr(&assert));
+}
+
+#[test]
+fn the_last_of_two_values_counts() {
+    check("-c serializable -c strict-serializable stale.edn").code(1);
+    check("-c strict-serializable -c serializable stale.edn").code(0);
+}
+
+#[test]
+fn options_may_stand_anywhere_and_in_any_form() {
+    for words in [
+        "-m list-append -c serializable stale.edn valid.edn",
+        "stale.edn -m list-append valid.edn -c serializable",
+        "-mlist-append -cserializable stale.edn valid.edn",
+        "--model=list-append --consistency-models=:serializable stale.edn -- valid.edn",
+        "-vm list-append --consistency-models serializable,read-committed stale.edn valid.edn",
+    ] {
+        let assert = histcheck(words).assert().code(0);
+        assert_eq!(stdout(&assert), "stale.edn\ttrue\nvalid.edn\ttrue\n", "{words}");
+    }
+}
+
+#[test]
+fn all_options_of_elle_cli_are_taken_and_those_without_effect_say_so() {
+    check("-f edn -c strict-serializable -a G0 -s 1000 -p svg -t 5000 -b 65536 -g 2 -n --max-transfer 5 -o 100 valid.edn")
+        .code(0)
+        .stdout_eq("valid.edn\ttrue\n")
+        .stderr_eq(str![[r#"
+warning: --cycle-search-timeout has no effect on list-append: it either looks for no cycles, or finds them fast enough to need no limit
+warning: --plot-format has no effect on list-append: it draws no plots of cycles
+warning: --plot-timeout has no effect on list-append: it draws no plots of cycles
+warning: --max-plot-bytes has no effect on list-append: it draws no plots of cycles
+warning: --group-size has no effect on list-append: it is for the long-fork workload
+warning: --allow-negative-balances has no effect on list-append: it is for the bank workload
+warning: --max-transfer has no effect on list-append: it is for the bank workload
+warning: --total-amount has no effect on list-append: it is for the bank workload
+
+"#]]);
+}
+
+#[test]
+fn elle_clis_long_forms_are_taken_too() {
+    let words = "--format edn --verbose --cycle-search-timeout 1000 --plot-format png --plot-timeout 5000 \
+                 --max-plot-bytes 65536 --group-size 2 --allow-negative-balances --total-amount 100";
+    let assert = check(&format!("{words} valid.edn")).code(0);
+    assert_eq!(
+        stderr(&assert).lines().filter(|line| line.starts_with("warning: --")).count(),
+        7,
+        "{}",
+        stderr(&assert)
+    );
+}
+
+#[test]
+fn values_of_options_without_effect_must_make_sense_all_the_same() {
+    check("-s soon valid.edn").code(254);
+    check("--total-amount much valid.edn").code(254);
+}
+
+#[test]
+fn after_m_a_commands_name_is_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::copy(crate::fixtures().join("valid.edn"), dir.path().join("models")).unwrap();
+    for words in ["-m list-append models", "-m list-append ./models"] {
+        let assert = histcheck(words).current_dir(dir.path()).assert().code(0);
+        assert!(stdout(&assert).ends_with("models\ttrue\n"), "{}", stdout(&assert));
+    }
+}
+
+#[test]
+fn commands_refuse_what_is_not_theirs() {
+    histcheck("models -m list-append").assert().code(254);
+    histcheck("validate").assert().code(254);
+    histcheck("gen").assert().code(254);
+    histcheck("gen bank").assert().code(254);
+}
