@@ -1,0 +1,134 @@
+//! What the fuzzers assert; a panic is a finding.
+//!
+//! Each target takes any bytes and gives back a short account of what it saw, by which a fuzzer without coverage tells
+//! inputs apart.
+
+use history_core::{ErrorKind, Format, HistoryError, Reader, Severity, Writer};
+use std::ops::ControlFlow;
+
+/// A target: what it is called and what it does.
+pub type Target = (&'static str, fn(&[u8]) -> String);
+
+/// All targets.
+pub const TARGETS: [Target; 4] = [("edn", edn), ("json", json), ("table", table), ("validate", validate)];
+
+/// Any bytes as EDN.
+pub fn edn(data: &[u8]) -> String {
+    format(data, Format::Edn)
+}
+
+/// Any bytes as JSON, which `serde_json` must take or refuse alike.
+pub fn json(data: &[u8]) -> String {
+    if let Ok(text) = std::str::from_utf8(data) {
+        acceptance(text);
+    }
+    format(data, Format::Json)
+}
+
+/// Any bytes as Jepsen's table.
+pub fn table(data: &[u8]) -> String {
+    format(data, Format::Table)
+}
+
+/// Any bytes as whatever they look like: there must be errors exactly where reading fails.
+pub fn validate(data: &[u8]) -> String {
+    let whole = drain(Reader::new(data));
+    let problems = history_core::validate(Reader::new(data), 20);
+    assert_eq!(problems.is_history(), whole.error.is_none(), "{:#?}", problems.list);
+    match &whole.error {
+        None => assert_eq!(problems.ops, whole.ops.len() as u64),
+        Some(error) => {
+            let first = problems.list.iter().find(|problem| problem.severity == Severity::Error).expect("an error");
+            let same = first.message == error.message && first.position == error.position;
+            assert!(same || first.message.contains("not closed before the next"), "{first}\n{error}");
+        }
+    }
+    let rules: Vec<_> = problems.counts.iter().map(|(rule, count)| (rule.name(), count.ilog2())).collect();
+    format!("{rules:?} {} {}", problems.complete, account(&whole))
+}
+
+/// What was read of a text.
+#[derive(Debug, PartialEq)]
+struct Read {
+    ops: Vec<String>,
+    error: Option<HistoryError>,
+}
+
+fn drain(mut reader: Reader<'_>) -> Read {
+    let mut ops = Vec::new();
+    let ended = reader.for_each(|op| {
+        ops.push(format!("{op:?}"));
+        Ok(ControlFlow::Continue(()))
+    });
+    Read { ops, error: ended.err() }
+}
+
+fn format(data: &[u8], format: Format) -> String {
+    let reader = || Reader::new(data).with_format(format);
+    let whole = drain(reader());
+    let block_bytes = 1 + data.first().map_or(0, |b| usize::from(*b) % 64);
+    assert_eq!(drain(reader().with_block_bytes(block_bytes)), whole, "in blocks of {block_bytes}");
+    if let Some(error) = &whole.error {
+        let placed = matches!(error.kind, ErrorKind::Syntax | ErrorKind::Pairing);
+        assert!(error.position.is_some() || !placed || error.message.contains("UTF-16"), "{error}");
+    }
+    round_trip(reader);
+    account(&whole)
+}
+
+/// What can be read can be written, and read again as it was.
+fn round_trip<'a>(reader: impl Fn() -> Reader<'a>) {
+    let write = |reader: Reader<'_>| {
+        let mut reader = reader.without_pairing();
+        let mut writer = Writer::new(Vec::new(), Format::Edn);
+        let ended = reader.for_each(|op| {
+            writer.write(op).expect("a vector takes all");
+            Ok(ControlFlow::Continue(()))
+        });
+        ended.map(|()| writer.finish().expect("a vector takes all"))
+    };
+    let Ok(text) = write(reader()) else { return };
+    if text.is_empty() {
+        return;
+    }
+    let again = write(Reader::new(&text[..]).with_format(Format::Edn)).expect("what was written can be read");
+    assert_eq!(String::from_utf8_lossy(&again), String::from_utf8_lossy(&text));
+}
+
+/// Asserts that JSON objects are refused for their syntax exactly if `serde_json` refuses them, up to the extensions:
+/// words for what is no number, and deeper nesting.
+fn acceptance(text: &str) {
+    if !text.trim_start_matches([' ', '\t', '\r', '\n']).starts_with('{')
+        || text.contains("NaN")
+        || text.contains("Infinity")
+    {
+        return;
+    }
+    let ours = drain(Reader::new(text.as_bytes()).with_format(Format::Json).without_pairing()).error;
+    let mut theirs = None;
+    for value in serde_json::Deserializer::from_str(text).into_iter::<serde_json::Value>() {
+        theirs = value.err().map(|error| error.to_string());
+    }
+    if theirs.as_ref().is_some_and(|error| error.contains("recursion limit")) {
+        return;
+    }
+    match ours {
+        None => assert_eq!(theirs, None, "taken, but it is no JSON"),
+        Some(error) if error.kind == ErrorKind::Syntax => assert!(theirs.is_some(), "{error}"),
+        // Something that is no op stands before what may be a fault of syntax.
+        Some(_) => {}
+    }
+}
+
+fn account(read: &Read) -> String {
+    let words = |message: &str| message.chars().filter(|c| c.is_ascii_lowercase() || *c == ' ').collect::<String>();
+    let error = read.error.as_ref().map(|error| words(&error.message));
+    let shape: String = read
+        .ops
+        .iter()
+        .take(4)
+        .map(|op| op.chars().filter(|c| "[]{}()#:\"\\.".contains(*c)).collect::<String>())
+        .collect();
+    let shape: String = shape.chars().take(60).collect();
+    format!("{} {error:?} {shape}", read.ops.len().min(5))
+}
