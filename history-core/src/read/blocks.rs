@@ -151,20 +151,18 @@ impl<'s> Blocks<'s> {
         let mut bytes = error.into_bytes();
         let valid = utf8.valid_up_to();
         let cut = utf8.error_len().is_none();
-        if cut && !ended {
-            self.rest = bytes.split_off(valid);
-        } else {
-            if !(cut && failed) {
-                let mut place = self.place;
-                place.advance(&bytes[self.behind..valid]);
-                // Nothing behind these bytes will be read, other than to show it.
-                let _ = self.source.by_ref().take(Snippet::SIDE_BYTES_MAX as u64).read_to_end(&mut bytes);
-                let error = HistoryError::new(ErrorKind::Syntax, "these bytes are not UTF-8").expected("UTF-8 text");
-                let starts_at = self.place.offset - self.behind as u64;
-                self.fault = Some(error.at(place.position()).with_source(&bytes, starts_at));
-            }
-            bytes.truncate(valid);
+        let may_go_on = cut && (!ended || failed);
+        if !may_go_on {
+            let mut place = self.place;
+            place.advance(&bytes[self.behind..valid]);
+            // Nothing behind these bytes will be read, other than to show it.
+            let _ = self.source.by_ref().take(Snippet::SIDE_BYTES_MAX as u64).read_to_end(&mut bytes);
+            let error = HistoryError::new(ErrorKind::Syntax, "these bytes are not UTF-8").expected("UTF-8 text");
+            let starts_at = self.place.offset - self.behind as u64;
+            self.fault = Some(error.at(place.position()).with_source(&bytes, starts_at));
         }
+        // If they are a fault, they may still have to be shown behind one that comes before.
+        self.rest = bytes.split_off(valid);
         *text = String::from_utf8(bytes).unwrap_or_default();
     }
 
