@@ -138,7 +138,7 @@ pub(crate) fn parse(matches: &ArgMatches) -> Result<Gen, Wrong> {
     };
     let parameters = parameters(matches);
     // The ranges are the simulator's to know.
-    parameters.simulation().map_err(|error| wrong(&error))?;
+    parameters.validate().map_err(|error| wrong(&error))?;
     Ok(Gen { parameters, format, out })
 }
 

@@ -82,7 +82,10 @@ fn every_beginning_of_a_history_ends_in_a_verdict_or_an_error() {
             match code {
                 Some(0..=2) => assert_eq!(error, "", "{file} to byte {length}"),
                 _ => {
-                    assert!(code == Some(255) && error.contains("error: "), "{file} to byte {length}: {code:?} {error}");
+                    assert!(
+                        code == Some(255) && error.contains("error: "),
+                        "{file} to byte {length}: {code:?} {error}"
+                    );
                 }
             }
         }

@@ -27,6 +27,50 @@ fn a_correct_store_gives_valid_histories_in_every_format() {
     }
 }
 
+/// The bugs, as the help lists them.
+fn bugs() -> Vec<String> {
+    let help = stdout(&histcheck("gen --help").assert().code(0));
+    let (_, bugs) = help.split_once("Bugs:\n").unwrap();
+    bugs.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn each_bug_that_is_listed_can_be_had_and_gives_a_history() {
+    let bugs = bugs();
+    assert!(bugs.len() > 10 && bugs[0] == "none", "{bugs:?}");
+    let correct = stdout(&histcheck("gen list-append --txns 400").assert());
+    for bug in &bugs {
+        let history = stdout(&histcheck(&format!("gen list-append --txns 400 --bug {bug}")).assert().code(0));
+        assert_eq!(history == correct, bug == "none", "{bug} does something");
+        let assert = histcheck("-m list-append -").stdin(history).assert();
+        let code = assert.get_output().status.code().unwrap();
+        assert!(code <= 2, "{bug}: {code} {}", stderr(&assert));
+        if ["lost-update", "read-committed", "read-uncommitted", "dirty-write"].contains(&bug.as_str()) {
+            assert_eq!(code, 1, "{bug} does harm in every history of this length");
+        }
+    }
+}
+
+#[test]
+fn a_bug_that_never_applies_does_no_harm() {
+    let words = "gen list-append --txns 400 --bug lost-update --bug-rate 0";
+    let history = stdout(&histcheck(words).assert().code(0));
+    histcheck("-m list-append -").stdin(history).assert().code(0);
+}
+
+#[test]
+fn a_nemesis_is_no_client() {
+    let history = stdout(&histcheck("gen list-append --txns 2000 --nemesis").assert().code(0));
+    assert!(history.contains(":process :nemesis"), "{}", &history[..200]);
+    histcheck("-m list-append -").stdin(history).assert().code(0);
+}
+
+#[test]
+fn an_unknown_bug_is_wrong_usage() {
+    let assert = histcheck("gen list-append --bug lost-updates").assert().code(254).stdout_eq("");
+    assert!(stderr(&assert).contains("'lost-update'"), "{}", stderr(&assert));
+}
+
 #[test]
 fn a_file_gets_the_format_of_its_name() {
     let dir = tempfile::tempdir().unwrap();
@@ -62,6 +106,7 @@ fn parameters_out_of_range_are_wrong_usage() {
         ("--ops-per-txn-min 5", "--ops-per-txn-min: "),
         ("--key-distribution zipf:99", "--key-distribution: "),
         ("--key-distribution normal", "exponential:BASE"),
+        ("--bug-rate 1.5", "--bug-rate: "),
         ("--txns -1", "--txns"),
         ("--seed x", "--seed"),
     ] {
