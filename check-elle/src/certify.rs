@@ -1,8 +1,7 @@
 //! Certifying a witness: each of its claims is derived once more from the history, by definition, slowly and plainly.
 //!
 //! Nothing here is shared with the inference of edges or the search for cycles, so that an error there cannot hide an error
-//! here. Every test that finds an anomaly certifies it. McConnell, Mehlhorn, Näher and Schweitzer, "Certifying
-//! algorithms" (2011).
+//! here. Every test that finds an anomaly certifies it. "Certifying algorithms" (Computer Science Review 5, 2011).
 
 mod cycle;
 mod direct;

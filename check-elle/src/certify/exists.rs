@@ -1,4 +1,7 @@
 //! Cycles of which only the component is known: transactions that all come before each other.
+//!
+//! Along paths in which rw edges count, but no two of them may meet, it matters how one arrived. So each transaction has
+//! two nodes: an even one for arriving in any other way or not at all, an odd one for arriving by rw.
 
 use super::log::{Log, Mop, Txn};
 use super::order::version_order;
@@ -15,8 +18,8 @@ struct Steps {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rw {
     None,
-    /// Only as the second half of a step.
-    Second,
+    /// No two of them one after the other.
+    Single,
     Free,
 }
 
@@ -31,15 +34,15 @@ fn steps(model: &str) -> Option<Steps> {
     let (wr, rw, order) = match model {
         "PL-1" => (false, Rw::None, Order::None),
         "PL-2" => (true, Rw::None, Order::None),
-        "PL-SI" => (true, Rw::Second, Order::None),
+        "PL-SI" => (true, Rw::Single, Order::None),
         "PL-2.99" | "PL-3" => (true, Rw::Free, Order::None),
         "strong-session-PL-1" => (false, Rw::None, Order::Process),
         "strong-session-PL-2" => (true, Rw::None, Order::Process),
-        "strong-session-snapshot-isolation" => (true, Rw::Second, Order::Process),
+        "strong-session-snapshot-isolation" => (true, Rw::Single, Order::Process),
         "strong-session-serializable" => (true, Rw::Free, Order::Process),
         "strong-PL-1" => (false, Rw::None, Order::Realtime),
         "strong-PL-2" => (true, Rw::None, Order::Realtime),
-        "strong-snapshot-isolation" => (true, Rw::Second, Order::Realtime),
+        "strong-snapshot-isolation" => (true, Rw::Single, Order::Realtime),
         "PL-SS" => (true, Rw::Free, Order::Realtime),
         _ => return None,
     };
@@ -53,16 +56,36 @@ pub(super) fn certify(claims: &Claim<'_>, model: &str) -> Result<(), Uncertified
     let stated = claims.list("scc")?;
     let members: Vec<usize> = stated.iter().map(|index| position(log, index)).collect::<Result<_, _>>()?;
     let first = *members.first().ok_or_else(|| Uncertified::new("the component is empty"))?;
-    let before = before(log, &steps);
-    let after: Vec<Vec<usize>> =
-        (0..before.len()).map(|from| (0..before.len()).filter(|to| before[*to].contains(&from)).collect()).collect();
-    let (reached, reaching) = (closure(&after, first), closure(&before, first));
     for (at, member) in members.iter().enumerate() {
-        let index = log.txns[*member].index;
-        claim(!members[..at].contains(member), || format!("op {index} is named twice"))?;
-        claim(reached[*member] && reaching[*member], || format!("op {index} is not on a cycle with the first op"))?;
+        claim(!members[..at].contains(member), || format!("op {} is named twice", log.txns[*member].index))?;
     }
-    let size = reached.iter().zip(&reaching).filter(|(a, b)| **a && **b).count();
+    let edges = edges(log, &steps);
+    // Its nodes may be in two components.
+    let recurs = |node: &usize| closure(log.txns.len(), edges.iter().copied(), *node)[*node];
+    let nodes: Vec<usize> = [2 * first, 2 * first + 1].into_iter().filter(recurs).collect();
+    let mut result = Err(Uncertified::new(format!("op {} is on no such cycle", log.txns[first].index)));
+    for node in nodes {
+        result = result.or_else(|_| certify_component(claims, &edges, &members, node));
+    }
+    result
+}
+
+/// Checks them for the component of one node.
+fn certify_component(
+    claims: &Claim<'_>,
+    edges: &[(usize, usize)],
+    members: &[usize],
+    node: usize,
+) -> Result<(), Uncertified> {
+    let txns = &claims.log.txns;
+    let after = closure(txns.len(), edges.iter().copied(), node);
+    let before = closure(txns.len(), edges.iter().map(|(from, to)| (*to, *from)), node);
+    let inside = |txn: usize| (2 * txn..2 * txn + 2).any(|node| after[node] && before[node]);
+    for member in members {
+        let (index, first) = (txns[*member].index, txns[members[0]].index);
+        claim(inside(*member), || format!("op {index} is on no such cycle with op {first}"))?;
+    }
+    let size = (0..txns.len()).filter(|txn| inside(*txn)).count();
     let right = *claims.fact("scc-size")? == Datum::from(size as u64);
     claim(right, || format!("the component has {size} transactions"))
 }
@@ -72,10 +95,14 @@ fn position(log: &Log, index: &Datum) -> Result<usize, Uncertified> {
     at.ok_or_else(|| Uncertified::new(format!("the history has no transaction with index {index}")))
 }
 
-/// What can be reached from `first` in one step or more.
-fn closure(next: &[Vec<usize>], first: usize) -> Vec<bool> {
-    let mut seen = vec![false; next.len()];
-    let mut todo = vec![first];
+/// What can be reached from a node in one step or more.
+fn closure(txns: usize, edges: impl Iterator<Item = (usize, usize)>, node: usize) -> Vec<bool> {
+    let mut next = vec![Vec::new(); 2 * txns];
+    for (from, to) in edges {
+        next[from].push(to);
+    }
+    let mut seen = vec![false; 2 * txns];
+    let mut todo = vec![node];
     while let Some(at) = todo.pop() {
         for &to in &next[at] {
             if !std::mem::replace(&mut seen[to], true) {
@@ -86,53 +113,71 @@ fn closure(next: &[Vec<usize>], first: usize) -> Vec<bool> {
     seen
 }
 
-/// For each transaction those that are one step before it. O(transactions squared), and more.
-fn before(log: &Log, steps: &Steps) -> Vec<Vec<usize>> {
-    let n = log.txns.len();
-    let mut direct = vec![Vec::new(); n];
-    let mut anti = vec![Vec::new(); n];
+/// The edges between the nodes of transactions.
+fn edges(log: &Log, steps: &Steps) -> Vec<(usize, usize)> {
+    let mut edges = Vec::new();
+    for (from, to) in dependencies(log, steps) {
+        edges.extend([(2 * from, 2 * to), (2 * from + 1, 2 * to)]);
+    }
+    for (from, to) in anti_dependencies(log) {
+        match steps.rw {
+            Rw::None => {}
+            Rw::Single => edges.push((2 * from, 2 * to + 1)),
+            Rw::Free => edges.extend([(2 * from, 2 * to + 1), (2 * from + 1, 2 * to + 1)]),
+        }
+    }
+    edges
+}
+
+/// ww, wr, process and realtime, as far as they count.
+fn dependencies(log: &Log, steps: &Steps) -> Vec<(usize, usize)> {
+    let mut edges = Vec::new();
     for (key, element, to) in appends(log) {
-        let order = version_order(log, key);
-        let previous = match order.iter().position(|e| e == element) {
-            Some(at) => order[..at].last(),
-            None => order.last(),
-        };
-        for (from, txn) in log.txns.iter().enumerate().filter(|(from, txn)| *from != to && txn.is_possible()) {
-            if previous.is_some_and(|previous| txn.appended(key, previous)) {
-                direct[to].push(from);
-            }
-            if txn.reads(key).any(|list| list.last() == previous) {
-                anti[to].push(from);
+        let Some(previous) = previous(log, key, element) else { continue };
+        edges.extend(possible(log).filter(|(_, txn)| txn.appended(key, &previous)).map(|(from, _)| (from, to)));
+    }
+    for (to, reader) in possible(log) {
+        for (from, txn) in possible(log) {
+            let read = |mop: &Mop| match mop {
+                Mop::Read { key, list: Some(list) } => list.last().is_some_and(|last| txn.appended(key, last)),
+                _ => false,
+            };
+            if steps.wr && reader.mops.iter().any(read) || precedes(txn, reader, steps.order) {
+                edges.push((from, to));
             }
         }
     }
-    for (to, txn) in log.txns.iter().enumerate().filter(|(_, txn)| txn.is_possible()) {
-        let reads = txn.mops.iter().filter_map(|mop| match mop {
-            Mop::Read { key, list: Some(list) } if steps.wr => list.last().map(|last| (key, last)),
-            _ => None,
-        });
-        let read: Vec<_> = reads.collect();
-        direct[to].extend((0..n).filter(|&from| {
-            let other = &log.txns[from];
-            let wr = other.is_possible() && read.iter().any(|(key, last)| other.appended(key, last));
-            from != to && (wr || precedes(other, txn, steps.order))
-        }));
+    edges.retain(|(from, to)| from != to);
+    edges
+}
+
+/// rw.
+fn anti_dependencies(log: &Log) -> Vec<(usize, usize)> {
+    let mut edges = Vec::new();
+    for (key, element, to) in appends(log) {
+        let previous = previous(log, key, element);
+        let read_it = |txn: &Txn| txn.reads(key).any(|list| list.last() == previous.as_ref());
+        edges.extend(possible(log).filter(|(from, txn)| *from != to && read_it(txn)).map(|(from, _)| (from, to)));
     }
-    match steps.rw {
-        Rw::None => direct,
-        Rw::Free => direct.into_iter().zip(anti).map(|(direct, anti)| [direct, anti].concat()).collect(),
-        Rw::Second => {
-            let through = |anti: &Vec<usize>| anti.iter().flat_map(|via| direct[*via].iter().copied()).collect();
-            let composed: Vec<Vec<usize>> = anti.iter().map(through).collect();
-            direct.into_iter().zip(composed).map(|(direct, composed)| [direct, composed].concat()).collect()
-        }
+    edges
+}
+
+/// The element directly before another; `None` if that is the first.
+fn previous(log: &Log, key: &Datum, element: &Datum) -> Option<Datum> {
+    let order = version_order(log, key);
+    match order.iter().position(|e| e == element) {
+        Some(at) => order[..at].last().cloned(),
+        None => order.last().cloned(),
     }
+}
+
+fn possible(log: &Log) -> impl Iterator<Item = (usize, &Txn)> {
+    log.txns.iter().enumerate().filter(|(_, txn)| txn.is_possible())
 }
 
 /// All appends that may have happened: key, element, and the transaction's position.
 fn appends(log: &Log) -> impl Iterator<Item = (&Datum, &Datum, usize)> {
-    let possible = log.txns.iter().enumerate().filter(|(_, txn)| txn.is_possible());
-    possible.flat_map(|(at, txn)| txn.appends().map(move |(key, element)| (key, element, at)))
+    possible(log).flat_map(|(at, txn)| txn.appends().map(move |(key, element)| (key, element, at)))
 }
 
 fn precedes(from: &Txn, to: &Txn, order: Order) -> bool {

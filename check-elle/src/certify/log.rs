@@ -49,15 +49,12 @@ impl Log {
             let kind = if op.kind == OpKind::Invoke { OpKind::Info } else { op.kind };
             let mops = mops(&value.to_datum(), if wish { OpKind::Invoke } else { kind })?;
             let invoked = partner.map(|partner| history.op(partner).index);
+            let txn = Txn { index: op.index, invoked, process, kind, mops };
             match (op.kind, op.pair, partner) {
                 (OpKind::Invoke, _, Some(_)) => {}
-                (OpKind::Invoke, Pair::Alone, None) => {
-                    nameless.push(Txn { index: op.index, invoked: None, process, kind, mops })
-                }
-                (OpKind::Invoke, _, None) => {
-                    txns.push(Txn { index: op.index, invoked: Some(op.index), process, kind, mops })
-                }
-                _ => txns.push(Txn { index: op.index, invoked, process, kind, mops }),
+                (OpKind::Invoke, Pair::Alone, None) => nameless.push(txn),
+                (OpKind::Invoke, _, None) => txns.push(Txn { invoked: Some(op.index), ..txn }),
+                _ => txns.push(txn),
             }
         }
         let mut log = Log { txns };

@@ -1,7 +1,7 @@
 //! What was appended to a key after what, as far as the longest read of it proves.
 
 use super::Uncertified;
-use super::log::Log;
+use super::log::{Log, Txn};
 use history_core::Datum;
 
 /// A key's elements in version order: those of the longest list read, the first of that length; each where it stands first.
@@ -19,7 +19,7 @@ pub(super) fn version_order(log: &Log, key: &Datum) -> Vec<Datum> {
             order.push(element.clone());
         }
     }
-    let mut appends = log.txns.iter().flat_map(|txn| txn.appends()).filter(|(k, _)| *k == key);
+    let mut appends = log.txns.iter().flat_map(Txn::appends).filter(|(k, _)| *k == key);
     if let (true, Some((_, element)), None) = (order.is_empty(), appends.next(), appends.next()) {
         order.push(element.clone());
     }

@@ -5,24 +5,12 @@ use crate::anomaly::AnomalyType;
 use crate::cycle_spec::{CYCLE_EXISTS, CycleExistsSpec, RwUse, Suffix};
 use crate::graph::scc::{Components, Masked, Nonadjacent, components};
 use crate::graph::{Graph, Mask, Relation};
-use crate::model::ModelSet;
 
-/// The models ruled out in a graph, each with its smallest component; without those that a weaker one rules out already.
-/// O(nodes + edges) for each.
+/// The models ruled out in a graph, each with its smallest component. Those that a weaker one rules out too are among them:
+/// somebody may have asked for just these. O(nodes + edges) for each.
 pub(super) fn find(graph: &Graph, order: Suffix) -> Vec<(AnomalyType, Vec<u32>)> {
-    let mut found = Vec::new();
-    let mut out = ModelSet::EMPTY;
-    for spec in CYCLE_EXISTS.iter().filter(|spec| has(order, spec.suffix())) {
-        if out.contains(spec.model) {
-            continue;
-        }
-        if let Some(txns) = smallest(graph, spec) {
-            found.push((spec.anomaly, txns));
-            out.insert(spec.model);
-            out = out.union(spec.model.stronger());
-        }
-    }
-    found
+    let specs = CYCLE_EXISTS.iter().filter(|spec| has(order, spec.suffix()));
+    specs.filter_map(|spec| Some((spec.anomaly, smallest(graph, spec)?))).collect()
 }
 
 /// The transactions of the smallest component that holds more than one.

@@ -7,9 +7,6 @@ use check_elle::list_append::{ListAppend, check};
 use check_elle::model::Model;
 use history_core::{History, Report, Verdict};
 
-/// Anything that judges histories.
-pub(crate) type Judge = dyn Fn(&History, &Question<'_>) -> Report;
-
 /// The checker under test.
 pub(crate) fn checker(history: &History, question: &Question<'_>) -> Report {
     let model = |name: &&str| Model::from_name(name).expect("the oracle's names are known");
@@ -22,14 +19,18 @@ pub(crate) fn checker(history: &History, question: &Question<'_>) -> Report {
     check(history, &options).expect("histories of tests are small")
 }
 
-/// Checks a history both ways.
+/// Judges a history both ways, by the oracle and by a checker.
 ///
 /// # Errors
 ///
 /// In what the two differ, or why a witness proves nothing.
-pub(crate) fn compare(text: &str, question: &Question<'_>, judged_by: &Judge) -> Result<Report, String> {
+pub(crate) fn compare(
+    text: &str,
+    question: &Question<'_>,
+    checker: impl Fn(&History, &Question<'_>) -> Report,
+) -> Result<Report, String> {
     let history = History::parse(text).map_err(|error| format!("{error}\n{text}"))?;
-    let report = judged_by(&history, question);
+    let report = checker(&history, question);
     agree(&history, question, &report).map_err(|why| {
         let Question { models, anomalies } = question;
         format!("{why}\nmodels {models:?}, anomalies {anomalies:?}, of the history\n{text}")
@@ -55,7 +56,7 @@ fn agree(history: &History, question: &Question<'_>, report: &Report) -> Result<
 
 fn agree_on(judgement: &Judgement, report: &Report) -> Result<(), String> {
     let types: Names = report.anomaly_types().map(str::to_owned).collect();
-    let names = |list: &[std::borrow::Cow<'_, str>]| -> Names { list.iter().map(|name| name.to_string()).collect() };
+    let names = |list: &[std::borrow::Cow<'_, str>]| -> Names { list.iter().map(ToString::to_string).collect() };
     same("anomaly types", &judgement.anomaly_types, &types)?;
     same("verdict", &judgement.verdict, &report.verdict)?;
     same("models ruled out", &judgement.not, &names(&report.not))?;

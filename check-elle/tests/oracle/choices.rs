@@ -3,34 +3,38 @@
 //! Bounded-exhaustive testing by re-execution: no states are stored, only the path to the current leaf.
 
 /// Answers, one after another.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Choices {
-    /// For each question of the current run the answer, and how many there are.
-    path: Vec<(usize, usize)>,
-    asked: usize,
-    /// Where questions are answered by a generator of numbers: its state.
-    random: Option<u64>,
+#[derive(Clone, Debug)]
+pub(crate) enum Choices {
+    /// The current leaf: to each question the answer, and how many there are; and how many were asked in this run.
+    Tree { path: Vec<(usize, usize)>, asked: usize },
+    /// A leaf at random: the state of a generator.
+    Random(u64),
+    /// A leaf by given numbers; when they are used up, the first answer to each question. This is what shrinks.
+    Given(std::vec::IntoIter<u16>),
 }
 
 impl Choices {
-    /// The leaf that a number leads to, evenly spread over the answers at each question.
-    pub(crate) fn sample(number: u64) -> Choices {
-        Choices { random: Some(number), ..Choices::default() }
+    /// The first leaf of the tree.
+    pub(crate) fn first() -> Choices {
+        Choices::Tree { path: Vec::new(), asked: 0 }
     }
 
     /// A number less than `n`.
     pub(crate) fn pick(&mut self, n: usize) -> usize {
         assert!(n > 0, "there is nothing to choose from");
-        if let Some(state) = &mut self.random {
-            return (split_mix(state) % n as u64) as usize;
+        match self {
+            Choices::Random(state) => (split_mix(state) % n as u64) as usize,
+            Choices::Given(numbers) => usize::from(numbers.next().unwrap_or_default()) % n,
+            Choices::Tree { path, asked } => {
+                if *asked == path.len() {
+                    path.push((0, n));
+                }
+                let (answer, of) = path[*asked];
+                assert_eq!(of, n, "the same questions in every run");
+                *asked += 1;
+                answer
+            }
         }
-        if self.asked == self.path.len() {
-            self.path.push((0, n));
-        }
-        let (answer, of) = self.path[self.asked];
-        assert_eq!(of, n, "the same questions in every run");
-        self.asked += 1;
-        answer
     }
 
     /// One of these.
@@ -38,13 +42,18 @@ impl Choices {
         items[self.pick(items.len())]
     }
 
-    /// Goes on to the next leaf; false after the last one.
+    /// True once in `n` times; never when given numbers are used up.
+    pub(crate) fn rarely(&mut self, n: usize) -> bool {
+        self.pick(n) == n - 1
+    }
+
+    /// Goes on to the next leaf of the tree; false after the last one.
     pub(crate) fn advance(&mut self) -> bool {
-        assert!(self.random.is_none(), "a sample is one leaf");
-        self.asked = 0;
-        while let Some((answer, of)) = self.path.pop() {
+        let Choices::Tree { path, asked } = self else { return false };
+        *asked = 0;
+        while let Some((answer, of)) = path.pop() {
             if answer + 1 < of {
-                self.path.push((answer + 1, of));
+                path.push((answer + 1, of));
                 return true;
             }
         }
@@ -59,19 +68,4 @@ fn split_mix(state: &mut u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
-}
-
-#[test]
-fn every_leaf_is_met_once() {
-    let mut choices = Choices::default();
-    let mut leaves = Vec::new();
-    loop {
-        let first = choices.pick(3);
-        let second = if first == 1 { choices.pick(2) } else { 0 };
-        leaves.push((first, second));
-        if !choices.advance() {
-            break;
-        }
-    }
-    assert_eq!(leaves, [(0, 0), (1, 0), (1, 1), (2, 0)]);
 }

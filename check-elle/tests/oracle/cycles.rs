@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 /// What matters of the edges of a path, or of a cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Shape {
     /// How many rw edges; 2 stands for all above.
     pub(crate) rws: u8,
@@ -24,6 +25,12 @@ pub(crate) struct Shape {
 pub(crate) const COMPONENT_MAX: usize = 14;
 
 impl Shape {
+    /// A cycle of these edges, in this order.
+    pub(crate) fn of_cycle(relations: &[Relation]) -> Shape {
+        let (first, rest) = relations.split_first().expect("a cycle has edges");
+        rest.iter().fold(Shape::edge(*first), |shape, relation| shape.then(*relation)).closed()
+    }
+
     /// A path of one edge.
     fn edge(relation: Relation) -> Shape {
         let is_rw = relation == Relation::Rw;

@@ -1,11 +1,13 @@
 //! The anomalies that are no cycles, each straight from its sentence in the specification.
 
 use super::graph::version_order;
-use super::world::{Kind, Mop, Name, World};
+use super::world::{Kind, Mop, Name, Txn, World};
+
+type Test = fn(&World) -> bool;
 
 /// The types of all such anomalies in a world.
 pub(crate) fn types(world: &World) -> Vec<&'static str> {
-    let all: [(&str, fn(&World) -> bool); 8] = [
+    let all: [(&str, Test); 8] = [
         ("G1a", g1a),
         ("G1b", g1b),
         ("internal", internal),
@@ -19,7 +21,7 @@ pub(crate) fn types(world: &World) -> Vec<&'static str> {
 }
 
 fn g1a(world: &World) -> bool {
-    world.txns.iter().filter(|txn| txn.is_ok()).flat_map(|txn| txn.reads()).any(|(key, list)| {
+    world.txns.iter().filter(|txn| txn.is_ok()).flat_map(Txn::reads).any(|(key, list)| {
         list.iter()
             .any(|element| world.writer(key, *element).is_some_and(|writer| world.txns[writer].kind == Kind::Fail))
     })
@@ -116,12 +118,12 @@ fn duplicate_elements(world: &World) -> bool {
         .txns
         .iter()
         .filter(|txn| txn.may_have_happened())
-        .flat_map(|txn| txn.reads())
+        .flat_map(Txn::reads)
         .any(|(_, list)| list.iter().enumerate().any(|(at, element)| list[..at].contains(element)))
 }
 
 fn incompatible_order(world: &World) -> bool {
-    let reads: Vec<_> = world.txns.iter().filter(|txn| txn.may_have_happened()).flat_map(|txn| txn.reads()).collect();
+    let reads: Vec<_> = world.txns.iter().filter(|txn| txn.may_have_happened()).flat_map(Txn::reads).collect();
     reads
         .iter()
         .any(|(a_key, a)| reads.iter().any(|(b_key, b)| a_key == b_key && !a.starts_with(b) && !b.starts_with(a)))

@@ -1,6 +1,6 @@
 //! Version orders and the graph between transactions, edge by edge from the table in the specification.
 
-use super::world::{Kind, Name, World};
+use super::world::{Kind, Name, Txn, World};
 
 /// Kinds of edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,7 +52,7 @@ pub(crate) fn version_order(world: &World, key: Name) -> Vec<Name> {
 
 /// All that anybody tried to append to a key.
 fn appended(world: &World, key: Name) -> Vec<Name> {
-    world.txns.iter().flat_map(|txn| txn.appends()).filter(|(k, _)| *k == key).map(|(_, element)| element).collect()
+    world.txns.iter().flat_map(Txn::appends).filter(|(k, _)| *k == key).map(|(_, element)| element).collect()
 }
 
 /// What was appended directly after an element; `None` stands for the empty list. What nobody read comes after the last
@@ -73,7 +73,15 @@ pub(crate) fn successors(world: &World, key: Name, element: Option<Name>) -> Vec
 }
 
 impl Graph {
+    /// The graph, each step between two transactions named by its strongest relation.
     pub(crate) fn of(world: &World, order: Order) -> Graph {
+        let mut graph = Graph::unnamed(world, order);
+        graph.keep_strongest();
+        graph
+    }
+
+    /// The graph with all relations that there are.
+    fn unnamed(world: &World, order: Order) -> Graph {
         let n = world.txns.len();
         let mut graph = Graph { edges: vec![vec![Vec::new(); n]; n] };
         for from in 0..n {
@@ -97,8 +105,13 @@ impl Graph {
                 }
             }
         }
-        graph.keep_strongest();
         graph
+    }
+
+    /// Whether some transactions before others by rw are so by ww or wr as well.
+    pub(crate) fn has_rw_beside_others(world: &World) -> bool {
+        let both = |relations: &Vec<Relation>| relations.contains(&Relation::Rw) && relations.len() > 1;
+        Graph::unnamed(world, Order::None).edges.iter().flatten().any(both)
     }
 
     /// Of several relations by what two transactions wrote and read, the first of ww, wr and rw names the step between them.
@@ -165,8 +178,9 @@ impl Graph {
             }
         }
         let mut components = Vec::new();
-        for first in 0..n {
-            let component: Vec<usize> = (0..n).filter(|&i| reaches[first][i] && reaches[i][first]).collect();
+        for (first, reached) in reaches.iter().enumerate() {
+            let together = |&other: &usize| reached[other] && reaches[other][first];
+            let component: Vec<usize> = (0..n).filter(together).collect();
             if component.first() == Some(&first) {
                 components.push(component);
             }

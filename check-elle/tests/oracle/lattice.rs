@@ -125,7 +125,7 @@ struct Lattice {
 }
 
 static LATTICE: LazyLock<Lattice> = LazyLock::new(|| {
-    let also_is = closures(anomalies(), also_is_directly);
+    let also_is = closures(all_anomalies(), also_is_directly);
     let implied = closures(models(), |model| right_of(IMPLIES, model));
     let forbidden = |model: &String| -> Names {
         let forbids: Names = implied[model].iter().flat_map(|weaker| right_of(FORBIDS, weaker)).collect();
@@ -171,8 +171,7 @@ fn also_is_directly(anomaly: &str) -> Vec<String> {
     also
 }
 
-/// All anomalies that are named anywhere.
-fn anomalies() -> Names {
+fn all_anomalies() -> Names {
     let suffixed = SIX.iter().flat_map(|name| ["", "-process", "-realtime"].map(|suffix| format!("{name}{suffix}")));
     let implying = ALSO_IS.iter().flat_map(|(left, right)| words(left).chain(words(right)));
     let forbidden = FORBIDS.iter().flat_map(|(_, right)| words(right));
@@ -184,6 +183,11 @@ pub(crate) fn models() -> Names {
     IMPLIES.iter().flat_map(|(stronger, weaker)| words(weaker).chain(words(stronger))).collect()
 }
 
+/// All anomalies that are named anywhere.
+pub(crate) fn anomalies() -> impl Iterator<Item = &'static String> {
+    LATTICE.also_is.keys()
+}
+
 /// The anomalies that this one also is, itself included.
 pub(crate) fn also_is(anomaly: &str) -> &'static Names {
     &LATTICE.also_is[anomaly]
@@ -192,6 +196,11 @@ pub(crate) fn also_is(anomaly: &str) -> &'static Names {
 /// Whether a model, or one that it implies, forbids an anomaly, or something that this also is.
 pub(crate) fn forbids(model: &str, anomaly: &str) -> bool {
     LATTICE.ruled_out_by[model].contains(anomaly)
+}
+
+/// A model and all weaker ones.
+pub(crate) fn implied(model: &str) -> &'static Names {
+    &LATTICE.implied[model]
 }
 
 /// The weakest models that these anomalies rule out, and the stronger ones that go with them.

@@ -90,7 +90,8 @@ fn reorders_its_own(world: &World) -> bool {
         let order = version_order(world, key);
         let place = |element: &Name| order.iter().position(|e| e == element).unwrap_or(order.len());
         world.txns.iter().filter(|txn| txn.may_have_happened()).any(|txn| {
-            let places: Vec<usize> = txn.appends().filter(|(k, _)| *k == key).map(|(_, element)| place(&element)).collect();
+            let places: Vec<usize> =
+                txn.appends().filter(|(k, _)| *k == key).map(|(_, element)| place(&element)).collect();
             !places.is_sorted()
         })
     })

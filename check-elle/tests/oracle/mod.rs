@@ -4,12 +4,16 @@
 pub(crate) mod against;
 pub(crate) mod cases;
 pub(crate) mod choices;
+pub(crate) mod crowd;
 pub(crate) mod cycles;
 pub(crate) mod direct;
+pub(crate) mod exists;
 pub(crate) mod graph;
 pub(crate) mod lattice;
 pub(crate) mod laws;
+pub(crate) mod messy;
 pub(crate) mod semantic;
+pub(crate) mod text;
 pub(crate) mod world;
 pub(crate) mod worlds;
 
@@ -49,8 +53,11 @@ impl Question<'_> {
 
     /// The order that the question makes the graph take in.
     pub(crate) fn order(&self) -> Order {
-        let any = |suffix: &str| CYCLE_TYPES.iter().any(|cycle| self.is_prohibited(&format!("{cycle}{suffix}")));
-        match (any("-realtime"), any("-process")) {
+        let any = |suffix: &str, order: Order| {
+            let needs = |name: &&String| name.ends_with(suffix) || exists::order_of(name) == Some(order);
+            lattice::anomalies().filter(needs).any(|name| self.is_prohibited(name))
+        };
+        match (any("-realtime", Order::Realtime), any("-process", Order::Process)) {
             (true, _) => Order::Realtime,
             (false, true) => Order::Process,
             (false, false) => Order::None,
@@ -77,6 +84,19 @@ pub(crate) fn cycle_types(graph: &Graph, order: Order) -> Names {
     found
 }
 
+/// Whether the oracle can look at all cycles of a history.
+pub(crate) fn is_small(history: &History, question: &Question<'_>) -> bool {
+    World::of(history).is_ok_and(|world| {
+        let components = Graph::of(&world, question.order()).components();
+        components.iter().all(|component| component.len() <= cycles::COMPONENT_MAX)
+    })
+}
+
+/// Whether each step between two transactions has one name, and not rw along with a stronger relation.
+pub(crate) fn is_plain(history: &History) -> bool {
+    World::of(history).is_ok_and(|world| !Graph::has_rw_beside_others(&world))
+}
+
 /// What must be concluded of a history.
 ///
 /// # Errors
@@ -88,18 +108,38 @@ pub(crate) fn judge(history: &History, question: &Question<'_>) -> Result<Judgem
     let graph = Graph::of(&world, order);
     let mut found = cycle_types(&graph, order);
     found.extend(direct::types(&world).into_iter().map(str::to_owned));
-    Ok(conclude(found, graph.is_empty(), question))
+    if graph.is_empty() {
+        found.insert(EMPTY.into());
+    }
+    Ok(conclude(&found, &exists::types(&graph, order), question))
 }
 
-/// From the types found to the verdict.
-pub(crate) fn conclude(mut found: Names, graph_is_empty: bool, question: &Question<'_>) -> Judgement {
-    let mut anomaly_types: Names = found.iter().filter(|name| question.is_prohibited(name)).cloned().collect();
-    let mut verdict = if anomaly_types.is_empty() { Verdict::Valid } else { Verdict::Invalid };
-    if graph_is_empty {
-        verdict = verdict.max(Verdict::Unknown);
-        anomaly_types.insert("empty-transaction-graph".into());
-        found.insert("empty-transaction-graph".into());
+const EMPTY: &str = "empty-transaction-graph";
+
+/// From the types found, those with names of their own and the `-cycle-exists`, to the verdict.
+fn conclude(named: &Names, unnamed: &Names, question: &Question<'_>) -> Judgement {
+    let found = named | unnamed;
+    let prohibited: Names =
+        found.iter().filter(|name| *name != EMPTY && question.is_prohibited(name)).cloned().collect();
+    let mut anomaly_types = prohibited.clone();
+    if named.contains(EMPTY) {
+        anomaly_types.insert(EMPTY.into());
     }
+    let verdict = match (prohibited.is_empty(), anomaly_types.is_empty()) {
+        (false, _) => Verdict::Invalid,
+        (true, false) => Verdict::Unknown,
+        (true, true) => Verdict::Valid,
+    };
     let (not, also_not) = if anomaly_types.is_empty() { Default::default() } else { lattice::ruled_out(&found) };
+    let shown = anomaly_types.clone();
+    anomaly_types.retain(|name| !unnamed.contains(name) || !is_redundant(name, &shown, unnamed));
     Judgement { verdict, anomaly_types, not, also_not, found }
+}
+
+/// Whether what is shown rules the model of a `-cycle-exists` out without it: a named type does, or a weaker model is out.
+fn is_redundant(name: &str, shown: &Names, unnamed: &Names) -> bool {
+    let (cycles, others): (Names, Names) = shown.iter().cloned().partition(|other| unnamed.contains(other));
+    let model = exists::model_of(name);
+    let weaker = |other: &String| other != name && lattice::implied(&model).contains(&exists::model_of(other));
+    others.iter().any(|other| other != EMPTY && forbids(&model, other)) || cycles.iter().any(weaker)
 }

@@ -42,9 +42,9 @@ pub(crate) fn is_snapshot_isolated(world: &World, order: Order) -> bool {
         // Each transaction stands there twice: it begins, and it commits.
         let mut events: Vec<usize> = (0..txns.len()).flat_map(|txn| [txn, txn]).collect();
         loop {
-            if snapshots_run(&events, txns, world, order) {
-                return true;
-            }
+            let Some(failed_at) = failed_event(&events, txns, world, order) else { return true };
+            // Whatever order the events after it stand in, this one fails: go on behind all these orders.
+            events[failed_at + 1..].sort_unstable_by(|a, b| b.cmp(a));
             if !next_permutation(&mut events) {
                 return false;
             }
@@ -52,41 +52,35 @@ pub(crate) fn is_snapshot_isolated(world: &World, order: Order) -> bool {
     })
 }
 
-fn snapshots_run(events: &[usize], txns: &[&Txn], world: &World, order: Order) -> bool {
+/// The first event that cannot be, given those before it.
+fn failed_event(events: &[usize], txns: &[&Txn], world: &World, order: Order) -> Option<usize> {
     let mut committed: Vec<Vec<Name>> = vec![Vec::new(); world.keys.len()];
-    // Of those that began: where, and what they see.
-    let mut begun: Vec<Option<(usize, Vec<Vec<Name>>)>> = vec![None; txns.len()];
+    let mut began: Vec<Option<usize>> = vec![None; txns.len()];
     let mut ended: Vec<Option<usize>> = vec![None; txns.len()];
     for (at, &event) in events.iter().enumerate() {
         let txn = txns[event];
-        let Some((start, seen)) = &mut begun[event] else {
-            if (0..txns.len())
-                .any(|other| ended[other].is_none() && other != event && precedes(txns[other], txn, order))
-            {
-                return false;
+        let Some(start) = began[event] else {
+            let is_early = |other: usize| other != event && ended[other].is_none() && precedes(txns[other], txn, order);
+            // What it reads is settled when it begins.
+            if (0..txns.len()).any(is_early) || !runs(txn, &mut committed.clone()) {
+                return Some(at);
             }
-            begun[event] = Some((at, committed.clone()));
+            began[event] = Some(at);
             continue;
         };
-        let start = *start;
-        if !runs(txn, seen) {
-            return false;
-        }
         let overwritten = |(key, _): (Name, Name)| {
-            let wrote = |other: usize| {
-                ended[other].is_some_and(|end| end > start) && txns[other].appends().any(|(k, _)| k == key)
-            };
-            (0..txns.len()).any(wrote)
+            let met = |other: usize| ended[other].is_some_and(|end| end > start);
+            (0..txns.len()).any(|other| met(other) && txns[other].appends().any(|(k, _)| k == key))
         };
         if txn.appends().any(overwritten) {
-            return false;
+            return Some(at);
         }
         for (key, element) in txn.appends() {
             committed[key].push(element);
         }
         ended[event] = Some(at);
     }
-    true
+    None
 }
 
 /// Executes a transaction. False if a read shows something else.

@@ -1,0 +1,238 @@
+//! Histories of a store that errs: clients run transactions against lists that are isolated badly, and what they report
+//! is now and then something else.
+
+use super::choices::Choices;
+
+/// An op before it is text.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) who: Who,
+    pub(crate) kind: &'static str,
+    pub(crate) mops: Vec<Shown>,
+    /// Whether the op has a value at all.
+    pub(crate) has_value: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Who {
+    Client(usize),
+    Nobody,
+    Nemesis,
+}
+
+/// A micro-op as an op shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    Append(usize, u32),
+    Read(usize, Option<Vec<u32>>),
+}
+
+/// When a transaction's appends can be seen by others, and what it reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Isolation {
+    /// At once, as a whole.
+    Serial,
+    /// When it is over; it reads what was there when it began.
+    Snapshot,
+    /// When it is over; it reads what is there.
+    Committed,
+    /// At once, one by one.
+    None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    Full,
+    CompletionsOnly,
+    /// No op says who did it.
+    Nameless,
+}
+
+/// The most transactions in one history: what the oracle can bear.
+pub(crate) const TXNS_MAX: usize = 12;
+
+const NEMESIS: Entry = Entry { who: Who::Nemesis, kind: "info", mops: Vec::new(), has_value: false };
+const KEYS: usize = 3;
+/// No transaction appends this.
+const NOBODYS: u32 = 99;
+
+struct Txn {
+    process: usize,
+    mops: Vec<Shown>,
+    done: usize,
+    snapshot: Vec<Vec<u32>>,
+    fate: &'static str,
+}
+
+struct Store<'a> {
+    choices: &'a mut Choices,
+    isolation: Isolation,
+    lists: Vec<Vec<u32>>,
+    elements: u32,
+    /// Once in how many times it errs.
+    error_rate: usize,
+}
+
+/// A history of up to [`TXNS_MAX`] transactions.
+pub(crate) fn history(choices: &mut Choices) -> Vec<Entry> {
+    let left = 1 + choices.pick(TXNS_MAX);
+    let isolation = choices.of(&[Isolation::Serial, Isolation::Snapshot, Isolation::Committed, Isolation::None]);
+    let layout = choices.of(&[Layout::Full, Layout::Full, Layout::Full, Layout::CompletionsOnly, Layout::Nameless]);
+    let error_rate = choices.of(&[1000, 30, 10]);
+    let mut store = Store { choices, isolation, lists: vec![Vec::new(); KEYS], elements: 0, error_rate };
+    let mut ops = store.run(left);
+    if layout == Layout::Nameless {
+        ops.iter_mut().filter(|op| op.who != Who::Nemesis).for_each(|op| op.who = Who::Nobody);
+    }
+    if layout == Layout::CompletionsOnly {
+        ops.retain(|op| op.kind != "invoke");
+    }
+    if ops.is_empty() {
+        // Nothing is no history.
+        ops.push(NEMESIS);
+    }
+    ops
+}
+
+impl Store<'_> {
+    fn run(&mut self, mut left: usize) -> Vec<Entry> {
+        let mut ops = Vec::new();
+        let mut running: Vec<Txn> = Vec::new();
+        let mut processes = 0;
+        let mut free: Vec<usize> = Vec::new();
+        while left > 0 || !running.is_empty() {
+            if self.choices.rarely(40) {
+                ops.push(NEMESIS);
+            }
+            let invoke = usize::from(left > 0 && running.len() < 4);
+            let choice = self.choices.pick(invoke + running.len());
+            if choice < invoke {
+                left -= 1;
+                let process = free.pop().unwrap_or_else(|| {
+                    processes += 1;
+                    processes - 1
+                });
+                let txn = self.begin(process);
+                ops.push(Entry { who: Who::Client(process), kind: "invoke", mops: txn.mops.clone(), has_value: true });
+                running.push(txn);
+                continue;
+            }
+            let txn = &mut running[choice - invoke];
+            if txn.done < txn.mops.len() {
+                self.step(txn);
+                continue;
+            }
+            let txn = running.remove(choice - invoke);
+            if matches!(txn.fate, "ok" | "fail") {
+                free.insert(0, txn.process);
+            }
+            ops.extend(self.complete(txn));
+        }
+        ops
+    }
+
+    fn begin(&mut self, process: usize) -> Txn {
+        let len = 1 + self.choices.pick(4);
+        let mut mop = || {
+            let key = self.choices.pick(KEYS);
+            if self.choices.pick(2) == 0 {
+                return Shown::Read(key, None);
+            }
+            self.elements += 1;
+            Shown::Append(key, self.elements)
+        };
+        let mops = (0..len).map(|_| mop()).collect();
+        let fate = self.choices.of(&["ok", "ok", "ok", "ok", "ok", "ok", "fail", "info", "open"]);
+        Txn { process, mops, done: 0, snapshot: self.lists.clone(), fate }
+    }
+
+    /// Executes the next micro-op, or all of them.
+    fn step(&mut self, txn: &mut Txn) {
+        loop {
+            match txn.mops[txn.done].clone() {
+                Shown::Append(key, element) => {
+                    if matches!(self.isolation, Isolation::Serial | Isolation::None) {
+                        self.append(key, element, txn.fate);
+                    } else {
+                        txn.snapshot[key].push(element);
+                    }
+                }
+                Shown::Read(key, _) => {
+                    let list = match self.isolation {
+                        Isolation::Serial | Isolation::None => self.lists[key].clone(),
+                        Isolation::Snapshot => txn.snapshot[key].clone(),
+                        Isolation::Committed => {
+                            let own = txn.mops[..txn.done].iter().filter_map(|mop| match mop {
+                                Shown::Append(k, element) if *k == key => Some(*element),
+                                _ => None,
+                            });
+                            self.lists[key].iter().copied().chain(own).collect()
+                        }
+                    };
+                    txn.mops[txn.done] = Shown::Read(key, Some(self.distort(list)));
+                }
+            }
+            txn.done += 1;
+            if self.isolation != Isolation::Serial || txn.done == txn.mops.len() {
+                return;
+            }
+        }
+    }
+
+    /// What others can see from now on.
+    fn append(&mut self, key: usize, element: u32, fate: &str) {
+        let mistaken = self.choices.rarely(self.error_rate);
+        let happens = match fate {
+            "ok" => !mistaken,
+            "fail" => mistaken,
+            _ => self.choices.pick(2) == 0,
+        };
+        let list = &mut self.lists[key];
+        if happens {
+            let back = if self.choices.rarely(self.error_rate) { self.choices.pick(1 + list.len()) } else { 0 };
+            list.insert(list.len() - back, element);
+        }
+    }
+
+    /// The list, or one that a client should not get.
+    fn distort(&mut self, mut list: Vec<u32>) -> Vec<u32> {
+        if !self.choices.rarely(self.error_rate) || list.is_empty() {
+            return list;
+        }
+        let at = self.choices.pick(list.len());
+        match self.choices.pick(6) {
+            0 => list.truncate(at),
+            1 => drop(list.remove(at)),
+            2 => list.push(list[at]),
+            3 => list.rotate_left(at),
+            4 => list.push(1 + self.choices.pick(self.elements as usize) as u32),
+            _ => list.insert(at, NOBODYS),
+        }
+        list
+    }
+
+    fn complete(&mut self, mut txn: Txn) -> Option<Entry> {
+        if matches!(self.isolation, Isolation::Snapshot | Isolation::Committed) {
+            for mop in txn.mops.clone() {
+                if let Shown::Append(key, element) = mop {
+                    self.append(key, element, txn.fate);
+                }
+            }
+        }
+        if txn.fate == "open" {
+            return None;
+        }
+        // What an info op read is mostly not known, and what a failed one did not at all.
+        let known = txn.fate == "ok" || txn.fate == "info" && self.choices.rarely(4);
+        for mop in &mut txn.mops {
+            if let Shown::Read(_, list) = mop {
+                let empty = list.as_ref().is_some_and(Vec::is_empty);
+                if !known || empty && self.choices.rarely(4) {
+                    *list = None;
+                }
+            }
+        }
+        let has_value = txn.fate == "ok" || !self.choices.rarely(4);
+        Some(Entry { who: Who::Client(txn.process), kind: txn.fate, mops: txn.mops, has_value })
+    }
+}

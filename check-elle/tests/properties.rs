@@ -1,0 +1,167 @@
+//! Histories at random, larger than can be enumerated: the checker against the oracle, and laws that any checker must obey.
+
+mod oracle;
+
+use check_elle::list_append::ListAppend;
+use history_core::{Budget, Checker, History, Options, Reader, Report, Verdict};
+use oracle::against::{checker, compare};
+use oracle::cases::{CASES, Case, edn};
+use oracle::choices::Choices;
+use oracle::messy::{Entry, history};
+use oracle::{Question, crowd, is_plain, is_small, lattice, text};
+use proptest::prelude::*;
+
+/// A history of a store that errs. What shrinks are the numbers by which it was chosen.
+fn histories() -> impl Strategy<Value = Vec<Entry>> {
+    prop::collection::vec(any::<u16>(), 0..400).prop_map(|numbers| history(&mut Choices::Given(numbers.into_iter())))
+}
+
+/// One model or two, and now and then an anomaly by name.
+fn questions() -> impl Strategy<Value = (Vec<String>, Vec<String>)> {
+    let models: Vec<String> = lattice::models().into_iter().collect();
+    let anomalies: Vec<String> = lattice::anomalies().cloned().collect();
+    let often = prop::sample::select(&["strict-serializable", "strong-session-serializable", "serializable"][..]);
+    let models = prop_oneof![often.prop_map(|model| vec![model.to_owned()]), prop::sample::subsequence(models, 0..=2),];
+    (models, prop_oneof![4 => Just(Vec::new()), 1 => prop::sample::subsequence(anomalies, 1..=2)])
+}
+
+fn strict() -> Question<'static> {
+    Question { models: &["strict-serializable"], anomalies: &[] }
+}
+
+fn report(text: &str) -> Report {
+    let history = History::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    checker(&history, &strict())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_checker_agrees_with_the_oracle(ops in histories(), (models, anomalies) in questions()) {
+        let models: Vec<&str> = models.iter().map(String::as_str).collect();
+        let anomalies: Vec<&str> = anomalies.iter().map(String::as_str).collect();
+        let question = Question { models: &models, anomalies: &anomalies };
+        if let Err(why) = compare(&text::edn(&ops), &question, checker) {
+            return Err(TestCaseError::fail(why));
+        }
+    }
+
+    #[test]
+    fn spelling_does_not_matter(ops in histories()) {
+        let plain = report(&text::edn(&ops));
+        prop_assert_eq!(&plain, &report(&text::odd_edn(&ops)));
+        prop_assert_eq!(&plain, &report(&text::json(&ops)));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_prefix_is_judged(ops in histories()) {
+        for end in 1..ops.len() {
+            // What was invoked by then is open.
+            if let Err(why) = compare(&text::edn(&ops[..end]), &strict(), checker) {
+                return Err(TestCaseError::fail(why));
+            }
+        }
+    }
+
+    #[test]
+    fn a_stream_is_judged_like_a_whole(ops in histories()) {
+        let text = text::edn(&ops);
+        let run = ListAppend::default().start(&Options::new()).expect("no options are all right");
+        let streamed = history_core::check(run, &mut Reader::new(text.as_bytes()), &Budget::default());
+        prop_assert_eq!(streamed.expect("a history"), report(&text));
+    }
+}
+
+#[test]
+fn the_store_errs_in_every_way() {
+    let mut missing: Vec<String> =
+        CASES.iter().flat_map(|case| case.types.split_whitespace().map(str::to_owned)).collect();
+    for number in 0..6000 {
+        let ops = history(&mut Choices::Random(number));
+        for model in ["strict-serializable", "strong-session-serializable"] {
+            let history = History::parse(&text::edn(&ops)).expect("a history");
+            let report = checker(&history, &Question { models: &[model], anomalies: &[] });
+            missing.retain(|name| report.anomaly(name).is_none());
+        }
+    }
+    missing.sort();
+    missing.dedup();
+    assert_eq!(missing, [""; 0], "the random histories above show none of these");
+}
+
+#[test]
+fn crowds_of_unread_appends() {
+    let models = ["strict-serializable", "strong-session-serializable", "serializable"];
+    let (mut judged, mut cyclic) = (0, 0);
+    for number in 0..3000_u64 {
+        let text = text::edn(&crowd::history(&mut Choices::Random(number)));
+        let question = Question { models: &[models[number as usize % 3]], anomalies: &[] };
+        let history = History::parse(&text).expect("a history");
+        // The rw edges of a crowd are not made one by one, and so not left out where a stronger relation names the step.
+        if is_small(&history, &question) && is_plain(&history) {
+            let report = compare(&text, &question, checker).unwrap_or_else(|why| panic!("{number}: {why}"));
+            judged += 1;
+            cyclic += u32::from(report.verdict == Verdict::Invalid);
+        }
+    }
+    assert!(judged > 1000 && cyclic > 500, "{cyclic} of {judged} histories have cycles");
+}
+
+/// Whether holding a checker against the oracle, as the tests above do, finds it wanting in some case.
+fn is_caught(judge: impl Fn(&History, &Question<'_>) -> Report) -> Vec<&'static str> {
+    let fails = |case: &&Case| {
+        let question = Question { models: case.models, anomalies: &[] };
+        compare(&edn(case.history), &question, &judge).is_err()
+    };
+    CASES.iter().filter(fails).map(|case| case.name).collect()
+}
+
+#[test]
+fn canary_a_checker_that_always_says_valid_is_caught() {
+    let caught = is_caught(|_, _| Report::new("list-append", Verdict::Valid));
+    let not_valid: Vec<&str> = CASES.iter().filter(|case| case.verdict != "true").map(|case| case.name).collect();
+    assert_eq!(caught, not_valid);
+}
+
+#[test]
+fn canary_a_checker_that_always_says_invalid_is_caught() {
+    let caught = is_caught(|_, _| Report::new("list-append", Verdict::Invalid));
+    assert_eq!(caught.len(), CASES.len());
+}
+
+#[test]
+fn canary_a_checker_that_forgets_a_type_is_caught() {
+    let types: lattice::Names =
+        CASES.iter().flat_map(|case| case.types.split_whitespace().map(str::to_owned)).collect();
+    assert_eq!(types.len(), 24, "15 types of cycles, 8 others, and the empty graph");
+    for forgotten in types {
+        let caught = is_caught(|history, question| {
+            let mut report = checker(history, question);
+            report.anomalies.retain(|anomaly| anomaly.name != forgotten);
+            report
+        });
+        let with: Vec<&str> = CASES
+            .iter()
+            .filter(|case| case.types.split_whitespace().any(|name| name == forgotten))
+            .map(|case| case.name)
+            .collect();
+        assert_eq!(caught, with, "{forgotten}");
+    }
+}
+
+#[test]
+fn canary_a_checker_that_shows_the_wrong_cycle_is_caught() {
+    let caught = is_caught(|history, question| {
+        let mut report = checker(history, question);
+        for witness in report.anomalies.iter_mut().flat_map(|anomaly| &mut anomaly.witnesses) {
+            witness.ops.reverse();
+        }
+        report
+    });
+    assert!(caught.contains(&"G-single") && caught.contains(&"G1a"), "{caught:?}");
+}
