@@ -17,13 +17,15 @@ impl Place {
     }
 
     /// Moves over `passed`, the text that follows.
+    #[inline]
     pub(crate) fn advance(&mut self, passed: &[u8]) {
         self.offset += passed.len() as u64;
         let mut rest = passed;
-        if let Some(last) = memchr::memrchr(b'\n', passed) {
-            self.line += memchr::memchr_iter(b'\n', &passed[..last]).count() as u64 + 1;
+        // Mostly an op and the end of its line: one newline, and nothing behind it.
+        while let Some(end) = memchr::memchr(b'\n', rest) {
+            self.line += 1;
             self.column = 0;
-            rest = &passed[last + 1..];
+            rest = &rest[end + 1..];
         }
         // Bytes that begin a character.
         self.column += rest.iter().filter(|b| **b & 0xc0 != 0x80).count() as u64;
