@@ -32,6 +32,7 @@ fn the_version_is_the_packages() {
 }
 
 /// The lines of --help that show a command, with the files that they name at hand.
+#[cfg(unix)]
 #[test]
 fn the_examples_run() {
     let help = stdout(&histcheck("--help").assert());
