@@ -2,8 +2,8 @@
 //!
 //!     cargo bench -p history-core --bench read [-- FILE...]
 //!
-//! Without files it makes a history of list-append transactions itself, as EDN and as JSON Lines. Prints megabytes (10^6
-//! bytes) of text a second, the best of three runs, on one thread.
+//! Without files it makes a history of list-append transactions itself, as EDN and as JSON Lines. Prints megabytes
+//! (10^6 bytes) of text a second, the best of three runs, on one thread.
 
 use history_core::{Reader, validate};
 use std::fmt::Write as _;

@@ -72,8 +72,8 @@ impl Spent {
 }
 
 impl Budget {
-    /// Whether a search that has visited `states` and holds `bytes` may go on. Reads the clock if there is a deadline, so
-    /// call it every few thousand steps.
+    /// Whether a search that has visited `states` and holds `bytes` may go on. Reads the clock if there is a deadline,
+    /// so call it every few thousand steps.
     ///
     /// # Errors
     ///

@@ -13,8 +13,8 @@ const STORED: [&str; 4] = ["history.edn", "history.jsonl", "history.json", "hist
 
 const COMPRESSED: [&str; 3] = ["", ".gz", ".zst"];
 
-/// A reader of the history at a path: of a file, compressed or not; of standard input, if the path is `-`; of the history
-/// in a Jepsen store directory.
+/// A reader of the history at a path: of a file, compressed or not; of standard input, if the path is `-`; of the
+/// history in a Jepsen store directory.
 ///
 /// ```
 /// use history_core::{History, Reader};
@@ -62,8 +62,8 @@ fn stored(directory: &Path) -> Result<PathBuf, HistoryError> {
         .expected(format!("one of {} in it, or the same with .gz or .zst behind", STORED.join(", "))))
 }
 
-/// A writer of a history to a file, or to standard output if the path is `-`. It compresses if the path ends in `.gz` or
-/// `.zst`.
+/// A writer of a history to a file, or to standard output if the path is `-`. It compresses if the path ends in `.gz`
+/// or `.zst`.
 ///
 /// Without a format, the rest of the name says it: `.edn`, `.json`, `.jsonl` or `.txt`; EDN if it says nothing.
 ///

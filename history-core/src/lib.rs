@@ -1,11 +1,12 @@
 //! Histories of concurrent operations: reading and writing them, and the interface of what judges them.
 //!
 //! A **history** is what clients of a database (or a queue, or a lock) recorded: who invoked what, when, and what came
-//! back. A **checker** folds over its ops and says whether they obey some model, or proves that they do not. This crate is
-//! what all checkers share:
+//! back. A **checker** folds over its ops and says whether they obey some model, or proves that they do not. This crate
+//! is what all checkers share:
 //!
 //! - [`Reader`] streams [`Op`]s out of EDN, JSON and Jepsen's tables, compressed or not; [`History`] holds them all;
-//!   [`Writer`] writes them.
+//!   [`Writer`] writes them; [`HistoryBuilder`] makes them without text; [`validate`] says all that is wrong with a
+//!   text.
 //! - [`Checker`] and [`Run`] are what a checker implements, [`Options`] and [`Budget`] what it is given,
 //!   [`Report`] what it answers.
 //! - [`HistoryError`] is what is said of a text that is no history: where, what, and what was expected.
@@ -29,8 +30,12 @@
 //!
 //! # Features
 //!
-//! - `gzip`, `zstd`: read histories compressed so.
-//! - `serde`: `Serialize` and `Deserialize` for reports.
+//! None is on by default.
+//!
+//! - `files`: `open` and `create`, histories by path.
+//! - `gzip`, `zstd`: histories compressed so.
+//! - `serde`: `Serialize` and `Deserialize` for reports and their parts, and `to_edn`, which writes EDN. The README has
+//!   the schema of a report.
 
 mod batch;
 mod budget;
@@ -74,3 +79,8 @@ pub use value::{Entries, Pairs, Seq, Tagged, Value, Values};
 pub use write::Writer;
 #[cfg(feature = "serde")]
 pub use write::{EdnError, to_edn};
+
+/// The README's examples run too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

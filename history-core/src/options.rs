@@ -109,7 +109,8 @@ impl Options {
         self.text(name).map(parse).transpose()
     }
 
-    /// Names given with commas between them; empty ones are left out, and a colon before one is EDN's and means nothing.
+    /// Names given with commas between them; empty ones are left out, and a colon before one is EDN's and means
+    /// nothing.
     pub fn names(&self, name: &str) -> Vec<&str> {
         let text = self.text(name).unwrap_or_default();
         text.split(',').map(|name| name.trim().trim_start_matches(':')).filter(|name| !name.is_empty()).collect()

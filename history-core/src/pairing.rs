@@ -8,7 +8,8 @@ use std::collections::hash_map::Entry;
 /// Pairs the ops of one history, fed in order, and refuses those that fit no history.
 ///
 /// A client is single-threaded: it invokes, and then completes, or crashes with `info` and never comes back under its
-/// number. A history that begins with a client's completion is taken to hold completions only, as some harnesses write it.
+/// number. A history that begins with a client's completion is taken to hold completions only, as some harnesses write
+/// it.
 ///
 /// O(1) an op; memory follows the number of clients.
 ///

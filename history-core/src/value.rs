@@ -178,8 +178,8 @@ impl<'a> Seq<'a> {
         self.len() == 0
     }
 
-    /// The elements as a slice, where all are integers of magnitude below 2^62 and the reader kept them so, which it does
-    /// for every sequence of up to 18-digit integers that it reads.
+    /// The elements as a slice, where all are integers of magnitude below 2^62 and the reader kept them so, which it
+    /// does for every sequence of up to 18-digit integers that it reads.
     pub fn as_ints(self) -> Option<&'a [i64]> {
         match self.0 {
             SeqKind::Ints(ints) => Some(ints),

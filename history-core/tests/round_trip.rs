@@ -65,6 +65,10 @@ fn event() -> impl Strategy<Value = Event> {
         .prop_map(|(client, kind, f, value, time, error, extra)| Event { client, kind, f, value, time, error, extra })
 }
 
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    prop::collection::vec(event(), 1..12)
+}
+
 /// A history in which these things happen; client -1 is the nemesis.
 fn build(events: &[Event], indices: bool) -> History {
     let mut builder = HistoryBuilder::new();
@@ -145,7 +149,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn edn_keeps_everything(events in prop::collection::vec(event(), 1..12), indices: bool, block_bytes in 1..300_usize) {
+    fn edn_keeps_everything(events in events(), indices: bool, block_bytes in 1..300_usize) {
         let history = build(&events, indices);
         let text = write_all(history.ops(), Format::Edn);
         let again = read_again(&text, block_bytes);
@@ -157,7 +161,7 @@ proptest! {
     }
 
     #[test]
-    fn json_keeps_what_it_has_room_for(events in prop::collection::vec(event(), 1..12), block_bytes in 1..300_usize) {
+    fn json_keeps_what_it_has_room_for(events in events(), block_bytes in 1..300_usize) {
         let history = build(&events, true);
         let text = write_all(history.ops(), Format::Json);
         let again = read_again(&text, block_bytes);
@@ -168,7 +172,7 @@ proptest! {
     }
 
     #[test]
-    fn the_table_keeps_what_it_has_room_for(events in prop::collection::vec(event(), 1..12), block_bytes in 1..300_usize) {
+    fn the_table_keeps_what_it_has_room_for(events in events(), block_bytes in 1..300_usize) {
         let history = build(&events, true);
         let text = write_all(history.ops(), Format::Table);
         let again = read_again(&text, block_bytes);
@@ -201,7 +205,7 @@ proptest! {
     }
 
     #[test]
-    fn a_copied_history_is_the_same(events in prop::collection::vec(event(), 1..12)) {
+    fn a_copied_history_is_the_same(events in events()) {
         let history = build(&events, true);
         let mut copy = HistoryBuilder::new();
         for op in history.ops() {

@@ -277,8 +277,8 @@ fn rules_have_names_of_their_own() {
     assert_eq!(names.len(), Rule::ALL.len());
 }
 
-/// The law: there are errors exactly where reading fails, and the first of them is the one that reading stops at, unless
-/// reading on showed that an op was not closed.
+/// The law: there are errors exactly where reading fails, and the first of them is the one that reading stops at,
+/// unless reading on showed that an op was not closed.
 fn agrees(text: &[u8]) {
     let shown = String::from_utf8_lossy(text);
     let (reading, found) = (read(text), problems(text));

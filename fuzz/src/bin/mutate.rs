@@ -1,9 +1,10 @@
-//! A fuzzer that any toolchain can build: mutates the seeds, and keeps the inputs of which a target gives a new account.
+//! A fuzzer that any toolchain can build: mutates the seeds, and keeps the inputs of which a target gives a new
+//! account.
 //!
 //!     mutate SECONDS [SEED] [TARGET...]
 //!
-//! It sees less than libFuzzer, which sees the branches taken, but it runs everywhere. On a panic it writes the input to
-//! `artifacts/TARGET/` and says how to run it alone: `mutate --run TARGET FILE`.
+//! It sees less than libFuzzer, which sees the branches taken, but it runs everywhere. On a panic it writes the input
+//! to `artifacts/TARGET/` and says how to run it alone: `mutate --run TARGET FILE`.
 
 use histcheck_fuzz::{TARGETS, Target};
 use std::collections::HashSet;

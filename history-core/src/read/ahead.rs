@@ -11,8 +11,8 @@ use std::sync::mpsc::{channel, sync_channel};
 const BATCHES: usize = 3;
 
 impl Reader<'_> {
-    /// Like [`Reader::for_each`], reading on a thread of its own: `see` gets the same ops in the same order, and the same
-    /// error after the same op.
+    /// Like [`Reader::for_each`], reading on a thread of its own: `see` gets the same ops in the same order, and the
+    /// same error after the same op.
     ///
     /// What was read ahead of a `Break` counts as read.
     ///

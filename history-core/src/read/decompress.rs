@@ -9,8 +9,8 @@ const BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
 const JEPSEN: [u8; 6] = *b"JEPSEN";
 
 /// How to get text from a test that Jepsen stored in its binary form.
-pub(crate) const TO_TEXT: &str = "history.edn, which Jepsen writes beside test.jepsen when a test ends; or else, at its REPL, \
-    (jepsen.store/write-history! (jepsen.store/test \"STORE-DIRECTORY\"))";
+pub(crate) const TO_TEXT: &str = "history.edn, which Jepsen writes beside test.jepsen when a test ends; or else, at \
+    its REPL, (jepsen.store/write-history! (jepsen.store/test \"STORE-DIRECTORY\"))";
 
 pub(crate) type Source<'s> = Box<dyn Read + Send + 's>;
 

@@ -1,7 +1,7 @@
 //! Readers: a stream of bytes becomes batches of ops.
 //!
-//! The text is read in blocks into a buffer that is reused; an op that a block cuts is moved to the front of the next. So
-//! memory does not follow the length of the history, only that of its longest op.
+//! The text is read in blocks into a buffer that is reused; an op that a block cuts is moved to the front of the next.
+//! So memory does not follow the length of the history, only that of its longest op.
 
 mod ahead;
 mod blocks;
@@ -29,22 +29,23 @@ use std::ops::ControlFlow;
 /// What a reader will not exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes in one op's text.
+    /// Bytes in one op's text; 256 MiB by default. More than 1 GiB is taken for 1 GiB.
     pub op_bytes_max: usize,
-    /// Ops in one history.
+    /// Ops in one history; 2^32 - 1 by default.
     pub ops_max: u64,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { op_bytes_max: 1 << 30, ops_max: u64::from(u32::MAX) }
+        Limits { op_bytes_max: 256 << 20, ops_max: u64::from(u32::MAX) }
     }
 }
 
 /// Reads ops from a source of bytes, and pairs them.
 ///
 /// Formats are told apart by their first bytes: EDN (maps one after another, or in one vector or list), JSON (an array,
-/// objects one after another, JSON Lines), Jepsen's `history.txt`; with the features `gzip` and `zstd`, each compressed.
+/// objects one after another, JSON Lines), Jepsen's `history.txt`; with the features `gzip` and `zstd`, each
+/// compressed.
 ///
 /// ```
 /// use history_core::{Format, OpKind, Reader};
@@ -100,7 +101,9 @@ impl<'s> Reader<'s> {
     /// Sets limits other than the default ones.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Reader<'s> {
-        self.limits = limits;
+        // A tape counts what is in an op in 32 bits.
+        let op_bytes_max = limits.op_bytes_max.min(1 << 30);
+        self.limits = Limits { op_bytes_max, ..limits };
         self
     }
 

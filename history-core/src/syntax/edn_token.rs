@@ -3,8 +3,8 @@
 use super::{Fault, Scanner};
 use crate::tape::Tag;
 
-/// Bytes that end a symbol, keyword, number or character: white space, brackets, quotes, comments, and control characters,
-/// which belong nowhere.
+/// Bytes that end a symbol, keyword, number or character: white space, brackets, quotes, comments, and control
+/// characters, which belong nowhere.
 pub(super) const ENDS_TOKEN: [bool; 256] = {
     let mut table = [false; 256];
     let mut b = 0;

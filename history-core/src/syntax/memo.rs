@@ -1,9 +1,9 @@
 //! Runs of integers seen before: a list that is read over and over, each time a little longer, is decoded once.
 //!
-//! In histories of lists and sets nearly all of the text is such lists, and what stands before one (`"r",18,` or `:r 18 `)
-//! tells which of them it is. So the last run behind each such text is kept, as text and as integers; as far as the next
-//! one begins with the same text, its integers are copied. Comparing is an order of magnitude faster than decoding, and
-//! nothing else changes: equal text has equal integers.
+//! In histories of lists and sets nearly all of the text is such lists, and what stands before one (`"r",18,` or `:r 18
+//! `) tells which of them it is. So the last run behind each such text is kept, as text and as integers; as far as the
+//! next one begins with the same text, its integers are copied. Comparing is an order of magnitude faster than
+//! decoding, and nothing else changes: equal text has equal integers.
 
 /// Runs kept; one is found by a hash of the text before it, and takes the place of another with the same hash.
 const SLOTS: usize = 256;

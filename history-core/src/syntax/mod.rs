@@ -1,8 +1,9 @@
 //! Tokenizers: one interface over EDN, JSON and the table that Jepsen calls `history.txt`.
 //!
-//! Each reads one value (or line) at a time from a block of text onto a tape, with an explicit stack. A block may end in
-//! the middle of a value; then the fault is [`FaultKind::Incomplete`], and the reader comes again with more text. What a
-//! tokenizer says of a text does not depend on where blocks end: it decides nothing before it has seen all that matters.
+//! Each reads one value (or line) at a time from a block of text onto a tape, with an explicit stack. A block may end
+//! in the middle of a value; then the fault is [`FaultKind::Incomplete`], and the reader comes again with more text.
+//! What a tokenizer says of a text does not depend on where blocks end: it decides nothing before it has seen all that
+//! matters.
 
 pub(crate) mod edn;
 mod edn_token;

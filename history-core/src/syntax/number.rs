@@ -78,8 +78,8 @@ impl Scanner<'_> {
         Run::Broken { start, count: (self.tape.ints.len() - start) as u32 }
     }
 
-    /// Integers of a run as long as a single separator stands between them. Whether the last one is followed by something
-    /// else that can follow one, and so belongs to the run; `resume` is then just behind it.
+    /// Integers of a run as long as a single separator stands between them. Whether the last one is followed by
+    /// something else that can follow one, and so belongs to the run; `resume` is then just behind it.
     #[inline]
     fn next_of_run(&mut self, commas: bool, resume: &mut usize) -> bool {
         while let Some(n) = self.small_int() {

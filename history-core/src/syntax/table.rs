@@ -1,7 +1,8 @@
 //! Jepsen's `history.txt`: a line an op, `PROCESS TYPE F VALUE`, and sometimes `ERROR`, with tabs or spaces between.
 //!
-//! Process, type, f and value are EDN. What a logger puts before the process (`INFO  jepsen.util - `) is passed over. The
-//! error is printed for people: it is taken as EDN if it is one value, else as text; its further lines are passed over.
+//! Process, type, f and value are EDN. What a logger puts before the process (`INFO  jepsen.util - `) is passed over.
+//! The error is printed for people: it is taken as EDN if it is one value, else as text; its further lines are passed
+//! over.
 
 use super::edn::Read;
 use super::{Fault, FaultKind, Scanner};

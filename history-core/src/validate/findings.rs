@@ -34,8 +34,8 @@ impl Findings {
         Findings { each_max, list: Vec::new(), counts: BTreeMap::new() }
     }
 
-    /// Counts an offence, and lists it if there is room. `said` is asked only then; `text` is the block that the position
-    /// lies in, and where it begins.
+    /// Counts an offence, and lists it if there is room. `said` is asked only then; `text` is the block that the
+    /// position lies in, and where it begins.
     pub(super) fn add(
         &mut self,
         rule: Rule,

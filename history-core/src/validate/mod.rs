@@ -76,9 +76,9 @@ impl fmt::Display for Problem {
 
 /// Reads a history to its end and says all that is wrong with it, as errors, and all that is doubtful, as warnings.
 ///
-/// A [`Reader`] stops at the first error; this goes on. After an op that cannot be read it goes on with the next line that
-/// begins one. Of each [`Rule`] the first `each_max` offences are listed and the others counted; reading stops only when
-/// so many ops could not be read.
+/// A [`Reader`] stops at the first error; this goes on. After an op that cannot be read it goes on with the next line
+/// that begins one. Of each [`Rule`] the first `each_max` offences are listed and the others counted; reading stops
+/// only when so many ops could not be read.
 ///
 /// O(text). Memory: the ops in flight, and what was written in micro-ops, to find duplicates.
 ///

@@ -21,8 +21,8 @@ pub(super) enum Next {
     MidLine,
 }
 
-/// Looks for a line that may begin an op, from the beginning of one. Ops begin at `column` or left of it, in bytes: what
-/// stands further right is a part of one.
+/// Looks for a line that may begin an op, from the beginning of one. Ops begin at `column` or left of it, in bytes:
+/// what stands further right is a part of one.
 pub(super) fn next(text: &str, format: Format, mut line: usize, column: usize) -> Next {
     let bytes = text.as_bytes();
     loop {
@@ -57,8 +57,8 @@ pub(super) fn after(text: &str, format: Format, start: usize, from: usize) -> Ne
     }
 }
 
-/// The first line behind `start`, and up to `end`, that holds an op of its own, though the one that begins at `start` goes on
-/// beyond it: that one was not closed.
+/// The first line behind `start`, and up to `end`, that holds an op of its own, though the one that begins at `start`
+/// goes on beyond it: that one was not closed.
 pub(super) fn inside(tape: &mut Tape, format: Format, start: usize, end: usize) -> Option<usize> {
     if format == Format::Table {
         return None;

@@ -17,8 +17,8 @@ use std::io::{self, Write};
 
 /// Writes ops to `out`, one a line.
 ///
-/// EDN as maps one after another, JSON as JSON Lines, the table as Jepsen writes it (it has no room for indices, times and
-/// further fields). JSON has fewer types than EDN: keywords and symbols become strings, sets and lists arrays.
+/// EDN as maps one after another, JSON as JSON Lines, the table as Jepsen writes it (it has no room for indices, times
+/// and further fields). JSON has fewer types than EDN: keywords and symbols become strings, sets and lists arrays.
 ///
 /// ```
 /// use history_core::{Format, History, Writer};

@@ -67,3 +67,19 @@ pub(crate) fn write_all<'a>(ops: impl IntoIterator<Item = Op<'a>>, format: Forma
 pub(crate) fn op_bytes_max(op_bytes_max: usize) -> Limits {
     Limits { op_bytes_max, ..Limits::default() }
 }
+
+/// What is said to be expected, where it is long.
+const LONG: [(&str, &str); 3] = [
+    ("@op", "an op: a map with :type (invoke, ok, fail or info), :process, :f and :value"),
+    ("@line", "PROCESS<TAB>TYPE<TAB>F<TAB>VALUE, like 0<TAB>:invoke<TAB>:read<TAB>nil"),
+    ("@any", "op maps in EDN or JSON (one after another, one a line, or in one array), or the columns of history.txt"),
+];
+
+/// Each text, the ops before its first error, and that error.
+pub(crate) fn check_errors(cases: &[(&str, usize, &str)]) {
+    for (text, ops, message) in cases {
+        let full = LONG.iter().fold((*message).to_owned(), |message, (short, long)| message.replace(short, long));
+        assert_eq!(error(text), full, "{text}");
+        assert_eq!(read(text).ops.len(), *ops, "{text}");
+    }
+}
