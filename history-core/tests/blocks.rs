@@ -5,9 +5,10 @@ mod common;
 mod texts;
 
 use common::{Read, drain, read, read_in_blocks};
-use history_core::Reader;
+use history_core::{ErrorKind, HistoryError, Op, Reader};
 use std::fmt::Write;
 use std::io;
+use std::ops::ControlFlow;
 use texts::TEXTS;
 
 /// Sizes that cut a text everywhere.
@@ -150,4 +151,41 @@ fn an_eager_reader_gives_out_what_there_is() {
         sizes.push(batch.len());
     }
     assert_eq!(sizes, [1, 1]);
+}
+
+#[test]
+fn reading_ahead_gives_the_same() {
+    for (name, text) in TEXTS {
+        for end in (0..=text.len()).rev().step_by(5) {
+            let text = &text.as_bytes()[..end];
+            let mut ops = Vec::new();
+            let mut reader = Reader::new(text).with_block_bytes(64);
+            let ended = reader.for_each_ahead(|op| {
+                ops.push(format!("{op:?}"));
+                Ok(ControlFlow::Continue(()))
+            });
+            assert_eq!(Read { ops, error: ended.err(), format: reader.format() }, read(text), "{name} up to {end}");
+        }
+    }
+}
+
+#[test]
+fn whoever_sees_ops_may_stop() {
+    let text = "{:type :ok}\n".repeat(1000);
+    for ahead in [false, true] {
+        let stop = |stop: fn() -> Result<ControlFlow<()>, HistoryError>| {
+            let mut seen = 0;
+            let mut reader = Reader::new(text.as_bytes()).with_block_bytes(50);
+            let see = |op: &Op<'_>| {
+                seen += 1;
+                if op.index == 700 { stop() } else { Ok(ControlFlow::Continue(())) }
+            };
+            let ended = if ahead { reader.for_each_ahead(see) } else { reader.for_each(see) };
+            (seen, ended)
+        };
+        assert_eq!(stop(|| Ok(ControlFlow::Break(()))), (701, Ok(())));
+        let (seen, ended) = stop(|| Err(HistoryError::new(ErrorKind::Unexpected, "no")));
+        assert_eq!((seen, ended.as_ref().unwrap_err().to_string().as_str()), (701, "line 701, column 1: no"));
+        assert_eq!(ended.unwrap_err().snippet.unwrap().text, "{:type :ok}");
+    }
 }

@@ -6,7 +6,7 @@ use super::resync::{self, Next};
 use super::{Problems, Rule};
 use crate::batch::{Batch, Record};
 use crate::error::{ErrorKind, HistoryError};
-use crate::read::{Block, Blocks, Place, Sniffed, Steps, Stop, sniff, too_long};
+use crate::read::{Block, Blocks, Sniffed, Steps, Stop, sniff, too_long};
 use crate::syntax::FaultKind;
 use crate::{Format, Limits, Position, Reader};
 
@@ -173,50 +173,40 @@ impl<'s> Walk<'s> {
 
     /// Looks at the ops of a block, from `from` on.
     fn ops(&mut self, block: &Block, format: Format, mut from: usize) -> Then {
-        let mut seen = (block.start, block.place);
-        let mut resumed_at = None;
+        // The block from the last op on: places behind that are counted from there.
+        let mut left = *block;
+        // Where an op was given a second chance.
+        let mut again = None;
         loop {
             let Some(steps) = &mut self.steps else { return Then::Stop };
             let scanned = steps.scan(&mut self.batch.tape, block, from);
-            self.found(block, &mut seen);
-            let (start, reach, fault) = match scanned {
+            self.found(&mut left);
+            let stop = match scanned {
                 Ok(consumed) if block.last || consumed >= block.end => return self.keep(block, consumed),
-                Ok(consumed) => (consumed, block.end, None),
-                Err(Stop { fault, start }) => {
-                    let open = fault.kind == FaultKind::Incomplete;
-                    (start, if open { block.end } else { fault.at.unwrap_or(block.end) }, Some(fault))
-                }
+                Ok(consumed) => Err(consumed),
+                Err(stop) => Ok(stop),
             };
-            if let Some(at) = resync::inside(&mut self.batch.tape, format, start, reach) {
-                self.not_closed(block, start, at);
-                from = at;
-                if let Some(steps) = &mut self.steps {
-                    steps.resume();
+            let (start, reach) = match &stop {
+                Err(start) => (*start, block.end),
+                Ok(Stop { fault, start }) if fault.kind == FaultKind::Incomplete => (*start, block.end),
+                Ok(Stop { fault, start }) => (*start, fault.at.unwrap_or(block.end)),
+            };
+            let next = match (resync::inside(&mut self.batch.tape, format, start, reach), stop) {
+                (Some(at), _) => {
+                    self.not_closed(&left, start, at);
+                    Next::At(at)
                 }
-            } else {
-                let Some(fault) = fault else { return self.keep(block, start) };
-                let Some(steps) = &self.steps else { return Then::Stop };
-                // What is wrong stands before this op, which may be good: a comma is missing.
-                let before = fault.kind == FaultKind::Syntax && reach == start && resumed_at != Some(start);
-                let error = steps.sited(fault, &self.batch.tape.source, block);
-                self.error(error);
-                self.unreadable += 1;
-                let text = &self.batch.tape.source;
-                let next = if before && text[start..].starts_with('{') {
-                    resumed_at = Some(start);
-                    Next::At(start)
-                } else {
-                    resync::after(text, format, start, reach)
-                };
-                let position = block.place_of(&self.batch.tape.source, reach).position();
-                let skip = Skip { column: self.column(start), mid_line: false, position, passed_ops: false };
-                match self.go_on(next, skip, block, reach) {
-                    Ok(at) => from = at,
-                    Err(then) => return then,
-                }
+                (None, Err(consumed)) => return self.keep(block, consumed),
+                (None, Ok(stop)) => self.unread(stop, reach, &left, format, &mut again),
+            };
+            self.unreadable += 1;
+            let position = left.place_of(&self.batch.tape.source, reach).position();
+            let skip = Skip { column: self.column(start), mid_line: false, position, passed_ops: false };
+            match self.go_on(next, skip, block, reach) {
+                Ok(at) => from = at,
+                Err(then) => return then,
             }
             if self.unreadable > self.each_max {
-                let position = block.place_of(&self.batch.tape.source, from).position();
                 let message =
                     format!("{} ops could not be read; the rest of the text was not looked at", self.unreadable);
                 self.stopped(position, message);
@@ -225,27 +215,47 @@ impl<'s> Walk<'s> {
         }
     }
 
+    /// Tells of a value that cannot be read. Where to go on.
+    fn unread(
+        &mut self,
+        Stop { fault, start }: Stop,
+        reach: usize,
+        left: &Block,
+        format: Format,
+        again: &mut Option<usize>,
+    ) -> Next {
+        let Some(steps) = &self.steps else { return Next::MidLine };
+        let kind = fault.kind;
+        let error = steps.sited(fault, &self.batch.tape.source, left);
+        self.error(error);
+        let text = &self.batch.tape.source;
+        // What is wrong may stand before this op, which then is good: a comma is missing.
+        if kind == FaultKind::Syntax && reach == start && text[start..].starts_with('{') && *again != Some(start) {
+            *again = Some(start);
+            return Next::At(start);
+        }
+        resync::after(text, format, start, reach)
+    }
+
     fn stopped(&mut self, position: Position, message: String) {
         let text = (self.batch.tape.source.as_str(), self.batch.starts_at);
         self.findings.add(Rule::Stopped, Some(position), text, || Said::new(message));
     }
 
-    fn not_closed(&mut self, block: &Block, start: usize, next: usize) {
+    fn not_closed(&mut self, left: &Block, start: usize, next: usize) {
         let text = &self.batch.tape.source;
-        let (position, next) = (block.place_of(text, start).position(), block.place_of(text, next).position());
+        let (position, next) = (left.place_of(text, start).position(), left.place_of(text, next).position());
         let message = format!("this op is not closed before the next one begins, in line {}", next.line);
         self.error(HistoryError::new(ErrorKind::Syntax, message).expected("all its brackets and quotes").at(position));
-        self.unreadable += 1;
     }
 
-    /// Looks at the values that were found. `seen` is how far places were counted.
-    fn found(&mut self, block: &Block, seen: &mut (usize, Place)) {
+    /// Looks at the values that were found. What is left then begins with the last of them.
+    fn found(&mut self, left: &mut Block) {
         let Some(steps) = &mut self.steps else { return };
         for found in steps.found() {
-            let (counted, place) = seen;
-            place.advance(&self.batch.tape.source.as_bytes()[*counted..found.start.min(block.end)]);
-            *counted = found.start;
-            let position = place.position();
+            left.place.advance(&self.batch.tape.source.as_bytes()[left.start..found.start]);
+            left.start = found.start;
+            let (place, position) = (left.place, left.place.position());
             if found.end - found.start > self.limits.op_bytes_max {
                 let error = too_long(self.limits.op_bytes_max).at(position);
                 self.findings.add_error(error, &self.batch.tape.source, self.batch.starts_at);
@@ -258,11 +268,11 @@ impl<'s> Walk<'s> {
                     self.checks.op(&mut self.batch, i, found.node, &mut self.findings);
                 }
                 Err(fault) => {
-                    let error = crate::read::fault_error(fault, *place);
+                    let error = crate::read::fault_error(fault, place);
                     self.findings.add_error(error, &self.batch.tape.source, self.batch.starts_at);
                 }
             }
         }
-        steps.note_end(&self.batch.tape.source, block, seen.0, seen.1);
+        steps.note_end(&self.batch.tape.source, left, left.start, left.place);
     }
 }
