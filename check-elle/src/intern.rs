@@ -33,7 +33,7 @@ impl Interner {
         if let Some(code) = self.codes.get(&text) {
             return *code;
         }
-        let code = i64::MIN + self.named.len() as i64;
+        let code = i64::MIN.wrapping_add_unsigned(self.named.len() as u64);
         self.named.push(value.to_datum());
         self.codes.insert(text, code);
         code
@@ -41,7 +41,7 @@ impl Interner {
 
     /// The value of a code.
     pub(crate) fn datum(&self, code: i64) -> Datum {
-        if code >= NAMED_BELOW { Datum::Int(code) } else { self.named[code.wrapping_sub(i64::MIN) as usize].clone() }
+        if code >= NAMED_BELOW { Datum::Int(code) } else { self.named[code.abs_diff(i64::MIN) as usize].clone() }
     }
 
     /// The codes of a list's elements: the list itself where it is integers, else made in `scratch`.

@@ -10,11 +10,11 @@ use crate::graph::{Graph, Mask, Relation};
 /// somebody may have asked for just these. O(nodes + edges) for each.
 pub(super) fn find(graph: &Graph, order: Suffix) -> Vec<(AnomalyType, Vec<u32>)> {
     let specs = CYCLE_EXISTS.iter().filter(|spec| has(order, spec.suffix()));
-    specs.filter_map(|spec| Some((spec.anomaly, smallest(graph, spec)?))).collect()
+    specs.filter_map(|spec| Some((spec.anomaly, smallest(graph, *spec)?))).collect()
 }
 
 /// The transactions of the smallest component that holds more than one.
-fn smallest(graph: &Graph, spec: &CycleExistsSpec) -> Option<Vec<u32>> {
+fn smallest(graph: &Graph, spec: CycleExistsSpec) -> Option<Vec<u32>> {
     let mask = Mask::from(spec.relations);
     let found: Components = match spec.rw {
         RwUse::None => components(&Masked { graph, mask }),

@@ -87,7 +87,7 @@ fn find_in(
             continue;
         }
         spend(cost)?;
-        let Some(cycle) = search.find(spec) else { continue };
+        let Some(cycle) = search.find(*spec) else { continue };
         // What was found is reported as what it is.
         let anomaly = cycle.anomaly();
         implied.insert(anomaly);

@@ -57,7 +57,7 @@ impl<'g> Search<'g> {
     }
 
     /// A cycle of this type, given that the component has none that implies it.
-    pub(super) fn find(&mut self, spec: &CycleSpec) -> Option<Cycle> {
+    pub(super) fn find(&mut self, spec: CycleSpec) -> Option<Cycle> {
         let own = order_relation(spec.suffix);
         let mask = |relations: &[Relation]| Mask::of(&[relations, own.as_slice()].concat());
         use Relation::{Rw, Wr, Ww};
@@ -97,15 +97,22 @@ impl<'g> Search<'g> {
         // The fewer components lie between the ends, the sooner a search from one to the other is over.
         let gap = |edge: &Edge| found.of[edge.to as usize] - found.of[edge.from as usize];
         candidates.sort_by_key(gap);
+        // Most have no way back at all that is seen at a glance: a step must lead to where they leave.
+        let stepped = reach::stepped_to(self.graph, &masked, candidates.iter().map(|edge| edge.to));
+        candidates.retain(|edge| stepped[edge.from as usize]);
         let pairs: Vec<Pair> = candidates.iter().map(|edge| Pair { from: edge.to, to: edge.from }).collect();
         let closed = reach::reachable(&masked, &found, &pairs);
+        // One that is known to close comes first, and there is none if none does. Those not looked at may be shorter.
+        let known = closed.iter().position(|closed| *closed == Some(true))?;
+        let known = candidates[known];
         let mut closed = closed.into_iter();
-        candidates.retain(|_| closed.next().unwrap_or_default());
+        candidates.retain(|_| closed.next().flatten() != Some(false));
+        candidates.insert(0, known);
         self.shortest(&masked, &found, &candidates)
     }
 
     /// The shortest of the cycles that lead through one of the candidates and then back along `edges`. There is a way back
-    /// for each candidate.
+    /// for the first one.
     fn shortest(&mut self, edges: &impl Digraph, found: &Components, candidates: &[Edge]) -> Option<Cycle> {
         let mut effort = Effort(EFFORT_EDGES);
         let mut best: Option<Cycle> = None;
@@ -170,7 +177,6 @@ impl<'g> Search<'g> {
             let target = 2 * candidate.from;
             let mut path: Vec<(u32, std::ops::Range<u32>)> = Vec::new();
             let mut taken: Vec<u32> = Vec::new();
-            on_path.fill(false);
             on_path[candidate.to as usize] = true;
             path.push((2 * candidate.to + 1, doubled.edges_of(2 * candidate.to + 1)));
             while let Some((node, edges)) = path.last_mut() {

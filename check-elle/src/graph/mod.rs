@@ -105,6 +105,12 @@ impl Graph {
         self.relation.push(relation);
     }
 
+    /// The edges so far of the node being added.
+    pub(crate) fn open_edges(&self) -> impl Iterator<Item = (u32, Relation)> + '_ {
+        let start = self.start[self.start.len() - 1];
+        (start..self.to.len() as u32).map(|edge| self.edge(edge))
+    }
+
     /// Ends the node being added.
     #[inline]
     pub(crate) fn end_node(&mut self) {

@@ -5,6 +5,7 @@
 //! Exact; O(pairs / WIDTH * edges) at the worst, O(components) memory.
 
 use super::scc::{Components, Digraph};
+use super::{Graph, Relation};
 
 /// Pairs in one round.
 const WIDTH: usize = 256;
@@ -18,14 +19,20 @@ pub(crate) struct Pair {
     pub(crate) to: u32,
 }
 
-/// For each pair whether a path leads from its first node to its second. A node reaches itself.
-pub(crate) fn reachable(graph: &impl Digraph, components: &Components, pairs: &[Pair]) -> Vec<bool> {
+/// For each pair whether a path leads from its first node to its second (a node reaches itself); up to and with the first
+/// round in which one does. `None` for the pairs that were left.
+pub(crate) fn reachable(graph: &impl Digraph, components: &Components, pairs: &[Pair]) -> Vec<Option<bool>> {
     let of = |node: u32| components.of[node as usize];
-    let mut found = vec![false; pairs.len()];
+    let mut found = vec![None; pairs.len()];
     // Nodes in topological order: descending numbers of components.
     let mut nodes: Vec<u32> = (0..graph.nodes()).collect();
     nodes.sort_by_key(|node| std::cmp::Reverse(of(*node)));
-    let mut order: Vec<usize> = (0..pairs.len()).filter(|i| of(pairs[*i].from) >= of(pairs[*i].to)).collect();
+    let mut order: Vec<usize> = (0..pairs.len()).collect();
+    order.retain(|i| {
+        let possible = of(pairs[*i].from) >= of(pairs[*i].to);
+        found[*i] = (!possible).then_some(false);
+        possible
+    });
     order.sort_by_key(|i| std::cmp::Reverse((of(pairs[*i].from), of(pairs[*i].to))));
     let mut bits: Vec<Bits> = vec![Bits::default(); components.of.iter().max().map_or(0, |max| *max as usize + 1)];
     for round in order.chunks(WIDTH) {
@@ -51,9 +58,34 @@ pub(crate) fn reachable(graph: &impl Digraph, components: &Components, pairs: &[
                 }
             }
         }
+        let mut hit = false;
         for (bit, i) in round.iter().enumerate() {
-            found[*i] = bits[of(pairs[*i].to) as usize][bit / 64] >> (bit % 64) & 1 == 1;
+            let reached = bits[of(pairs[*i].to) as usize][bit / 64] >> (bit % 64) & 1 == 1;
+            found[*i] = Some(reached);
+            hit |= reached;
+        }
+        if hit {
+            break;
         }
     }
     found
+}
+
+/// The nodes to which a path of at least one step leads from some of `starts`: edges behind gates are no steps.
+/// O(nodes + edges).
+pub(crate) fn stepped_to(graph: &Graph, edges: &impl Digraph, starts: impl Iterator<Item = u32>) -> Vec<bool> {
+    // For each node whether it was reached without a step, and with one.
+    let mut seen = vec![[false; 2]; graph.nodes() as usize];
+    let mut waiting: Vec<(u32, bool)> = starts.map(|node| (node, false)).collect();
+    while let Some((node, stepped)) = waiting.pop() {
+        if std::mem::replace(&mut seen[node as usize][usize::from(stepped)], true) {
+            continue;
+        }
+        for edge in edges.edges_of(node) {
+            if let Some(next) = edges.follow(node, edge) {
+                waiting.push((next, stepped || graph.edge(edge).1 != Relation::Through));
+            }
+        }
+    }
+    seen.into_iter().map(|[_, stepped]| stepped).collect()
 }

@@ -1,7 +1,7 @@
 //! Strongly connected components: Pearce's one-pass form of Tarjan's algorithm, on explicit stacks.
 //!
 //! D. J. Pearce, "A space-efficient algorithm for finding strongly connected components" (Information Processing Letters
-//! 116, 2016), algorithm PEA_FIND_SCC2, its recursion unrolled. O(nodes + edges), one number a node beside the stacks.
+//! 116, 2016), algorithm `PEA_FIND_SCC2`, its recursion unrolled. O(nodes + edges), one number a node beside the stacks.
 
 use super::Relation;
 
@@ -58,7 +58,7 @@ impl Digraph for Nonadjacent<'_> {
     fn follow(&self, node: u32, edge: u32) -> Option<u32> {
         let (to, relation) = self.graph.edge(edge);
         match relation {
-            Relation::Rw => (node % 2 == 0).then_some(2 * to + 1),
+            Relation::Rw => node.is_multiple_of(2).then_some(2 * to + 1),
             // A gate passes on how it was reached.
             Relation::Through => Some(2 * to + node % 2),
             _ => self.mask.has(relation).then_some(2 * to),
@@ -236,13 +236,14 @@ mod tests {
             let edges: Vec<(u32, u32)> =
                 pairs.iter().enumerate().filter(|(i, _)| bits >> i & 1 == 1).map(|(_, pair)| *pair).collect();
             let mut reach = [[false; 4]; 4];
-            for node in 0..4 {
-                reach[node][node] = true;
+            for (node, row) in reach.iter_mut().enumerate() {
+                row[node] = true;
             }
             for _ in 0..4 {
                 for (a, b) in &edges {
-                    for c in 0..4 {
-                        reach[*a as usize][c] |= reach[*b as usize][c];
+                    let onward = reach[*b as usize];
+                    for (c, known) in reach[*a as usize].iter_mut().enumerate() {
+                        *known |= onward[c];
                     }
                 }
             }

@@ -11,6 +11,9 @@ use crate::ids::{ElemId, KeyId, StateId};
 use crate::intern::Interner;
 use history_core::Datum;
 
+/// Elements of one list that a report shows, at the most.
+const SHOWN_ELEMS_MAX: usize = 4_096;
+
 #[derive(Debug)]
 pub(crate) struct Analysis {
     pub(crate) interner: Interner,
@@ -46,7 +49,13 @@ impl Analysis {
         self.elems(&self.states.elems(state))
     }
 
+    /// A list as it is shown: of one too long to be read, the beginning and the end.
     pub(crate) fn elems(&self, elems: &[ElemId]) -> Datum {
-        Datum::Vector(elems.iter().map(|elem| self.elem(*elem)).collect())
+        let datums = |elems: &[ElemId]| elems.iter().map(|elem| self.elem(*elem)).collect::<Vec<_>>();
+        if elems.len() <= SHOWN_ELEMS_MAX {
+            return Datum::Vector(datums(elems));
+        }
+        let (first, last) = (&elems[..SHOWN_ELEMS_MAX / 2], &elems[elems.len() - SHOWN_ELEMS_MAX / 2..]);
+        Datum::Vector([datums(first), vec![Datum::Symbol("...".into())], datums(last)].concat())
     }
 }

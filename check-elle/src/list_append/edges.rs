@@ -7,9 +7,9 @@
 //! - **realtime**: the completions form a chain of gates. A transaction leads to the gate of its own completion, a gate to
 //!   the next one and to the transactions invoked between the two. So there is a path exactly from each completed
 //!   transaction to each one invoked later, with two edges a transaction and one a gate.
-//! - **rw to appends nobody read**: all of those come after each read of the key's last element. They form two chains of
-//!   gates, one forward and one backward; a reader leads into both, at the place that its own number has
-//!   among the writers' (just beside its own appends, if it made any, because it has no edge to itself).
+//! - **rw to appends nobody read**: all of those come after each read of the key's last element. They are the leaves of a
+//!   tree of gates, and a reader leads into the few gates that have just the right leaves below them: all but its own
+//!   appends, and those of transactions that it comes before for a stronger reason.
 
 use super::orders::{Orders, Readers};
 use super::states::States;
@@ -79,6 +79,8 @@ struct Build<'a> {
     gated: Vec<(KeyId, u32)>,
     /// For each key its place in `gated`.
     gated_at: FxHashMap<KeyId, u32>,
+    /// Places in `gated` of the keys whose last element the transaction at hand read.
+    entering: Vec<u32>,
 }
 
 /// Transactions in groups.
@@ -103,6 +105,7 @@ impl<'a> Build<'a> {
             invoked_after: Groups::default(),
             gated: Vec::new(),
             gated_at: FxHashMap::default(),
+            entering: Vec::new(),
         };
         let mut gates = txns.len() as u32;
         match order {
@@ -125,7 +128,7 @@ impl<'a> Build<'a> {
             if readers * unread > DIRECT_EDGES_MAX.max(2 * (readers + unread)) {
                 build.gated_at.insert(key, build.gated.len() as u32);
                 build.gated.push((key, gates));
-                gates += 2 * unread as u32;
+                gates += unread as u32 - 1;
             }
         }
         build
@@ -149,6 +152,9 @@ impl<'a> Build<'a> {
                 What::Unseen => {}
             }
         }
+        if !self.entering.is_empty() {
+            self.enter_gates(txn);
+        }
     }
 
     fn rw_edges(&mut self, txn: TxnId, key: KeyId, last: Option<ElemId>) {
@@ -156,11 +162,8 @@ impl<'a> Build<'a> {
         if next.len() > 1
             && let Some(at) = self.gated_at.get(&key)
         {
-            // Who wrote the last element is related to all that comes after it by ww, which is stronger.
-            if last.is_some_and(|last| self.from.states.elem[last.at()].writer == txn) {
-                return;
-            }
-            return self.enter_gates(txn, next, self.gated[*at as usize].1);
+            // When the stronger relations are known.
+            return self.entering.push(*at);
         }
         for next in next {
             self.relate(self.from.other_writer(*next, txn), Relation::Rw);
@@ -174,20 +177,64 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// Leads a reader to all of the key's unread appends but its own. Those are in the order of their writers.
-    fn enter_gates(&mut self, txn: TxnId, unread: &[ElemId], base: u32) {
-        let writer = |elem: &ElemId| self.from.states.elem[elem.at()].writer;
-        let own_from = unread.partition_point(|elem| writer(elem) < txn) as u32;
-        let own_to = unread.partition_point(|elem| writer(elem) <= txn) as u32;
-        let len = unread.len() as u32;
-        // The forward chain is at `base`, the backward one behind it.
-        if own_to < len {
-            self.graph.push_edge(base + own_to, Relation::Rw);
+    /// Leads a reader to the unread appends of the keys whose last element it read, but not where it already leads by ww or
+    /// wr, nor to itself.
+    fn enter_gates(&mut self, txn: TxnId) {
+        let stronger = |relation| matches!(relation, Relation::Ww | Relation::Wr);
+        let open = self.graph.open_edges().filter(|(_, relation)| stronger(*relation));
+        let mut excluded: Vec<TxnId> = open.map(|(to, _)| TxnId::new(to as usize)).chain([txn]).collect();
+        excluded.sort_unstable();
+        excluded.dedup();
+        let mut entering = std::mem::take(&mut self.entering);
+        for at in &entering {
+            let (key, base) = self.gated[*at as usize];
+            let unread = self.from.orders.unread(key);
+            let writer = |elem: &ElemId| self.from.states.elem[elem.at()].writer;
+            // They are in the order of their writers, so each writer's stand together.
+            debug_assert!(unread.is_sorted_by_key(writer));
+            let mut from = 0;
+            for other in &excluded {
+                let own = unread.partition_point(|elem| writer(elem) < *other);
+                let end = unread.partition_point(|elem| writer(elem) <= *other);
+                if own < end {
+                    self.cover(unread, base, from..own);
+                    from = end;
+                }
+            }
+            self.cover(unread, base, from..unread.len());
         }
-        if own_from > 0 {
-            self.graph.push_edge(base + len + own_from - 1, Relation::Rw);
+        entering.clear();
+        self.entering = entering;
+    }
+
+    /// Leads to a range of the leaves of a key's tree by way of as few nodes as have just these leaves below them.
+    ///
+    /// The tree of `n` leaves is laid out as a heap: leaf `i` is node `n + i`, and node `k` has the children `2k` and
+    /// `2k + 1`.
+    fn cover(&mut self, unread: &[ElemId], base: u32, range: std::ops::Range<usize>) {
+        let n = unread.len();
+        self.related |= !range.is_empty();
+        let (mut left, mut right) = (range.start + n, range.end + n);
+        while left < right {
+            if left % 2 == 1 {
+                self.graph.push_edge(self.tree_node(unread, base, left), Relation::Rw);
+                left += 1;
+            }
+            if right % 2 == 1 {
+                right -= 1;
+                self.graph.push_edge(self.tree_node(unread, base, right), Relation::Rw);
+            }
+            left /= 2;
+            right /= 2;
         }
-        self.related |= own_to - own_from < len;
+    }
+
+    /// The graph's node for a node of a key's tree: a writer for a leaf, a gate for any other.
+    fn tree_node(&self, unread: &[ElemId], base: u32, node: usize) -> u32 {
+        match node.checked_sub(unread.len()) {
+            Some(leaf) => self.from.states.elem[unread[leaf].at()].writer.at() as u32,
+            None => base + node as u32 - 1,
+        }
     }
 
     fn session_edges(&mut self, txn: TxnId) {
@@ -226,19 +273,9 @@ impl<'a> Build<'a> {
     fn unread_gates(&mut self) {
         for (key, base) in std::mem::take(&mut self.gated) {
             let unread = self.from.orders.unread(key);
-            let writer = |at: usize| self.from.states.elem[unread[at].at()].writer.at() as u32;
-            for at in 0..unread.len() {
-                self.graph.push_edge(writer(at), Relation::Through);
-                if at + 1 < unread.len() {
-                    self.graph.push_edge(base + at as u32 + 1, Relation::Through);
-                }
-                self.graph.end_node();
-            }
-            let backward = base + unread.len() as u32;
-            for at in 0..unread.len() {
-                self.graph.push_edge(writer(at), Relation::Through);
-                if at > 0 {
-                    self.graph.push_edge(backward + at as u32 - 1, Relation::Through);
+            for node in 1..unread.len() {
+                for child in [2 * node, 2 * node + 1] {
+                    self.graph.push_edge(self.tree_node(unread, base, child), Relation::Through);
                 }
                 self.graph.end_node();
             }

@@ -8,6 +8,22 @@ use crate::ids::{ElemId, KeyId, TxnId};
 use history_core::{Datum, Step, Witness, WitnessOp};
 use std::fmt::Write;
 
+/// Values in one transaction that a report shows, about. Of a larger one the beginning is shown.
+const SHOWN_DATUMS_MAX: usize = 16_384;
+
+/// Transactions that one witness names, unless it is a cycle: that would prove nothing if some were missing.
+pub(crate) const SHOWN_TXNS_MAX: usize = 64;
+
+/// About how many values a micro-op holds.
+fn size(mop: &Datum) -> usize {
+    match mop {
+        Datum::Vector(parts) => {
+            parts.iter().map(|part| if let Datum::Vector(list) = part { list.len() } else { 1 }).sum()
+        }
+        _ => 1,
+    }
+}
+
 /// What a step rests on: the key, the version before and the version after.
 struct Reason {
     key: KeyId,
@@ -18,7 +34,18 @@ struct Reason {
 impl Analysis {
     /// A transaction as an op.
     pub(crate) fn op(&self, name: String, txn: TxnId) -> WitnessOp {
-        let mops = self.txns.mops(txn).iter().map(|mop| self.mop(*mop)).collect();
+        let all = self.txns.mops(txn);
+        let mut left = SHOWN_DATUMS_MAX;
+        let mut mops: Vec<Datum> = Vec::new();
+        for mop in all {
+            let mop = self.mop(*mop);
+            left = left.saturating_sub(size(&mop));
+            mops.push(mop);
+            if left == 0 && mops.len() < all.len() {
+                mops.push(Datum::Symbol("...".into()));
+                break;
+            }
+        }
         WitnessOp {
             name,
             index: self.txns.index(txn),
@@ -55,7 +82,12 @@ impl Analysis {
                 key: reason.as_ref().map(|reason| self.key(reason.key)),
                 value: reason.as_ref().map(|reason| value(reason.value)),
                 next_value: reason.as_ref().filter(|_| relation != Relation::Wr).map(|reason| value(reason.next)),
-                because: self.because((&ops[from].name, txn(from)), (&ops[to].name, txn(to)), relation, reason),
+                because: self.because(
+                    (&ops[from].name, txn(from)),
+                    (&ops[to].name, txn(to)),
+                    relation,
+                    reason.as_ref(),
+                ),
             });
         }
         let explanation = tell(&ops, &steps);
@@ -91,7 +123,7 @@ impl Analysis {
         (a, from): (&str, TxnId),
         (b, to): (&str, TxnId),
         relation: Relation,
-        reason: Option<Reason>,
+        reason: Option<&Reason>,
     ) -> String {
         let Some(Reason { key, value, next }) = reason else {
             return match relation {
@@ -102,17 +134,17 @@ impl Analysis {
                 _ => self.because_of_time((a, from), (b, to)),
             };
         };
-        let key = self.key(key);
+        let key = self.key(*key);
         let show = |elem: Option<ElemId>| elem.map_or(Datum::Nil, |elem| self.elem(elem));
         match (relation, value) {
             (Relation::Ww, _) => {
-                format!("{b} appended {} after {a} appended {} to {key}", show(next), show(value))
+                format!("{b} appended {} after {a} appended {} to {key}", show(*next), show(*value))
             }
-            (Relation::Wr, _) => format!("{b} observed {a}'s append of {} to key {key}", show(value)),
+            (Relation::Wr, _) => format!("{b} observed {a}'s append of {} to key {key}", show(*value)),
             (_, None) => {
-                format!("{a} observed the initial (empty) state of {key}, to which {b} appended {}", show(next))
+                format!("{a} observed the initial (empty) state of {key}, to which {b} appended {}", show(*next))
             }
-            (_, Some(_)) => format!("{a} did not observe {b}'s append of {} to {key}", show(next)),
+            (_, Some(_)) => format!("{a} did not observe {b}'s append of {} to {key}", show(*next)),
         }
     }
 
@@ -122,7 +154,9 @@ impl Analysis {
             // Clocks of a test are not as exact as the order in which it recorded.
             match begin.checked_sub(end) {
                 Some(ns) if ns > 0 => {
-                    let _ = write!(text, " {:.3} s", ns as f64 / 1e9);
+                    // Rounded to milliseconds.
+                    let ms = (ns + 500_000) / 1_000_000;
+                    let _ = write!(text, " {}.{:03} s", ms / 1_000, ms % 1_000);
                 }
                 _ => text.push_str(" just"),
             }

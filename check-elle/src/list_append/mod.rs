@@ -93,7 +93,7 @@ const OPTIONS: &[OptionSpec] = &[
         name: "anomalies",
         kind: OptionKind::Names,
         value_name: "TYPES",
-        default: "none",
+        default: "",
         help: "Anomalies that must not be there either, with commas between them. `histcheck anomalies` lists them.",
     },
     OptionSpec {
@@ -106,11 +106,11 @@ const OPTIONS: &[OptionSpec] = &[
 ];
 
 impl Checker for ListAppend {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "list-append"
     }
 
-    fn summary(&self) -> &str {
+    fn summary(&self) -> &'static str {
         "Transactions of appends to lists and reads of them: isolation levels up to strict serializability."
     }
 
@@ -128,7 +128,12 @@ impl ListAppend {
     fn with_options(&self, options: &Options) -> Result<ListAppend, OptionError> {
         let mut settings = self.clone();
         if options.text("consistency-models").is_some() {
-            let models = options.names("consistency-models").into_iter().map(Model::from_name);
+            let names = options.names("consistency-models");
+            if names.is_empty() {
+                // As from a shell's unset variable; with no model every history would be valid.
+                return Err(OptionError::new("consistency-models", "it names no model; leave it out, or name one"));
+            }
+            let models = names.into_iter().map(Model::from_name);
             settings.consistency_models =
                 models.collect::<Result<_, _>>().map_err(|e| OptionError::new("consistency-models", e.to_string()))?;
         }

@@ -3,6 +3,7 @@
 use super::ListAppend;
 use super::analysis::Analysis;
 use super::direct::Direct;
+use super::explain::SHOWN_TXNS_MAX;
 use super::run::{Counts, Malformed};
 use super::txns::{Mop, What};
 use super::within::Internal;
@@ -11,6 +12,7 @@ use crate::cycles::{self, Found};
 use crate::ids::{ElemId, TxnId};
 use crate::lattice;
 use history_core::{Anomaly, Artifact, Budget, Datum, Report, Verdict, Witness};
+use std::fmt::Write;
 
 /// Transactions named for a component of which no cycle is shown.
 const COMPONENT_TXNS_MAX: usize = 64;
@@ -140,7 +142,7 @@ fn artifact(anomaly: &Anomaly) -> Option<Artifact> {
     let mut text = texts.join("\n\n");
     let left = anomaly.count - texts.len() as u64;
     if left > 0 {
-        text.push_str(&format!("\n\n({left} more of this type are not shown.)\n"));
+        let _ = write!(text, "\n\n({left} more of this type are not shown.)\n");
     }
     Some(Artifact { path: format!("{}.txt", anomaly.name), content: text.into_bytes() })
 }
@@ -184,9 +186,15 @@ impl Witnesses<'_> {
             }),
             AnomalyType::LOST_UPDATE => self.first(&d.lost_updates, |(state, txns)| {
                 let key = a.key(a.states.state[state.at()].key);
-                let facts = vec![("key", key.clone()), ("value", a.list(*state))];
+                let count = txns.len();
+                let txns = &txns[..count.min(SHOWN_TXNS_MAX)];
+                let facts =
+                    vec![("key", key.clone()), ("value", a.list(*state)), ("txn-count", Datum::from(count as u64))];
                 a.explain(txns, facts, |ops| {
-                    let names: Vec<&str> = ops.iter().map(|op| op.name.as_str()).collect();
+                    let mut names: Vec<String> = ops.iter().map(|op| op.name.clone()).collect();
+                    if count > ops.len() {
+                        names.push(format!("{} more", count - ops.len()));
+                    }
                     format!("  - {} all read {} in key {key}, and then appended to it.\n", names.join(", "), a.list(*state))
                 })
             }),

@@ -213,7 +213,7 @@ impl ListAppendRun {
     }
 
     /// Rows for what was never answered: it may have happened.
-    fn push_open(&mut self) {
+    fn push_open(&mut self) -> Result<(), Malformed> {
         let mut open: Vec<Open> = std::mem::take(&mut self.open);
         open.retain(|open| open.waits);
         // An invocation without a client's name belongs to the completion with its appends, if there is one.
@@ -226,11 +226,20 @@ impl ListAppendRun {
         open.append(&mut nameless);
         open.sort_unstable_by_key(|open| open.index);
         for open in &open {
+            // A client with a name is no other's completion, so this element was appended twice.
+            if let Some(mop) = open.mops.iter().find(|mop| completed(mop)) {
+                let (key, value) = self.names(elem_of(*mop));
+                let reason = format!("{value} is appended to key {key}, and again by a completion");
+                return Err(Malformed { index: open.index, line: None, reason });
+            }
+        }
+        for open in &open {
             self.counts.info += 1;
             let txn = TxnId::new(self.txns.len());
             self.txns.push_open(open);
             self.enter(txn, OpKind::Info, &open.mops);
         }
+        Ok(())
     }
 }
 
@@ -278,7 +287,9 @@ impl Run for ListAppendRun {
         if let Some(malformed) = &self.malformed {
             return Ok(super::report::malformed(malformed));
         }
-        self.push_open();
+        if let Err(malformed) = self.push_open() {
+            return Ok(super::report::malformed(&malformed));
+        }
         let ListAppendRun { options, interner, states, txns, found, counts, .. } = *self;
         let analysis = Analysis::new(interner, states, txns, found);
         Ok(super::report::report(&options, &analysis, counts, budget))

@@ -113,7 +113,7 @@ impl States {
     /// The element of this code, made if it is new. O(1).
     #[inline]
     pub(crate) fn elem_id(&mut self, key: KeyId, code: i64) -> ElemId {
-        if let Some(id) = self.key[key.at()].dense_elems.get(code as usize)
+        if let Some(id) = usize::try_from(code).ok().and_then(|code| self.key[key.at()].dense_elems.get(code))
             && *id != ElemId::NONE
         {
             return *id;
@@ -133,8 +133,9 @@ impl States {
         k.elems += 1;
         // As an index a code may waste no more than a small multiple of what is used.
         let dense_max = 64 + 4 * k.elems as usize;
-        if usize::try_from(code).is_ok_and(|code| code < dense_max) {
-            let code = code as usize;
+        if let Ok(code) = usize::try_from(code)
+            && code < dense_max
+        {
             if code >= k.dense_elems.len() {
                 k.dense_elems.resize((code + 1).next_power_of_two().max(32), ElemId::NONE);
             }
@@ -209,13 +210,12 @@ impl States {
         let mut at = if common == 0 { k.root } else { k.trunk_states[common - 1] };
         for code in &list[common..] {
             let elem = self.elem_id(key, *code);
-            at = match self.branches.get(&(at, elem)) {
-                Some(child) => *child,
-                None => {
-                    let child = self.make(at, elem, key);
-                    self.branches.insert((at, elem), child);
-                    child
-                }
+            at = if let Some(child) = self.branches.get(&(at, elem)) {
+                *child
+            } else {
+                let child = self.make(at, elem, key);
+                self.branches.insert((at, elem), child);
+                child
             };
         }
         if list.len() > self.key[key.at()].trunk.len() {
