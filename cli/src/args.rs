@@ -118,13 +118,17 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c [Box<dyn Checker>]) -> Result<C
     let (options, warnings) = options(matches, checker, checkers)?;
     // A checker says of options that they make no sense when it starts; better now than behind the first file.
     checker.start(&options).map_err(|error| Wrong::new(error.to_string()))?;
+    let directory = matches.get_one::<OsString>("directory").map(PathBuf::from);
+    if directory.as_ref().is_some_and(|path| path.as_os_str().is_empty()) {
+        return Err(Wrong::new("--directory names no directory".to_owned()).tip("say . for this one".to_owned()));
+    }
     Ok(Check {
         checker,
         options,
         inputs: inputs(matches)?,
         output: output(matches),
         verbose: matches.get_flag("verbose"),
-        directory: matches.get_one::<OsString>("directory").map(PathBuf::from),
+        directory,
         warnings,
     })
 }

@@ -22,6 +22,7 @@ use history_core::{Budget, ErrorKind, HistoryError, Report};
 use input::Input;
 use output::Output;
 use std::io::{self, IsTerminal as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -73,5 +74,10 @@ fn judge(job: &Check<'_>, input: &Input) -> Result<Report, HistoryError> {
     let run = job.checker.start(&job.options);
     // It started before, with the same options, when the command line was read.
     let run = run.map_err(|error| HistoryError::new(ErrorKind::Unexpected, error.to_string()))?;
-    history_core::check_ahead(run, &mut input.open()?, &Budget::default())
+    let check = || history_core::check_ahead(run, &mut input.open()?, &Budget::default());
+    // A bug of ours in one history must not cost the others their verdicts. The panic itself was told on stderr.
+    catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|_| {
+        let message = "histcheck itself failed here; please report it, with the history if you can";
+        Err(HistoryError::new(ErrorKind::Unexpected, message))
+    })
 }

@@ -188,8 +188,10 @@ impl Witnesses<'_> {
                 let key = a.key(a.states.state[state.at()].key);
                 let count = txns.len();
                 let txns = &txns[..count.min(SHOWN_TXNS_MAX)];
-                let facts =
-                    vec![("key", key.clone()), ("value", a.list(*state)), ("txn-count", Datum::from(count as u64))];
+                let mut facts = vec![("key", key.clone()), ("value", a.list(*state))];
+                if count > txns.len() {
+                    facts.push(("txn-count", Datum::from(count as u64)));
+                }
                 a.explain(txns, facts, |ops| {
                     let mut names: Vec<String> = ops.iter().map(|op| op.name.clone()).collect();
                     if count > ops.len() {

@@ -7,7 +7,15 @@ use std::io::{self, Write};
 
 /// `PATH<TAB>VERDICT`
 pub(crate) fn verdict(out: &mut dyn Write, input: &Input, report: &Report) -> io::Result<()> {
-    out.write_all(input.path().as_encoded_bytes())?;
+    let path = input.path();
+    match path.to_str() {
+        // A line a history, whatever it is called.
+        Some(path) if path.contains(char::is_control) => {
+            let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+            write!(out, "{}", path.chars().map(shown).collect::<String>())?;
+        }
+        _ => out.write_all(path.as_encoded_bytes())?,
+    }
     writeln!(out, "\t{}", report.verdict.name())
 }
 
