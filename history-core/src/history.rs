@@ -7,7 +7,7 @@ use crate::{Op, Pair, Reader, Value};
 /// All ops of a history, in memory, paired.
 ///
 /// Checkers do better with one pass over a [`Reader`]; this is for tests, small histories, and looking things up.
-/// Memory: about twice the text.
+/// Memory: about four times the text, where most of that is integers; less else.
 ///
 /// ```
 /// use history_core::History;

@@ -50,6 +50,22 @@ fn long_values() {
 }
 
 #[test]
+fn long_values_in_small_blocks() {
+    for text in [
+        op(&format!("\"{}\"", "x".repeat(MANY))),
+        op(&format!("[{}]", "1 ".repeat(MANY))),
+        op(&format!("[{}]", "[1 :a] ".repeat(MANY))),
+        format!("{};\n{{:type :ok}}", " ".repeat(MANY)),
+        format!(";{}\n{{:type :ok}}", " ".repeat(MANY)),
+        format!("[{}{{\"type\":\"ok\"}}]", " ".repeat(MANY)),
+        format!("0\t:invoke\t:read\t\"{}\"", "x".repeat(MANY)),
+    ] {
+        let read = common::read_in_blocks(text.as_bytes(), 1);
+        assert_eq!((read.ops.len(), read.error), (1, None), "{}...", &text[..20]);
+    }
+}
+
+#[test]
 fn long_gaps() {
     for gap in [" ", "\n", ",", ";\n", "; a comment\n", "#_ 1 ", "#_ {:a 1} "] {
         let gap = gap.repeat(MANY);

@@ -146,7 +146,7 @@ fn fuzz((name, target): &Target, time: Duration, seed: u64) -> bool {
             eprintln!("replay: mutate --run {name} {}", path.display());
             return false;
         };
-        if known.insert(account) {
+        if known.insert(hash(account.as_bytes())) {
             if pool.len() < POOL_MAX {
                 pool.push(input);
             } else {
@@ -166,13 +166,16 @@ fn seeds(dir: &Path) -> Vec<Vec<u8>> {
 }
 
 fn save(dir: &Path, input: &[u8]) -> PathBuf {
-    let hash =
-        input.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, b| (hash ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3));
-    let path = dir.join(format!("crash-{hash:016x}"));
+    let path = dir.join(format!("crash-{:016x}", hash(input)));
     if let Err(error) = fs::create_dir_all(dir).and_then(|()| fs::write(&path, input)) {
         eprintln!("{}: {error}", path.display());
     }
     path
+}
+
+/// Fowler, Noll and Vo's.
+fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, b| (hash ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// One of the inputs, changed in a few places.
