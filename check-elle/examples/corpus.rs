@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// Beginnings and corruptions of one file, at the most; spread evenly.
-const CUTS_MAX: usize = 2_000;
+const CUTS_MAX: usize = 200;
 
 fn main() -> Result<()> {
     let dir = std::env::args().nth(1).ok_or("usage: corpus CORPUS_DIR")?;

@@ -6,7 +6,7 @@
 //! (VLDB 2020); Adya, "Weak Consistency" (MIT, 1999).
 //!
 //! Each stage is a module: `run` decodes ops into columns (`txns`, `states`), `within` looks at one transaction,
-//! `orders` infers version orders, `direct` finds what needs no cycles, `edges` makes the graph, [`crate::cycles`]
+//! `orders` infers version orders, `direct` finds what needs no cycles, `edges` makes the graph, `crate::cycles`
 //! searches it, `explain` and `report` say what was found.
 //!
 //! Time is linear in the history, plus the search of components that hold cycles. Memory is linear in the number of
