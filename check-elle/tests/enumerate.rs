@@ -22,7 +22,7 @@ use oracle::cases::{CASES, Case, edn};
 use oracle::choices::Choices;
 use oracle::cycles::{self, Shape};
 use oracle::graph::{Graph, Relation};
-use oracle::lattice::Names;
+use oracle::lattice::{self, Names};
 use oracle::worlds::{Clock, Fate, Lists, Size, history};
 use oracle::{Question, judge, laws};
 use std::collections::BTreeSet;
@@ -52,6 +52,18 @@ fn the_checker_agrees_on_the_cases() {
     };
     let wrong: Vec<String> = CASES.iter().filter_map(ask).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_checker_agrees_on_each_type_asked_for_by_name() {
+    for case in CASES {
+        for anomaly in lattice::anomalies() {
+            let question = Question { models: &[], anomalies: &[anomaly] };
+            if let Err(why) = compare(&edn(case.history), &question, checker) {
+                panic!("{}: {why}", case.name);
+            }
+        }
+    }
 }
 
 const FATES: &[Fate] = &[Fate::Ok, Fate::Fail, Fate::Info, Fate::Open];

@@ -62,6 +62,14 @@ pub(crate) const CASES: &[Case] = &[
         "G0 G2-item",
         "0 ok ax1 ay2 rz[] aw1\n1 ok ax2 ay1\n2 ok az1\n3 ok rz[1] rw[]\n4 ok rx[1 2] ry[1 2]",
     ),
+    // Each rw edge of the cycle 0 2 3 4 5 6 lies on a shorter walk, through 1 or 8, that meets a transaction twice.
+    invalid(
+        "a cycle without adjacent rw edges, longer than walks that are none",
+        STRICT,
+        "G0 G-nonadjacent-item",
+        "0 ok ax1 ay2 rz[] rq[1] ar1\n1 ok ax2 ay1\n2 ok az1\n3 ok rz[1] rw[] rr[] as1 at1 au2\n4 ok aw1\n\
+         5 ok rw[1] ap1\n6 ok rp[1] aq1\n7 ok rw[1] rs[]\n8 ok at2 au1\n9 ok rx[1 2] ry[1 2] rt[1 2] ru[1 2]",
+    ),
     // The same with process edges.
     invalid("G0-process", SESSION, "G0-process", "0 ok ax1\n0 ok ax2\n1 ok rx[2 1]"),
     invalid("G1c-process", SESSION, "G1c-process", "0 ok rx[1]\n0 ok ax1"),
