@@ -169,6 +169,23 @@ fn reading_ahead_gives_the_same() {
     }
 }
 
+/// Whether the other thread reads, hands over or waits at that moment.
+#[test]
+fn whoever_stops_is_not_kept_waiting() {
+    let text = "{:type :ok}\n".repeat(100);
+    for stop_at in (0..100).cycle().take(2_000) {
+        let mut reader = Reader::new(text.as_bytes()).with_block_bytes(50);
+        let mut seen = 0;
+        let ended = reader.for_each_ahead(|op| {
+            seen += 1;
+            // Long enough for all batches to be full.
+            (0..20).for_each(|_| std::thread::yield_now());
+            Ok(if op.index == stop_at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        });
+        assert_eq!((seen, ended), (stop_at + 1, Ok(())));
+    }
+}
+
 #[test]
 fn whoever_sees_ops_may_stop() {
     let text = "{:type :ok}\n".repeat(1000);

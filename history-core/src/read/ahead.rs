@@ -29,9 +29,10 @@ impl Reader<'_> {
             // The other end is right here.
             let _ = seen.send(Batch::new());
         }
-        std::thread::scope(|scope| {
+        // Both ends that this thread holds go with the closure, before the scope waits for the other thread: either end
+        // hangs up when it is done, and the other then stops too.
+        std::thread::scope(move |scope| {
             scope.spawn(move || {
-                // Either end hangs up when it is done; the other then stops too.
                 for mut batch in to_fill {
                     let more = self.read_batch(&mut batch);
                     let last = !matches!(more, Ok(true));
