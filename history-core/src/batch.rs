@@ -161,6 +161,8 @@ impl Found {
         self.seen |= bit;
         // What nearly every op has, without a detour by way of a `Value`.
         match (field, tape.int(at), tape.name(at)) {
+            (OwnField::Index, Some(i @ 0..), _) => self.index = Some(i.cast_unsigned()),
+            (OwnField::Type, _, Some(name)) if OpKind::from_name(name).is_some() => self.kind = OpKind::from_name(name),
             (OwnField::Time, Some(ns), _) => self.time = Some(ns),
             (OwnField::Process, Some(number), _) => self.process = Some(ProcessRecord::Client(number)),
             (OwnField::Value, ..) => self.value = Some(at as u32),
