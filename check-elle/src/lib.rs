@@ -17,6 +17,7 @@ pub mod list_append;
 pub mod model;
 mod names;
 mod set;
+mod txn;
 
 /// The README's example, compiled and run.
 #[cfg(doctest)]
