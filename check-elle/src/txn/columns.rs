@@ -135,6 +135,13 @@ impl<M: Copy> Txns<M> {
         &self.mops[start..self.mops_end[txn.at()] as usize]
     }
 
+    /// Puts another micro-op in the place of one.
+    pub(crate) fn set_mop(&mut self, txn: TxnId, at: usize, mop: M) {
+        let end = self.mops_end[txn.at()] as usize;
+        let start = end - self.mops(txn).len();
+        self.mops[start..end][at] = mop;
+    }
+
     /// Whether it is known to have happened.
     #[inline]
     pub(crate) fn is_ok(&self, txn: TxnId) -> bool {
