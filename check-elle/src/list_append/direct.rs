@@ -25,6 +25,8 @@ pub(crate) struct Direct {
     pub(crate) dirty_updates: Vec<(KeyId, std::ops::Range<u32>)>,
     /// A list and the transactions that read it and then appended to it.
     pub(crate) lost_updates: Vec<(StateId, Vec<TxnId>)>,
+    /// For each element that was read and that nobody appended, its first reader, and the micro-op.
+    pub(crate) garbage: Vec<(TxnId, u32, ElemId)>,
     /// A reader and its micro-op.
     pub(crate) duplicates: Vec<(TxnId, u32)>,
     /// For a key, two reads of which neither is a prefix of the other: reader and micro-op.
@@ -37,6 +39,7 @@ pub(crate) fn find(states: &States, txns: &Txns<Mop>, orders: &Orders, found: Fi
     let mut direct = Direct { internal, future_reads, ..Direct::default() };
     direct.lost_updates = find_lost_updates(updates);
     direct.find_bad_reads(states, txns);
+    direct.find_garbage(states, txns);
     direct.find_dirty_updates(states, txns, orders);
     direct.find_duplicates(states, txns, orders);
     direct.find_incompatible(states, txns);
@@ -65,6 +68,7 @@ impl Direct {
         [
             (AnomalyType::G1A, !self.g1a.is_empty()),
             (AnomalyType::G1B, !self.g1b.is_empty()),
+            (AnomalyType::GARBAGE_READ, !self.garbage.is_empty()),
             (AnomalyType::INTERNAL, !self.internal.is_empty()),
             (AnomalyType::FUTURE_READ, !self.future_reads.is_empty()),
             (AnomalyType::DIRTY_UPDATE, !self.dirty_updates.is_empty()),
@@ -102,6 +106,29 @@ impl Direct {
                 if elem.flags.has(ElemFlags::INTERMEDIATE) && elem.writer != txn {
                     self.g1b.push((txn, at, last));
                 }
+            }
+        });
+    }
+
+    fn find_garbage(&mut self, states: &States, txns: &Txns<Mop>) {
+        let garbage = |elem: ElemId| {
+            let elem = &states.elem[elem.at()];
+            elem.writer == TxnId::NONE && elem.flags.has(ElemFlags::SEEN)
+        };
+        if !(0..states.elem.len()).any(|elem| garbage(ElemId::new(elem))) {
+            return;
+        }
+        // Every list is looked at once, and every element told once.
+        let mut passed = vec![false; states.state.len()];
+        let mut told = vec![false; states.elem.len()];
+        each_read(txns, |txn, at, state| {
+            let mut state = state;
+            while txns.is_ok(txn) && !std::mem::replace(&mut passed[state.at()], true) {
+                let elem = states.state[state.at()].elem;
+                if elem != ElemId::NONE && garbage(elem) && !std::mem::replace(&mut told[elem.at()], true) {
+                    self.garbage.push((txn, at, elem));
+                }
+                state = states.state[state.at()].parent;
             }
         });
     }

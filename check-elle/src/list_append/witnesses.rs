@@ -18,6 +18,14 @@ impl Lists {
             AnomalyType::G1B => {
                 first(max, &d.g1b, |(txn, mop, elem)| self.bad_read("had not finished with the key", *txn, *mop, *elem))
             }
+            AnomalyType::GARBAGE_READ => first(max, &d.garbage, |(txn, mop, elem)| {
+                let mop = a.txns.mops(*txn)[*mop as usize];
+                let facts = vec![("key", a.key(mop.key)), ("element", a.elem(*elem)), ("mop", a.mop(mop))];
+                explain(a, &[*txn], facts, |ops| {
+                    let (t, elem, key) = (&ops[0].name, a.elem(*elem), a.key(mop.key));
+                    format!("  - {t} read {elem} in key {key}, which nobody appended.\n")
+                })
+            }),
             AnomalyType::INTERNAL => first(max, &d.internal, |case| self.internal(case)),
             AnomalyType::FUTURE_READ => first(max, &d.future_reads, |(txn, mop, elem)| {
                 let mop = a.txns.mops(*txn)[*mop as usize];

@@ -43,13 +43,13 @@ impl Registers {
             Source::TransactionOrder => {
                 let mut touches = self.touches_in_given_order(before);
                 touches.sort_unstable_by_key(|(rank, _)| *rank);
-                self.between(*source, touches.into_iter().map(|(_, touch)| (0, touch)), before, after)
+                Self::between(*source, touches.into_iter().map(|(_, touch)| (0, touch)), before, after)
             }
             Source::SequentialKeys => {
                 let key = self.versions.version[before.at()].key;
                 let oks = self.touches.of_key(key).filter(|touch| self.txns.is_ok(touch.txn));
                 let known = oks.filter_map(|touch| Some((self.txns.process(touch.txn)?, touch)));
-                self.between(*source, known, before, after)
+                Self::between(*source, known, before, after)
             }
             Source::LinearizableKeys => self.between_in_time(before, after),
         })
@@ -65,7 +65,6 @@ impl Registers {
 
     /// Two touches, one directly after the other in one line, that show it.
     fn between(
-        &self,
         source: Source,
         lines: impl Iterator<Item = (i64, Touch)>,
         before: VersionId,
@@ -109,17 +108,12 @@ impl Registers {
             Ground::Initial => "every version follows nil".to_owned(),
             Ground::Within(txn) => format!("{} read {v} and then wrote {w}", name(txn)),
             Ground::Between(Source::LinearizableKeys, a, b) => {
-                let (end, begin) = (self.txns.index(a), self.txns.invoked(b).unwrap_or_default());
-                format!(
-                    "{}, which had {v} last, completed at index {end}, before {}, which had {w} first, was invoked at index \
-                     {begin}",
-                    name(a),
-                    name(b)
-                )
+                let (a, b, begin) = (name(a), name(b), self.txns.invoked(b).unwrap_or_default());
+                format!("{a}, with {v} last, completed before {b}, with {w} first, was invoked at index {begin}")
             }
             Ground::Between(source, a, b) => {
                 let line = if source == Source::SequentialKeys { "in its process" } else { "in the order given" };
-                format!("{}, which had {v} last, came {line} before {}, which had {w} first", name(a), name(b))
+                format!("{}, with {v} last, came {line} before {}, with {w} first", name(a), name(b))
             }
         }
     }

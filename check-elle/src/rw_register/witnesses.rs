@@ -57,7 +57,7 @@ impl Registers {
     fn garbage(&self, reader: TxnId, mop: u32) -> Witness {
         let (mop, id) = self.version_read(reader, mop);
         let (key, value) = (self.key(self.versions.version[id.at()].key), self.value(id));
-        let facts = vec![("key", key.clone()), ("value", value.clone()), ("mop", mop)];
+        let facts = vec![("key", key.clone()), ("element", value.clone()), ("mop", mop)];
         explain(self, &[reader], facts, |ops| {
             format!("  - {} read {value} in key {key}, which nobody wrote.\n", ops[0].name)
         })
@@ -133,7 +133,7 @@ impl Registers {
             let last = at + 1 == grounds.len();
             let (lead, end) = if last { ("However, ", ": a contradiction!") } else { ("", ".") };
             let because = because.unwrap_or_default();
-            let _ = writeln!(text, "  - {lead}in key {key} {v} comes before {w}{because}{end}");
+            let _ = writeln!(text, "  - {lead}{v} < {w} in key {key}{because}{end}");
         }
         let assumed: Vec<&str> =
             case.sources.iter().filter(|source| **source != Source::InitialState).map(|source| source.name()).collect();
