@@ -16,6 +16,7 @@ pub mod lattice;
 pub mod list_append;
 pub mod model;
 mod names;
+pub mod plot;
 mod set;
 
 /// The README's example, compiled and run.
