@@ -142,7 +142,9 @@ fn free_near(x: i32, taken: &[i32]) -> i32 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::text::px;
     use super::*;
+    use proptest::prelude::*;
 
     fn wire(above: i32, below: i32) -> Wire {
         Wire { above: Some(above), below: Some(below), lane: None }
@@ -189,5 +191,56 @@ mod tests {
         let up = Wire { above: Some(10), below: None, lane: Some(200) };
         let down = Wire { above: None, below: Some(10), lane: Some(220) };
         assert_eq!(route(&[down, up]).courses, [Course::Track(1), Course::Track(0)]);
+    }
+
+    /// The pieces of a wire, each from one point to another, in a channel whose tracks are a unit apart.
+    fn pieces(wire: Wire, course: Course, tracks: usize) -> Vec<[(i32, i32); 2]> {
+        let (from, to) = (wire.above.or(wire.lane).unwrap(), wire.below.or(wire.lane).unwrap());
+        let y = |track: usize| i32::try_from(track).unwrap() + 1;
+        let mut points = vec![(from, y(0) - 1)];
+        match course {
+            Course::Straight => {}
+            Course::Track(track) => points.extend([(from, y(track)), (to, y(track))]),
+            Course::Cut { tracks, x } => {
+                points.extend([(from, y(tracks[0])), (x, y(tracks[0])), (x, y(tracks[1])), (to, y(tracks[1]))]);
+            }
+        }
+        points.push((to, y(tracks)));
+        // Lanes begin and end elsewhere.
+        let first = usize::from(wire.above.is_none());
+        let last = points.len() - usize::from(wire.below.is_none());
+        points[first..last].windows(2).map(|two| [two[0].min(two[1]), two[0].max(two[1])]).collect()
+    }
+
+    /// Whether two pieces lie upon each other, or so near that they seem to.
+    fn coincide([a, b]: [(i32, i32); 2], [c, d]: [(i32, i32); 2]) -> bool {
+        let upright = |(x, _): (i32, i32), (other, _): (i32, i32)| x == other;
+        let along_y = upright(a, b) && upright(c, d) && (a.0 - c.0).abs() < NEAR && a.1 < d.1 && c.1 < b.1;
+        let along_x = a.1 == b.1 && c.1 == d.1 && a.1 == c.1 && a.0 < d.0 && c.0 < b.0;
+        along_y || along_x
+    }
+
+    proptest! {
+        /// Ends stand in the same few places above and below, so that many stand over each other.
+        #[test]
+        fn no_two_wires_lie_upon_each_other(
+            above in prop::sample::subsequence((0..12).map(|x| x * 8).collect::<Vec<i32>>(), 9).prop_shuffle(),
+            below in prop::sample::subsequence((0..12).map(|x| x * 8 + x % 3).collect::<Vec<i32>>(), 9).prop_shuffle(),
+            lanes in prop::collection::vec(0..4_u8, 9),
+        ) {
+            let wires: Vec<Wire> = (0..9).map(|at| match lanes[at] {
+                0 => Wire { above: Some(above[at]), below: None, lane: Some(200 + 10 * px(at)) },
+                1 => Wire { above: None, below: Some(below[at]), lane: Some(-100 - 10 * px(at)) },
+                _ => wire(above[at], below[at]),
+            }).collect();
+            let channel = route(&wires);
+            let all: Vec<_> = wires.iter().zip(&channel.courses).map(|(wire, course)| pieces(*wire, *course, channel.tracks)).collect();
+            for (at, one) in all.iter().enumerate() {
+                for other in &all[..at] {
+                    let apart = one.iter().all(|a| other.iter().all(|b| !coincide(*a, *b)));
+                    prop_assert!(apart, "{:?} {:?}", wires, channel);
+                }
+            }
+        }
     }
 }

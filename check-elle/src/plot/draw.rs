@@ -3,7 +3,9 @@
 use super::layout::{Edge, Layout};
 use super::style::{self, CSS, LOOKS, Look, OTHER};
 use super::text::{self, columns, px};
-use super::txn_box::{CELL_COLUMN_WIDTH, CELL_HEIGHT, Cell, NAME_COLUMN_WIDTH, PADDING, Part, Point, SMALL_COLUMN_WIDTH, TxnBox};
+use super::txn_box::{
+    CELL_COLUMN_WIDTH, CELL_HEIGHT, Cell, NAME_COLUMN_WIDTH, PADDING, Part, Point, SMALL_COLUMN_WIDTH, TxnBox,
+};
 use super::zone::{LABEL_COLUMN_WIDTH, LABEL_HEIGHT, label, label_width};
 use super::{PlotOptions, TooLarge};
 use history_core::{Step, WitnessOp};
@@ -97,7 +99,9 @@ pub(super) fn draw(
     out.escaped(if frame.title.is_empty() { "Transactions and their relations" } else { &frame.title });
     out.push("</title>\n<desc>");
     out.escaped(&description(layout, ops, steps));
-    out.put(format_args!("</desc>\n<style>{CSS}</style>\n<rect class=\"bg\" width=\"{width}\" height=\"{height}\"/>\n"));
+    out.put(format_args!(
+        "</desc>\n<style>{CSS}</style>\n<rect class=\"bg\" width=\"{width}\" height=\"{height}\"/>\n"
+    ));
     if !frame.title.is_empty() {
         out.line("h1", Point { x: MARGIN, y: MARGIN + 14 }, &frame.title, TITLE_COLUMN_WIDTH);
         out.push("\n");
@@ -186,9 +190,7 @@ fn draw_edge(out: &mut Out, edge: &Edge, step: &Step, ops: &[WitnessOp]) {
     let width = label_width(&step.relation);
     for middle in &edge.labels {
         let (x, y) = (middle.x - width / 2, middle.y - LABEL_HEIGHT / 2);
-        out.put(format_args!(
-            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{LABEL_HEIGHT}\" rx=\"8\"/>"
-        ));
+        out.put(format_args!("<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{LABEL_HEIGHT}\" rx=\"8\"/>"));
         out.line("m", Point { x: middle.x, y: middle.y + 4 }, &text, LABEL_COLUMN_WIDTH);
     }
     out.push("</g>\n");
@@ -202,15 +204,13 @@ fn path(out: &mut String, points: &[Point]) {
         let [before, here, after] = [points[at - 1], points[at], points[at + 1]];
         let room = |other: Point| (other.x - here.x).abs().max((other.y - here.y).abs()) / 2;
         let radius = RADIUS.min(room(before)).min(room(after));
-        let near = |other: Point| Point {
-            x: here.x + (other.x - here.x).signum() * radius,
-            y: here.y + (other.y - here.y).signum() * radius,
-        };
-        let (start, end) = (near(before), near(after));
-        let _ = write!(out, "L{} {}Q{} {} {} {}", start.x, start.y, here.x, here.y, end.x, end.y);
+        let toward = |other: Point| ((other.x - here.x).signum() * radius, (other.y - here.y).signum() * radius);
+        let ((back_x, back_y), (on_x, on_y)) = (toward(before), toward(after));
+        let _ =
+            if before.x == here.x { write!(out, "V{}", here.y + back_y) } else { write!(out, "H{}", here.x + back_x) };
+        let _ = write!(out, "q{} {} {} {}", -back_x, -back_y, on_x - back_x, on_y - back_y);
     }
-    let foot = Point { y: last.y - direction(points) * (ARROW_LENGTH - 1), ..*last };
-    let _ = write!(out, "L{} {}", foot.x, foot.y);
+    let _ = write!(out, "V{}", last.y - direction(points) * (ARROW_LENGTH - 1));
 }
 
 /// Whether the last piece leads down, 1, or up, -1.
@@ -235,7 +235,10 @@ impl Frame {
         let legend = LOOKS.iter().chain([&OTHER]).filter(|look| used.contains(look.class)).collect();
         let missing = steps.len() - layout.edges.len();
         let note = (missing > 0).then(|| {
-            format!("Not drawn: {missing} of {} relations, which do not lead from one of these to another.", steps.len())
+            format!(
+                "Not drawn: {missing} of {} relations, which do not lead from one of these to another.",
+                steps.len()
+            )
         });
         Frame { title: text::shorten(&options.title, TITLE_COLUMNS_MAX), legend, note }
     }

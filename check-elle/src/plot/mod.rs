@@ -67,8 +67,12 @@ impl fmt::Display for TooLarge {
             TooLarge::Bytes { bytes_max } => {
                 write!(f, "it would take more than {bytes_max} bytes; with a larger max-plot-bytes it is.")
             }
-            TooLarge::Txns { count } => write!(f, "{count} transactions are more than the {TXNS_MAX} that one can show."),
-            TooLarge::Steps { count } => write!(f, "{count} relations are more than the {STEPS_MAX} that one can show."),
+            TooLarge::Txns { count } => {
+                write!(f, "{count} transactions are more than the {TXNS_MAX} that one can show.")
+            }
+            TooLarge::Steps { count } => {
+                write!(f, "{count} relations are more than the {STEPS_MAX} that one can show.")
+            }
         }
     }
 }
@@ -116,5 +120,7 @@ pub fn svg(ops: &[WitnessOp], steps: &[Step], options: &PlotOptions) -> Result<S
     draw::draw(&layout::layout(ops, steps), ops, steps, options)
 }
 
+#[cfg(test)]
+mod geometry_tests;
 #[cfg(test)]
 mod samples;

@@ -95,7 +95,11 @@ mod tests {
     use super::super::samples::{op, step};
     use super::*;
 
-    fn ends_of(relation: &'static str, versions: (Option<Datum>, Option<Datum>), texts: [&str; 2]) -> [Option<usize>; 2] {
+    fn ends_of(
+        relation: &'static str,
+        versions: (Option<Datum>, Option<Datum>),
+        texts: [&str; 2],
+    ) -> [Option<usize>; 2] {
         let [from, to] = texts.map(|text| op(0, text));
         let step = Step { key: Some(7.into()), value: versions.0, next_value: versions.1, ..step(0, 1, relation) };
         ends(&step, &from, &to)

@@ -91,30 +91,27 @@ fn take(chars: impl Iterator<Item = char>, columns_max: usize) -> String {
 
 /// A value as EDN in at most so many columns. Of a long list the ends are shown, its last element before all.
 pub(super) fn datum(datum: &Datum, columns_max: usize) -> String {
+    let text = written(datum);
     match datum {
-        Datum::Vector(items) => list(items, ['[', ']'], columns_max),
-        Datum::List(items) => list(items, ['(', ')'], columns_max),
-        other => shorten(&written(other), columns_max),
+        Datum::Vector(items) if columns(&visible(&text)) > columns_max => list(items, ['[', ']'], columns_max),
+        Datum::List(items) if columns(&visible(&text)) > columns_max => list(items, ['(', ')'], columns_max),
+        _ => shorten(&text, columns_max),
     }
 }
 
+/// A list that does not fit: some of its last elements, and some of its first.
 fn list(items: &[Datum], [open, close]: [char; 2], columns_max: usize) -> String {
-    // The brackets, the ellipsis, and a space on each of its sides.
-    let room = columns_max.saturating_sub(2 + ELLIPSIS.len() + 2);
+    // The brackets and the ellipsis; each element brings a space.
+    let room = columns_max.saturating_sub(2 + ELLIPSIS.len());
     let (mut head, mut tail, mut used) = (Vec::new(), Vec::new(), 0);
     while head.len() + tail.len() < items.len() {
-        let left = items.len() - head.len() - tail.len();
         let from_tail = tail.len() <= head.len();
         let item = if from_tail { &items[items.len() - 1 - tail.len()] } else { &items[head.len()] };
-        let text = shorten(&written(item), room.max(1));
-        // Where all that is left fits in the ellipsis's place, it needs none.
-        let spare = if left == 1 { ELLIPSIS.len() + 1 } else { 0 };
-        let first = tail.is_empty();
-        let cost = columns(&text) + usize::from(!first);
-        if !first && used + cost > room + spare {
+        let text = shorten(&written(item), room.saturating_sub(1));
+        used += columns(&text) + 1;
+        if !tail.is_empty() && used > room {
             break;
         }
-        used += cost;
         if from_tail { tail.push(text) } else { head.push(text) }
     }
     if head.len() + tail.len() < items.len() {

@@ -81,13 +81,25 @@ impl Zone {
         for (edge, passing) in passings.iter().enumerate() {
             let ends = [passing.upper, passing.lower];
             let Some(end) = ends.iter().find(|end| end.zone == number && end.is_labelled) else { continue };
-            // Their order is that of the edges on the whole, or neighbours would get entangled.
             let middle = if passing.lane { end.x } else { i32::midpoint(passing.upper.x, passing.lower.x) };
-            wanted.push((middle, edge, end.x));
+            wanted.push((end.x, edge, middle));
         }
         wanted.sort_unstable();
+        // Labels that would overlap stand in the order of their edges on the whole, or these would get entangled.
+        for at in 1..wanted.len() {
+            let mut here = at;
+            while here > 0 {
+                let [(x, edge, middle), (next_x, next_edge, next_middle)] = [wanted[here - 1], wanted[here]];
+                let widths = passings[edge].label_width + passings[next_edge].label_width;
+                if next_x - x >= widths / 2 + LABEL_GAP || middle <= next_middle {
+                    break;
+                }
+                wanted.swap(here - 1, here);
+                here -= 1;
+            }
+        }
         let widths: Vec<i32> = wanted.iter().map(|(_, edge, _)| passings[*edge].label_width).collect();
-        let lefts: Vec<i32> = wanted.iter().zip(&widths).map(|((_, _, x), width)| x - width / 2).collect();
+        let lefts: Vec<i32> = wanted.iter().zip(&widths).map(|((x, _, _), width)| x - width / 2).collect();
         let lefts = spread_within(&lefts, &widths, LABEL_GAP, width);
         let right = lefts.iter().zip(&widths).map(|(left, width)| left + width).max().unwrap_or(0);
         let labels = wanted.iter().zip(lefts.iter().zip(&widths));
