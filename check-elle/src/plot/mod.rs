@@ -9,11 +9,14 @@ mod layout;
 mod mops;
 mod place;
 mod rank;
+mod reads;
 mod spread;
 mod style;
 mod text;
 mod txn_box;
 mod zone;
+
+pub use reads::{KeyRead, incompatible_order_html};
 
 use history_core::{Step, WitnessOp};
 use std::fmt;
