@@ -1,7 +1,7 @@
 //! All reads of one key side by side, as a page: what they share is calm, and where they part stands out.
 //!
 //! Each distinct list is a row. The longest comes first; a list that shares a longer beginning with another stands
-//! nearer to it, as the branches of a trie do.
+//! nearer to it, as the branches of a trie do. Lists that are the beginning of another follow at the end.
 
 mod rows;
 
@@ -45,7 +45,7 @@ table{border-collapse:collapse;font:.875rem/1.4 ui-monospace,Menlo,Consolas,mono
 th,td{padding:.2rem .5rem;border:1px solid var(--line);text-align:center;white-space:nowrap}\
 th[scope=row]{font:.8125rem/1.4 system-ui,sans-serif;text-align:left;white-space:normal;min-width:11rem;\
 position:sticky;left:0;background:var(--page)}\
-thead th,td.gap{color:var(--calm);font-weight:normal}\
+thead th,th[scope=rowgroup],td.gap{text-align:left;color:var(--calm);font-weight:normal}\
 td{white-space:pre}td.same{color:var(--calm)}td.off{background:var(--off)}\
 .fork{background:var(--fork);color:var(--fork-ink);font-weight:bold}\
 span{padding:.1rem .4rem}\
@@ -87,6 +87,11 @@ pub fn incompatible_order_html(key: &Datum, reads: &[KeyRead], options: &PlotOpt
     let mut shown = 0;
     for (at, row) in rows.rows.iter().enumerate() {
         let mut text = String::new();
+        if at == rows.branches {
+            let span = columns.len() + 1;
+            let _ =
+                writeln!(text, "<tr><th colspan=\"{span}\" scope=\"rowgroup\">beginnings of the lists above</th></tr>");
+        }
         write_row(&mut text, reads, &rows, (at, row), &columns);
         // The first row is the order that others are held against.
         if at > 0 && page.len() + text.len() + TAIL_BYTES > options.max_plot_bytes {
@@ -174,18 +179,18 @@ fn write_row(page: &mut String, reads: &[KeyRead], rows: &Rows<'_>, (at, row): (
                 None => page.push_str("<td></td>"),
             },
             Column::Gap { from, to } => {
-                let hidden = length.min(*to).saturating_sub(*from);
-                gap(page, hidden);
+                gap(page, length.min(*to).saturating_sub(*from), "elements");
             }
-            Column::Rest(from) => gap(page, length.saturating_sub(*from)),
+            Column::Rest(from) => gap(page, length.saturating_sub(*from), "more"),
         }
     }
     page.push_str("</tr>\n");
 }
 
 /// A cell for elements that are not shown.
-fn gap(page: &mut String, hidden: usize) {
-    let _ = if hidden == 0 { write!(page, "<td></td>") } else { write!(page, "<td class=\"gap\">{hidden} more</td>") };
+fn gap(page: &mut String, hidden: usize, what: &str) {
+    let _ =
+        if hidden == 0 { write!(page, "<td></td>") } else { write!(page, "<td class=\"gap\">{hidden} {what}</td>") };
 }
 
 #[cfg(test)]

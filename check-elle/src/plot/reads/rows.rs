@@ -1,4 +1,5 @@
-//! Distinct lists as rows: sorted as the branches of a trie, with the places where they part.
+//! Distinct lists as rows: the branches of a trie first, then what is the beginning of one, with the places where they
+//! part.
 
 use super::KeyRead;
 use history_core::Datum;
@@ -34,6 +35,8 @@ impl Row {
 /// All rows of a page, the longest first.
 pub(super) struct Rows<'a> {
     pub(super) rows: Vec<Row>,
+    /// So many rows are not the beginning of another; the others follow them.
+    pub(super) branches: usize,
     /// Where rows part, as row and position.
     pub(super) forks: BTreeSet<(usize, usize)>,
     elements: Vec<&'a Datum>,
@@ -72,15 +75,22 @@ impl<'a> Rows<'a> {
         let mut rows: Vec<Row> = Vec::new();
         for (list, at) in all {
             match rows.last_mut().filter(|row| row.elements == list) {
+                // An op that reads twice is one reader.
+                Some(row) if row.reads.last().is_some_and(|last| reads[*last].index == reads[at].index) => {}
                 Some(row) => row.reads.push(at),
                 None => rows.push(Row { elements: list, reads: vec![at] }),
             }
         }
-        let mut rows = Rows { rows, forks: BTreeSet::new(), elements };
-        if let Some(longest) = longest.and_then(|longest| reads.iter().position(|read| std::ptr::eq(read, longest))) {
-            let at = rows.rows.iter().position(|row| row.reads.contains(&longest)).unwrap_or(0);
-            rows.rows[..=at].rotate_right(1);
-        }
+        let longest = longest.map_or(0, |longest| longest.list.len());
+        let first = rows.iter().position(|row| row.elements.len() == longest).unwrap_or(0);
+        // Sorted, a list stands right before those that it is the beginning of.
+        let is_beginning = |at: usize| rows.get(at + 1).is_some_and(|next| rows[at].is_beginning_of(next));
+        let keys: Vec<(bool, bool)> = (0..rows.len()).map(|at| (is_beginning(at), at != first)).collect();
+        let mut keyed: Vec<((bool, bool), Row)> = keys.into_iter().zip(rows).collect();
+        keyed.sort_by_key(|(key, _)| *key);
+        let branches = keyed.iter().take_while(|((is_beginning, _), _)| !is_beginning).count();
+        let rows = keyed.into_iter().map(|(_, row)| row).collect();
+        let mut rows = Rows { rows, branches, forks: BTreeSet::new(), elements };
         rows.find_forks();
         rows
     }
@@ -89,28 +99,11 @@ impl<'a> Rows<'a> {
         self.elements[number as usize]
     }
 
-    /// Keeps so many rows at most: first go those that are the beginning of another, then the last.
+    /// Keeps so many rows at most. The first to go are beginnings of others, which disagree with nothing that the
+    /// others do not.
     pub(super) fn limit(&mut self, rows_max: usize) {
-        if self.rows.len() <= rows_max {
-            return;
-        }
-        let rows = &self.rows;
-        // Sorted, a list stands right before those that it is the beginning of; only the first row is out of order.
-        let is_beginning = |at: usize| {
-            let next = rows.get(at + 1).is_some_and(|next| rows[at].is_beginning_of(next));
-            at > 0 && (next || rows[at].is_beginning_of(&rows[0]))
-        };
-        let mut surplus = rows.len() - rows_max;
-        let mut kept: Vec<bool> = vec![true; rows.len()];
-        for (at, kept) in kept.iter_mut().enumerate() {
-            if surplus > 0 && is_beginning(at) {
-                *kept = false;
-                surplus -= 1;
-            }
-        }
-        let mut kept = kept.into_iter();
-        self.rows.retain(|_| kept.next().unwrap_or(false));
         self.rows.truncate(rows_max);
+        self.branches = self.branches.min(rows_max);
         self.find_forks();
     }
 
@@ -118,7 +111,8 @@ impl<'a> Rows<'a> {
     fn find_forks(&mut self) {
         self.forks.clear();
         for at in 1..self.rows.len() {
-            for other in [0, at - 1] {
+            let above = if at == self.branches { 0 } else { at - 1 };
+            for other in [0, above] {
                 let shared = self.rows[at].shared_with(&self.rows[other]);
                 let both = [at, other].iter().all(|row| shared < self.rows[*row].elements.len());
                 if both {
