@@ -19,6 +19,7 @@ pub mod list_append;
 pub mod model;
 mod names;
 mod parallel;
+pub mod plot;
 pub mod rw_register;
 mod set;
 mod txn;
