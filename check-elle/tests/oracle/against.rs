@@ -2,7 +2,7 @@
 
 use super::{Judgement, Question, judge, lattice::Names};
 use check_elle::anomaly::{AnomalySet, AnomalyType};
-use check_elle::certify::certify;
+use check_elle::certify;
 use check_elle::list_append::{ListAppend, check};
 use check_elle::model::Model;
 use history_core::{History, Report, Verdict};
@@ -47,7 +47,7 @@ fn agree(history: &History, question: &Question<'_>, report: &Report) -> Result<
         let has_witness = anomaly.name == "empty-transaction-graph" || !anomaly.witnesses.is_empty();
         same(&format!("{}: has a witness", anomaly.name), &true, &has_witness)?;
         for witness in &anomaly.witnesses {
-            certify(history, &anomaly.name, witness)
+            certify::list_append(history, &anomaly.name, witness)
                 .map_err(|error| format!("{} is not certified: {error}\n{witness:#?}", anomaly.name))?;
         }
     }

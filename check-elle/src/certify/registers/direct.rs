@@ -1,0 +1,77 @@
+//! The anomalies of registers that are no cycles of transactions, each by its definition.
+
+use super::sources::{Source, Sources, edges, in_use, keys, reached};
+use crate::certify::direct::{claim_ok, read_of};
+use crate::certify::log::Mop;
+use crate::certify::{Claim, Uncertified, claim};
+use history_core::Datum;
+
+/// A read disagrees with what its transaction read or wrote last before.
+pub(in crate::certify) fn internal(claims: &Claim<'_>) -> Result<(), Uncertified> {
+    let [txn] = claims.txns()?;
+    let (key, expected) = (claims.fact("key")?, claims.fact("expected")?);
+    let read = read_of(claims, txn)?;
+    claim_ok(txn)?;
+    claim(read.seen != *expected, || "the read is as expected".into())?;
+    let before = |at: &usize| match txn.mops[..*at].iter().rfind(|mop| mop.is_of(key)) {
+        Some(Mop::Read { seen, .. }) => seen.as_ref(),
+        Some(Mop::Write { value, .. }) => Some(value),
+        None => None,
+    };
+    let justified = read.places.iter().any(|at| before(at) == Some(expected));
+    claim(justified, || format!("what came before does not make one expect {expected}"))
+}
+
+/// An ok op read what nobody wrote.
+pub(in crate::certify) fn garbage_read(claims: &Claim<'_>) -> Result<(), Uncertified> {
+    let [txn] = claims.txns()?;
+    let (key, value) = (claims.fact("key")?, claims.fact("value")?);
+    let read = read_of(claims, txn)?;
+    claim_ok(txn)?;
+    claim(read.seen == *value, || format!("the read does not show {value}"))?;
+    claim(*value != Datum::Nil, || "nil is what was there before all writes".into())?;
+    let writer = claims.log.txns.iter().find(|txn| txn.wrote(key, value));
+    claim(writer.is_none(), || format!("op {} wrote {value} to key {key}", writer.map_or(0, |txn| txn.index)))
+}
+
+/// By the sources named, of which the last one was not used for this, some versions of a key come after each other.
+pub(in crate::certify) fn cyclic_versions(claims: &Claim<'_>, asked: &Sources) -> Result<(), Uncertified> {
+    let (key, scc, stated) = (claims.fact("key")?, claims.list("scc")?, claims.list("sources")?);
+    claim(claims.witness.steps.is_empty(), || "versions, not transactions, are what goes around here".into())?;
+    let used = in_use(claims.log, asked);
+    let is_stated = |sources: &&Vec<Source<'_>>| {
+        let names: Vec<&str> = stated.iter().filter_map(name).collect();
+        names.len() == stated.len() && sources.iter().map(Source::name).eq(names)
+    };
+    let refused = used.refused.iter().find(is_stated);
+    let refused = refused
+        .ok_or_else(|| Uncertified::new(format!("the sources {} do not contradict each other", list(stated))))?;
+    claim(keys(claims.log).contains(key), || format!("the history has no key {key}"))?;
+    let edges = edges(claims.log, refused, key);
+    let [first, ..] = scc else { return Err(Uncertified::new("no versions are named")) };
+    for (at, version) in scc.iter().enumerate() {
+        claim(!scc[..at].contains(version), || format!("version {version} is named twice"))?;
+        let both = reached(&edges, first).contains(version) && reached(&edges, version).contains(first);
+        claim(both, || format!("version {version} of key {key} is not before and after {first}"))?;
+    }
+    let around = reached(&edges, first).into_iter().filter(|version| reached(&edges, version).contains(first));
+    let left: Vec<Datum> = around.filter(|version| !scc.contains(version)).collect();
+    claim(left.is_empty(), || format!("versions {} are left out", list(&left)))?;
+    for txn in &claims.txns {
+        claim(txn.mops.iter().any(|mop| mop.is_of(key)), || {
+            format!("op {} has nothing to do with key {key}", txn.index)
+        })?;
+    }
+    Ok(())
+}
+
+fn name(source: &Datum) -> Option<&str> {
+    match source {
+        Datum::Keyword(name) | Datum::Str(name) | Datum::Symbol(name) => Some(name),
+        _ => None,
+    }
+}
+
+fn list(items: &[Datum]) -> Datum {
+    Datum::Vector(items.to_vec())
+}
