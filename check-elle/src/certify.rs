@@ -147,7 +147,7 @@ pub fn list_append(history: &History, anomaly: &str, witness: &Witness) -> Resul
 pub fn rw_register(history: &History, sources: &Sources, anomaly: &str, witness: &Witness) -> Result<(), Uncertified> {
     let registers = Registers { sources };
     let log = Log::of(history, &registers)?;
-    registers::refuse_double_writes(&log)?;
+    registers::refuse_ambiguous_reads(&log)?;
     let claim = Claim { log: &log, workload: &registers, txns: log.all_described(witness, &registers)?, witness };
     match anomaly {
         "internal" => registers::internal(&claim),

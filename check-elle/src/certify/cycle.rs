@@ -90,26 +90,26 @@ fn certify_step(claims: &Claim<'_>, step: &Step) -> Result<(), Uncertified> {
 
 fn certify_ww(claims: &Claim<'_>, step: &Step, from: &Txn, to: &Txn) -> Result<(), Uncertified> {
     let (key, value, next) = (key(step)?, stated(step.value.as_ref())?, stated(step.next_value.as_ref())?);
-    claim_written(claims.workload, from, key, value)?;
-    claim_written(claims.workload, to, key, next)?;
-    claims.workload.claim_follows(claims.log, key, &Some(value.clone()), next)
+    let version = claim_written(claims, from, key, value)?;
+    let next = claim_written(claims, to, key, next)?;
+    claims.workload.claim_follows(claims.log, key, &version, &next)
 }
 
 fn certify_wr(claims: &Claim<'_>, step: &Step, from: &Txn, to: &Txn) -> Result<(), Uncertified> {
     let (key, value) = (key(step)?, stated(step.value.as_ref())?);
     let same = step.next_value.as_ref().is_none_or(|next| next == value);
     claim(same, || "the version written and the version read are two".into())?;
-    claim_written(claims.workload, from, key, value)?;
-    claim_read(claims.workload, to, key, &Some(value.clone()))
+    let written = claim_written(claims, from, key, value)?;
+    let read = claim_read(claims, to, key, value)?;
+    claim(written == read, || format!("others wrote {value} to key {key} too"))
 }
 
 fn certify_rw(claims: &Claim<'_>, step: &Step, from: &Txn, to: &Txn) -> Result<(), Uncertified> {
     let (key, next) = (key(step)?, stated(step.next_value.as_ref())?);
     // Nil is what was there before all writes.
-    let version = step.value.clone().filter(|value| *value != Datum::Nil);
-    claim_read(claims.workload, from, key, &version)?;
-    claim_written(claims.workload, to, key, next)?;
-    claims.workload.claim_follows(claims.log, key, &version, next)
+    let version = claim_read(claims, from, key, step.value.as_ref().unwrap_or(&Datum::Nil))?;
+    let next = claim_written(claims, to, key, next)?;
+    claims.workload.claim_follows(claims.log, key, &version, &next)
 }
 
 fn key(step: &Step) -> Result<&Datum, Uncertified> {

@@ -23,7 +23,7 @@ pub(super) fn g1b(claims: &Claim<'_>) -> Result<(), Uncertified> {
     let read = read_of(claims, reader)?;
     claim_ok(reader)?;
     claim(reader.index != writer.index, || "a transaction may read what it has written so far".into())?;
-    let ends = claims.workload.version(&read.seen).as_ref() == Some(value);
+    let ends = claims.workload.last_written(&read.seen) == Some(value);
     claim(ends, || format!("the read does not end in {value}"))?;
     claim_write(claims.workload, writer, key, value)?;
     let last = writer.writes().filter(|(k, _)| *k == key).last();

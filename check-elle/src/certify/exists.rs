@@ -4,7 +4,7 @@
 //! two nodes: an even one for arriving in any other way or not at all, an odd one for arriving by rw.
 
 use super::log::{Log, Txn};
-use super::workload::Succession;
+use super::workload::{Succession, Version};
 use super::{Claim, Uncertified, claim};
 use history_core::Datum;
 
@@ -134,14 +134,13 @@ fn dependencies(claims: &Claim<'_>, steps: &Steps) -> Vec<(usize, usize)> {
     let (log, workload) = (claims.log, claims.workload);
     let mut edges = Vec::new();
     for Succession { key, version, next } in &workload.successions(log) {
-        let Some(value) = version else { continue };
-        edges.extend(pairs(&writers(claims, key, value), &writers(claims, key, next)));
+        edges.extend(pairs(&writers(claims, key, version), &writers(claims, key, next)));
     }
     for (to, reader) in log.possible() {
-        let read = workload.read(reader);
+        let read = workload.read(log, reader);
         for (from, txn) in log.possible() {
-            let wrote = |(key, value): &(&Datum, &Datum)| read.contains(&(key, Some((*value).clone())));
-            if steps.wr && workload.written(txn).iter().any(wrote) || precedes(txn, reader, steps.order) {
+            let is_read = steps.wr && workload.written(log, txn).iter().any(|version| read.contains(version));
+            if is_read || precedes(txn, reader, steps.order) {
                 edges.push((from, to));
             }
         }
@@ -154,7 +153,7 @@ fn dependencies(claims: &Claim<'_>, steps: &Steps) -> Vec<(usize, usize)> {
 fn anti_dependencies(claims: &Claim<'_>) -> Vec<(usize, usize)> {
     let mut edges = Vec::new();
     for Succession { key, version, next } in claims.workload.successions(claims.log) {
-        let reads = |txn: &Txn| claims.workload.read(txn).contains(&(&key, version.clone()));
+        let reads = |txn: &Txn| claims.workload.read(claims.log, txn).contains(&(&key, version.clone()));
         let readers: Vec<usize> = claims.log.possible().filter(|(_, txn)| reads(txn)).map(|(at, _)| at).collect();
         edges.extend(pairs(&readers, &writers(claims, &key, &next)));
     }
@@ -162,9 +161,9 @@ fn anti_dependencies(claims: &Claim<'_>) -> Vec<(usize, usize)> {
     edges
 }
 
-/// The positions of those who wrote a value.
-fn writers(claims: &Claim<'_>, key: &Datum, value: &Datum) -> Vec<usize> {
-    let wrote = |txn: &Txn| claims.workload.written(txn).contains(&(key, value));
+/// The positions of those who wrote a version.
+fn writers(claims: &Claim<'_>, key: &Datum, version: &Version) -> Vec<usize> {
+    let wrote = |txn: &Txn| claims.workload.written(claims.log, txn).contains(&(key, version.clone()));
     claims.log.possible().filter(|(_, txn)| wrote(txn)).map(|(at, _)| at).collect()
 }
 

@@ -31,8 +31,8 @@ impl Workload for Lists {
         }
     }
 
-    fn version(&self, seen: &Datum) -> Version {
-        elements(seen).last().cloned()
+    fn last_written<'a>(&self, seen: &'a Datum) -> Option<&'a Datum> {
+        elements(seen).last()
     }
 
     fn shows(&self, seen: &Datum, value: &Datum) -> bool {
@@ -40,40 +40,41 @@ impl Workload for Lists {
     }
 
     /// All that it appended: what is behind an element shows that it was there.
-    fn written<'a>(&self, txn: &'a Txn) -> Vec<(&'a Datum, &'a Datum)> {
-        if txn.is_possible() { txn.writes().collect() } else { Vec::new() }
+    fn written<'a>(&self, _: &Log, txn: &'a Txn) -> Vec<(&'a Datum, Version)> {
+        let appends = txn.writes().filter(|_| txn.is_possible());
+        appends.map(|(key, element)| (key, Version::of_value(Some(element)))).collect()
     }
 
-    fn read<'a>(&self, txn: &'a Txn) -> Vec<(&'a Datum, Version)> {
+    fn read<'a>(&self, _: &Log, txn: &'a Txn) -> Vec<(&'a Datum, Version)> {
         let version = |mop: &'a Mop| match mop {
-            Mop::Read { key, seen: Some(list) } => Some((key, self.version(list))),
+            Mop::Read { key, seen: Some(list) } => Some((key, Version::of_value(self.last_written(list)))),
             _ => None,
         };
-        if txn.is_possible() { txn.mops.iter().filter_map(version).collect() } else { Vec::new() }
+        txn.mops.iter().filter(|_| txn.is_possible()).filter_map(version).collect()
     }
 
     fn successions(&self, log: &Log) -> Vec<Succession> {
         let appends = log.possible().flat_map(|(_, txn)| txn.writes());
         let succession = |(key, next): (&Datum, &Datum)| Succession {
             key: key.clone(),
-            version: order::previous(log, key, next),
-            next: next.clone(),
+            version: Version::of_value(order::previous(log, key, next).as_ref()),
+            next: Version::of_value(Some(next)),
         };
         appends.map(succession).collect()
     }
 
-    fn claim_follows(&self, log: &Log, key: &Datum, version: &Version, next: &Datum) -> Result<(), Uncertified> {
-        order::claim_follows(log, key, version.as_ref(), next)
+    fn claim_follows(&self, log: &Log, key: &Datum, version: &Version, next: &Version) -> Result<(), Uncertified> {
+        order::claim_follows(log, key, version.value.as_ref(), next.value.as_ref().unwrap_or(&Datum::Nil))
     }
 
     fn write_verb(&self) -> &'static str {
         "append"
     }
 
-    fn misread(&self, index: u64, key: &Datum, version: &Version) -> String {
-        match version {
-            Some(last) => format!("op {index} read no list of key {key} that ends in {last}"),
-            None => format!("op {index} did not read the empty list of key {key}"),
+    fn misread(&self, index: u64, key: &Datum, value: &Datum) -> String {
+        match value {
+            last if *last != Datum::Nil => format!("op {index} read no list of key {key} that ends in {last}"),
+            _ => format!("op {index} did not read the empty list of key {key}"),
         }
     }
 }

@@ -1,8 +1,9 @@
 //! The anomalies of registers that are no cycles of transactions, each by its definition.
 
-use super::sources::{Source, Sources, edges, in_use, keys, reached};
+use super::sources::{Edge, Source, Sources, edges, in_use, keys, reached};
 use crate::certify::direct::{claim_ok, read_of};
 use crate::certify::log::Mop;
+use crate::certify::workload::Version;
 use crate::certify::{Claim, Uncertified, claim};
 use history_core::Datum;
 
@@ -48,21 +49,34 @@ pub(in crate::certify) fn cyclic_versions(claims: &Claim<'_>, asked: &Sources) -
         .ok_or_else(|| Uncertified::new(format!("the sources {} do not contradict each other", list(stated))))?;
     claim(keys(claims.log).contains(key), || format!("the history has no key {key}"))?;
     let edges = edges(claims.log, refused, key);
-    let [first, ..] = scc else { return Err(Uncertified::new("no versions are named")) };
-    for (at, version) in scc.iter().enumerate() {
-        claim(!scc[..at].contains(version), || format!("version {version} is named twice"))?;
-        let both = reached(&edges, first).contains(version) && reached(&edges, version).contains(first);
-        claim(both, || format!("version {version} of key {key} is not before and after {first}"))?;
-    }
-    let around = reached(&edges, first).into_iter().filter(|version| reached(&edges, version).contains(first));
-    let left: Vec<Datum> = around.filter(|version| !scc.contains(version)).collect();
-    claim(left.is_empty(), || format!("versions {} are left out", list(&left)))?;
+    let sorted = |mut values: Vec<String>| {
+        values.sort();
+        values
+    };
+    // Two versions may have one value.
+    let named = sorted(scc.iter().map(Datum::to_string).collect());
+    let is_named = |component: &Vec<Version>| {
+        let values = component.iter().map(|version| version.value.as_ref().unwrap_or(&Datum::Nil).to_string());
+        sorted(values.collect()) == named
+    };
+    claim(components(&edges).any(|component| is_named(&component)), || {
+        format!("versions {} of key {key} are not all of those that come after each other", list(scc))
+    })?;
     for txn in &claims.txns {
         claim(txn.mops.iter().any(|mop| mop.is_of(key)), || {
             format!("op {} has nothing to do with key {key}", txn.index)
         })?;
     }
     Ok(())
+}
+
+/// The versions that come after each other, a group for each of them.
+fn components(edges: &[Edge]) -> impl Iterator<Item = Vec<Version>> {
+    let around = |version: &Version| {
+        let before = |other: &Version| reached(edges, other).contains(version);
+        reached(edges, version).into_iter().filter(before).collect::<Vec<_>>()
+    };
+    edges.iter().map(move |(version, _)| around(version)).filter(|component| !component.is_empty())
 }
 
 fn name(source: &Datum) -> Option<&str> {

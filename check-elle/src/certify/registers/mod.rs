@@ -31,45 +31,40 @@ impl Workload for Registers<'_> {
         }
     }
 
-    fn version(&self, seen: &Datum) -> Version {
-        Some(seen).filter(|seen| **seen != Datum::Nil).cloned()
+    fn last_written<'a>(&self, seen: &'a Datum) -> Option<&'a Datum> {
+        Some(seen).filter(|seen| **seen != Datum::Nil)
     }
 
     fn shows(&self, seen: &Datum, value: &Datum) -> bool {
         seen == value
     }
 
-    /// Of each key the last value that it wrote.
-    fn written<'a>(&self, txn: &'a Txn) -> Vec<(&'a Datum, &'a Datum)> {
-        let is_last = |(key, value): &(&Datum, &Datum)| external_write(txn, key) == Some(*value);
-        txn.writes().filter(is_last).collect()
+    /// Of each key the last version that it wrote.
+    fn written<'a>(&self, _: &Log, txn: &'a Txn) -> Vec<(&'a Datum, Version)> {
+        let keys = txn.mops.iter().filter(|mop| mop.is_write()).map(Mop::key);
+        keys.filter_map(|key| Some((key, external_write(txn, key)?))).collect()
     }
 
     /// Of each key that it read before it wrote, the version that it read first.
-    fn read<'a>(&self, txn: &'a Txn) -> Vec<(&'a Datum, Version)> {
-        let version = |mop: &'a Mop| match mop {
-            Mop::Read { key, .. } => external_read(txn, key).map(|seen| (key, self.version(seen))),
-            Mop::Write { .. } => None,
-        };
-        txn.mops.iter().filter_map(version).collect()
+    fn read<'a>(&self, log: &Log, txn: &'a Txn) -> Vec<(&'a Datum, Version)> {
+        let keys = txn.mops.iter().filter(|mop| !mop.is_write()).map(Mop::key);
+        keys.filter_map(|key| Some((key, external_read(log, txn, key)?))).collect()
     }
 
     fn successions(&self, log: &Log) -> Vec<Succession> {
         let used = sources::in_use(log, self.sources);
         let of_key = |key: Datum| {
-            used.edges(log, &key).into_iter().map(move |(version, next)| {
-                let version = self.version(&version);
-                Succession { key: key.clone(), version, next }
-            })
+            let edges = used.edges(log, &key);
+            edges.into_iter().map(move |(version, next)| Succession { key: key.clone(), version, next })
         };
         sources::keys(log).into_iter().flat_map(of_key).collect()
     }
 
-    fn claim_follows(&self, log: &Log, key: &Datum, version: &Version, next: &Datum) -> Result<(), Uncertified> {
+    fn claim_follows(&self, log: &Log, key: &Datum, version: &Version, next: &Version) -> Result<(), Uncertified> {
         let used = sources::in_use(log, self.sources);
-        let edge = (version.clone().unwrap_or(Datum::Nil), next.clone());
-        claim(used.edges(log, key).contains(&edge), || {
-            let (version, names) = (&edge.0, used.names().join(", "));
+        claim(used.edges(log, key).contains(&(version.clone(), next.clone())), || {
+            let value = |version: &Version| version.value.clone().unwrap_or(Datum::Nil);
+            let (version, next, names) = (value(version), value(next), used.names().join(", "));
             format!("none of {names} says that {next} came after {version} in key {key}")
         })
     }
@@ -78,36 +73,37 @@ impl Workload for Registers<'_> {
         "write"
     }
 
-    fn misread(&self, index: u64, key: &Datum, version: &Version) -> String {
-        let version = version.as_ref().unwrap_or(&Datum::Nil);
-        format!("op {index} did not first read {version} of key {key}")
+    fn misread(&self, index: u64, key: &Datum, value: &Datum) -> String {
+        format!("op {index} did not first read {value} of key {key}")
     }
 }
 
 /// What a transaction read of a key, if its first micro-op there is a read and it is ok.
-fn external_read<'a>(txn: &'a Txn, key: &Datum) -> Option<&'a Datum> {
+fn external_read(log: &Log, txn: &Txn, key: &Datum) -> Option<Version> {
     match txn.mops.iter().find(|mop| mop.is_of(key))? {
-        Mop::Read { seen: Some(seen), .. } if txn.is_ok() => Some(seen),
+        Mop::Read { seen: Some(Datum::Nil), .. } if txn.is_ok() => Some(Version { value: None, writer: None }),
+        Mop::Read { seen: Some(value), .. } if txn.is_ok() => {
+            let writer = log.txns.iter().find(|txn| txn.wrote(key, value));
+            Some(Version { value: Some(value.clone()), writer: writer.map(|txn| txn.index) })
+        }
         _ => None,
     }
 }
 
-/// The last value that a transaction wrote to a key, if it may have happened.
-fn external_write<'a>(txn: &'a Txn, key: &Datum) -> Option<&'a Datum> {
-    let last = txn.writes().filter(|(k, _)| *k == key).last();
-    last.map(|(_, value)| value).filter(|_| txn.is_possible())
+/// The last version that a transaction wrote to a key, if it may have happened.
+fn external_write(txn: &Txn, key: &Datum) -> Option<Version> {
+    let (_, value) = txn.writes().filter(|(k, _)| *k == key).last()?;
+    txn.is_possible().then(|| Version { value: Some(value.clone()), writer: Some(txn.index) })
 }
 
-/// Fails if a value was written twice to one key: then nobody can tell whose write a read shows.
-pub(super) fn refuse_double_writes(log: &Log) -> Result<(), Uncertified> {
+/// Fails if a value was written twice to one key and read: nobody can tell whose write the read shows. Writes of one value
+/// that nobody read are versions of their own.
+pub(super) fn refuse_ambiguous_reads(log: &Log) -> Result<(), Uncertified> {
     let writes: Vec<(&Datum, &Datum)> = log.txns.iter().flat_map(Txn::writes).collect();
-    let read = |(key, value): (&Datum, &Datum)| {
-        let is_it = |mop: &Mop| matches!(mop, Mop::Read { key: k, seen: Some(v) } if k == key && v == value);
-        log.possible().any(|(_, txn)| txn.mops.iter().any(is_it))
-    };
-    for (at, write) in writes.iter().enumerate() {
-        let twice = writes[..at].contains(write) && read(*write);
-        claim(!twice, || format!("{} was written to key {} twice", write.1, write.0))?;
+    for mop in log.txns.iter().filter(|txn| txn.is_ok()).flat_map(|txn| &txn.mops) {
+        let Mop::Read { key, seen: Some(value) } = mop else { continue };
+        let times = writes.iter().filter(|write| **write == (key, value)).count();
+        claim(times <= 1, || format!("{value} was written to key {key} {times} times"))?;
     }
     Ok(())
 }

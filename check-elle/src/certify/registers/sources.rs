@@ -2,6 +2,7 @@
 
 use super::{external_read, external_write};
 use crate::certify::log::{Log, Txn};
+use crate::certify::workload::Version;
 use history_core::Datum;
 
 /// What is taken to hold of the store, so that the order of a key's versions follows from it. That the initial version of a
@@ -26,8 +27,8 @@ pub struct Sources {
     pub transaction_order: Option<Vec<u64>>,
 }
 
-/// A version of a key and one that came after it; nil is the initial one.
-pub(super) type Edge = (Datum, Datum);
+/// A version of a key and one that came after it.
+pub(super) type Edge = (Version, Version);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source<'a> {
@@ -98,8 +99,8 @@ pub(super) fn edges(log: &Log, sources: &[Source<'_>], key: &Datum) -> Vec<Edge>
 }
 
 /// The versions that come after one, some of them through others.
-pub(super) fn reached(edges: &[Edge], from: &Datum) -> Vec<Datum> {
-    let mut reached: Vec<Datum> = Vec::new();
+pub(super) fn reached(edges: &[Edge], from: &Version) -> Vec<Version> {
+    let mut reached: Vec<Version> = Vec::new();
     let mut todo = vec![from];
     while let Some(version) = todo.pop() {
         for (_, next) in edges.iter().filter(|(v, _)| v == version) {
@@ -129,42 +130,42 @@ impl Source<'_> {
 
     /// What it says of a key's versions. It may say of one that it comes after itself, which means nothing.
     fn edges(&self, log: &Log, key: &Datum) -> Vec<Edge> {
-        let txns = || log.txns.iter().filter(|txn| touches(txn, key));
+        let txns = || log.txns.iter().filter(|txn| touches(log, txn, key));
         match self {
             Source::InitialState => {
-                let versions = txns().flat_map(|txn| [external_read(txn, key), external_write(txn, key)]);
-                versions.flatten().map(|version| (Datum::Nil, version.clone())).collect()
+                let versions = txns().flat_map(|txn| [external_read(log, txn, key), external_write(txn, key)]);
+                versions.flatten().map(|version| (Version::of_value(None), version)).collect()
             }
             Source::TransactionOrder(order) => {
                 let place = |txn: &Txn| order.iter().position(|index| *index == txn.index);
                 let mut placed: Vec<(usize, &Txn)> = txns().filter_map(|txn| Some((place(txn)?, txn))).collect();
                 placed.sort_by_key(|(place, _)| *place);
-                placed.windows(2).filter_map(|pair| edge(pair[0].1, pair[1].1, key)).collect()
+                placed.windows(2).filter_map(|pair| edge(log, pair[0].1, pair[1].1, key)).collect()
             }
             Source::WfrKeys => {
-                let own = |txn| Some((external_read(txn, key)?.clone(), external_write(txn, key)?.clone()));
+                let own = |txn| Some((external_read(log, txn, key)?, external_write(txn, key)?));
                 txns().filter_map(own).collect()
             }
             Source::SequentialKeys => {
                 let next = |txn: &Txn| txns().find(|later| txn.is_before_in_process(later));
-                txns().filter_map(|txn| edge(txn, next(txn)?, key)).collect()
+                txns().filter_map(|txn| edge(log, txn, next(txn)?, key)).collect()
             }
             Source::LinearizableKeys => {
                 let later = |txn| txns().filter(move |later| Txn::is_before_in_realtime(txn, later));
-                txns().flat_map(|txn| later(txn).filter_map(|later| edge(txn, later, key))).collect()
+                txns().flat_map(|txn| later(txn).filter_map(|later| edge(log, txn, later, key))).collect()
             }
         }
     }
 }
 
 /// Whether a transaction read or wrote a key, or may have.
-fn touches(txn: &Txn, key: &Datum) -> bool {
-    external_read(txn, key).or(external_write(txn, key)).is_some()
+fn touches(log: &Log, txn: &Txn, key: &Datum) -> bool {
+    external_read(log, txn, key).or(external_write(txn, key)).is_some()
 }
 
 /// From the last version of a key that a transaction met to the first one that a later transaction met.
-fn edge(txn: &Txn, later: &Txn, key: &Datum) -> Option<Edge> {
-    let last = external_write(txn, key).or(external_read(txn, key))?;
-    let first = external_read(later, key).or(external_write(later, key))?;
-    Some((last.clone(), first.clone()))
+fn edge(log: &Log, txn: &Txn, later: &Txn, key: &Datum) -> Option<Edge> {
+    let last = external_write(txn, key).or(external_read(log, txn, key))?;
+    let first = external_read(log, later, key).or(external_write(later, key))?;
+    Some((last, first))
 }
