@@ -4,14 +4,13 @@ mod oracle;
 
 use check_elle::certify;
 use history_core::{Datum, History, OpKind, Report, Step, Witness, WitnessOp};
-use oracle::Question;
 use oracle::against::checker;
 use oracle::cases::{CASES, Case, edn};
 
 /// A case's history, and what the checker says of it.
 fn checked(case: &Case) -> (History, Report) {
     let history = History::parse(&edn(case.history)).expect(case.name);
-    let report = checker(&history, &Question { models: case.models, anomalies: &[] });
+    let report = checker(&history, &case.question());
     (history, report)
 }
 

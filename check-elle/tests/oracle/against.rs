@@ -32,8 +32,8 @@ pub(crate) fn compare(
     let history = History::parse(text).map_err(|error| format!("{error}\n{text}"))?;
     let report = checker(&history, question);
     agree(&history, question, &report).map_err(|why| {
-        let Question { models, anomalies } = question;
-        format!("{why}\nmodels {models:?}, anomalies {anomalies:?}, of the history\n{text}")
+        let Question { models, anomalies, workload } = question;
+        format!("{why}\nmodels {models:?}, anomalies {anomalies:?}, {workload:?}, of the history\n{text}")
     })?;
     Ok(report)
 }
