@@ -42,3 +42,7 @@ id! {
     /// A list that a key held, or was seen to hold.
     StateId
 }
+id! {
+    /// A value that a register held, or was seen to hold, the initial one included.
+    VersionId
+}

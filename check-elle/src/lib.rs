@@ -1,7 +1,8 @@
 //! Transactional consistency: which isolation levels a history of transactions obeys, or the cycles that prove it broke
 //! them.
 //!
-//! [`list_append`] judges transactions of appends and reads. [`anomaly`], [`model`] and [`lattice`] are what is known of
+//! [`list_append`] judges transactions that append to lists and read them, [`rw_register`] such as write and read registers.
+//! [`anomaly`], [`model`] and [`lattice`] are what is known of
 //! anomalies and consistency models, and how they imply and forbid each other.
 
 pub mod anomaly;
@@ -12,11 +13,14 @@ mod cycles;
 mod graph;
 mod ids;
 mod intern;
+mod keyed;
 pub mod lattice;
 pub mod list_append;
 pub mod model;
 mod names;
+pub mod rw_register;
 mod set;
+mod txn;
 
 /// The README's example, compiled and run.
 #[cfg(doctest)]

@@ -170,7 +170,7 @@ fn options(
     let of_checkers = taken.iter().map(|taken| (taken.spec.name, taken.spec.kind));
     let of_elle_cli = compat::KNOWN.iter().map(|known| (known.name, known.kind));
     for (name, kind) in of_checkers.chain(of_elle_cli.filter(|(name, _)| takers(name).is_empty())) {
-        let Some(value) = given(matches, name, kind) else { continue };
+        let Some(value) = given(matches, name, kind)? else { continue };
         let by = takers(name);
         if by.contains(&checker.name()) {
             options.set(name, value);
@@ -187,13 +187,20 @@ fn options(
 }
 
 /// The text of an option's value, if it was given.
-fn given(matches: &ArgMatches, name: &str, kind: OptionKind) -> Option<String> {
-    match (name, kind) {
+fn given(matches: &ArgMatches, name: &str, kind: OptionKind) -> Result<Option<String>, Wrong> {
+    Ok(match (name, kind) {
         ("directory", _) => matches.get_one::<OsString>(name).map(|dir| dir.to_string_lossy().into_owned()),
         (_, OptionKind::Flag) => matches.get_flag(name).then(|| "true".to_owned()),
         (_, OptionKind::Integer) => matches.get_one::<i64>(name).map(i64::to_string),
+        (_, OptionKind::File) => match matches.get_one::<String>(name) {
+            Some(path) => {
+                let text = std::fs::read_to_string(path);
+                Some(text.map_err(|error| Wrong::new(format!("--{name}: cannot read {path}: {error}")))?)
+            }
+            None => None,
+        },
         _ => matches.get_one::<String>(name).cloned(),
-    }
+    })
 }
 
 fn validate(matches: &ArgMatches) -> Result<Validate, Wrong> {

@@ -18,7 +18,7 @@ mod validate;
 use args::{Check, Command, OutputFormat};
 use artifacts::Directory;
 use exit::Exit;
-use history_core::{Budget, ErrorKind, HistoryError, Report};
+use history_core::{Budget, ErrorKind, HistoryError, Report, Verdict};
 use input::Input;
 use output::Output;
 use std::io::{self, IsTerminal as _};
@@ -44,7 +44,9 @@ fn check(job: &Check<'_>) -> Exit {
     job.warnings.iter().for_each(|warning| diagnose::warning(warning));
     let mut output = Output::new(job.output, job.verbose);
     let mut directory = job.directory.as_ref().map(|path| Directory::new(path.clone(), job.inputs.len()));
-    let hints = job.output == OutputFormat::Text && !job.verbose && io::stderr().is_terminal();
+    let terse = job.output == OutputFormat::Text && !job.verbose;
+    // What was found shows in the verdict; why nothing was does not.
+    let hints = |report: &Report| terse && (report.verdict != Verdict::Invalid || io::stderr().is_terminal());
     let mut exit = Exit::OK;
     for input in &job.inputs {
         let mut judged = judge(job, input);
@@ -55,7 +57,7 @@ fn check(job: &Check<'_>) -> Exit {
             return exit.and(exit::stopped(&error));
         }
         match &judged {
-            Ok(report) if hints => output::hint(report).iter().for_each(|hint| diagnose::hint(hint)),
+            Ok(report) if hints(report) => output::hint(report).iter().for_each(|hint| diagnose::hint(hint)),
             Ok(_) => {}
             Err(error) => diagnose::history(&input.place(), error),
         }

@@ -30,6 +30,8 @@ pub enum OptionKind {
     Text,
     /// Names separated by commas.
     Names,
+    /// The text of a file: a command line takes its path.
+    File,
 }
 
 /// The options given to a checker.

@@ -1,40 +1,47 @@
 //! All that is known of a history once it was read: version orders, readers, and the anomalies that need no cycles.
 
 use super::direct::{self, Direct};
-use super::edges::{Sources, TxnGraph};
+use super::edges::Sources;
+use super::mop::{Mop, What};
 use super::orders::{Orders, Readers};
 use super::states::States;
-use super::txns::Txns;
 use super::within::Findings;
+use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::Suffix;
-use crate::ids::{ElemId, KeyId, StateId};
+use crate::graph::Relation;
+use crate::ids::{ElemId, KeyId, StateId, TxnId};
 use crate::intern::Interner;
-use history_core::Datum;
+use crate::txn::report::Analysis;
+use crate::txn::story::{Named, Reason};
+use crate::txn::{TxnGraph, Txns};
+use history_core::{Datum, Witness};
 
 /// Elements of one list that a report shows, at the most.
 const SHOWN_ELEMS_MAX: usize = 4_096;
 
 #[derive(Debug)]
-pub(crate) struct Analysis {
+pub(crate) struct Lists {
     pub(crate) interner: Interner,
     pub(crate) states: States,
-    pub(crate) txns: Txns,
+    pub(crate) txns: Txns<Mop>,
     pub(crate) orders: Orders,
     pub(crate) readers: Readers,
     pub(crate) direct: Direct,
 }
 
-impl Analysis {
-    pub(crate) fn new(interner: Interner, states: States, txns: Txns, found: Findings) -> Analysis {
+/// Two versions of a key.
+struct Meeting {
+    key: KeyId,
+    value: Option<ElemId>,
+    next: Option<ElemId>,
+}
+
+impl Lists {
+    pub(crate) fn new(interner: Interner, states: States, txns: Txns<Mop>, found: Findings) -> Lists {
         let orders = Orders::infer(&states, &txns);
         let readers = Readers::infer(&states, &txns);
         let direct = direct::find(&states, &txns, &orders, found);
-        Analysis { interner, states, txns, orders, readers, direct }
-    }
-
-    pub(crate) fn graph(&self, order: Suffix) -> TxnGraph {
-        let Analysis { states, txns, orders, readers, .. } = self;
-        Sources { states, txns, orders, readers }.graph(order)
+        Lists { interner, states, txns, orders, readers, direct }
     }
 
     pub(crate) fn key(&self, key: KeyId) -> Datum {
@@ -57,5 +64,92 @@ impl Analysis {
         }
         let (first, last) = (&elems[..SHOWN_ELEMS_MAX / 2], &elems[elems.len() - SHOWN_ELEMS_MAX / 2..]);
         Datum::Vector([datums(first), vec![Datum::Symbol("...".into())], datums(last)].concat())
+    }
+
+    fn meeting(&self, relation: Relation, from: TxnId, to: TxnId) -> Option<Meeting> {
+        let wrote = |elem: ElemId, txn: TxnId| self.states.elem[elem.at()].writer == txn;
+        match relation {
+            Relation::Ww => self.txns.mops(from).iter().find_map(|mop| {
+                let What::Append(elem) = mop.what() else { return None };
+                let next = self.orders.after(mop.key, Some(elem)).iter().find(|next| wrote(**next, to))?;
+                Some(Meeting { key: mop.key, value: Some(elem), next: Some(*next) })
+            }),
+            Relation::Wr => self.txns.mops(to).iter().find_map(|mop| {
+                let What::Read(state) = mop.what() else { return None };
+                let last = self.states.last(state).filter(|last| wrote(*last, from))?;
+                Some(Meeting { key: mop.key, value: Some(last), next: None })
+            }),
+            Relation::Rw => self.txns.mops(from).iter().find_map(|mop| {
+                let What::Read(state) = mop.what() else { return None };
+                let last = self.states.last(state);
+                let next = self.orders.after(mop.key, last).iter().find(|next| wrote(**next, to))?;
+                Some(Meeting { key: mop.key, value: last, next: Some(*next) })
+            }),
+            Relation::Process | Relation::Realtime | Relation::Through => None,
+        }
+    }
+}
+
+impl Analysis for Lists {
+    type Mop = Mop;
+
+    fn txns(&self) -> &Txns<Mop> {
+        &self.txns
+    }
+
+    fn keys(&self) -> usize {
+        self.states.key.len()
+    }
+
+    fn mop(&self, mop: Mop) -> Datum {
+        let (f, value) = match mop.what() {
+            What::Append(elem) => ("append", self.elem(elem)),
+            What::Read(state) => ("r", self.list(state)),
+            What::Unseen => ("r", Datum::Nil),
+        };
+        Datum::Vector(vec![Datum::keyword(f), self.key(mop.key), value])
+    }
+
+    fn graph(&self, order: Suffix) -> TxnGraph {
+        let Lists { states, txns, orders, readers, .. } = self;
+        Sources { states, txns, orders, readers }.graph(order)
+    }
+
+    fn reason(&self, relation: Relation, from: Named<'_>, to: Named<'_>) -> Option<Reason> {
+        let Meeting { key, value, next } = self.meeting(relation, from.txn, to.txn)?;
+        let show = |elem: Option<ElemId>| elem.map_or(Datum::Nil, |elem| self.elem(elem));
+        let (a, b, key) = (from.name, to.name, self.key(key));
+        let (before, after) = (show(value), show(next));
+        let because = match (relation, value) {
+            (Relation::Ww, _) => format!("{b} appended {after} after {a} appended {before} to {key}"),
+            (Relation::Wr, _) => format!("{b} observed {a}'s append of {before} to key {key}"),
+            (_, None) => format!("{a} observed the initial (empty) state of {key}, to which {b} appended {after}"),
+            (_, Some(_)) => format!("{a} did not observe {b}'s append of {after} to {key}"),
+        };
+        let next_value = (relation != Relation::Wr).then_some(after);
+        Some(Reason { key, value: before, next_value, because })
+    }
+
+    fn direct(&self) -> AnomalySet {
+        self.direct.types()
+    }
+
+    fn direct_witnesses(&self, anomaly: AnomalyType, max: usize) -> (u64, Vec<Witness>) {
+        self.witnesses(anomaly, max)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let keys: Vec<String> =
+            self.direct.incompatible.iter().take(8).map(|(key, _)| self.key(*key).to_string()).collect();
+        if keys.is_empty() {
+            return Vec::new();
+        }
+        let total = self.direct.incompatible.len();
+        let more = if total > keys.len() { format!(" and {} more", total - keys.len()) } else { String::new() };
+        vec![format!(
+            "Reads of key {}{more} do not agree on one version order. The longest read was taken for it (of several, the \
+             first); cycles through these keys rest on that choice.",
+            keys.join(", ")
+        )]
     }
 }

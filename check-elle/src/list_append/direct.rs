@@ -3,11 +3,13 @@
 //! G1a and G1b: Adya, "Weak Consistency", section 3.1. Dirty and lost updates, duplicate elements and incompatible orders:
 //! Kingsbury and Alvaro, "Elle" (VLDB 2020), sections 4 and 6.
 
+use super::mop::{Mop, What};
 use super::orders::Orders;
 use super::states::{ElemFlags, States};
-use super::txns::{Txns, What};
 use super::within::{Findings, Internal};
+use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::ids::{ElemId, KeyId, StateId, TxnId};
+use crate::txn::Txns;
 use history_core::OpKind;
 
 /// What was found, each list in the order of the history (of keys, where it goes by keys).
@@ -23,6 +25,8 @@ pub(crate) struct Direct {
     pub(crate) dirty_updates: Vec<(KeyId, std::ops::Range<u32>)>,
     /// A list and the transactions that read it and then appended to it.
     pub(crate) lost_updates: Vec<(StateId, Vec<TxnId>)>,
+    /// For each element that was read and that nobody appended, its first reader, and the micro-op.
+    pub(crate) garbage: Vec<(TxnId, u32, ElemId)>,
     /// A reader and its micro-op.
     pub(crate) duplicates: Vec<(TxnId, u32)>,
     /// For a key, two reads of which neither is a prefix of the other: reader and micro-op.
@@ -30,18 +34,19 @@ pub(crate) struct Direct {
 }
 
 /// Finds them all. O(micro-ops + states), plus the lengths of the lists that are reported.
-pub(crate) fn find(states: &States, txns: &Txns, orders: &Orders, found: Findings) -> Direct {
+pub(crate) fn find(states: &States, txns: &Txns<Mop>, orders: &Orders, found: Findings) -> Direct {
     let Findings { internal, future_reads, updates } = found;
     let mut direct = Direct { internal, future_reads, ..Direct::default() };
     direct.lost_updates = find_lost_updates(updates);
     direct.find_bad_reads(states, txns);
+    direct.find_garbage(states, txns);
     direct.find_dirty_updates(states, txns, orders);
     direct.find_duplicates(states, txns, orders);
     direct.find_incompatible(states, txns);
     direct
 }
 
-fn each_read(txns: &Txns, mut see: impl FnMut(TxnId, u32, StateId)) {
+fn each_read(txns: &Txns<Mop>, mut see: impl FnMut(TxnId, u32, StateId)) {
     for txn in txns.ids() {
         for (at, mop) in txns.mops(txn).iter().enumerate() {
             if let What::Read(state) = mop.what() {
@@ -58,8 +63,26 @@ fn find_lost_updates(mut updates: Vec<(StateId, TxnId)>) -> Vec<(StateId, Vec<Tx
 }
 
 impl Direct {
+    /// The types of which some were found.
+    pub(crate) fn types(&self) -> AnomalySet {
+        [
+            (AnomalyType::G1A, !self.g1a.is_empty()),
+            (AnomalyType::G1B, !self.g1b.is_empty()),
+            (AnomalyType::GARBAGE_READ, !self.garbage.is_empty()),
+            (AnomalyType::INTERNAL, !self.internal.is_empty()),
+            (AnomalyType::FUTURE_READ, !self.future_reads.is_empty()),
+            (AnomalyType::DIRTY_UPDATE, !self.dirty_updates.is_empty()),
+            (AnomalyType::LOST_UPDATE, !self.lost_updates.is_empty()),
+            (AnomalyType::DUPLICATE_ELEMENTS, !self.duplicates.is_empty()),
+            (AnomalyType::INCOMPATIBLE_ORDER, !self.incompatible.is_empty()),
+        ]
+        .into_iter()
+        .filter_map(|(anomaly, found)| found.then_some(anomaly))
+        .collect()
+    }
+
     /// G1a and G1b: what `ok` transactions should not have seen.
-    fn find_bad_reads(&mut self, states: &States, txns: &Txns) {
+    fn find_bad_reads(&mut self, states: &States, txns: &Txns<Mop>) {
         // Parents come before their children, so one pass finds all lists with a failed element.
         let failed_elem = |elem: ElemId| states.elem[elem.at()].flags.has(ElemFlags::FAILED);
         let mut failed: Vec<bool> = Vec::new();
@@ -87,7 +110,30 @@ impl Direct {
         });
     }
 
-    fn find_dirty_updates(&mut self, states: &States, txns: &Txns, orders: &Orders) {
+    fn find_garbage(&mut self, states: &States, txns: &Txns<Mop>) {
+        let garbage = |elem: ElemId| {
+            let elem = &states.elem[elem.at()];
+            elem.writer == TxnId::NONE && elem.flags.has(ElemFlags::SEEN)
+        };
+        if !(0..states.elem.len()).any(|elem| garbage(ElemId::new(elem))) {
+            return;
+        }
+        // Every list is looked at once, and every element told once.
+        let mut passed = vec![false; states.state.len()];
+        let mut told = vec![false; states.elem.len()];
+        each_read(txns, |txn, at, state| {
+            let mut state = state;
+            while txns.is_ok(txn) && !std::mem::replace(&mut passed[state.at()], true) {
+                let elem = states.state[state.at()].elem;
+                if elem != ElemId::NONE && garbage(elem) && !std::mem::replace(&mut told[elem.at()], true) {
+                    self.garbage.push((txn, at, elem));
+                }
+                state = states.state[state.at()].parent;
+            }
+        });
+    }
+
+    fn find_dirty_updates(&mut self, states: &States, txns: &Txns<Mop>, orders: &Orders) {
         if !states.elem.iter().any(|elem| elem.flags.has(ElemFlags::FAILED)) {
             return;
         }
@@ -113,7 +159,7 @@ impl Direct {
         }
     }
 
-    fn find_duplicates(&mut self, states: &States, txns: &Txns, orders: &Orders) {
+    fn find_duplicates(&mut self, states: &States, txns: &Txns<Mop>, orders: &Orders) {
         // A list can hold an element twice only where the key's order is shorter than its longest list, or in a branch.
         let suspect = |key: KeyId| states.key[key.at()].branched || states.trunk(key).len() > orders.of(key).len();
         let keys: Vec<bool> = (0..states.key.len()).map(|key| suspect(KeyId::new(key))).collect();
@@ -136,7 +182,7 @@ impl Direct {
         });
     }
 
-    fn find_incompatible(&mut self, states: &States, txns: &Txns) {
+    fn find_incompatible(&mut self, states: &States, txns: &Txns<Mop>) {
         if !states.key.iter().any(|key| key.branched) {
             return;
         }

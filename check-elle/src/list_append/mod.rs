@@ -5,9 +5,9 @@
 //! history cannot have had. Kingsbury and Alvaro, "Elle: Inferring Isolation Anomalies from Experimental Observations"
 //! (VLDB 2020); Adya, "Weak Consistency" (MIT, 1999).
 //!
-//! Each stage is a module: `run` decodes ops into columns (`txns`, `states`), `within` looks at one transaction,
+//! Each stage is a module: `run` decodes ops into columns (`mop`, `states`), `within` looks at one transaction,
 //! `orders` infers version orders, `direct` finds what needs no cycles, `edges` makes the graph, `crate::cycles`
-//! searches it, `explain` and `report` say what was found.
+//! searches it, `witnesses` says what was found.
 //!
 //! Time is linear in the history, plus the search of components that hold cycles. Memory is linear in the number of
 //! micro-ops and distinct elements; lists that were read many times are kept once.
@@ -15,17 +15,19 @@
 mod analysis;
 mod direct;
 mod edges;
-mod explain;
+mod mop;
 mod orders;
-mod report;
 mod run;
 mod states;
-mod txns;
 mod within;
+mod witnesses;
 
-use crate::anomaly::{AnomalySet, AnomalyType};
+use crate::anomaly::AnomalySet;
 use crate::model::Model;
-use history_core::{Budget, Checker, History, HistoryError, OptionError, OptionKind, OptionSpec, Options, Report, Run};
+use crate::txn::expected::{self, Expected};
+use crate::txn::fold::{self, TxnRun};
+use history_core::{Checker, History, HistoryError, OptionError, OptionSpec, Options, Report, Run};
+use run::ListAppendRun;
 
 /// The list-append checker and what is asked of it.
 ///
@@ -57,11 +59,8 @@ pub struct ListAppend {
 impl Default for ListAppend {
     /// Expects strict serializability.
     fn default() -> ListAppend {
-        ListAppend {
-            consistency_models: vec![Model::STRICT_SERIALIZABLE],
-            anomalies: AnomalySet::EMPTY,
-            witnesses_max: 8,
-        }
+        let Expected { models, anomalies, witnesses_max } = Expected::default();
+        ListAppend { consistency_models: models, anomalies, witnesses_max }
     }
 }
 
@@ -71,39 +70,10 @@ impl Default for ListAppend {
 ///
 /// If the history is too large to be judged.
 pub fn check(history: &History, options: &ListAppend) -> Result<Report, HistoryError> {
-    let mut run = Box::new(run::ListAppendRun::new(options.clone()));
-    for op in history.ops() {
-        if run.observe(&op)?.is_break() {
-            break;
-        }
-    }
-    run.finish(&Budget::default())
+    fold::check(history, ListAppendRun::new(options.expected()))
 }
 
-const OPTIONS: &[OptionSpec] = &[
-    OptionSpec {
-        name: "consistency-models",
-        kind: OptionKind::Names,
-        value_name: "MODELS",
-        default: "strict-serializable",
-        help: "Models that the history is expected to obey, with commas between them. `histcheck consistency-models` \
-               lists them.",
-    },
-    OptionSpec {
-        name: "anomalies",
-        kind: OptionKind::Names,
-        value_name: "TYPES",
-        default: "",
-        help: "Anomalies that must not be there either, with commas between them. `histcheck anomalies` lists them.",
-    },
-    OptionSpec {
-        name: "max-witnesses",
-        kind: OptionKind::Integer,
-        value_name: "N",
-        default: "8",
-        help: "How many examples of each type of anomaly to report. All are counted.",
-    },
-];
+const OPTIONS: &[OptionSpec] = &[expected::CONSISTENCY_MODELS, expected::ANOMALIES, expected::MAX_WITNESSES];
 
 impl Checker for ListAppend {
     fn name(&self) -> &'static str {
@@ -119,33 +89,17 @@ impl Checker for ListAppend {
     }
 
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
-        Ok(Box::new(run::ListAppendRun::new(self.with_options(options)?)))
+        let expected = self.expected().with_options(options)?;
+        Ok(Box::new(TxnRun::new(ListAppendRun::new(expected))))
     }
 }
 
 impl ListAppend {
-    /// These settings, but for those that are given by name.
-    fn with_options(&self, options: &Options) -> Result<ListAppend, OptionError> {
-        let mut settings = self.clone();
-        if options.text("consistency-models").is_some() {
-            let names = options.names("consistency-models");
-            if names.is_empty() {
-                // As from a shell's unset variable; with no model every history would be valid.
-                return Err(OptionError::new("consistency-models", "it names no model; leave it out, or name one"));
-            }
-            let models = names.into_iter().map(Model::from_name);
-            settings.consistency_models =
-                models.collect::<Result<_, _>>().map_err(|e| OptionError::new("consistency-models", e.to_string()))?;
+    fn expected(&self) -> Expected {
+        Expected {
+            models: self.consistency_models.clone(),
+            anomalies: self.anomalies,
+            witnesses_max: self.witnesses_max,
         }
-        if options.text("anomalies").is_some() {
-            let anomalies = options.names("anomalies").into_iter().map(AnomalyType::from_name);
-            settings.anomalies =
-                anomalies.collect::<Result<_, _>>().map_err(|e| OptionError::new("anomalies", e.to_string()))?;
-        }
-        if let Some(max) = options.integer("max-witnesses")? {
-            settings.witnesses_max =
-                usize::try_from(max).map_err(|_| OptionError::new("max-witnesses", format!("{max} is less than 0")))?;
-        }
-        Ok(settings)
     }
 }

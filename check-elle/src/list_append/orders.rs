@@ -5,9 +5,10 @@
 //! same every time. A key to which only one append was made has that for its order, read or not. Kingsbury and Alvaro,
 //! "Elle" (VLDB 2020), section 4.2.
 
+use super::mop::{Mop, What};
 use super::states::States;
-use super::txns::{Txns, What};
 use crate::ids::{ElemId, KeyId, TxnId};
+use crate::txn::Txns;
 use history_core::OpKind;
 
 /// Where an element stands that no order holds.
@@ -31,7 +32,7 @@ pub(crate) struct Orders {
 
 impl Orders {
     /// O(elements + micro-ops).
-    pub(crate) fn infer(states: &States, txns: &Txns) -> Orders {
+    pub(crate) fn infer(states: &States, txns: &Txns<Mop>) -> Orders {
         let mut orders = Orders {
             start: Vec::with_capacity(states.key.len() + 1),
             elems: Vec::new(),
@@ -63,7 +64,7 @@ impl Orders {
     }
 
     /// A counting sort of the appends left over.
-    fn find_unread(&mut self, states: &States, txns: &Txns) {
+    fn find_unread(&mut self, states: &States, txns: &Txns<Mop>) {
         let mut counts = vec![0u32; states.key.len() + 1];
         let left = |elem: ElemId, at: &[u32]| at[elem.at()] == NOWHERE;
         each_possible_append(txns, |key, elem| counts[key.at()] += u32::from(left(elem, &self.at)));
@@ -110,7 +111,7 @@ impl Orders {
     }
 }
 
-fn each_possible_append(txns: &Txns, mut see: impl FnMut(KeyId, ElemId)) {
+fn each_possible_append(txns: &Txns<Mop>, mut see: impl FnMut(KeyId, ElemId)) {
     for txn in txns.ids().filter(|txn| txns.is_possible(*txn)) {
         for mop in txns.mops(txn) {
             if let What::Append(elem) = mop.what() {
@@ -121,7 +122,7 @@ fn each_possible_append(txns: &Txns, mut see: impl FnMut(KeyId, ElemId)) {
 }
 
 /// For each key its append, if there was exactly one that may have happened.
-fn sole_appends(states: &States, txns: &Txns) -> Vec<ElemId> {
+fn sole_appends(states: &States, txns: &Txns<Mop>) -> Vec<ElemId> {
     let mut sole = vec![ElemId::NONE; states.key.len()];
     // Most histories have no such key.
     if states.key.iter().any(|key| key.appends == 1) {
@@ -147,7 +148,7 @@ pub(crate) struct Readers {
 
 impl Readers {
     /// A counting sort of all reads. O(micro-ops).
-    pub(crate) fn infer(states: &States, txns: &Txns) -> Readers {
+    pub(crate) fn infer(states: &States, txns: &Txns<Mop>) -> Readers {
         let elems = states.elem.len();
         let mut start = vec![0u32; elems + states.key.len() + 1];
         let place = |key: KeyId, state| states.last(state).map_or(elems + key.at(), ElemId::at);
@@ -182,7 +183,7 @@ impl Readers {
     }
 }
 
-fn each_read(txns: &Txns, mut see: impl FnMut(TxnId, KeyId, crate::ids::StateId)) {
+fn each_read(txns: &Txns<Mop>, mut see: impl FnMut(TxnId, KeyId, crate::ids::StateId)) {
     for txn in txns.ids() {
         debug_assert!(txns.kind(txn) != OpKind::Invoke);
         for mop in txns.mops(txn) {

@@ -5,6 +5,7 @@
 //! once, and its parent before it.
 
 use crate::ids::{ElemId, KeyId, StateId, TxnId};
+use crate::keyed::KeyedIds;
 use rustc_hash::FxHashMap;
 
 /// All keys, elements and states of a history.
@@ -14,8 +15,7 @@ pub(crate) struct States {
     pub(crate) key: Vec<Key>,
     pub(crate) elem: Vec<Elem>,
     pub(crate) state: Vec<State>,
-    /// Elements whose codes are no good as indices.
-    sparse_elems: FxHashMap<(KeyId, i64), ElemId>,
+    elem_ids: KeyedIds,
     /// Children that are not the next on their key's trunk.
     branches: FxHashMap<(StateId, ElemId), StateId>,
 }
@@ -29,11 +29,6 @@ pub(crate) struct Key {
     trunk: Vec<i64>,
     /// The states along it, without the root; as long as `trunk`.
     trunk_states: Vec<StateId>,
-    /// Elements by code, where codes are small and dense.
-    dense_elems: Vec<ElemId>,
-    elems: u32,
-    /// Whether some of its elements are in `sparse_elems`.
-    has_sparse: bool,
     /// Whether some state is not on the trunk.
     pub(crate) branched: bool,
     /// Appends to it by transactions that may have happened.
@@ -95,17 +90,8 @@ impl States {
         let id = KeyId::new(self.key.len());
         let root = StateId::new(self.state.len());
         self.state.push(State { parent: root, elem: ElemId::NONE, len: 0, key: id });
-        self.key.push(Key {
-            code,
-            root,
-            trunk: Vec::new(),
-            trunk_states: Vec::new(),
-            dense_elems: Vec::new(),
-            elems: 0,
-            has_sparse: false,
-            branched: false,
-            appends: 0,
-        });
+        self.key.push(Key { code, root, trunk: Vec::new(), trunk_states: Vec::new(), branched: false, appends: 0 });
+        self.elem_ids.push_key();
         self.keys.insert(code, id);
         id
     }
@@ -113,37 +99,16 @@ impl States {
     /// The element of this code, made if it is new. O(1).
     #[inline]
     pub(crate) fn elem_id(&mut self, key: KeyId, code: i64) -> ElemId {
-        if let Some(id) = usize::try_from(code).ok().and_then(|code| self.key[key.at()].dense_elems.get(code))
-            && *id != ElemId::NONE
-        {
-            return *id;
+        match self.elem_ids.get(key, code) {
+            Some(id) => ElemId::new(id as usize),
+            None => self.new_elem(key, code),
         }
-        self.elem_id_slow(key, code)
     }
 
-    fn elem_id_slow(&mut self, key: KeyId, code: i64) -> ElemId {
-        let k = &mut self.key[key.at()];
-        if k.has_sparse
-            && let Some(id) = self.sparse_elems.get(&(key, code))
-        {
-            return *id;
-        }
+    fn new_elem(&mut self, key: KeyId, code: i64) -> ElemId {
         let id = ElemId::new(self.elem.len());
         self.elem.push(Elem { code, key, writer: TxnId::NONE, flags: ElemFlags::default() });
-        k.elems += 1;
-        // As an index a code may waste no more than a small multiple of what is used.
-        let dense_max = 64 + 4 * k.elems as usize;
-        if let Ok(code) = usize::try_from(code)
-            && code < dense_max
-        {
-            if code >= k.dense_elems.len() {
-                k.dense_elems.resize((code + 1).next_power_of_two().max(32), ElemId::NONE);
-            }
-            k.dense_elems[code] = id;
-        } else {
-            k.has_sparse = true;
-            self.sparse_elems.insert((key, code), id);
-        }
+        self.elem_ids.insert(key, code, id.at() as u32);
         id
     }
 

@@ -3,8 +3,8 @@
 //! INT and EXT of Cerone, Bernardi and Gotsman, "A Framework for Transactional Consistency Models with Atomic
 //! Visibility" (CONCUR 2015), section 3, for lists. O(micro-ops), plus the lengths of lists read before an append to them.
 
+use super::mop::{Mop, What};
 use super::states::{ElemFlags, States};
-use super::txns::{Mop, What};
 use crate::ids::{ElemId, KeyId, StateId, TxnId};
 use history_core::OpKind;
 

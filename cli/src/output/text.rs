@@ -65,13 +65,12 @@ fn describe(text: &mut String, anomaly: &Anomaly) {
     }
 }
 
-/// One line for someone at a terminal who sees a verdict other than valid and may wonder why; `None` if there is nothing
-/// to add.
+/// One line for someone who sees the verdict alone and may wonder what it rests on; `None` if there is nothing to add.
 pub(crate) fn hint(report: &Report) -> Option<String> {
     /// Names in the line.
     const NAMES_MAX: usize = 6;
     match report.verdict {
-        Verdict::Valid => None,
+        Verdict::Valid => report.notes.first().map(|note| format!("note: {note}")),
         Verdict::Unknown => report.notes.first().map(|note| format!("unknown: {note}")),
         Verdict::Invalid => {
             let mut names: Vec<&str> = report.anomaly_types().collect();
@@ -121,6 +120,8 @@ mod tests {
         assert_eq!(hint(&unknown), None);
         unknown.notes.push("the time was up".into());
         assert_eq!(hint(&unknown).unwrap(), "unknown: the time was up");
+        let doubtful = Report { notes: vec!["little was known".into()], ..report(Verdict::Valid, &[]) };
+        assert_eq!(hint(&doubtful).unwrap(), "note: little was known");
     }
 
     #[test]

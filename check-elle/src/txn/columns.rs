@@ -1,59 +1,7 @@
 //! Transactions as columns: one row each, their micro-ops in one flat vector.
 
-use crate::ids::{ElemId, KeyId, StateId, TxnId};
+use crate::ids::TxnId;
 use history_core::{Op, OpKind, Pair, Process};
-
-/// What a micro-op does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
-    Append(ElemId),
-    Read(StateId),
-    /// A read of which nobody knows what it saw.
-    Unseen,
-}
-
-/// A micro-op, packed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mop {
-    pub(crate) key: KeyId,
-    /// The id of an element or state, and above it the bit that says which; or `UNSEEN`.
-    what: u32,
-}
-
-/// Marks an append.
-const APPEND: u32 = 1 << 31;
-/// The id of no state.
-const UNSEEN: u32 = APPEND - 1;
-
-impl Mop {
-    /// Ids of elements and states stay below this, so that they can be packed.
-    pub(crate) const IDS_MAX: usize = UNSEEN as usize;
-
-    #[inline]
-    pub(crate) fn append(key: KeyId, elem: ElemId) -> Mop {
-        Mop { key, what: elem.at() as u32 | APPEND }
-    }
-
-    #[inline]
-    pub(crate) fn read(key: KeyId, state: StateId) -> Mop {
-        Mop { key, what: state.at() as u32 }
-    }
-
-    pub(crate) fn unseen(key: KeyId) -> Mop {
-        Mop { key, what: UNSEEN }
-    }
-
-    #[inline]
-    pub(crate) fn what(self) -> What {
-        if self.what & APPEND != 0 {
-            What::Append(ElemId::new((self.what & !APPEND) as usize))
-        } else if self.what == UNSEEN {
-            What::Unseen
-        } else {
-            What::Read(StateId::new(self.what as usize))
-        }
-    }
-}
 
 /// Stands for no index, in a column of indices.
 const NO_INDEX: u64 = u64::MAX;
@@ -62,10 +10,10 @@ const UNKNOWN: u32 = u32::MAX;
 /// Stands for no process or time.
 const NOTHING: i64 = i64::MIN;
 
-/// All transactions that happened, may have happened, or failed having appended something; in the order in which they
+/// All transactions that happened, may have happened, or failed having written something; in the order in which they
 /// completed, those that never did at the end.
-#[derive(Debug, Default)]
-pub(crate) struct Txns {
+#[derive(Debug)]
+pub(crate) struct Txns<M> {
     kind: Vec<OpKind>,
     index: Vec<u64>,
     process: Vec<i64>,
@@ -76,25 +24,41 @@ pub(crate) struct Txns {
     /// Where each one's micro-ops end.
     /// Nondecreasing; its last entry is `mops.len()`.
     mops_end: Vec<u32>,
-    mops: Vec<Mop>,
+    mops: Vec<M>,
 }
 
-impl Txns {
+impl<M> Default for Txns<M> {
+    fn default() -> Txns<M> {
+        Txns {
+            kind: Vec::new(),
+            index: Vec::new(),
+            process: Vec::new(),
+            time_ns: Vec::new(),
+            invoked: Vec::new(),
+            invoked_time_ns: Vec::new(),
+            oks_before: Vec::new(),
+            mops_end: Vec::new(),
+            mops: Vec::new(),
+        }
+    }
+}
+
+impl<M: Copy> Txns<M> {
     pub(crate) fn len(&self) -> usize {
         self.kind.len()
     }
 
-    pub(crate) fn ids(&self) -> impl Iterator<Item = TxnId> + use<> {
+    pub(crate) fn ids(&self) -> impl Iterator<Item = TxnId> + use<M> {
         (0..self.len()).map(TxnId::new)
     }
 
     /// The micro-ops of all transactions, one after another.
-    pub(crate) fn all_mops(&self) -> &[Mop] {
+    pub(crate) fn all_mops(&self) -> &[M] {
         &self.mops
     }
 
     /// A row for the completion `op`, before whose invocation `oks_before` transactions had completed `ok`.
-    pub(crate) fn push(&mut self, op: &Op<'_>, mops: &[Mop], oks_before: Option<u32>) {
+    pub(crate) fn push(&mut self, op: &Op<'_>, mops: &[M], oks_before: Option<u32>) {
         let (invoked, invoked_time_ns) = match op.pair {
             Pair::Completes { invoked, invoked_time_ns, .. } => (invoked, invoked_time_ns),
             Pair::Alone | Pair::Invokes { .. } => (NO_INDEX, None),
@@ -115,7 +79,7 @@ impl Txns {
     }
 
     /// A row for an invocation that was never answered.
-    pub(crate) fn push_open(&mut self, open: &Open) {
+    pub(crate) fn push_open(&mut self, open: &Open<M>) {
         self.kind.push(OpKind::Info);
         self.index.push(open.index);
         self.process.push(open.process.unwrap_or(NOTHING));
@@ -166,9 +130,22 @@ impl Txns {
     }
 
     #[inline]
-    pub(crate) fn mops(&self, txn: TxnId) -> &[Mop] {
+    pub(crate) fn mops(&self, txn: TxnId) -> &[M] {
         let start = if txn.at() == 0 { 0 } else { self.mops_end[txn.at() - 1] as usize };
         &self.mops[start..self.mops_end[txn.at()] as usize]
+    }
+
+    /// Puts another micro-op in the place of one.
+    pub(crate) fn set_mop(&mut self, txn: TxnId, at: usize, mop: M) {
+        let end = self.mops_end[txn.at()] as usize;
+        let start = end - self.mops(txn).len();
+        self.mops[start..end][at] = mop;
+    }
+
+    /// Whether it is known to have happened.
+    #[inline]
+    pub(crate) fn is_ok(&self, txn: TxnId) -> bool {
+        self.kind(txn) == OpKind::Ok
     }
 
     /// Whether it happened, or may have: only such transactions have edges.
@@ -183,13 +160,19 @@ fn some(n: i64) -> Option<i64> {
 }
 
 /// An invocation that waits for its completion.
-#[derive(Debug, Default)]
-pub(crate) struct Open {
+#[derive(Debug)]
+pub(crate) struct Open<M> {
     pub(crate) waits: bool,
     pub(crate) index: u64,
     pub(crate) process: Option<i64>,
     pub(crate) time_ns: Option<i64>,
     /// How many transactions had completed `ok` when it was invoked.
     pub(crate) oks_before: u32,
-    pub(crate) mops: Vec<Mop>,
+    pub(crate) mops: Vec<M>,
+}
+
+impl<M> Default for Open<M> {
+    fn default() -> Open<M> {
+        Open { waits: false, index: 0, process: None, time_ns: None, oks_before: 0, mops: Vec::new() }
+    }
 }

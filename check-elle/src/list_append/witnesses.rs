@@ -1,0 +1,138 @@
+//! What was found without cycles, told: the transactions, the facts and a sentence for each case.
+
+use super::analysis::Lists;
+use super::mop::{Mop, What};
+use super::within::Internal;
+use crate::anomaly::AnomalyType;
+use crate::ids::{ElemId, TxnId};
+use crate::txn::report::{Analysis, first};
+use crate::txn::story::{SHOWN_TXNS_MAX, explain};
+use history_core::{Datum, Witness};
+
+impl Lists {
+    /// How many anomalies of a type there are, and witnesses of the first `max`.
+    pub(super) fn witnesses(&self, anomaly: AnomalyType, max: usize) -> (u64, Vec<Witness>) {
+        let (a, d) = (self, &self.direct);
+        match anomaly {
+            AnomalyType::G1A => first(max, &d.g1a, |(txn, mop, elem)| self.bad_read("failed", *txn, *mop, *elem)),
+            AnomalyType::G1B => {
+                first(max, &d.g1b, |(txn, mop, elem)| self.bad_read("had not finished with the key", *txn, *mop, *elem))
+            }
+            AnomalyType::GARBAGE_READ => first(max, &d.garbage, |(txn, mop, elem)| {
+                let mop = a.txns.mops(*txn)[*mop as usize];
+                let facts = vec![("key", a.key(mop.key)), ("element", a.elem(*elem)), ("mop", a.mop(mop))];
+                explain(a, &[*txn], facts, |ops| {
+                    let (t, elem, key) = (&ops[0].name, a.elem(*elem), a.key(mop.key));
+                    format!("  - {t} read {elem} in key {key}, which nobody appended.\n")
+                })
+            }),
+            AnomalyType::INTERNAL => first(max, &d.internal, |case| self.internal(case)),
+            AnomalyType::FUTURE_READ => first(max, &d.future_reads, |(txn, mop, elem)| {
+                let mop = a.txns.mops(*txn)[*mop as usize];
+                let facts = vec![("key", a.key(mop.key)), ("mop", a.mop(mop)), ("element", a.elem(*elem))];
+                explain(a, &[*txn], facts, |ops| {
+                    let (t, elem, key) = (&ops[0].name, a.elem(*elem), a.key(mop.key));
+                    format!("  - {t} read {elem} in key {key}, and only later appended it.\n")
+                })
+            }),
+            AnomalyType::DIRTY_UPDATE => first(max, &d.dirty_updates, |(key, range)| {
+                let elems = &a.orders.of(*key)[range.start as usize..range.end as usize];
+                let writers = [elems[0], elems[elems.len() - 1]].map(|elem| a.states.elem[elem.at()].writer);
+                let facts = vec![("key", a.key(*key)), ("values", a.elems(elems))];
+                explain(a, &writers, facts, |ops| {
+                    let (first, last) = (a.elem(elems[0]), a.elem(elems[elems.len() - 1]));
+                    let (t1, t2, key) = (&ops[0].name, &ops[1].name, a.key(*key));
+                    format!(
+                        "  - {t1} failed, but its append of {first} to key {key} stands in what {t2}, which is ok, appended \
+                         {last} to.\n"
+                    )
+                })
+            }),
+            AnomalyType::LOST_UPDATE => first(max, &d.lost_updates, |(state, txns)| {
+                let key = a.key(a.states.state[state.at()].key);
+                let count = txns.len();
+                let txns = &txns[..count.min(SHOWN_TXNS_MAX)];
+                let mut facts = vec![("key", key.clone()), ("value", a.list(*state))];
+                if count > txns.len() {
+                    facts.push(("txn-count", Datum::from(count as u64)));
+                }
+                explain(a, txns, facts, |ops| {
+                    let mut names: Vec<String> = ops.iter().map(|op| op.name.clone()).collect();
+                    if count > ops.len() {
+                        names.push(format!("{} more", count - ops.len()));
+                    }
+                    format!(
+                        "  - {} all read {} in key {key}, and then appended to it.\n",
+                        names.join(", "),
+                        a.list(*state)
+                    )
+                })
+            }),
+            AnomalyType::DUPLICATE_ELEMENTS => first(max, &d.duplicates, |(txn, mop)| self.duplicates(*txn, *mop)),
+            AnomalyType::INCOMPATIBLE_ORDER => first(max, &d.incompatible, |(key, reads)| {
+                let lists = reads.map(|(txn, mop)| a.read_list(txn, mop));
+                let facts = vec![("key", a.key(*key)), ("values", Datum::Vector(lists.to_vec()))];
+                explain(a, &reads.map(|(txn, _)| txn), facts, |ops| {
+                    let (t1, t2, key) = (&ops[0].name, &ops[1].name, a.key(*key));
+                    let [x, y] = &lists;
+                    format!(
+                        "  - {t1} read {x} in key {key}, and {t2} read {y}: neither is the beginning of the other.\n"
+                    )
+                })
+            }),
+            _ => (0, Vec::new()),
+        }
+    }
+
+    fn bad_read(&self, what: &str, reader: TxnId, mop: u32, elem: ElemId) -> Witness {
+        let a = self;
+        let mop = a.txns.mops(reader)[mop as usize];
+        let writer = a.states.elem[elem.at()].writer;
+        let facts = vec![("key", a.key(mop.key)), ("element", a.elem(elem)), ("mop", a.mop(mop))];
+        explain(a, &[reader, writer], facts, |ops| {
+            let (t1, t2, elem, key) = (&ops[0].name, &ops[1].name, a.elem(elem), a.key(mop.key));
+            format!("  - {t1} read {elem} in key {key}, which {t2} appended; and {t2} {what}.\n")
+        })
+    }
+
+    fn internal(&self, case: &Internal) -> Witness {
+        let a = self;
+        let mop = a.txns.mops(case.txn)[case.mop as usize];
+        let mut expected = match case.base {
+            Some(base) => a.states.elems(base).into_iter().map(|elem| a.elem(elem)).collect(),
+            None => vec![Datum::Symbol("...".into())],
+        };
+        expected.extend(case.tail.iter().map(|elem| a.elem(*elem)));
+        let expected = Datum::Vector(expected);
+        let facts = vec![("key", a.key(mop.key)), ("mop", a.mop(mop)), ("expected", expected.clone())];
+        explain(a, &[case.txn], facts, |ops| {
+            let (t, key, list) = (&ops[0].name, a.key(mop.key), a.read_list(case.txn, case.mop));
+            format!("  - {t} read {list} in key {key}, where its own reads and appends before promise {expected}.\n")
+        })
+    }
+
+    fn duplicates(&self, txn: TxnId, mop: u32) -> Witness {
+        let a = self;
+        let at = mop;
+        let mop = a.txns.mops(txn)[at as usize];
+        let What::Read(state) = mop.what() else { return Witness::default() };
+        let mut elems = a.states.elems(state);
+        elems.sort_unstable();
+        let twice = elems.chunk_by(|x, y| x == y).filter(|same| same.len() > 1);
+        let twice: Vec<(Datum, Datum)> = twice.map(|same| (a.elem(same[0]), Datum::from(same.len() as u64))).collect();
+        let names: Vec<String> = twice.iter().map(|(elem, count)| format!("{elem} {count} times")).collect();
+        let facts = vec![("key", a.key(mop.key)), ("mop", a.mop(mop)), ("duplicates", Datum::Map(twice))];
+        explain(a, &[txn], facts, |ops| {
+            let (t, key) = (&ops[0].name, a.key(mop.key));
+            format!("  - {t} read {} in key {key}: it holds {}.\n", a.read_list(txn, at), names.join(", "))
+        })
+    }
+
+    fn read_list(&self, txn: TxnId, mop: u32) -> Datum {
+        let mop: Mop = self.txns.mops(txn)[mop as usize];
+        match mop.what() {
+            What::Read(state) => self.list(state),
+            What::Append(_) | What::Unseen => Datum::Nil,
+        }
+    }
+}

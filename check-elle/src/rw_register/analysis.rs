@@ -1,0 +1,181 @@
+//! All that is known of a history once it was read: the order of versions, readers, and what needs no cycles.
+
+use super::direct::{self, Direct};
+use super::mop::{Mop, What};
+use super::order::Order;
+use super::sources::{Inference, Source, Sources};
+use super::touches::Touches;
+use super::versions::Versions;
+use super::within::Findings;
+use crate::anomaly::{AnomalySet, AnomalyType};
+use crate::cycle_spec::Suffix;
+use crate::graph::Relation;
+use crate::ids::{KeyId, TxnId, VersionId};
+use crate::intern::Interner;
+use crate::txn::report::Analysis;
+use crate::txn::story::{Named, Reason};
+use crate::txn::{TxnGraph, Txns};
+use history_core::{Datum, Witness};
+
+#[derive(Debug)]
+pub(crate) struct Registers {
+    interner: Interner,
+    pub(super) versions: Versions,
+    pub(super) txns: Txns<Mop>,
+    pub(super) touches: Touches,
+    pub(super) order: Order,
+    pub(super) direct: Direct,
+    /// The sources that were not asked for.
+    unused: Vec<Source>,
+}
+
+impl Registers {
+    pub(super) fn new(
+        interner: Interner,
+        versions: Versions,
+        txns: Txns<Mop>,
+        found: Findings,
+        sources: &Sources,
+    ) -> Registers {
+        let Findings { touches, internal, updates, .. } = found;
+        let touches = Touches::new(touches, &versions);
+        let order = Order::infer(Inference { versions: &versions, txns: &txns, touches: &touches }, sources);
+        let direct = direct::find(&versions, &txns, internal, updates);
+        let unused = [
+            (Source::WfrKeys, sources.wfr_keys),
+            (Source::SequentialKeys, sources.sequential_keys),
+            (Source::LinearizableKeys, sources.linearizable_keys),
+        ];
+        let unused = unused.into_iter().filter_map(|(source, used)| (!used).then_some(source)).collect();
+        Registers { interner, versions, txns, touches, order, direct, unused }
+    }
+
+    pub(super) fn key(&self, key: KeyId) -> Datum {
+        self.interner.datum(self.versions.key[key.at()].code)
+    }
+
+    pub(super) fn value(&self, version: VersionId) -> Datum {
+        self.interner.datum(self.versions.version[version.at()].code)
+    }
+
+    /// The key and versions on which two transactions meet.
+    fn meeting(&self, relation: Relation, from: TxnId, to: TxnId) -> Option<(KeyId, VersionId, VersionId)> {
+        self.touches.of(from).iter().find_map(|touch| {
+            let before = if relation == Relation::Rw { touch.read()? } else { touch.write()? };
+            let other = self.touches.find(to, touch.key)?;
+            let after = if relation == Relation::Wr { other.read()? } else { other.write()? };
+            let meet = match relation {
+                Relation::Wr => before == after,
+                _ => self.versions.is_initial(before) || self.order.after(before).contains(&after),
+            };
+            meet.then_some((touch.key, before, after))
+        })
+    }
+
+    /// Which sources would order something, where none in use does.
+    fn advice(&self) -> Option<String> {
+        if !self.order.is_trivial() || !self.order.cyclic.is_empty() || self.touches.all().is_empty() {
+            return None;
+        }
+        let from = Inference { versions: &self.versions, txns: &self.txns, touches: &self.touches };
+        let orders = |source: &&Source| match source {
+            Source::WfrKeys => !from.wfr().is_empty(),
+            Source::SequentialKeys => !from.sequential().is_empty(),
+            Source::LinearizableKeys => !from.linearizable(&from.spans(), |_| true).is_empty(),
+            Source::InitialState | Source::TransactionOrder => false,
+        };
+        let would: Vec<String> =
+            self.unused.iter().filter(orders).map(|source| format!("--{}", source.name())).collect();
+        let nothing = "Nothing says in which order the versions of a key replaced each other, but that nil came first: few \
+                       anomalies can be found so.";
+        Some(if would.is_empty() {
+            format!("{nothing} No other assumption would order them either.")
+        } else {
+            format!("{nothing} If it is true of the store, say so: {} would order some.", would.join(" or "))
+        })
+    }
+}
+
+impl Analysis for Registers {
+    type Mop = Mop;
+
+    fn txns(&self) -> &Txns<Mop> {
+        &self.txns
+    }
+
+    fn keys(&self) -> usize {
+        self.versions.key.len()
+    }
+
+    fn mop(&self, mop: Mop) -> Datum {
+        let (f, value) = match mop.what() {
+            What::Write(version) => ("w", self.value(version)),
+            What::Read(version) => ("r", self.value(version)),
+            What::Unseen => ("r", Datum::Nil),
+        };
+        Datum::Vector(vec![Datum::keyword(f), self.key(mop.key), value])
+    }
+
+    fn graph(&self, order: Suffix) -> TxnGraph {
+        self.txn_graph(order)
+    }
+
+    fn reason(&self, relation: Relation, from: Named<'_>, to: Named<'_>) -> Option<Reason> {
+        let (key, before, after) = self.meeting(relation, from.txn, to.txn)?;
+        let (a, b, key) = (from.name, to.name, self.key(key));
+        let (value, next) = (self.value(before), self.value(after));
+        if relation == Relation::Wr {
+            let because = format!("{a} wrote {value} to key {key}, which {b} read");
+            return Some(Reason { key, value, next_value: None, because });
+        }
+        let did = if relation == Relation::Ww { "set" } else { "read" };
+        let because = if self.versions.is_initial(before) {
+            format!("{a} read nil, the initial version, of key {key}, which {b} set to {next}")
+        } else {
+            let name = |txn: TxnId| match txn {
+                txn if txn == from.txn => a.to_owned(),
+                txn if txn == to.txn => b.to_owned(),
+                txn => format!("the op at index {}", self.txns.index(txn)),
+            };
+            let ground = self.ground(before, after, &self.order.in_use);
+            let ground = ground.map(|ground| format!(" ({})", self.tell_ground(ground, (before, after), name)));
+            let what =
+                if relation == Relation::Ww { format!("{did} key {key} to") } else { format!("{did} key {key} as") };
+            format!("{a} {what} {value}, and {b} set it to {next}, which came later{}", ground.unwrap_or_default())
+        };
+        Some(Reason { key, value, next_value: Some(next), because })
+    }
+
+    fn direct(&self) -> AnomalySet {
+        let mut types = self.direct.types();
+        if !self.order.cyclic.is_empty() {
+            types.insert(AnomalyType::CYCLIC_VERSIONS);
+        }
+        types
+    }
+
+    fn direct_witnesses(&self, anomaly: AnomalyType, max: usize) -> (u64, Vec<Witness>) {
+        self.witnesses(anomaly, max)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes: Vec<String> = self.advice().into_iter().collect();
+        let dropped = self.order.cyclic.iter().filter_map(|case| case.sources.last());
+        let mut dropped: Vec<&str> = dropped.map(|source| source.name()).collect();
+        dropped.dedup();
+        if !dropped.is_empty() {
+            notes.push(format!(
+                "The order of versions contradicts itself with {}, which was then not used: cycles that it would show are \
+                 not reported.",
+                dropped.join(" and ")
+            ));
+        }
+        if self.order.names_nothing > 0 {
+            notes.push(format!(
+                "{} of the indices in the order of transactions name none that may have happened, or one named before.",
+                self.order.names_nothing
+            ));
+        }
+        notes
+    }
+}

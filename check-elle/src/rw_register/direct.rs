@@ -1,0 +1,75 @@
+//! Anomalies that are seen on one key or in one transaction, without cycles.
+//!
+//! G1a and G1b: Adya, "Weak Consistency", section 3.1. Lost updates and internal consistency: Kingsbury and Alvaro, "Elle"
+//! (VLDB 2020), sections 4 and 6.
+
+use super::mop::{Mop, What};
+use super::versions::{Flags, Versions};
+use crate::anomaly::{AnomalySet, AnomalyType};
+use crate::ids::{TxnId, VersionId};
+use crate::txn::Txns;
+
+/// What was found, each list in the order of the history.
+#[derive(Debug, Default)]
+pub(crate) struct Direct {
+    /// Readers of what a failed transaction wrote, and where.
+    pub(crate) g1a: Vec<(TxnId, u32)>,
+    /// Readers of what its writer overwrote, and where.
+    pub(crate) g1b: Vec<(TxnId, u32)>,
+    /// Readers of what nobody wrote, and where.
+    pub(crate) garbage: Vec<(TxnId, u32)>,
+    /// A transaction, where it contradicts itself, and the version that it should have read there.
+    pub(crate) internal: Vec<(TxnId, u32, VersionId)>,
+    /// A version, and the transactions that read it and then wrote its key.
+    pub(crate) lost_updates: Vec<(VersionId, Vec<TxnId>)>,
+}
+
+/// Finds them all. O(micro-ops), and a sort of the transactions that wrote what they had read.
+pub(crate) fn find(
+    versions: &Versions,
+    txns: &Txns<Mop>,
+    internal: Vec<(TxnId, u32, VersionId)>,
+    updates: Vec<(VersionId, TxnId)>,
+) -> Direct {
+    let mut direct = Direct { internal, lost_updates: find_lost_updates(updates), ..Direct::default() };
+    for txn in txns.ids() {
+        for (at, mop) in txns.mops(txn).iter().enumerate() {
+            // Only those that completed `ok` have reads of known versions.
+            let What::Read(id) = mop.what() else { continue };
+            let version = versions.version[id.at()];
+            let case = (txn, at as u32);
+            if version.flags.has(Flags::FAILED) {
+                direct.g1a.push(case);
+            }
+            if version.flags.has(Flags::INTERMEDIATE) && version.writer != txn {
+                direct.g1b.push(case);
+            }
+            if version.writer == TxnId::NONE && !versions.is_initial(id) {
+                direct.garbage.push(case);
+            }
+        }
+    }
+    direct
+}
+
+fn find_lost_updates(mut updates: Vec<(VersionId, TxnId)>) -> Vec<(VersionId, Vec<TxnId>)> {
+    updates.sort_unstable();
+    let groups = updates.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1);
+    groups.map(|group| (group[0].0, group.iter().map(|(_, txn)| *txn).collect())).collect()
+}
+
+impl Direct {
+    /// The types of which some were found.
+    pub(crate) fn types(&self) -> AnomalySet {
+        [
+            (AnomalyType::G1A, !self.g1a.is_empty()),
+            (AnomalyType::G1B, !self.g1b.is_empty()),
+            (AnomalyType::GARBAGE_READ, !self.garbage.is_empty()),
+            (AnomalyType::INTERNAL, !self.internal.is_empty()),
+            (AnomalyType::LOST_UPDATE, !self.lost_updates.is_empty()),
+        ]
+        .into_iter()
+        .filter_map(|(anomaly, found)| found.then_some(anomaly))
+        .collect()
+    }
+}

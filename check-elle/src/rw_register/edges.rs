@@ -1,0 +1,147 @@
+//! The transaction graph: ww and rw from the order of versions, wr from reads, process and realtime from the history.
+//!
+//! Adya, "Weak Consistency" (MIT, 1999), section 3.1 (direct conflicts). All that wrote a version that comes after v come
+//! after all that read or wrote v: they are a [`Crowd`] where they are many, as after the initial version.
+
+use super::analysis::Registers;
+use super::within::Touch;
+use crate::cycle_spec::Suffix;
+use crate::graph::{Graph, Relation};
+use crate::ids::{KeyId, TxnId, VersionId};
+use crate::txn::TxnGraph;
+use crate::txn::crowd::{self, Crowd};
+use crate::txn::time::TimeEdges;
+use rustc_hash::FxHashMap;
+
+impl Registers {
+    /// O(micro-ops + edges).
+    pub(super) fn txn_graph(&self, order: Suffix) -> TxnGraph {
+        let mut time = TimeEdges::new(&self.txns, order);
+        let mut build = Build::new(self, time.end());
+        let mut touches = self.touches.all();
+        for txn in self.txns.ids() {
+            let own = touches.iter().take_while(|touch| touch.txn == txn).count();
+            let (own, rest) = touches.split_at(own);
+            touches = rest;
+            build.data_edges(txn, own);
+            if self.txns.is_ok(txn) {
+                build.related |= time.push(&mut build.graph, txn);
+            }
+            build.graph.end_node();
+        }
+        build.related |= time.push_gates(&mut build.graph);
+        for (members, base) in &build.crowds {
+            Crowd::new(members, *base).push_gates(&mut build.graph);
+        }
+        TxnGraph { graph: build.graph, is_empty: !build.related }
+    }
+
+    /// Those that wrote what comes directly after a version.
+    fn writers_after(&self, version: VersionId) -> impl Iterator<Item = TxnId> {
+        self.order.after(version).iter().filter_map(|next| self.versions.installer(*next))
+    }
+
+    /// Those that wrote a key so that others could see it.
+    fn writers_of(&self, key: KeyId) -> impl Iterator<Item = TxnId> {
+        self.touches.of_key(key).filter(|touch| touch.write().is_some()).map(|touch| touch.txn)
+    }
+}
+
+struct Build<'a> {
+    from: &'a Registers,
+    graph: Graph,
+    related: bool,
+    /// Writers with gates, and where those begin.
+    crowds: Vec<(Vec<TxnId>, u32)>,
+    /// For versions that are followed by such, their place in `crowds`.
+    crowd_of: FxHashMap<VersionId, u32>,
+    /// Crowds that the transaction at hand leads to, and how.
+    entering: Vec<(Relation, u32)>,
+}
+
+impl<'a> Build<'a> {
+    /// The gates of crowds begin at `gates`.
+    fn new(from: &'a Registers, mut gates: u32) -> Build<'a> {
+        let mut build = Build {
+            from,
+            graph: Graph::new(from.txns.len()),
+            related: false,
+            crowds: Vec::new(),
+            crowd_of: FxHashMap::default(),
+            entering: Vec::new(),
+        };
+        let mut add = |version: VersionId, before: usize, mut members: Vec<TxnId>| {
+            if crowd::is_worth_gates(before, members.len()) {
+                members.sort_unstable();
+                build.crowd_of.insert(version, build.crowds.len() as u32);
+                let count = crowd::gates(members.len());
+                build.crowds.push((members, gates));
+                gates += count;
+            }
+        };
+        for (at, key) in from.versions.key.iter().enumerate() {
+            let readers = from.touches.readers(key.initial).len();
+            if readers > 0 {
+                add(key.initial, readers, from.writers_of(KeyId::new(at)).collect());
+            }
+        }
+        for version in (0..from.versions.version.len()).map(VersionId::new) {
+            // Few have so many that it is worth a closer look.
+            if from.order.after(version).len() > 1 {
+                let writers = usize::from(from.versions.installer(version).is_some());
+                let before = from.touches.readers(version).len() + writers;
+                add(version, before, from.writers_after(version).collect());
+            }
+        }
+        build
+    }
+
+    fn data_edges(&mut self, txn: TxnId, touches: &[Touch]) {
+        let from = self.from;
+        for touch in touches {
+            if let Some(version) = touch.write() {
+                self.lead(txn, version, Relation::Ww);
+                for reader in from.touches.readers(version) {
+                    self.relate(txn, reader, Relation::Wr);
+                }
+            }
+            if let Some(version) = touch.read() {
+                self.lead(txn, version, Relation::Rw);
+            }
+        }
+        if !self.entering.is_empty() {
+            self.enter_crowds(txn);
+        }
+    }
+
+    /// Leads to those that wrote what comes after a version.
+    fn lead(&mut self, txn: TxnId, version: VersionId, relation: Relation) {
+        let from = self.from;
+        if let Some(at) = self.crowd_of.get(&version) {
+            // When the stronger relations are known.
+            self.entering.push((relation, *at));
+        } else if from.versions.is_initial(version) {
+            let key = from.versions.version[version.at()].key;
+            from.writers_of(key).for_each(|writer| self.relate(txn, writer, relation));
+        } else {
+            from.writers_after(version).for_each(|writer| self.relate(txn, writer, relation));
+        }
+    }
+
+    fn relate(&mut self, txn: TxnId, to: TxnId, relation: Relation) {
+        if to != txn {
+            self.related = true;
+            self.graph.push_edge(to.at() as u32, relation);
+        }
+    }
+
+    fn enter_crowds(&mut self, txn: TxnId) {
+        // The strongest first.
+        self.entering.sort_unstable();
+        for (relation, at) in self.entering.drain(..) {
+            let (members, base) = &self.crowds[at as usize];
+            let excluded = crowd::excluded(&self.graph, txn, relation);
+            self.related |= Crowd::new(members, *base).enter(&mut self.graph, relation, &excluded);
+        }
+    }
+}

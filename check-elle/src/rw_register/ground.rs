@@ -1,0 +1,120 @@
+//! On what ground one version is said to come directly before another: the transactions that show it, and a clause.
+
+use super::analysis::Registers;
+use super::sources::Source;
+use super::within::Touch;
+use crate::ids::{TxnId, VersionId};
+use rustc_hash::FxHashMap;
+
+/// Why one version comes before another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ground {
+    /// Every version comes after the initial one.
+    Initial,
+    /// The transaction read the one and wrote the other.
+    Within(TxnId),
+    /// The first transaction's last version is the one, the second's first is the other, and in this source's order the
+    /// first comes before the second.
+    Between(Source, TxnId, TxnId),
+}
+
+impl Ground {
+    /// The transactions that show it.
+    pub(super) fn txns(self) -> impl Iterator<Item = TxnId> {
+        let (a, b) = match self {
+            Ground::Initial => (None, None),
+            Ground::Within(txn) => (Some(txn), None),
+            Ground::Between(_, a, b) => (Some(a), Some(b)),
+        };
+        a.into_iter().chain(b)
+    }
+}
+
+impl Registers {
+    /// The first ground among these sources.
+    pub(super) fn ground(&self, before: VersionId, after: VersionId, sources: &[Source]) -> Option<Ground> {
+        sources.iter().find_map(|source| match source {
+            Source::InitialState => self.versions.is_initial(before).then_some(Ground::Initial),
+            Source::WfrKeys => {
+                let writer = self.versions.installer(after)?;
+                let touch = self.touches.find(writer, self.versions.version[after.at()].key)?;
+                (touch.read() == Some(before)).then_some(Ground::Within(writer))
+            }
+            Source::TransactionOrder => {
+                let mut touches = self.touches_in_given_order(before);
+                touches.sort_unstable_by_key(|(rank, _)| *rank);
+                Self::between(*source, touches.into_iter().map(|(_, touch)| (0, touch)), before, after)
+            }
+            Source::SequentialKeys => {
+                let key = self.versions.version[before.at()].key;
+                let oks = self.touches.of_key(key).filter(|touch| self.txns.is_ok(touch.txn));
+                let known = oks.filter_map(|touch| Some((self.txns.process(touch.txn)?, touch)));
+                Self::between(*source, known, before, after)
+            }
+            Source::LinearizableKeys => self.between_in_time(before, after),
+        })
+    }
+
+    /// The touches of a version's key, with their transactions' places in the order that was given.
+    fn touches_in_given_order(&self, version: VersionId) -> Vec<(usize, Touch)> {
+        let ranks: FxHashMap<TxnId, usize> =
+            self.order.transactions.iter().enumerate().map(|(rank, txn)| (*txn, rank)).collect();
+        let touches = self.touches.of_key(self.versions.version[version.at()].key);
+        touches.filter_map(|touch| Some((*ranks.get(&touch.txn)?, touch))).collect()
+    }
+
+    /// Two touches, one directly after the other in one line, that show it.
+    fn between(
+        source: Source,
+        lines: impl Iterator<Item = (i64, Touch)>,
+        before: VersionId,
+        after: VersionId,
+    ) -> Option<Ground> {
+        let mut last: FxHashMap<i64, Touch> = FxHashMap::default();
+        for (line, touch) in lines {
+            if let Some(earlier) = last.insert(line, touch)
+                && earlier.last() == before
+                && touch.first() == after
+            {
+                return Some(Ground::Between(source, earlier.txn, touch.txn));
+            }
+        }
+        None
+    }
+
+    /// Of those that had the one last, the first to complete, if it did before the last of those that had the other first was
+    /// invoked.
+    fn between_in_time(&self, before: VersionId, after: VersionId) -> Option<Ground> {
+        let key = self.versions.version[before.at()].key;
+        let touches = self.touches.of_key(key);
+        // Completions are in the order of transactions.
+        let earlier = touches.clone().find(|touch| touch.last() == before && self.txns.is_ok(touch.txn))?;
+        let later = touches.filter(|touch| touch.first() == after);
+        let later = later.max_by_key(|touch| self.txns.oks_before(touch.txn))?;
+        let invoked = self.txns.invoked(later.txn)?;
+        let is_before = self.txns.index(earlier.txn) < invoked;
+        is_before.then_some(Ground::Between(Source::LinearizableKeys, earlier.txn, later.txn))
+    }
+
+    /// A clause that says it, after "because".
+    pub(super) fn tell_ground(
+        &self,
+        ground: Ground,
+        (before, after): (VersionId, VersionId),
+        name: impl Fn(TxnId) -> String,
+    ) -> String {
+        let (v, w) = (self.value(before), self.value(after));
+        match ground {
+            Ground::Initial => "every version follows nil".to_owned(),
+            Ground::Within(txn) => format!("{} read {v} and then wrote {w}", name(txn)),
+            Ground::Between(Source::LinearizableKeys, a, b) => {
+                let (a, b, begin) = (name(a), name(b), self.txns.invoked(b).unwrap_or_default());
+                format!("{a}, with {v} last, completed before {b}, with {w} first, was invoked at index {begin}")
+            }
+            Ground::Between(source, a, b) => {
+                let line = if source == Source::SequentialKeys { "in its process" } else { "in the order given" };
+                format!("{}, with {v} last, came {line} before {}, with {w} first", name(a), name(b))
+            }
+        }
+    }
+}

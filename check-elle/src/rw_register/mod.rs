@@ -1,0 +1,197 @@
+//! rw-register: transactions that write and read registers, no value twice.
+//!
+//! A read shows which version of a key a transaction saw, but not the order in which versions replaced each other. That
+//! order is partial, and follows from assumptions that the user makes about the store: the [`RwRegister`]'s fields. From it
+//! follow the dependencies between transactions, and from their cycles the isolation levels that the history cannot have
+//! had. Kingsbury and Alvaro, "Elle: Inferring Isolation Anomalies from Experimental Observations" (VLDB 2020), section 5;
+//! Adya, "Weak Consistency" (MIT, 1999).
+//!
+//! Each stage is a module: `run` decodes ops into columns (`mop`, `versions`), `within` looks at one transaction, `order`
+//! infers the order of versions from the `sources` in use, `edges` makes the graph, `crate::cycles` searches it, `witnesses`
+//! says what was found.
+//!
+//! Time is O(n log n) in the micro-ops of one key, plus the search of components that hold cycles; memory is linear.
+
+mod analysis;
+mod direct;
+mod edges;
+mod ground;
+mod mop;
+mod order;
+mod run;
+mod sources;
+mod touches;
+mod versions;
+mod within;
+mod witnesses;
+
+use crate::anomaly::AnomalySet;
+use crate::model::Model;
+use crate::txn::expected::{self, Expected};
+use crate::txn::fold::{self, TxnRun};
+use history_core::{Checker, History, HistoryError, OptionError, OptionKind, OptionSpec, Options, Report, Run};
+use run::RwRegisterRun;
+use sources::Sources;
+
+/// The rw-register checker, what is asked of it, and what it may assume.
+///
+/// Without assumptions only the initial version, nil, is known to come before the others. Each assumption orders more of
+/// them; one that contradicts what the others say is an anomaly, `cyclic-versions`, and is then not used.
+///
+/// ```
+/// use check_elle::rw_register::{self, RwRegister};
+/// use history_core::{History, Verdict};
+///
+/// let history = History::parse("
+///     {:process 0, :type :invoke, :value [[:r :x nil] [:w :x 1]]}
+///     {:process 1, :type :invoke, :value [[:r :x nil] [:w :x 2]]}
+///     {:process 0, :type :ok, :value [[:r :x 2] [:w :x 1]]}
+///     {:process 1, :type :ok, :value [[:r :x 1] [:w :x 2]]}
+/// ")?;
+/// let report = rw_register::check(&history, &RwRegister::default())?;
+/// assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["G1c"]);
+///
+/// let report = rw_register::check(&history, &RwRegister { wfr_keys: true, ..RwRegister::default() })?;
+/// assert!(report.anomaly_types().any(|name| name == "cyclic-versions"));
+/// assert_eq!(report.verdict, Verdict::Invalid);
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RwRegister {
+    /// The models that the history is expected to obey.
+    pub consistency_models: Vec<Model>,
+    /// Anomalies that are not expected beside those that the models forbid.
+    pub anomalies: AnomalySet,
+    /// Witnesses given for each type of anomaly, at the most. All are counted.
+    pub witnesses_max: usize,
+    /// Writes follow reads: what a transaction reads of a key and what it then writes to it are versions in this order.
+    pub wfr_keys: bool,
+    /// Each key is sequentially consistent: its versions follow the order of each process's transactions.
+    pub sequential_keys: bool,
+    /// Each key is linearizable: its versions follow real time.
+    pub linearizable_keys: bool,
+    /// The order in which transactions are known to have happened: the index of each one's completion, or of its invocation.
+    /// Versions of keys follow it. Those that are left out are in no order.
+    pub transaction_order: Option<Vec<u64>>,
+}
+
+impl Default for RwRegister {
+    /// Expects strict serializability, and assumes nothing.
+    fn default() -> RwRegister {
+        let Expected { models, anomalies, witnesses_max } = Expected::default();
+        RwRegister {
+            consistency_models: models,
+            anomalies,
+            witnesses_max,
+            wfr_keys: false,
+            sequential_keys: false,
+            linearizable_keys: false,
+            transaction_order: None,
+        }
+    }
+}
+
+/// Checks a history that is in memory.
+///
+/// # Errors
+///
+/// If the history is too large to be judged.
+pub fn check(history: &History, options: &RwRegister) -> Result<Report, HistoryError> {
+    fold::check(history, RwRegisterRun::new(options.expected(), options.sources()))
+}
+
+const WFR_KEYS: OptionSpec = OptionSpec {
+    name: "wfr-keys",
+    kind: OptionKind::Flag,
+    value_name: "",
+    default: "",
+    help: "Assume that within a transaction writes follow reads: what it read of a key was replaced by what it wrote.",
+};
+
+const SEQUENTIAL_KEYS: OptionSpec = OptionSpec {
+    name: "sequential-keys",
+    kind: OptionKind::Flag,
+    value_name: "",
+    default: "",
+    help: "Assume that each key is sequentially consistent: its versions follow the order of each process.",
+};
+
+const LINEARIZABLE_KEYS: OptionSpec = OptionSpec {
+    name: "linearizable-keys",
+    kind: OptionKind::Flag,
+    value_name: "",
+    default: "",
+    help: "Assume that each key is linearizable: its versions follow real time.",
+};
+
+const TRANSACTION_ORDER: OptionSpec = OptionSpec {
+    name: "transaction-order",
+    kind: OptionKind::File,
+    value_name: "FILE",
+    default: "",
+    help: "A file with the order in which transactions are known to have happened: the index of each one's completion (or \
+           invocation), with white space or commas between them. Versions of keys follow it.",
+};
+
+const OPTIONS: &[OptionSpec] = &[
+    expected::CONSISTENCY_MODELS,
+    expected::ANOMALIES,
+    expected::MAX_WITNESSES,
+    WFR_KEYS,
+    SEQUENTIAL_KEYS,
+    LINEARIZABLE_KEYS,
+    TRANSACTION_ORDER,
+];
+
+impl Checker for RwRegister {
+    fn name(&self) -> &'static str {
+        "rw-register"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Transactions of writes and reads of registers: isolation levels up to strict serializability."
+    }
+
+    fn options(&self) -> &[OptionSpec] {
+        OPTIONS
+    }
+
+    fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        let mut settings = self.clone();
+        settings.wfr_keys |= options.flag(WFR_KEYS.name);
+        settings.sequential_keys |= options.flag(SEQUENTIAL_KEYS.name);
+        settings.linearizable_keys |= options.flag(LINEARIZABLE_KEYS.name);
+        if let Some(text) = options.text(TRANSACTION_ORDER.name) {
+            let order = indices(text).map_err(|message| OptionError::new(TRANSACTION_ORDER.name, message))?;
+            settings.transaction_order = Some(order);
+        }
+        let expected = self.expected().with_options(options)?;
+        Ok(Box::new(TxnRun::new(RwRegisterRun::new(expected, settings.sources()))))
+    }
+}
+
+impl RwRegister {
+    fn expected(&self) -> Expected {
+        Expected {
+            models: self.consistency_models.clone(),
+            anomalies: self.anomalies,
+            witnesses_max: self.witnesses_max,
+        }
+    }
+
+    fn sources(&self) -> Sources {
+        Sources {
+            transaction_order: self.transaction_order.clone(),
+            wfr_keys: self.wfr_keys,
+            sequential_keys: self.sequential_keys,
+            linearizable_keys: self.linearizable_keys,
+        }
+    }
+}
+
+/// The numbers in a text, with white space, commas or brackets between them.
+fn indices(text: &str) -> Result<Vec<u64>, String> {
+    let words = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '(' | ')'));
+    let words = words.filter(|word| !word.is_empty());
+    words.map(|word| word.parse().map_err(|_| format!("{word} is no index of an op: a number from 0 on"))).collect()
+}

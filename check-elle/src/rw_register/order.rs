@@ -1,0 +1,208 @@
+//! The order of each key's versions: what the sources say, one after another, as long as it makes sense.
+//!
+//! A source whose edges would close a cycle with those before it contradicts them, or itself: it is left out, and that it
+//! was is an anomaly.
+
+use super::sources::{Edge, Inference, Source, Sources};
+use super::versions::Versions;
+use crate::graph::scc::{Digraph, components};
+use crate::ids::{KeyId, TxnId, VersionId};
+use rustc_hash::FxHashMap;
+
+#[derive(Debug)]
+pub(crate) struct Order {
+    after: Successors,
+    /// The sources that `after` comes from, in the order in which they were taken.
+    pub(crate) in_use: Vec<Source>,
+    pub(crate) cyclic: Vec<CyclicVersions>,
+    /// The order of transactions that was given.
+    pub(crate) transactions: Vec<TxnId>,
+    /// How many of the given indices name no transaction, or one that was named before.
+    pub(crate) names_nothing: usize,
+}
+
+/// Versions of a key that come before each other.
+#[derive(Debug)]
+pub(crate) struct CyclicVersions {
+    pub(crate) key: KeyId,
+    /// In ascending order.
+    pub(crate) scc: Vec<VersionId>,
+    /// The sources that say so, the one that was left out for it last.
+    pub(crate) sources: Vec<Source>,
+    /// All edges between them.
+    pub(crate) edges: Vec<Edge>,
+}
+
+/// What comes directly after each version.
+#[derive(Debug)]
+struct Successors {
+    /// Nondecreasing; its last entry is `to.len()`.
+    start: Vec<u32>,
+    /// In ascending order for each version, each once.
+    to: Vec<VersionId>,
+}
+
+impl Successors {
+    /// O(versions + edges), and a sort of each version's.
+    fn new(versions: usize, edges: &[&[Edge]]) -> Successors {
+        let all = || edges.iter().flat_map(|edges| edges.iter());
+        let mut start = vec![0u32; versions + 1];
+        for (from, _) in all() {
+            start[from.at()] += 1;
+        }
+        let mut total = 0;
+        for count in &mut start {
+            total += std::mem::replace(count, total);
+        }
+        let mut to = vec![VersionId::NONE; total as usize];
+        let mut next = start.clone();
+        for (from, after) in all() {
+            to[next[from.at()] as usize] = *after;
+            next[from.at()] += 1;
+        }
+        for group in start.windows(2) {
+            to[group[0] as usize..group[1] as usize].sort_unstable();
+        }
+        Successors { start, to }
+    }
+
+    fn of(&self, version: VersionId) -> &[VersionId] {
+        &self.to[self.start[version.at()] as usize..self.start[version.at() + 1] as usize]
+    }
+}
+
+impl Digraph for Successors {
+    fn nodes(&self) -> u32 {
+        (self.start.len() - 1) as u32
+    }
+
+    fn edges_of(&self, node: u32) -> std::ops::Range<u32> {
+        self.start[node as usize]..self.start[node as usize + 1]
+    }
+
+    fn follow(&self, _: u32, edge: u32) -> Option<u32> {
+        Some(self.to[edge as usize].at() as u32)
+    }
+}
+
+impl Order {
+    /// O(versions + edges) for each source.
+    pub(crate) fn infer(from: Inference<'_>, sources: &Sources) -> Order {
+        let mut order = Order {
+            after: Successors { start: Vec::new(), to: Vec::new() },
+            in_use: vec![Source::InitialState],
+            cyclic: Vec::new(),
+            transactions: Vec::new(),
+            names_nothing: 0,
+        };
+        let mut edges: Vec<Edge> = Vec::new();
+        if let Some(indices) = &sources.transaction_order {
+            order.find_transactions(from, indices);
+            order.take(from, Source::TransactionOrder, from.in_order(&order.transactions), &mut edges);
+        }
+        if sources.wfr_keys {
+            order.take(from, Source::WfrKeys, from.wfr(), &mut edges);
+        }
+        if sources.sequential_keys {
+            order.take(from, Source::SequentialKeys, from.sequential(), &mut edges);
+        }
+        if sources.linearizable_keys {
+            let spans = from.spans();
+            // Whether there is a cycle depends on all versions, what comes of it only on those that somebody left behind.
+            if order.makes_sense(from, Source::LinearizableKeys, &edges, &from.linearizable(&spans, |_| true)) {
+                edges.extend(from.linearizable(&spans, |version| from.versions.installer(version).is_some()));
+            }
+        }
+        order.after = Successors::new(from.versions.version.len(), &[&edges]);
+        order
+    }
+
+    /// What comes directly after a version other than the initial one; each may stand here more than once.
+    #[inline]
+    pub(crate) fn after(&self, version: VersionId) -> &[VersionId] {
+        self.after.of(version)
+    }
+
+    /// Whether anything is known but that every version comes after the initial one.
+    pub(crate) fn is_trivial(&self) -> bool {
+        self.after.to.is_empty()
+    }
+
+    fn find_transactions(&mut self, from: Inference<'_>, indices: &[u64]) {
+        let mut by_index: FxHashMap<u64, TxnId> = FxHashMap::default();
+        for txn in from.txns.ids() {
+            by_index.insert(from.txns.index(txn), txn);
+            if let Some(invoked) = from.txns.invoked(txn) {
+                by_index.insert(invoked, txn);
+            }
+        }
+        let mut named = vec![false; from.txns.len()];
+        for index in indices {
+            match by_index.get(index) {
+                Some(txn) if !std::mem::replace(&mut named[txn.at()], true) => self.transactions.push(*txn),
+                _ => self.names_nothing += 1,
+            }
+        }
+    }
+
+    fn take(&mut self, from: Inference<'_>, source: Source, found: Vec<Edge>, edges: &mut Vec<Edge>) {
+        if self.makes_sense(from, source, edges, &found) {
+            edges.extend(found);
+        }
+    }
+
+    /// Whether a source's edges close no cycle with those before. The source is then in use; else the cycles are noted.
+    fn makes_sense(&mut self, from: Inference<'_>, source: Source, before: &[Edge], found: &[Edge]) -> bool {
+        let versions = from.versions;
+        let initial = after_initial(from, found);
+        let all = [before, found, &initial];
+        let components = components(&Successors::new(versions.version.len(), &all));
+        if components.large.is_empty() {
+            self.in_use.push(source);
+            return true;
+        }
+        let mut sources = self.in_use.clone();
+        sources.push(source);
+        let mut place: FxHashMap<u32, usize> = FxHashMap::default();
+        let first = self.cyclic.len();
+        for scc in components.large {
+            let scc: Vec<VersionId> = scc.into_iter().map(|version| VersionId::new(version as usize)).collect();
+            place.insert(components.of[scc[0].at()], self.cyclic.len());
+            let key = versions.version[scc[0].at()].key;
+            self.cyclic.push(CyclicVersions { key, scc, sources: sources.clone(), edges: Vec::new() });
+        }
+        for (a, b) in all.iter().flat_map(|edges| edges.iter()) {
+            let of = components.of[a.at()];
+            if of == components.of[b.at()]
+                && let Some(at) = place.get(&of)
+            {
+                self.cyclic[*at].edges.push((*a, *b));
+            }
+        }
+        for case in &mut self.cyclic[first..] {
+            case.scc.sort_unstable();
+        }
+        self.cyclic[first..].sort_by_key(|case| (case.key, case.scc[0]));
+        false
+    }
+}
+
+/// The edges from the initial version of each key in which something is said to come before it: elsewhere they close no
+/// cycle.
+fn after_initial(from: Inference<'_>, found: &[Edge]) -> Vec<Edge> {
+    let Versions { key, version, .. } = from.versions;
+    let into = found.iter().filter(|(_, to)| from.versions.is_initial(*to));
+    let mut keys: Vec<KeyId> = into.map(|(_, to)| version[to.at()].key).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let mut edges = Vec::new();
+    for k in keys {
+        let initial = key[k.at()].initial;
+        let touched = from.touches.of_key(k).flat_map(|touch| [touch.read(), touch.write()]).flatten();
+        let mut touched: Vec<VersionId> = touched.filter(|version| *version != initial).collect();
+        touched.sort_unstable();
+        touched.dedup();
+        edges.extend(touched.into_iter().map(|version| (initial, version)));
+    }
+    edges
+}

@@ -1,0 +1,89 @@
+//! What transactions did to keys, by transaction, by key and by version.
+
+use super::versions::Versions;
+use super::within::Touch;
+use crate::ids::{KeyId, TxnId, VersionId};
+
+/// All touches, in the order of their transactions, and ways to find some of them.
+#[derive(Debug)]
+pub(crate) struct Touches {
+    all: Vec<Touch>,
+    /// Who read each version, from outside.
+    readers: Groups,
+    /// Positions in `all`, by key.
+    of_key: Groups,
+}
+
+/// Numbers in groups, each group in ascending order.
+#[derive(Debug)]
+struct Groups {
+    /// Nondecreasing; its last entry is `members.len()`.
+    start: Vec<u32>,
+    members: Vec<u32>,
+}
+
+impl Groups {
+    /// A counting sort. O(groups + members).
+    fn new(groups: usize, members: impl Iterator<Item = (usize, u32)> + Clone) -> Groups {
+        let mut start = vec![0u32; groups + 1];
+        for (group, _) in members.clone() {
+            start[group] += 1;
+        }
+        let mut total = 0;
+        for count in &mut start {
+            total += std::mem::replace(count, total);
+        }
+        let mut sorted = vec![0; total as usize];
+        let mut next = start.clone();
+        for (group, member) in members {
+            sorted[next[group] as usize] = member;
+            next[group] += 1;
+        }
+        Groups { start, members: sorted }
+    }
+
+    #[inline]
+    fn of(&self, group: usize) -> &[u32] {
+        &self.members[self.start[group] as usize..self.start[group + 1] as usize]
+    }
+}
+
+impl Touches {
+    /// O(touches + versions).
+    pub(crate) fn new(all: Vec<Touch>, versions: &Versions) -> Touches {
+        debug_assert!(all.is_sorted_by_key(|touch| touch.txn));
+        let reads = all.iter().filter_map(|touch| Some((touch.read()?.at(), touch.txn.at() as u32)));
+        let readers = Groups::new(versions.version.len(), reads);
+        let keys = all.iter().enumerate().map(|(at, touch)| (touch.key.at(), at as u32));
+        let of_key = Groups::new(versions.key.len(), keys);
+        Touches { all, readers, of_key }
+    }
+
+    /// All of them, in the order of their transactions.
+    pub(crate) fn all(&self) -> &[Touch] {
+        &self.all
+    }
+
+    /// Those of one transaction. O(log n).
+    pub(crate) fn of(&self, txn: TxnId) -> &[Touch] {
+        let start = self.all.partition_point(|touch| touch.txn < txn);
+        let len = self.all[start..].partition_point(|touch| touch.txn == txn);
+        &self.all[start..start + len]
+    }
+
+    /// Those of one key, in the order of their transactions.
+    pub(crate) fn of_key(&self, key: KeyId) -> impl Iterator<Item = Touch> + Clone {
+        self.of_key.of(key.at()).iter().map(|at| self.all[*at as usize])
+    }
+
+    /// The transactions whose external read this version is.
+    #[inline]
+    pub(crate) fn readers(&self, version: VersionId) -> impl ExactSizeIterator<Item = TxnId> + Clone {
+        self.readers.of(version.at()).iter().map(|txn| TxnId::new(*txn as usize))
+    }
+
+    /// A transaction's touch of a key.
+    pub(crate) fn find(&self, txn: TxnId, key: KeyId) -> Option<Touch> {
+        self.of(txn).iter().find(|touch| touch.key == key).copied()
+    }
+}

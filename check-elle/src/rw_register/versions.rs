@@ -1,0 +1,112 @@
+//! Keys and the versions they were seen to have, and who wrote what.
+
+use crate::ids::{KeyId, TxnId, VersionId};
+use crate::keyed::KeyedIds;
+use rustc_hash::FxHashMap;
+
+/// All keys and versions of a history.
+#[derive(Debug, Default)]
+pub(crate) struct Versions {
+    keys: FxHashMap<i64, KeyId>,
+    pub(crate) key: Vec<Key>,
+    pub(crate) version: Vec<Version>,
+    ids: KeyedIds,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key {
+    pub(crate) code: i64,
+    /// The version before anything was written: nil.
+    pub(crate) initial: VersionId,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Version {
+    pub(crate) code: i64,
+    pub(crate) key: KeyId,
+    /// The transaction that wrote it: `TxnId::NONE` if none is known.
+    pub(crate) writer: TxnId,
+    pub(crate) flags: Flags,
+}
+
+/// Facts about a version, as bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Flags(u8);
+
+impl Flags {
+    /// Some completion writes it.
+    pub(crate) const COMPLETED: Flags = Flags(1);
+    /// Its own transaction overwrote it.
+    pub(crate) const INTERMEDIATE: Flags = Flags(2);
+    /// It was written by a transaction that failed.
+    pub(crate) const FAILED: Flags = Flags(4);
+    /// An `ok` transaction read it.
+    pub(crate) const SEEN: Flags = Flags(8);
+
+    #[inline]
+    pub(crate) fn has(self, other: Flags) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, other: Flags) {
+        self.0 |= other.0;
+    }
+}
+
+impl Versions {
+    /// The key of this code, made if it is new. O(1).
+    #[inline]
+    pub(crate) fn key_id(&mut self, code: i64, nil: i64) -> KeyId {
+        if let Some(id) = self.keys.get(&code) {
+            return *id;
+        }
+        let id = KeyId::new(self.key.len());
+        let initial = self.push(id, nil);
+        self.key.push(Key { code, initial });
+        self.ids.push_key();
+        self.keys.insert(code, id);
+        id
+    }
+
+    /// The version of a key with the value of this code, made if it is new. O(1).
+    #[inline]
+    pub(crate) fn version_id(&mut self, key: KeyId, code: i64) -> VersionId {
+        match self.ids.get(key, code) {
+            Some(id) => VersionId::new(id as usize),
+            None => self.new_version(key, code),
+        }
+    }
+
+    fn new_version(&mut self, key: KeyId, code: i64) -> VersionId {
+        let id = self.push(key, code);
+        self.ids.insert(key, code, id.at() as u32);
+        id
+    }
+
+    /// Another version with the same key and value.
+    #[cold]
+    pub(crate) fn another(&mut self, version: VersionId) -> VersionId {
+        let Version { key, code, .. } = self.version[version.at()];
+        self.push(key, code)
+    }
+
+    fn push(&mut self, key: KeyId, code: i64) -> VersionId {
+        let id = VersionId::new(self.version.len());
+        self.version.push(Version { code, key, writer: TxnId::NONE, flags: Flags::default() });
+        id
+    }
+
+    #[inline]
+    pub(crate) fn is_initial(&self, version: VersionId) -> bool {
+        self.key[self.version[version.at()].key.at()].initial == version
+    }
+
+    /// The transaction that may have left it behind for others: not one that failed, nor one that overwrote it itself.
+    #[inline]
+    pub(crate) fn installer(&self, version: VersionId) -> Option<TxnId> {
+        let Version { writer, flags, .. } = self.version[version.at()];
+        let installed = writer != TxnId::NONE && !flags.has(Flags::FAILED) && !flags.has(Flags::INTERMEDIATE);
+        installed.then_some(writer)
+    }
+}

@@ -1,0 +1,185 @@
+//! Transactions one at a time: what each read and wrote first and last of each key, and what contradicts itself.
+
+use super::mop::{Mop, What};
+use super::versions::{Flags, Versions};
+use crate::ids::{KeyId, TxnId, VersionId};
+use history_core::OpKind;
+
+/// What others can see of a transaction's work on one key, and what it saw of theirs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Touch {
+    pub(crate) txn: TxnId,
+    pub(crate) key: KeyId,
+    /// The external read: what its first micro-op on the key read. `VersionId::NONE` if that was no read, or nobody knows
+    /// what it saw.
+    read: VersionId,
+    /// The external write, its last one; or `VersionId::NONE`.
+    write: VersionId,
+}
+
+impl Touch {
+    #[inline]
+    pub(crate) fn read(self) -> Option<VersionId> {
+        (self.read != VersionId::NONE).then_some(self.read)
+    }
+
+    #[inline]
+    pub(crate) fn write(self) -> Option<VersionId> {
+        (self.write != VersionId::NONE).then_some(self.write)
+    }
+
+    /// The first version of the key it had to do with.
+    #[inline]
+    pub(crate) fn first(self) -> VersionId {
+        if self.read == VersionId::NONE { self.write } else { self.read }
+    }
+
+    /// The last version of the key it had to do with.
+    #[inline]
+    pub(crate) fn last(self) -> VersionId {
+        if self.write == VersionId::NONE { self.read } else { self.write }
+    }
+}
+
+/// What was found so far, in the order of the history.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    /// What those that may have happened did to keys.
+    pub(crate) touches: Vec<Touch>,
+    /// A transaction, the position of its first read that disagrees, and the version that its own reads and writes promised.
+    pub(crate) internal: Vec<(TxnId, u32, VersionId)>,
+    /// The first version of a key that a transaction read, where it wrote the key after that.
+    pub(crate) updates: Vec<(VersionId, TxnId)>,
+    /// Writes of values that were written to the key before.
+    pub(crate) repeated: Vec<Repeated>,
+}
+
+/// A write of a value that was written to the key before.
+#[derive(Debug)]
+pub(crate) struct Repeated {
+    pub(crate) txn: TxnId,
+    /// The micro-op's position in the transaction.
+    pub(crate) mop: u32,
+    /// The version that was written first, and which reads of the value seem to see.
+    pub(crate) shared: VersionId,
+    /// What was written now: a version of its own, if nobody read the value.
+    pub(crate) own: VersionId,
+}
+
+/// What a transaction has done to one key so far.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    key: KeyId,
+    /// What it read or wrote last.
+    current: VersionId,
+    first_read: VersionId,
+    /// Whether a write followed that.
+    updated: bool,
+    touch_read: VersionId,
+    last_write: VersionId,
+}
+
+/// Looks at one transaction after another, in memory that is used again.
+#[derive(Debug, Default)]
+pub(crate) struct Within {
+    /// For each key, the transaction that used it last and its slot there.
+    marks: Vec<(u32, u32)>,
+    stamp: u32,
+    slots: Vec<Slot>,
+}
+
+impl Within {
+    /// Looks at a transaction. What one says that did not complete `ok` are only its writes.
+    pub(crate) fn look(
+        &mut self,
+        versions: &mut Versions,
+        kind: OpKind,
+        txn: TxnId,
+        mops: &[Mop],
+        found: &mut Findings,
+    ) {
+        self.begin(versions);
+        let mut sound = true;
+        for (at, mop) in mops.iter().enumerate() {
+            let (slot, is_first) = self.slot(mop.key);
+            match mop.what() {
+                What::Read(version) => {
+                    if sound && slot.current != VersionId::NONE && slot.current != version {
+                        // Only the first: what follows may be its consequence.
+                        sound = false;
+                        found.internal.push((txn, at as u32, slot.current));
+                    }
+                    slot.current = version;
+                    if slot.first_read == VersionId::NONE {
+                        slot.first_read = version;
+                    }
+                    if is_first {
+                        slot.touch_read = version;
+                    }
+                    versions.version[version.at()].flags.add(Flags::SEEN);
+                }
+                What::Write(written) => {
+                    let version = if versions.version[written.at()].writer == TxnId::NONE {
+                        written
+                    } else {
+                        let own = versions.another(written);
+                        found.repeated.push(Repeated { txn, mop: at as u32, shared: written, own });
+                        own
+                    };
+                    if slot.last_write != VersionId::NONE {
+                        versions.version[slot.last_write.at()].flags.add(Flags::INTERMEDIATE);
+                    }
+                    if slot.first_read != VersionId::NONE && !slot.updated {
+                        slot.updated = true;
+                        found.updates.push((slot.first_read, txn));
+                    }
+                    slot.current = version;
+                    slot.last_write = version;
+                    let version = &mut versions.version[version.at()];
+                    version.writer = txn;
+                    if kind == OpKind::Fail {
+                        version.flags.add(Flags::FAILED);
+                    }
+                }
+                What::Unseen => {}
+            }
+        }
+        if kind != OpKind::Fail {
+            let touches = self.slots.iter().map(|slot| Touch {
+                txn,
+                key: slot.key,
+                read: slot.touch_read,
+                write: slot.last_write,
+            });
+            found.touches.extend(touches.filter(|touch| touch.first() != VersionId::NONE));
+        }
+    }
+
+    fn begin(&mut self, versions: &Versions) {
+        if self.stamp == u32::MAX {
+            self.marks.fill((0, 0));
+            self.stamp = 0;
+        }
+        self.stamp += 1;
+        self.marks.resize(versions.key.len(), (0, 0));
+        self.slots.clear();
+    }
+
+    /// What is known of a key, and whether this is the first micro-op on it.
+    fn slot(&mut self, key: KeyId) -> (&mut Slot, bool) {
+        let mark = &mut self.marks[key.at()];
+        let is_first = mark.0 != self.stamp;
+        if is_first {
+            *mark = (self.stamp, self.slots.len() as u32);
+            self.slots.push(Slot {
+                key,
+                current: VersionId::NONE,
+                first_read: VersionId::NONE,
+                updated: false,
+                touch_read: VersionId::NONE,
+                last_write: VersionId::NONE,
+            });
+        }
+        (&mut self.slots[mark.1 as usize], is_first)
+    }
+}

@@ -1,0 +1,171 @@
+//! What was found without cycles of transactions, told: the transactions, the facts and a sentence or more for each case.
+
+use super::analysis::Registers;
+use super::ground::Ground;
+use super::mop::What;
+use super::order::CyclicVersions;
+use super::sources::Source;
+use crate::anomaly::AnomalyType;
+use crate::ids::{TxnId, VersionId};
+use crate::txn::report::{Analysis, first};
+use crate::txn::story::{SHOWN_TXNS_MAX, explain};
+use history_core::{Datum, Witness, WitnessOp};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+use std::fmt::Write;
+
+/// Versions that come before each other which a report names.
+const SHOWN_VERSIONS_MAX: usize = 256;
+
+impl Registers {
+    /// How many anomalies of a type there are, and witnesses of the first `max`.
+    pub(super) fn witnesses(&self, anomaly: AnomalyType, max: usize) -> (u64, Vec<Witness>) {
+        let d = &self.direct;
+        match anomaly {
+            AnomalyType::G1A => first(max, &d.g1a, |case| self.bad_read("failed", *case)),
+            AnomalyType::G1B => first(max, &d.g1b, |case| self.bad_read("overwrote it", *case)),
+            AnomalyType::GARBAGE_READ => first(max, &d.garbage, |(txn, mop)| self.garbage(*txn, *mop)),
+            AnomalyType::INTERNAL => {
+                first(max, &d.internal, |(txn, mop, expected)| self.internal(*txn, *mop, *expected))
+            }
+            AnomalyType::LOST_UPDATE => first(max, &d.lost_updates, |(version, txns)| self.lost_update(*version, txns)),
+            AnomalyType::CYCLIC_VERSIONS => first(max, &self.order.cyclic, |case| self.cyclic_versions(case)),
+            _ => (0, Vec::new()),
+        }
+    }
+
+    /// The version that a micro-op reads.
+    fn version_read(&self, txn: TxnId, mop: u32) -> (Datum, VersionId) {
+        let mop = self.txns.mops(txn)[mop as usize];
+        match mop.what() {
+            What::Read(version) | What::Write(version) => (self.mop(mop), version),
+            What::Unseen => (self.mop(mop), self.versions.key[mop.key.at()].initial),
+        }
+    }
+
+    fn bad_read(&self, what: &str, (reader, mop): (TxnId, u32)) -> Witness {
+        let (mop, id) = self.version_read(reader, mop);
+        let version = self.versions.version[id.at()];
+        let (key, value) = (self.key(version.key), self.value(id));
+        let facts = vec![("key", key.clone()), ("element", value.clone()), ("mop", mop)];
+        explain(self, &[reader, version.writer], facts, |ops| {
+            let (t1, t2) = (&ops[0].name, &ops[1].name);
+            format!("  - {t1} read {value} in key {key}, which {t2} wrote; and {t2} {what}.\n")
+        })
+    }
+
+    fn garbage(&self, reader: TxnId, mop: u32) -> Witness {
+        let (mop, id) = self.version_read(reader, mop);
+        let (key, value) = (self.key(self.versions.version[id.at()].key), self.value(id));
+        let facts = vec![("key", key.clone()), ("element", value.clone()), ("mop", mop)];
+        explain(self, &[reader], facts, |ops| {
+            format!("  - {} read {value} in key {key}, which nobody wrote.\n", ops[0].name)
+        })
+    }
+
+    fn internal(&self, txn: TxnId, mop: u32, expected: VersionId) -> Witness {
+        let (mop, id) = self.version_read(txn, mop);
+        let (key, value, expected) =
+            (self.key(self.versions.version[id.at()].key), self.value(id), self.value(expected));
+        let facts = vec![("key", key.clone()), ("mop", mop), ("expected", expected.clone())];
+        explain(self, &[txn], facts, |ops| {
+            let t = &ops[0].name;
+            format!("  - {t} read {value} in key {key}, where its own reads and writes before promise {expected}.\n")
+        })
+    }
+
+    fn lost_update(&self, version: VersionId, txns: &[TxnId]) -> Witness {
+        let (key, value) = (self.key(self.versions.version[version.at()].key), self.value(version));
+        let count = txns.len();
+        let txns = &txns[..count.min(SHOWN_TXNS_MAX)];
+        let mut facts = vec![("key", key.clone()), ("value", value.clone())];
+        if count > txns.len() {
+            facts.push(("txn-count", Datum::from(count as u64)));
+        }
+        explain(self, txns, facts, |ops| {
+            let mut names: Vec<String> = ops.iter().map(|op| op.name.clone()).collect();
+            if count > ops.len() {
+                names.push(format!("{} more", count - ops.len()));
+            }
+            format!("  - {} all read {value} in key {key}, and then wrote it.\n", names.join(", "))
+        })
+    }
+
+    fn cyclic_versions(&self, case: &CyclicVersions) -> Witness {
+        let key = self.key(case.key);
+        let shown = case.scc.iter().take(SHOWN_VERSIONS_MAX).map(|version| self.value(*version));
+        let sources: Vec<Datum> = case.sources.iter().map(|source| Datum::keyword(source.name())).collect();
+        let mut facts =
+            vec![("key", key.clone()), ("scc", Datum::Vector(shown.collect())), ("sources", Datum::Vector(sources))];
+        if case.scc.len() > SHOWN_VERSIONS_MAX {
+            facts.push(("scc-size", Datum::from(case.scc.len() as u64)));
+        }
+        let cycle = short_cycle(case);
+        let grounds: Vec<Option<Ground>> =
+            (0..cycle.len()).map(|at| self.ground(cycle[at], cycle[(at + 1) % cycle.len()], &case.sources)).collect();
+        let mut txns: Vec<TxnId> = Vec::new();
+        for txn in grounds.iter().flatten().flat_map(|ground| ground.txns()) {
+            if !txns.contains(&txn) && txns.len() < SHOWN_TXNS_MAX {
+                txns.push(txn);
+            }
+        }
+        explain(self, &txns, facts, |ops| self.tell_cyclic(&cycle, &grounds, &txns, ops, case))
+    }
+
+    fn tell_cyclic(
+        &self,
+        cycle: &[VersionId],
+        grounds: &[Option<Ground>],
+        txns: &[TxnId],
+        ops: &[WitnessOp],
+        case: &CyclicVersions,
+    ) -> String {
+        let name = |txn: TxnId| match txns.iter().position(|other| *other == txn) {
+            Some(at) => ops[at].name.clone(),
+            None => format!("the op at index {}", self.txns.index(txn)),
+        };
+        let mut text = String::new();
+        let key = self.key(case.key);
+        for (at, ground) in grounds.iter().enumerate() {
+            let pair = (cycle[at], cycle[(at + 1) % cycle.len()]);
+            let (v, w) = (self.value(pair.0), self.value(pair.1));
+            let because = ground.map(|ground| format!(", because {}", self.tell_ground(ground, pair, name)));
+            let last = at + 1 == grounds.len();
+            let (lead, end) = if last { ("However, ", ": a contradiction!") } else { ("", ".") };
+            let because = because.unwrap_or_default();
+            let _ = writeln!(text, "  - {lead}{v} < {w} in key {key}{because}{end}");
+        }
+        let assumed: Vec<&str> =
+            case.sources.iter().filter(|source| **source != Source::InitialState).map(|source| source.name()).collect();
+        let _ = writeln!(text, "  This assumes {}.", assumed.join(", "));
+        text
+    }
+}
+
+/// A shortest cycle through the first of the versions.
+fn short_cycle(case: &CyclicVersions) -> Vec<VersionId> {
+    let mut next: FxHashMap<VersionId, Vec<VersionId>> = FxHashMap::default();
+    for (from, to) in &case.edges {
+        next.entry(*from).or_default().push(*to);
+    }
+    let start = case.scc[0];
+    let mut came_from: FxHashMap<VersionId, VersionId> = FxHashMap::default();
+    let mut waiting = VecDeque::from([start]);
+    while let Some(at) = waiting.pop_front() {
+        for to in next.get(&at).into_iter().flatten() {
+            if *to == start {
+                let mut cycle = vec![at];
+                while cycle[cycle.len() - 1] != start {
+                    cycle.push(came_from[&cycle[cycle.len() - 1]]);
+                }
+                cycle.reverse();
+                return cycle;
+            }
+            if !came_from.contains_key(to) {
+                came_from.insert(*to, at);
+                waiting.push_back(*to);
+            }
+        }
+    }
+    Vec::new()
+}

@@ -1,0 +1,80 @@
+//! What is expected of a history, and how much of what was found is told: the options that all checkers of transactions
+//! take.
+
+use crate::anomaly::{AnomalySet, AnomalyType};
+use crate::model::Model;
+use history_core::{OptionError, OptionKind, OptionSpec, Options};
+
+/// Witnesses given for each type of anomaly, unless somebody asks for another number.
+pub(crate) const WITNESSES_MAX: usize = 8;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Expected {
+    /// The models that the history is expected to obey.
+    pub(crate) models: Vec<Model>,
+    /// Anomalies that are not expected beside those that the models forbid.
+    pub(crate) anomalies: AnomalySet,
+    pub(crate) witnesses_max: usize,
+}
+
+pub(crate) const CONSISTENCY_MODELS: OptionSpec = OptionSpec {
+    name: "consistency-models",
+    kind: OptionKind::Names,
+    value_name: "MODELS",
+    default: "strict-serializable",
+    help: "Models that the history is expected to obey, with commas between them. `histcheck consistency-models` \
+           lists them.",
+};
+
+pub(crate) const ANOMALIES: OptionSpec = OptionSpec {
+    name: "anomalies",
+    kind: OptionKind::Names,
+    value_name: "TYPES",
+    default: "",
+    help: "Anomalies that must not be there either, with commas between them. `histcheck anomalies` lists them.",
+};
+
+pub(crate) const MAX_WITNESSES: OptionSpec = OptionSpec {
+    name: "max-witnesses",
+    kind: OptionKind::Integer,
+    value_name: "N",
+    default: "8",
+    help: "How many examples of each type of anomaly to report. All are counted.",
+};
+
+impl Default for Expected {
+    /// Strict serializability.
+    fn default() -> Expected {
+        Expected {
+            models: vec![Model::STRICT_SERIALIZABLE],
+            anomalies: AnomalySet::EMPTY,
+            witnesses_max: WITNESSES_MAX,
+        }
+    }
+}
+
+impl Expected {
+    /// The same, but for what is given by name.
+    pub(crate) fn with_options(mut self, options: &Options) -> Result<Expected, OptionError> {
+        if options.text(CONSISTENCY_MODELS.name).is_some() {
+            let wrong = |message: String| OptionError::new(CONSISTENCY_MODELS.name, message);
+            let names = options.names(CONSISTENCY_MODELS.name);
+            if names.is_empty() {
+                // As from a shell's unset variable; with no model every history would be valid.
+                return Err(wrong("it names no model; leave it out, or name one".to_owned()));
+            }
+            let models = names.into_iter().map(Model::from_name);
+            self.models = models.collect::<Result<_, _>>().map_err(|e| wrong(e.to_string()))?;
+        }
+        if options.text(ANOMALIES.name).is_some() {
+            let anomalies = options.names(ANOMALIES.name).into_iter().map(AnomalyType::from_name);
+            let anomalies = anomalies.collect::<Result<_, _>>();
+            self.anomalies = anomalies.map_err(|e| OptionError::new(ANOMALIES.name, e.to_string()))?;
+        }
+        if let Some(max) = options.integer(MAX_WITNESSES.name)? {
+            let wrong = |_| OptionError::new(MAX_WITNESSES.name, format!("{max} is less than 0"));
+            self.witnesses_max = usize::try_from(max).map_err(wrong)?;
+        }
+        Ok(self)
+    }
+}

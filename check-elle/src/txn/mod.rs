@@ -1,0 +1,21 @@
+//! What all checkers of transactions share: how ops become columns, what follows from processes and time, how a verdict is
+//! reached and told. What a workload adds is what its micro-ops mean: [`fold::Workload`] and [`report::Analysis`].
+
+pub(crate) mod columns;
+pub(crate) mod crowd;
+pub(crate) mod expected;
+pub(crate) mod fold;
+pub(crate) mod report;
+pub(crate) mod story;
+pub(crate) mod time;
+
+pub(crate) use columns::Txns;
+
+use crate::graph::Graph;
+
+/// The graph of a history, and whether it relates any two transactions at all.
+#[derive(Debug, Default)]
+pub(crate) struct TxnGraph {
+    pub(crate) graph: Graph,
+    pub(crate) is_empty: bool,
+}

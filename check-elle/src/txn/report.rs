@@ -1,0 +1,184 @@
+//! The report: the verdict on a history of transactions, and a few witnesses of each type of anomaly.
+
+use super::expected::Expected;
+use super::fold::Counts;
+use super::story::{self, Named, Reason};
+use super::{TxnGraph, Txns};
+use crate::anomaly::{AnomalySet, AnomalyType};
+use crate::cycle_spec::Suffix;
+use crate::cycles::{self, Found};
+use crate::graph::Relation;
+use crate::ids::TxnId;
+use crate::lattice;
+use history_core::{Anomaly, Artifact, Budget, Datum, Report, Verdict, Witness};
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// Transactions named for a component of which no cycle is shown.
+const COMPONENT_TXNS_MAX: usize = 64;
+
+/// All that is known of a history once it was read.
+pub(crate) trait Analysis {
+    type Mop: Copy;
+
+    fn txns(&self) -> &Txns<Self::Mop>;
+
+    /// How many keys there are.
+    fn keys(&self) -> usize;
+
+    /// A micro-op as it was recorded.
+    fn mop(&self, mop: Self::Mop) -> Datum;
+
+    /// The graph, with process or realtime edges or neither.
+    fn graph(&self, order: Suffix) -> TxnGraph;
+
+    /// Where two transactions meet whose relation is ww, wr or rw.
+    fn reason(&self, relation: Relation, from: Named<'_>, to: Named<'_>) -> Option<Reason>;
+
+    /// The types found without looking for cycles.
+    fn direct(&self) -> AnomalySet;
+
+    /// How many there are of such a type, and witnesses of the first `max`.
+    fn direct_witnesses(&self, anomaly: AnomalyType, max: usize) -> (u64, Vec<Witness>);
+
+    /// What should be known of the verdict beside the anomalies.
+    fn notes(&self) -> Vec<String>;
+}
+
+pub(crate) fn report<A: Analysis>(
+    checker: &'static str,
+    analysis: &A,
+    expected: &Expected,
+    counts: Counts,
+    budget: &Budget,
+) -> Report {
+    let models = expected.models.iter().copied().collect();
+    let prohibited = lattice::prohibited(models, expected.anomalies);
+    let reportable = lattice::reportable(models, expected.anomalies);
+    let order = lattice::order_needed(reportable);
+    let graph = analysis.graph(order);
+    let cycles = cycles::find(&graph.graph, order, budget);
+
+    let all = types_of(analysis.direct(), &cycles, graph.is_empty);
+    let shown = all.intersection(reportable);
+    let shown = shown.difference(lattice::redundant_cycle_exists(shown));
+    let verdict = if !all.is_disjoint(prohibited) {
+        Verdict::Invalid
+    } else if !shown.is_empty() {
+        Verdict::Unknown
+    } else {
+        Verdict::Valid
+    };
+
+    let mut report = Report::new(checker, verdict);
+    if !shown.is_empty() {
+        let boundary = lattice::boundary(all);
+        report.not = boundary.not.into_iter().map(Into::into).collect();
+        report.also_not = boundary.also_not.into_iter().map(Into::into).collect();
+    }
+    let witnesses = Witnesses { analysis, cycles: &cycles, max: expected.witnesses_max };
+    report.anomalies = shown.iter().map(|anomaly| witnesses.of(anomaly)).collect();
+    report.anomalies.sort_by(|a, b| a.name.cmp(&b.name));
+    report.notes = notes(analysis, &cycles, shown);
+    report.counts = count(analysis, counts);
+    report.artifacts = report.anomalies.iter().filter_map(artifact).collect();
+    report
+}
+
+fn types_of(direct: AnomalySet, cycles: &Found, is_empty: bool) -> AnomalySet {
+    let mut all = direct;
+    for (anomaly, _) in &cycles.cycles {
+        all.insert(*anomaly);
+    }
+    for (anomaly, _) in &cycles.exists {
+        all.insert(*anomaly);
+    }
+    if is_empty {
+        all.insert(AnomalyType::EMPTY_TRANSACTION_GRAPH);
+    }
+    if cycles.spent.is_some() {
+        all.insert(AnomalyType::CYCLE_SEARCH_TIMEOUT);
+    }
+    all
+}
+
+fn notes<A: Analysis>(analysis: &A, cycles: &Found, shown: AnomalySet) -> Vec<String> {
+    let mut notes = Vec::new();
+    if shown.contains(AnomalyType::EMPTY_TRANSACTION_GRAPH) {
+        notes.push(
+            "No transaction is related to any other, so there is nothing to judge: the history holds no reads of what \
+             others wrote, or too few ops."
+                .to_owned(),
+        );
+    }
+    notes.extend(analysis.notes());
+    if let Some(spent) = cycles.spent {
+        notes.push(format!("Not all components were searched for all types of cycles: {}.", spent.because()));
+    }
+    notes
+}
+
+fn count<A: Analysis>(analysis: &A, counts: Counts) -> Vec<(Cow<'static, str>, u64)> {
+    vec![
+        ("ok-count".into(), counts.ok),
+        ("fail-count".into(), counts.fail),
+        ("info-count".into(), counts.info),
+        ("nonclient-op-count".into(), counts.other),
+        ("key-count".into(), analysis.keys() as u64),
+        ("mop-count".into(), analysis.txns().all_mops().len() as u64),
+    ]
+}
+
+/// All explanations of a type in one file, as Elle names it.
+fn artifact(anomaly: &Anomaly) -> Option<Artifact> {
+    if anomaly.witnesses.is_empty() {
+        return None;
+    }
+    let texts: Vec<&str> = anomaly.witnesses.iter().map(|witness| witness.explanation.as_str()).collect();
+    let mut text = texts.join("\n\n");
+    let left = anomaly.count - texts.len() as u64;
+    if left > 0 {
+        let _ = write!(text, "\n\n({left} more of this type are not shown.)\n");
+    }
+    Some(Artifact { path: format!("{}.txt", anomaly.name), content: text.into_bytes() })
+}
+
+struct Witnesses<'a, A> {
+    analysis: &'a A,
+    cycles: &'a Found,
+    max: usize,
+}
+
+impl<A: Analysis> Witnesses<'_, A> {
+    fn of(&self, anomaly: AnomalyType) -> Anomaly {
+        let (count, witnesses) = match anomaly {
+            AnomalyType::EMPTY_TRANSACTION_GRAPH | AnomalyType::CYCLE_SEARCH_TIMEOUT => (1, Vec::new()),
+            direct if self.analysis.direct().contains(direct) => self.analysis.direct_witnesses(direct, self.max),
+            cycle => self.cycles(cycle),
+        };
+        Anomaly { name: anomaly.name().into(), count, witnesses }
+    }
+
+    fn cycles(&self, anomaly: AnomalyType) -> (u64, Vec<Witness>) {
+        if let Some((_, txns)) = self.cycles.exists.iter().find(|(found, _)| *found == anomaly) {
+            return (1, vec![self.component(txns)]);
+        }
+        let all: Vec<_> = self.cycles.cycles.iter().filter(|(found, _)| *found == anomaly).collect();
+        first(self.max, &all, |(_, cycle)| story::explain_cycle(self.analysis, cycle))
+    }
+
+    /// The smallest component in which a model's cycle is.
+    fn component(&self, txns: &[u32]) -> Witness {
+        let indices = txns.iter().take(COMPONENT_TXNS_MAX);
+        let indices = indices.map(|txn| Datum::from(self.analysis.txns().index(TxnId::new(*txn as usize))));
+        let scc = Datum::Vector(indices.collect());
+        let explanation = format!("A cycle exists among {} transactions, with indices {scc}.\n", txns.len());
+        let facts = vec![("scc-size".into(), Datum::from(txns.len() as u64)), ("scc".into(), scc)];
+        Witness { facts, explanation, ..Witness::default() }
+    }
+}
+
+/// How many there are, and witnesses of the first.
+pub(crate) fn first<T>(max: usize, all: &[T], explain: impl Fn(&T) -> Witness) -> (u64, Vec<Witness>) {
+    (all.len() as u64, all.iter().take(max).map(explain).collect())
+}

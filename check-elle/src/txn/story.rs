@@ -1,0 +1,170 @@
+//! Witnesses: the transactions of an anomaly as they were recorded, and the reasons in prose.
+
+use super::report::Analysis;
+use crate::cycles::Cycle;
+use crate::graph::Relation;
+use crate::ids::TxnId;
+use history_core::{Datum, Step, Witness, WitnessOp};
+use std::fmt::Write;
+
+/// Values in one transaction that a report shows, about. Of a larger one the beginning is shown.
+const SHOWN_DATUMS_MAX: usize = 16_384;
+
+/// Transactions that one witness names, unless it is a cycle: that would prove nothing if some were missing.
+pub(crate) const SHOWN_TXNS_MAX: usize = 64;
+
+/// Why one transaction comes before another: the key on which they meet, the version before and the version after.
+pub(crate) struct Reason {
+    pub(crate) key: Datum,
+    pub(crate) value: Datum,
+    /// Absent where it is the same version.
+    pub(crate) next_value: Option<Datum>,
+    /// As a clause.
+    pub(crate) because: String,
+}
+
+/// A transaction, and what a story calls it.
+#[derive(Clone, Copy)]
+pub(crate) struct Named<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) txn: TxnId,
+}
+
+/// About how many values a micro-op holds.
+fn size(mop: &Datum) -> usize {
+    match mop {
+        Datum::Vector(parts) => {
+            parts.iter().map(|part| if let Datum::Vector(list) = part { list.len() } else { 1 }).sum()
+        }
+        _ => 1,
+    }
+}
+
+/// A transaction as an op.
+fn op<A: Analysis>(analysis: &A, name: String, txn: TxnId) -> WitnessOp {
+    let txns = analysis.txns();
+    let all = txns.mops(txn);
+    let mut left = SHOWN_DATUMS_MAX;
+    let mut mops: Vec<Datum> = Vec::new();
+    for mop in all {
+        let mop = analysis.mop(*mop);
+        left = left.saturating_sub(size(&mop));
+        mops.push(mop);
+        if left == 0 && mops.len() < all.len() {
+            mops.push(Datum::Symbol("...".into()));
+            break;
+        }
+    }
+    WitnessOp {
+        name,
+        index: txns.index(txn),
+        process: txns.process(txn),
+        kind: txns.kind(txn),
+        time_ns: txns.time_ns(txn),
+        value: Datum::Vector(mops),
+    }
+}
+
+fn ops<A: Analysis>(analysis: &A, txns: impl Iterator<Item = TxnId>) -> Vec<WitnessOp> {
+    txns.enumerate().map(|(at, txn)| op(analysis, format!("T{}", at + 1), txn)).collect()
+}
+
+/// A cycle, each step with its reason.
+pub(crate) fn explain_cycle<A: Analysis>(analysis: &A, cycle: &Cycle) -> Witness {
+    let txn = |at: usize| TxnId::new(cycle.0[at].0 as usize);
+    let ops = ops(analysis, (0..cycle.len()).map(txn));
+    let steps: Vec<Step> = (0..cycle.len())
+        .map(|from| {
+            let to = (from + 1) % cycle.len();
+            let named = |at: usize| Named { name: &ops[at].name, txn: txn(at) };
+            step(analysis, (from, named(from)), (to, named(to)), cycle.0[from].1)
+        })
+        .collect();
+    let explanation = tell(&ops, &steps);
+    Witness { ops, steps, facts: Vec::new(), explanation }
+}
+
+/// Why one transaction comes before another. Each relation is looked for as it is defined, not as the graph has it.
+fn step<A: Analysis>(
+    analysis: &A,
+    (from, a): (usize, Named<'_>),
+    (to, b): (usize, Named<'_>),
+    relation: Relation,
+) -> Step {
+    let reason = if relation.is_data() { analysis.reason(relation, a, b) } else { None };
+    let (meeting, because) = match (reason, relation) {
+        (Some(Reason { key, value, next_value, because }), _) => (Some((key, value, next_value)), because),
+        (None, Relation::Process) => (None, because_of_process(analysis, a, b)),
+        (None, _) => (None, because_of_time(analysis, a, b)),
+    };
+    let (key, value, next_value) = match meeting {
+        Some((key, value, next_value)) => (Some(key), Some(value), next_value),
+        None => (None, None, None),
+    };
+    Step { from, to, relation: relation.name().into(), key, value, next_value, because }
+}
+
+fn because_of_process<A: Analysis>(analysis: &A, a: Named<'_>, b: Named<'_>) -> String {
+    let process = analysis.txns().process(a.txn).unwrap_or_default();
+    format!("process {process} executed {} before {}", a.name, b.name)
+}
+
+fn because_of_time<A: Analysis>(analysis: &A, a: Named<'_>, b: Named<'_>) -> String {
+    let txns = analysis.txns();
+    let mut text = format!("{} completed at index {},", a.name, txns.index(a.txn));
+    if let (Some(end), Some(begin)) = (txns.time_ns(a.txn), txns.invoked_time_ns(b.txn)) {
+        // Clocks of a test are not as exact as the order in which it recorded.
+        match begin.checked_sub(end) {
+            Some(ns) if ns > 0 => {
+                // Rounded to milliseconds.
+                let ms = (ns + 500_000) / 1_000_000;
+                let _ = write!(text, " {}.{:03} s", ms / 1_000, ms % 1_000);
+            }
+            _ => text.push_str(" just"),
+        }
+    }
+    let invoked = txns.invoked(b.txn).unwrap_or_default();
+    let _ = write!(text, " before the invocation of {} at index {invoked}", b.name);
+    text
+}
+
+/// Anomalies that are no cycles: the transactions, the facts, and one sentence.
+pub(crate) fn explain<A: Analysis>(
+    analysis: &A,
+    txns: &[TxnId],
+    facts: Vec<(&'static str, Datum)>,
+    sentence: impl FnOnce(&[WitnessOp]) -> String,
+) -> Witness {
+    let ops = ops(analysis, txns.iter().copied());
+    let mut explanation = introduce(&ops);
+    explanation.push_str(&sentence(&ops));
+    let facts = facts.into_iter().map(|(name, datum)| (name.into(), datum)).collect();
+    Witness { ops, steps: Vec::new(), facts, explanation }
+}
+
+/// The transactions by their names.
+fn introduce(ops: &[WitnessOp]) -> String {
+    let mut text = String::from("Let:\n");
+    for op in ops {
+        let _ = write!(text, "  {} = {{:index {}, :type :{}", op.name, op.index, op.kind.name());
+        if let Some(process) = op.process {
+            let _ = write!(text, ", :process {process}");
+        }
+        let _ = writeln!(text, ", :value {}}}", op.value);
+    }
+    text.push_str("\nThen:\n");
+    text
+}
+
+/// A cycle as a story that ends in its contradiction.
+fn tell(ops: &[WitnessOp], steps: &[Step]) -> String {
+    let mut text = introduce(ops);
+    for (at, step) in steps.iter().enumerate() {
+        let Step { from, to, because, .. } = step;
+        let (a, b) = (&ops[*from].name, &ops[*to].name);
+        let last = at + 1 == steps.len();
+        let (lead, end) = if last { ("However, ", ": a contradiction!") } else { ("", ".") };
+        let _ = writeln!(text, "  - {lead}{a} < {b}, because {because}{end}");
+    }
+    text
+}

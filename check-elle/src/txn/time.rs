@@ -1,0 +1,142 @@
+//! What processes and the clock say of the order of transactions.
+//!
+//! In **realtime** order an edge for each pair would be too many. The completions form a chain of gates instead: a
+//! transaction leads to the gate of its own completion, a gate to the next one and to the transactions invoked between the
+//! two. So there is a path exactly from each completed transaction to each one invoked later, with two edges a transaction
+//! and one a gate.
+
+use super::columns::Txns;
+use crate::cycle_spec::Suffix;
+use crate::graph::{Graph, Relation};
+use crate::ids::TxnId;
+use history_core::OpKind;
+use rustc_hash::FxHashMap;
+
+/// Process or realtime edges on their way into a graph.
+pub(crate) struct TimeEdges {
+    order: Suffix,
+    /// For each `ok` transaction the next one of its process.
+    next_of_process: Vec<TxnId>,
+    /// How many completed `ok` so far.
+    oks: u32,
+    /// The first gate: one for each `ok` completion follows, in order.
+    base: u32,
+    gates: u32,
+    /// The transactions that may have happened, by how many had completed `ok` before each was invoked.
+    invoked_after: Groups,
+}
+
+/// Transactions in groups.
+#[derive(Default)]
+struct Groups {
+    /// Nondecreasing; its last entry is `members.len()`.
+    start: Vec<u32>,
+    members: Vec<TxnId>,
+}
+
+impl TimeEdges {
+    /// Edges of this order; their gates are the first ones behind the transactions.
+    pub(crate) fn new<M: Copy>(txns: &Txns<M>, order: Suffix) -> TimeEdges {
+        let mut edges = TimeEdges {
+            order,
+            next_of_process: Vec::new(),
+            oks: 0,
+            base: txns.len() as u32,
+            gates: 0,
+            invoked_after: Groups::default(),
+        };
+        match order {
+            Suffix::None => {}
+            Suffix::Process => edges.next_of_process = next_of_process(txns),
+            Suffix::Realtime => {
+                edges.invoked_after = invoked_after(txns);
+                edges.gates = txns.ids().filter(|txn| txns.kind(*txn) == OpKind::Ok).count() as u32;
+            }
+        }
+        edges
+    }
+
+    /// The node behind the last gate.
+    pub(crate) fn end(&self) -> u32 {
+        self.base + self.gates
+    }
+
+    /// Adds the edges of a transaction, the next one that completed `ok`. Whether they relate it to another.
+    pub(crate) fn push(&mut self, graph: &mut Graph, txn: TxnId) -> bool {
+        match self.order {
+            Suffix::None => false,
+            Suffix::Process => {
+                let next = self.next_of_process[txn.at()];
+                if next != TxnId::NONE {
+                    graph.push_edge(next.at() as u32, Relation::Process);
+                }
+                next != TxnId::NONE
+            }
+            Suffix::Realtime => {
+                graph.push_edge(self.base + self.oks, Relation::Realtime);
+                self.oks += 1;
+                // The gates say whether anything comes after it.
+                false
+            }
+        }
+    }
+
+    /// Adds the gates. Whether any transaction comes after another.
+    pub(crate) fn push_gates(&self, graph: &mut Graph) -> bool {
+        let mut related = false;
+        for gate in 0..self.gates {
+            if gate + 1 < self.gates {
+                graph.push_edge(self.base + gate + 1, Relation::Through);
+            }
+            for txn in self.invoked_after.of(gate + 1) {
+                related = true;
+                graph.push_edge(txn.at() as u32, Relation::Through);
+            }
+            graph.end_node();
+        }
+        related
+    }
+}
+
+impl Groups {
+    fn of(&self, group: u32) -> &[TxnId] {
+        let group = group as usize;
+        if group + 1 >= self.start.len() {
+            return &[];
+        }
+        &self.members[self.start[group] as usize..self.start[group + 1] as usize]
+    }
+}
+
+/// A counting sort of transactions by [`Txns::oks_before`].
+fn invoked_after<M: Copy>(txns: &Txns<M>) -> Groups {
+    let known = || txns.ids().filter(|txn| txns.is_possible(*txn)).filter_map(|txn| Some((txn, txns.oks_before(txn)?)));
+    let groups = known().map(|(_, oks)| oks as usize + 1).max().unwrap_or(0);
+    let mut start = vec![0u32; groups + 1];
+    for (_, oks) in known() {
+        start[oks as usize] += 1;
+    }
+    let mut total = 0;
+    for count in &mut start {
+        total += std::mem::replace(count, total);
+    }
+    let mut members = vec![TxnId::NONE; total as usize];
+    let mut next = start.clone();
+    for (txn, oks) in known() {
+        members[next[oks as usize] as usize] = txn;
+        next[oks as usize] += 1;
+    }
+    Groups { start, members }
+}
+
+fn next_of_process<M: Copy>(txns: &Txns<M>) -> Vec<TxnId> {
+    let mut next = vec![TxnId::NONE; txns.len()];
+    let mut last: FxHashMap<i64, TxnId> = FxHashMap::default();
+    for txn in txns.ids().filter(|txn| txns.kind(*txn) == OpKind::Ok) {
+        let Some(process) = txns.process(txn) else { continue };
+        if let Some(before) = last.insert(process, txn) {
+            next[before.at()] = txn;
+        }
+    }
+    next
+}
