@@ -19,63 +19,49 @@ const REGISTERS: Size =
     Size { txns: 2, mops_max: 1, fates: FATES, clocks: CLOCKS, seen: Seen::Any, kind: Kind::Register, clients_max: 2 };
 
 #[test]
-fn probe() {
-    use history_core::History;
-    use oracle::choices::Choices;
-    for (size, name) in [
-        (Size { txns: 2, mops_max: 2, ..REGISTERS }, "2x2"),
-        (Size { txns: 3, ..REGISTERS }, "3x1"),
-        (Size { txns: 4, fates: &[Fate::Ok], seen: Seen::Possible, ..REGISTERS }, "4x1"),
-        (
-            Size {
-                txns: 3,
-                mops_max: 2,
-                fates: &[Fate::Ok],
-                seen: Seen::Possible,
-                clocks: &[oracle::worlds::Clock::None],
-                ..REGISTERS
-            },
-            "3x2 none",
-        ),
-        (
-            Size {
-                txns: 3,
-                mops_max: 2,
-                fates: &[Fate::Ok],
-                seen: Seen::Possible,
-                clocks: &[oracle::worlds::Clock::Some],
-                ..REGISTERS
-            },
-            "3x2 some",
-        ),
-        (Size { txns: 4, mops_max: 1, fates: FATES, seen: Seen::Possible, ..REGISTERS }, "4x1 fates"),
-    ] {
-        let mut choices = Choices::first();
-        let mut n = 0u64;
-        let start = std::time::Instant::now();
-        let mut bad = 0;
-        loop {
-            let text = oracle::worlds::history(&mut choices, &size);
-            if n % 53 == 0 && bad < 3 {
-                let history = History::parse(&text).unwrap();
-                for sources in Sources::combinations() {
-                    for model in laws::models() {
-                        let models = [model];
-                        let q = Question::of_registers(&models, sources);
-                        if let Ok(j) = oracle::judge(&history, &q) {
-                            if let Err(why) = laws::hold(&history, &q, j.verdict) {
-                                bad += 1;
-                                println!("{name} {why} {model} {sources:?}\n{text}");
-                            }
-                        }
-                    }
-                }
-            }
-            n += 1;
-            if !choices.advance() {
-                break;
-            }
-        }
-        println!("{name} {n} {:?}", start.elapsed());
-    }
+fn the_checker_agrees_on_the_cases() {
+    assert_eq!(checker_errs(CASES), [""; 0]);
+}
+
+/// Judges every history of a world, or only `samples` of them, with every combination of sources, under one of the models
+/// that there are laws for; garbage reads are asked for in every other history.
+fn judge_all(size: &Size, samples: Option<u64>) -> u64 {
+    let models: Vec<[&str; 1]> = laws::models().map(|model| [model]).collect();
+    judge_each(size, samples, |number| {
+        let models = &models[(number * 5 / 3) as usize % models.len()];
+        let anomalies: &[&str] = if number % 2 == 0 { &["garbage-read"] } else { &[] };
+        Sources::combinations()
+            .map(|sources| Question { anomalies, ..Question::of_registers(models, sources) })
+            .collect()
+    })
+}
+
+#[test]
+fn two_transactions_of_two_micro_ops() {
+    let size = Size { mops_max: 2, ..REGISTERS };
+    assert_eq!(judge_all(&size, None), 58_206);
+}
+
+#[test]
+fn three_transactions_of_one_micro_op() {
+    let size = Size { txns: 3, ..REGISTERS };
+    assert_eq!(judge_all(&size, None), 73_940);
+}
+
+#[test]
+fn four_transactions_of_one_micro_op() {
+    let size = Size { txns: 4, fates: &[Fate::Ok], seen: Seen::Possible, ..REGISTERS };
+    assert_eq!(judge_all(&size, None), 28_512);
+}
+
+#[test]
+fn three_transactions_of_two_micro_ops() {
+    let size = Size { txns: 3, mops_max: 2, ..REGISTERS };
+    judge_all(&size, Some(20_000));
+}
+
+#[test]
+fn four_transactions_of_two_micro_ops() {
+    let size = Size { txns: 4, mops_max: 2, ..REGISTERS };
+    judge_all(&size, Some(20_000));
 }

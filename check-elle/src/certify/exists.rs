@@ -174,7 +174,7 @@ fn pairs(from: &[usize], to: &[usize]) -> Vec<(usize, usize)> {
 fn precedes(from: &Txn, to: &Txn, order: Order) -> bool {
     match order {
         Order::None => false,
-        Order::Process => from.is_ok() && to.is_ok() && from.is_before_in_process(to),
+        Order::Process => from.is_before_in_process(to),
         Order::Realtime => from.is_before_in_realtime(to),
     }
 }

@@ -121,9 +121,13 @@ impl Txn {
         self.writes().any(|write| write == (key, value))
     }
 
-    /// Whether it is before another in the order of their process.
+    /// Whether it is before another in the order of their process, which knows only what was ok.
     pub(super) fn is_before_in_process(&self, other: &Txn) -> bool {
-        self.process.is_some() && self.process == other.process && self.index < other.index
+        self.is_ok()
+            && other.is_ok()
+            && self.process.is_some()
+            && self.process == other.process
+            && self.index < other.index
     }
 
     /// Whether it was over, and known to be, when another began.

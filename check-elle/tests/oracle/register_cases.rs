@@ -118,10 +118,9 @@ pub(crate) const CASES: &[Case] = &[
         "G-single-item",
         "0 ok wx1\n0 ok wx2 wy1\n1 ok rx1 ry1",
     ),
-    invalid(
-        "the same, of which one is info",
+    valid(
+        "the same, of which one is info: it is no part of a process",
         (SERIALIZABLE, SEQUENTIAL),
-        "G-single-item",
         "0 ok wx1\n0 info wx2 wy1\n1 ok rx1 ry1",
     ),
     valid("the same, of which one failed", (SERIALIZABLE, SEQUENTIAL), "0 ok wx1\n0 fail wx2\n0 ok wy1\n1 ok rx1 ry1"),

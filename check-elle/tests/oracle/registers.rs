@@ -8,7 +8,7 @@ pub(crate) struct Sources<'a> {
     pub(crate) wfr_keys: bool,
     pub(crate) sequential_keys: bool,
     pub(crate) linearizable_keys: bool,
-    /// Indices of transactions.
+    /// Indices of transactions, or of their invocations.
     pub(crate) transaction_order: Option<&'a [u64]>,
 }
 
@@ -110,12 +110,12 @@ fn wfr_keys(world: &World) -> Vec<Edge> {
 
 /// Each transaction that touched a key, and the next one of the process that did.
 fn sequential_keys(world: &World) -> Vec<Edge> {
-    in_rows(world, |a, b| is_before_in_process(a, b))
+    in_rows(world, is_before_in_process)
 }
 
 /// Each transaction that touched a key, and the next one in the order that did.
 fn transaction_order(world: &World, order: &[u64]) -> Vec<Edge> {
-    let place = |txn: &Txn| order.iter().position(|index| *index == txn.index);
+    let place = |txn: &Txn| order.iter().position(|index| *index == txn.index || Some(*index) == txn.invoked);
     in_rows(world, |a, b| place(a).zip(place(b)).is_some_and(|(a, b)| a < b))
 }
 
@@ -150,9 +150,9 @@ fn touches(txn: &Txn, key: Name) -> bool {
     txn.external_read(key).is_some() || txn.external_write(key).is_some()
 }
 
-/// What a process did later, be it only perhaps.
-pub(crate) fn is_before_in_process(a: &Txn, b: &Txn) -> bool {
-    a.is_ok() && b.may_have_happened() && a.process.is_some() && a.process == b.process && a.index < b.index
+/// The order of a process is that of its ok transactions.
+fn is_before_in_process(a: &Txn, b: &Txn) -> bool {
+    a.is_ok() && b.is_ok() && a.process.is_some() && a.process == b.process && a.index < b.index
 }
 
 fn world_read<'a>(world: &'a World, txn: &'a Txn) -> impl Iterator<Item = (Name, Version)> {

@@ -72,6 +72,7 @@ impl Txn {
     }
 
     /// What it read of a register, if that was the first thing it did to it and somebody knows.
+    #[expect(clippy::option_option, reason = "a version may be nil")]
     pub(crate) fn external_read(&self, key: Name) -> Option<Option<Name>> {
         let is_of_key = |mop: &&Mop| matches!(mop, Mop::Write(k, _) | Mop::Read(k, _) if *k == key);
         match self.mops.iter().find(is_of_key)? {

@@ -26,7 +26,7 @@ pub(in crate::certify) fn internal(claims: &Claim<'_>) -> Result<(), Uncertified
 /// An ok op read what nobody wrote.
 pub(in crate::certify) fn garbage_read(claims: &Claim<'_>) -> Result<(), Uncertified> {
     let [txn] = claims.txns()?;
-    let (key, value) = (claims.fact("key")?, claims.fact("value")?);
+    let (key, value) = (claims.fact("key")?, claims.fact("element")?);
     let read = read_of(claims, txn)?;
     claim_ok(txn)?;
     claim(read.seen == *value, || format!("the read does not show {value}"))?;
@@ -49,17 +49,8 @@ pub(in crate::certify) fn cyclic_versions(claims: &Claim<'_>, asked: &Sources) -
         .ok_or_else(|| Uncertified::new(format!("the sources {} do not contradict each other", list(stated))))?;
     claim(keys(claims.log).contains(key), || format!("the history has no key {key}"))?;
     let edges = edges(claims.log, refused, key);
-    let sorted = |mut values: Vec<String>| {
-        values.sort();
-        values
-    };
-    // Two versions may have one value.
-    let named = sorted(scc.iter().map(Datum::to_string).collect());
-    let is_named = |component: &Vec<Version>| {
-        let values = component.iter().map(|version| version.value.as_ref().unwrap_or(&Datum::Nil).to_string());
-        sorted(values.collect()) == named
-    };
-    claim(components(&edges).any(|component| is_named(&component)), || {
+    let part = claims.fact("scc-size").ok();
+    claim(components(&edges).any(|component| is_named(&component, scc, part)), || {
         format!("versions {} of key {key} are not all of those that come after each other", list(scc))
     })?;
     for txn in &claims.txns {
@@ -68,6 +59,17 @@ pub(in crate::certify) fn cyclic_versions(claims: &Claim<'_>, asked: &Sources) -
         })?;
     }
     Ok(())
+}
+
+/// Whether these are the values of all versions of a component, or, where its size is given, of some of them. Two versions
+/// may have one value.
+fn is_named(component: &[Version], values: &[Datum], size: Option<&Datum>) -> bool {
+    let mut left: Vec<&Version> = component.iter().collect();
+    let all_there = values.iter().all(|value| {
+        let at = left.iter().position(|version| version.has_value(value));
+        at.map(|at| left.swap_remove(at)).is_some()
+    });
+    all_there && !values.is_empty() && size.map_or(left.is_empty(), |size| *size == Datum::from(component.len() as u64))
 }
 
 /// The versions that come after each other, a group for each of them.

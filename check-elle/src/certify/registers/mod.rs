@@ -16,7 +16,7 @@ pub(super) struct Registers<'a> {
 }
 
 impl Workload for Registers<'_> {
-    /// A read of nil is of the initial version if the transaction is ok, else it says nothing.
+    /// Only reads of ok transactions say anything; nil is the initial version.
     fn mop(&self, item: &Datum, kind: OpKind) -> Result<Mop, Uncertified> {
         let bad = || Uncertified::new(format!("{item} is no micro-op of rw-register"));
         let (f, key, value) = parts(item).ok_or_else(bad)?;
@@ -24,9 +24,7 @@ impl Workload for Registers<'_> {
         match (f, &value) {
             ("w", Datum::Nil) => Err(bad()),
             ("w", _) => Ok(Mop::Write { key, value }),
-            ("r", _) if kind == OpKind::Invoke => Ok(Mop::Read { key, seen: None }),
-            ("r", Datum::Nil) => Ok(Mop::Read { key, seen: (kind == OpKind::Ok).then_some(value) }),
-            ("r", _) => Ok(Mop::Read { key, seen: Some(value) }),
+            ("r", _) => Ok(Mop::Read { key, seen: (kind == OpKind::Ok).then_some(value) }),
             _ => Err(bad()),
         }
     }

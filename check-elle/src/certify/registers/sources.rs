@@ -22,8 +22,8 @@ pub struct Sources {
     pub sequential_keys: bool,
     /// The versions of each key follow real time.
     pub linearizable_keys: bool,
-    /// The versions of each key follow this order of transactions: the index of each one's completion, or of its invocation
-    /// if it never completed.
+    /// The versions of each key follow this order of transactions: the index of each one's completion, or of its invocation.
+    /// Of several places in it the first counts.
     pub transaction_order: Option<Vec<u64>>,
 }
 
@@ -137,7 +137,7 @@ impl Source<'_> {
                 versions.flatten().map(|version| (Version::of_value(None), version)).collect()
             }
             Source::TransactionOrder(order) => {
-                let place = |txn: &Txn| order.iter().position(|index| *index == txn.index);
+                let place = |txn: &Txn| order.iter().position(|i| *i == txn.index || Some(*i) == txn.invoked);
                 let mut placed: Vec<(usize, &Txn)> = txns().filter_map(|txn| Some((place(txn)?, txn))).collect();
                 placed.sort_by_key(|(place, _)| *place);
                 placed.windows(2).filter_map(|pair| edge(log, pair[0].1, pair[1].1, key)).collect()
