@@ -56,7 +56,12 @@ pub(crate) fn compare(
     Ok(report)
 }
 
-fn agree(history: &History, question: &Question<'_>, report: &Report) -> Result<(), String> {
+/// Whether a report says what the oracle says.
+///
+/// # Errors
+///
+/// In what they differ, or why a witness proves nothing.
+pub(crate) fn agree(history: &History, question: &Question<'_>, report: &Report) -> Result<(), String> {
     match judge(history, question) {
         Ok(judgement) => agree_on(&judgement, report)?,
         Err(_) => same("verdict of a malformed history", &Verdict::Unknown, &report.verdict)?,

@@ -9,6 +9,7 @@ use super::{Question, Workload};
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) models: &'static [&'static str],
+    pub(crate) anomalies: &'static [&'static str],
     pub(crate) workload: Workload<'static>,
     pub(crate) history: &'static str,
     /// The anomaly types, in any order.
@@ -19,7 +20,7 @@ pub(crate) struct Case {
 
 impl Case {
     pub(crate) fn question(&self) -> Question<'static> {
-        Question { models: self.models, anomalies: &[], workload: self.workload }
+        Question { models: self.models, anomalies: self.anomalies, workload: self.workload }
     }
 }
 
@@ -33,11 +34,11 @@ const fn invalid(
     types: &'static str,
     history: &'static str,
 ) -> Case {
-    Case { name, models, workload: Workload::ListAppend, history, types, verdict: "false" }
+    Case { name, models, anomalies: &[], workload: Workload::ListAppend, history, types, verdict: "false" }
 }
 
 const fn valid(name: &'static str, models: &'static [&'static str], history: &'static str) -> Case {
-    Case { name, models, workload: Workload::ListAppend, history, types: "", verdict: "true" }
+    Case { name, models, anomalies: &[], workload: Workload::ListAppend, history, types: "", verdict: "true" }
 }
 
 /// Nothing relates the transactions.
@@ -45,6 +46,7 @@ const fn unrelated(name: &'static str, history: &'static str) -> Case {
     Case {
         name,
         models: STRICT,
+        anomalies: &[],
         workload: Workload::ListAppend,
         history,
         types: "empty-transaction-graph",
@@ -215,6 +217,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         name: "appended twice",
         models: STRICT,
+        anomalies: &[],
         workload: Workload::ListAppend,
         history: "0 ok ax1\n1 ok ax1\n2 ok rx[1]",
         types: "",

@@ -1,6 +1,6 @@
 //! Judging many histories: all that a world holds, or cases, by the checker, by the oracle, and by what the levels mean.
 
-use super::against::{checker, compare};
+use super::against::{agree, checker, compare};
 use super::cases::{Case, edn};
 use super::choices::Choices;
 use super::lattice::Names;
@@ -19,7 +19,13 @@ pub(crate) fn judge_each<'a>(size: &Size, samples: Option<u64>, questions: impl 
             choices = Choices::Random(judged);
         }
         let text = history(&mut choices, size);
-        wrong.extend(questions(judged).iter().filter_map(|question| judge_one(&text, question).err()));
+        let parsed = History::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        for question in questions(judged) {
+            if let Err(why) = judge_one(&parsed, &question) {
+                let Question { models, anomalies, workload } = question;
+                wrong.push(format!("{why}\nmodels {models:?}, anomalies {anomalies:?}, {workload:?}\n{text}"));
+            }
+        }
         judged += 1;
         let more = match samples {
             Some(samples) => judged < samples,
@@ -32,11 +38,10 @@ pub(crate) fn judge_each<'a>(size: &Size, samples: Option<u64>, questions: impl 
     }
 }
 
-fn judge_one(text: &str, question: &Question<'_>) -> Result<(), String> {
-    let report = compare(text, question, checker)?;
-    let history = History::parse(text).map_err(|error| error.to_string())?;
-    laws::hold(&history, question, report.verdict)
-        .map_err(|why| format!("{why}\nmodels {:?}, {:?}\n{text}", question.models, question.workload))
+fn judge_one(history: &History, question: &Question<'_>) -> Result<(), String> {
+    let report = checker(history, question);
+    agree(history, question, &report)?;
+    laws::hold(history, question, report.verdict)
 }
 
 /// In how many histories of a world the laws catch one who always says valid, and one who always says invalid.

@@ -16,6 +16,7 @@ pub(crate) mod messy;
 pub(crate) mod register_cases;
 pub(crate) mod registers;
 pub(crate) mod semantic;
+pub(crate) mod tamper;
 pub(crate) mod text;
 pub(crate) mod world;
 pub(crate) mod worlds;

@@ -23,7 +23,7 @@ const fn case(
     verdict: &'static str,
     history: &'static str,
 ) -> Case {
-    Case { name, models, workload: Workload::RwRegister(sources), history, types, verdict }
+    Case { name, models, anomalies: &[], workload: Workload::RwRegister(sources), history, types, verdict }
 }
 
 const fn invalid(
@@ -166,6 +166,11 @@ pub(crate) const CASES: &[Case] = &[
     invalid("internal, after a write", (STRICT, ALL), "internal empty-transaction-graph", "0 ok wx1 rx?"),
     invalid("internal, after a read of nil", (STRICT, ALL), "internal", "0 ok rx? rx1\n1 ok wx1"),
     invalid("internal, after a read", (STRICT, NONE), "internal", "0 ok rx1 rx2\n1 ok wx1\n2 ok wx2"),
+    Case {
+        anomalies: &["garbage-read"],
+        ..invalid("garbage", (STRICT, NONE), "garbage-read", "0 ok rx? ry9\n1 ok wx1\n2 ok wy3")
+    },
+    valid("garbage that nobody asked for", (STRICT, NONE), "0 ok rx? ry9\n1 ok wx1\n2 ok wy3"),
     invalid("lost update", (STRICT, NONE), "lost-update G2-item", "0 ok rx? wx1\n1 ok rx? wx2"),
     invalid(
         "lost update past the first version",

@@ -53,7 +53,10 @@ pub(in crate::certify) fn cyclic_versions(claims: &Claim<'_>, asked: &Sources) -
     claim(components(&edges).any(|component| is_named(&component, scc, part)), || {
         format!("versions {} of key {key} are not all of those that come after each other", list(scc))
     })?;
-    for txn in &claims.txns {
+    // The ops only help to see it.
+    for (at, txn) in claims.txns.iter().enumerate() {
+        let twice = claims.txns[..at].iter().any(|other| other.index == txn.index);
+        claim(!twice, || format!("op {} is named twice", txn.index))?;
         claim(txn.mops.iter().any(|mop| mop.is_of(key)), || {
             format!("op {} has nothing to do with key {key}", txn.index)
         })?;
