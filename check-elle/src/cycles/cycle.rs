@@ -35,6 +35,28 @@ impl Cycle {
         nodes.windows(2).all(|pair| pair[0] != pair[1])
     }
 
+    /// The target of the step that leads back the farthest, by the numbers of transactions.
+    pub(crate) fn farthest_back(&self) -> u32 {
+        let next = self.0.iter().cycle().skip(1);
+        let steps = self.0.iter().zip(next).map(|(a, b)| (a.0, b.0));
+        steps.max_by_key(|(from, to)| i64::from(*from) - i64::from(*to)).map_or(0, |(_, to)| to)
+    }
+
+    /// Of a closed walk the part that passes no transaction twice and still holds a step of this relation.
+    pub(crate) fn simplified(mut self, relation: Relation) -> Cycle {
+        'again: loop {
+            for (at, (node, _)) in self.0.iter().enumerate() {
+                let Some(later) = self.0[at + 1..].iter().position(|(other, _)| other == node) else { continue };
+                let inner: Vec<_> = self.0.splice(at..=at + later, []).collect();
+                if inner.iter().any(|(_, own)| *own == relation) {
+                    self.0 = inner;
+                }
+                continue 'again;
+            }
+            return self;
+        }
+    }
+
     /// The same cycle, begun at its first transaction, with other numbers for the nodes.
     pub(crate) fn renumbered(mut self, number: impl Fn(&u32) -> u32) -> Cycle {
         for (node, _) in &mut self.0 {

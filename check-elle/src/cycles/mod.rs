@@ -96,3 +96,6 @@ fn find_in(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

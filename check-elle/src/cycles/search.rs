@@ -23,9 +23,12 @@
 //!   kept a G-nonadjacent from being found, this finds one or the other, and the cycle is reported as what it is.
 //!
 //! Existence is always decided. How short the cycle is depends on [`EFFORT_EDGES`]: within it, it is a shortest of its kind.
+//! So it is where a few edges close all cycles of a component, however large that is: see [`Search::shortest_of_all`].
 
 use super::{Cycle, order_relation};
 use crate::cycle_spec::{CycleSpec, Family};
+use crate::graph::back_edges::{Edge, back_edges};
+use crate::graph::counted::Counted;
 use crate::graph::path::{Effort, Outcome, Towards, Walker};
 use crate::graph::reach::{self, Pair};
 use crate::graph::scc::{Components, Digraph, Masked, Nonadjacent, components};
@@ -40,14 +43,6 @@ const SIMPLE_STEPS_MAX: u64 = 1_000_000;
 pub(super) struct Search<'g> {
     graph: &'g Graph,
     walker: Walker,
-}
-
-/// An edge, and the node it leaves.
-#[derive(Clone, Copy, Debug)]
-struct Edge {
-    from: u32,
-    number: u32,
-    to: u32,
 }
 
 impl<'g> Search<'g> {
@@ -84,7 +79,8 @@ impl<'g> Search<'g> {
         let masked = Masked { graph: self.graph, mask };
         let found = components(&masked);
         let candidates: Vec<Edge> = self.edges(required).filter(|edge| found.same(edge.from, edge.to)).collect();
-        self.shortest(&masked, &found, &candidates)
+        let counted = Counted { graph: self.graph, mask, counted: required, once: false };
+        self.shortest(&masked, &found, &candidates, counted)
     }
 
     /// A shortest cycle of one rw edge and otherwise edges in `mask`.
@@ -108,15 +104,28 @@ impl<'g> Search<'g> {
         let mut closed = closed.into_iter();
         candidates.retain(|_| closed.next().flatten() != Some(false));
         candidates.insert(0, known);
-        self.shortest(&masked, &found, &candidates)
+        let with_rw = mask.with(Relation::Rw);
+        let counted = Counted { graph: self.graph, mask: with_rw, counted: Relation::Rw, once: true };
+        self.shortest(&masked, &found, &candidates, counted)
     }
 
     /// The shortest of the cycles that lead through one of the candidates and then back along `edges`. There is a way back
-    /// for the first one.
-    fn shortest(&mut self, edges: &impl Digraph, found: &Components, candidates: &[Edge]) -> Option<Cycle> {
+    /// for the first one. They are the cycles of `counted`.
+    fn shortest(
+        &mut self,
+        edges: &impl Digraph,
+        found: &Components,
+        candidates: &[Edge],
+        counted: Counted<'_>,
+    ) -> Option<Cycle> {
         let mut effort = Effort(EFFORT_EDGES);
         let mut best: Option<Cycle> = None;
-        for candidate in candidates {
+        for (at, candidate) in candidates.iter().enumerate() {
+            if at == 1
+                && let Some(shortest) = best.as_ref().and_then(|best| self.shortest_of_all(best, counted))
+            {
+                return Some(shortest);
+            }
             let steps_max = match &best {
                 None => u32::MAX,
                 // Nothing is shorter than there and back.
@@ -134,6 +143,34 @@ impl<'g> Search<'g> {
             }
         }
         best
+    }
+
+    /// The shortest of the cycles of `counted`, of which one is known; `None` if that would take too long.
+    ///
+    /// Every cycle holds a back edge of any depth-first search, so it is enough to find the shortest closed walk through each
+    /// of those. (The shortest of all passes no node twice: else it would fall apart there, and the part with the counted edge
+    /// would be shorter.) Where a few reads close a large component, a search that begins behind them has few back edges.
+    fn shortest_of_all(&mut self, known: &Cycle, counted: Counted<'_>) -> Option<Cycle> {
+        let masked = Masked { graph: self.graph, mask: counted.mask };
+        // A walk may look at each edge twice.
+        let most = EFFORT_EDGES / (2 * self.graph.edges() as u64 + 1);
+        let back = back_edges(&masked, known.farthest_back(), usize::try_from(most).ok()?)?;
+        let mut best = known.clone();
+        for edge in back {
+            let relation = self.graph.edge(edge.number).1;
+            let is_counted = relation == counted.counted;
+            // Shorter than the best: an edge behind a gate is no step.
+            let Some(steps_max) = best.len().checked_sub(if relation == Relation::Through { 1 } else { 2 }) else {
+                break;
+            };
+            let ends = (2 * edge.to + u32::from(is_counted), 2 * edge.from + 1);
+            let mut unlimited = Effort(u64::MAX);
+            let walk = self.walker.shortest(self.graph, &counted, ends, steps_max as u32, &mut unlimited);
+            if let Outcome::Path(path) = walk {
+                best = self.close(&edge, path).simplified(counted.counted);
+            }
+        }
+        Some(best)
     }
 
     fn close(&self, first: &Edge, path: Vec<u32>) -> Cycle {

@@ -4,6 +4,8 @@
 //! transaction, joined by edges that stand for no relation of their own ([`Relation::Through`]). A step of a path is an
 //! edge that leaves a transaction, with the `Through` edges behind it.
 
+pub(crate) mod back_edges;
+pub(crate) mod counted;
 pub(crate) mod path;
 pub(crate) mod reach;
 pub(crate) mod scc;
