@@ -31,7 +31,7 @@ pub(crate) struct Versions {
 
 impl Sources<'_> {
     /// All sources but an order of transactions, in every combination.
-    pub(crate) fn combinations() -> impl Iterator<Item = Sources<'static>> {
+    pub(crate) fn combinations() -> impl Iterator<Item = Sources<'static>> + Clone {
         (0..8).map(|bits| Sources {
             wfr_keys: bits & 1 != 0,
             sequential_keys: bits & 2 != 0,
