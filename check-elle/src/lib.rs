@@ -18,6 +18,7 @@ pub mod lattice;
 pub mod list_append;
 pub mod model;
 mod names;
+mod parallel;
 pub mod rw_register;
 mod set;
 mod txn;

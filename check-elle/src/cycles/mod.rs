@@ -16,6 +16,7 @@ use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::{CYCLES, Suffix};
 use crate::graph::scc::{Masked, components};
 use crate::graph::{Graph, Mask, Relation};
+use crate::parallel;
 use history_core::{Budget, Spent};
 
 /// The relation that gives a suffix to the types of cycles with it.
@@ -43,58 +44,76 @@ pub(crate) struct Found {
     pub(crate) spent: Option<Spent>,
 }
 
-/// Finds them in a graph whose edges beside ww, wr and rw are of `order`. The budget is looked at before each search of a
-/// component for a type; a search counts as many states as the component has nodes and edges. Components: O(nodes + edges). Within a component see [`search`].
+/// What was found in one component, and how many states it took.
+#[derive(Default)]
+struct Part {
+    found: Found,
+    states: u64,
+}
+
+/// Finds them in a graph whose edges beside ww, wr and rw are of `order`.
+///
+/// The budget is looked at before each search of a component for a type; a search counts as many states as the component
+/// has nodes and edges. Whatever the number of threads, components count in their order, up to the first that goes beyond the
+/// limit of states. Components: O(nodes + edges). Within a component see [`search`].
 pub(crate) fn find(graph: &Graph, order: Suffix, budget: &Budget) -> Found {
-    let mut found = Found::default();
+    let components = components(&Masked { graph, mask: Mask::ALL }).large;
+    let worth = components.len() > 1 && graph.txns as usize >= parallel::WORTH_TXNS;
+    let mut all = Found::default();
     let mut states = 0;
-    for nodes in components(&Masked { graph, mask: Mask::ALL }).large {
-        let searched = find_in(graph, &nodes, order, &mut found, &mut |cost| {
-            states += cost;
-            budget.check(states, 0)
-        });
-        if let Err(spent) = searched {
-            found.spent = Some(spent);
+    for part in parallel::map(worth, &components, |nodes| find_in(graph, nodes, order, budget)) {
+        states += part.states;
+        let spent = part.found.spent.or(budget.check(states, 0).err());
+        all.add(part.found);
+        if spent.is_some() {
+            all.spent = spent;
             break;
         }
     }
-    found
+    all
 }
 
-fn find_in(
-    graph: &Graph,
-    nodes: &[u32],
-    order: Suffix,
-    found: &mut Found,
-    spend: &mut dyn FnMut(u64) -> Result<(), Spent>,
-) -> Result<(), Spent> {
-    let part = graph.induced(nodes);
-    let cost = u64::from(part.nodes()) + part.edges() as u64;
-    spend(cost)?;
-    let outer = |node: &u32| nodes[*node as usize];
-    for (anomaly, txns) in exists::find(&part, order) {
-        let txns: Vec<u32> = txns.iter().map(outer).collect();
-        match found.exists.iter_mut().find(|(known, _)| *known == anomaly) {
-            None => found.exists.push((anomaly, txns)),
-            Some((_, smallest)) if txns.len() < smallest.len() => *smallest = txns,
-            Some(_) => {}
+impl Found {
+    /// Adds what was found in the next component.
+    fn add(&mut self, next: Found) {
+        self.cycles.extend(next.cycles);
+        for (anomaly, txns) in next.exists {
+            match self.exists.iter_mut().find(|(known, _)| *known == anomaly) {
+                None => self.exists.push((anomaly, txns)),
+                Some((_, smallest)) if txns.len() < smallest.len() => *smallest = txns,
+                Some(_) => {}
+            }
         }
     }
-    let mut search = search::Search::new(&part);
+}
+
+fn find_in(graph: &Graph, nodes: &[u32], order: Suffix, budget: &Budget) -> Part {
+    let graph = graph.induced(nodes);
+    let cost = u64::from(graph.nodes()) + graph.edges() as u64;
+    let outer = |node: &u32| nodes[*node as usize];
+    let mut part = Part { states: cost, ..Part::default() };
+    for (anomaly, txns) in exists::find(&graph, order) {
+        part.found.exists.push((anomaly, txns.iter().map(outer).collect()));
+    }
+    let mut search = search::Search::new(&graph);
     let mut implied = AnomalySet::EMPTY;
     for spec in CYCLES.iter().filter(|spec| has(order, spec.suffix)) {
         if implied.contains(spec.anomaly) {
             continue;
         }
-        spend(cost)?;
+        part.states += cost;
+        if let Err(spent) = budget.check(part.states, 0) {
+            part.found.spent = Some(spent);
+            break;
+        }
         let Some(cycle) = search.find(*spec) else { continue };
         // What was found is reported as what it is.
         let anomaly = cycle.anomaly();
         implied.insert(anomaly);
         implied = implied.union(anomaly.implied());
-        found.cycles.push((anomaly, cycle.renumbered(outer)));
+        part.found.cycles.push((anomaly, cycle.renumbered(outer)));
     }
-    Ok(())
+    part
 }
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ impl<'g> Search<'g> {
         let masked = Masked { graph: self.graph, mask };
         let found = components(&masked);
         let candidates: Vec<Edge> = self.edges(required).filter(|edge| found.same(edge.from, edge.to)).collect();
-        let counted = Counted { graph: self.graph, mask, counted: required, once: false };
+        let counted = Counted { graph: self.graph, mask, relation: required, once: false };
         self.shortest(&masked, &found, &candidates, counted)
     }
 
@@ -105,7 +105,7 @@ impl<'g> Search<'g> {
         candidates.retain(|_| closed.next().flatten() != Some(false));
         candidates.insert(0, known);
         let with_rw = mask.with(Relation::Rw);
-        let counted = Counted { graph: self.graph, mask: with_rw, counted: Relation::Rw, once: true };
+        let counted = Counted { graph: self.graph, mask: with_rw, relation: Relation::Rw, once: true };
         self.shortest(&masked, &found, &candidates, counted)
     }
 
@@ -158,7 +158,7 @@ impl<'g> Search<'g> {
         let mut best = known.clone();
         for edge in back {
             let relation = self.graph.edge(edge.number).1;
-            let is_counted = relation == counted.counted;
+            let is_counted = relation == counted.relation;
             // Shorter than the best: an edge behind a gate is no step.
             let Some(steps_max) = best.len().checked_sub(if relation == Relation::Through { 1 } else { 2 }) else {
                 break;
@@ -167,7 +167,7 @@ impl<'g> Search<'g> {
             let mut unlimited = Effort(u64::MAX);
             let walk = self.walker.shortest(self.graph, &counted, ends, steps_max as u32, &mut unlimited);
             if let Outcome::Path(path) = walk {
-                best = self.close(&edge, path).simplified(counted.counted);
+                best = self.close(&edge, path).simplified(counted.relation);
             }
         }
         Some(best)

@@ -46,7 +46,9 @@ fn build(edges: &[Edge], crowds: &[Crowd]) -> Graph {
         graph.end_node();
     }
     for (_, after, _) in crowds {
-        after.iter().for_each(|txn| graph.push_edge(*txn, Relation::Through));
+        for txn in after {
+            graph.push_edge(*txn, Relation::Through);
+        }
         graph.end_node();
     }
     graph

@@ -3,13 +3,13 @@
 use super::scc::Digraph;
 use super::{Graph, Mask, Relation};
 
-/// By those edges whose relation is in `mask`. Node `2n` stands for node n before an edge of the `counted` relation, `2n + 1`
+/// By those edges whose relation is in `mask`. Node `2n` stands for node n before an edge of this `relation`, `2n + 1`
 /// for it after one.
 #[derive(Clone, Copy)]
 pub(crate) struct Counted<'g> {
     pub(crate) graph: &'g Graph,
     pub(crate) mask: Mask,
-    pub(crate) counted: Relation,
+    pub(crate) relation: Relation,
     /// Whether a second such edge is not to be followed.
     pub(crate) once: bool,
 }
@@ -31,7 +31,7 @@ impl Digraph for Counted<'_> {
             return None;
         }
         let taken = node % 2 == 1;
-        if relation != self.counted {
+        if relation != self.relation {
             return Some(2 * to + u32::from(taken));
         }
         (!(taken && self.once)).then_some(2 * to + 1)

@@ -11,6 +11,7 @@ use crate::cycle_spec::Suffix;
 use crate::graph::Relation;
 use crate::ids::{ElemId, KeyId, StateId, TxnId};
 use crate::intern::Interner;
+use crate::parallel;
 use crate::txn::report::Analysis;
 use crate::txn::story::{Named, Reason};
 use crate::txn::{TxnGraph, Txns};
@@ -38,9 +39,13 @@ struct Meeting {
 
 impl Lists {
     pub(crate) fn new(interner: Interner, states: States, txns: Txns<Mop>, found: Findings) -> Lists {
-        let orders = Orders::infer(&states, &txns);
-        let readers = Readers::infer(&states, &txns);
-        let direct = direct::find(&states, &txns, &orders, found);
+        let worth = txns.len() >= parallel::WORTH_TXNS;
+        let judge = || {
+            let orders = Orders::infer(&states, &txns);
+            let direct = direct::find(&states, &txns, &orders, found);
+            (orders, direct)
+        };
+        let (readers, (orders, direct)) = parallel::both(worth, || Readers::infer(&states, &txns), judge);
         Lists { interner, states, txns, orders, readers, direct }
     }
 

@@ -12,6 +12,7 @@ use crate::cycle_spec::Suffix;
 use crate::graph::Relation;
 use crate::ids::{KeyId, TxnId, VersionId};
 use crate::intern::Interner;
+use crate::parallel;
 use crate::txn::report::Analysis;
 use crate::txn::story::{Named, Reason};
 use crate::txn::{TxnGraph, Txns};
@@ -39,8 +40,10 @@ impl Registers {
     ) -> Registers {
         let Findings { touches, internal, updates, .. } = found;
         let touches = Touches::new(touches, &versions);
-        let order = Order::infer(Inference { versions: &versions, txns: &txns, touches: &touches }, sources);
-        let direct = direct::find(&versions, &txns, internal, updates);
+        let from = Inference { versions: &versions, txns: &txns, touches: &touches };
+        let worth = txns.len() >= parallel::WORTH_TXNS;
+        let find = || direct::find(&versions, &txns, internal, updates);
+        let (order, direct) = parallel::both(worth, || Order::infer(from, sources), find);
         let unused = [
             (Source::WfrKeys, sources.wfr_keys),
             (Source::SequentialKeys, sources.sequential_keys),

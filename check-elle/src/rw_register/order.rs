@@ -7,6 +7,7 @@ use super::sources::{Edge, Inference, Source, Sources};
 use super::versions::Versions;
 use crate::graph::scc::{Digraph, components};
 use crate::ids::{KeyId, TxnId, VersionId};
+use crate::parallel;
 use rustc_hash::FxHashMap;
 
 #[derive(Debug)]
@@ -109,8 +110,13 @@ impl Order {
         if sources.linearizable_keys {
             let spans = from.spans();
             // Whether there is a cycle depends on all versions, what comes of it only on those that somebody left behind.
-            if order.makes_sense(from, Source::LinearizableKeys, &edges, &from.linearizable(&spans, |_| true)) {
-                edges.extend(from.linearizable(&spans, |version| from.versions.installer(version).is_some()));
+            let worth = from.txns.len() >= parallel::WORTH_TXNS;
+            let installed = || from.linearizable(&spans, |version| from.versions.installer(version).is_some());
+            let all = || from.linearizable(&spans, |_| true);
+            let (makes_sense, installed) =
+                parallel::both(worth, || order.makes_sense(from, Source::LinearizableKeys, &edges, &all()), installed);
+            if makes_sense {
+                edges.extend(installed);
             }
         }
         order.after = Successors::new(from.versions.version.len(), &[&edges]);
