@@ -151,7 +151,6 @@ pub fn rw_register(history: &History, sources: &Sources, anomaly: &str, witness:
     let claim = Claim { log: &log, workload: &registers, txns: log.all_described(witness, &registers)?, witness };
     match anomaly {
         "internal" => registers::internal(&claim),
-        "garbage-read" => registers::garbage_read(&claim),
         "cyclic-versions" => registers::cyclic_versions(&claim, sources),
         _ => certify_common(&claim, anomaly),
     }
@@ -165,6 +164,7 @@ fn certify_common(claim: &Claim<'_>, anomaly: &str) -> Result<(), Uncertified> {
     match anomaly {
         "G1a" => direct::g1a(claim),
         "G1b" => direct::g1b(claim),
+        "garbage-read" => direct::garbage_read(claim),
         "lost-update" => direct::lost_update(claim),
         _ => cycle::certify(claim, anomaly),
     }

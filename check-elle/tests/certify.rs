@@ -37,6 +37,7 @@ fn each_type_is_certified_in_some_case() {
         "dirty-update",
         "duplicate-elements",
         "future-read",
+        "garbage-read",
         "incompatible-order",
         "internal",
         "lost-update",

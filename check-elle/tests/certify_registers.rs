@@ -131,7 +131,7 @@ fn cyclic_versions_name_the_component_and_who_says_so() {
     assert_eq!(ask(&[two.clone(), one.clone()], &wfr), Ok(()));
     assert_eq!(ask(&[one.clone(), three.clone()], &sequential), Ok(()));
     let incomplete = "versions [1] of key :x are not all of those that come after each other";
-    assert_eq!(ask(&[one.clone()], &wfr), Err(incomplete.into()));
+    assert_eq!(ask(std::slice::from_ref(&one), &wfr), Err(incomplete.into()));
     for scc in [
         &[][..],
         &[one.clone(), two.clone(), three.clone()],

@@ -10,8 +10,8 @@
 //! | 2 | 1 or 2 | 58,206 | all |
 //! | 3 | 1 | 73,940 | all |
 //! | 4, all ok | 1 | 28,512 | all |
-//! | 3 | 1 or 2 | not counted | 20,000 |
-//! | 4 | 1 or 2 | not counted | 20,000 |
+//! | 3 | 1 or 2 | not counted | 10,000 |
+//! | 4 | 1 or 2 | not counted | 10,000 |
 //! | 3, all ok, no real time | 1 or 2 | THREE | all, if asked: `--ignored` |
 //! | 3, all ok | 1 or 2 | THREESOME | all, if asked |
 //! | 4 | 1 | FOUR | all, if asked |
@@ -79,13 +79,13 @@ fn four_transactions_of_one_micro_op() {
 #[test]
 fn three_transactions_of_two_micro_ops() {
     let size = Size { txns: 3, mops_max: 2, ..REGISTERS };
-    judge_all(&size, Some(20_000));
+    judge_all(&size, Some(10_000));
 }
 
 #[test]
 fn four_transactions_of_two_micro_ops() {
     let size = Size { txns: 4, mops_max: 2, ..REGISTERS };
-    judge_all(&size, Some(20_000));
+    judge_all(&size, Some(10_000));
 }
 
 #[test]
@@ -156,7 +156,14 @@ const THEOREMS: [Theorem; 5] = [
 fn levels_imply_their_sources() {
     for (number, theorem) in THEOREMS.into_iter().enumerate() {
         for (txns, mops_max) in [(2, 2), (3, 1)] {
-            let size = Size { txns, mops_max, clocks: theorem.clocks, seen: Seen::Possible, ..REGISTERS };
+            let size = Size {
+                txns,
+                mops_max,
+                clocks: theorem.clocks,
+                fates: &[Fate::Ok, Fate::Info],
+                seen: Seen::Possible,
+                ..REGISTERS
+            };
             let [mut happened, mut did_not] = [0, 0];
             let mut choices = Choices::first();
             loop {
@@ -174,7 +181,7 @@ fn levels_imply_their_sources() {
                     break;
                 }
             }
-            assert!(happened > 1000 && did_not > 1000, "{number}: {happened} happened, {did_not} did not");
+            assert!(happened > 500 && did_not > 500, "{number}: {happened} happened, {did_not} did not");
         }
     }
 }

@@ -31,6 +31,19 @@ pub(super) fn g1b(claims: &Claim<'_>) -> Result<(), Uncertified> {
     claim(overwritten, || format!("op {} did not overwrite {value} of key {key} later", writer.index))
 }
 
+/// An ok op read what nobody wrote.
+pub(super) fn garbage_read(claims: &Claim<'_>) -> Result<(), Uncertified> {
+    let [txn] = claims.txns()?;
+    let (key, value) = (claims.fact("key")?, claims.fact("element")?);
+    let read = read_of(claims, txn)?;
+    claim_ok(txn)?;
+    claim(claims.workload.shows(&read.seen, value), || format!("the read does not show {value}"))?;
+    claim(*value != Datum::Nil, || "nil is what was there before all writes".into())?;
+    let writer = claims.log.txns.iter().find(|txn| txn.wrote(key, value));
+    let verb = claims.workload.write_verb();
+    claim(writer.is_none(), || format!("some op did {verb} {value} to key {key}"))
+}
+
 /// Several ok transactions read one version of a key and then wrote it.
 pub(super) fn lost_update(claims: &Claim<'_>) -> Result<(), Uncertified> {
     let (key, value) = (claims.fact("key")?, claims.fact("value")?);

@@ -207,6 +207,10 @@ pub(crate) const CASES: &[Case] = &[
     ),
     unrelated("what a failed op read does not", "0 fail rx[1 2 3]\n1 ok ax1"),
     unrelated("nobody appended what was read", "0 ok rx[9]"),
+    Case {
+        anomalies: &["garbage-read"],
+        ..invalid("the same, where that matters", STRICT, "garbage-read empty-transaction-graph", "0 ok rx[9]")
+    },
     invalid(
         "appends never read come after what was",
         STRICT,

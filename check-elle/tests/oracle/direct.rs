@@ -7,14 +7,20 @@ type Test = fn(&World) -> bool;
 
 /// The types of all such anomalies in a world.
 pub(crate) fn types(world: &World) -> Vec<&'static str> {
-    let both: [(&str, Test); 4] = [("G1a", g1a), ("G1b", g1b), ("internal", internal), ("lost-update", lost_update)];
+    let both: [(&str, Test); 5] = [
+        ("G1a", g1a),
+        ("G1b", g1b),
+        ("garbage-read", garbage_read),
+        ("internal", internal),
+        ("lost-update", lost_update),
+    ];
     let lists: [(&str, Test); 4] = [
         ("future-read", future_read),
         ("dirty-update", dirty_update),
         ("duplicate-elements", duplicate_elements),
         ("incompatible-order", incompatible_order),
     ];
-    let registers: [(&str, Test); 2] = [("cyclic-versions", cyclic_versions), ("garbage-read", garbage_read)];
+    let registers: [(&str, Test); 1] = [("cyclic-versions", cyclic_versions)];
     let own: &[(&str, Test)] = if world.versions.is_some() { &registers } else { &lists };
     both.iter().chain(own).filter(|(_, is_there)| is_there(world)).map(|(name, _)| *name).collect()
 }

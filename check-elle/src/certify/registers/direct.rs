@@ -23,18 +23,6 @@ pub(in crate::certify) fn internal(claims: &Claim<'_>) -> Result<(), Uncertified
     claim(justified, || format!("what came before does not make one expect {expected}"))
 }
 
-/// An ok op read what nobody wrote.
-pub(in crate::certify) fn garbage_read(claims: &Claim<'_>) -> Result<(), Uncertified> {
-    let [txn] = claims.txns()?;
-    let (key, value) = (claims.fact("key")?, claims.fact("element")?);
-    let read = read_of(claims, txn)?;
-    claim_ok(txn)?;
-    claim(read.seen == *value, || format!("the read does not show {value}"))?;
-    claim(*value != Datum::Nil, || "nil is what was there before all writes".into())?;
-    let writer = claims.log.txns.iter().find(|txn| txn.wrote(key, value));
-    claim(writer.is_none(), || format!("op {} wrote {value} to key {key}", writer.map_or(0, |txn| txn.index)))
-}
-
 /// By the sources named, of which the last one was not used for this, some versions of a key come after each other.
 pub(in crate::certify) fn cyclic_versions(claims: &Claim<'_>, asked: &Sources) -> Result<(), Uncertified> {
     let (key, scc, stated) = (claims.fact("key")?, claims.list("scc")?, claims.list("sources")?);

@@ -6,7 +6,7 @@ mod sources;
 use super::log::{Log, Mop, Txn, parts};
 use super::workload::{Succession, Version, Workload};
 use super::{Uncertified, claim};
-pub(super) use direct::{cyclic_versions, garbage_read, internal};
+pub(super) use direct::{cyclic_versions, internal};
 use history_core::{Datum, OpKind};
 pub use sources::Sources;
 
