@@ -2,16 +2,25 @@
 //!
 //! Nothing here is shared with the inference of edges or the search for cycles, so that an error there cannot hide an error
 //! here. Every test that finds an anomaly certifies it. "Certifying algorithms" (Computer Science Review 5, 2011).
+//!
+//! What a cycle is, and the order of processes and of real time, is the same for all workloads. What their reads and writes
+//! say of versions is not: `lists` and `registers` know it.
 
 mod cycle;
 mod direct;
 mod exists;
+mod lists;
 mod log;
-mod order;
+mod registers;
+mod workload;
 
 use history_core::{Datum, History, Witness};
+use lists::Lists;
 use log::{Log, Txn};
+use registers::Registers;
+pub use registers::Sources;
 use std::fmt;
+use workload::Workload;
 
 /// Why a witness proves nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +60,7 @@ impl std::error::Error for Uncertified {}
 /// the history is no list-append history.
 ///
 /// ```
-/// use check_elle::certify::certify;
+/// use check_elle::certify;
 /// use history_core::{Datum, History, OpKind, Witness, WitnessOp};
 ///
 /// let history = History::parse("
@@ -70,33 +79,101 @@ impl std::error::Error for Uncertified {}
 /// let facts = vec![("key".into(), 7.into()), ("element".into(), 1.into()), ("mop".into(), mop)];
 /// let witness = Witness { ops: vec![op(1), op(0)], facts, ..Witness::default() };
 ///
-/// assert_eq!(certify(&history, "G1a", &witness), Ok(()));
-/// let error = certify(&history, "G1b", &witness).unwrap_err();
+/// assert_eq!(certify::list_append(&history, "G1a", &witness), Ok(()));
+/// let error = certify::list_append(&history, "G1b", &witness).unwrap_err();
 /// assert_eq!(error.to_string(), "op 0 did not overwrite 1 of key 7 later");
 /// # Ok::<(), history_core::HistoryError>(())
 /// ```
-pub fn certify(history: &History, anomaly: &str, witness: &Witness) -> Result<(), Uncertified> {
-    let log = Log::of(history)?;
-    let claim = Claim { log: &log, txns: txns(&log, witness)?, witness };
+pub fn list_append(history: &History, anomaly: &str, witness: &Witness) -> Result<(), Uncertified> {
+    let log = Log::of(history, &Lists)?;
+    let claim = Claim { log: &log, workload: &Lists, txns: log.all_described(witness, &Lists)?, witness };
+    match anomaly {
+        "internal" => lists::internal(&claim),
+        "future-read" => lists::future_read(&claim),
+        "dirty-update" => lists::dirty_update(&claim),
+        "duplicate-elements" => lists::duplicate_elements(&claim),
+        "incompatible-order" => lists::incompatible_order(&claim),
+        _ => certify_common(&claim, anomaly),
+    }
+}
+
+/// Checks that a witness of rw-register proves, by definition, that an anomaly is in a history, if the sources of version
+/// orders that were asked for hold.
+///
+/// As with [`list_append`], the witness's prose is not checked. A step by ww or rw must rest on one edge between versions
+/// that one of the sources in use gives, not on several.
+///
+/// O(ops² of the history, for each step and fact), and as much memory for its versions.
+///
+/// # Errors
+///
+/// If some claim does not follow from the history, if the claims do not amount to the anomaly, or if nobody can tell because
+/// the history is no rw-register history.
+///
+/// ```
+/// use check_elle::certify::{self, Sources};
+/// use history_core::{Datum, History, Step, Witness, WitnessOp};
+///
+/// // Each overwrote what the other read.
+/// let history = History::parse("
+///     {:process 0, :type :ok, :f :txn, :value [[:r :x nil] [:w :y 2]]}
+///     {:process 1, :type :ok, :f :txn, :value [[:r :y nil] [:w :x 1]]}
+/// ")?;
+/// let op = |at: usize| WitnessOp {
+///     name: format!("T{at}"),
+///     index: at as u64,
+///     process: Some(at as i64),
+///     kind: history.op(at).kind,
+///     time_ns: None,
+///     value: history.op(at).value.to_datum(),
+/// };
+/// let step = |from: usize, key: &str, next: i64| Step {
+///     from,
+///     to: 1 - from,
+///     relation: "rw".into(),
+///     key: Some(Datum::keyword(key)),
+///     value: Some(Datum::Nil),
+///     next_value: Some(next.into()),
+///     because: String::new(),
+/// };
+/// let steps = vec![step(0, "x", 1), step(1, "y", 2)];
+/// let witness = Witness { ops: vec![op(0), op(1)], steps, ..Witness::default() };
+///
+/// assert_eq!(certify::rw_register(&history, &Sources::default(), "G2-item", &witness), Ok(()));
+/// let error = certify::rw_register(&history, &Sources::default(), "G0", &witness).unwrap_err();
+/// assert_eq!(error.to_string(), "a cycle of rw, rw is no G0");
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+pub fn rw_register(history: &History, sources: &Sources, anomaly: &str, witness: &Witness) -> Result<(), Uncertified> {
+    let registers = Registers { sources };
+    let log = Log::of(history, &registers)?;
+    registers::refuse_ambiguous_reads(&log)?;
+    let claim = Claim { log: &log, workload: &registers, txns: log.all_described(witness, &registers)?, witness };
+    match anomaly {
+        "internal" => registers::internal(&claim),
+        "cyclic-versions" => registers::cyclic_versions(&claim, sources),
+        _ => certify_common(&claim, anomaly),
+    }
+}
+
+/// What goes by one definition in all workloads.
+fn certify_common(claim: &Claim<'_>, anomaly: &str) -> Result<(), Uncertified> {
     if let Some(model) = anomaly.strip_suffix("-cycle-exists") {
-        return exists::certify(&claim, model);
+        return exists::certify(claim, model);
     }
     match anomaly {
-        "G1a" => direct::g1a(&claim),
-        "G1b" => direct::g1b(&claim),
-        "internal" => direct::internal(&claim),
-        "future-read" => direct::future_read(&claim),
-        "dirty-update" => direct::dirty_update(&claim),
-        "lost-update" => direct::lost_update(&claim),
-        "duplicate-elements" => direct::duplicate_elements(&claim),
-        "incompatible-order" => direct::incompatible_order(&claim),
-        _ => cycle::certify(&claim, anomaly),
+        "G1a" => direct::g1a(claim),
+        "G1b" => direct::g1b(claim),
+        "garbage-read" => direct::garbage_read(claim),
+        "lost-update" => direct::lost_update(claim),
+        _ => cycle::certify(claim, anomaly),
     }
 }
 
 /// What a witness claims, and what its claims are held against.
 struct Claim<'a> {
     log: &'a Log,
+    workload: &'a dyn Workload,
     /// The transactions of the witness's ops.
     txns: Vec<&'a Txn>,
     witness: &'a Witness,
@@ -122,11 +199,6 @@ impl<'a> Claim<'a> {
         <[&Txn; N]>::try_from(&self.txns[..])
             .map_err(|_| Uncertified::new(format!("the witness names {got} ops, where {N} belong")))
     }
-}
-
-/// The transactions that a witness names, if it describes them as the history does.
-fn txns<'a>(log: &'a Log, witness: &Witness) -> Result<Vec<&'a Txn>, Uncertified> {
-    witness.ops.iter().map(|op| log.described(op)).collect()
 }
 
 /// Fails with a sentence unless a claim holds.

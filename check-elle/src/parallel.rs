@@ -26,10 +26,11 @@ pub(crate) fn both<A, B>(_: bool, a: impl FnOnce() -> A, b: impl FnOnce() -> B) 
 #[cfg(feature = "parallel")]
 pub(crate) fn map<T: Sync, R: Send>(worth: bool, items: &[T], f: impl Fn(&T) -> R + Sync) -> Vec<R> {
     use std::sync::atomic::{AtomicUsize, Ordering};
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(items.len());
-    if !worth || threads < 2 {
+    if !worth {
+        // To ask how many threads there are takes longer than to judge a small history.
         return items.iter().map(f).collect();
     }
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(items.len());
     // Whoever is free takes the next one: items differ much in how long they take.
     let next = AtomicUsize::new(0);
     let work = || {

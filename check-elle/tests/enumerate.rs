@@ -16,49 +16,32 @@
 
 mod oracle;
 
-use history_core::{History, Verdict};
 use oracle::against::{checker, compare};
-use oracle::cases::{CASES, Case, edn};
+use oracle::cases::{CASES, edn};
 use oracle::choices::Choices;
 use oracle::cycles::{self, Shape};
+use oracle::enumeration::{caught_constants, checker_errs, judge_each, oracle_errs};
 use oracle::graph::{Graph, Relation};
-use oracle::lattice::{self, Names};
-use oracle::worlds::{Clock, Fate, Lists, Size, history};
-use oracle::{Question, judge, laws};
+use oracle::lattice;
+use oracle::worlds::{CLOCKS, FATES, Fate, Kind, Seen, Size};
+use oracle::{Question, laws};
 use std::collections::BTreeSet;
 
 #[test]
 fn the_oracle_knows_the_cases() {
-    let wrong: Vec<String> = CASES.iter().filter_map(|case| oracle_errs(case).err()).collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-fn oracle_errs(case: &Case) -> Result<(), String> {
-    let question = Question { models: case.models, anomalies: &[] };
-    let history = History::parse(&edn(case.history)).map_err(|error| format!("{}: {error}", case.name))?;
-    let got = match judge(&history, &question) {
-        Ok(judgement) => (judgement.verdict.name(), judgement.anomaly_types),
-        Err(_) => ("unknown", Names::new()),
-    };
-    let expected = (case.verdict, case.types.split_whitespace().map(str::to_owned).collect());
-    if got == expected { Ok(()) } else { Err(format!("{}: expected {expected:?}, not {got:?}", case.name)) }
+    assert_eq!(oracle_errs(CASES), [""; 0]);
 }
 
 #[test]
 fn the_checker_agrees_on_the_cases() {
-    let ask = |case: &Case| {
-        let question = Question { models: case.models, anomalies: &[] };
-        compare(&edn(case.history), &question, checker).err().map(|why| format!("{}: {why}", case.name))
-    };
-    let wrong: Vec<String> = CASES.iter().filter_map(ask).collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(checker_errs(CASES), [""; 0]);
 }
 
 #[test]
 fn the_checker_agrees_on_each_type_asked_for_by_name() {
     for case in CASES {
         for anomaly in lattice::anomalies() {
-            let question = Question { models: &[], anomalies: &[anomaly] };
+            let question = Question { anomalies: &[anomaly], ..Question::default() };
             if let Err(why) = compare(&edn(case.history), &question, checker) {
                 panic!("{}: {why}", case.name);
             }
@@ -66,69 +49,49 @@ fn the_checker_agrees_on_each_type_asked_for_by_name() {
     }
 }
 
-const FATES: &[Fate] = &[Fate::Ok, Fate::Fail, Fate::Info, Fate::Open];
-const CLOCKS: &[Clock] = &[Clock::None, Clock::Some];
+const LISTS: Size = Size {
+    txns: 2,
+    mops_max: 1,
+    fates: FATES,
+    clocks: CLOCKS,
+    seen: Seen::Any,
+    kind: Kind::List,
+    clients_max: usize::MAX,
+};
 
-/// Judges every history of a world, or only `samples` of them, spread evenly over the choices that make one.
+/// Judges every history of a world, or only `samples` of them, each under one of the models that there are laws for.
 fn judge_all(size: &Size, samples: Option<u64>) -> u64 {
-    let models: Vec<&str> = laws::models().collect();
-    let mut choices = Choices::first();
-    let mut judged = 0;
-    let mut wrong: Vec<String> = Vec::new();
-    loop {
-        if samples.is_some() {
-            choices = Choices::Random(judged);
-        }
-        let text = history(&mut choices, size);
-        let model = models[(judged * 5 / 3) as usize % models.len()];
-        if let Err(why) = judge_one(&text, &Question { models: &[model], anomalies: &[] }) {
-            wrong.push(why);
-        }
-        judged += 1;
-        let more = match samples {
-            Some(samples) => judged < samples,
-            None => choices.advance(),
-        };
-        if !more || wrong.len() == 10 {
-            assert!(wrong.is_empty(), "wrong about {} of {judged} histories\n\n{}", wrong.len(), wrong.join("\n"));
-            return judged;
-        }
-    }
-}
-
-fn judge_one(text: &str, question: &Question<'_>) -> Result<(), String> {
-    let report = compare(text, question, checker)?;
-    let history = History::parse(text).map_err(|error| error.to_string())?;
-    laws::hold(&history, question, report.verdict).map_err(|why| format!("{why}\nmodels {:?}\n{text}", question.models))
+    let models: Vec<[&str; 1]> = laws::models().map(|model| [model]).collect();
+    judge_each(size, samples, |number| vec![Question::of_lists(&models[(number * 5 / 3) as usize % models.len()])])
 }
 
 #[test]
 fn two_transactions_of_two_micro_ops() {
-    let size = Size { txns: 2, mops_max: 2, fates: FATES, clocks: CLOCKS, lists: Lists::Any };
+    let size = Size { txns: 2, mops_max: 2, fates: FATES, clocks: CLOCKS, seen: Seen::Any, ..LISTS };
     assert_eq!(judge_all(&size, None), 200_418);
 }
 
 #[test]
 fn three_transactions_of_one_micro_op() {
-    let size = Size { txns: 3, mops_max: 1, fates: FATES, clocks: CLOCKS, lists: Lists::Any };
+    let size = Size { txns: 3, mops_max: 1, fates: FATES, clocks: CLOCKS, seen: Seen::Any, ..LISTS };
     assert_eq!(judge_all(&size, None), 251_785);
 }
 
 #[test]
 fn four_transactions_of_one_micro_op() {
-    let size = Size { txns: 4, mops_max: 1, fates: &[Fate::Ok], clocks: CLOCKS, lists: Lists::Possible };
+    let size = Size { txns: 4, mops_max: 1, fates: &[Fate::Ok], clocks: CLOCKS, seen: Seen::Possible, ..LISTS };
     assert_eq!(judge_all(&size, None), 231_672);
 }
 
 #[test]
 fn three_transactions_of_two_micro_ops() {
-    let size = Size { txns: 3, mops_max: 2, fates: FATES, clocks: CLOCKS, lists: Lists::Any };
+    let size = Size { txns: 3, mops_max: 2, fates: FATES, clocks: CLOCKS, seen: Seen::Any, ..LISTS };
     judge_all(&size, Some(100_000));
 }
 
 #[test]
 fn four_transactions_of_two_micro_ops() {
-    let size = Size { txns: 4, mops_max: 2, fates: FATES, clocks: CLOCKS, lists: Lists::Any };
+    let size = Size { txns: 4, mops_max: 2, fates: FATES, clocks: CLOCKS, seen: Seen::Any, ..LISTS };
     judge_all(&size, Some(100_000));
 }
 
@@ -183,21 +146,10 @@ fn listed(graph: &Graph) -> BTreeSet<Shape> {
 
 #[test]
 fn canary_the_laws_catch_constant_verdicts() {
-    let size = Size { txns: 2, mops_max: 1, fates: FATES, clocks: CLOCKS, lists: Lists::Any };
+    let size = Size { txns: 2, ..LISTS };
     for model in laws::models() {
-        let question = Question { models: &[model], anomalies: &[] };
-        let mut choices = Choices::first();
-        let mut caught = [0, 0];
-        loop {
-            let history = History::parse(&history(&mut choices, &size)).expect("a history");
-            for (caught, verdict) in caught.iter_mut().zip([Verdict::Valid, Verdict::Invalid]) {
-                *caught += u32::from(laws::hold(&history, &question, verdict).is_err());
-            }
-            if !choices.advance() {
-                break;
-            }
-        }
-        let [valid, invalid] = caught;
+        let models = [model];
+        let [valid, invalid] = caught_constants(&size, &Question::of_lists(&models));
         // What read committed does not forbid may still be valid.
         assert!(valid > 0 || model == "read-committed", "{model}: always valid is not caught");
         assert!(invalid > 0, "{model}: always invalid is not caught");

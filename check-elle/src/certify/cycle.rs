@@ -1,9 +1,9 @@
 //! Cycles: each step by the definition of its edge, and the steps together by the definition of the type.
 
 use super::log::Txn;
-use super::order::follows;
+use super::workload::{claim_read, claim_written};
 use super::{Claim, Uncertified, claim};
-use history_core::{Datum, OpKind, Step};
+use history_core::{Datum, Step};
 
 /// Checks that the witness is a cycle of this type.
 pub(super) fn certify(claims: &Claim<'_>, anomaly: &str) -> Result<(), Uncertified> {
@@ -69,19 +69,20 @@ fn certify_step(claims: &Claim<'_>, step: &Step) -> Result<(), Uncertified> {
     let (from, to) = (claims.txns[step.from], claims.txns[step.to]);
     match step.relation.as_ref() {
         "ww" => certify_ww(claims, step, from, to),
-        "wr" => certify_wr(step, from, to),
+        "wr" => certify_wr(claims, step, from, to),
         "rw" => certify_rw(claims, step, from, to),
         "process" => {
             let both_ok = from.is_ok() && to.is_ok();
             claim(both_ok, || format!("the process orders only ok ops, not {} and {}", from.index, to.index))?;
             let same = from.process.is_some() && from.process == to.process;
             claim(same, || format!("ops {} and {} are not of one process", from.index, to.index))?;
-            claim(from.index < to.index, || format!("op {} is not before op {}", from.index, to.index))
+            claim(from.is_before_in_process(to), || format!("op {} is not before op {}", from.index, to.index))
         }
         "realtime" => {
-            claim(from.kind == OpKind::Ok, || format!("op {} is not known to have completed", from.index))?;
-            let before = to.invoked.is_some_and(|invoked| from.index < invoked);
-            claim(before, || format!("op {} had not completed when op {} was invoked", from.index, to.index))
+            claim(from.is_ok(), || format!("op {} is not known to have completed", from.index))?;
+            claim(from.is_before_in_realtime(to), || {
+                format!("op {} had not completed when op {} was invoked", from.index, to.index)
+            })
         }
         other => Err(Uncertified::new(format!("there is no relation {other}"))),
     }
@@ -89,26 +90,26 @@ fn certify_step(claims: &Claim<'_>, step: &Step) -> Result<(), Uncertified> {
 
 fn certify_ww(claims: &Claim<'_>, step: &Step, from: &Txn, to: &Txn) -> Result<(), Uncertified> {
     let (key, value, next) = (key(step)?, stated(step.value.as_ref())?, stated(step.next_value.as_ref())?);
-    claim_append(from, key, value)?;
-    claim_append(to, key, next)?;
-    follows(claims.log, key, Some(value), next)
+    let version = claim_written(claims, from, key, value)?;
+    let next = claim_written(claims, to, key, next)?;
+    claims.workload.claim_follows(claims.log, key, &version, &next)
 }
 
-fn certify_wr(step: &Step, from: &Txn, to: &Txn) -> Result<(), Uncertified> {
+fn certify_wr(claims: &Claim<'_>, step: &Step, from: &Txn, to: &Txn) -> Result<(), Uncertified> {
     let (key, value) = (key(step)?, stated(step.value.as_ref())?);
     let same = step.next_value.as_ref().is_none_or(|next| next == value);
     claim(same, || "the version written and the version read are two".into())?;
-    claim_append(from, key, value)?;
-    claim_read(to, key, Some(value))
+    let written = claim_written(claims, from, key, value)?;
+    let read = claim_read(claims, to, key, value)?;
+    claim(written == read, || format!("others wrote {value} to key {key} too"))
 }
 
 fn certify_rw(claims: &Claim<'_>, step: &Step, from: &Txn, to: &Txn) -> Result<(), Uncertified> {
     let (key, next) = (key(step)?, stated(step.next_value.as_ref())?);
-    // Nil is the version of the empty list.
-    let value = step.value.as_ref().filter(|value| **value != Datum::Nil);
-    claim_read(from, key, value)?;
-    claim_append(to, key, next)?;
-    follows(claims.log, key, value, next)
+    // Nil is what was there before all writes.
+    let version = claim_read(claims, from, key, step.value.as_ref().unwrap_or(&Datum::Nil))?;
+    let next = claim_written(claims, to, key, next)?;
+    claims.workload.claim_follows(claims.log, key, &version, &next)
 }
 
 fn key(step: &Step) -> Result<&Datum, Uncertified> {
@@ -116,17 +117,5 @@ fn key(step: &Step) -> Result<&Datum, Uncertified> {
 }
 
 fn stated(value: Option<&Datum>) -> Result<&Datum, Uncertified> {
-    value.ok_or_else(|| Uncertified::new("it does not name its elements"))
-}
-
-pub(super) fn claim_append(txn: &Txn, key: &Datum, element: &Datum) -> Result<(), Uncertified> {
-    claim(txn.appended(key, element), || format!("op {} did not append {element} to key {key}", txn.index))
-}
-
-/// Checks that a transaction read a list that ends in `last`, or the empty one.
-fn claim_read(txn: &Txn, key: &Datum, last: Option<&Datum>) -> Result<(), Uncertified> {
-    claim(txn.reads(key).any(|list| list.last() == last), || match last {
-        Some(last) => format!("op {} read no list of key {key} that ends in {last}", txn.index),
-        None => format!("op {} did not read the empty list of key {key}", txn.index),
-    })
+    value.ok_or_else(|| Uncertified::new("it does not name its versions"))
 }

@@ -3,8 +3,8 @@
 //! Along paths in which rw edges count, but no two of them may meet, it matters how one arrived. So each transaction has
 //! two nodes: an even one for arriving in any other way or not at all, an odd one for arriving by rw.
 
-use super::log::{Log, Mop, Txn};
-use super::order::version_order;
+use super::log::{Log, Txn};
+use super::workload::{Succession, Version};
 use super::{Claim, Uncertified, claim};
 use history_core::Datum;
 
@@ -59,7 +59,7 @@ pub(super) fn certify(claims: &Claim<'_>, model: &str) -> Result<(), Uncertified
     for (at, member) in members.iter().enumerate() {
         claim(!members[..at].contains(member), || format!("op {} is named twice", log.txns[*member].index))?;
     }
-    let edges = edges(log, &steps);
+    let edges = edges(claims, &steps);
     // Its nodes may be in two components.
     let recurs = |node: &usize| closure(log.txns.len(), edges.iter().copied(), *node)[*node];
     let nodes: Vec<usize> = [2 * first, 2 * first + 1].into_iter().filter(recurs).collect();
@@ -114,12 +114,12 @@ fn closure(txns: usize, edges: impl Iterator<Item = (usize, usize)>, node: usize
 }
 
 /// The edges between the nodes of transactions.
-fn edges(log: &Log, steps: &Steps) -> Vec<(usize, usize)> {
+fn edges(claims: &Claim<'_>, steps: &Steps) -> Vec<(usize, usize)> {
     let mut edges = Vec::new();
-    for (from, to) in dependencies(log, steps) {
+    for (from, to) in dependencies(claims, steps) {
         edges.extend([(2 * from, 2 * to), (2 * from + 1, 2 * to)]);
     }
-    for (from, to) in anti_dependencies(log) {
+    for (from, to) in anti_dependencies(claims) {
         match steps.rw {
             Rw::None => {}
             Rw::Single => edges.push((2 * from, 2 * to + 1)),
@@ -130,19 +130,17 @@ fn edges(log: &Log, steps: &Steps) -> Vec<(usize, usize)> {
 }
 
 /// ww, wr, process and realtime, as far as they count.
-fn dependencies(log: &Log, steps: &Steps) -> Vec<(usize, usize)> {
+fn dependencies(claims: &Claim<'_>, steps: &Steps) -> Vec<(usize, usize)> {
+    let (log, workload) = (claims.log, claims.workload);
     let mut edges = Vec::new();
-    for (key, element, to) in appends(log) {
-        let Some(previous) = previous(log, key, element) else { continue };
-        edges.extend(possible(log).filter(|(_, txn)| txn.appended(key, &previous)).map(|(from, _)| (from, to)));
+    for Succession { key, version, next } in &workload.successions(log) {
+        edges.extend(pairs(&writers(claims, key, version), &writers(claims, key, next)));
     }
-    for (to, reader) in possible(log) {
-        for (from, txn) in possible(log) {
-            let read = |mop: &Mop| match mop {
-                Mop::Read { key, list: Some(list) } => list.last().is_some_and(|last| txn.appended(key, last)),
-                _ => false,
-            };
-            if steps.wr && reader.mops.iter().any(read) || precedes(txn, reader, steps.order) {
+    for (to, reader) in log.possible() {
+        let read = workload.read(log, reader);
+        for (from, txn) in log.possible() {
+            let is_read = steps.wr && workload.written(log, txn).iter().any(|version| read.contains(version));
+            if is_read || precedes(txn, reader, steps.order) {
                 edges.push((from, to));
             }
         }
@@ -152,41 +150,31 @@ fn dependencies(log: &Log, steps: &Steps) -> Vec<(usize, usize)> {
 }
 
 /// rw.
-fn anti_dependencies(log: &Log) -> Vec<(usize, usize)> {
+fn anti_dependencies(claims: &Claim<'_>) -> Vec<(usize, usize)> {
     let mut edges = Vec::new();
-    for (key, element, to) in appends(log) {
-        let previous = previous(log, key, element);
-        let read_it = |txn: &Txn| txn.reads(key).any(|list| list.last() == previous.as_ref());
-        edges.extend(possible(log).filter(|(from, txn)| *from != to && read_it(txn)).map(|(from, _)| (from, to)));
+    for Succession { key, version, next } in claims.workload.successions(claims.log) {
+        let reads = |txn: &Txn| claims.workload.read(claims.log, txn).contains(&(&key, version.clone()));
+        let readers: Vec<usize> = claims.log.possible().filter(|(_, txn)| reads(txn)).map(|(at, _)| at).collect();
+        edges.extend(pairs(&readers, &writers(claims, &key, &next)));
     }
+    edges.retain(|(from, to)| from != to);
     edges
 }
 
-/// The element directly before another; `None` if that is the first.
-fn previous(log: &Log, key: &Datum, element: &Datum) -> Option<Datum> {
-    let order = version_order(log, key);
-    match order.iter().position(|e| e == element) {
-        Some(at) => order[..at].last().cloned(),
-        None => order.last().cloned(),
-    }
+/// The positions of those who wrote a version.
+fn writers(claims: &Claim<'_>, key: &Datum, version: &Version) -> Vec<usize> {
+    let wrote = |txn: &Txn| claims.workload.written(claims.log, txn).contains(&(key, version.clone()));
+    claims.log.possible().filter(|(_, txn)| wrote(txn)).map(|(at, _)| at).collect()
 }
 
-fn possible(log: &Log) -> impl Iterator<Item = (usize, &Txn)> {
-    log.txns.iter().enumerate().filter(|(_, txn)| txn.is_possible())
-}
-
-/// All appends that may have happened: key, element, and the transaction's position.
-fn appends(log: &Log) -> impl Iterator<Item = (&Datum, &Datum, usize)> {
-    possible(log).flat_map(|(at, txn)| txn.appends().map(move |(key, element)| (key, element, at)))
+fn pairs(from: &[usize], to: &[usize]) -> Vec<(usize, usize)> {
+    from.iter().flat_map(|from| to.iter().map(|to| (*from, *to))).collect()
 }
 
 fn precedes(from: &Txn, to: &Txn, order: Order) -> bool {
     match order {
         Order::None => false,
-        Order::Process => {
-            let same = from.process.is_some() && from.process == to.process;
-            same && from.is_ok() && to.is_ok() && from.index < to.index
-        }
-        Order::Realtime => from.is_ok() && to.invoked.is_some_and(|invoked| from.index < invoked),
+        Order::Process => from.is_before_in_process(to),
+        Order::Realtime => from.is_before_in_realtime(to),
     }
 }

@@ -1,7 +1,8 @@
 //! The transactions of a history, as they were recorded.
 
+use super::workload::Workload;
 use super::{Uncertified, claim};
-use history_core::{Datum, History, OpKind, Pair, Process, WitnessOp};
+use history_core::{Datum, History, OpKind, Pair, Process, Witness, WitnessOp};
 
 /// All transactions, in the order of their indices.
 pub(super) struct Log {
@@ -21,19 +22,19 @@ pub(super) struct Txn {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Mop {
-    Append {
+    Write {
         key: Datum,
-        element: Datum,
+        value: Datum,
     },
-    /// Without a list where nobody knows what was read.
+    /// What the client saw, as a vector where it is a list; `None` where nobody knows.
     Read {
         key: Datum,
-        list: Option<Vec<Datum>>,
+        seen: Option<Datum>,
     },
 }
 
 impl Log {
-    pub(super) fn of(history: &History) -> Result<Log, Uncertified> {
+    pub(super) fn of(history: &History, workload: &dyn Workload) -> Result<Log, Uncertified> {
         let mut txns = Vec::new();
         // Invocations of clients without a name: nobody can say to which completion they belong.
         let mut nameless = Vec::new();
@@ -47,7 +48,7 @@ impl Log {
             // What an invocation says of its reads is a wish.
             let wish = op.value.is_nil() || op.kind == OpKind::Invoke;
             let kind = if op.kind == OpKind::Invoke { OpKind::Info } else { op.kind };
-            let mops = mops(&value.to_datum(), if wish { OpKind::Invoke } else { kind })?;
+            let mops = mops(&value.to_datum(), if wish { OpKind::Invoke } else { kind }, workload)?;
             let invoked = partner.map(|partner| history.op(partner).index);
             let txn = Txn { index: op.index, invoked, process, kind, mops };
             match (op.kind, op.pair, partner) {
@@ -59,32 +60,42 @@ impl Log {
         }
         let mut log = Log { txns };
         nameless.retain(|txn| {
-            let is_completed = |(key, element)| log.txns.iter().any(|other| other.appended(key, element));
-            txn.appends().next().is_some() && !txn.appends().any(is_completed)
+            let is_completed = |(key, value)| log.txns.iter().any(|other| other.wrote(key, value));
+            txn.writes().next().is_some() && !txn.writes().any(is_completed)
         });
         log.txns.append(&mut nameless);
         log.txns.sort_by_key(|txn| txn.index);
         Ok(log)
     }
 
-    /// The transaction that appended an element, failed or not.
-    pub(super) fn writer(&self, key: &Datum, element: &Datum) -> Result<Option<&Txn>, Uncertified> {
-        let writers: Vec<&Txn> = self.txns.iter().filter(|txn| txn.appended(key, element)).collect();
-        claim(writers.len() <= 1, || format!("{element} was appended to key {key} twice"))?;
+    /// The transaction that wrote a value, failed or not.
+    pub(super) fn writer(&self, key: &Datum, value: &Datum) -> Result<Option<&Txn>, Uncertified> {
+        let writers: Vec<&Txn> = self.txns.iter().filter(|txn| txn.wrote(key, value)).collect();
+        claim(writers.len() <= 1, || format!("{value} was appended to key {key} twice"))?;
         Ok(writers.first().copied())
     }
 
+    /// The transactions that a witness names, if it describes them as the history does.
+    pub(super) fn all_described(&self, witness: &Witness, workload: &dyn Workload) -> Result<Vec<&Txn>, Uncertified> {
+        witness.ops.iter().map(|op| self.described(op, workload)).collect()
+    }
+
     /// The transaction of a witness's op, if the op is described as it was recorded.
-    pub(super) fn described(&self, op: &WitnessOp) -> Result<&Txn, Uncertified> {
+    fn described(&self, op: &WitnessOp, workload: &dyn Workload) -> Result<&Txn, Uncertified> {
         let index = op.index;
         let txn = self.txns.iter().find(|txn| txn.index == index);
         let txn = txn.ok_or_else(|| Uncertified::new(format!("the history has no transaction with index {index}")))?;
         claim(op.process == txn.process, || format!("op {index} is not of process {:?}", op.process))?;
         let open = txn.invoked == Some(index) && op.kind == OpKind::Invoke;
         claim(op.kind == txn.kind || open, || format!("op {index} is not {}", op.kind.name()))?;
-        let described = mops(&op.value, txn.kind)?;
+        let described = mops(&op.value, txn.kind, workload)?;
         claim(txn.is_described_by(&described), || format!("the value of op {index} is not {}", op.value))?;
         Ok(txn)
+    }
+
+    /// The transactions that happened, or may have, each with its position.
+    pub(super) fn possible(&self) -> impl Iterator<Item = (usize, &Txn)> {
+        self.txns.iter().enumerate().filter(|(_, txn)| txn.is_possible())
     }
 }
 
@@ -98,31 +109,36 @@ impl Txn {
         self.kind == OpKind::Ok
     }
 
-    /// Its appends: key and element.
-    pub(super) fn appends(&self) -> impl Iterator<Item = (&Datum, &Datum)> {
+    /// Its writes: keys and values.
+    pub(super) fn writes(&self) -> impl Iterator<Item = (&Datum, &Datum)> {
         self.mops.iter().filter_map(|mop| match mop {
-            Mop::Append { key, element } => Some((key, element)),
+            Mop::Write { key, value } => Some((key, value)),
             Mop::Read { .. } => None,
         })
     }
 
-    pub(super) fn appended(&self, key: &Datum, element: &Datum) -> bool {
-        self.appends().any(|append| append == (key, element))
+    pub(super) fn wrote(&self, key: &Datum, value: &Datum) -> bool {
+        self.writes().any(|write| write == (key, value))
     }
 
-    /// The lists it is known to have read of a key; none if it failed.
-    pub(super) fn reads<'a>(&'a self, key: &'a Datum) -> impl Iterator<Item = &'a [Datum]> {
-        let possible = self.is_possible();
-        self.mops.iter().filter_map(move |mop| match mop {
-            Mop::Read { key: k, list: Some(list) } if possible && k == key => Some(&list[..]),
-            _ => None,
-        })
+    /// Whether it is before another in the order of their process, which knows only what was ok.
+    pub(super) fn is_before_in_process(&self, other: &Txn) -> bool {
+        self.is_ok()
+            && other.is_ok()
+            && self.process.is_some()
+            && self.process == other.process
+            && self.index < other.index
+    }
+
+    /// Whether it was over, and known to be, when another began.
+    pub(super) fn is_before_in_realtime(&self, other: &Txn) -> bool {
+        self.is_ok() && other.invoked.is_some_and(|invoked| self.index < invoked)
     }
 
     /// Whether these are its micro-ops, save that a read may be shown that says nothing.
     fn is_described_by(&self, mops: &[Mop]) -> bool {
         let same = |(own, other): (&Mop, &Mop)| match (own, other) {
-            (Mop::Read { key: a, list: None }, Mop::Read { key: b, .. }) => a == b,
+            (Mop::Read { key: a, seen: None }, Mop::Read { key: b, .. }) => a == b,
             (Mop::Read { key: a, .. }, Mop::Read { key: b, .. }) if !self.is_possible() => a == b,
             (own, other) => own == other,
         };
@@ -130,29 +146,34 @@ impl Txn {
     }
 }
 
-/// The micro-ops in a transaction's value. Reads of nil are of the empty list if the transaction is ok, else they say
-/// nothing, and nor do reads of an invocation.
-fn mops(value: &Datum, kind: OpKind) -> Result<Vec<Mop>, Uncertified> {
+impl Mop {
+    pub(super) fn key(&self) -> &Datum {
+        let (Mop::Write { key, .. } | Mop::Read { key, .. }) = self;
+        key
+    }
+
+    /// Whether it is of this key.
+    pub(super) fn is_of(&self, key: &Datum) -> bool {
+        self.key() == key
+    }
+
+    pub(super) fn is_write(&self) -> bool {
+        matches!(self, Mop::Write { .. })
+    }
+}
+
+/// The micro-ops in a transaction's value.
+fn mops(value: &Datum, kind: OpKind, workload: &dyn Workload) -> Result<Vec<Mop>, Uncertified> {
     match value {
         Datum::Nil => Ok(Vec::new()),
-        Datum::Vector(items) | Datum::List(items) => items.iter().map(|item| mop(item, kind)).collect(),
+        Datum::Vector(items) | Datum::List(items) => items.iter().map(|item| workload.mop(item, kind)).collect(),
         other => Err(Uncertified::new(format!("{other} is no transaction"))),
     }
 }
 
-/// One micro-op of a transaction of this kind.
-pub(super) fn mop(item: &Datum, kind: OpKind) -> Result<Mop, Uncertified> {
-    let bad = || Uncertified::new(format!("{item} is no micro-op of list-append"));
-    let (Datum::Vector(parts) | Datum::List(parts)) = item else { return Err(bad()) };
-    let [Datum::Keyword(f) | Datum::Str(f) | Datum::Symbol(f), key, value] = &parts[..] else { return Err(bad()) };
-    let key = key.clone();
-    match (f.as_str(), value) {
-        ("append", element) => Ok(Mop::Append { key, element: element.clone() }),
-        ("r", Datum::Nil | Datum::Vector(_) | Datum::List(_)) if kind == OpKind::Invoke => {
-            Ok(Mop::Read { key, list: None })
-        }
-        ("r", Datum::Vector(list) | Datum::List(list)) => Ok(Mop::Read { key, list: Some(list.clone()) }),
-        ("r", Datum::Nil) => Ok(Mop::Read { key, list: (kind == OpKind::Ok).then(Vec::new) }),
-        _ => Err(bad()),
-    }
+/// A micro-op's function, key and value.
+pub(super) fn parts(mop: &Datum) -> Option<(&str, &Datum, &Datum)> {
+    let (Datum::Vector(parts) | Datum::List(parts)) = mop else { return None };
+    let [Datum::Keyword(f) | Datum::Str(f) | Datum::Symbol(f), key, value] = &parts[..] else { return None };
+    Some((f.as_str(), key, value))
 }

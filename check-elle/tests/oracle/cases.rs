@@ -1,12 +1,16 @@
 //! Tiny histories with what the specification says of each: every type of anomaly at least once, and what only looks like
 //! one.
 //!
-//! A history is a line for each op: process, type, micro-ops. `ax1` appends 1 to x; `rx[1 2]` is a read of x, `rx?` one of
-//! nil. Where no op is an invocation there is no real time.
+//! A history is a line for each op: process, type, micro-ops. `ax1` appends 1 to x, `wx1` writes it; `rx[1 2]` and `rx1` are
+//! reads of x, `rx?` is one of nil. Where no op is an invocation there is no real time.
+
+use super::{Question, Workload};
 
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) models: &'static [&'static str],
+    pub(crate) anomalies: &'static [&'static str],
+    pub(crate) workload: Workload<'static>,
     pub(crate) history: &'static str,
     /// The anomaly types, in any order.
     pub(crate) types: &'static str,
@@ -14,9 +18,15 @@ pub(crate) struct Case {
     pub(crate) verdict: &'static str,
 }
 
-const STRICT: &[&str] = &["strict-serializable"];
-const SESSION: &[&str] = &["strong-session-serializable"];
-const SERIALIZABLE: &[&str] = &["serializable"];
+impl Case {
+    pub(crate) fn question(&self) -> Question<'static> {
+        Question { models: self.models, anomalies: self.anomalies, workload: self.workload }
+    }
+}
+
+pub(crate) const STRICT: &[&str] = &["strict-serializable"];
+pub(crate) const SESSION: &[&str] = &["strong-session-serializable"];
+pub(crate) const SERIALIZABLE: &[&str] = &["serializable"];
 
 const fn invalid(
     name: &'static str,
@@ -24,16 +34,24 @@ const fn invalid(
     types: &'static str,
     history: &'static str,
 ) -> Case {
-    Case { name, models, history, types, verdict: "false" }
+    Case { name, models, anomalies: &[], workload: Workload::ListAppend, history, types, verdict: "false" }
 }
 
 const fn valid(name: &'static str, models: &'static [&'static str], history: &'static str) -> Case {
-    Case { name, models, history, types: "", verdict: "true" }
+    Case { name, models, anomalies: &[], workload: Workload::ListAppend, history, types: "", verdict: "true" }
 }
 
 /// Nothing relates the transactions.
 const fn unrelated(name: &'static str, history: &'static str) -> Case {
-    Case { name, models: STRICT, history, types: "empty-transaction-graph", verdict: "unknown" }
+    Case {
+        name,
+        models: STRICT,
+        anomalies: &[],
+        workload: Workload::ListAppend,
+        history,
+        types: "empty-transaction-graph",
+        verdict: "unknown",
+    }
 }
 
 pub(crate) const CASES: &[Case] = &[
@@ -189,6 +207,10 @@ pub(crate) const CASES: &[Case] = &[
     ),
     unrelated("what a failed op read does not", "0 fail rx[1 2 3]\n1 ok ax1"),
     unrelated("nobody appended what was read", "0 ok rx[9]"),
+    Case {
+        anomalies: &["garbage-read"],
+        ..invalid("the same, where that matters", STRICT, "garbage-read empty-transaction-graph", "0 ok rx[9]")
+    },
     invalid(
         "appends never read come after what was",
         STRICT,
@@ -199,6 +221,8 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         name: "appended twice",
         models: STRICT,
+        anomalies: &[],
+        workload: Workload::ListAppend,
         history: "0 ok ax1\n1 ok ax1\n2 ok rx[1]",
         types: "",
         verdict: "unknown",
@@ -228,6 +252,7 @@ fn mop(mop: &str) -> String {
     let (f, key, value) = (&mop[..1], &mop[1..2], &mop[2..]);
     match (f, value) {
         ("a", element) => format!("[:append :{key} {element}]"),
+        ("w", value) => format!("[:w :{key} {value}]"),
         (_, "?") => format!("[:r :{key} nil]"),
         (_, list) => format!("[:r :{key} {list}]"),
     }

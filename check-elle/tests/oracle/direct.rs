@@ -7,17 +7,22 @@ type Test = fn(&World) -> bool;
 
 /// The types of all such anomalies in a world.
 pub(crate) fn types(world: &World) -> Vec<&'static str> {
-    let all: [(&str, Test); 8] = [
+    let both: [(&str, Test); 5] = [
         ("G1a", g1a),
         ("G1b", g1b),
+        ("garbage-read", garbage_read),
         ("internal", internal),
+        ("lost-update", lost_update),
+    ];
+    let lists: [(&str, Test); 4] = [
         ("future-read", future_read),
         ("dirty-update", dirty_update),
-        ("lost-update", lost_update),
         ("duplicate-elements", duplicate_elements),
         ("incompatible-order", incompatible_order),
     ];
-    all.into_iter().filter(|(_, is_there)| is_there(world)).map(|(name, _)| name).collect()
+    let registers: [(&str, Test); 1] = [("cyclic-versions", cyclic_versions)];
+    let own: &[(&str, Test)] = if world.versions.is_some() { &registers } else { &lists };
+    both.iter().chain(own).filter(|(_, is_there)| is_there(world)).map(|(name, _)| *name).collect()
 }
 
 fn g1a(world: &World) -> bool {
@@ -32,7 +37,7 @@ fn g1b(world: &World) -> bool {
         txn.reads().any(|(key, list)| {
             let Some(&last) = list.last() else { return false };
             let Some(writer) = world.writer(key, last) else { return false };
-            let final_append = world.txns[writer].appends().filter(|(k, _)| *k == key).last();
+            let final_append = world.txns[writer].writes().filter(|(k, _)| *k == key).last();
             writer != reader && final_append != Some((key, last))
         })
     })
@@ -42,6 +47,9 @@ fn internal(world: &World) -> bool {
     world.txns.iter().filter(|txn| txn.is_ok()).any(|txn| {
         (0..txn.mops.len()).any(|at| {
             let Mop::Read(key, Some(list)) = &txn.mops[at] else { return false };
+            if world.versions.is_some() {
+                return register_disagrees(&txn.mops[..at], *key, list);
+            }
             disagrees(&txn.mops[..at], *key, list)
         })
     })
@@ -58,7 +66,7 @@ fn disagrees(before: &[Mop], key: Name, list: &[Name]) -> bool {
                 known = Some(list.clone());
                 appended.clear();
             }
-            Mop::Append(k, element) if *k == key => appended.push(*element),
+            Mop::Write(k, element) if *k == key => appended.push(*element),
             _ => {}
         }
     }
@@ -68,11 +76,29 @@ fn disagrees(before: &[Mop], key: Name, list: &[Name]) -> bool {
     }
 }
 
+/// Whether it is not what the transaction read or wrote last.
+fn register_disagrees(before: &[Mop], key: Name, seen: &[Name]) -> bool {
+    before.iter().rev().find_map(|mop| match mop {
+        Mop::Read(k, Some(last)) if *k == key => Some(last != seen),
+        Mop::Write(k, last) if *k == key => Some([*last] != *seen),
+        _ => None,
+    }) == Some(true)
+}
+
+fn cyclic_versions(world: &World) -> bool {
+    world.versions.as_ref().is_some_and(|versions| versions.cyclic)
+}
+
+fn garbage_read(world: &World) -> bool {
+    let mut reads = world.txns.iter().filter(|txn| txn.is_ok()).flat_map(Txn::reads);
+    reads.any(|(key, list)| list.iter().any(|element| world.writer(key, *element).is_none()))
+}
+
 fn future_read(world: &World) -> bool {
     world.txns.iter().filter(|txn| txn.is_ok()).any(|txn| {
         (0..txn.mops.len()).any(|at| {
             let Mop::Read(key, Some(list)) = &txn.mops[at] else { return false };
-            txn.mops[at..].iter().any(|later| matches!(later, Mop::Append(k, e) if k == key && list.contains(e)))
+            txn.mops[at..].iter().any(|later| matches!(later, Mop::Write(k, e) if k == key && list.contains(e)))
         })
     })
 }
@@ -101,7 +127,7 @@ fn lost_update(world: &World) -> bool {
             let first_read = txn.mops.iter().position(|mop| matches!(mop, Mop::Read(k, _) if *k == key));
             let Some(at) = first_read else { continue };
             let Mop::Read(_, Some(list)) = &txn.mops[at] else { continue };
-            if !txn.mops[at..].iter().any(|mop| matches!(mop, Mop::Append(k, _) if *k == key)) {
+            if !txn.mops[at..].iter().any(|mop| matches!(mop, Mop::Write(k, _) if *k == key)) {
                 continue;
             }
             if updates.contains(&(key, list)) {

@@ -52,12 +52,15 @@ pub(crate) fn version_order(world: &World, key: Name) -> Vec<Name> {
 
 /// All that anybody tried to append to a key.
 fn appended(world: &World, key: Name) -> Vec<Name> {
-    world.txns.iter().flat_map(Txn::appends).filter(|(k, _)| *k == key).map(|(_, element)| element).collect()
+    world.txns.iter().flat_map(Txn::writes).filter(|(k, _)| *k == key).map(|(_, element)| element).collect()
 }
 
-/// What was appended directly after an element; `None` stands for the empty list. What nobody read comes after the last
-/// element that somebody did.
+/// What was written directly after an element; `None` stands for the empty list. What was appended and nobody read comes
+/// after the last element that somebody did.
 pub(crate) fn successors(world: &World, key: Name, element: Option<Name>) -> Vec<Name> {
+    if let Some(versions) = &world.versions {
+        return versions.successors(key, element);
+    }
     let order = version_order(world, key);
     let at = match element {
         None => 0,
@@ -131,32 +134,37 @@ impl Graph {
     }
 
     fn add_ww(&mut self, world: &World, from: usize) {
-        for (key, element) in world.txns[from].appends() {
+        for (key, element) in world.versions_written(&world.txns[from]) {
             for next in successors(world, key, Some(element)) {
-                if let Some(to) = world.writer(key, next) {
-                    self.add(world, from, to, Relation::Ww);
-                }
+                self.add_writer(world, from, (key, next), Relation::Ww);
             }
         }
     }
 
     fn add_wr(&mut self, world: &World, from: usize) {
+        let written = world.versions_written(&world.txns[from]);
         for (to, reader) in world.txns.iter().enumerate() {
-            for (key, list) in reader.reads() {
-                if list.last().is_some_and(|last| world.txns[from].appends().any(|append| append == (key, *last))) {
-                    self.add(world, from, to, Relation::Wr);
-                }
+            let is_of_from =
+                |(key, version): &(Name, Option<Name>)| version.is_some_and(|v| written.contains(&(*key, v)));
+            if world.versions_read(reader).iter().any(is_of_from) {
+                self.add(world, from, to, Relation::Wr);
             }
         }
     }
 
     fn add_rw(&mut self, world: &World, from: usize) {
-        for (key, list) in world.txns[from].reads() {
-            for next in successors(world, key, list.last().copied()) {
-                if let Some(to) = world.writer(key, next) {
-                    self.add(world, from, to, Relation::Rw);
-                }
+        for (key, version) in world.versions_read(&world.txns[from]) {
+            for next in successors(world, key, version) {
+                self.add_writer(world, from, (key, next), Relation::Rw);
             }
+        }
+    }
+
+    /// Adds a step to whoever wrote an element.
+    fn add_writer(&mut self, world: &World, from: usize, write: (Name, Name), relation: Relation) {
+        let writer = (0..world.txns.len()).find(|to| world.versions_written(&world.txns[*to]).contains(&write));
+        if let Some(to) = writer {
+            self.add(world, from, to, relation);
         }
     }
 

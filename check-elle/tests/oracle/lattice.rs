@@ -39,6 +39,9 @@ const ALSO_IS_SUFFIXED: &[(&str, &str)] = &[
 /// Each also is its `-process` form, and that its `-realtime` form.
 const SIX: [&str; 6] = ["G-single-item", "G-single", "G-nonadjacent-item", "G-nonadjacent", "G2-item", "G2"];
 
+/// An anomaly that implies no other and that no model forbids.
+const UNRELATED: &str = "garbage-read";
+
 /// Friendly names. Left: a model. Right: the weaker ones that it implies.
 const IMPLIES: &[(&str, &str)] = &[
     (
@@ -175,7 +178,7 @@ fn all_anomalies() -> Names {
     let suffixed = SIX.iter().flat_map(|name| ["", "-process", "-realtime"].map(|suffix| format!("{name}{suffix}")));
     let implying = ALSO_IS.iter().flat_map(|(left, right)| words(left).chain(words(right)));
     let forbidden = FORBIDS.iter().flat_map(|(_, right)| words(right));
-    suffixed.chain(implying).chain(forbidden).collect()
+    suffixed.chain(implying).chain(forbidden).chain([UNRELATED.to_owned()]).collect()
 }
 
 /// All models that are named anywhere.

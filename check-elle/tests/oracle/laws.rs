@@ -1,10 +1,10 @@
 //! Laws that tie verdicts to what the levels mean: whatever could have happened is not invalid, and what could not is not
 //! valid.
 
-use super::Question;
 use super::graph::{Order, version_order};
 use super::semantic::{is_read_committed, is_serializable, is_snapshot_isolated};
 use super::world::{Mop, Name, World};
+use super::{Question, Workload};
 use history_core::{History, Verdict};
 
 /// What a level lets happen, and whether its anomalies are all that can go wrong.
@@ -59,7 +59,7 @@ pub(crate) fn models() -> impl Iterator<Item = &'static str> {
 /// Which law it breaks.
 pub(crate) fn hold(history: &History, question: &Question<'_>, verdict: Verdict) -> Result<(), String> {
     let Some(level) = LEVELS.iter().find(|level| question.models == [level.model]) else { return Ok(()) };
-    let Ok(world) = World::of(history) else { return Ok(()) };
+    let Ok(world) = World::of(history, &question.workload) else { return Ok(()) };
     // What a transaction read that may have been undone proves nothing by executions; the specification counts it.
     if world.txns.iter().any(|txn| txn.may_have_happened() && !txn.is_ok() && txn.reads().next().is_some()) {
         return Ok(());
@@ -68,7 +68,7 @@ pub(crate) fn hold(history: &History, question: &Question<'_>, verdict: Verdict)
     if happened && verdict == Verdict::Invalid {
         return Err(format!("invalid, yet {} lets it happen", level.model));
     }
-    let unnamed = shows_the_unwritten(&world) || reorders_its_own(&world);
+    let unnamed = shows_the_unwritten(&world) || !shows_all_orders(&world, &question.workload);
     if !happened && level.is_complete && !unnamed && verdict != Verdict::Invalid {
         return Err(format!("{}, yet {} does not let it happen", verdict.name(), level.model));
     }
@@ -83,6 +83,36 @@ fn shows_the_unwritten(world: &World) -> bool {
     })
 }
 
+/// Whether a transaction read what it wrote only later. Of registers the specification has no name for that.
+fn reads_its_own_future(world: &World) -> bool {
+    world.txns.iter().any(|txn| {
+        (0..txn.mops.len()).any(|at| match &txn.mops[at] {
+            Mop::Read(key, Some(seen)) => txn.mops[at..]
+                .iter()
+                .any(|later| matches!(later, Mop::Write(k, value) if k == key && seen.contains(value))),
+            _ => false,
+        })
+    })
+}
+
+/// Whether the order of each key's versions is known, as far as it matters.
+fn shows_all_orders(world: &World, workload: &Workload<'_>) -> bool {
+    match workload {
+        Workload::ListAppend => !reorders_its_own(world),
+        // Where all that is written replaces what was read, versions form a chain; or an update is lost.
+        Workload::RwRegister(sources) => {
+            sources.wfr_keys && !reads_its_own_future(world) && {
+                let mut writes = world
+                    .txns
+                    .iter()
+                    .filter(|txn| txn.may_have_happened())
+                    .flat_map(|txn| txn.writes().map(move |(key, _)| txn.external_read(key).is_some()));
+                writes.all(|replaces| replaces)
+            }
+        }
+    }
+}
+
 /// Whether two elements that one transaction appended to one key were read the other way around, or the later one without
 /// the earlier one. The specification has no name for that either: a transaction has no edge to itself.
 fn reorders_its_own(world: &World) -> bool {
@@ -91,7 +121,7 @@ fn reorders_its_own(world: &World) -> bool {
         let place = |element: &Name| order.iter().position(|e| e == element).unwrap_or(order.len());
         world.txns.iter().filter(|txn| txn.may_have_happened()).any(|txn| {
             let places: Vec<usize> =
-                txn.appends().filter(|(k, _)| *k == key).map(|(_, element)| place(&element)).collect();
+                txn.writes().filter(|(k, _)| *k == key).map(|(_, element)| place(&element)).collect();
             !places.is_sorted()
         })
     })

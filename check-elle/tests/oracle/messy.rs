@@ -25,6 +25,29 @@ pub(crate) enum Who {
 pub(crate) enum Shown {
     Append(usize, u32),
     Read(usize, Option<Vec<u32>>),
+    /// Of a register; so is the next one.
+    Write(usize, u32),
+    /// `None`: nil.
+    Value(usize, Option<u32>),
+}
+
+impl Shown {
+    pub(crate) fn key(&self) -> usize {
+        let (Shown::Append(key, _) | Shown::Read(key, _) | Shown::Write(key, _) | Shown::Value(key, _)) = self;
+        *key
+    }
+}
+
+/// The same history of registers: each shows what was appended last.
+pub(crate) fn as_registers(mut ops: Vec<Entry>) -> Vec<Entry> {
+    for mop in ops.iter_mut().flat_map(|op| &mut op.mops) {
+        match mop {
+            Shown::Append(key, element) => *mop = Shown::Write(*key, *element),
+            Shown::Read(key, list) => *mop = Shown::Value(*key, list.as_ref().and_then(|list| list.last().copied())),
+            Shown::Write(..) | Shown::Value(..) => {}
+        }
+    }
+    ops
 }
 
 /// When a transaction's appends can be seen by others, and what it reads.
@@ -150,14 +173,14 @@ impl Store<'_> {
     fn step(&mut self, txn: &mut Txn) {
         loop {
             match txn.mops[txn.done].clone() {
-                Shown::Append(key, element) => {
+                Shown::Append(key, element) | Shown::Write(key, element) => {
                     if matches!(self.isolation, Isolation::Serial | Isolation::None) {
                         self.append(key, element, txn.fate);
                     } else {
                         txn.snapshot[key].push(element);
                     }
                 }
-                Shown::Read(key, _) => {
+                Shown::Read(key, _) | Shown::Value(key, _) => {
                     let list = match self.isolation {
                         Isolation::Serial | Isolation::None => self.lists[key].clone(),
                         Isolation::Snapshot => txn.snapshot[key].clone(),

@@ -1,4 +1,4 @@
-//! An oracle: what list-append must conclude, found by means that share nothing with the checker and are too slow for it.
+//! An oracle: what list-append and rw-register must conclude, found by means that share nothing with the checker and are too slow for it.
 #![allow(dead_code, reason = "each of the test binaries uses its own part of this")]
 
 pub(crate) mod against;
@@ -7,12 +7,16 @@ pub(crate) mod choices;
 pub(crate) mod crowd;
 pub(crate) mod cycles;
 pub(crate) mod direct;
+pub(crate) mod enumeration;
 pub(crate) mod exists;
 pub(crate) mod graph;
 pub(crate) mod lattice;
 pub(crate) mod laws;
 pub(crate) mod messy;
+pub(crate) mod register_cases;
+pub(crate) mod registers;
 pub(crate) mod semantic;
+pub(crate) mod tamper;
 pub(crate) mod text;
 pub(crate) mod world;
 pub(crate) mod worlds;
@@ -20,6 +24,7 @@ pub(crate) mod worlds;
 use graph::{Graph, Order};
 use history_core::{History, Verdict};
 use lattice::{Names, also_is, forbids};
+use registers::Sources;
 use world::World;
 
 /// What was asked of a history.
@@ -29,6 +34,15 @@ pub(crate) struct Question<'a> {
     pub(crate) models: &'a [&'a str],
     /// Anomalies asked for by name.
     pub(crate) anomalies: &'a [&'a str],
+    pub(crate) workload: Workload<'a>,
+}
+
+/// What the micro-ops are, and for registers what the order of versions is inferred from.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Workload<'a> {
+    #[default]
+    ListAppend,
+    RwRegister(Sources<'a>),
 }
 
 /// What the oracle says.
@@ -45,7 +59,15 @@ pub(crate) struct Judgement {
 /// The cycle types without suffix, worst first.
 const CYCLE_TYPES: [&str; 5] = ["G0", "G1c", "G-single-item", "G-nonadjacent-item", "G2-item"];
 
-impl Question<'_> {
+impl<'a> Question<'a> {
+    pub(crate) fn of_lists(models: &'a [&'a str]) -> Question<'a> {
+        Question { models, ..Question::default() }
+    }
+
+    pub(crate) fn of_registers(models: &'a [&'a str], sources: Sources<'a>) -> Question<'a> {
+        Question { models, workload: Workload::RwRegister(sources), ..Question::default() }
+    }
+
     pub(crate) fn is_prohibited(&self, anomaly: &str) -> bool {
         let asked = also_is(anomaly).iter().any(|also| self.anomalies.contains(&also.as_str()));
         asked || self.models.iter().any(|model| forbids(model, anomaly))
@@ -86,15 +108,15 @@ pub(crate) fn cycle_types(graph: &Graph, order: Order) -> Names {
 
 /// Whether the oracle can look at all cycles of a history.
 pub(crate) fn is_small(history: &History, question: &Question<'_>) -> bool {
-    World::of(history).is_ok_and(|world| {
+    World::of(history, &question.workload).is_ok_and(|world| {
         let components = Graph::of(&world, question.order()).components();
         components.iter().all(|component| component.len() <= cycles::COMPONENT_MAX)
     })
 }
 
 /// Whether each step between two transactions has one name, and not rw along with a stronger relation.
-pub(crate) fn is_plain(history: &History) -> bool {
-    World::of(history).is_ok_and(|world| !Graph::has_rw_beside_others(&world))
+pub(crate) fn is_plain(history: &History, workload: &Workload<'_>) -> bool {
+    World::of(history, workload).is_ok_and(|world| !Graph::has_rw_beside_others(&world))
 }
 
 /// What must be concluded of a history.
@@ -103,7 +125,7 @@ pub(crate) fn is_plain(history: &History) -> bool {
 ///
 /// Why it has no verdict.
 pub(crate) fn judge(history: &History, question: &Question<'_>) -> Result<Judgement, String> {
-    let world = World::of(history)?;
+    let world = World::of(history, &question.workload)?;
     let order = question.order();
     let graph = Graph::of(&world, order);
     let mut found = cycle_types(&graph, order);

@@ -3,6 +3,9 @@
 //! All ok transactions are executed, and any subset of those of which nobody knows, in every order that the level permits.
 //! Serializability: Papadimitriou, "The serializability of concurrent database updates" (1979). Snapshot isolation: Berenson
 //! et al., "A critique of ANSI SQL isolation levels" (1995).
+//!
+//! The sources of version orders of registers are assumptions about the store: of all executions only those count in which
+//! the final writes of a key, in the order in which they took effect, agree with all sources that were asked for.
 
 use super::graph::Order;
 use super::world::{Mop, Name, Txn, World};
@@ -10,8 +13,8 @@ use super::world::{Mop, Name, Txn, World};
 /// Whether transactions ran one after another, in an order that respects `order`.
 pub(crate) fn is_serializable(world: &World, order: Order) -> bool {
     any_order(world, order, |txns| {
-        let mut lists = vec![Vec::new(); world.keys.len()];
-        txns.iter().all(|txn| runs(txn, &mut lists))
+        let mut states = vec![Vec::new(); world.keys.len()];
+        txns.iter().all(|txn| runs(world, txn, &mut states)) && fits(world, txns)
     })
 }
 
@@ -24,14 +27,14 @@ pub(crate) fn is_read_committed(world: &World) -> bool {
             let mut own: Vec<Vec<Name>> = states.iter().map(|states| states[states.len() - 1].clone()).collect();
             for mop in &txn.mops {
                 match mop {
-                    Mop::Append(key, element) => own[*key].push(*element),
+                    Mop::Write(key, element) => world.put(&mut own[*key], *element),
                     Mop::Read(key, Some(list)) if own[*key] != *list && !states[*key].contains(list) => return false,
                     Mop::Read(..) => {}
                 }
             }
             states.iter_mut().zip(own).for_each(|(states, own)| states.push(own));
             true
-        })
+        }) && fits(world, txns)
     })
 }
 
@@ -42,13 +45,34 @@ pub(crate) fn is_snapshot_isolated(world: &World, order: Order) -> bool {
         // Each transaction stands there twice: it begins, and it commits.
         let mut events: Vec<usize> = (0..txns.len()).flat_map(|txn| [txn, txn]).collect();
         loop {
-            let Some(failed_at) = failed_event(&events, txns, world, order) else { return true };
-            // Whatever order the events after it stand in, this one fails: go on behind all these orders.
-            events[failed_at + 1..].sort_unstable_by(|a, b| b.cmp(a));
+            match failed_event(&events, txns, world, order) {
+                // Whatever order the events after it stand in, this one fails: go on behind all these orders.
+                Some(failed_at) => events[failed_at + 1..].sort_unstable_by(|a, b| b.cmp(a)),
+                None if fits(world, &by_commit(&events, txns)) => return true,
+                None => {}
+            }
             if !next_permutation(&mut events) {
                 return false;
             }
         }
+    })
+}
+
+/// The transactions in the order in which they committed.
+fn by_commit<'a>(events: &[usize], txns: &[&'a Txn]) -> Vec<&'a Txn> {
+    let is_commit = |at: &usize| events[..*at].contains(&events[*at]);
+    (0..events.len()).filter(is_commit).map(|at| txns[events[at]]).collect()
+}
+
+/// Whether registers that were written in this order had their versions in an order that the sources allow.
+fn fits(world: &World, txns: &[&Txn]) -> bool {
+    let Some(versions) = &world.versions else { return true };
+    versions.assumed.iter().all(|(key, version, next)| {
+        let written: Vec<Option<Name>> =
+            std::iter::once(None).chain(txns.iter().filter_map(|txn| txn.external_write(*key)).map(Some)).collect();
+        let place = |version: &Option<Name>| written.iter().position(|v| v == version);
+        // Nothing is said of what was not written in the end.
+        place(version).zip(place(next)).is_none_or(|(place, next)| place < next)
     })
 }
 
@@ -62,7 +86,7 @@ fn failed_event(events: &[usize], txns: &[&Txn], world: &World, order: Order) ->
         let Some(start) = began[event] else {
             let is_early = |other: usize| other != event && ended[other].is_none() && precedes(txns[other], txn, order);
             // What it reads is settled when it begins.
-            if (0..txns.len()).any(is_early) || !runs(txn, &mut committed.clone()) {
+            if (0..txns.len()).any(is_early) || !runs(world, txn, &mut committed.clone()) {
                 return Some(at);
             }
             began[event] = Some(at);
@@ -70,13 +94,13 @@ fn failed_event(events: &[usize], txns: &[&Txn], world: &World, order: Order) ->
         };
         let overwritten = |(key, _): (Name, Name)| {
             let met = |other: usize| ended[other].is_some_and(|end| end > start);
-            (0..txns.len()).any(|other| met(other) && txns[other].appends().any(|(k, _)| k == key))
+            (0..txns.len()).any(|other| met(other) && txns[other].writes().any(|(k, _)| k == key))
         };
-        if txn.appends().any(overwritten) {
+        if txn.writes().any(overwritten) {
             return Some(at);
         }
-        for (key, element) in txn.appends() {
-            committed[key].push(element);
+        for (key, element) in txn.writes() {
+            world.put(&mut committed[key], element);
         }
         ended[event] = Some(at);
     }
@@ -84,13 +108,13 @@ fn failed_event(events: &[usize], txns: &[&Txn], world: &World, order: Order) ->
 }
 
 /// Executes a transaction. False if a read shows something else.
-fn runs(txn: &Txn, lists: &mut [Vec<Name>]) -> bool {
+fn runs(world: &World, txn: &Txn, states: &mut [Vec<Name>]) -> bool {
     txn.mops.iter().all(|mop| match mop {
-        Mop::Append(key, element) => {
-            lists[*key].push(*element);
+        Mop::Write(key, element) => {
+            world.put(&mut states[*key], *element);
             true
         }
-        Mop::Read(key, Some(list)) => lists[*key] == *list,
+        Mop::Read(key, Some(list)) => states[*key] == *list,
         Mop::Read(_, None) => true,
     })
 }

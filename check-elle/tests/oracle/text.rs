@@ -30,7 +30,11 @@ pub(crate) fn odd_edn(ops: &[Entry]) -> String {
             Who::Nobody => ":process nil".into(),
             Who::Nemesis => ":process nemesis".into(),
         };
-        let value = edn_value(op).replace(":append", "\"append\"").replace(":r", "r").replace(' ', " , ");
+        let value = edn_value(op)
+            .replace(":append", "\"append\"")
+            .replace(":r", "r")
+            .replace(":w", "\"w\"")
+            .replace(' ', " , ");
         let kind = op.kind;
         write!(
             text,
@@ -72,6 +76,8 @@ fn place(at: usize) -> (usize, usize) {
 fn edn_value(op: &Entry) -> String {
     let mop = |mop: &Shown| match mop {
         Shown::Append(key, element) => format!("[:append {key} {element}]"),
+        Shown::Write(key, value) => format!("[:w {key} {value}]"),
+        Shown::Value(key, value) => format!("[:r {key} {}]", or(*value, "nil")),
         Shown::Read(key, None) => format!("[:r {key} nil]"),
         Shown::Read(key, Some(list)) => format!("[:r {key} {}]", format!("{list:?}").replace(',', "")),
     };
@@ -82,7 +88,13 @@ fn edn_value(op: &Entry) -> String {
 fn json_mop(mop: &Shown) -> String {
     match mop {
         Shown::Append(key, element) => format!("[\"append\",{key},{element}]"),
+        Shown::Write(key, value) => format!("[\"w\",{key},{value}]"),
+        Shown::Value(key, value) => format!("[\"r\",{key},{}]", or(*value, "null")),
         Shown::Read(key, None) => format!("[\"r\",{key},null]"),
         Shown::Read(key, Some(list)) => format!("[\"r\",{key},{list:?}]"),
     }
+}
+
+fn or(value: Option<u32>, nothing: &str) -> String {
+    value.map_or(nothing.to_owned(), |value| value.to_string())
 }

@@ -1,5 +1,9 @@
 //! A history as the oracle sees it: transactions, in the order of their indices, with numbers for names.
+//!
+//! A register is seen as a list of what was written last: empty before all writes.
 
+use super::Workload;
+use super::registers::Versions;
 use history_core::{History, OpKind, Pair, Process, Value};
 
 /// A key or an element, by its position among all names of the history.
@@ -15,7 +19,8 @@ pub(crate) enum Kind {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Mop {
-    Append(Name, Name),
+    /// An append, or a write.
+    Write(Name, Name),
     /// `None`: nobody knows what was read.
     Read(Name, Option<Vec<Name>>),
 }
@@ -36,6 +41,8 @@ pub(crate) struct World {
     /// Keys, and where each is named in the history: EDN.
     pub(crate) keys: Vec<String>,
     pub(crate) elements: Vec<String>,
+    /// What is known of the versions of registers; `None` where keys are lists.
+    pub(crate) versions: Option<Versions>,
 }
 
 impl Txn {
@@ -56,19 +63,36 @@ impl Txn {
         })
     }
 
-    /// Its appends: key and element.
-    pub(crate) fn appends(&self) -> impl Iterator<Item = (Name, Name)> {
+    /// Its appends or writes: key and element.
+    pub(crate) fn writes(&self) -> impl Iterator<Item = (Name, Name)> {
         self.mops.iter().filter_map(|mop| match mop {
-            Mop::Append(key, element) => Some((*key, *element)),
+            Mop::Write(key, element) => Some((*key, *element)),
             Mop::Read(..) => None,
         })
+    }
+
+    /// What it read of a register, if that was the first thing it did to it and somebody knows.
+    #[expect(clippy::option_option, reason = "a version may be nil")]
+    pub(crate) fn external_read(&self, key: Name) -> Option<Option<Name>> {
+        let is_of_key = |mop: &&Mop| matches!(mop, Mop::Write(k, _) | Mop::Read(k, _) if *k == key);
+        match self.mops.iter().find(is_of_key)? {
+            Mop::Read(_, Some(list)) => Some(list.last().copied()),
+            _ => None,
+        }
+    }
+
+    /// What it wrote to a register last, if it may have happened.
+    pub(crate) fn external_write(&self, key: Name) -> Option<Name> {
+        let last = self.writes().filter(|(k, _)| *k == key).last();
+        last.map(|(_, element)| element).filter(|_| self.may_have_happened())
     }
 }
 
 impl World {
     /// The transactions of a history, or why it has no verdict.
-    pub(crate) fn of(history: &History) -> Result<World, String> {
+    pub(crate) fn of(history: &History, workload: &Workload<'_>) -> Result<World, String> {
         let mut world = World::default();
+        let registers = matches!(workload, Workload::RwRegister(_));
         // Invocations by clients without a name: each may belong to any completion.
         let mut nameless = Vec::new();
         for (at, op) in history.ops().enumerate() {
@@ -85,7 +109,11 @@ impl World {
             let invoked = partner.map(|partner| history.op(partner).index);
             // What an invocation says of its reads is not what they saw.
             let saw = op.kind != OpKind::Invoke && !op.value.is_nil();
-            let mops = world.mops(history.value(at), kind, saw)?;
+            let mops = if registers {
+                world.register_mops(history.value(at), saw && kind == Kind::Ok)?
+            } else {
+                world.list_mops(history.value(at), kind, saw)?
+            };
             match (op.kind, op.pair) {
                 (OpKind::Invoke, Pair::Alone) => nameless.push(Txn { index: op.index, invoked, process, kind, mops }),
                 (OpKind::Invoke, _) => {
@@ -95,55 +123,127 @@ impl World {
             }
         }
         let is_open = |txn: &Txn| {
-            let mut appends = txn.appends().peekable();
-            appends.peek().is_some() && appends.all(|(key, element)| world.writer(key, element).is_none())
+            let mut writes = txn.writes().peekable();
+            writes.peek().is_some() && writes.all(|(key, element)| world.writer(key, element).is_none())
         };
         nameless.retain(is_open);
         world.txns.append(&mut nameless);
         world.txns.sort_by_key(|txn| txn.index);
-        world.refuse_double_appends()?;
+        match workload {
+            Workload::ListAppend => world.refuse_double_appends()?,
+            Workload::RwRegister(sources) => {
+                world.part_double_writes()?;
+                world.versions = Some(Versions::of(&world, sources));
+            }
+        }
         Ok(world)
     }
 
-    fn mops(&mut self, value: Value<'_>, kind: Kind, saw: bool) -> Result<Vec<Mop>, String> {
-        if value.is_nil() {
-            return Ok(Vec::new());
+    /// What a transaction read, as far as relations between transactions go: keys and versions. Of a register only what it
+    /// read before it wrote, and that once.
+    pub(crate) fn versions_read(&self, txn: &Txn) -> Vec<(Name, Option<Name>)> {
+        match self.versions {
+            None => txn.reads().map(|(key, list)| (key, list.last().copied())).collect(),
+            Some(_) => (0..self.keys.len()).filter_map(|key| Some((key, txn.external_read(key)?))).collect(),
         }
-        let list = value.as_seq().ok_or(format!("{value} is no transaction"))?;
+    }
+
+    /// What it wrote, as far as they go: of a register only what it wrote last.
+    pub(crate) fn versions_written(&self, txn: &Txn) -> Vec<(Name, Name)> {
+        match self.versions {
+            None => txn.writes().collect(),
+            Some(_) => (0..self.keys.len()).filter_map(|key| Some((key, txn.external_write(key)?))).collect(),
+        }
+    }
+
+    /// What a write does to a key.
+    pub(crate) fn put(&self, state: &mut Vec<Name>, element: Name) {
+        if self.versions.is_some() {
+            state.clear();
+        }
+        state.push(element);
+    }
+
+    fn list_mops(&mut self, value: Value<'_>, kind: Kind, saw: bool) -> Result<Vec<Mop>, String> {
         let mut mops = Vec::new();
-        for mop in list {
-            let parts: Vec<Value<'_>> = mop.as_seq().ok_or(format!("{mop} is no micro-op"))?.iter().collect();
-            let [f, key, value] = parts[..] else { return Err(format!("{mop} is no micro-op")) };
+        for [f, key, value] in parts(value)? {
             let key = number(&mut self.keys, key);
             mops.push(match (f.as_name(), value) {
-                (Some("append"), element) => Mop::Append(key, number(&mut self.elements, element)),
+                (Some("append"), element) => Mop::Write(key, number(&mut self.elements, element)),
                 (Some("r"), Value::Nil) => Mop::Read(key, (saw && kind == Kind::Ok).then(Vec::new)),
                 (Some("r"), list) => {
                     let list = list.as_seq().ok_or(format!("{list} is no list"))?;
                     let list = list.iter().map(|element| number(&mut self.elements, element)).collect();
                     Mop::Read(key, (saw && kind != Kind::Fail).then_some(list))
                 }
-                _ => return Err(format!("{mop} neither reads nor appends")),
+                _ => return Err(format!("{f} neither reads nor appends")),
             });
         }
         Ok(mops)
     }
 
-    fn refuse_double_appends(&self) -> Result<(), String> {
+    fn register_mops(&mut self, value: Value<'_>, saw: bool) -> Result<Vec<Mop>, String> {
+        let mut mops = Vec::new();
+        for [f, key, value] in parts(value)? {
+            let key = number(&mut self.keys, key);
+            mops.push(match (f.as_name(), value) {
+                (Some("w"), Value::Nil) => return Err("nil is written".into()),
+                (Some("w"), value) => Mop::Write(key, number(&mut self.elements, value)),
+                (Some("r"), Value::Nil) => Mop::Read(key, saw.then(Vec::new)),
+                (Some("r"), value) => Mop::Read(key, saw.then_some(vec![number(&mut self.elements, value)])),
+                _ => return Err(format!("{f} neither reads nor writes")),
+            });
+        }
+        Ok(mops)
+    }
+
+    /// Gives each of several writes of one value a version of its own, unless somebody read one of them: nobody can say which.
+    fn part_double_writes(&mut self) -> Result<(), String> {
         let mut seen = Vec::new();
-        for append in self.txns.iter().flat_map(Txn::appends) {
-            if seen.contains(&append) {
-                return Err(format!("{} is appended twice to {}", self.elements[append.1], self.keys[append.0]));
+        let read: Vec<(Name, Name)> =
+            self.txns.iter().flat_map(Txn::reads).flat_map(|(key, list)| list.iter().map(move |v| (key, *v))).collect();
+        for mop in self.txns.iter_mut().flat_map(|txn| &mut txn.mops) {
+            let Mop::Write(key, value) = mop else { continue };
+            if !seen.contains(&(*key, *value)) {
+                seen.push((*key, *value));
+            } else if read.contains(&(*key, *value)) {
+                return Err(format!("{} is written to {} twice, and read", self.elements[*value], self.keys[*key]));
+            } else {
+                self.elements.push(format!("{} once more", self.elements[*value]));
+                *value = self.elements.len() - 1;
             }
-            seen.push(append);
         }
         Ok(())
     }
 
-    /// Who appended an element, failed or not.
-    pub(crate) fn writer(&self, key: Name, element: Name) -> Option<usize> {
-        self.txns.iter().position(|txn| txn.appends().any(|append| append == (key, element)))
+    fn refuse_double_appends(&self) -> Result<(), String> {
+        let mut seen = Vec::new();
+        for write in self.txns.iter().flat_map(Txn::writes) {
+            if seen.contains(&write) {
+                return Err(format!("{} is appended twice to {}", self.elements[write.1], self.keys[write.0]));
+            }
+            seen.push(write);
+        }
+        Ok(())
     }
+
+    /// Who wrote an element, failed or not.
+    pub(crate) fn writer(&self, key: Name, element: Name) -> Option<usize> {
+        self.txns.iter().position(|txn| txn.writes().any(|write| write == (key, element)))
+    }
+}
+
+/// The parts of a transaction's micro-ops.
+fn parts(value: Value<'_>) -> Result<Vec<[Value<'_>; 3]>, String> {
+    if value.is_nil() {
+        return Ok(Vec::new());
+    }
+    let mut all = Vec::new();
+    for mop in value.as_seq().ok_or(format!("{value} is no transaction"))? {
+        let parts: Vec<Value<'_>> = mop.as_seq().ok_or(format!("{mop} is no micro-op"))?.iter().collect();
+        all.push(<[Value<'_>; 3]>::try_from(parts).map_err(|_| format!("{mop} is no micro-op"))?);
+    }
+    Ok(all)
 }
 
 fn number(names: &mut Vec<String>, value: Value<'_>) -> Name {

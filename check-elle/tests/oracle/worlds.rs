@@ -14,7 +14,20 @@ pub(crate) struct Size {
     pub(crate) mops_max: usize,
     pub(crate) fates: &'static [Fate],
     pub(crate) clocks: &'static [Clock],
-    pub(crate) lists: Lists,
+    pub(crate) seen: Seen,
+    pub(crate) kind: Kind,
+    /// How many clients there are, at the most; one whose op crashed goes on as another process.
+    pub(crate) clients_max: usize,
+}
+
+pub(crate) const FATES: &[Fate] = &[Fate::Ok, Fate::Fail, Fate::Info, Fate::Open];
+pub(crate) const CLOCKS: &[Clock] = &[Clock::None, Clock::Some];
+
+/// What a key holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    List,
+    Register,
 }
 
 /// How a transaction ends.
@@ -39,16 +52,16 @@ pub(crate) enum Clock {
 
 /// What reads may show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lists {
-    /// All arrangements of all sets of elements that were appended to the key.
+pub(crate) enum Seen {
+    /// All arrangements of all sets of elements that were appended to the key; nil, or one that was written to it.
     Possible,
-    /// Also an element twice, and one that nobody appended.
+    /// Also an element twice, and one that nobody wrote.
     Any,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Mop {
-    Append(usize, u32),
+    Write(usize, u32),
     Read(usize),
 }
 
@@ -79,7 +92,7 @@ fn mops(choices: &mut Choices, size: &Size, first_txn: bool, elements: &mut u32)
             return Mop::Read(key);
         }
         *elements += 1;
-        Mop::Append(key, *elements)
+        Mop::Write(key, *elements)
     };
     (0..len).map(mop).collect()
 }
@@ -107,7 +120,7 @@ impl Scribe<'_> {
         let mut done: Vec<usize> = Vec::new();
         let mut next = 0;
         while next < self.txns.len() || !waiting.is_empty() {
-            let invoke = usize::from(next < self.txns.len());
+            let invoke = usize::from(next < self.txns.len() && waiting.len() < self.size.clients_max);
             let choice = self.choices.pick(invoke + waiting.len());
             if choice < invoke {
                 self.choose_process(next, &done);
@@ -124,7 +137,7 @@ impl Scribe<'_> {
         }
     }
 
-    /// A new process, or one that is free.
+    /// A process that is free, or a new one if not all clients are there yet.
     fn choose_process(&mut self, txn: usize, done: &[usize]) {
         let crashed = |at: &usize| matches!(self.fates[*at], Fate::Info | Fate::Open);
         let busy: Vec<usize> =
@@ -132,7 +145,14 @@ impl Scribe<'_> {
         let mut free: Vec<usize> = done.iter().map(|at| self.processes[*at]).filter(|p| !busy.contains(p)).collect();
         free.sort_unstable();
         free.dedup();
-        let choice = self.choices.pick(1 + free.len());
+        let is_gone = |at: &usize| self.fates[*at] == Fate::Open || self.fates[*at] == Fate::Info && done.contains(at);
+        let gone: Vec<usize> = (0..txn).filter(is_gone).map(|at| self.processes[at]).collect();
+        let mut alive = self.processes.clone();
+        alive.retain(|process| !gone.contains(process));
+        alive.sort_unstable();
+        alive.dedup();
+        let may_be_new = alive.len() < self.size.clients_max;
+        let choice = usize::from(!may_be_new) + self.choices.pick(usize::from(may_be_new) + free.len());
         let new = self.processes.iter().max().map_or(0, |max| max + 1);
         self.processes.push(if choice == 0 { new } else { free[choice - 1] });
     }
@@ -155,8 +175,11 @@ impl Scribe<'_> {
         let mut mops = Vec::new();
         for mop in &self.txns[txn] {
             mops.push(match *mop {
-                Mop::Append(key, element) => format!("[:append {} {element}]", KEYS[key]),
-                Mop::Read(key) if known => format!("[:r {} {:?}]", KEYS[key], self.choose_list(key)),
+                Mop::Write(key, element) if self.size.kind == Kind::List => {
+                    format!("[:append {} {element}]", KEYS[key])
+                }
+                Mop::Write(key, element) => format!("[:w {} {element}]", KEYS[key]),
+                Mop::Read(key) if known => format!("[:r {} {}]", KEYS[key], self.choose_seen(key)),
                 Mop::Read(key) => format!("[:r {} nil]", KEYS[key]),
             });
         }
@@ -165,18 +188,28 @@ impl Scribe<'_> {
             .expect("strings take all");
     }
 
-    fn choose_list(&mut self, key: usize) -> Vec<u32> {
-        let mut left: Vec<u32> = Vec::new();
-        for mop in self.txns.iter().flatten() {
-            match *mop {
-                Mop::Append(k, element) if k == key => left.push(element),
-                _ => {}
+    fn choose_seen(&mut self, key: usize) -> String {
+        let written = self.txns.iter().flatten().filter_map(|mop| match *mop {
+            Mop::Write(k, element) if k == key => Some(element),
+            _ => None,
+        });
+        let written: Vec<u32> = written.collect();
+        match self.size.kind {
+            Kind::List => format!("{:?}", self.choose_list(written)),
+            Kind::Register => {
+                let nobodys = (self.size.seen == Seen::Any).then_some(NOBODY);
+                let values: Vec<Option<u32>> =
+                    std::iter::once(None).chain(written.into_iter().chain(nobodys).map(Some)).collect();
+                self.choices.of(&values).map_or("nil".into(), |value| value.to_string())
             }
         }
+    }
+
+    fn choose_list(&mut self, mut left: Vec<u32>) -> Vec<u32> {
         let mut list = Vec::new();
         loop {
-            let more = match self.size.lists {
-                Lists::Any if list.len() < 2 => 2,
+            let more = match self.size.seen {
+                Seen::Any if list.len() < 2 => 2,
                 _ => 0,
             };
             // Stop, or take one that is left, or one that cannot be.

@@ -1,0 +1,112 @@
+//! The anomalies of lists that are no cycles, each by its definition.
+
+use super::order::version_order;
+use super::{elements, lists_read};
+use crate::certify::direct::{claim_ok, read_of};
+use crate::certify::log::{Mop, Txn};
+use crate::certify::workload::claim_write;
+use crate::certify::{Claim, Uncertified, claim};
+use history_core::{Datum, OpKind};
+
+/// A read disagrees with what its transaction read or appended before.
+pub(in crate::certify) fn internal(claims: &Claim<'_>) -> Result<(), Uncertified> {
+    let [txn] = claims.txns()?;
+    let (key, expected) = (claims.fact("key")?, claims.list("expected")?);
+    let read = read_of(claims, txn)?;
+    claim_ok(txn)?;
+    let unknown = Datum::Symbol("...".into());
+    let agrees = match expected.split_first() {
+        Some((first, known)) if *first == unknown => elements(&read.seen).ends_with(known),
+        _ => elements(&read.seen) == expected,
+    };
+    claim(!agrees, || "the read is as expected".into())?;
+    let justified = read.places.iter().any(|at| expectation(&txn.mops[..*at], key).as_deref() == Some(expected));
+    claim(justified, || format!("what came before does not make one expect {}", Datum::Vector(expected.to_vec())))
+}
+
+/// What a read of `key` must give after these micro-ops, if anything is known of it: a list, or `...` and its end.
+fn expectation(before: &[Mop], key: &Datum) -> Option<Vec<Datum>> {
+    let mut expected: Option<Vec<Datum>> = None;
+    for mop in before {
+        match mop {
+            Mop::Read { key: k, seen: Some(list) } if k == key => expected = Some(elements(list).to_vec()),
+            Mop::Write { key: k, value } if k == key => {
+                expected.get_or_insert_with(|| vec![Datum::Symbol("...".into())]).push(value.clone());
+            }
+            _ => {}
+        }
+    }
+    expected
+}
+
+/// A transaction read an element that it appended only later.
+pub(in crate::certify) fn future_read(claims: &Claim<'_>) -> Result<(), Uncertified> {
+    let [txn] = claims.txns()?;
+    let (key, element) = (claims.fact("key")?, claims.fact("element")?);
+    let read = read_of(claims, txn)?;
+    claim_ok(txn)?;
+    claim(elements(&read.seen).contains(element), || format!("the read does not show {element}"))?;
+    let is_it = |mop: &Mop| matches!(mop, Mop::Write { key: k, value } if k == key && value == element);
+    let later = read.places.iter().any(|at| txn.mops[*at..].iter().any(is_it));
+    claim(later, || format!("op {} did not append {element} to key {key} after the read", txn.index))
+}
+
+/// In the version order an ok append follows one that failed, with no other ok one in between.
+pub(in crate::certify) fn dirty_update(claims: &Claim<'_>) -> Result<(), Uncertified> {
+    let [failed, ok] = claims.txns()?;
+    let (key, values) = (claims.fact("key")?, claims.list("values")?);
+    claim(failed.kind == OpKind::Fail, || format!("op {} did not fail", failed.index))?;
+    claim_ok(ok)?;
+    let [first, between @ .., last] = values else {
+        return Err(Uncertified::new("a dirty update takes two elements at least"));
+    };
+    claim_write(claims.workload, failed, key, first)?;
+    claim_write(claims.workload, ok, key, last)?;
+    let order = version_order(claims.log, key);
+    claim(order.windows(values.len()).any(|run| run == values), || {
+        format!(
+            "the version order of key {key}, {}, does not have these elements in a row",
+            Datum::Vector(order.clone())
+        )
+    })?;
+    for element in between {
+        let writer = claims.log.writer(key, element)?;
+        let skipped = writer.is_none_or(|writer| !writer.is_ok());
+        claim(skipped, || format!("the append of {element} in between was ok"))?;
+    }
+    Ok(())
+}
+
+/// A read shows elements more than once.
+pub(in crate::certify) fn duplicate_elements(claims: &Claim<'_>) -> Result<(), Uncertified> {
+    let [txn] = claims.txns()?;
+    let read = read_of(claims, txn)?;
+    let Datum::Map(stated) = claims.fact("duplicates")? else {
+        return Err(Uncertified::new("the duplicates are no map of elements to numbers"));
+    };
+    claim(!stated.is_empty(), || "no duplicates are named".into())?;
+    let list = elements(&read.seen);
+    for (element, count) in stated {
+        let times = list.iter().filter(|e| *e == element).count();
+        let right = times >= 2 && *count == Datum::from(times as u64);
+        claim(right, || format!("the read shows {element} {times} times, not {count}"))?;
+    }
+    let is_stated = |element: &Datum| stated.iter().any(|(e, _)| e == element);
+    let twice = |element: &Datum| list.iter().filter(|e| *e == element).count() >= 2;
+    claim(list.iter().all(|element| !twice(element) || is_stated(element)), || "duplicates are left out".into())
+}
+
+/// Of two reads of a key neither is a prefix of the other.
+pub(in crate::certify) fn incompatible_order(claims: &Claim<'_>) -> Result<(), Uncertified> {
+    let readers: [&Txn; 2] = claims.txns()?;
+    let key = claims.fact("key")?;
+    let [Datum::Vector(a), Datum::Vector(b)] = claims.list("values")? else {
+        return Err(Uncertified::new("the values are not two lists"));
+    };
+    for (reader, list) in readers.into_iter().zip([a, b]) {
+        claim(lists_read(reader, key).any(|read| read == list), || {
+            format!("op {} did not read {} of key {key}", reader.index, Datum::Vector(list.clone()))
+        })?;
+    }
+    claim(!a.starts_with(b) && !b.starts_with(a), || "one of the lists is a prefix of the other".into())
+}

@@ -1,0 +1,84 @@
+//! The anomalies of registers that are no cycles of transactions, each by its definition.
+
+use super::sources::{Edge, Source, Sources, edges, in_use, keys, reached};
+use crate::certify::direct::{claim_ok, read_of};
+use crate::certify::log::Mop;
+use crate::certify::workload::Version;
+use crate::certify::{Claim, Uncertified, claim};
+use history_core::Datum;
+
+/// A read disagrees with what its transaction read or wrote last before.
+pub(in crate::certify) fn internal(claims: &Claim<'_>) -> Result<(), Uncertified> {
+    let [txn] = claims.txns()?;
+    let (key, expected) = (claims.fact("key")?, claims.fact("expected")?);
+    let read = read_of(claims, txn)?;
+    claim_ok(txn)?;
+    claim(read.seen != *expected, || "the read is as expected".into())?;
+    let before = |at: &usize| match txn.mops[..*at].iter().rfind(|mop| mop.is_of(key)) {
+        Some(Mop::Read { seen, .. }) => seen.as_ref(),
+        Some(Mop::Write { value, .. }) => Some(value),
+        None => None,
+    };
+    let justified = read.places.iter().any(|at| before(at) == Some(expected));
+    claim(justified, || format!("what came before does not make one expect {expected}"))
+}
+
+/// By the sources named, of which the last one was not used for this, some versions of a key come after each other.
+pub(in crate::certify) fn cyclic_versions(claims: &Claim<'_>, asked: &Sources) -> Result<(), Uncertified> {
+    let (key, scc, stated) = (claims.fact("key")?, claims.list("scc")?, claims.list("sources")?);
+    claim(claims.witness.steps.is_empty(), || "versions, not transactions, are what goes around here".into())?;
+    let used = in_use(claims.log, asked);
+    let is_stated = |sources: &&Vec<Source<'_>>| {
+        let names: Vec<&str> = stated.iter().filter_map(name).collect();
+        names.len() == stated.len() && sources.iter().map(Source::name).eq(names)
+    };
+    let refused = used.refused.iter().find(is_stated);
+    let refused = refused
+        .ok_or_else(|| Uncertified::new(format!("the sources {} do not contradict each other", list(stated))))?;
+    claim(keys(claims.log).contains(key), || format!("the history has no key {key}"))?;
+    let edges = edges(claims.log, refused, key);
+    let part = claims.fact("scc-size").ok();
+    claim(components(&edges).any(|component| is_named(&component, scc, part)), || {
+        format!("versions {} of key {key} are not all of those that come after each other", list(scc))
+    })?;
+    // The ops only help to see it.
+    for (at, txn) in claims.txns.iter().enumerate() {
+        let twice = claims.txns[..at].iter().any(|other| other.index == txn.index);
+        claim(!twice, || format!("op {} is named twice", txn.index))?;
+        claim(txn.mops.iter().any(|mop| mop.is_of(key)), || {
+            format!("op {} has nothing to do with key {key}", txn.index)
+        })?;
+    }
+    Ok(())
+}
+
+/// Whether these are the values of all versions of a component, or, where its size is given, of some of them. Two versions
+/// may have one value.
+fn is_named(component: &[Version], values: &[Datum], size: Option<&Datum>) -> bool {
+    let mut left: Vec<&Version> = component.iter().collect();
+    let all_there = values.iter().all(|value| {
+        let at = left.iter().position(|version| version.has_value(value));
+        at.map(|at| left.swap_remove(at)).is_some()
+    });
+    all_there && !values.is_empty() && size.map_or(left.is_empty(), |size| *size == Datum::from(component.len() as u64))
+}
+
+/// The versions that come after each other, a group for each of them.
+fn components(edges: &[Edge]) -> impl Iterator<Item = Vec<Version>> {
+    let around = |version: &Version| {
+        let before = |other: &Version| reached(edges, other).contains(version);
+        reached(edges, version).into_iter().filter(before).collect::<Vec<_>>()
+    };
+    edges.iter().map(move |(version, _)| around(version)).filter(|component| !component.is_empty())
+}
+
+fn name(source: &Datum) -> Option<&str> {
+    match source {
+        Datum::Keyword(name) | Datum::Str(name) | Datum::Symbol(name) => Some(name),
+        _ => None,
+    }
+}
+
+fn list(items: &[Datum]) -> Datum {
+    Datum::Vector(items.to_vec())
+}

@@ -1,0 +1,107 @@
+//! rw-register: a version is a value, and which came after which is as good as the sources that say so.
+
+mod direct;
+mod sources;
+
+use super::log::{Log, Mop, Txn, parts};
+use super::workload::{Succession, Version, Workload};
+use super::{Uncertified, claim};
+pub(super) use direct::{cyclic_versions, internal};
+use history_core::{Datum, OpKind};
+pub use sources::Sources;
+
+/// The workload rw-register, with the sources that were asked for.
+pub(super) struct Registers<'a> {
+    pub(super) sources: &'a Sources,
+}
+
+impl Workload for Registers<'_> {
+    /// Only reads of ok transactions say anything; nil is the initial version.
+    fn mop(&self, item: &Datum, kind: OpKind) -> Result<Mop, Uncertified> {
+        let bad = || Uncertified::new(format!("{item} is no micro-op of rw-register"));
+        let (f, key, value) = parts(item).ok_or_else(bad)?;
+        let (key, value) = (key.clone(), value.clone());
+        match (f, &value) {
+            ("w", Datum::Nil) => Err(bad()),
+            ("w", _) => Ok(Mop::Write { key, value }),
+            ("r", _) => Ok(Mop::Read { key, seen: (kind == OpKind::Ok).then_some(value) }),
+            _ => Err(bad()),
+        }
+    }
+
+    fn last_written<'a>(&self, seen: &'a Datum) -> Option<&'a Datum> {
+        Some(seen).filter(|seen| **seen != Datum::Nil)
+    }
+
+    fn shows(&self, seen: &Datum, value: &Datum) -> bool {
+        seen == value
+    }
+
+    /// Of each key the last version that it wrote.
+    fn written<'a>(&self, _: &Log, txn: &'a Txn) -> Vec<(&'a Datum, Version)> {
+        let keys = txn.mops.iter().filter(|mop| mop.is_write()).map(Mop::key);
+        keys.filter_map(|key| Some((key, external_write(txn, key)?))).collect()
+    }
+
+    /// Of each key that it read before it wrote, the version that it read first.
+    fn read<'a>(&self, log: &Log, txn: &'a Txn) -> Vec<(&'a Datum, Version)> {
+        let keys = txn.mops.iter().filter(|mop| !mop.is_write()).map(Mop::key);
+        keys.filter_map(|key| Some((key, external_read(log, txn, key)?))).collect()
+    }
+
+    fn successions(&self, log: &Log) -> Vec<Succession> {
+        let used = sources::in_use(log, self.sources);
+        let of_key = |key: Datum| {
+            let edges = used.edges(log, &key);
+            edges.into_iter().map(move |(version, next)| Succession { key: key.clone(), version, next })
+        };
+        sources::keys(log).into_iter().flat_map(of_key).collect()
+    }
+
+    fn claim_follows(&self, log: &Log, key: &Datum, version: &Version, next: &Version) -> Result<(), Uncertified> {
+        let used = sources::in_use(log, self.sources);
+        claim(used.edges(log, key).contains(&(version.clone(), next.clone())), || {
+            let value = |version: &Version| version.value.clone().unwrap_or(Datum::Nil);
+            let (version, next, names) = (value(version), value(next), used.names().join(", "));
+            format!("none of {names} says that {next} came after {version} in key {key}")
+        })
+    }
+
+    fn write_verb(&self) -> &'static str {
+        "write"
+    }
+
+    fn misread(&self, index: u64, key: &Datum, value: &Datum) -> String {
+        format!("op {index} did not first read {value} of key {key}")
+    }
+}
+
+/// What a transaction read of a key, if its first micro-op there is a read and it is ok.
+fn external_read(log: &Log, txn: &Txn, key: &Datum) -> Option<Version> {
+    match txn.mops.iter().find(|mop| mop.is_of(key))? {
+        Mop::Read { seen: Some(Datum::Nil), .. } if txn.is_ok() => Some(Version { value: None, writer: None }),
+        Mop::Read { seen: Some(value), .. } if txn.is_ok() => {
+            let writer = log.txns.iter().find(|txn| txn.wrote(key, value));
+            Some(Version { value: Some(value.clone()), writer: writer.map(|txn| txn.index) })
+        }
+        _ => None,
+    }
+}
+
+/// The last version that a transaction wrote to a key, if it may have happened.
+fn external_write(txn: &Txn, key: &Datum) -> Option<Version> {
+    let (_, value) = txn.writes().filter(|(k, _)| *k == key).last()?;
+    txn.is_possible().then(|| Version { value: Some(value.clone()), writer: Some(txn.index) })
+}
+
+/// Fails if a value was written twice to one key and read: nobody can tell whose write the read shows. Writes of one value
+/// that nobody read are versions of their own.
+pub(super) fn refuse_ambiguous_reads(log: &Log) -> Result<(), Uncertified> {
+    let writes: Vec<(&Datum, &Datum)> = log.txns.iter().flat_map(Txn::writes).collect();
+    for mop in log.txns.iter().filter(|txn| txn.is_ok()).flat_map(|txn| &txn.mops) {
+        let Mop::Read { key, seen: Some(value) } = mop else { continue };
+        let times = writes.iter().filter(|write| **write == (key, value)).count();
+        claim(times <= 1, || format!("{value} was written to key {key} {times} times"))?;
+    }
+    Ok(())
+}

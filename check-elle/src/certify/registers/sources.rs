@@ -1,0 +1,171 @@
+//! The sources of version orders, each edge by edge from its definition, and which of them contradict each other.
+
+use super::{external_read, external_write};
+use crate::certify::log::{Log, Txn};
+use crate::certify::workload::Version;
+use history_core::Datum;
+
+/// What is taken to hold of the store, so that the order of a key's versions follows from it. That the initial version of a
+/// key is nil is always taken to hold.
+///
+/// ```
+/// use check_elle::certify::Sources;
+///
+/// let sources = Sources { wfr_keys: true, linearizable_keys: true, ..Sources::default() };
+/// assert_eq!(sources.transaction_order, None);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sources {
+    /// What a transaction reads of a key comes before what it writes to it.
+    pub wfr_keys: bool,
+    /// The versions of each key follow the order of each process.
+    pub sequential_keys: bool,
+    /// The versions of each key follow real time.
+    pub linearizable_keys: bool,
+    /// The versions of each key follow this order of transactions: the index of each one's completion, or of its invocation.
+    /// Of several places in it the first counts.
+    pub transaction_order: Option<Vec<u64>>,
+}
+
+/// A version of a key and one that came after it.
+pub(super) type Edge = (Version, Version);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source<'a> {
+    InitialState,
+    TransactionOrder(&'a [u64]),
+    WfrKeys,
+    SequentialKeys,
+    LinearizableKeys,
+}
+
+/// Those that were asked for, less those that contradict the ones before them.
+pub(super) struct InUse<'a> {
+    sources: Vec<Source<'a>>,
+    /// For each that was left out, those in use before it, and itself.
+    pub(super) refused: Vec<Vec<Source<'a>>>,
+}
+
+/// Takes one source after another, each unless it would make some versions of a key come after themselves.
+pub(super) fn in_use<'a>(log: &Log, asked: &'a Sources) -> InUse<'a> {
+    let order = asked.transaction_order.as_deref();
+    let sources = [
+        Some(Source::InitialState),
+        order.map(Source::TransactionOrder),
+        asked.wfr_keys.then_some(Source::WfrKeys),
+        asked.sequential_keys.then_some(Source::SequentialKeys),
+        asked.linearizable_keys.then_some(Source::LinearizableKeys),
+    ];
+    let keys = keys(log);
+    let mut used = InUse { sources: Vec::new(), refused: Vec::new() };
+    for source in sources.into_iter().flatten() {
+        let mut tried = used.sources.clone();
+        tried.push(source);
+        if keys.iter().any(|key| has_cycle(&edges(log, &tried, key))) {
+            used.refused.push(tried);
+        } else {
+            used.sources = tried;
+        }
+    }
+    used
+}
+
+impl InUse<'_> {
+    pub(super) fn names(&self) -> Vec<&'static str> {
+        self.sources.iter().map(Source::name).collect()
+    }
+
+    /// All that the sources in use say of a key's versions.
+    pub(super) fn edges(&self, log: &Log, key: &Datum) -> Vec<Edge> {
+        edges(log, &self.sources, key)
+    }
+}
+
+/// All keys of a history, each once.
+pub(super) fn keys(log: &Log) -> Vec<Datum> {
+    let mut keys: Vec<Datum> = Vec::new();
+    for mop in log.txns.iter().flat_map(|txn| &txn.mops) {
+        if !keys.contains(mop.key()) {
+            keys.push(mop.key().clone());
+        }
+    }
+    keys
+}
+
+/// All that these sources say of a key's versions.
+pub(super) fn edges(log: &Log, sources: &[Source<'_>], key: &Datum) -> Vec<Edge> {
+    let all = sources.iter().flat_map(|source| source.edges(log, key));
+    all.filter(|(version, next)| version != next).collect()
+}
+
+/// The versions that come after one, some of them through others.
+pub(super) fn reached(edges: &[Edge], from: &Version) -> Vec<Version> {
+    let mut reached: Vec<Version> = Vec::new();
+    let mut todo = vec![from];
+    while let Some(version) = todo.pop() {
+        for (_, next) in edges.iter().filter(|(v, _)| v == version) {
+            if !reached.contains(next) {
+                reached.push(next.clone());
+                todo.push(next);
+            }
+        }
+    }
+    reached
+}
+
+fn has_cycle(edges: &[Edge]) -> bool {
+    edges.iter().any(|(version, _)| reached(edges, version).contains(version))
+}
+
+impl Source<'_> {
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Source::InitialState => "initial-state",
+            Source::TransactionOrder(_) => "transaction-order",
+            Source::WfrKeys => "wfr-keys",
+            Source::SequentialKeys => "sequential-keys",
+            Source::LinearizableKeys => "linearizable-keys",
+        }
+    }
+
+    /// What it says of a key's versions. It may say of one that it comes after itself, which means nothing.
+    fn edges(&self, log: &Log, key: &Datum) -> Vec<Edge> {
+        let txns = || log.txns.iter().filter(|txn| touches(log, txn, key));
+        match self {
+            Source::InitialState => {
+                let versions = txns().flat_map(|txn| [external_read(log, txn, key), external_write(txn, key)]);
+                versions.flatten().map(|version| (Version::of_value(None), version)).collect()
+            }
+            Source::TransactionOrder(order) => {
+                let place = |txn: &Txn| order.iter().position(|i| *i == txn.index || Some(*i) == txn.invoked);
+                let mut placed: Vec<(usize, &Txn)> = txns().filter_map(|txn| Some((place(txn)?, txn))).collect();
+                placed.sort_by_key(|(place, _)| *place);
+                placed.windows(2).filter_map(|pair| edge(log, pair[0].1, pair[1].1, key)).collect()
+            }
+            Source::WfrKeys => {
+                let own = |txn| Some((external_read(log, txn, key)?, external_write(txn, key)?));
+                txns().filter_map(own).collect()
+            }
+            Source::SequentialKeys => {
+                let next = |txn: &Txn| txns().find(|later| txn.is_before_in_process(later));
+                txns().filter_map(|txn| edge(log, txn, next(txn)?, key)).collect()
+            }
+            Source::LinearizableKeys => {
+                let later = |txn| txns().filter(move |later| Txn::is_before_in_realtime(txn, later));
+                txns().flat_map(|txn| later(txn).filter_map(|later| edge(log, txn, later, key))).collect()
+            }
+        }
+    }
+}
+
+/// Whether a transaction read or wrote a key, or may have.
+fn touches(log: &Log, txn: &Txn, key: &Datum) -> bool {
+    external_read(log, txn, key).or(external_write(txn, key)).is_some()
+}
+
+/// From the last version of a key that a transaction met to the first one that a later transaction met.
+fn edge(log: &Log, txn: &Txn, later: &Txn, key: &Datum) -> Option<Edge> {
+    let last = external_write(txn, key).or(external_read(log, txn, key))?;
+    let first = external_read(log, later, key).or(external_write(later, key))?;
+    Some((last, first))
+}

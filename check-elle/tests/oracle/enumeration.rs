@@ -1,0 +1,82 @@
+//! Judging many histories: all that a world holds, or cases, by the checker, by the oracle, and by what the levels mean.
+
+use super::against::{agree, checker, compare};
+use super::cases::{Case, edn};
+use super::choices::Choices;
+use super::lattice::Names;
+use super::worlds::{Size, history};
+use super::{Question, judge, laws};
+use history_core::{History, Verdict};
+
+/// Judges every history of a world, or only `samples` of them, spread evenly over the choices that make one. What is asked
+/// of each follows from its number. Panics with the first few that are judged wrongly.
+pub(crate) fn judge_each<'a>(size: &Size, samples: Option<u64>, questions: impl Fn(u64) -> Vec<Question<'a>>) -> u64 {
+    let mut choices = Choices::first();
+    let mut judged = 0;
+    let mut wrong: Vec<String> = Vec::new();
+    loop {
+        if samples.is_some() {
+            choices = Choices::Random(judged);
+        }
+        let text = history(&mut choices, size);
+        let parsed = History::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        for question in questions(judged) {
+            if let Err(why) = judge_one(&parsed, &question) {
+                let Question { models, anomalies, workload } = question;
+                wrong.push(format!("{why}\nmodels {models:?}, anomalies {anomalies:?}, {workload:?}\n{text}"));
+            }
+        }
+        judged += 1;
+        let more = match samples {
+            Some(samples) => judged < samples,
+            None => choices.advance(),
+        };
+        if !more || wrong.len() >= 10 {
+            assert!(wrong.is_empty(), "wrong about {} of {judged} histories\n\n{}", wrong.len(), wrong.join("\n"));
+            return judged;
+        }
+    }
+}
+
+fn judge_one(history: &History, question: &Question<'_>) -> Result<(), String> {
+    let report = checker(history, question);
+    agree(history, question, &report)?;
+    laws::hold(history, question, report.verdict)
+}
+
+/// In how many histories of a world the laws catch one who always says valid, and one who always says invalid.
+pub(crate) fn caught_constants(size: &Size, question: &Question<'_>) -> [u32; 2] {
+    let mut choices = Choices::first();
+    let mut caught = [0, 0];
+    loop {
+        let history = History::parse(&history(&mut choices, size)).expect("a history");
+        for (caught, verdict) in caught.iter_mut().zip([Verdict::Valid, Verdict::Invalid]) {
+            *caught += u32::from(laws::hold(&history, question, verdict).is_err());
+        }
+        if !choices.advance() {
+            return caught;
+        }
+    }
+}
+
+/// The cases that the oracle gets wrong, and how.
+pub(crate) fn oracle_errs(cases: &[Case]) -> Vec<String> {
+    let error = |case: &Case| {
+        let history = History::parse(&edn(case.history)).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        let got = match judge(&history, &case.question()) {
+            Ok(judgement) => (judgement.verdict.name(), judgement.anomaly_types),
+            Err(_) => ("unknown", Names::new()),
+        };
+        let expected = (case.verdict, case.types.split_whitespace().map(str::to_owned).collect());
+        (got != expected).then(|| format!("{}: expected {expected:?}, not {got:?}", case.name))
+    };
+    cases.iter().filter_map(error).collect()
+}
+
+/// The cases that the checker gets wrong, and how.
+pub(crate) fn checker_errs(cases: &[Case]) -> Vec<String> {
+    let error = |case: &Case| {
+        compare(&edn(case.history), &case.question(), checker).err().map(|why| format!("{}: {why}", case.name))
+    };
+    cases.iter().filter_map(error).collect()
+}
