@@ -124,7 +124,7 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c [Box<dyn Checker>]) -> Result<C
     let model = matches.get_one::<String>("model").ok_or_else(|| no_model(matches))?;
     let checker = checkers.iter().find(|checker| checker.name() == model);
     let checker = checker.ok_or_else(|| Wrong::new(format!("there is no checker {model}")))?.as_ref();
-    let (options, mut warnings) = options(matches, checker, checkers)?;
+    let (mut options, mut warnings) = options(matches, checker, checkers)?;
     // A checker says of options that they make no sense when it starts; better now than behind the first file.
     checker.start(&options).map_err(|error| Wrong::new(error.to_string()))?;
     let directory = matches.get_one::<OsString>("directory").map(PathBuf::from);
@@ -132,6 +132,17 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c [Box<dyn Checker>]) -> Result<C
         return Err(Wrong::new("--directory names no directory".to_owned()).tip("say . for this one".to_owned()));
     }
     let plots = plots(matches, checker, directory.is_some(), &mut warnings);
+    if let Some(spec) = checker.options().iter().find(|spec| spec.name == "max-plot-bytes") {
+        match (&directory, options.text(spec.name)) {
+            // Without this option nothing is drawn.
+            (Some(_), None) => options.set(spec.name, spec.default),
+            (None, Some(_)) => {
+                warnings
+                    .push("--max-plot-bytes has no effect without --directory: pictures are written there".to_owned());
+            }
+            _ => {}
+        }
+    }
     Ok(Check {
         checker,
         options,
