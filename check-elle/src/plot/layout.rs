@@ -67,7 +67,9 @@ pub(super) fn layout(ops: &[WitnessOp], steps: &[Step]) -> Layout {
     let lefts = place(&mut ranks, &pairs, &widths);
     let mut rank_of = vec![0; ops.len()];
     for (at, rank) in ranks.iter().enumerate() {
-        rank.iter().for_each(|op| rank_of[*op] = at);
+        for op in rank {
+            rank_of[*op] = at;
+        }
     }
 
     let boxes_width = (0..ops.len()).map(|op| lefts[op] + widths[op]).max().unwrap_or(0);
@@ -79,7 +81,9 @@ pub(super) fn layout(ops: &[WitnessOp], steps: &[Step]) -> Layout {
     let mut zones = zone::label_all(ranks.len(), &passings, boxes_width);
     let inside = zones.iter().map(|zone| zone.width).max().unwrap_or(0).max(boxes_width);
     let lane_xs = lanes::places(&lanes, inside);
-    zones.iter_mut().for_each(|zone| zone.route(&passings, &lane_xs));
+    for zone in &mut zones {
+        zone.route(&passings, &lane_xs);
+    }
 
     let mut tops = vec![0];
     for (at, rank) in ranks.iter().enumerate() {

@@ -76,7 +76,7 @@ span{padding:.1rem .4rem}\
 /// ```
 pub fn incompatible_order_html(key: &Datum, reads: &[KeyRead], options: &PlotOptions) -> String {
     let mut rows = Rows::new(reads);
-    let distinct = rows.rows.len();
+    let distinct = rows.all.len();
     rows.limit(ROWS_MAX);
     let columns = rows.columns();
     let mut page = String::new();
@@ -85,7 +85,7 @@ pub fn incompatible_order_html(key: &Datum, reads: &[KeyRead], options: &PlotOpt
     positions(&mut page, &columns);
     page.push_str("<tbody>\n");
     let mut shown = 0;
-    for (at, row) in rows.rows.iter().enumerate() {
+    for (at, row) in rows.all.iter().enumerate() {
         let mut text = String::new();
         if at == rows.branches {
             let span = columns.len() + 1;
@@ -165,9 +165,9 @@ fn write_row(page: &mut String, reads: &[KeyRead], rows: &Rows<'_>, (at, row): (
                 Some(element) => {
                     let class = if rows.forks.contains(&(at, *place)) {
                         " class=\"fork\""
-                    } else if *place < rows.rows[0].shared_with(row) {
+                    } else if *place < rows.all[0].shared_with(row) {
                         " class=\"same\""
-                    } else if rows.rows[0].elements.get(*place) == Some(element) {
+                    } else if rows.all[0].elements.get(*place) == Some(element) {
                         ""
                     } else {
                         " class=\"off\""

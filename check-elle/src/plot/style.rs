@@ -11,15 +11,15 @@ pub(super) struct Look {
 
 /// The relations known, in the order of the legend.
 pub(super) const LOOKS: &[Look] = &[
-    look("ww", "ww", "overwrote"),
+    look("ww", "ww", "was overwritten by"),
     look("wr", "wr", "was read by"),
     look("rw", "rw", "did not see the write of"),
-    look("pr", "process", "same process, before"),
+    look("pr", "process", "came before, in the same process"),
     look("rt", "realtime", "completed before the start of"),
 ];
 
 /// Any other relation.
-pub(super) const OTHER: Look = look("ot", "", "before");
+pub(super) const OTHER: Look = look("ot", "", "another relation");
 
 const fn look(class: &'static str, relation: &'static str, meaning: &'static str) -> Look {
     Look { class, relation, meaning }
