@@ -2,7 +2,7 @@
 //! them.
 //!
 //! [`list_append`] judges transactions of appends and reads. [`anomaly`], [`model`] and [`lattice`] are what is known of
-//! anomalies and consistency models, and how they imply and forbid each other.
+//! anomalies and consistency models, and how they imply and forbid each other. [`plot`] draws what was found.
 
 pub mod anomaly;
 pub mod certify;

@@ -199,7 +199,8 @@ proptest! {
         prop_assert!(!turned);
         let document = Document::parse(&svg).map_err(|error| TestCaseError::fail(format!("{error}: {svg}")))?;
         let root = document.root_element();
-        let number = |node: Node<'_, '_>, name: &str| node.attribute(name).map_or(0, |text| text.parse::<i64>().unwrap());
+        let parse = |text: &str| text.parse::<i64>().unwrap();
+        let number = |node: Node<'_, '_>, name: &str| node.attribute(name).map_or(0, parse);
         let (width, height) = (number(root, "width"), number(root, "height"));
         for node in document.descendants().filter(|node| node.has_tag_name("rect") || node.has_tag_name("text")) {
             // Groups move what is in them.
@@ -231,7 +232,8 @@ proptest! {
         let document = Document::parse(&xml).map_err(|error| TestCaseError::fail(format!("{error}: {page}")))?;
         let widths: Vec<usize> = document
             .descendants()
-            .filter(|node| node.has_tag_name("tr") && node.descendants().all(|cell| cell.attribute("colspan").is_none()))
+            .filter(|node| node.has_tag_name("tr"))
+            .filter(|row| row.children().all(|cell| cell.attribute("colspan").is_none()))
             .map(|row| row.children().filter(Node::is_element).count())
             .collect();
         prop_assert!(widths.windows(2).all(|two| two[0] == two[1]), "rows of one width: {:?}", widths);

@@ -237,7 +237,8 @@ mod tests {
                 _ => wire(above[at], below[at]),
             }).collect();
             let channel = route(&wires);
-            let all: Vec<_> = wires.iter().zip(&channel.courses).map(|(wire, course)| pieces(*wire, *course, channel.tracks)).collect();
+            let drawn = wires.iter().zip(&channel.courses);
+            let all: Vec<_> = drawn.map(|(wire, course)| pieces(*wire, *course, channel.tracks)).collect();
             for (at, one) in all.iter().enumerate() {
                 for other in &all[..at] {
                     let apart = one.iter().all(|a| other.iter().all(|b| !coincide(*a, *b)));

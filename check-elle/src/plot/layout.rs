@@ -1,4 +1,5 @@
-//! A picture's geometry: boxes on ranks, and edges that go straight, along tracks between ranks, or by lanes beside them.
+//! A picture's geometry: boxes on ranks, and edges that go straight, along tracks between ranks, or by lanes beside
+//! them.
 //!
 //! Edges leave boxes at the bottom and reach boxes at the top, or the other way round where they lead back. Between two
 //! ranks lie a channel, a row of labels, and another channel. An edge over several ranks passes them in a lane at the
@@ -189,8 +190,8 @@ impl Plan<'_> {
         ways
     }
 
-    /// Moves the ends of edges over each other where that needs no more than to move an end along a micro-op that has no
-    /// other edge at that side.
+    /// Moves the ends of edges over each other where that needs no more than to move an end along a micro-op that has
+    /// no other edge at that side.
     fn straighten(&self, lanes: &[Option<Lane>], ways: &mut [[Vec<Point>; 2]]) {
         for (at, link) in self.links.iter().enumerate().filter(|(at, _)| lanes[*at].is_none()) {
             let lefts = [link.upper, link.lower].map(|op| self.lefts[op]);

@@ -35,7 +35,8 @@ pub struct KeyRead {
 }
 
 const CSS: &str = "\
-:root{color-scheme:light dark;--ink:#1f2328;--calm:#6a737d;--line:#d1d9e0;--fork:#c04d00;--fork-ink:#fff;--off:#fdebdc;--page:#fff}\
+:root{color-scheme:light dark;--ink:#1f2328;--calm:#6a737d;--line:#d1d9e0;--fork:#c04d00;--fork-ink:#fff;\
+--off:#fdebdc;--page:#fff}\
 @media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--calm:#9198a1;--line:#3d444d;--fork:#ff9a4d;--fork-ink:#0d1117;\
 --off:#3b2714;--page:#0d1117}}\
 body{margin:1rem;font:1rem/1.5 system-ui,sans-serif;color:var(--ink);background:var(--page)}\
@@ -127,9 +128,9 @@ fn head(page: &mut String, key: &Datum, options: &PlotOptions, rows: &Rows<'_>, 
     page.push_str(if rows.forks.is_empty() {
         "<p>Of any two, one is the beginning of the other: they agree.</p>\n"
     } else {
-        "<p>A list only ever grows at its end, so of any two reads one must be the beginning of the other. These are not: \
-         where a row <span class=\"fork\">parts</span> from the first one, or from the one above it, both elements stand \
-         out. Elements after that which differ from those of the first row are tinted.</p>\n"
+        "<p>A list only ever grows at its end, so of any two reads one must be the beginning of the other. These are \
+         not: where a row <span class=\"fork\">parts</span> from the first one, or from the one above it, both \
+         elements stand out. Elements after that which differ from those of the first row are tinted.</p>\n"
     });
 }
 

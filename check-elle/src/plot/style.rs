@@ -1,6 +1,7 @@
 //! How pictures look: colours that the colour-blind tell apart, in light and in dark, and a dash pattern beside each.
 //!
-//! The hues are those of Okabe and Ito, darkened or lightened until they stand out from their ground.
+//! The hues are those of Okabe and Ito, darkened or lightened until they stand out from their ground. Those of process
+//! and realtime are the nearest to each other for some; a graph has edges of one of them only.
 
 /// A relation's look: the class of its edges, its dashes, and what the legend says of it.
 pub(super) struct Look {
