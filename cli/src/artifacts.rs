@@ -2,9 +2,12 @@
 
 use crate::args::PlotFormat;
 use crate::input::Input;
+use crate::output;
 #[cfg(feature = "png")]
-use crate::png::{self, Painter};
-use crate::{diagnose, output};
+use crate::{
+    diagnose,
+    png::{self, Painter},
+};
 use history_core::{Artifact, Report};
 use std::borrow::Cow;
 use std::collections::BTreeSet;

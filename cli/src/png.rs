@@ -146,7 +146,8 @@ mod tests {
         }
         for family in ["sans-serif", "ui-monospace,monospace", "ui-sans-serif,system-ui,sans-serif"] {
             let text = format!(
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"30\" height=\"20\"><style>text{{font-family:{family}}}\
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"30\" height=\"20\">\
+                 <style>text{{font-family:{family}}}\
                  </style><text y=\"15\" fill=\"#f00\">MM</text></svg>"
             );
             let pixmap = Pixmap::decode_png(&paint(&svg(&text), &fonts).unwrap().content).unwrap();

@@ -4,6 +4,8 @@
 //! to, a lane at the side. Where a wire's end above stands over another's end below, the first must have the higher
 //! track. Where such demands close a ring, a wire is cut in two at a free place between its ends.
 
+use super::text::px;
+
 /// Nearer than this, two lines look like one.
 const NEAR: i32 = 5;
 /// Between the ends of two wires on one track.
@@ -137,12 +139,13 @@ fn in_order(wires: &[Wire], bent: &[usize]) -> (Vec<Piece>, Vec<i32>) {
 /// The place nearest to `x` that is near to none that is taken.
 fn free_near(x: i32, taken: &[i32]) -> i32 {
     let is_free = |x: i32| taken.iter().all(|other| (x - other).abs() >= NEAR);
-    (0..).flat_map(|away| [x - away, x + away]).find(|x| is_free(*x)).unwrap_or(x)
+    // Each place taken takes less than twice as much as lies near to it.
+    let away_max = 2 * NEAR * px(taken.len() + 1);
+    (0..away_max).flat_map(|away| [x - away, x + away]).find(|x| is_free(*x)).unwrap_or(x)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::text::px;
     use super::*;
     use proptest::prelude::*;
 
@@ -234,7 +237,8 @@ mod tests {
                 _ => wire(above[at], below[at]),
             }).collect();
             let channel = route(&wires);
-            let all: Vec<_> = wires.iter().zip(&channel.courses).map(|(wire, course)| pieces(*wire, *course, channel.tracks)).collect();
+            let drawn = wires.iter().zip(&channel.courses);
+            let all: Vec<_> = drawn.map(|(wire, course)| pieces(*wire, *course, channel.tracks)).collect();
             for (at, one) in all.iter().enumerate() {
                 for other in &all[..at] {
                     let apart = one.iter().all(|a| other.iter().all(|b| !coincide(*a, *b)));

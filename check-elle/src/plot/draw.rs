@@ -141,7 +141,8 @@ fn description(layout: &Layout, ops: &[WitnessOp], steps: &[Step]) -> String {
 fn draw_box(out: &mut Out, corner: Point, txn: &TxnBox, op: &WitnessOp) {
     let Point { x, y } = corner;
     out.put(format_args!(
-        "<g class=\"txn {}\" transform=\"translate({x} {y})\"><rect class=\"box\" width=\"{}\" height=\"{}\" rx=\"6\"/>",
+        "<g class=\"txn {}\" transform=\"translate({x} {y})\">\
+         <rect class=\"box\" width=\"{}\" height=\"{}\" rx=\"6\"/>",
         op.kind.name(),
         txn.width,
         txn.height

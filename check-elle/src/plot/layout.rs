@@ -1,4 +1,5 @@
-//! A picture's geometry: boxes on ranks, and edges that go straight, along tracks between ranks, or by lanes beside them.
+//! A picture's geometry: boxes on ranks, and edges that go straight, along tracks between ranks, or by lanes beside
+//! them.
 //!
 //! Edges leave boxes at the bottom and reach boxes at the top, or the other way round where they lead back. Between two
 //! ranks lie a channel, a row of labels, and another channel. An edge over several ranks passes them in a lane at the
@@ -67,7 +68,9 @@ pub(super) fn layout(ops: &[WitnessOp], steps: &[Step]) -> Layout {
     let lefts = place(&mut ranks, &pairs, &widths);
     let mut rank_of = vec![0; ops.len()];
     for (at, rank) in ranks.iter().enumerate() {
-        rank.iter().for_each(|op| rank_of[*op] = at);
+        for op in rank {
+            rank_of[*op] = at;
+        }
     }
 
     let boxes_width = (0..ops.len()).map(|op| lefts[op] + widths[op]).max().unwrap_or(0);
@@ -79,7 +82,9 @@ pub(super) fn layout(ops: &[WitnessOp], steps: &[Step]) -> Layout {
     let mut zones = zone::label_all(ranks.len(), &passings, boxes_width);
     let inside = zones.iter().map(|zone| zone.width).max().unwrap_or(0).max(boxes_width);
     let lane_xs = lanes::places(&lanes, inside);
-    zones.iter_mut().for_each(|zone| zone.route(&passings, &lane_xs));
+    for zone in &mut zones {
+        zone.route(&passings, &lane_xs);
+    }
 
     let mut tops = vec![0];
     for (at, rank) in ranks.iter().enumerate() {
@@ -185,8 +190,8 @@ impl Plan<'_> {
         ways
     }
 
-    /// Moves the ends of edges over each other where that needs no more than to move an end along a micro-op that has no
-    /// other edge at that side.
+    /// Moves the ends of edges over each other where that needs no more than to move an end along a micro-op that has
+    /// no other edge at that side.
     fn straighten(&self, lanes: &[Option<Lane>], ways: &mut [[Vec<Point>; 2]]) {
         for (at, link) in self.links.iter().enumerate().filter(|(at, _)| lanes[*at].is_none()) {
             let lefts = [link.upper, link.lower].map(|op| self.lefts[op]);

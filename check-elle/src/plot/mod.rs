@@ -84,15 +84,16 @@ impl std::error::Error for TooLarge {}
 
 /// Draws transactions and the relations between them as SVG.
 ///
-/// Serves a single cycle, as a [`Witness`](history_core::Witness) has it, and a component with several relations between
-/// two transactions alike. A transaction is a box of its micro-ops; the edge of a step leads from the micro-op that it is
-/// about to the other one, or, where it is about none (`process`, `realtime`), from box to box. A ring stands in its
-/// order from top to bottom, so that only its last edge leads up; anything else stands in the order of indices, so that
-/// what leads up leads back in time. A step that leads from an op to itself or points at none of `ops` is not drawn, and
-/// a line below the picture counts these.
+/// Serves a single cycle, as a [`Witness`](history_core::Witness) has it, and a component with several relations
+/// between two transactions alike. A transaction is a box of its micro-ops; the edge of a step leads from the micro-op
+/// that it is about to the other one, or, where it is about none (`process`, `realtime`), from box to box. A ring
+/// stands in its order from top to bottom, so that only its last edge leads up; anything else stands in the order of
+/// indices, so that what leads up leads back in time. A step that leads from an op to itself or points at none of `ops`
+/// is not drawn, and a line below the picture counts these. Of a long list its ends are shown, and of more than two
+/// dozen micro-ops those that edges lead to, and the first.
 ///
-/// Equal arguments give equal bytes. Takes time quadratic in the number of steps, and at most about
-/// `max_plot_bytes` of memory besides what the layout takes.
+/// Equal arguments give equal bytes. Takes time quadratic in the number of steps, and linear in that of micro-ops for
+/// each step.
 ///
 /// # Errors
 ///

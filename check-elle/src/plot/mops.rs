@@ -106,7 +106,7 @@ mod tests {
     }
 
     fn int(i: i64) -> Option<Datum> {
-        Some(i.into())
+        Datum::from(i).into()
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Boxes on their ranks: in which order from left to right, and where.
 
 use super::spread::spread_within;
+use super::text::px;
 
 /// Between two boxes of a rank.
 pub(super) const BOX_GAP: i32 = 36;
@@ -37,7 +38,7 @@ pub(super) fn place(ranks: &mut [Vec<usize>], pairs: &[(usize, usize)], widths: 
             let center = |op: usize| lefts[op] + widths[op] / 2;
             let mean = |op: usize| {
                 let centers = related[op].iter().map(|other| i64::from(center(*other)));
-                let count = related[op].len() as i64;
+                let count = i64::from(px(related[op].len()));
                 let mean = centers.sum::<i64>().checked_div(count).and_then(|mean| i32::try_from(mean).ok());
                 mean.unwrap_or_else(|| center(op))
             };

@@ -35,7 +35,8 @@ pub struct KeyRead {
 }
 
 const CSS: &str = "\
-:root{color-scheme:light dark;--ink:#1f2328;--calm:#6a737d;--line:#d1d9e0;--fork:#c04d00;--fork-ink:#fff;--off:#fdebdc;--page:#fff}\
+:root{color-scheme:light dark;--ink:#1f2328;--calm:#6a737d;--line:#d1d9e0;--fork:#c04d00;--fork-ink:#fff;\
+--off:#fdebdc;--page:#fff}\
 @media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--calm:#9198a1;--line:#3d444d;--fork:#ff9a4d;--fork-ink:#0d1117;\
 --off:#3b2714;--page:#0d1117}}\
 body{margin:1rem;font:1rem/1.5 system-ui,sans-serif;color:var(--ink);background:var(--page)}\
@@ -76,7 +77,7 @@ span{padding:.1rem .4rem}\
 /// ```
 pub fn incompatible_order_html(key: &Datum, reads: &[KeyRead], options: &PlotOptions) -> String {
     let mut rows = Rows::new(reads);
-    let distinct = rows.rows.len();
+    let distinct = rows.all.len();
     rows.limit(ROWS_MAX);
     let columns = rows.columns();
     let mut page = String::new();
@@ -85,7 +86,7 @@ pub fn incompatible_order_html(key: &Datum, reads: &[KeyRead], options: &PlotOpt
     positions(&mut page, &columns);
     page.push_str("<tbody>\n");
     let mut shown = 0;
-    for (at, row) in rows.rows.iter().enumerate() {
+    for (at, row) in rows.all.iter().enumerate() {
         let mut text = String::new();
         if at == rows.branches {
             let span = columns.len() + 1;
@@ -127,9 +128,9 @@ fn head(page: &mut String, key: &Datum, options: &PlotOptions, rows: &Rows<'_>, 
     page.push_str(if rows.forks.is_empty() {
         "<p>Of any two, one is the beginning of the other: they agree.</p>\n"
     } else {
-        "<p>A list only ever grows at its end, so of any two reads one must be the beginning of the other. These are not: \
-         where a row <span class=\"fork\">parts</span> from the first one, or from the one above it, both elements stand \
-         out. Elements after that which differ from those of the first row are tinted.</p>\n"
+        "<p>A list only ever grows at its end, so of any two reads one must be the beginning of the other. These are \
+         not: where a row <span class=\"fork\">parts</span> from the first one, or from the one above it, both \
+         elements stand out. Elements after that which differ from those of the first row are tinted.</p>\n"
     });
 }
 
@@ -165,9 +166,9 @@ fn write_row(page: &mut String, reads: &[KeyRead], rows: &Rows<'_>, (at, row): (
                 Some(element) => {
                     let class = if rows.forks.contains(&(at, *place)) {
                         " class=\"fork\""
-                    } else if *place < rows.rows[0].shared_with(row) {
+                    } else if *place < rows.all[0].shared_with(row) {
                         " class=\"same\""
-                    } else if rows.rows[0].elements.get(*place) == Some(element) {
+                    } else if rows.all[0].elements.get(*place) == Some(element) {
                         ""
                     } else {
                         " class=\"off\""

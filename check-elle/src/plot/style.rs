@@ -1,6 +1,7 @@
 //! How pictures look: colours that the colour-blind tell apart, in light and in dark, and a dash pattern beside each.
 //!
-//! The hues are those of Okabe and Ito, darkened or lightened until they stand out from their ground.
+//! The hues are those of Okabe and Ito, darkened or lightened until they stand out from their ground. Those of process
+//! and realtime are the nearest to each other for some; a graph has edges of one of them only.
 
 /// A relation's look: the class of its edges, its dashes, and what the legend says of it.
 pub(super) struct Look {
@@ -11,15 +12,15 @@ pub(super) struct Look {
 
 /// The relations known, in the order of the legend.
 pub(super) const LOOKS: &[Look] = &[
-    look("ww", "ww", "overwrote"),
+    look("ww", "ww", "was overwritten by"),
     look("wr", "wr", "was read by"),
     look("rw", "rw", "did not see the write of"),
-    look("pr", "process", "same process, before"),
+    look("pr", "process", "came before, in the same process"),
     look("rt", "realtime", "completed before the start of"),
 ];
 
 /// Any other relation.
-pub(super) const OTHER: Look = look("ot", "", "before");
+pub(super) const OTHER: Look = look("ot", "", "another relation");
 
 const fn look(class: &'static str, relation: &'static str, meaning: &'static str) -> Look {
     Look { class, relation, meaning }

@@ -34,7 +34,7 @@ impl Row {
 
 /// All rows of a page, the longest first.
 pub(super) struct Rows<'a> {
-    pub(super) rows: Vec<Row>,
+    pub(super) all: Vec<Row>,
     /// So many rows are not the beginning of another; the others follow them.
     pub(super) branches: usize,
     /// Where rows part, as row and position.
@@ -90,7 +90,7 @@ impl<'a> Rows<'a> {
         keyed.sort_by_key(|(key, _)| *key);
         let branches = keyed.iter().take_while(|((is_beginning, _), _)| !is_beginning).count();
         let rows = keyed.into_iter().map(|(_, row)| row).collect();
-        let mut rows = Rows { rows, branches, forks: BTreeSet::new(), elements };
+        let mut rows = Rows { all: rows, branches, forks: BTreeSet::new(), elements };
         rows.find_forks();
         rows
     }
@@ -102,7 +102,7 @@ impl<'a> Rows<'a> {
     /// Keeps so many rows at most. The first to go are beginnings of others, which disagree with nothing that the
     /// others do not.
     pub(super) fn limit(&mut self, rows_max: usize) {
-        self.rows.truncate(rows_max);
+        self.all.truncate(rows_max);
         self.branches = self.branches.min(rows_max);
         self.find_forks();
     }
@@ -110,11 +110,11 @@ impl<'a> Rows<'a> {
     /// A row parts from the first one somewhere, and from the one above it.
     fn find_forks(&mut self) {
         self.forks.clear();
-        for at in 1..self.rows.len() {
+        for at in 1..self.all.len() {
             let above = if at == self.branches { 0 } else { at - 1 };
             for other in [0, above] {
-                let shared = self.rows[at].shared_with(&self.rows[other]);
-                let both = [at, other].iter().all(|row| shared < self.rows[*row].elements.len());
+                let shared = self.all[at].shared_with(&self.all[other]);
+                let both = [at, other].iter().all(|row| shared < self.all[*row].elements.len());
                 if both {
                     self.forks.extend([(at, shared), (other, shared)]);
                 }
@@ -124,9 +124,9 @@ impl<'a> Rows<'a> {
 
     /// The columns: those around places where rows differ; what lies between is only counted.
     pub(super) fn columns(&self) -> Vec<Column> {
-        let length = self.rows.iter().map(|row| row.elements.len()).max().unwrap_or(0);
+        let length = self.all.iter().map(|row| row.elements.len()).max().unwrap_or(0);
         let differ = |at: usize| {
-            let mut there = self.rows.iter().filter_map(|row| row.elements.get(at));
+            let mut there = self.all.iter().filter_map(|row| row.elements.get(at));
             there.next().is_some_and(|first| there.any(|other| other != first))
         };
         let differing: Vec<bool> = (0..length).map(differ).collect();

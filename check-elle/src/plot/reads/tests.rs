@@ -14,7 +14,7 @@ fn page(reads: &[KeyRead], max_plot_bytes: usize) -> String {
 
 fn lists(rows: &Rows<'_>) -> Vec<Vec<Datum>> {
     let list = |row: &Row| row.elements.iter().map(|element| rows.element(*element).clone()).collect();
-    rows.rows.iter().map(list).collect()
+    rows.all.iter().map(list).collect()
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn the_longest_comes_first_then_branches_then_beginnings() {
     let expected: [&[i64]; 5] = [&[1, 2, 4], &[1, 3, 5], &[9], &[1], &[1, 3]];
     assert_eq!(rows.branches, 3);
     assert_eq!(lists(&rows), expected.map(|list| list.iter().map(|element| Datum::Int(*element)).collect::<Vec<_>>()));
-    assert_eq!(rows.rows[2].reads, [1, 5]);
+    assert_eq!(rows.all[2].reads, [1, 5]);
     let forks: Vec<_> = rows.forks.iter().copied().collect();
     assert_eq!(forks, [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (4, 1)]);
 }
@@ -65,8 +65,9 @@ fn reads_that_agree_are_said_to() {
 
 #[test]
 fn a_page_is_bounded_and_says_what_it_leaves_out() {
-    let reads: Vec<KeyRead> =
-        (0..500).map(|at| read(at, &(0..200).map(|x| (x * (at as i64 + 3)) % 211).collect::<Vec<_>>())).collect();
+    let reads: Vec<KeyRead> = (0..500)
+        .map(|at| read(at, &(0..200).map(|x| (x * (at.cast_signed() + 3)) % 211).collect::<Vec<_>>()))
+        .collect();
     let whole = page(&reads, usize::MAX);
     assert!(whole.contains("<p>111 of 211 distinct lists were left out.</p>"), "{}", &whole[whole.len() - 200..]);
     let bounded = page(&reads, 30_000);
@@ -77,7 +78,7 @@ fn a_page_is_bounded_and_says_what_it_leaves_out() {
 
 #[test]
 fn beginnings_of_others_are_left_out_first() {
-    let mut reads: Vec<KeyRead> = (1..200).map(|at| read(at, &(0..at as i64).collect::<Vec<_>>())).collect();
+    let mut reads: Vec<KeyRead> = (1..200).map(|at| read(at, &(0..at.cast_signed()).collect::<Vec<_>>())).collect();
     reads.push(read(900, &[0, 7]));
     let page = page(&reads, 1 << 20);
     assert!(page.contains("index 900") && page.contains("index 199"), "those that disagree stay");
