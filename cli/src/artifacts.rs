@@ -37,7 +37,7 @@ impl Directory {
         let folder = self.path.join(folder);
         let mut text = Vec::new();
         output::verdict(&mut text, input, report)
-            .and_then(|()| output::account(&mut text, report, ""))
+            .and_then(|()| output::account(&mut text, report, "", output::Paint::Plain))
             .map_err(|error| error.to_string())?;
         put(&folder.join("report.txt"), &text)?;
         for artifact in artifacts {

@@ -2,6 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use history_core::{HistoryError, Position, Problem, Severity, Snippet};
+use std::io::IsTerminal as _;
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
@@ -93,8 +94,10 @@ pub(crate) fn history(place: &str, error: &HistoryError) {
 }
 
 /// Adds to a line on standard output what its reader may want to know.
-pub(crate) fn hint(hint: &str) {
-    let _ = writeln!(anstream::stderr(), "  {hint}");
+pub(crate) fn hint(place: &str, hint: &str) {
+    let mut stderr = anstream::stderr();
+    // On a terminal it stands below the history's line.
+    let _ = if stderr.is_terminal() { writeln!(stderr, "  {hint}") } else { writeln!(stderr, "{place}: {hint}") };
 }
 
 /// Says on standard error what could not be done.

@@ -2,101 +2,168 @@
 
 use crate::args::Wrong;
 use crate::help;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use record_simulate::{Bug, Format, KeyDistribution, ListAppend, ParameterError};
+use record_simulate::{
+    Bug, Format, KeyDistribution, ListAppend, OverLists, OverRegisters, ParameterError, RwRegister, Simulation,
+    Transactions, Workload,
+};
 use std::path::{Path, PathBuf};
 
 /// A history to be made.
 pub(crate) struct Gen {
-    pub(crate) parameters: ListAppend,
+    pub(crate) parameters: Parameters,
     pub(crate) format: Format,
     /// Standard output if there is none.
     pub(crate) out: Option<PathBuf>,
 }
 
+/// What is to be simulated.
+pub(crate) enum Parameters {
+    ListAppend(ListAppend),
+    RwRegister(RwRegister),
+}
+
+impl Parameters {
+    pub(crate) fn simulation(&self) -> Result<Simulation, ParameterError> {
+        match self {
+            Parameters::ListAppend(parameters) => parameters.simulation(),
+            Parameters::RwRegister(parameters) => parameters.simulation(),
+        }
+    }
+
+    fn validate(&self) -> Result<(), ParameterError> {
+        match self {
+            Parameters::ListAppend(parameters) => parameters.validate(),
+            Parameters::RwRegister(parameters) => parameters.validate(),
+        }
+    }
+}
+
 pub(crate) fn command() -> Command {
     Command::new("gen")
         .about("Writes a history of a simulated store, correct or broken in a chosen way")
-        .after_help(after())
+        .after_help(after("list-append", Bug::ALL))
         .subcommand_required(true)
         .disable_help_subcommand(true)
         .subcommand_value_name("WORKLOAD")
         .subcommand_help_heading("Workloads")
-        .subcommand(list_append())
+        .subcommand(workload::<OverLists>("Transactions that append to lists and read them"))
+        .subcommand(workload::<OverRegisters>("Transactions that write registers and read them"))
 }
 
 /// What the options mean, and the bugs, a line each.
-fn after() -> String {
-    let width = Bug::ALL.iter().map(|bug| bug.name().len()).max().unwrap_or_default();
-    let lines = Bug::ALL.iter().map(|bug| format!("\n  {:width$}  {}", bug.name(), bug.summary()));
-    help::GEN.to_owned() + &lines.collect::<String>()
+fn after(workload: &str, bugs: impl IntoIterator<Item = Bug>) -> String {
+    let (mut names, mut levels) = (Vec::new(), Vec::new());
+    for bug in bugs {
+        names.push((bug.name(), bug.summary()));
+        levels.extend(bug.level().map(|level| (level, bug.name())));
+    }
+    let (names, levels) = (two_columns(&names), two_columns(&levels));
+    help::GEN.replace("WORKLOAD", workload).replace("LEVELS", &levels).replace("BUGS", &names)
 }
 
-fn list_append() -> Command {
-    let d = ListAppend::default();
-    Command::new("list-append")
-        .about("Transactions that append to lists and read them")
-        .after_help(after())
+/// Lines of two words or more, the second ones below each other.
+fn two_columns(lines: &[(&str, &str)]) -> String {
+    let width = lines.iter().map(|line| line.0.len()).max().unwrap_or_default();
+    let lines: Vec<String> = lines.iter().map(|(left, right)| format!("  {left:width$}  {right}")).collect();
+    lines.join("\n")
+}
+
+fn workload<W: Workload>(about: &'static str) -> Command {
+    Command::new(W::NAME)
+        .about(about)
+        .after_help(after(W::NAME, Bug::of::<W>()))
         .args_override_self(true)
-        .args([
-            number("txns", "N", d.txns, "Transactions that clients ask for"),
-            number("seed", "N", d.seed, "Chooses one of the histories that the other options allow"),
-            small("clients", "N", d.clients, "Clients that ask at the same time"),
-            small("keys", "N", d.keys, "Keys that are live at a time"),
-            small("ops-per-txn-min", "N", d.ops_per_txn_min, "Fewest micro-operations of a transaction"),
-            small("ops-per-txn-max", "N", d.ops_per_txn_max, "Most micro-operations of a transaction"),
-            small("writes-per-key-min", "N", d.writes_per_key_min, "Fewest appends after which a key is replaced"),
-            small("writes-per-key-max", "N", d.writes_per_key_max, "Most appends after which a key is replaced"),
-            share("read-fraction", d.read_fraction, "How many of the micro-operations are reads, from 0 to 1"),
-            share(
-                "reuse-fraction",
-                d.reuse_fraction,
-                "How many of the micro-operations go to a key that their transaction has named already, from 0 to 1",
+        .args(load(&Transactions::<W>::default()))
+        .args(mishaps(&Transactions::<W>::default()))
+        .args(destination())
+}
+
+/// What clients ask for. What Elle calls otherwise can be said as there.
+fn load<W>(d: &Transactions<W>) -> [Arg; 11] {
+    [
+        number("txns", "N", d.txns, "Transactions that clients ask for"),
+        number("seed", "N", d.seed, "Chooses one of the histories that the other options allow"),
+        small("clients", "N", d.clients, "Clients that ask at the same time"),
+        small("keys", "N", d.keys, "Keys that are live at a time").visible_alias("key-count"),
+        Arg::new("key-distribution")
+            .long("key-distribution")
+            .visible_alias("key-dist")
+            .value_name("KIND")
+            .value_parser(|text: &str| text.parse::<KeyDistribution>())
+            .default_value("uniform")
+            .help(
+                "Which keys are chosen: uniform, exponential:BASE or zipf:S; exponential and zipf alone mean a base of 2 \
+                 and an S of 1",
             ),
-            share("fail-rate", d.fail_rate, "How many of the transactions the store refuses, from 0 to 1"),
-            share("info-rate", d.info_rate, "How many of the transactions end in info, from 0 to 1"),
-            share("lost-rate", d.lost_rate, "How many of the transactions never complete, from 0 to 1"),
-            Arg::new("key-distribution")
-                .long("key-distribution")
-                .value_name("KIND")
-                .value_parser(distribution)
-                .default_value("uniform")
-                .help("Which keys are chosen: uniform, exponential:BASE or zipf:S"),
-            Arg::new("bug")
-                .long("bug")
-                .value_name("BUG")
-                .value_parser(PossibleValuesParser::new(Bug::ALL.map(Bug::name)))
-                .hide_possible_values(true)
-                .default_value(d.bug.name())
-                .help("What the store does wrong; the bugs are listed below"),
-            Arg::new("bug-rate")
-                .long("bug-rate")
-                .value_name("SHARE")
-                .allow_negative_numbers(true)
-                .value_parser(value_parser!(f64))
-                .help("How many of the transactions the bug applies to, from 0 to 1 [default: the bug's own]"),
-            Arg::new("nemesis")
-                .long("nemesis")
-                .action(ArgAction::SetTrue)
-                .help("Let a nemesis cut the network now and then"),
-        ])
-        .arg(
-            Arg::new("format")
-                .short('f')
-                .long("format")
-                .value_name("FORMAT")
-                .value_parser(PossibleValuesParser::new(Format::ALL.map(Format::name)))
-                .help("How to write it [default: by the name of the file, else edn]"),
-        )
-        .arg(
-            Arg::new("out")
-                .short('o')
-                .long("out")
-                .value_name("FILE")
-                .value_parser(value_parser!(PathBuf))
-                .help("Where to write it, compressed if it ends in .gz or .zst [default: standard output]"),
-        )
+        small("ops-per-txn-min", "N", d.ops_per_txn_min, "Fewest micro-operations of a transaction")
+            .visible_alias("min-txn-length"),
+        small("ops-per-txn-max", "N", d.ops_per_txn_max, "Most micro-operations of a transaction")
+            .visible_alias("max-txn-length"),
+        small("writes-per-key-min", "N", d.writes_per_key_min, "Fewest writes after which a key is replaced")
+            .visible_alias("min-writes-per-key"),
+        small("writes-per-key-max", "N", d.writes_per_key_max, "Most writes after which a key is replaced")
+            .visible_alias("max-writes-per-key"),
+        share("read-fraction", d.read_fraction, "How many of the micro-operations are reads, from 0 to 1"),
+        share(
+            "reuse-fraction",
+            d.reuse_fraction,
+            "How many of the micro-operations go to a key that their transaction has named already, from 0 to 1",
+        ),
+    ]
+}
+
+/// What goes wrong.
+fn mishaps<W>(d: &Transactions<W>) -> [Arg; 6] {
+    [
+        share("fail-rate", d.fail_rate, "How many of the transactions the store refuses, from 0 to 1"),
+        share("info-rate", d.info_rate, "How many of the transactions end in info, from 0 to 1"),
+        share("lost-rate", d.lost_rate, "How many of the transactions never complete, from 0 to 1"),
+        Arg::new("bug")
+            .long("bug")
+            .value_name("BUG")
+            .value_parser(PossibleValuesParser::new(bugs()))
+            .hide_possible_values(true)
+            .default_value(d.bug.name())
+            .help("What the store does wrong; the bugs are listed below"),
+        Arg::new("bug-rate")
+            .long("bug-rate")
+            .value_name("SHARE")
+            .allow_negative_numbers(true)
+            .value_parser(value_parser!(f64))
+            .help("How many of the transactions the bug applies to, from 0 to 1 [default: the bug's own]"),
+        Arg::new("nemesis")
+            .long("nemesis")
+            .action(ArgAction::SetTrue)
+            .help("Let a nemesis cut the network now and then"),
+    ]
+}
+
+/// The bugs of all workloads, and the levels of isolation that some are: a bug of another workload is told apart from
+/// an unknown one later.
+fn bugs() -> Vec<PossibleValue> {
+    let named = |bug: Bug| PossibleValue::new(bug.name());
+    Bug::ALL.into_iter().map(|bug| bug.level().map_or(named(bug), |level| named(bug).alias(level))).collect()
+}
+
+/// Where the history goes.
+fn destination() -> [Arg; 2] {
+    [
+        Arg::new("format")
+            .short('f')
+            .long("format")
+            .value_name("FORMAT")
+            .value_parser(PossibleValuesParser::new(Format::ALL.map(Format::name)))
+            .help("How to write it [default: by the name of the file, else edn]"),
+        Arg::new("out")
+            .short('o')
+            .long("out")
+            .value_name("FILE")
+            .value_parser(value_parser!(PathBuf))
+            .help("Where to write it, compressed if it ends in .gz or .zst [default: standard output]"),
+    ]
 }
 
 fn number(name: &'static str, value_name: &'static str, default: u64, help: &'static str) -> Arg {
@@ -117,45 +184,41 @@ fn option(name: &'static str, value_name: &'static str, default: String, help: &
     arg.default_value(default).allow_negative_numbers(true)
 }
 
-fn distribution(text: &str) -> Result<KeyDistribution, String> {
-    let parameter = |text: &str| text.parse::<f64>().map_err(|_| format!("{text} is no number"));
-    match text.split_once(':') {
-        None if text == "uniform" => Ok(KeyDistribution::Uniform),
-        Some(("exponential", base)) => Ok(KeyDistribution::Exponential { base: parameter(base)? }),
-        Some(("zipf", s)) => Ok(KeyDistribution::Zipf { s: parameter(s)? }),
-        _ => Err("there are uniform, exponential:BASE and zipf:S".into()),
-    }
-}
-
 /// Understands what follows `gen`.
 pub(crate) fn parse(matches: &ArgMatches) -> Result<Gen, Wrong> {
-    // There is one workload, and clap has seen that it was named.
-    let matches = matches.subcommand().map_or(matches, |(_, matches)| matches);
+    // Clap has seen that one was named.
+    let (name, matches) = matches.subcommand().unwrap_or((OverLists::NAME, matches));
     let out = matches.get_one::<PathBuf>("out").cloned();
     let format = match matches.get_one::<String>("format") {
         Some(name) => name.parse().unwrap_or(Format::Edn),
         None => out.as_deref().map_or(Format::Edn, format_of),
     };
-    let parameters = parameters(matches);
+    let parameters = match name {
+        OverRegisters::NAME => Parameters::RwRegister(parameters(matches)),
+        _ => Parameters::ListAppend(parameters(matches)),
+    };
     // The ranges are the simulator's to know.
     parameters.validate().map_err(|error| wrong(&error))?;
     Ok(Gen { parameters, format, out })
 }
 
-fn parameters(matches: &ArgMatches) -> ListAppend {
-    let d = ListAppend::default();
+fn parameters<W: Workload>(matches: &ArgMatches) -> Transactions<W> {
+    let d = Transactions::<W>::default();
     let number = |name: &str, default: u64| matches.get_one(name).copied().unwrap_or(default);
     let small = |name: &str, default: u32| matches.get_one(name).copied().unwrap_or(default);
     let share = |name: &str, default: f64| matches.get_one(name).copied().unwrap_or(default);
-    ListAppend {
+    let (ops_per_txn_min, ops_per_txn_max) = range(matches, "ops-per-txn-min", "ops-per-txn-max");
+    let (writes_per_key_min, writes_per_key_max) = range(matches, "writes-per-key-min", "writes-per-key-max");
+    Transactions {
+        workload: d.workload,
         txns: number("txns", d.txns),
         seed: number("seed", d.seed),
         clients: small("clients", d.clients),
         keys: small("keys", d.keys),
-        ops_per_txn_min: small("ops-per-txn-min", d.ops_per_txn_min),
-        ops_per_txn_max: small("ops-per-txn-max", d.ops_per_txn_max),
-        writes_per_key_min: small("writes-per-key-min", d.writes_per_key_min),
-        writes_per_key_max: small("writes-per-key-max", d.writes_per_key_max),
+        ops_per_txn_min,
+        ops_per_txn_max,
+        writes_per_key_min,
+        writes_per_key_max,
         read_fraction: share("read-fraction", d.read_fraction),
         reuse_fraction: share("reuse-fraction", d.reuse_fraction),
         key_distribution: matches.get_one("key-distribution").copied().unwrap_or(d.key_distribution),
@@ -165,6 +228,19 @@ fn parameters(matches: &ArgMatches) -> ListAppend {
         bug: matches.get_one::<String>("bug").and_then(|name| name.parse().ok()).unwrap_or(d.bug),
         bug_rate: matches.get_one("bug-rate").copied(),
         nemesis: matches.get_flag("nemesis"),
+    }
+}
+
+/// Both ends of a range. An end that was not given makes room for the other.
+fn range(matches: &ArgMatches, min: &str, max: &str) -> (u32, u32) {
+    let end = |name: &str| matches.get_one(name).copied().unwrap_or(1);
+    let given = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
+    match (end(min), end(max)) {
+        (low, high) if low <= high => (low, high),
+        (low, _) if given(min) && !given(max) => (low, low),
+        (_, high) if given(max) && !given(min) => (high, high),
+        // Refused later.
+        both => both,
     }
 }
 
@@ -197,14 +273,5 @@ mod tests {
         ] {
             assert_eq!(format_of(Path::new(path)), format, "{path}");
         }
-    }
-
-    #[test]
-    fn distributions_are_read() {
-        assert_eq!(distribution("uniform"), Ok(KeyDistribution::Uniform));
-        assert_eq!(distribution("zipf:0.99"), Ok(KeyDistribution::Zipf { s: 0.99 }));
-        assert_eq!(distribution("exponential:2"), Ok(KeyDistribution::Exponential { base: 2.0 }));
-        assert_eq!(distribution("zipf:x"), Err("x is no number".into()));
-        assert!(distribution("zipf").is_err() && distribution("normal:3").is_err());
     }
 }

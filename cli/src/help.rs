@@ -60,11 +60,22 @@ doubtful: a completion that does not match its invocation, the same write twice,
 
 Exits with 0 if there are no errors (there may be warnings), 1 if there are, 255 if a file cannot be read.";
 
+/// WORKLOAD, LEVELS and BUGS stand for what the command fills in.
 pub(crate) const GEN: &str = "\
 Equal arguments give equal histories, byte for byte. A bug is what the store does wrong, not what a checker must find: \
 in a short history it may do no harm.
 
-Example:
-  histcheck gen list-append --txns 1000 --bug stale-read -o history.edn
+Examples:
+  histcheck gen WORKLOAD --txns 1000 --bug stale-read -o history.edn
+      A store that lets clients read what was overwritten long ago.
+  histcheck gen WORKLOAD --txns 100000 --key-count 10 --key-dist zipf --max-txn-length 8 -o large.jsonl.gz
+      A correct store under load, most of it on a few keys.
+  histcheck gen WORKLOAD --txns 100000 --bug planted-G1c -o cycle.edn
+      One bad read, and a cycle through the whole history.
 
-Bugs:";
+Levels of isolation, and the bugs that they are; --bug takes either name. The other levels are bugs of their own name. \
+Repeatable read would be serializable: no transaction reads by predicate.
+LEVELS
+
+Bugs:
+BUGS";

@@ -57,7 +57,9 @@ fn check(job: &Check<'_>) -> Exit {
             return exit.and(exit::stopped(&error));
         }
         match &judged {
-            Ok(report) if hints(report) => output::hint(report).iter().for_each(|hint| diagnose::hint(hint)),
+            Ok(report) if hints(report) => {
+                output::hint(report).iter().for_each(|hint| diagnose::hint(&input.place(), hint))
+            }
             Ok(_) => {}
             Err(error) => diagnose::history(&input.place(), error),
         }

@@ -92,6 +92,10 @@ fn find_in(graph: &Graph, nodes: &[u32], order: Suffix, budget: &Budget) -> Part
     let cost = u64::from(graph.nodes()) + graph.edges() as u64;
     let outer = |node: &u32| nodes[*node as usize];
     let mut part = Part { states: cost, ..Part::default() };
+    part.found.spent = budget.check(cost, 0).err();
+    if part.found.spent.is_some() {
+        return part;
+    }
     for (anomaly, txns) in exists::find(&graph, order) {
         part.found.exists.push((anomaly, txns.iter().map(outer).collect()));
     }

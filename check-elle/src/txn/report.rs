@@ -134,7 +134,9 @@ fn artifact(anomaly: &Anomaly) -> Option<Artifact> {
     if anomaly.witnesses.is_empty() {
         return None;
     }
-    let texts: Vec<&str> = anomaly.witnesses.iter().map(|witness| witness.explanation.as_str()).collect();
+    let name = &anomaly.name;
+    let tell = |(at, witness): (usize, &Witness)| format!("{name} #{at}\n{}", witness.explanation);
+    let texts: Vec<String> = anomaly.witnesses.iter().enumerate().map(tell).collect();
     let mut text = texts.join("\n\n");
     let left = anomaly.count - texts.len() as u64;
     if left > 0 {

@@ -145,8 +145,9 @@ pub(crate) fn explain<A: Analysis>(
 /// The transactions by their names.
 fn introduce(ops: &[WitnessOp]) -> String {
     let mut text = String::from("Let:\n");
+    let width = ops.iter().map(|op| op.name.len()).max().unwrap_or_default();
     for op in ops {
-        let _ = write!(text, "  {} = {{:index {}, :type :{}", op.name, op.index, op.kind.name());
+        let _ = write!(text, "  {:width$} = {{:index {}, :type :{}", op.name, op.index, op.kind.name());
         if let Some(process) = op.process {
             let _ = write!(text, ", :process {process}");
         }

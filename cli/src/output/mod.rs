@@ -1,6 +1,7 @@
 //! Results on standard output: a line a history, or the whole report of each.
 
 mod line;
+mod paint;
 mod text;
 
 use crate::args::OutputFormat;
@@ -9,6 +10,7 @@ use history_core::{HistoryError, Report};
 use std::io::{self, BufWriter, Stdout, Write as _};
 
 pub(crate) use line::{Failure, about, row, write as write_line};
+pub(crate) use paint::Paint;
 pub(crate) use text::{account, hint, verdict, wrapped};
 
 /// Writes results, each flushed as it becomes known.
@@ -16,11 +18,12 @@ pub(crate) struct Output {
     out: BufWriter<Stdout>,
     format: OutputFormat,
     verbose: bool,
+    paint: Paint,
 }
 
 impl Output {
     pub(crate) fn new(format: OutputFormat, verbose: bool) -> Output {
-        Output { out: BufWriter::new(io::stdout()), format, verbose }
+        Output { out: BufWriter::new(io::stdout()), format, verbose, paint: Paint::for_stdout() }
     }
 
     /// Writes what became of a history.
@@ -30,7 +33,7 @@ impl Output {
             (OutputFormat::Text, Ok(report)) => {
                 text::verdict(out, input, report)?;
                 if self.verbose {
-                    text::account(out, report, "  ")?;
+                    text::account(out, report, "  ", self.paint)?;
                 }
             }
             // What is not known is not printed; a diagnostic says why.

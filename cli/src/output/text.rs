@@ -1,5 +1,6 @@
 //! Plain results: a path, a tab and a verdict; for those who ask, what was found and why it is so.
 
+use super::paint::Paint;
 use crate::input::Input;
 use history_core::{Anomaly, Report, Verdict};
 use std::fmt::Write as _;
@@ -19,11 +20,11 @@ pub(crate) fn verdict(out: &mut dyn Write, input: &Input, report: &Report) -> io
     writeln!(out, "\t{}", report.verdict.name())
 }
 
-/// Everything that a report has to say, each line behind `indent`.
-pub(crate) fn account(out: &mut dyn Write, report: &Report, indent: &str) -> io::Result<()> {
+/// Everything that a report has to say, each line behind `indent`, in colour if `paint` says so.
+pub(crate) fn account(out: &mut dyn Write, report: &Report, indent: &str, paint: Paint) -> io::Result<()> {
     let mut text = String::new();
     for note in &report.notes {
-        _ = writeln!(text, "note: {note}");
+        _ = writeln!(text, "{} {note}", paint.note("note:"));
     }
     for (word, names) in [("not", &report.not), ("nor", &report.also_not)] {
         if !names.is_empty() {
@@ -31,7 +32,7 @@ pub(crate) fn account(out: &mut dyn Write, report: &Report, indent: &str) -> io:
         }
     }
     for anomaly in &report.anomalies {
-        describe(&mut text, anomaly);
+        describe(&mut text, anomaly, paint);
     }
     for line in text.lines() {
         writeln!(out, "{}", format!("{indent}{line}").trim_end())?;
@@ -47,8 +48,8 @@ pub(crate) fn wrapped(line: &str) -> String {
     textwrap::fill(line, whole_names)
 }
 
-fn describe(text: &mut String, anomaly: &Anomaly) {
-    _ = write!(text, "\n{}", anomaly.name);
+fn describe(text: &mut String, anomaly: &Anomaly, paint: Paint) {
+    _ = write!(text, "\n{}", paint.heading(&anomaly.name));
     let shown = anomaly.witnesses.len();
     _ = match (anomaly.count, shown) {
         (0 | 1, _) => writeln!(text),
@@ -60,7 +61,7 @@ fn describe(text: &mut String, anomaly: &Anomaly) {
             text.push('\n');
         }
         for line in witness.explanation.trim_end().lines() {
-            _ = writeln!(text, "  {line}");
+            _ = writeln!(text, "  {}", paint.prose(line, &witness.ops));
         }
     }
 }
@@ -127,7 +128,7 @@ mod tests {
     #[test]
     fn the_account_counts_and_indents() {
         let mut text = Vec::new();
-        account(&mut text, &report(Verdict::Invalid, &[("G0", 2), ("G1c", 5), ("G2", 0)]), "  ").unwrap();
+        account(&mut text, &report(Verdict::Invalid, &[("G0", 2), ("G1c", 5), ("G2", 0)]), "  ", Paint::Plain).unwrap();
         let told = "    Let:\n      T1 = ...\n\n    Then:\n";
         let expected = format!("\n  G0: 2 of them\n{told}\n{told}\n  G1c: 5 of them, 2 shown\n{told}\n{told}\n  G2\n");
         assert_eq!(String::from_utf8(text).unwrap(), expected);

@@ -1,6 +1,6 @@
 //! The shapes of results.
 
-use crate::{check, fixtures, stderr, stdout};
+use crate::{check, fixtures, histcheck, stderr, stdout};
 use serde_json::Value;
 use snapbox::{IntoData as _, str};
 use std::io::Read as _;
@@ -33,8 +33,22 @@ twice.edn	unknown
 }
 
 #[test]
-fn without_a_terminal_there_are_no_hints() {
-    check("stale.edn twice.edn").code(1).stderr_eq("");
+fn without_a_terminal_only_what_no_verdict_shows_is_told() {
+    check("stale.edn twice.edn").code(1).stderr_eq(str![[r#"
+twice.edn: unknown: Nothing can be said of this history, because at index 2 (line 4) 1 is appended to key :x for the second time.
+
+"#]]);
+}
+
+#[test]
+fn a_valid_verdict_that_rests_on_little_says_so() {
+    let history = "{:type :ok, :value [[:w 1 1]]} {:type :ok, :value [[:r 1 1] [:w 1 2]]}";
+    let assert = histcheck("-m rw-register -").stdin(history).assert();
+    assert.code(0).stdout_eq("-\ttrue\n").stderr_eq(str![[r#"
+<stdin>: note: Nothing says in which order the versions of a key replaced each other, but that nil came first: few anomalies can be found so. If it is true of the store, say so: --wfr-keys would order some.
+
+"#]]);
+    histcheck("-m rw-register --wfr-keys -").stdin(history).assert().code(0).stderr_eq("");
 }
 
 #[test]

@@ -53,7 +53,7 @@ For more information, try '--help'.
 fn an_unknown_model_lists_the_known_and_the_nearest() {
     histcheck("-m lst-append valid.edn").assert().code(254).stdout_eq("").stderr_eq(str![[r#"
 error: invalid value 'lst-append' for '--model <MODEL>'
-  [possible values: list-append]
+  [possible values: list-append, rw-register]
 
   tip: a similar value exists: 'list-append'
 
@@ -181,4 +181,26 @@ fn an_option_that_names_nothing_is_refused() {
         let assert = histcheck("-m list-append valid.edn").arg(option).arg("").assert().code(254).stdout_eq("");
         assert!(stderr(&assert).contains(said), "{}", stderr(&assert));
     }
+}
+
+#[test]
+fn an_order_of_transactions_is_read_from_a_file() {
+    // The last transaction to write key 1 must be the one whose write is read.
+    let history = "{:index 3, :process 0, :type :ok, :value [[:w 1 1]]} {:index 5, :process 0, :type :ok, :value [[:w 1 2]]}
+         {:index 7, :process 0, :type :ok, :value [[:r 1 1] [:r 2 nil]]} {:index 9, :process 0, :type :ok, :value [[:w 2 1]]}";
+    let dir = tempfile::tempdir().unwrap();
+    let order = dir.path().join("order.txt");
+    std::fs::write(&order, "5, 3\n7 9").unwrap();
+    let with = |order: &str| {
+        let check = histcheck("-m rw-register -c serializable - --transaction-order");
+        check.arg(order).stdin(history).assert()
+    };
+    with(order.to_str().unwrap()).code(0).stdout_eq("-\ttrue\n").stderr_eq("");
+    std::fs::write(&order, "3 5 7 9").unwrap();
+    with(order.to_str().unwrap()).code(1).stdout_eq("-\tfalse\n");
+    std::fs::write(&order, "3 five").unwrap();
+    with(order.to_str().unwrap())
+        .code(254)
+        .stderr_eq("error: --transaction-order: five is no index of an op: [..]\n...");
+    with("nowhere.txt").code(254).stderr_eq("error: --transaction-order: cannot read nowhere.txt: [..]\n...");
 }

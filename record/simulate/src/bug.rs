@@ -1,11 +1,15 @@
 //! What a store can do wrong: a table of bugs.
 
+use crate::workload::{Holds, Workload};
 use std::fmt;
 use std::str::FromStr;
 
 /// What the store does wrong.
 ///
 /// A bug names what the store does, not what a checker must find: a short history may happen to be valid all the same.
+///
+/// Among them is every level of isolation that can be told apart here. Repeatable read cannot: it forbids all that
+/// serializability does, except where transactions read by predicate, and none does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum Bug {
@@ -17,38 +21,57 @@ pub enum Bug {
     /// Read-only transactions read a past state, but none before what their client saw last: strong session serializable.
     SessionStale,
     /// Transactions read a snapshot and fail only if another wrote what they write: write skew.
+    StrongSnapshotIsolation,
+    /// The same, but read-only transactions read a past snapshot, though none before what their client saw last.
+    SessionSnapshotIsolation,
+    /// The same, but read-only transactions read a past snapshot.
     SnapshotIsolation,
     /// Two sites tell each other late of their transactions, so that their clients see them in different orders: parallel
     /// snapshot isolation.
     LongFork,
     /// Transactions read a snapshot and nobody checks that what they write is still what they read.
     LostUpdate,
+    /// Every read sees what is committed by then, and what a transaction reads to write it nobody else writes meanwhile.
+    CursorStability,
     /// Every read sees what is committed by then.
     ReadCommitted,
-    /// Appends show at once, and vanish if their transaction fails: aborted and intermediate reads.
+    /// Writes show at once, and vanish if their transaction fails: aborted and intermediate reads.
     ReadUncommitted,
-    /// Some transactions fail only after their appends showed for a while.
+    /// Each read lacks some of the last writes to its key, whatever other reads see: no order is left, and components of
+    /// transactions that depend on each other get large.
+    StaleKeys,
+    /// Some transactions fail only after their writes showed for a while.
     AbortedRead,
-    /// Some transactions are acknowledged, though their last append is not done.
+    /// Some transactions are acknowledged, though their last write is not done.
     DroppedWrite,
-    /// Some transactions' appends are done twice, as if by a retry.
-    DuplicateAppend,
-    /// Some appends land before the last element instead of behind it.
+    /// Some transactions' writes are done twice, as if by a retry.
+    DuplicateWrite,
+    /// Some appends land before the last element instead of behind it. Lists only: of a register nobody could tell it
+    /// from a dropped write.
     ReorderedAppend,
-    /// Some transactions do not see their own appends.
+    /// Some transactions do not see their own writes.
     Internal,
     /// Some transactions are said to fail, but happen.
     FalseFail,
-    /// Some transactions read what they append only later.
+    /// Some transactions read what they write only later.
     FutureRead,
     /// A transaction is done key by key, with others in between: G0, a cycle of writes alone.
     DirtyWrite,
+    /// The first transaction that writes reads what only the last one writes. Where keys are few for the number of
+    /// transactions, this single read puts nearly all of them into one component: a cycle of writes and what was read of
+    /// them, as long as the history is. The two transactions have one micro-operation more than others, and both succeed.
+    PlantedG1c,
+    /// The last transaction does not read what the first one that writes wrote. As [`Bug::PlantedG1c`], but the read that closes the
+    /// cycle is of a state that was overwritten.
+    PlantedGSingle,
 }
 
 /// A row for each bug.
 struct Row {
     bug: Bug,
     name: &'static str,
+    /// The level of isolation that this is, if it goes by another name.
+    level: Option<&'static str>,
     summary: &'static str,
     /// How many of the transactions it applies to, from 0 to 1, unless the user says otherwise: all of them where it is
     /// a way of isolating, few where it is a mishap.
@@ -56,27 +79,53 @@ struct Row {
 }
 
 const fn row(bug: Bug, name: &'static str, rate: f64, summary: &'static str) -> Row {
-    Row { bug, name, summary, rate }
+    Row { bug, name, level: None, summary, rate }
+}
+
+const fn level(level: &'static str, row: Row) -> Row {
+    Row { level: Some(level), ..row }
 }
 
 /// In the order of the variants.
-const TABLE: [Row; 16] = [
-    row(Bug::None, "none", 0.0, "nothing is wrong: strict serializable"),
-    row(Bug::StaleRead, "stale-read", 0.1, "read-only transactions read a past state"),
-    row(Bug::SessionStale, "session-stale", 0.1, "the same, but none before what their client saw last"),
-    row(Bug::SnapshotIsolation, "snapshot-isolation", 1.0, "snapshot reads, first committer wins: write skew"),
-    row(Bug::LongFork, "long-fork", 1.0, "two sites see transactions in different orders"),
+const TABLE: [Row; 22] = [
+    level("strict-serializable", row(Bug::None, "none", 0.0, "nothing is wrong")),
+    level("serializable", row(Bug::StaleRead, "stale-read", 0.1, "read-only transactions read a past state")),
+    level(
+        "strong-session-serializable",
+        row(Bug::SessionStale, "session-stale", 0.1, "the same, but none before what their client saw last"),
+    ),
+    row(
+        Bug::StrongSnapshotIsolation,
+        "strong-snapshot-isolation",
+        1.0,
+        "snapshot reads, first committer wins: write skew",
+    ),
+    row(
+        Bug::SessionSnapshotIsolation,
+        "strong-session-snapshot-isolation",
+        1.0,
+        "the same, but read-only transactions as in session-stale",
+    ),
+    row(Bug::SnapshotIsolation, "snapshot-isolation", 1.0, "the same, but read-only transactions as in stale-read"),
+    level(
+        "parallel-snapshot-isolation",
+        row(Bug::LongFork, "long-fork", 1.0, "two sites see transactions in different orders"),
+    ),
     row(Bug::LostUpdate, "lost-update", 1.0, "snapshot reads, and writes on top of whatever came since"),
+    row(Bug::CursorStability, "cursor-stability", 1.0, "as read-committed, but what is read to be written is locked"),
     row(Bug::ReadCommitted, "read-committed", 1.0, "every read sees what is committed by then"),
-    row(Bug::ReadUncommitted, "read-uncommitted", 1.0, "appends show at once: aborted and intermediate reads"),
-    row(Bug::AbortedRead, "aborted-read", 0.05, "appends of transactions that fail show for a while"),
-    row(Bug::DroppedWrite, "dropped-write", 0.05, "an append is acknowledged, but not done"),
-    row(Bug::DuplicateAppend, "duplicate-append", 0.05, "appends are done twice, as if by a retry"),
+    row(Bug::ReadUncommitted, "read-uncommitted", 1.0, "writes show at once: aborted and intermediate reads"),
+    row(Bug::StaleKeys, "stale-keys", 1.0, "each read misses some of the last writes: no order is left"),
+    row(Bug::AbortedRead, "aborted-read", 0.05, "writes of transactions that fail show for a while"),
+    row(Bug::DroppedWrite, "dropped-write", 0.05, "a write is acknowledged, but not done"),
+    row(Bug::DuplicateWrite, "duplicate-write", 0.05, "writes are done twice, as if by a retry"),
     row(Bug::ReorderedAppend, "reordered-append", 0.05, "an append lands before the last element"),
-    row(Bug::Internal, "internal", 0.5, "transactions do not see their own appends"),
+    row(Bug::Internal, "internal", 0.5, "transactions do not see their own writes"),
     row(Bug::FalseFail, "false-fail", 0.05, "transactions are said to fail, but happen"),
-    row(Bug::FutureRead, "future-read", 0.5, "transactions read what they append only later"),
+    row(Bug::FutureRead, "future-read", 0.5, "transactions read what they write only later"),
     row(Bug::DirtyWrite, "dirty-write", 1.0, "transactions are done key by key, others in between: G0"),
+    row(Bug::PlantedG1c, "planted-G1c", 1.0, "an early transaction reads what the last writes: a huge cycle"),
+    row(Bug::PlantedGSingle, "planted-G-single", 1.0, "the last misses what an early transaction wrote: the same"),
 ];
 
 impl Bug {
@@ -95,6 +144,33 @@ impl Bug {
     /// As on command lines: `"stale-read"`.
     pub fn name(self) -> &'static str {
         self.row().name
+    }
+
+    /// The level of isolation that the store keeps, where it has another name than the bug: `"serializable"`. Can be
+    /// parsed as well as the name.
+    pub fn level(self) -> Option<&'static str> {
+        self.row().level
+    }
+
+    /// Those that make sense for a workload, [`Bug::None`] first.
+    ///
+    /// ```
+    /// use record_simulate::{Bug, OverLists, OverRegisters};
+    ///
+    /// assert!(Bug::of::<OverLists>().any(|bug| bug == Bug::ReorderedAppend));
+    /// assert!(!Bug::of::<OverRegisters>().any(|bug| bug == Bug::ReorderedAppend));
+    /// ```
+    pub fn of<W: Workload>() -> impl Iterator<Item = Bug> {
+        Bug::ALL.into_iter().filter(|bug| bug.is_of::<W>())
+    }
+
+    pub(crate) fn is_of<W: Workload>(self) -> bool {
+        W::HOLDS == Holds::Lists || self != Bug::ReorderedAppend
+    }
+
+    /// Whether it is done once, to the first and the last transaction, and not to a share of them.
+    pub(crate) fn is_planted(self) -> bool {
+        matches!(self, Bug::PlantedG1c | Bug::PlantedGSingle)
     }
 
     /// What the store does, in one line without a period.
@@ -125,7 +201,9 @@ pub struct UnknownBug(String);
 
 impl fmt::Display for UnknownBug {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is no bug; there are {}", self.0, Bug::ALL.map(Bug::name).join(", "))
+        // Not an array of names: of its join, unrolled, LLVM 22 takes minutes to reason about every length.
+        let names: Vec<&str> = Bug::ALL.iter().map(|bug| bug.name()).collect();
+        write!(f, "{} is no bug; there are {}", self.0, names.join(", "))
     }
 }
 
@@ -134,9 +212,10 @@ impl std::error::Error for UnknownBug {}
 impl FromStr for Bug {
     type Err = UnknownBug;
 
-    /// The bug of this name.
+    /// The bug of this name, or of this level of isolation.
     fn from_str(name: &str) -> Result<Bug, UnknownBug> {
-        Bug::ALL.into_iter().find(|bug| bug.name() == name).ok_or_else(|| UnknownBug(name.into()))
+        let is_named = |bug: &Bug| bug.name() == name || bug.level() == Some(name);
+        Bug::ALL.into_iter().find(is_named).ok_or_else(|| UnknownBug(name.into()))
     }
 }
 
@@ -148,6 +227,7 @@ mod tests {
     fn every_name_leads_back_to_its_bug() {
         for bug in Bug::ALL {
             assert_eq!(bug.name().parse(), Ok(bug));
+            assert!(bug.level().is_none_or(|level| level.parse() == Ok(bug)), "{bug}");
             assert!(!bug.summary().is_empty() && !bug.summary().ends_with('.'), "{bug}");
         }
     }
@@ -160,7 +240,9 @@ mod tests {
 
     #[test]
     fn the_readme_has_the_table() {
-        let rows = Bug::ALL.map(|bug| format!("| `{bug}` | {} |\n", bug.summary())).concat();
+        let level = |bug: Bug| bug.level().map(|level| format!("`{level}`")).unwrap_or_default();
+        let rows = Bug::ALL.map(|bug| format!("| `{bug}` | {} | {} |\n", bug.summary(), level(bug)));
+        let rows = rows.concat();
         assert!(include_str!("../README.md").contains(&rows), "the README should have\n{rows}");
     }
 }

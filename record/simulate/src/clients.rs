@@ -159,25 +159,20 @@ impl Clients {
             return Ok(());
         }
         self.asked += 1;
-        let fate = self.fate();
+        let slot = self.free.pop().unwrap_or(self.flights.len() as Slot);
+        let drawn = self.fate();
+        let fate = if system.plan(slot, client) { Fate::Ok } else { drawn };
         // Of the requests that are never answered half are never heard of either.
         let answered = matches!(fate, Fate::Ok | Fate::Fail);
         let arrives = answered || self.fates.below(2) == 0;
-        let flight = InFlight {
-            client,
-            process: self.processes[client as usize],
-            invoked: self.index,
-            fate,
-            stepping: arrives,
-            awaited: true,
-            answer: Kind::Ok,
-        };
-        let slot = self.free.pop().unwrap_or_else(|| {
+        let process = self.processes[client as usize];
+        let (invoked, stepping) = (self.index, arrives);
+        let flight = InFlight { client, process, invoked, fate, stepping, awaited: true, answer: Kind::Ok };
+        if slot as usize == self.flights.len() {
             self.flights.push(flight);
-            self.flights.len() as Slot - 1
-        });
-        self.flights[slot as usize] = flight;
-        system.plan(slot, client);
+        } else {
+            self.flights[slot as usize] = flight;
+        }
         self.record(now, slot, Kind::Invoke, system, observer)?;
         if arrives {
             self.after(now, if answered { &REQUEST } else { &STRAGGLE }, Event::Step(slot));

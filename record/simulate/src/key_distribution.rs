@@ -63,10 +63,13 @@ impl fmt::Display for KeyDistribution {
 impl FromStr for KeyDistribution {
     type Err = ParameterError;
 
+    /// A distribution by its name, with its parameter behind a colon. Without, the base is 2, as Elle's is, and s is 1.
     fn from_str(text: &str) -> Result<KeyDistribution, ParameterError> {
         let number = |number: &str| number.parse::<f64>().ok();
         let distribution = match text.split_once(':') {
             None if text == "uniform" => Some(KeyDistribution::Uniform),
+            None if text == "exponential" => Some(KeyDistribution::Exponential { base: 2.0 }),
+            None if text == "zipf" => Some(KeyDistribution::Zipf { s: 1.0 }),
             Some(("exponential", base)) => number(base).map(|base| KeyDistribution::Exponential { base }),
             Some(("zipf", s)) => number(s).map(|s| KeyDistribution::Zipf { s }),
             _ => None,
@@ -160,6 +163,9 @@ mod tests {
     fn a_distribution_reads_back_as_it_is_written() {
         for text in ["uniform", "exponential:1.5", "zipf:0"] {
             assert_eq!(text.parse::<KeyDistribution>().unwrap().to_string(), text);
+        }
+        for (text, whole) in [("exponential", "exponential:2"), ("zipf", "zipf:1")] {
+            assert_eq!(text.parse::<KeyDistribution>().unwrap().to_string(), whole);
         }
         for (text, message) in [
             ("normal", "normal is no distribution of keys; there are uniform, exponential:BASE and zipf:S"),

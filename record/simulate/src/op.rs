@@ -1,6 +1,7 @@
 //! One op of a simulated history, borrowed from the simulation.
 
-use crate::list_append::Mops;
+use crate::registers::RegisterMops;
+use crate::store::Mops;
 
 /// An op, as a client would have recorded it.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +62,8 @@ pub enum Payload<'a> {
     Nothing,
     /// The micro-operations of a transaction over lists.
     Lists(Mops<'a>),
+    /// The micro-operations of a transaction over registers.
+    Registers(RegisterMops<'a>),
 }
 
 /// One micro-operation of a transaction over lists.

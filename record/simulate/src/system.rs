@@ -10,8 +10,8 @@ pub(crate) trait System {
     /// The name of the function that clients call.
     fn f(&self) -> &'static str;
 
-    /// Decides what the next operation asks for. Its slot is new or was released.
-    fn plan(&mut self, slot: Slot, client: u32);
+    /// Decides what the next operation asks for. Its slot is new or was released. Whether it must succeed, come what may.
+    fn plan(&mut self, slot: Slot, client: u32) -> bool;
 
     /// Goes on with an operation, all at one instant.
     fn step(&mut self, slot: Slot, intent: Intent) -> Progress;

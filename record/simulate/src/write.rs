@@ -1,7 +1,9 @@
 //! Writers: ops as text, many to a write, with no allocation per op.
 
-use crate::list_append::Mops;
-use crate::op::{Mop, Payload, Process, SimOp};
+mod mops;
+
+use crate::op::{Payload, Process, SimOp};
+use mops::{EDN, JSON, list_mops, register_mops};
 use std::io::{self, Write};
 use std::str::FromStr;
 
@@ -156,40 +158,12 @@ fn json_op(text: &mut Text, op: &SimOp<'_>) {
     text.put(b"\",\"value\":");
     match op.payload {
         Payload::Nothing => text.put(b"null"),
-        Payload::Lists(mops) => json_mops(text, mops),
+        Payload::Lists(mops) => list_mops(text, &JSON, mops),
+        Payload::Registers(mops) => register_mops(text, &JSON, mops),
     }
     text.put(b",\"time\":");
     text.int(op.time_ns);
     text.put(b"}");
-}
-
-fn json_mops(text: &mut Text, mops: Mops<'_>) {
-    text.put(b"[");
-    for (i, mop) in mops.iter().enumerate() {
-        if i > 0 {
-            text.put(b",");
-        }
-        match mop {
-            Mop::Append { key, value } => {
-                text.put(b"[\"append\",");
-                text.ints(&[key, value], b',');
-            }
-            Mop::Read { key, list: None } => {
-                text.put(b"[\"r\",");
-                text.int(key);
-                text.put(b",null");
-            }
-            Mop::Read { key, list: Some(list) } => {
-                text.put(b"[\"r\",");
-                text.int(key);
-                text.put(b",[");
-                text.ints(list, b',');
-                text.put(b"]");
-            }
-        }
-        text.put(b"]");
-    }
-    text.put(b"]");
 }
 
 fn edn_op(text: &mut Text, op: &SimOp<'_>) {
@@ -207,38 +181,10 @@ fn edn_op(text: &mut Text, op: &SimOp<'_>) {
     text.put(b", :value ");
     match op.payload {
         Payload::Nothing => text.put(b"nil"),
-        Payload::Lists(mops) => edn_mops(text, mops),
+        Payload::Lists(mops) => list_mops(text, &EDN, mops),
+        Payload::Registers(mops) => register_mops(text, &EDN, mops),
     }
     text.put(b", :time ");
     text.int(op.time_ns);
     text.put(b"}\n");
-}
-
-fn edn_mops(text: &mut Text, mops: Mops<'_>) {
-    text.put(b"[");
-    for (i, mop) in mops.iter().enumerate() {
-        if i > 0 {
-            text.put(b" ");
-        }
-        match mop {
-            Mop::Append { key, value } => {
-                text.put(b"[:append ");
-                text.ints(&[key, value], b' ');
-            }
-            Mop::Read { key, list: None } => {
-                text.put(b"[:r ");
-                text.int(key);
-                text.put(b" nil");
-            }
-            Mop::Read { key, list: Some(list) } => {
-                text.put(b"[:r ");
-                text.int(key);
-                text.put(b" [");
-                text.ints(list, b' ');
-                text.put(b"]");
-            }
-        }
-        text.put(b"]");
-    }
-    text.put(b"]");
 }

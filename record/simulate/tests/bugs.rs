@@ -3,7 +3,7 @@
 mod common;
 
 use common::graph::{Edge, Graph, is_internally_wrong};
-use common::{Recorded, Txn};
+use common::{Did, Recorded, Txn};
 use record_simulate::{Bug, Kind, ListAppend};
 use std::collections::{HashMap, HashSet};
 
@@ -20,6 +20,10 @@ enum Wrong {
     GNonadjacent,
     /// A cycle of ww, wr and rw edges.
     G2,
+    /// A cycle of ww, wr, rw and process edges without two rw edges in a row.
+    NonadjacentProcess,
+    /// A cycle of ww, wr, rw and real-time edges without two rw edges in a row.
+    NonadjacentRealTime,
     /// A cycle of ww, wr, rw and process edges.
     G2Process,
     /// A cycle of ww, wr, rw and real-time edges.
@@ -42,11 +46,13 @@ enum Wrong {
 
 use Wrong::*;
 
-const ALL: [Wrong; 14] = [
+const ALL: [Wrong; 16] = [
     G0,
     G1c,
     GSingle,
     GNonadjacent,
+    NonadjacentProcess,
+    NonadjacentRealTime,
     G2,
     G2Process,
     G2RealTime,
@@ -58,34 +64,43 @@ const ALL: [Wrong; 14] = [
     Incompatible,
     LostUpdate,
 ];
-/// Each is also all that follow.
-const CYCLES: [Wrong; 7] = [G0, G1c, GSingle, GNonadjacent, G2, G2Process, G2RealTime];
+const CYCLES: [Wrong; 9] =
+    [G0, G1c, GSingle, GNonadjacent, NonadjacentProcess, NonadjacentRealTime, G2, G2Process, G2RealTime];
+
+/// Behind a lost update what is wrong without one.
+const SKEWS: [Wrong; 9] =
+    [LostUpdate, GSingle, GNonadjacent, NonadjacentProcess, NonadjacentRealTime, G2, G2Process, G2RealTime, Internal];
 
 /// For each bug what must be wrong with a history of some thousand transactions, and what may be besides.
 fn expected(bug: Bug) -> (Vec<Wrong>, Vec<Wrong>) {
     let (must, may): (&[Wrong], &[Wrong]) = match bug {
         Bug::None => (&[], &[]),
-        Bug::StaleRead => (&[G2Process, G2RealTime], &[]),
-        Bug::SessionStale => (&[G2RealTime], &[]),
+        Bug::StaleRead => (&[NonadjacentProcess, NonadjacentRealTime, G2Process, G2RealTime], &[]),
+        Bug::SessionStale => (&[NonadjacentRealTime, G2RealTime], &[]),
+        Bug::StrongSnapshotIsolation => (&[G2, G2Process, G2RealTime], &[]),
+        Bug::SessionSnapshotIsolation => (&[NonadjacentRealTime, G2, G2Process, G2RealTime], &[]),
         Bug::SnapshotIsolation => (&CYCLES[4..], &[]),
         Bug::LongFork => (&CYCLES[3..], &[]),
-        Bug::LostUpdate => (&[LostUpdate, GSingle, GNonadjacent, G2, G2Process, G2RealTime], &[Internal]),
-        Bug::ReadCommitted => (&[LostUpdate, GSingle, GNonadjacent, G2, G2Process, G2RealTime, Internal], &[]),
-        Bug::ReadUncommitted => {
-            (&[G1c, GSingle, GNonadjacent, G2, G2Process, G2RealTime, Aborted, Intermediate, Internal], &[LostUpdate])
-        }
+        Bug::LostUpdate => (&SKEWS[..8], &[Internal]),
+        Bug::CursorStability => (&SKEWS[1..], &[]),
+        Bug::ReadCommitted => (&SKEWS, &[]),
+        Bug::ReadUncommitted => (&ALL[1..12], &[LostUpdate]),
+        Bug::StaleKeys => (&CYCLES[2..], &[]),
         Bug::AbortedRead | Bug::FalseFail => (&[Aborted], &[]),
         // Its other appends may show, and the dropped one may be one of two to a key.
-        Bug::DroppedWrite => {
-            (&[G2RealTime], &[G0, G1c, GSingle, GNonadjacent, G2, G2Process, Intermediate, LostUpdate])
-        }
-        Bug::DuplicateAppend => (&[Duplicate], &ALL),
-        Bug::ReorderedAppend => (&[Incompatible], &ALL[..11]),
+        Bug::DroppedWrite => (
+            &[NonadjacentRealTime, G2RealTime],
+            &[NonadjacentProcess, G0, G1c, GSingle, GNonadjacent, G2, G2Process, Intermediate, LostUpdate],
+        ),
+        Bug::DuplicateWrite => (&[Duplicate], &ALL),
+        Bug::ReorderedAppend => (&[Incompatible], &ALL[..13]),
         Bug::Internal => (&[Internal], &[]),
         // The list that was read too early another may read in time, and append to it; and where a transaction appends
         // twice it can read the second before the first.
         Bug::FutureRead => (&[Future], &[LostUpdate, Internal]),
         Bug::DirtyWrite => (&CYCLES, &[LostUpdate]),
+        Bug::PlantedG1c => (&CYCLES[1..], &[]),
+        Bug::PlantedGSingle => (&CYCLES[2..], &[]),
         _ => panic!("{bug} is not in this table"),
     };
     (must.to_vec(), may.to_vec())
@@ -98,7 +113,9 @@ fn find_all(history: &Recorded) -> HashSet<Wrong> {
         G0 => of(&[Edge::Ww]),
         G1c => of(&[Edge::Ww, Edge::Wr]),
         GSingle => graph.has_cycle_of_one_rw(),
-        GNonadjacent => graph.has_cycle_of_lone_rw(),
+        GNonadjacent => graph.has_cycle_of_lone_rw(&[Edge::Ww, Edge::Wr]),
+        NonadjacentProcess => graph.has_cycle_of_lone_rw(&[Edge::Ww, Edge::Wr, Edge::Process]),
+        NonadjacentRealTime => graph.has_cycle_of_lone_rw(&[Edge::Ww, Edge::Wr, Edge::RealTime]),
         G2 => of(&[Edge::Ww, Edge::Wr, Edge::Rw]),
         G2Process => of(&[Edge::Ww, Edge::Wr, Edge::Rw, Edge::Process]),
         G2RealTime => of(&[Edge::Ww, Edge::Wr, Edge::Rw, Edge::RealTime]),
@@ -143,7 +160,6 @@ fn shows_intermediate(history: &Recorded) -> bool {
 }
 
 fn shows_future(txn: &Txn) -> bool {
-    use common::Did;
     let later = |from: usize, key: i64, list: &[i64]| {
         txn.did[from..].iter().any(|did| matches!(did, Did::Append(k, value) if *k == key && list.contains(value)))
     };
@@ -171,7 +187,6 @@ fn shows_incompatible(history: &Recorded) -> bool {
 }
 
 fn loses_update(history: &Recorded) -> bool {
-    use common::Did;
     let mut updates = HashMap::new();
     for txn in ok(history) {
         let mut touched = HashSet::new();
@@ -214,7 +229,9 @@ fn each_bug_bites_and_does_nothing_else() {
 
 #[test]
 fn a_bug_that_applies_to_nothing_does_nothing() {
-    for bug in Bug::ALL.into_iter().filter(|bug| *bug != Bug::None) {
+    // A planted one is done once or not asked for.
+    let takes_no_rate = [Bug::None, Bug::PlantedG1c, Bug::PlantedGSingle];
+    for bug in Bug::ALL.into_iter().filter(|bug| !takes_no_rate.contains(bug)) {
         let parameters =
             ListAppend { txns: 1000, bug, bug_rate: Some(0.0), keys: 8, info_rate: 0.0, ..ListAppend::default() };
         assert_eq!(find_all(&Recorded::of(&parameters)), HashSet::new(), "{bug}");
@@ -226,7 +243,14 @@ fn clients_ask_for_the_same_whatever_the_bug() {
     let asked = |bug| history(bug, 5).txns.into_iter().map(|txn| txn.asked).collect::<Vec<_>>();
     let without = asked(Bug::None);
     for bug in Bug::ALL {
-        assert_eq!(asked(bug), without, "{bug}");
+        let mut asked = asked(bug);
+        if matches!(bug, Bug::PlantedG1c | Bug::PlantedGSingle) {
+            for end in [0, without.len() - 1] {
+                let planted = asked[end].pop().expect("one micro-operation more than without the bug");
+                assert!(matches!(planted, Did::Append(-1, 1) | Did::Read(-1, None)), "{bug}: {planted:?}");
+            }
+        }
+        assert!(asked == without, "{bug}");
     }
 }
 

@@ -2,9 +2,9 @@
 //!
 //! A change that fails a test here changes what every `--seed` means. Where that is meant, it is news for the changelog.
 
-use record_simulate::{Bug, Format, KeyDistribution, ListAppend};
+use record_simulate::{Bug, Format, KeyDistribution, ListAppend, OverRegisters, RwRegister, Transactions, Workload};
 
-fn text(parameters: &ListAppend, format: Format) -> String {
+fn text<W: Workload>(parameters: &Transactions<W>, format: Format) -> String {
     String::from_utf8(parameters.simulation().unwrap().write(Vec::new(), format).unwrap()).unwrap()
 }
 
@@ -15,6 +15,10 @@ fn checksum(text: &str) -> u64 {
 
 fn small() -> ListAppend {
     ListAppend { txns: 1000, seed: 42, keys: 4, clients: 3, ..ListAppend::default() }
+}
+
+fn registers() -> RwRegister {
+    RwRegister { txns: 1000, seed: 42, keys: 4, clients: 3, ..RwRegister::default() }
 }
 
 const JSON_LINES: &str = r#"{"index":0,"type":"invoke","process":1,"f":"txn","value":[["append",0,1]],"time":13210}
@@ -38,6 +42,41 @@ const JSON: &str = r#"[{"index":0,"type":"invoke","process":1,"f":"txn","value":
 {"index":1,"type":"invoke","process":0,"f":"txn","value":[["append",1,1],["append",0,2],["r",1,null],["r",0,null]],"time":27067},
 "#;
 
+const REGISTERS: &str = "\
+{:index 0, :type :invoke, :process 1, :f :txn, :value [[:w 0 1]], :time 13210}
+{:index 1, :type :invoke, :process 0, :f :txn, :value [[:w 1 1] [:w 0 2] [:r 1 nil] [:r 0 nil]], :time 27067}
+{:index 2, :type :ok, :process 0, :f :txn, :value [[:w 1 1] [:w 0 2] [:r 1 1] [:r 0 2]], :time 84381}
+{:index 3, :type :invoke, :process 2, :f :txn, :value [[:r 2 nil] [:w 3 1] [:w 1 2]], :time 87010}
+{:index 4, :type :invoke, :process 0, :f :txn, :value [[:w 2 1] [:w 2 2] [:w 2 3]], :time 89108}
+{:index 5, :type :ok, :process 1, :f :txn, :value [[:w 0 1]], :time 104116}
+";
+
+const REGISTER_CHECKSUMS: &str = "\
+1892f438fc06a6a2 json lines
+223a23ac51efdec4 json
+881cbd62db31f588 none
+5738382b93d98b38 stale-read
+0784e57fdf2d1577 session-stale
+9bb5c7e826ac7a31 strong-snapshot-isolation
+d7da5a00aa4026b7 strong-session-snapshot-isolation
+62e7120669c1095e snapshot-isolation
+d5501608b6a52a56 long-fork
+384425fbf3b9ef62 lost-update
+93862095ca1a65d4 cursor-stability
+4b21eaeee9343c00 read-committed
+499f75388844a44d read-uncommitted
+b66f8c1112fc65bd stale-keys
+b6227796bede0d10 aborted-read
+e8879b281db0f238 dropped-write
+c987916ff8a66a1e duplicate-write
+060a2d8c15f84be8 internal
+3739b00b003da893 false-fail
+6c8590da155374fc future-read
+2aefccff75d8c905 dirty-write
+fa8f8d2f8dcbb5b2 planted-G1c
+861546026744ea40 planted-G-single
+";
+
 const CHECKSUMS: &str = "\
 f565a8e18fc8f591 json lines
 d11060b08b4d9c2d edn
@@ -47,41 +86,51 @@ dce350ab15e79548 zipf
 a5b6957fce9dac12 nemesis
 287f580d2c8462ef stale-read
 f0529afada5e93a1 session-stale
-9c9be0d8b79eeb8b snapshot-isolation
+9c9be0d8b79eeb8b strong-snapshot-isolation
+c41625feea844a59 strong-session-snapshot-isolation
+f1e0463fce7c4661 snapshot-isolation
 0ad7a0c15c9061d3 long-fork
 37c71ea0d18161c3 lost-update
+79d54fce0d8915a6 cursor-stability
 79a11279ab603b90 read-committed
 1ccfdf02f8c96ddf read-uncommitted
+5c17d0c60c97f0f3 stale-keys
 445101010cea1fc5 aborted-read
 607598a253a57ae5 dropped-write
-6acfe703ddad0371 duplicate-append
+6c3c277b10eb9fe7 duplicate-write
 4431d8132b0a8af1 reordered-append
 21bdf03bdfb5f484 internal
 a703e31c41981185 false-fail
 e1d0387b3e7662db future-read
 1153334365ac9c78 dirty-write
+748f5c4a6b81fbf9 planted-G1c
+53fd83e66b67914e planted-G-single
 ";
 
 #[track_caller]
-fn assert_begins(format: Format, expected: &str) {
-    let text = text(&small(), format);
+fn assert_begins(text: &str, expected: &str) {
     let begins: String = text.split_inclusive('\n').take(expected.lines().count()).collect();
     assert_eq!(begins, expected);
 }
 
 #[test]
 fn json_lines_begin_as_written_down() {
-    assert_begins(Format::JsonLines, JSON_LINES);
+    assert_begins(&text(&small(), Format::JsonLines), JSON_LINES);
 }
 
 #[test]
 fn edn_begins_as_written_down() {
-    assert_begins(Format::Edn, EDN);
+    assert_begins(&text(&small(), Format::Edn), EDN);
 }
 
 #[test]
 fn json_begins_as_written_down() {
-    assert_begins(Format::Json, JSON);
+    assert_begins(&text(&small(), Format::Json), JSON);
+}
+
+#[test]
+fn registers_begin_as_written_down() {
+    assert_begins(&text(&registers(), Format::Edn), REGISTERS);
 }
 
 #[test]
@@ -101,8 +150,22 @@ fn checksums_are_as_written_down() {
     ];
     let bugs = Bug::ALL.into_iter().filter(|bug| *bug != Bug::None);
     found.extend(bugs.map(|bug| (bug.name(), checksum(&text(&ListAppend { bug, ..small() }, Format::Edn)))));
-    let lines: Vec<String> = found.into_iter().map(|(name, checksum)| format!("{checksum:016x} {name}\n")).collect();
-    assert_eq!(lines.concat(), CHECKSUMS);
+    assert_eq!(written(found), CHECKSUMS);
+}
+
+#[test]
+fn checksums_of_registers_are_as_written_down() {
+    let mut found = vec![
+        ("json lines", checksum(&text(&registers(), Format::JsonLines))),
+        ("json", checksum(&text(&registers(), Format::Json))),
+    ];
+    let bugs = Bug::of::<OverRegisters>();
+    found.extend(bugs.map(|bug| (bug.name(), checksum(&text(&RwRegister { bug, ..registers() }, Format::Edn)))));
+    assert_eq!(written(found), REGISTER_CHECKSUMS);
+}
+
+fn written(checksums: Vec<(&str, u64)>) -> String {
+    checksums.into_iter().map(|(name, checksum)| format!("{checksum:016x} {name}\n")).collect()
 }
 
 #[test]

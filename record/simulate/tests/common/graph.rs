@@ -103,13 +103,14 @@ impl<'h> Graph<'h> {
         is_cyclic(self.nodes, edges.map(|(t, u, _)| (*t, *u)))
     }
 
-    /// Whether there is a cycle in which no two rw edges follow each other; snapshot isolation forbids those.
-    pub fn has_cycle_of_lone_rw(&self) -> bool {
+    /// Whether there is a cycle of edges of these kinds and rw in which no two rw edges follow each other; snapshot
+    /// isolation forbids those of ww and wr, and if it is strong, of real time too.
+    pub fn has_cycle_of_lone_rw(&self, kinds: &[Edge]) -> bool {
         // Two nodes for each: come to by an rw edge, or by another.
         let split = self.edges.iter().flat_map(|&(t, u, kind)| match kind {
-            Edge::Ww | Edge::Wr => vec![(2 * t, 2 * u), (2 * t + 1, 2 * u)],
             Edge::Rw => vec![(2 * t, 2 * u + 1)],
-            Edge::Process | Edge::RealTime => vec![],
+            _ if kinds.contains(&kind) => vec![(2 * t, 2 * u), (2 * t + 1, 2 * u)],
+            _ => vec![],
         });
         is_cyclic(2 * self.nodes, split)
     }
@@ -117,7 +118,7 @@ impl<'h> Graph<'h> {
     /// Whether there is a cycle with a single rw edge.
     pub fn has_cycle_of_one_rw(&self) -> bool {
         // It would be one of lone rw edges; those are found faster.
-        if !self.has_cycle_of_lone_rw() {
+        if !self.has_cycle_of_lone_rw(&[Edge::Ww, Edge::Wr]) {
             return false;
         }
         let mut after = vec![Vec::new(); self.nodes];
@@ -140,6 +141,27 @@ impl<'h> Graph<'h> {
             }
             false
         })
+    }
+}
+
+impl Graph<'_> {
+    /// How many transactions can be reached from this one and lead back to it, by ww, wr and rw edges.
+    pub fn component_of(&self, txn: usize) -> usize {
+        let reached = |forward: bool| {
+            let mut after = vec![Vec::new(); self.nodes];
+            for &(t, u, kind) in &self.edges {
+                let (t, u) = if forward { (t, u) } else { (u, t) };
+                if matches!(kind, Edge::Ww | Edge::Wr | Edge::Rw) {
+                    after[t].push(u);
+                }
+            }
+            let (mut reached, mut stack) = (HashSet::from([txn]), vec![txn]);
+            while let Some(t) = stack.pop() {
+                stack.extend(after[t].iter().filter(|u| reached.insert(**u)));
+            }
+            reached
+        };
+        reached(true).intersection(&reached(false)).count()
     }
 }
 

@@ -3,15 +3,30 @@
 
 pub mod graph;
 
-use record_simulate::{Kind, ListAppend, Mop, Observer, Payload, Process, SimOp};
+use record_simulate::{Kind, Mop, Observer, Payload, Process, RegisterMop, SimOp, Transactions, Workload};
 use std::collections::HashMap;
 use std::io;
 
-/// A micro-operation that owns what it read.
+/// A micro-operation that owns what it read. Of a register that is a list of at most one value, and a write is an append.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Did {
     Append(i64, i64),
     Read(i64, Option<Vec<i64>>),
+}
+
+impl Did {
+    pub fn key(&self) -> &i64 {
+        let (Did::Append(key, _) | Did::Read(key, _)) = self;
+        key
+    }
+
+    /// What it wrote, or the last of what it read.
+    pub fn value(&self) -> Option<i64> {
+        match self {
+            Did::Append(_, value) => Some(*value),
+            Did::Read(_, list) => list.as_ref()?.last().copied(),
+        }
+    }
 }
 
 /// An invocation with its completion.
@@ -64,7 +79,7 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    pub fn of(parameters: &ListAppend) -> Recorded {
+    pub fn of<W: Workload>(parameters: &Transactions<W>) -> Recorded {
         let mut recorded = Recorded::default();
         parameters.simulation().unwrap().observe(&mut recorded).unwrap();
         recorded
@@ -78,6 +93,17 @@ fn did(mop: Mop<'_>) -> Did {
     }
 }
 
+fn did_to_register(mop: RegisterMop, kind: Kind) -> Did {
+    match mop {
+        RegisterMop::Write { key, value } => Did::Append(key, value),
+        RegisterMop::Read { key, value } if kind == Kind::Ok => Did::Read(key, Some(value.into_iter().collect())),
+        RegisterMop::Read { key, value } => {
+            assert_eq!(value, None, "only ok reads tell");
+            Did::Read(key, None)
+        }
+    }
+}
+
 impl Observer for Recorded {
     fn op(&mut self, op: &SimOp<'_>) -> io::Result<()> {
         assert_eq!(op.index, self.ops);
@@ -88,8 +114,11 @@ impl Observer for Recorded {
             self.nemesis.push((op.time_ns, op.f));
             return Ok(());
         };
-        let Payload::Lists(mops) = op.payload else { panic!("{op:?}") };
-        let mops: Vec<Did> = mops.iter().map(did).collect();
+        let mops: Vec<Did> = match op.payload {
+            Payload::Lists(mops) => mops.iter().map(did).collect(),
+            Payload::Registers(mops) => mops.iter().map(|mop| did_to_register(mop, op.kind)).collect(),
+            _ => panic!("{op:?}"),
+        };
         if op.kind == Kind::Invoke {
             let at = self.txns.len();
             assert_eq!(self.open.insert(process, at), None, "process {process} waits already");

@@ -1,10 +1,10 @@
 //! What clients ask for: transactions over a few live keys, each retired after its share of appends.
 
-use super::ListAppend;
 use super::lists::{ListId, Lists};
 use super::mops::{Action, Asked, Seen};
 use crate::key_distribution::Popularity;
 use crate::rng::{Chance, Purpose, Rng};
+use crate::transactions::Transactions;
 
 /// A key that clients choose.
 struct LiveKey {
@@ -29,7 +29,7 @@ pub(crate) struct Planner {
 }
 
 impl Planner {
-    pub(crate) fn new(parameters: &ListAppend, lists: &mut Lists) -> Planner {
+    pub(crate) fn new<W>(parameters: &Transactions<W>, lists: &mut Lists) -> Planner {
         let mut planner = Planner {
             rng: Rng::new(parameters.seed, Purpose::Plan),
             popularity: Popularity::new(parameters.key_distribution, parameters.keys),

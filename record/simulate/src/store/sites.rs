@@ -7,7 +7,7 @@
 
 use super::lists::{Commit, ListId};
 use super::mops::{Action, Seen};
-use super::store::{DONE, ListStore, REFUSED};
+use super::{DONE, REFUSED, Store};
 use crate::system::{Intent, Progress, Slot};
 
 /// One transaction in so many brings its site up to date.
@@ -41,7 +41,7 @@ impl Sites {
     }
 }
 
-impl ListStore {
+impl Store {
     pub(super) fn step_at_site(&mut self, slot: Slot, intent: Intent) -> Progress {
         let site = (self.txns[slot as usize].client % 2) as usize;
         if self.rng.below(LAG) == 0 {

@@ -1,69 +1,91 @@
-//! The store under the list-append workload: which way each transaction goes.
+//! The store: which way each transaction goes.
+//!
+//! For each key it keeps the list of values written to it. Where keys hold registers, clients are shown the last of
+//! them: a register is a list of which nobody sees more. So every bug is written once.
 
-use super::ListAppend;
-use super::lists::{Commit, ListId, Lists};
-use super::mops::{Action, Asked, Mops, Seen};
-use super::plan::Planner;
-use super::sites::Sites;
+mod at_once;
+mod by_key;
+mod lists;
+mod mops;
+mod plan;
+mod plant;
+mod sites;
+mod stepwise;
+
+pub use mops::Mops;
+
 use crate::bug::Bug;
 use crate::op::{Kind, Payload};
+use crate::registers::RegisterMops;
 use crate::rng::{Chance, Purpose, Rng};
 use crate::system::{Intent, Progress, Slot, System};
+use crate::transactions::Transactions;
+use crate::workload::{Holds, Workload};
+use lists::{Commit, ListId, Lists};
+use mops::{Action, Asked, Seen};
+use plan::Planner;
+use plant::Plant;
+use sites::Sites;
 
 /// A transaction in flight.
 #[derive(Default)]
-pub(super) struct Txn {
-    pub(super) asked: Vec<Asked>,
+struct Txn {
+    asked: Vec<Asked>,
     /// What reads saw of lists that may change.
-    pub(super) copies: Vec<i64>,
-    pub(super) client: u32,
+    copies: Vec<i64>,
+    client: u32,
     /// What goes wrong with it.
-    pub(super) bug: Bug,
+    bug: Bug,
     /// How many steps it took that got it on.
-    pub(super) steps: usize,
+    steps: usize,
     /// How many steps it waited for locks.
-    pub(super) waits: u32,
+    waits: u32,
     /// The commit whose state it reads, if it reads one.
-    pub(super) snapshot: Commit,
+    snapshot: Commit,
 }
 
 impl Txn {
     /// Whether it appends nothing.
-    pub(super) fn is_read_only(&self) -> bool {
+    fn is_read_only(&self) -> bool {
         !self.asked.iter().any(|asked| asked.is_append())
     }
 
     /// How many of its first `until` micro-operations append to a list.
-    pub(super) fn appends_to(&self, list: ListId, until: usize) -> u32 {
+    fn appends_to(&self, list: ListId, until: usize) -> u32 {
         self.asked[..until].iter().filter(|asked| asked.list == list && asked.is_append()).count() as u32
     }
 }
 
 /// A store of lists, and the transactions it is asked for.
-pub(crate) struct ListStore {
-    pub(super) lists: Lists,
-    pub(super) txns: Vec<Txn>,
-    pub(super) bug: Bug,
-    pub(super) rng: Rng,
+pub(crate) struct Store {
+    lists: Lists,
+    txns: Vec<Txn>,
+    bug: Bug,
+    rng: Rng,
     /// For each client the last commit that it can know of.
-    pub(super) seen: Vec<Commit>,
-    pub(super) sites: Sites,
+    seen: Vec<Commit>,
+    sites: Sites,
+    plant: Option<Plant>,
+    holds: Holds,
     planner: Planner,
     bug_rate: Chance,
 }
 
 /// What a step comes to when the store refuses the transaction.
-pub(super) const REFUSED: Progress = Progress::Answer { ok: false, more: false };
+const REFUSED: Progress = Progress::Answer { ok: false, more: false };
 /// What a step comes to when the transaction is done.
-pub(super) const DONE: Progress = Progress::Answer { ok: true, more: false };
+const DONE: Progress = Progress::Answer { ok: true, more: false };
 
-impl ListStore {
-    pub(crate) fn new(parameters: &ListAppend) -> ListStore {
+impl Store {
+    pub(crate) fn new<W: Workload>(parameters: &Transactions<W>) -> Store {
         let mut lists = Lists::default();
         let planner = Planner::new(parameters, &mut lists);
-        ListStore {
+        let plant = parameters.bug.is_planted().then(|| Plant::new(parameters.txns, &mut lists));
+        Store {
             lists,
             planner,
+            plant,
+            holds: W::HOLDS,
             txns: Vec::new(),
             bug: parameters.bug,
             bug_rate: Chance::new(parameters.bug_rate.unwrap_or(parameters.bug.default_rate())),
@@ -74,18 +96,21 @@ impl ListStore {
     }
 
     /// What a read sees of the list as it is now. Copied if it may be taken back or reordered before the client is told.
-    pub(super) fn see(&mut self, slot: Slot, list: ListId) -> Seen {
+    fn see(&mut self, slot: Slot, list: ListId) -> Seen {
         if self.lists.locked_to(list, slot) || self.bug == Bug::ReorderedAppend {
             let copies = &mut self.txns[slot as usize].copies;
             let from = copies.len() as u32;
-            copies.extend_from_slice(&self.lists.get(list).items);
+            let items = &self.lists.get(list).items[..];
+            // Of a register nobody is shown more than the last item.
+            let shown = if self.holds == Holds::Registers { items.len().saturating_sub(1) } else { 0 };
+            copies.extend_from_slice(&items[shown..]);
             return Seen::Copy { from, to: copies.len() as u32 };
         }
         Seen::Prefix(self.lists.len(list))
     }
 
     /// Appends all that a transaction wants appended, as one commit.
-    pub(super) fn append_all(&mut self, slot: Slot) {
+    fn append_all(&mut self, slot: Slot) {
         self.lists.next_commit();
         for asked in &self.txns[slot as usize].asked {
             if let Action::Append(value) = asked.action {
@@ -95,7 +120,7 @@ impl ListStore {
     }
 
     /// Takes back what the first `until` micro-operations appended. The lists must be locked.
-    pub(super) fn take_back(&mut self, slot: Slot, until: usize) {
+    fn take_back(&mut self, slot: Slot, until: usize) {
         for asked in &self.txns[slot as usize].asked[..until] {
             if asked.is_append() {
                 assert!(self.lists.holds(asked.list, slot));
@@ -104,19 +129,19 @@ impl ListStore {
         }
     }
 
-    pub(super) fn unlock_all(&mut self, slot: Slot) {
+    fn unlock_all(&mut self, slot: Slot) {
         for asked in &self.txns[slot as usize].asked {
             self.lists.unlock(asked.list, slot);
         }
     }
 }
 
-impl System for ListStore {
+impl System for Store {
     fn f(&self) -> &'static str {
         "txn"
     }
 
-    fn plan(&mut self, slot: Slot, client: u32) {
+    fn plan(&mut self, slot: Slot, client: u32) -> bool {
         if self.txns.len() == slot as usize {
             self.txns.push(Txn::default());
         }
@@ -124,12 +149,17 @@ impl System for ListStore {
         txn.client = client;
         txn.bug = if self.rng.happens(self.bug_rate) { self.bug } else { Bug::None };
         self.planner.plan(&mut self.lists, &mut txn.asked);
+        self.plant.as_mut().is_some_and(|plant| plant.plan(txn, &mut self.lists))
     }
 
     fn step(&mut self, slot: Slot, intent: Intent) -> Progress {
         match self.txns[slot as usize].bug {
-            Bug::SnapshotIsolation => self.step_snapshot(slot, intent),
-            Bug::LostUpdate | Bug::ReadCommitted | Bug::ReadUncommitted => self.step_locking(slot, intent),
+            Bug::StrongSnapshotIsolation | Bug::SessionSnapshotIsolation | Bug::SnapshotIsolation => {
+                self.step_snapshot(slot, intent)
+            }
+            Bug::LostUpdate | Bug::CursorStability | Bug::ReadCommitted | Bug::ReadUncommitted => {
+                self.step_locking(slot, intent)
+            }
             Bug::LongFork => self.step_at_site(slot, intent),
             Bug::DirtyWrite => self.step_by_key(slot, intent),
             Bug::None if self.bug == Bug::LongFork => self.step_at_both_sites(slot, intent),
@@ -139,7 +169,11 @@ impl System for ListStore {
 
     fn payload(&self, slot: Slot, kind: Kind) -> Payload<'_> {
         let txn = &self.txns[slot as usize];
-        Payload::Lists(Mops { asked: &txn.asked, lists: &self.lists, copies: &txn.copies, shown: kind == Kind::Ok })
+        let mops = Mops { asked: &txn.asked, lists: &self.lists, copies: &txn.copies, shown: kind == Kind::Ok };
+        match self.holds {
+            Holds::Lists => Payload::Lists(mops),
+            Holds::Registers => Payload::Registers(RegisterMops(mops)),
+        }
     }
 
     fn release(&mut self, slot: Slot) {
@@ -155,6 +189,7 @@ impl System for ListStore {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ListAppend;
     use crate::clients::{Clients, Observer};
     use crate::op::SimOp;
     use std::io;
@@ -178,7 +213,7 @@ mod tests {
                 writes_per_key_max: 8,
                 ..ListAppend::default()
             };
-            let mut store = ListStore::new(&parameters);
+            let mut store = Store::new(&parameters);
             Clients::new(parameters.load()).run(&mut store, &mut Nobody).unwrap();
             assert!(
                 store.lists.room() < 150,

@@ -33,7 +33,7 @@ impl Asked {
     }
 }
 
-/// The micro-operations of a transaction, in order.
+/// The micro-operations of a transaction over lists, in order.
 ///
 /// A view of the simulation, resolved as it is walked: nothing is copied.
 #[derive(Clone, Copy)]

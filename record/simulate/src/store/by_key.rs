@@ -1,10 +1,10 @@
 //! Transactions done key by key: all that one asks of a key happens at one instant, but others come between its keys.
 
 use super::mops::{Action, Asked};
-use super::store::{DONE, ListStore, REFUSED};
+use super::{DONE, REFUSED, Store};
 use crate::system::{Intent, Progress, Slot};
 
-impl ListStore {
+impl Store {
     pub(super) fn step_by_key(&mut self, slot: Slot, intent: Intent) -> Progress {
         if intent == Intent::Abort {
             return REFUSED;

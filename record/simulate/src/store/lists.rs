@@ -43,12 +43,17 @@ pub(crate) struct Lists {
 impl Lists {
     /// The list of a new key, which gets the next number.
     pub(crate) fn create(&mut self) -> ListId {
+        let key = self.next_key;
+        self.next_key += 1;
+        self.create_for(key)
+    }
+
+    /// The list of a new key, which is none of those numbered.
+    pub(crate) fn create_for(&mut self, key: i64) -> ListId {
         let id = self.free.pop().unwrap_or_else(|| {
             self.places.push(List::default());
             self.places.len() as ListId - 1
         });
-        let key = self.next_key;
-        self.next_key += 1;
         let list = self.get_mut(id);
         assert!(list.items.is_empty() && list.users == 0);
         list.live = true;

@@ -2,7 +2,7 @@
 
 use super::lists::{Commit, ListId};
 use super::mops::{Action, Asked, Seen};
-use super::store::{DONE, ListStore, REFUSED, Txn};
+use super::{DONE, REFUSED, Store, Txn};
 use crate::bug::Bug;
 use crate::system::{Intent, Progress, Slot};
 
@@ -10,7 +10,14 @@ use crate::system::{Intent, Progress, Slot};
 /// that it misses some that were over before it began.
 const STALE_COMMITS_MAX: u64 = 4;
 
-impl ListStore {
+/// How many items a read with a past of its own lacks at most: some, so that however many keys there are, what is missed
+/// reaches back over more transactions than lie between those that share a key.
+const STALE_ITEMS_MAX: u32 = 8;
+
+/// Steps until a retry does everything again: longer than an answer takes, so that clients can have built on it.
+const RETRY_STEPS: usize = 8;
+
+impl Store {
     pub(super) fn step_at_once(&mut self, slot: Slot, intent: Intent) -> Progress {
         let txn = &self.txns[slot as usize];
         let bug = txn.bug;
@@ -36,7 +43,7 @@ impl ListStore {
         self.execute(slot, bug, read_only);
         match bug {
             Bug::FalseFail if !read_only => REFUSED,
-            Bug::DuplicateAppend if !read_only => Progress::Answer { ok: true, more: true },
+            Bug::DuplicateWrite if !read_only => Progress::Answer { ok: true, more: true },
             _ => DONE,
         }
     }
@@ -44,7 +51,11 @@ impl ListStore {
     /// What some bugs do a while after the transaction.
     fn step_after(&mut self, slot: Slot, bug: Bug) -> Progress {
         match bug {
-            Bug::DuplicateAppend => {
+            Bug::DuplicateWrite if self.txns[slot as usize].steps < RETRY_STEPS => {
+                self.txns[slot as usize].steps += 1;
+                Progress::Again
+            }
+            Bug::DuplicateWrite => {
                 self.append_all(slot);
                 Progress::End
             }
@@ -72,6 +83,8 @@ impl ListStore {
                             // The next item of the list will be its own, within this very instant.
                             Seen::Prefix(self.lists.len(list) + 1)
                         }
+                        (None, Bug::StaleKeys) => self.see_of_its_own(slot, i, list),
+                        (None, Bug::PlantedG1c | Bug::PlantedGSingle) => self.see_planted(slot, list),
                         _ => self.see(slot, list),
                     };
                     self.txns[slot as usize].asked[i].action = Action::Read(seen);
@@ -83,18 +96,40 @@ impl ListStore {
     }
 
     /// The commit whose state a transaction reads, if not the latest.
-    fn past(&mut self, slot: Slot, bug: Bug, read_only: bool) -> Option<Commit> {
+    pub(super) fn past(&mut self, slot: Slot, bug: Bug, read_only: bool) -> Option<Commit> {
         let seen = self.seen[self.txns[slot as usize].client as usize];
-        let latest = self.lists.commit();
-        let clients = self.seen.len() as u64;
-        let mut stale = || latest.saturating_sub(self.rng.between(1, STALE_COMMITS_MAX * clients));
         match bug {
-            Bug::StaleRead if read_only => Some(stale()),
-            Bug::SessionStale if read_only => Some(stale().max(seen)),
+            Bug::StaleRead | Bug::SnapshotIsolation if read_only => Some(self.stale_commit()),
+            Bug::SessionStale | Bug::SessionSnapshotIsolation if read_only => Some(self.stale_commit().max(seen)),
             // What came before the transaction's own commit.
-            Bug::Internal => Some(latest),
+            Bug::Internal => Some(self.lists.commit()),
             _ => None,
         }
+    }
+
+    /// What the i-th micro-operation reads of a list in a past that no other list shares: what it read before of the
+    /// same list, or, if it also appends to it, what is there, so that it does not contradict itself.
+    fn see_of_its_own(&mut self, slot: Slot, i: usize, list: ListId) -> Seen {
+        let txn = &self.txns[slot as usize];
+        if txn.appends_to(list, txn.asked.len()) > 0 {
+            return self.see(slot, list);
+        }
+        if let Some(earlier) = txn.asked[..i].iter().find(|asked| asked.list == list)
+            && let Action::Read(seen) = earlier.action
+        {
+            return seen;
+        }
+        let len = self.lists.len(list);
+        let len = len - self.rng.below(u64::from(len.min(STALE_ITEMS_MAX)) + 1) as u32;
+        // Of one commit all is read or nothing.
+        let whole = |before: u32| self.lists.len_at(list, self.lists.commits_from(list, before)[0]);
+        Seen::Prefix(len.checked_sub(1).map_or(0, whole))
+    }
+
+    /// A commit that may be over for longer than a transaction takes.
+    fn stale_commit(&mut self) -> Commit {
+        let clients = self.seen.len() as u64;
+        self.lists.commit().saturating_sub(self.rng.between(1, STALE_COMMITS_MAX * clients))
     }
 
     fn append_or_not(&mut self, slot: Slot, bug: Bug, i: usize, list: ListId, value: i64) {

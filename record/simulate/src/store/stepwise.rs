@@ -1,10 +1,11 @@
 //! Transactions done step by step, with others in between, and isolated from them too little.
 //!
 //! - Snapshot isolation: reads see the state at the first step; at the last, the transaction fails if one of its lists has
-//!   grown since (first committer wins).
+//!   grown since (first committer wins). If it is not strong, transactions that only read may get an older snapshot.
 //! - Read committed: reads see what is committed. An append locks its list until the end, so that nobody else's
 //!   appends come between a transaction's own.
-//! - Lost update: the same, but lists that the transaction has not appended to yet are read as at its first step, as
+//! - Cursor stability: the same, and so does a read of a list that the transaction appends to.
+//! - Lost update: as read committed, but lists that the transaction has not appended to yet are read as at its first step, as
 //!   some databases do under the name of repeatable read.
 //! - Read uncommitted: the same locks, but appends are in the list at once, and are taken back if the transaction fails.
 //!
@@ -12,19 +13,22 @@
 
 use super::lists::ListId;
 use super::mops::{Action, Asked, Seen};
-use super::store::{DONE, ListStore, REFUSED};
+use super::{DONE, REFUSED, Store};
 use crate::bug::Bug;
 use crate::system::{Intent, Progress, Slot};
 
 /// Steps that a transaction waits for locks before it fails.
 const WAITS_MAX: u32 = 16;
 
-impl ListStore {
+impl Store {
     pub(super) fn step_snapshot(&mut self, slot: Slot, intent: Intent) -> Progress {
-        let txn = &mut self.txns[slot as usize];
+        let txn = &self.txns[slot as usize];
+        let (client, read_only) = (txn.client as usize, txn.is_read_only());
         if txn.steps == 0 {
-            txn.snapshot = self.lists.commit();
+            let past = self.past(slot, txn.bug, read_only);
+            self.txns[slot as usize].snapshot = past.unwrap_or(self.lists.commit());
         }
+        let txn = &mut self.txns[slot as usize];
         let (at, snapshot) = (txn.steps, txn.snapshot);
         txn.steps += 1;
         let Some(Asked { list, action }) = txn.asked.get(at).copied() else {
@@ -36,6 +40,8 @@ impl ListStore {
                 return REFUSED;
             }
             self.append_all(slot);
+            let known = if read_only { snapshot } else { self.lists.commit() };
+            self.seen[client] = self.seen[client].max(known);
             return DONE;
         };
         if let Action::Read(_) = action {
@@ -55,12 +61,14 @@ impl ListStore {
         let Some(Asked { list, action }) = txn.asked.get(at).copied() else {
             return self.end_locking(slot, intent);
         };
+        let txn = &mut self.txns[slot as usize];
+        let stays = txn.bug == Bug::CursorStability && txn.appends_to(list, txn.asked.len()) > 0;
+        if (stays || matches!(action, Action::Append(_))) && !self.lists.lock(list, slot) {
+            txn.waits += 1;
+            return if txn.waits > WAITS_MAX { self.end_locking(slot, Intent::Abort) } else { Progress::Again };
+        }
         match action {
             Action::Append(value) => {
-                if !self.lists.lock(list, slot) {
-                    txn.waits += 1;
-                    return if txn.waits > WAITS_MAX { self.end_locking(slot, Intent::Abort) } else { Progress::Again };
-                }
                 if txn.bug == Bug::ReadUncommitted {
                     self.lists.next_commit();
                     self.lists.append(list, value);

@@ -1,15 +1,4 @@
-//! The list-append workload: transactions that append to lists and read them.
-
-mod at_once;
-mod by_key;
-mod lists;
-mod mops;
-mod plan;
-mod sites;
-mod stepwise;
-mod store;
-
-pub use mops::Mops;
+//! What is to be simulated: clients that ask for transactions over lists or registers.
 
 use crate::bug::Bug;
 use crate::clients::Load;
@@ -17,11 +6,10 @@ use crate::key_distribution::KeyDistribution;
 use crate::parameters::{ParameterError, check_count, check_range, check_rate, refuse};
 use crate::rng::Chance;
 use crate::simulation::Simulation;
-use store::ListStore;
+use crate::store::Store;
+use crate::workload::{OverLists, OverRegisters, Workload};
 
 /// A history of transactions over lists, as Elle's `list-append` has them.
-///
-/// Equal parameters give equal histories, byte for byte, on every machine.
 ///
 /// ```
 /// use record_simulate::{Format, ListAppend};
@@ -31,8 +19,30 @@ use store::ListStore;
 /// assert_eq!(text.iter().filter(|byte| **byte == b'\n').count(), 2000, "invocations and completions");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+pub type ListAppend = Transactions<OverLists>;
+
+/// A history of transactions over registers, as Elle's `rw-register` has them.
+///
+/// Values written to a key count from 1, so that none is written twice; a register never written reads as nil. Where
+/// everything else is equal it is the history of [`ListAppend`], but of each list reads show the last element only.
+///
+/// ```
+/// use record_simulate::{Bug, Format, RwRegister};
+///
+/// let history = RwRegister { txns: 3, seed: 2, bug: Bug::ReadCommitted, ..RwRegister::default() };
+/// let text = String::from_utf8(history.simulation()?.write(Vec::new(), Format::Edn)?)?;
+/// assert!(text.starts_with("{:index 0, :type :invoke, :process 7, :f :txn, :value [[:w 25 1] [:w 14 1]]"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub type RwRegister = Transactions<OverRegisters>;
+
+/// Transactions of many clients over keys that hold lists ([`ListAppend`]) or registers ([`RwRegister`]).
+///
+/// Equal parameters give equal histories, byte for byte, on every machine.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ListAppend {
+pub struct Transactions<W> {
+    /// What the keys hold.
+    pub workload: W,
     /// Transactions that clients ask for. Up to 10^9; 1000 by default.
     pub txns: u64,
     /// Chooses one of the histories that the other parameters allow. 0 by default.
@@ -45,9 +55,9 @@ pub struct ListAppend {
     pub ops_per_txn_min: u32,
     /// The most micro-operations of a transaction. Up to 1,000; 4 by default.
     pub ops_per_txn_max: u32,
-    /// A key is replaced by a new one after a number of appends drawn from this one on. At least 1; 32 by default.
+    /// A key is replaced by a new one after a number of writes drawn from this one on. At least 1; 32 by default.
     pub writes_per_key_min: u32,
-    /// A key is replaced by a new one after a number of appends drawn up to this one. Up to 1,000,000; 256 by default.
+    /// A key is replaced by a new one after a number of writes drawn up to this one. Up to 1,000,000; 256 by default.
     pub writes_per_key_max: u32,
     /// How many of the micro-operations are reads, from 0 to 1. 0.5 by default.
     pub read_fraction: f64,
@@ -56,7 +66,7 @@ pub struct ListAppend {
     /// How many of the micro-operations after a transaction's first go to a key that it named before, whatever the
     /// distribution, from 0 to 1. Transactions that read a key and then write it are what many bugs break. 0.2 by default.
     pub reuse_fraction: f64,
-    /// What the store does wrong. Nothing by default.
+    /// What the store does wrong. Nothing by default. One of [`Bug::of`] this workload.
     pub bug: Bug,
     /// How many of the transactions the bug applies to, from 0 to 1; the bug's own rate by default. The others are as in a
     /// correct store.
@@ -73,9 +83,10 @@ pub struct ListAppend {
     pub nemesis: bool,
 }
 
-impl Default for ListAppend {
-    fn default() -> ListAppend {
-        ListAppend {
+impl<W: Workload> Default for Transactions<W> {
+    fn default() -> Transactions<W> {
+        Transactions {
+            workload: W::default(),
             txns: 1000,
             seed: 0,
             clients: 20,
@@ -97,7 +108,7 @@ impl Default for ListAppend {
     }
 }
 
-impl ListAppend {
+impl<W: Workload> Transactions<W> {
     /// The simulation of these parameters.
     ///
     /// # Errors
@@ -105,10 +116,10 @@ impl ListAppend {
     /// If a parameter is out of its range.
     pub fn simulation(&self) -> Result<Simulation, ParameterError> {
         self.validate()?;
-        Ok(Simulation::new(self.load(), Box::new(ListStore::new(self))))
+        Ok(Simulation::new(self.load(), Box::new(Store::new(self))))
     }
 
-    fn load(&self) -> Load {
+    pub(crate) fn load(&self) -> Load {
         Load {
             seed: self.seed,
             clients: self.clients,
@@ -146,12 +157,24 @@ impl ListAppend {
         if spoilt > 1.0 {
             return refuse("fail_rate", format!("fail rate, info rate and lost rate add up to {spoilt}, more than 1"));
         }
-        if let Some(rate) = self.bug_rate {
-            check_rate("bug_rate", rate)?;
-            if self.bug == Bug::None {
-                return refuse("bug_rate", "a bug rate is given, but no bug that it could be of");
-            }
-        }
+        self.check_bug()?;
         self.key_distribution.check()
+    }
+
+    fn check_bug(&self) -> Result<(), ParameterError> {
+        let bug = self.bug;
+        if !bug.is_of::<W>() {
+            let those = Bug::of::<W>().map(Bug::name).collect::<Vec<_>>().join(", ");
+            return refuse("bug", format!("{bug} makes no sense for {}; there are {those}", W::NAME));
+        }
+        let Some(rate) = self.bug_rate else { return Ok(()) };
+        check_rate("bug_rate", rate)?;
+        if bug == Bug::None {
+            return refuse("bug_rate", "a bug rate is given, but no bug that it could be of");
+        }
+        if bug.is_planted() {
+            return refuse("bug_rate", format!("a bug rate is given, but {bug} is done exactly once"));
+        }
+        Ok(())
     }
 }

@@ -1,0 +1,52 @@
+//! What the keys of a store hold: lists, or registers.
+
+use std::fmt::Debug;
+
+/// What transactions work on. There are [`OverLists`] and [`OverRegisters`], and no others.
+pub trait Workload: sealed::Sealed + Copy + Debug + Default + PartialEq {
+    /// As checkers call it: `"list-append"`.
+    const NAME: &'static str;
+}
+
+/// Each key holds a list: transactions append to its end, and read all of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct OverLists;
+
+/// Each key holds one value: transactions write it, and read what was written last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct OverRegisters;
+
+impl Workload for OverLists {
+    const NAME: &'static str = "list-append";
+}
+
+impl Workload for OverRegisters {
+    const NAME: &'static str = "rw-register";
+}
+
+/// The same, for code that has it at hand as a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// All values that were written.
+    Lists,
+    /// The last of them.
+    Registers,
+}
+
+pub(crate) mod sealed {
+    use super::{Holds, OverLists, OverRegisters};
+
+    /// Keeps others from adding workloads that the store does not know.
+    pub trait Sealed {
+        /// What clients get to see of a key.
+        const HOLDS: Holds;
+    }
+
+    impl Sealed for OverLists {
+        const HOLDS: Holds = Holds::Lists;
+    }
+
+    impl Sealed for OverRegisters {
+        const HOLDS: Holds = Holds::Registers;
+    }
+}
