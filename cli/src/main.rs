@@ -60,7 +60,9 @@ fn check(job: &Check<'_>) -> Exit {
         }
         match &judged {
             Ok(report) if hints(report) => {
-                output::hint(report).iter().for_each(|hint| diagnose::hint(&input.place(), hint))
+                if let Some(hint) = output::hint(report) {
+                    diagnose::hint(&input.place(), &hint);
+                }
             }
             Ok(_) => {}
             Err(error) => diagnose::history(&input.place(), error),
