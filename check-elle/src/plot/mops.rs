@@ -126,6 +126,8 @@ mod tests {
         assert_eq!(ends_of("wr", (int(3), int(3)), [from, "[[:r 8 3] [:r 7 3]]"]), [Some(2), Some(1)]);
         assert_eq!(ends_of("ww", (int(3), int(5)), [from, "[[:w 7 5]]"]), [Some(2), Some(0)]);
         assert_eq!(ends_of("rw", (Some(Datum::Nil), int(5)), ["[[:r 7 nil]]", "[[:w 7 5]]"]), [Some(0), Some(0)]);
+        let twice = ["[[:w 7 3] [:w 7 4] [:w 7 3]]", "[[:r 7 3] [:r 7 3]]"];
+        assert_eq!(ends_of("wr", (int(3), None), twice), [Some(2), Some(0)], "the last write, the first read");
         let pair = Datum::Vector(vec![1.into(), 2.into()]);
         let found = ends_of("wr", (Some(pair), None), ["[[:w 7 [1 2]]]", "[[:r 7 [[1 2]]] [:r 7 [1 2]]]"]);
         assert_eq!(found, [Some(0), Some(1)], "a register that holds a list");
