@@ -2,8 +2,8 @@
 //! them.
 //!
 //! [`list_append`] judges transactions that append to lists and read them, [`rw_register`] such as write and read registers.
-//! [`anomaly`], [`model`] and [`lattice`] are what is known of
-//! anomalies and consistency models, and how they imply and forbid each other.
+//! [`anomaly`], [`model`] and [`lattice`] are what is known of anomalies and consistency models, and how they imply and
+//! forbid each other. [`plot`] draws what was found.
 
 pub mod anomaly;
 pub mod certify;
@@ -19,6 +19,7 @@ pub mod list_append;
 pub mod model;
 mod names;
 mod parallel;
+pub mod plot;
 pub mod rw_register;
 mod set;
 mod txn;

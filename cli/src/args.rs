@@ -26,6 +26,7 @@ pub(crate) struct Check<'c> {
     pub(crate) output: OutputFormat,
     pub(crate) verbose: bool,
     pub(crate) directory: Option<PathBuf>,
+    pub(crate) plots: PlotFormat,
     /// What the user should know of the options given.
     pub(crate) warnings: Vec<String>,
 }
@@ -44,6 +45,14 @@ pub(crate) enum OutputFormat {
     Text,
     Json,
     Edn,
+}
+
+/// How pictures are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PlotFormat {
+    Svg,
+    #[cfg(feature = "png")]
+    Png,
 }
 
 /// Understands a command line, the program's name first.
@@ -115,12 +124,24 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c [Box<dyn Checker>]) -> Result<C
     let model = matches.get_one::<String>("model").ok_or_else(|| no_model(matches))?;
     let checker = checkers.iter().find(|checker| checker.name() == model);
     let checker = checker.ok_or_else(|| Wrong::new(format!("there is no checker {model}")))?.as_ref();
-    let (options, warnings) = options(matches, checker, checkers)?;
+    let (mut options, mut warnings) = options(matches, checker, checkers)?;
     // A checker says of options that they make no sense when it starts; better now than behind the first file.
     checker.start(&options).map_err(|error| Wrong::new(error.to_string()))?;
     let directory = matches.get_one::<OsString>("directory").map(PathBuf::from);
     if directory.as_ref().is_some_and(|path| path.as_os_str().is_empty()) {
         return Err(Wrong::new("--directory names no directory".to_owned()).tip("say . for this one".to_owned()));
+    }
+    let plots = plots(matches, checker, directory.is_some(), &mut warnings);
+    if let Some(spec) = checker.options().iter().find(|spec| spec.name == "max-plot-bytes") {
+        match (&directory, options.text(spec.name)) {
+            // Without this option nothing is drawn.
+            (Some(_), None) => options.set(spec.name, spec.default),
+            (None, Some(_)) => {
+                warnings
+                    .push("--max-plot-bytes has no effect without --directory: pictures are written there".to_owned());
+            }
+            _ => {}
+        }
     }
     Ok(Check {
         checker,
@@ -129,8 +150,29 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c [Box<dyn Checker>]) -> Result<C
         output: output(matches),
         verbose: matches.get_flag("verbose"),
         directory,
+        plots,
         warnings,
     })
+}
+
+/// How to write pictures, and a warning if there will be none to write. Those that draw say how large a picture may be.
+fn plots(matches: &ArgMatches, checker: &dyn Checker, has_directory: bool, warnings: &mut Vec<String>) -> PlotFormat {
+    let Some(format) = matches.get_one::<String>("plot-format") else { return PlotFormat::Svg };
+    if checker.options().iter().all(|spec| spec.name != "max-plot-bytes") {
+        warnings.push(format!("--plot-format has no effect on {}: {}", checker.name(), compat::NO_PLOTS));
+    } else if !has_directory {
+        warnings.push("--plot-format has no effect without --directory: pictures are written there".to_owned());
+    }
+    match format.as_str() {
+        #[cfg(feature = "png")]
+        "png" => PlotFormat::Png,
+        #[cfg(not(feature = "png"))]
+        "png" => {
+            warnings.push("this histcheck was built without PNG: pictures are written as SVG".to_owned());
+            PlotFormat::Svg
+        }
+        _ => PlotFormat::Svg,
+    }
 }
 
 /// What the user should read who gave no model: perhaps a command was meant.

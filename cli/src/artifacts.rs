@@ -1,8 +1,15 @@
 //! `--directory`: reports as files, and whatever files a checker adds to them.
 
+use crate::args::PlotFormat;
 use crate::input::Input;
 use crate::output;
+#[cfg(feature = "png")]
+use crate::{
+    diagnose,
+    png::{self, Painter},
+};
 use history_core::{Artifact, Report};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -19,12 +26,25 @@ pub(crate) struct Directory {
     shared: bool,
     /// Folders in use, in lower case: some file systems know no other.
     used: BTreeSet<String>,
+    plots: Plots,
+}
+
+/// How pictures are written.
+enum Plots {
+    Svg,
+    #[cfg(feature = "png")]
+    Png(Painter),
 }
 
 impl Directory {
     /// A directory for so many histories. Nothing is made before there is something to put into it.
-    pub(crate) fn new(path: PathBuf, histories: usize) -> Directory {
-        Directory { path, shared: histories > 1, used: BTreeSet::new() }
+    pub(crate) fn new(path: PathBuf, histories: usize, plots: PlotFormat) -> Directory {
+        let plots = match plots {
+            PlotFormat::Svg => Plots::Svg,
+            #[cfg(feature = "png")]
+            PlotFormat::Png => Plots::Png(Painter::default()),
+        };
+        Directory { path, shared: histories > 1, used: BTreeSet::new(), plots }
     }
 
     /// Writes `report.txt` and the checker's own files. What was there under these names is replaced.
@@ -41,6 +61,7 @@ impl Directory {
             .map_err(|error| error.to_string())?;
         put(&folder.join("report.txt"), &text)?;
         for artifact in artifacts {
+            let artifact = self.plots.drawn(artifact);
             put(&folder.join(relative(&artifact.path)), &artifact.content)?;
         }
         Ok(())
@@ -54,6 +75,23 @@ impl Directory {
         let mut free = names.filter(|name| self.used.insert(name.to_lowercase()));
         // There is always one more number.
         free.next().unwrap_or(name.clone())
+    }
+}
+
+impl Plots {
+    /// The file as it is to be written. A picture that cannot be had otherwise stays what it is.
+    fn drawn<'a>(&self, artifact: &'a Artifact) -> Cow<'a, Artifact> {
+        match self {
+            #[cfg(feature = "png")]
+            Plots::Png(painter) if png::is_svg(artifact) => painter.paint(artifact).map_or_else(
+                |why| {
+                    diagnose::warning(&why);
+                    Cow::Borrowed(artifact)
+                },
+                Cow::Owned,
+            ),
+            _ => Cow::Borrowed(artifact),
+        }
     }
 }
 
@@ -116,7 +154,7 @@ mod tests {
 
     #[test]
     fn histories_of_one_name_get_folders_of_their_own() {
-        let mut directory = Directory::new("d".into(), 6);
+        let mut directory = Directory::new("d".into(), 6, PlotFormat::Svg);
         let folders = ["a/h.edn", "b/h.edn", "c/H.edn", "-", "stdin", ".."].map(|path| directory.folder(&input(path)));
         assert_eq!(folders, ["h.edn", "h.edn-2", "H.edn-3", "stdin", "stdin-2", "history"]);
     }
@@ -126,9 +164,32 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("made/as/needed");
         let artifacts = [Artifact { path: "g/0.svg".into(), content: b"<svg/>".to_vec() }];
-        Directory::new(path.clone(), 1).write(&input("h.edn"), &Report::new("c", Verdict::Valid), &artifacts).unwrap();
+        Directory::new(path.clone(), 1, PlotFormat::Svg)
+            .write(&input("h.edn"), &Report::new("c", Verdict::Valid), &artifacts)
+            .unwrap();
         assert_eq!(fs::read(path.join("g/0.svg")).unwrap(), b"<svg/>");
         assert_eq!(fs::read_to_string(path.join("report.txt")).unwrap(), "h.edn\ttrue\n");
+    }
+
+    #[cfg(feature = "png")]
+    #[test]
+    fn pictures_are_drawn_as_asked_and_kept_if_that_fails() {
+        let dir = tempfile::tempdir().unwrap();
+        let svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"3\" height=\"2\"/>";
+        let artifact = |path: &str, content: &str| Artifact { path: path.into(), content: content.into() };
+        let artifacts = [artifact("g/0.svg", svg), artifact("g/1.svg", "no svg"), artifact("g.txt", svg)];
+        let mut directory = Directory::new(dir.path().to_owned(), 1, PlotFormat::Png);
+        directory.write(&input("h.edn"), &Report::new("c", Verdict::Valid), &artifacts).unwrap();
+        assert_eq!(fs::read(dir.path().join("g/1.svg")).unwrap(), b"no svg");
+        assert_eq!(fs::read_to_string(dir.path().join("g.txt")).unwrap(), svg);
+        match fs::read(dir.path().join("g/0.png")) {
+            Ok(png) => {
+                assert_eq!(png[..8], *b"\x89PNG\r\n\x1a\n");
+                assert!(!dir.path().join("g/0.svg").exists(), "instead, not beside");
+            }
+            // A machine without fonts.
+            Err(_) => assert_eq!(fs::read_to_string(dir.path().join("g/0.svg")).unwrap(), svg),
+        }
     }
 
     #[test]
@@ -137,7 +198,7 @@ mod tests {
         let path = dir.path().join("file");
         fs::write(&path, "").unwrap();
         let report = Report::new("c", Verdict::Valid);
-        let said = Directory::new(path, 1).write(&input("h.edn"), &report, &[]).unwrap_err();
+        let said = Directory::new(path, 1, PlotFormat::Svg).write(&input("h.edn"), &report, &[]).unwrap_err();
         assert!(said.starts_with("cannot write ") && said.contains("file/report.txt"), "{said}");
     }
 }

@@ -13,10 +13,10 @@ pub(crate) struct Known {
 }
 
 const FOR_TRANSACTIONS: &str = "it is for checkers of transactions";
-const NO_PLOTS: &str = "it draws no plots of cycles";
+pub(crate) const NO_PLOTS: &str = "it draws no plots of cycles";
 const FOR_BANK: &str = "it is for the bank workload";
 
-/// In the order of elle-cli's help. General ones (-m, -f, -v, -d) are not here: they belong to no checker.
+/// In the order of elle-cli's help. General ones (-m, -f, -v, -d, -p) are not here: they belong to no checker.
 pub(crate) const KNOWN: &[Known] = &[
     known("consistency-models", Some('c'), OptionKind::Names, "MODELS", FOR_TRANSACTIONS),
     known("anomalies", Some('a'), OptionKind::Names, "ANOMALIES", FOR_TRANSACTIONS),
@@ -27,8 +27,13 @@ pub(crate) const KNOWN: &[Known] = &[
         "MS",
         "it either looks for no cycles, or finds them fast enough to need no limit",
     ),
-    known("plot-format", Some('p'), OptionKind::Text, "FORMAT", NO_PLOTS),
-    known("plot-timeout", Some('t'), OptionKind::Integer, "MS", NO_PLOTS),
+    known(
+        "plot-timeout",
+        Some('t'),
+        OptionKind::Integer,
+        "MS",
+        "it either draws no plots of cycles, or draws them fast enough to need no limit",
+    ),
     known("max-plot-bytes", Some('b'), OptionKind::Integer, "BYTES", NO_PLOTS),
     known("group-size", Some('g'), OptionKind::Integer, "N", "it is for the long-fork workload"),
     known("allow-negative-balances", Some('n'), OptionKind::Flag, "", FOR_BANK),

@@ -2,7 +2,6 @@
 
 use anstyle::{AnsiColor, Style};
 use history_core::{HistoryError, Position, Problem, Severity, Snippet};
-use std::io::IsTerminal as _;
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 

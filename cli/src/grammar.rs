@@ -46,8 +46,8 @@ pub(crate) fn command(checkers: &[Box<dyn Checker>]) -> Command {
     command = command.next_help_heading("Options of checkers");
     let taken = taken(checkers);
     for Taken { spec, by } in &taken {
-        // The command line asks for a directory itself, and tells the checkers that want to know.
-        if spec.name != "directory" {
+        // The command line asks for these itself, and tells the checkers that want to know.
+        if !matches!(spec.name, "directory" | "plot-format") {
             command = command.arg(option(spec.name, spec.kind, spec.value_name).help(help_of(spec, by)));
         }
     }
@@ -58,7 +58,7 @@ pub(crate) fn command(checkers: &[Box<dyn Checker>]) -> Command {
     command.after_long_help(help::AFTER_LONG.to_owned() + &compat::paragraph(&names))
 }
 
-fn own_options(checkers: &[Box<dyn Checker>]) -> [Arg; 6] {
+fn own_options(checkers: &[Box<dyn Checker>]) -> [Arg; 7] {
     let names = checkers.iter().map(|checker| checker.name().to_owned());
     [
         Arg::new("files")
@@ -85,6 +85,12 @@ fn own_options(checkers: &[Box<dyn Checker>]) -> [Arg; 6] {
             .value_name("DIR")
             .value_parser(value_parser!(OsString))
             .help("Write a report of each history here, in a folder for each if there are several"),
+        Arg::new("plot-format")
+            .short('p')
+            .long("plot-format")
+            .value_name("FORMAT")
+            .value_parser(["svg", "png"])
+            .help("How to write pictures into the directory [default: svg]"),
     ]
 }
 

@@ -63,12 +63,12 @@ Exits with 0 if there are no errors (there may be warnings), 1 if there are, 255
 /// WORKLOAD, LEVELS and BUGS stand for what the command fills in.
 pub(crate) const GEN: &str = "\
 Equal arguments give equal histories, byte for byte. A bug is what the store does wrong, not what a checker must find: \
-in a short history it may do no harm.
+in a short history it may do no harm. Where only one end of a range is given, the other makes room for it.
 
 Examples:
   histcheck gen WORKLOAD --txns 1000 --bug stale-read -o history.edn
       A store that lets clients read what was overwritten long ago.
-  histcheck gen WORKLOAD --txns 100000 --key-count 10 --key-dist zipf --max-txn-length 8 -o large.jsonl.gz
+  histcheck gen WORKLOAD --txns 100000 --key-dist zipf --max-txn-length 8 -o large.jsonl.gz
       A correct store under load, most of it on a few keys.
   histcheck gen WORKLOAD --txns 100000 --bug planted-G1c -o cycle.edn
       One bad read, and a cycle through the whole history.

@@ -11,6 +11,8 @@ mod grammar;
 mod help;
 mod input;
 mod output;
+#[cfg(feature = "png")]
+mod png;
 mod registry;
 mod tables;
 mod validate;
@@ -43,7 +45,7 @@ fn main() -> ExitCode {
 fn check(job: &Check<'_>) -> Exit {
     job.warnings.iter().for_each(|warning| diagnose::warning(warning));
     let mut output = Output::new(job.output, job.verbose);
-    let mut directory = job.directory.as_ref().map(|path| Directory::new(path.clone(), job.inputs.len()));
+    let mut directory = job.directory.as_ref().map(|path| Directory::new(path.clone(), job.inputs.len(), job.plots));
     let terse = job.output == OutputFormat::Text && !job.verbose;
     // What was found shows in the verdict; why nothing was does not.
     let hints = |report: &Report| terse && (report.verdict != Verdict::Invalid || io::stderr().is_terminal());
@@ -58,7 +60,9 @@ fn check(job: &Check<'_>) -> Exit {
         }
         match &judged {
             Ok(report) if hints(report) => {
-                output::hint(report).iter().for_each(|hint| diagnose::hint(&input.place(), hint))
+                if let Some(hint) = output::hint(report) {
+                    diagnose::hint(&input.place(), &hint);
+                }
             }
             Ok(_) => {}
             Err(error) => diagnose::history(&input.place(), error),

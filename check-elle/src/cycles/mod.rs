@@ -40,6 +40,8 @@ pub(crate) struct Found {
     pub(crate) cycles: Vec<(AnomalyType, Cycle)>,
     /// Models that some cycle rules out: of each the smallest component, its transactions in ascending order.
     pub(crate) exists: Vec<(AnomalyType, Vec<u32>)>,
+    /// The components in which cycles were found: the transactions and gates of each, in ascending order.
+    pub(crate) components: Vec<Vec<u32>>,
     /// Why some component was not searched for some type, if so.
     pub(crate) spent: Option<Spent>,
 }
@@ -61,9 +63,13 @@ pub(crate) fn find(graph: &Graph, order: Suffix, budget: &Budget) -> Found {
     let worth = components.len() > 1 && graph.txns as usize >= parallel::WORTH_TXNS;
     let mut all = Found::default();
     let mut states = 0;
-    for part in parallel::map(worth, &components, |nodes| find_in(graph, nodes, order, budget)) {
+    let parts = parallel::map(worth, &components, |nodes| find_in(graph, nodes, order, budget));
+    for (part, nodes) in parts.into_iter().zip(components) {
         states += part.states;
         let spent = part.found.spent.or(budget.check(states, 0).err());
+        if !part.found.cycles.is_empty() {
+            all.components.push(nodes);
+        }
         all.add(part.found);
         if spent.is_some() {
             all.spent = spent;

@@ -151,6 +151,27 @@ impl Graph {
         self.edges_of(node).map(|edge| self.edge(edge))
     }
 
+    /// The transactions to which the edges of one lead, by way of gates or not, with the relation of each; sorted, each
+    /// pair once. O(edges that can be reached without a step to another transaction).
+    pub(crate) fn steps_of(&self, txn: u32) -> Vec<(u32, Relation)> {
+        let mut steps = Vec::new();
+        // Which gates were passed, for each relation that leads into them.
+        let mut passed: Vec<(u32, Relation)> = Vec::new();
+        let mut waiting: Vec<(u32, Relation)> = self.out(txn).collect();
+        while let Some((to, relation)) = waiting.pop() {
+            if !self.is_gate(to) {
+                steps.push((to, relation));
+            } else if let Err(at) = passed.binary_search(&(to, relation)) {
+                passed.insert(at, (to, relation));
+                waiting.extend(self.out(to).map(|(next, _)| (next, relation)));
+            }
+        }
+        steps.retain(|(to, _)| *to != txn);
+        steps.sort_unstable();
+        steps.dedup();
+        steps
+    }
+
     /// The part between `nodes`, which are ascending; and nodes get new numbers by their places in it. Of several relations
     /// of what two transactions wrote and read the strongest is kept: see [`Relation`].
     pub(crate) fn induced(&self, nodes: &[u32]) -> Graph {

@@ -12,13 +12,19 @@ use crate::graph::Relation;
 use crate::ids::{ElemId, KeyId, StateId, TxnId};
 use crate::intern::Interner;
 use crate::parallel;
+use crate::plot::{self, KeyRead, PlotOptions};
 use crate::txn::report::Analysis;
 use crate::txn::story::{Named, Reason};
 use crate::txn::{TxnGraph, Txns};
-use history_core::{Datum, Witness};
+use history_core::{Artifact, Datum, Witness};
+use rustc_hash::FxHashMap;
 
 /// Elements of one list that a report shows, at the most.
 const SHOWN_ELEMS_MAX: usize = 4_096;
+
+/// Lists of one key that a page is made from, at the most, and readers of each.
+const SHOWN_LISTS_MAX: usize = 1_000;
+const SHOWN_READERS_MAX: usize = 8;
 
 #[derive(Debug)]
 pub(crate) struct Lists {
@@ -156,5 +162,46 @@ impl Analysis for Lists {
              first); cycles through these keys rest on that choice.",
             keys.join(", ")
         )]
+    }
+
+    /// `incompatible-order/KEY.html`: all reads of a key that do not agree.
+    fn pages(&self, shown: AnomalySet, max: usize, bytes_max: usize) -> Vec<Artifact> {
+        if !shown.contains(AnomalyType::INCOMPATIBLE_ORDER) {
+            return Vec::new();
+        }
+        let options = PlotOptions { title: String::new(), max_plot_bytes: bytes_max };
+        let keys = self.direct.incompatible.iter().take(max).map(|(key, _)| *key);
+        keys.map(|key| {
+            let (name, reads) = (self.key(key), self.reads_of(key));
+            let page = plot::incompatible_order_html(&name, &reads, &options);
+            let path = format!("incompatible-order/{}.html", name.to_string().replace('/', "_"));
+            Artifact { path, content: page.into_bytes() }
+        })
+        .collect()
+    }
+}
+
+impl Lists {
+    /// The reads of a key: of each list the first ones.
+    fn reads_of(&self, key: KeyId) -> Vec<KeyRead> {
+        let mut seen: FxHashMap<StateId, usize> = FxHashMap::default();
+        let mut reads = Vec::new();
+        for txn in self.txns.ids() {
+            for mop in self.txns.mops(txn).iter().filter(|mop| mop.key == key) {
+                let What::Read(state) = mop.what() else { continue };
+                let times = seen.entry(state).or_default();
+                *times += 1;
+                if *times > SHOWN_READERS_MAX || seen.len() > SHOWN_LISTS_MAX {
+                    continue;
+                }
+                let list = match self.list(state) {
+                    Datum::Vector(list) => list,
+                    _ => Vec::new(),
+                };
+                let (index, process, kind) = (self.txns.index(txn), self.txns.process(txn), self.txns.kind(txn));
+                reads.push(KeyRead { index, process, kind, list });
+            }
+        }
+        reads
     }
 }

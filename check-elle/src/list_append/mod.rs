@@ -54,13 +54,16 @@ pub struct ListAppend {
     pub anomalies: AnomalySet,
     /// Witnesses given for each type of anomaly, at the most. All are counted.
     pub witnesses_max: usize,
+    /// Bytes that a picture of a cycle, a component or the reads of a key may take. They are artifacts of the report; none
+    /// are drawn if this is absent.
+    pub max_plot_bytes: Option<usize>,
 }
 
 impl Default for ListAppend {
     /// Expects strict serializability.
     fn default() -> ListAppend {
-        let Expected { models, anomalies, witnesses_max } = Expected::default();
-        ListAppend { consistency_models: models, anomalies, witnesses_max }
+        let Expected { models, anomalies, witnesses_max, max_plot_bytes } = Expected::default();
+        ListAppend { consistency_models: models, anomalies, witnesses_max, max_plot_bytes }
     }
 }
 
@@ -73,7 +76,8 @@ pub fn check(history: &History, options: &ListAppend) -> Result<Report, HistoryE
     fold::check(history, ListAppendRun::new(options.expected()))
 }
 
-const OPTIONS: &[OptionSpec] = &[expected::CONSISTENCY_MODELS, expected::ANOMALIES, expected::MAX_WITNESSES];
+const OPTIONS: &[OptionSpec] =
+    &[expected::CONSISTENCY_MODELS, expected::ANOMALIES, expected::MAX_WITNESSES, expected::MAX_PLOT_BYTES];
 
 impl Checker for ListAppend {
     fn name(&self) -> &'static str {
@@ -100,6 +104,7 @@ impl ListAppend {
             models: self.consistency_models.clone(),
             anomalies: self.anomalies,
             witnesses_max: self.witnesses_max,
+            max_plot_bytes: self.max_plot_bytes,
         }
     }
 }

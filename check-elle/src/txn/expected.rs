@@ -15,6 +15,8 @@ pub(crate) struct Expected {
     /// Anomalies that are not expected beside those that the models forbid.
     pub(crate) anomalies: AnomalySet,
     pub(crate) witnesses_max: usize,
+    /// How large a picture may be; none are drawn if it is absent.
+    pub(crate) max_plot_bytes: Option<usize>,
 }
 
 pub(crate) const CONSISTENCY_MODELS: OptionSpec = OptionSpec {
@@ -42,6 +44,14 @@ pub(crate) const MAX_WITNESSES: OptionSpec = OptionSpec {
     help: "How many examples of each type of anomaly to report. All are counted.",
 };
 
+pub(crate) const MAX_PLOT_BYTES: OptionSpec = OptionSpec {
+    name: "max-plot-bytes",
+    kind: OptionKind::Integer,
+    value_name: "BYTES",
+    default: "65536",
+    help: "How large a picture of a cycle may be. A sentence stands in the place of a larger one.",
+};
+
 impl Default for Expected {
     /// Strict serializability.
     fn default() -> Expected {
@@ -49,6 +59,7 @@ impl Default for Expected {
             models: vec![Model::STRICT_SERIALIZABLE],
             anomalies: AnomalySet::EMPTY,
             witnesses_max: WITNESSES_MAX,
+            max_plot_bytes: None,
         }
     }
 }
@@ -71,10 +82,17 @@ impl Expected {
             let anomalies = anomalies.collect::<Result<_, _>>();
             self.anomalies = anomalies.map_err(|e| OptionError::new(ANOMALIES.name, e.to_string()))?;
         }
-        if let Some(max) = options.integer(MAX_WITNESSES.name)? {
-            let wrong = |_| OptionError::new(MAX_WITNESSES.name, format!("{max} is less than 0"));
-            self.witnesses_max = usize::try_from(max).map_err(wrong)?;
+        if let Some(max) = size(options, MAX_WITNESSES.name)? {
+            self.witnesses_max = max;
         }
+        self.max_plot_bytes = size(options, MAX_PLOT_BYTES.name)?.or(self.max_plot_bytes);
         Ok(self)
     }
+}
+
+/// A number from 0 on.
+fn size(options: &Options, name: &str) -> Result<Option<usize>, OptionError> {
+    let Some(max) = options.integer(name)? else { return Ok(None) };
+    let wrong = |_| OptionError::new(name, format!("{max} is less than 0"));
+    usize::try_from(max).map(Some).map_err(wrong)
 }

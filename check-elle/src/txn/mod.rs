@@ -5,6 +5,7 @@ pub(crate) mod columns;
 pub(crate) mod crowd;
 pub(crate) mod expected;
 pub(crate) mod fold;
+mod pictures;
 pub(crate) mod report;
 pub(crate) mod story;
 pub(crate) mod time;

@@ -3,7 +3,7 @@
 use super::expected::Expected;
 use super::fold::Counts;
 use super::story::{self, Named, Reason};
-use super::{TxnGraph, Txns};
+use super::{TxnGraph, Txns, pictures};
 use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::Suffix;
 use crate::cycles::{self, Found};
@@ -43,6 +43,11 @@ pub(crate) trait Analysis {
 
     /// What should be known of the verdict beside the anomalies.
     fn notes(&self) -> Vec<String>;
+
+    /// Other pictures of the anomalies shown: of each type `max`, each of about `bytes_max` at the most.
+    fn pages(&self, _shown: AnomalySet, _max: usize, _bytes_max: usize) -> Vec<Artifact> {
+        Vec::new()
+    }
 }
 
 pub(crate) fn report<A: Analysis>(
@@ -82,6 +87,12 @@ pub(crate) fn report<A: Analysis>(
     report.notes = notes(analysis, &cycles, shown);
     report.counts = count(analysis, counts);
     report.artifacts = report.anomalies.iter().filter_map(artifact).collect();
+    if let Some(bytes_max) = expected.max_plot_bytes {
+        let max = expected.witnesses_max;
+        report.artifacts.extend(pictures::of_cycles(&report.anomalies, bytes_max));
+        report.artifacts.extend(pictures::of_components(analysis, &graph.graph, &cycles, max, bytes_max));
+        report.artifacts.extend(analysis.pages(shown, max, bytes_max));
+    }
     report
 }
 

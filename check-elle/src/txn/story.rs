@@ -84,6 +84,21 @@ pub(crate) fn explain_cycle<A: Analysis>(analysis: &A, cycle: &Cycle) -> Witness
     Witness { ops, steps, facts: Vec::new(), explanation }
 }
 
+/// Transactions and relations between them, each given by the places of its ends.
+pub(crate) fn component<A: Analysis>(
+    analysis: &A,
+    txns: &[TxnId],
+    relations: &[(usize, usize, Relation)],
+) -> (Vec<WitnessOp>, Vec<Step>) {
+    let ops = ops(analysis, txns.iter().copied());
+    let named = |at: usize| Named { name: &ops[at].name, txn: txns[at] };
+    let steps = relations
+        .iter()
+        .map(|(from, to, relation)| step(analysis, (*from, named(*from)), (*to, named(*to)), *relation))
+        .collect();
+    (ops, steps)
+}
+
 /// Why one transaction comes before another. Each relation is looked for as it is defined, not as the graph has it.
 fn step<A: Analysis>(
     analysis: &A,

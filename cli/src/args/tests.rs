@@ -124,6 +124,29 @@ fn a_checker_that_wants_the_directory_gets_it() {
 }
 
 #[test]
+fn a_format_of_plots_is_for_checkers_that_draw_and_wants_a_directory() {
+    const DRAWS: &[OptionSpec] = &[spec("max-plot-bytes", OptionKind::Integer)];
+    let checkers: Vec<Box<dyn Checker>> = vec![Box::new(Asking("draws", DRAWS)), Box::new(Asking("tells", &[]))];
+    let warnings = |words: &str| {
+        let words = ["histcheck"].into_iter().chain(words.split_whitespace()).map(OsString::from);
+        match parse(words, &checkers) {
+            Ok(Command::Check(check)) => (check.plots, check.warnings),
+            Ok(_) => panic!("another command"),
+            Err(said) => panic!("{said}"),
+        }
+    };
+    assert_eq!(warnings("-m draws f"), (PlotFormat::Svg, vec![]));
+    assert_eq!(warnings("-m draws -p svg -d d -b 100 f"), (PlotFormat::Svg, vec![]));
+    assert!(warnings("-m draws -p svg f").1[0].contains("without --directory"));
+    assert!(warnings("-m tells -p svg -d d f").1[0].contains("no effect on tells: it draws no plots"));
+    assert!(warnings("-m tells -b 100 f").1[0].contains("no effect on tells: it draws no plots"));
+    #[cfg(feature = "png")]
+    assert_eq!(warnings("-m draws -p png -d d f"), (PlotFormat::Png, vec![]));
+    #[cfg(not(feature = "png"))]
+    assert!(warnings("-m draws -p png -d d f").1[0].contains("built without PNG"));
+}
+
+#[test]
 fn what_a_checker_refuses_is_wrong_usage() {
     let said = given_to("-m one --colour blue f").unwrap_err();
     assert!(said.contains("--colour: blue is not to be had"), "{said}");

@@ -24,7 +24,10 @@ fn the_files_of_one_history_lie_in_the_directory_itself() {
     let made = dir.path().join("made/on/demand");
     let account = stdout(&histcheck("-m list-append -v stale.edn").assert());
     histcheck("-m list-append stale.edn -d").arg(&made).assert().code(1).stdout_eq("stale.edn\tfalse\n").stderr_eq("");
-    assert_eq!(files(&made), [Path::new("G-single-item-realtime.txt"), Path::new("report.txt")]);
+    let expected = ["G-single-item-realtime/0.svg", "G-single-item-realtime.txt", "report.txt", "sccs/0.svg"];
+    assert_eq!(files(&made), expected.map(Path::new));
+    let picture = fs::read_to_string(made.join("G-single-item-realtime/0.svg")).unwrap();
+    assert!(picture.starts_with("<svg ") && picture.contains("realtime"), "{picture}");
     let report = fs::read_to_string(made.join("report.txt")).unwrap();
     let unindented = |text: &str| text.lines().map(|line| line.trim_start().to_owned()).collect::<Vec<_>>();
     assert_eq!(unindented(&report), unindented(&account), "the report says what -v says");
@@ -53,4 +56,13 @@ fn a_directory_that_cannot_be_written_is_an_error_beside_the_verdict() {
         "{}",
         crate::stderr(&assert)
     );
+}
+
+#[test]
+fn a_sentence_stands_where_a_picture_would_be_too_large() {
+    let dir = tempfile::tempdir().unwrap();
+    histcheck("-m list-append stale.edn -b 100 -d").arg(dir.path()).assert().code(1).stderr_eq("");
+    assert!(!files(dir.path()).iter().any(|file| file.ends_with("0.svg")));
+    let sentence = fs::read_to_string(dir.path().join("sccs/0.txt")).unwrap();
+    assert!(sentence.contains("more than 100 bytes"), "{sentence}");
 }

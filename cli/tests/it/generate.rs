@@ -3,13 +3,38 @@
 use crate::{histcheck, stderr, stdout};
 use std::fs;
 
+const WORKLOADS: [&str; 2] = ["list-append", "rw-register"];
+
 #[test]
 fn equal_arguments_give_equal_histories_and_other_seeds_others() {
-    let run = |words: &str| stdout(&histcheck(&format!("gen list-append --txns 200 {words}")).assert().code(0));
-    assert_eq!(run("--seed 7"), run("--seed 7"));
-    assert_ne!(run("--seed 7"), run("--seed 8"));
-    assert_eq!(run(""), run("--seed 0 --format edn"), "the defaults are what the help says");
+    for workload in WORKLOADS {
+        let run = |words: &str| stdout(&histcheck(&format!("gen {workload} --txns 200 {words}")).assert().code(0));
+        assert_eq!(run("--seed 7"), run("--seed 7"));
+        assert_ne!(run("--seed 7"), run("--seed 8"));
+        assert_eq!(run(""), run("--seed 0 --format edn"), "the defaults are what the help says");
+    }
 }
+
+#[test]
+fn registers_are_written_and_read() {
+    let words = "--txns 2 --clients 1 --seed 5 --fail-rate 0 --info-rate 0 --key-count 1 --min-txn-length 3";
+    let run = |format: &str| stdout(&histcheck(&format!("gen rw-register {words} -f {format}")).assert().code(0));
+    assert_eq!(run("edn"), REGISTERS_EDN);
+    assert_eq!(run("jsonl"), REGISTERS_JSONL);
+}
+
+const REGISTERS_EDN: &str = "\
+{:index 0, :type :invoke, :process 0, :f :txn, :value [[:r 0 nil] [:r 0 nil] [:w 0 1]], :time 15639}
+{:index 1, :type :ok, :process 0, :f :txn, :value [[:r 0 nil] [:r 0 nil] [:w 0 1]], :time 73812}
+{:index 2, :type :invoke, :process 0, :f :txn, :value [[:r 0 nil] [:w 0 2] [:r 0 nil] [:w 0 3]], :time 86984}
+{:index 3, :type :ok, :process 0, :f :txn, :value [[:r 0 1] [:w 0 2] [:r 0 2] [:w 0 3]], :time 122857}
+";
+
+const REGISTERS_JSONL: &str = r#"{"index":0,"type":"invoke","process":0,"f":"txn","value":[["r",0,null],["r",0,null],["w",0,1]],"time":15639}
+{"index":1,"type":"ok","process":0,"f":"txn","value":[["r",0,null],["r",0,null],["w",0,1]],"time":73812}
+{"index":2,"type":"invoke","process":0,"f":"txn","value":[["r",0,null],["w",0,2],["r",0,null],["w",0,3]],"time":86984}
+{"index":3,"type":"ok","process":0,"f":"txn","value":[["r",0,1],["w",0,2],["r",0,2],["w",0,3]],"time":122857}
+"#;
 
 #[test]
 fn a_correct_store_gives_valid_histories_in_every_format() {
@@ -27,17 +52,17 @@ fn a_correct_store_gives_valid_histories_in_every_format() {
     }
 }
 
-/// The bugs, as the help lists them.
-fn bugs() -> Vec<String> {
-    let help = stdout(&histcheck("gen --help").assert().code(0));
+/// The bugs of a workload, as its help lists them.
+fn bugs(workload: &str) -> Vec<String> {
+    let help = stdout(&histcheck(&format!("gen {workload} --help")).assert().code(0));
     let (_, bugs) = help.split_once("Bugs:\n").unwrap();
     bugs.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
 }
 
 #[test]
 fn each_bug_that_is_listed_can_be_had_and_gives_a_history() {
-    let bugs = bugs();
-    assert!(bugs.len() > 10 && bugs[0] == "none", "{bugs:?}");
+    let bugs = bugs("list-append");
+    assert!(bugs.len() > 20 && bugs[0] == "none", "{bugs:?}");
     let correct = stdout(&histcheck("gen list-append --txns 400").assert());
     for bug in &bugs {
         let history = stdout(&histcheck(&format!("gen list-append --txns 400 --bug {bug}")).assert().code(0));
@@ -49,6 +74,93 @@ fn each_bug_that_is_listed_can_be_had_and_gives_a_history() {
             assert_eq!(code, 1, "{bug} does harm in every history of this length");
         }
     }
+}
+
+#[test]
+fn each_bug_of_registers_that_is_listed_can_be_had() {
+    let bugs = bugs("rw-register");
+    assert!(bugs.len() > 19 && !bugs.contains(&"reordered-append".to_owned()), "{bugs:?}");
+    let correct = stdout(&histcheck("gen rw-register --txns 400").assert());
+    for bug in &bugs {
+        let history = stdout(&histcheck(&format!("gen rw-register --txns 400 --bug {bug}")).assert().code(0));
+        assert_eq!(history == correct, bug == "none", "{bug} does something");
+        histcheck("validate -").stdin(history).assert().code(0);
+    }
+}
+
+#[test]
+fn a_level_of_isolation_is_the_bug_that_the_help_says() {
+    let help = stdout(&histcheck("gen --help").assert().code(0));
+    let (_, levels) = help.split_once("by predicate.\n").unwrap();
+    let levels: Vec<Vec<&str>> =
+        levels.lines().take_while(|line| !line.is_empty()).map(|line| line.split_whitespace().collect()).collect();
+    assert!(levels.contains(&vec!["serializable", "stale-read"]), "{help}");
+    for level in levels {
+        let [level, bug] = level.try_into().unwrap();
+        let run = |bug: &str| stdout(&histcheck(&format!("gen list-append --txns 300 --bug {bug}")).assert().code(0));
+        assert_eq!(run(level), run(bug), "{level}");
+    }
+}
+
+#[test]
+fn each_level_of_isolation_is_kept_and_the_next_is_not() {
+    for (level, next) in [
+        ("strong-session-serializable", "strict-serializable"),
+        ("serializable", "strong-session-serializable"),
+        ("strong-snapshot-isolation", "serializable"),
+        ("strong-session-snapshot-isolation", "strong-snapshot-isolation"),
+        ("snapshot-isolation", "strong-session-snapshot-isolation"),
+        ("cursor-stability", "consistent-view"),
+        ("read-committed", "cursor-stability"),
+        ("read-uncommitted", "read-committed"),
+    ] {
+        let history =
+            stdout(&histcheck(&format!("gen list-append --txns 800 --key-count 6 --bug {level}")).assert().code(0));
+        let verdict = |model: &str| histcheck(&format!("-m list-append -c {model} -")).stdin(history.clone()).assert();
+        verdict(level).code(0);
+        verdict(next).code(1);
+    }
+}
+
+#[test]
+fn a_bug_that_makes_no_sense_for_a_workload_is_refused() {
+    let assert = histcheck("gen rw-register --bug reordered-append").assert().code(254).stdout_eq("");
+    let said = "error: --bug: reordered-append makes no sense for rw-register; there are none, stale-read, ";
+    assert!(stderr(&assert).starts_with(said), "{}", stderr(&assert));
+}
+
+#[test]
+fn a_planted_cycle_is_found_and_takes_no_rate() {
+    for (bug, anomaly) in [("planted-G1c", "G1c"), ("planted-G-single", "G-single-item")] {
+        let history = stdout(&histcheck(&format!("gen list-append --txns 1000 --bug {bug} --seed 1")).assert().code(0));
+        let assert = histcheck("-m list-append --output json -").stdin(history).assert().code(1);
+        assert!(stdout(&assert).contains(&format!("\"{anomaly}\"")), "{}", stdout(&assert));
+        histcheck(&format!("gen list-append --bug {bug} --bug-rate 0.5")).assert().code(254);
+    }
+}
+
+#[test]
+fn options_can_be_said_as_elle_does() {
+    let run = |words: &str| stdout(&histcheck(&format!("gen rw-register --txns 300 {words}")).assert().code(0));
+    let ours = "--keys 5 --key-distribution exponential:2 --ops-per-txn-min 2 --ops-per-txn-max 6 \
+                --writes-per-key-min 8 --writes-per-key-max 8";
+    let elles = "--key-count 5 --key-dist exponential --min-txn-length 2 --max-txn-length 6 --max-writes-per-key 8";
+    assert_eq!(run(ours), run(elles), "an end of a range that is not given makes room for the other");
+    assert_eq!(run("--min-writes-per-key 500"), run("--writes-per-key-min 500 --writes-per-key-max 500"));
+    assert_eq!(run("--key-dist zipf"), run("--key-distribution zipf:1"));
+}
+
+/// The lines of the help that show a command; with little to do, as what comes last counts.
+#[test]
+fn the_examples_run() {
+    let help = stdout(&histcheck("gen rw-register --help").assert());
+    let examples: Vec<&str> = help.lines().filter_map(|line| line.strip_prefix("  histcheck gen ")).collect();
+    assert_eq!(examples.len(), 3, "{help}");
+    let dir = tempfile::tempdir().unwrap();
+    for example in examples {
+        histcheck(&format!("gen {example} --txns 10")).current_dir(dir.path()).assert().code(0).stdout_eq("");
+    }
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3, "a file each");
 }
 
 #[test]
@@ -103,8 +215,8 @@ fn parameters_out_of_range_are_wrong_usage() {
     for (words, said) in [
         ("--fail-rate 2", "--fail-rate: "),
         ("--keys 0", "--keys: "),
-        ("--ops-per-txn-min 5", "--ops-per-txn-min: "),
-        ("--key-distribution zipf:99", "--key-distribution: "),
+        ("--ops-per-txn-min 5 --ops-per-txn-max 4", "--ops-per-txn-min: "),
+        ("--key-distribution zipf:99", "not from 0 to 16"),
         ("--key-distribution normal", "exponential:BASE"),
         ("--bug-rate 1.5", "--bug-rate: "),
         ("--txns -1", "--txns"),

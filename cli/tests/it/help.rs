@@ -12,8 +12,10 @@ fn help_is_on_standard_output_and_no_error() {
 #[test]
 fn commands_have_help() {
     histcheck("validate --help").assert().code(0).stdout_eq(file!["snapshots/validate.txt"]);
-    histcheck("gen list-append --help").assert().code(0).stdout_eq(file!["snapshots/gen.txt"]);
-    for words in ["gen --help", "models --help", "anomalies --help", "consistency-models --help"] {
+    histcheck("gen --help").assert().code(0).stdout_eq(file!["snapshots/gen.txt"]);
+    histcheck("gen list-append --help").assert().code(0).stdout_eq(file!["snapshots/gen-list-append.txt"]);
+    histcheck("gen rw-register --help").assert().code(0).stdout_eq(file!["snapshots/gen-rw-register.txt"]);
+    for words in ["models --help", "anomalies --help", "consistency-models --help"] {
         histcheck(words).assert().code(0);
     }
 }

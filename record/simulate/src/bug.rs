@@ -67,6 +67,7 @@ pub enum Bug {
 }
 
 /// A row for each bug.
+#[derive(Clone, Copy)]
 struct Row {
     bug: Bug,
     name: &'static str,
@@ -119,7 +120,7 @@ const TABLE: [Row; 22] = [
     row(Bug::AbortedRead, "aborted-read", 0.05, "writes of transactions that fail show for a while"),
     row(Bug::DroppedWrite, "dropped-write", 0.05, "a write is acknowledged, but not done"),
     row(Bug::DuplicateWrite, "duplicate-write", 0.05, "writes are done twice, as if by a retry"),
-    row(Bug::ReorderedAppend, "reordered-append", 0.05, "an append lands before the last element"),
+    row(Bug::ReorderedAppend, "reordered-append", 0.05, "an append lands before the last element; lists only"),
     row(Bug::Internal, "internal", 0.5, "transactions do not see their own writes"),
     row(Bug::FalseFail, "false-fail", 0.05, "transactions are said to fail, but happen"),
     row(Bug::FutureRead, "future-read", 0.5, "transactions read what they write only later"),

@@ -1,9 +1,9 @@
 //! Writers: ops as text, many to a write, with no allocation per op.
 
-mod mops;
+mod notation;
 
-use crate::op::{Payload, Process, SimOp};
-use mops::{EDN, JSON, list_mops, register_mops};
+use crate::op::SimOp;
+use notation::{EDN, JSON};
 use std::io::{self, Write};
 use std::str::FromStr;
 
@@ -86,10 +86,10 @@ impl<W: Write> Writer<W> {
         }
         self.begun = true;
         match self.format {
-            Format::Edn => edn_op(&mut self.text, op),
-            Format::Json => json_op(&mut self.text, op),
+            Format::Edn => EDN.op(&mut self.text, op),
+            Format::Json => JSON.op(&mut self.text, op),
             Format::JsonLines => {
-                json_op(&mut self.text, op);
+                JSON.op(&mut self.text, op);
                 self.text.put(b"\n");
             }
         }
@@ -141,50 +141,4 @@ impl Text {
             self.int(*n);
         }
     }
-}
-
-fn json_op(text: &mut Text, op: &SimOp<'_>) {
-    text.put(b"{\"index\":");
-    text.int(op.index);
-    text.put(b",\"type\":\"");
-    text.put(op.kind.name().as_bytes());
-    text.put(b"\",\"process\":");
-    match op.process {
-        Process::Client(n) => text.int(n),
-        Process::Nemesis => text.put(b"\"nemesis\""),
-    }
-    text.put(b",\"f\":\"");
-    text.put(op.f.as_bytes());
-    text.put(b"\",\"value\":");
-    match op.payload {
-        Payload::Nothing => text.put(b"null"),
-        Payload::Lists(mops) => list_mops(text, &JSON, mops),
-        Payload::Registers(mops) => register_mops(text, &JSON, mops),
-    }
-    text.put(b",\"time\":");
-    text.int(op.time_ns);
-    text.put(b"}");
-}
-
-fn edn_op(text: &mut Text, op: &SimOp<'_>) {
-    text.put(b"{:index ");
-    text.int(op.index);
-    text.put(b", :type :");
-    text.put(op.kind.name().as_bytes());
-    text.put(b", :process ");
-    match op.process {
-        Process::Client(n) => text.int(n),
-        Process::Nemesis => text.put(b":nemesis"),
-    }
-    text.put(b", :f :");
-    text.put(op.f.as_bytes());
-    text.put(b", :value ");
-    match op.payload {
-        Payload::Nothing => text.put(b"nil"),
-        Payload::Lists(mops) => list_mops(text, &EDN, mops),
-        Payload::Registers(mops) => register_mops(text, &EDN, mops),
-    }
-    text.put(b", :time ");
-    text.int(op.time_ns);
-    text.put(b"}\n");
 }

@@ -3,26 +3,37 @@
 mod common;
 
 use history_core::{Datum, History, Op, OpKind};
-use record_simulate::{Bug, Format, Kind, ListAppend, Mop, Payload, Process, SimOp};
+use record_simulate::{
+    Bug, Format, Kind, ListAppend, Mop, OverLists, OverRegisters, Payload, Process, RegisterMop, RwRegister, SimOp,
+    Transactions, Workload,
+};
 
-fn parameters(bug: Bug) -> ListAppend {
+fn parameters<W: Workload>(bug: Bug) -> Transactions<W> {
     let (info_rate, lost_rate) = (0.05, 0.05);
-    ListAppend { txns: 2000, bug, info_rate, lost_rate, nemesis: true, ..ListAppend::default() }
+    Transactions { txns: 2000, bug, info_rate, lost_rate, nemesis: true, ..Transactions::default() }
 }
 
-fn text(parameters: &ListAppend, format: Format) -> String {
+fn text<W: Workload>(parameters: &Transactions<W>, format: Format) -> String {
     String::from_utf8(parameters.simulation().unwrap().write(Vec::new(), format).unwrap()).unwrap()
 }
 
 /// What the reader should make of an op.
 fn datum(op: &SimOp<'_>) -> Datum {
-    let Payload::Lists(mops) = op.payload else { return Datum::Nil };
     let ints = |list: &[i64]| Datum::Vector(list.iter().copied().map(Datum::from).collect());
-    let mop = |mop| match mop {
-        Mop::Append { key, value } => vec!["append".into(), key.into(), value.into()],
-        Mop::Read { key, list } => vec!["r".into(), key.into(), list.map_or(Datum::Nil, ints)],
+    let of_lists = |mop| match mop {
+        Mop::Append { key, value } => ["append".into(), key.into(), value.into()],
+        Mop::Read { key, list } => ["r".into(), key.into(), list.map_or(Datum::Nil, ints)],
     };
-    Datum::Vector(mops.iter().map(|m| Datum::Vector(mop(m))).collect())
+    let of_registers = |mop| match mop {
+        RegisterMop::Write { key, value } => ["w".into(), key.into(), value.into()],
+        RegisterMop::Read { key, value } => ["r".into(), key.into(), value.map_or(Datum::Nil, Datum::from)],
+    };
+    let mops: Vec<[Datum; 3]> = match op.payload {
+        Payload::Lists(mops) => mops.iter().map(of_lists).collect(),
+        Payload::Registers(mops) => mops.iter().map(of_registers).collect(),
+        _ => return Datum::Nil,
+    };
+    Datum::Vector(mops.into_iter().map(|mop| Datum::Vector(mop.into())).collect())
 }
 
 /// EDN's keywords as the strings that JSON has in their place.
@@ -53,22 +64,28 @@ fn assert_same(read: &Op<'_>, op: &SimOp<'_>, format: Format) {
 #[test]
 fn what_is_written_reads_back_and_pairs() {
     for bug in [Bug::None, Bug::ReadUncommitted, Bug::ReorderedAppend] {
-        for format in Format::ALL {
-            let history = History::parse(&text(&parameters(bug), format)).unwrap();
-            let (mut ops, mut nemesis) = (0, 0);
-            let simulation = parameters(bug).simulation().unwrap();
-            let result = simulation.run(&mut |op| {
-                assert_same(&history.op(ops), op, format);
-                nemesis += usize::from(op.process == Process::Nemesis);
-                ops += 1;
-                Ok(())
-            });
-            result.unwrap();
-            assert_eq!(history.len(), ops);
-            assert!(nemesis >= 4, "{nemesis} ops of the nemesis");
-            let open = (0..ops).filter(|at| history.partner(*at).is_none()).count() - nemesis;
-            assert!((60..140).contains(&open), "{open} ops of 2000 have no completion, at a rate of 0.05");
-        }
+        assert_reads_back(&parameters::<OverLists>(bug));
+    }
+    for bug in [Bug::None, Bug::ReadUncommitted, Bug::PlantedG1c] {
+        assert_reads_back(&parameters::<OverRegisters>(bug));
+    }
+}
+
+fn assert_reads_back<W: Workload>(parameters: &Transactions<W>) {
+    for format in Format::ALL {
+        let history = History::parse(&text(parameters, format)).unwrap();
+        let (mut ops, mut nemesis) = (0, 0);
+        let result = parameters.simulation().unwrap().run(&mut |op| {
+            assert_same(&history.op(ops), op, format);
+            nemesis += usize::from(op.process == Process::Nemesis);
+            ops += 1;
+            Ok(())
+        });
+        result.unwrap();
+        assert_eq!(history.len(), ops);
+        assert!(nemesis >= 4, "{nemesis} ops of the nemesis");
+        let open = (0..ops).filter(|at| history.partner(*at).is_none()).count() - nemesis;
+        assert!((60..140).contains(&open), "{open} ops of 2000 have no completion, at a rate of 0.05");
     }
 }
 
@@ -76,12 +93,14 @@ fn what_is_written_reads_back_and_pairs() {
 fn the_history_of_nothing_is_empty() {
     let nothing = ListAppend { txns: 0, ..ListAppend::default() };
     assert_eq!(Format::ALL.map(|format| text(&nothing, format)), ["", "[]\n", ""]);
+    let nothing = RwRegister { txns: 0, ..RwRegister::default() };
+    assert_eq!(Format::ALL.map(|format| text(&nothing, format)), ["", "[]\n", ""]);
 }
 
 #[test]
 fn an_error_of_the_sink_ends_the_simulation() {
     let mut ops = 0;
-    let result = parameters(Bug::None).simulation().unwrap().run(&mut |_| {
+    let result = ListAppend { txns: 9, ..ListAppend::default() }.simulation().unwrap().run(&mut |_| {
         ops += 1;
         if ops == 3 { Err(std::io::Error::other("full")) } else { Ok(()) }
     });

@@ -165,7 +165,9 @@ fn checksums_of_registers_are_as_written_down() {
 }
 
 fn written(checksums: Vec<(&str, u64)>) -> String {
-    checksums.into_iter().map(|(name, checksum)| format!("{checksum:016x} {name}\n")).collect()
+    let lines: Vec<String> =
+        checksums.into_iter().map(|(name, checksum)| format!("{checksum:016x} {name}\n")).collect();
+    lines.concat()
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What no simulation can be run with is refused, in a sentence that says what would be right.
 
-use record_simulate::{Bug, KeyDistribution, Kind, ListAppend};
+use record_simulate::{Bug, KeyDistribution, Kind, ListAppend, OverRegisters, RwRegister, Transactions, Workload};
 
 #[test]
 fn parameters_out_of_their_range_are_refused() {
@@ -28,6 +28,10 @@ fn parameters_out_of_their_range_are_refused() {
         (ListAppend { bug: Bug::StaleRead, bug_rate: Some(2.0), ..ok() }, "bug rate is 2; it must be from 0 to 1"),
         (ListAppend { bug_rate: Some(0.5), ..ok() }, "a bug rate is given, but no bug that it could be of"),
         (
+            ListAppend { bug: Bug::PlantedG1c, bug_rate: Some(0.5), ..ok() },
+            "a bug rate is given, but planted-G1c is done exactly once",
+        ),
+        (
             ListAppend { key_distribution: KeyDistribution::Zipf { s: -1.0 }, ..ok() },
             "the exponent of a Zipf distribution is -1, not from 0 to 16",
         ),
@@ -53,11 +57,21 @@ fn the_ends_of_the_ranges_can_be_run() {
             assert_runs(&ListAppend { bug, ..parameters.clone() });
         }
     }
+    for bug in Bug::of::<OverRegisters>() {
+        assert_runs(&RwRegister {
+            bug,
+            keys: 1,
+            writes_per_key_min: 1,
+            writes_per_key_max: 1,
+            ..RwRegister::default()
+        });
+        assert_runs(&RwRegister { bug, read_fraction: 1.0, lost_rate: 0.5, ..RwRegister::default() });
+    }
     assert_runs(&ListAppend { clients: 100_000, keys: 1_000_000, ..ListAppend::default() });
 }
 
 #[track_caller]
-fn assert_runs(parameters: &ListAppend) {
+fn assert_runs<W: Workload>(parameters: &Transactions<W>) {
     let mut invocations = 0;
     let result = parameters.simulation().unwrap().run(&mut |op| {
         invocations += u64::from(op.kind == Kind::Invoke);

@@ -3,8 +3,10 @@
 
 pub mod graph;
 
-use record_simulate::{Kind, Mop, Observer, Payload, Process, RegisterMop, SimOp, Transactions, Workload};
-use std::collections::HashMap;
+use record_simulate::{Bug, Kind, Mop, Observer, Payload, Process, RegisterMop, SimOp, Transactions, Workload};
+use std::collections::{HashMap, HashSet};
+use std::fmt::Debug;
+use std::hash::Hash;
 use std::io;
 
 /// A micro-operation that owns what it read. Of a register that is a list of at most one value, and a write is an append.
@@ -12,6 +14,14 @@ use std::io;
 pub enum Did {
     Append(i64, i64),
     Read(i64, Option<Vec<i64>>),
+}
+
+/// Of what can be wrong with a history, all that a bug must bring was found, and nothing that it must not.
+#[track_caller]
+pub fn assert_bites<W: Copy + Debug + Eq + Hash>(bug: Bug, seed: u64, found: &HashSet<W>, must: &[W], may: &[W]) {
+    let missing: Vec<_> = must.iter().filter(|wrong| !found.contains(wrong)).collect();
+    let surplus: Vec<_> = found.iter().filter(|wrong| !must.contains(wrong) && !may.contains(wrong)).collect();
+    assert!(missing.is_empty() && surplus.is_empty(), "{bug}, seed {seed}: lacks {missing:?}, but has {surplus:?}");
 }
 
 impl Did {
@@ -55,6 +65,13 @@ impl Txn {
             Did::Read(key, Some(list)) => Some((*key, &list[..])),
             _ => None,
         })
+    }
+
+    pub fn reads_what_it_writes_later(&self) -> bool {
+        let later = |from: usize, key: i64, list: &[i64]| {
+            self.did[from..].iter().any(|did| matches!(did, Did::Append(k, value) if *k == key && list.contains(value)))
+        };
+        self.did.iter().enumerate().any(|(i, did)| matches!(did, Did::Read(key, Some(list)) if later(i, *key, list)))
     }
 
     pub fn appends(&self) -> impl Iterator<Item = (i64, i64)> {

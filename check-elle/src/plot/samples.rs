@@ -1,0 +1,61 @@
+//! Ops and steps for the tests of pictures.
+
+use history_core::{Datum, History, OpKind, Step, WitnessOp};
+use proptest::prelude::*;
+
+/// An op with this index and this value, written as EDN.
+pub(super) fn op(index: u64, value: &str) -> WitnessOp {
+    let history = History::parse(&format!("{{:type :ok, :value {value}}}")).expect("the value is EDN");
+    let value = history.ops().next().map_or(Datum::Nil, |op| op.value.into());
+    WitnessOp { name: format!("T{index}"), index, process: Some(3), kind: OpKind::Ok, time_ns: None, value }
+}
+
+/// A step that says no more than its relation.
+pub(super) fn step(from: usize, to: usize, relation: &'static str) -> Step {
+    Step { from, to, relation: relation.into(), key: None, value: None, next_value: None, because: String::new() }
+}
+
+/// Transactions on two keys with few versions, so that steps often find their micro-ops.
+fn value() -> impl Strategy<Value = Datum> {
+    let mop = (0..3, 0..2_i64, 0..2_i64, 0..30_i64).prop_map(|(f, key, element, before)| {
+        let (f, value) = match f {
+            0 => ("append", Datum::Int(element)),
+            1 => ("r", Datum::Vector((100..100 + before).chain([element]).map(Datum::Int).collect())),
+            _ => ("r", Datum::Vector(Vec::new())),
+        };
+        Datum::Vector(vec![Datum::keyword(f), key.into(), value])
+    });
+    prop_oneof![
+        9 => prop::collection::vec(mop.clone(), 0..7).prop_map(Datum::Vector),
+        1 => prop::collection::vec(mop, 7..60).prop_map(Datum::Vector),
+    ]
+}
+
+/// Any transactions, and any steps between them and beside them.
+pub(super) fn picture() -> impl Strategy<Value = (Vec<WitnessOp>, Vec<Step>)> {
+    // Few ops share many steps; many of them make lanes.
+    let op = (0..40_u64, value()).boxed();
+    let ops = prop_oneof![prop::collection::vec(op.clone(), 2..5), prop::collection::vec(op, 0..16)];
+    let relation = prop::sample::select(vec!["ww", "wr", "rw", "process", "realtime", "through <&> it all"]);
+    let any_step = (0..64_usize, 0..64_usize, relation, (0..2_i64, prop::option::of(0..2_i64), 0..2_i64));
+    (ops, prop::collection::vec(any_step, 0..50)).prop_map(|(ops, steps)| {
+        // One more than there are, so that some steps lead nowhere.
+        let any = ops.len() + 1;
+        let ops = ops.into_iter().enumerate().map(|(at, (index, value))| WitnessOp {
+            name: format!("T{}", at + 1),
+            index,
+            process: (index % 3 > 0).then_some(3),
+            kind: [OpKind::Ok, OpKind::Info, OpKind::Fail][at % 3],
+            time_ns: None,
+            value,
+        });
+        let steps = steps.into_iter().map(|(from, to, relation, (key, value, next))| Step {
+            key: Some(key.into()),
+            value: Some(value.into()),
+            next_value: (relation != "wr").then(|| next.into()),
+            because: "so it is".into(),
+            ..step(from % any, to % any, relation)
+        });
+        (ops.collect(), steps.collect())
+    })
+}

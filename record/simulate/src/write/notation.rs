@@ -1,0 +1,129 @@
+//! An op as text: the same in EDN and in JSON, but for some signs.
+
+use super::Text;
+use crate::op::{Mop, Payload, Process, SimOp};
+use crate::registers::{RegisterMop, RegisterMops};
+use crate::store::Mops;
+
+/// The signs of a notation. Those of an op's fields are what stands before their values.
+pub(super) struct Notation {
+    index: &'static [u8],
+    kind: &'static [u8],
+    process: &'static [u8],
+    f: &'static [u8],
+    value: &'static [u8],
+    time: &'static [u8],
+    end: &'static [u8],
+    nemesis: &'static [u8],
+    nil: &'static [u8],
+    /// How an append begins.
+    append: &'static [u8],
+    /// How a write begins.
+    write: &'static [u8],
+    /// How a read begins.
+    read: &'static [u8],
+    /// Between the items of a list.
+    between: u8,
+}
+
+pub(super) const EDN: Notation = Notation {
+    index: b"{:index ",
+    kind: b", :type :",
+    process: b", :process ",
+    f: b", :f :",
+    value: b", :value ",
+    time: b", :time ",
+    end: b"}\n",
+    nemesis: b":nemesis",
+    nil: b"nil",
+    append: b"[:append ",
+    write: b"[:w ",
+    read: b"[:r ",
+    between: b' ',
+};
+
+pub(super) const JSON: Notation = Notation {
+    index: b"{\"index\":",
+    kind: b",\"type\":\"",
+    process: b"\",\"process\":",
+    f: b",\"f\":\"",
+    value: b"\",\"value\":",
+    time: b",\"time\":",
+    end: b"}",
+    nemesis: b"\"nemesis\"",
+    nil: b"null",
+    append: b"[\"append\",",
+    write: b"[\"w\",",
+    read: b"[\"r\",",
+    between: b',',
+};
+
+impl Notation {
+    pub(super) fn op(&self, text: &mut Text, op: &SimOp<'_>) {
+        text.put(self.index);
+        text.int(op.index);
+        text.put(self.kind);
+        text.put(op.kind.name().as_bytes());
+        text.put(self.process);
+        match op.process {
+            Process::Client(n) => text.int(n),
+            Process::Nemesis => text.put(self.nemesis),
+        }
+        text.put(self.f);
+        text.put(op.f.as_bytes());
+        text.put(self.value);
+        match op.payload {
+            Payload::Nothing => text.put(self.nil),
+            Payload::Lists(mops) => self.list_mops(text, mops),
+            Payload::Registers(mops) => self.register_mops(text, mops),
+        }
+        text.put(self.time);
+        text.int(op.time_ns);
+        text.put(self.end);
+    }
+
+    fn list_mops(&self, text: &mut Text, mops: Mops<'_>) {
+        self.all(text, mops.iter(), |text, mop| match mop {
+            Mop::Append { key, value } => self.change(text, self.append, key, value),
+            Mop::Read { key, list: None } => self.read(text, key, |text| text.put(self.nil)),
+            Mop::Read { key, list: Some(list) } => self.read(text, key, |text| {
+                text.put(b"[");
+                text.ints(list, self.between);
+                text.put(b"]");
+            }),
+        });
+    }
+
+    fn register_mops(&self, text: &mut Text, mops: RegisterMops<'_>) {
+        self.all(text, mops.iter(), |text, mop| match mop {
+            RegisterMop::Write { key, value } => self.change(text, self.write, key, value),
+            RegisterMop::Read { key, value: None } => self.read(text, key, |text| text.put(self.nil)),
+            RegisterMop::Read { key, value: Some(value) } => self.read(text, key, |text| text.int(value)),
+        });
+    }
+
+    /// A list of what `one` writes, which leaves the closing brackets to be written here.
+    fn all<M>(&self, text: &mut Text, mops: impl Iterator<Item = M>, one: impl Fn(&mut Text, M)) {
+        text.put(b"[");
+        for (i, mop) in mops.enumerate() {
+            if i > 0 {
+                text.put(&[self.between]);
+            }
+            one(text, mop);
+            text.put(b"]");
+        }
+        text.put(b"]");
+    }
+
+    fn change(&self, text: &mut Text, begin: &[u8], key: i64, value: i64) {
+        text.put(begin);
+        text.ints(&[key, value], self.between);
+    }
+
+    fn read(&self, text: &mut Text, key: i64, value: impl FnOnce(&mut Text)) {
+        text.put(self.read);
+        text.int(key);
+        text.put(&[self.between]);
+        value(text);
+    }
+}
