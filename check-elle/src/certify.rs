@@ -1,10 +1,11 @@
 //! Certifying a witness: each of its claims is derived once more from the history, by definition, slowly and plainly.
 //!
-//! Nothing here is shared with the inference of edges or the search for cycles, so that an error there cannot hide an error
-//! here. Every test that finds an anomaly certifies it. "Certifying algorithms" (Computer Science Review 5, 2011).
+//! Nothing here is shared with the inference of edges or the search for cycles, so that an error there cannot hide an
+//! error here. Every test that finds an anomaly certifies it. "Certifying algorithms" (Computer Science Review 5,
+//! 2011).
 //!
-//! What a cycle is, and the order of processes and of real time, is the same for all workloads. What their reads and writes
-//! say of versions is not: `lists` and `registers` know it.
+//! What a cycle is, and the order of processes and of real time, is the same for all workloads. What their reads and
+//! writes say of versions is not: `lists` and `registers` know it.
 
 mod cycle;
 mod direct;
@@ -56,8 +57,8 @@ impl std::error::Error for Uncertified {}
 ///
 /// # Errors
 ///
-/// If some claim does not follow from the history, if the claims do not amount to the anomaly, or if nobody can tell because
-/// the history is no list-append history.
+/// If some claim does not follow from the history, if the claims do not amount to the anomaly, or if nobody can tell
+/// because the history is no list-append history.
 ///
 /// ```
 /// use check_elle::certify;
@@ -97,18 +98,18 @@ pub fn list_append(history: &History, anomaly: &str, witness: &Witness) -> Resul
     }
 }
 
-/// Checks that a witness of rw-register proves, by definition, that an anomaly is in a history, if the sources of version
-/// orders that were asked for hold.
+/// Checks that a witness of rw-register proves, by definition, that an anomaly is in a history, if the sources of
+/// version orders that were asked for hold.
 ///
-/// As with [`list_append`], the witness's prose is not checked. A step by ww or rw must rest on one edge between versions
-/// that one of the sources in use gives, not on several.
+/// As with [`list_append`], the witness's prose is not checked. A step by ww or rw must rest on one edge between
+/// versions that one of the sources in use gives, not on several.
 ///
 /// O(ops² of the history, for each step and fact), and as much memory for its versions.
 ///
 /// # Errors
 ///
-/// If some claim does not follow from the history, if the claims do not amount to the anomaly, or if nobody can tell because
-/// the history is no rw-register history.
+/// If some claim does not follow from the history, if the claims do not amount to the anomaly, or if nobody can tell
+/// because the history is no rw-register history.
 ///
 /// ```
 /// use check_elle::certify::{self, Sources};

@@ -3,9 +3,9 @@
 mod oracle;
 
 use check_elle::certify;
-use history_core::{Datum, History, Witness};
+use history_core::{Datum, History};
 use oracle::cases::{CASES, edn};
-use oracle::tamper::{self, cycle};
+use oracle::tamper::{self, component, cycle};
 
 #[test]
 fn what_is_true_is_certified() {
@@ -114,13 +114,6 @@ fn anti_dependencies_lead_to_all_that_nobody_read() {
 
 #[test]
 fn components_are_those_of_the_model() {
-    let component = |txns: &[i64], size: i64| Witness {
-        facts: vec![
-            ("scc-size".into(), Datum::from(size)),
-            ("scc".into(), Datum::Vector(txns.iter().map(|txn| Datum::from(*txn)).collect())),
-        ],
-        ..Witness::default()
-    };
     let on = |text: &str, model: &str, txns: &[i64], size: i64| {
         let history = History::parse(&edn(text)).unwrap();
         certify::list_append(&history, &format!("{model}-cycle-exists"), &component(txns, size))

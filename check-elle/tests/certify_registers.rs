@@ -6,7 +6,7 @@ use check_elle::certify::{self, Sources};
 use history_core::{Datum, History, Witness};
 use oracle::cases::edn;
 use oracle::register_cases::CASES;
-use oracle::tamper::{self, cycle, witness_op};
+use oracle::tamper::{self, component, cycle, witness_op};
 
 #[test]
 fn what_is_true_is_certified() {
@@ -170,13 +170,6 @@ fn what_nobody_can_tell_is_not_certified() {
 
 #[test]
 fn components_are_those_of_the_model() {
-    let component = |txns: &[i64], size: i64| Witness {
-        facts: vec![
-            ("scc-size".into(), Datum::from(size)),
-            ("scc".into(), Datum::Vector(txns.iter().map(|txn| Datum::from(*txn)).collect())),
-        ],
-        ..Witness::default()
-    };
     let wfr = Sources { wfr_keys: true, ..Sources::default() };
     let g0 = "0 ok wx1 ry2 wy3\n1 ok rx1 wx2 wy2";
     let skew = "0 ok rx? wy1\n1 ok ry? wx1";

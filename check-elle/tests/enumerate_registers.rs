@@ -1,8 +1,9 @@
-//! Every history of registers of small worlds, judged by the checker, by the oracle, and by what the levels mean, with every
-//! combination of the sources of version orders.
+//! Every history of registers of small worlds, judged by the checker, by the oracle, and by what the levels mean, with
+//! every combination of the sources of version orders.
 //!
-//! Two keys, two clients (one whose op crashed goes on as another process); what is read is nil, any of the values that were
-//! written to the key, and in most worlds one that nobody wrote. Transactions end and are interleaved in every way, as in
+//! Two keys, two clients (one whose op crashed goes on as another process); what is read is nil, any of the values that
+//! were written to the key, and in most worlds one that nobody wrote. Transactions end and are interleaved in every
+//! way, as in
 //! `enumerate.rs`.
 //!
 //! | transactions | micro-ops in each | histories | judged |
@@ -16,8 +17,8 @@
 //! | 3, all ok | 1 or 2 | 548,992 | all, with one combination in turn, if asked: `--ignored` |
 //! | 4 | 1 | 3,074,605 | all, with one combination in turn, if asked |
 //!
-//! Where nothing else is said, each is judged 8 times, once for each combination of sources, under one of the models that
-//! have laws, in turn.
+//! Where nothing else is said, each is judged 8 times, once for each combination of sources, under one of the models
+//! that have laws, in turn.
 
 mod oracle;
 
@@ -46,8 +47,8 @@ fn the_checker_agrees_on_the_cases() {
     assert_eq!(checker_errs(CASES), [""; 0]);
 }
 
-/// Judges every history of a world, or only `samples` of them, with so many of the combinations of sources, in turn, under
-/// one of the models that there are laws for; garbage reads are asked for in every other history.
+/// Judges every history of a world, or only `samples` of them, with so many of the combinations of sources, in turn,
+/// under one of the models that there are laws for; garbage reads are asked for in every other history.
 fn judge_all(size: &Size, samples: Option<u64>, combinations: usize) -> u64 {
     let models: Vec<[&str; 1]> = laws::models().map(|model| [model]).collect();
     judge_each(size, samples, |number| {
@@ -159,8 +160,8 @@ const THEOREMS: [Theorem; 5] = [
     },
 ];
 
-/// Whatever could have happened at a level could have happened with all its sources: so with them, too, the laws let the
-/// checker call none of it invalid.
+/// Whatever could have happened at a level could have happened with all its sources: so with them, too, the laws let
+/// the checker call none of it invalid.
 #[test]
 fn levels_imply_their_sources() {
     for (number, theorem) in THEOREMS.into_iter().enumerate() {

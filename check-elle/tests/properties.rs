@@ -1,14 +1,15 @@
-//! Histories at random, larger than can be enumerated: the checker against the oracle, and laws that any checker must obey.
+//! Histories at random, larger than can be enumerated: the checker against the oracle, and laws that any checker must
+//! obey.
 
 mod oracle;
 
 use check_elle::list_append::ListAppend;
 use history_core::{Budget, Checker, History, Options, Reader, Report, Verdict};
 use oracle::against::{checker, compare};
-use oracle::cases::{CASES, Case, edn};
+use oracle::cases::CASES;
 use oracle::choices::Choices;
 use oracle::messy::{Entry, history};
-use oracle::{Question, crowd, is_plain, is_small, lattice, text};
+use oracle::{Question, canary, crowd, is_plain, is_small, lattice, text};
 use proptest::prelude::*;
 
 /// A history of a store that errs. What shrinks are the numbers by which it was chosen.
@@ -79,8 +80,7 @@ proptest! {
 
 #[test]
 fn the_store_errs_in_every_way() {
-    let mut missing: Vec<String> =
-        CASES.iter().flat_map(|case| case.types.split_whitespace().map(str::to_owned)).collect();
+    let mut missing = canary::types(CASES);
     for number in 0..6000 {
         let ops = history(&mut Choices::Random(number));
         for model in ["strict-serializable", "strong-session-serializable"] {
@@ -91,9 +91,7 @@ fn the_store_errs_in_every_way() {
             missing.retain(|name| report.anomaly(name).is_none());
         }
     }
-    missing.sort();
-    missing.dedup();
-    assert_eq!(missing, [""; 0], "the random histories above show none of these");
+    assert_eq!(missing, lattice::Names::new(), "the random histories above show none of these");
 }
 
 #[test]
@@ -105,7 +103,8 @@ fn crowds_of_unread_appends() {
         let models = [models[number as usize % 3]];
         let question = Question::of_lists(&models);
         let history = History::parse(&text).expect("a history");
-        // The rw edges of a crowd are not made one by one, and so not left out where a stronger relation names the step.
+        // The rw edges of a crowd are not made one by one, and so not left out where a stronger relation names the
+        // step.
         if is_small(&history, &question) && is_plain(&history, &question.workload) {
             let report = compare(&text, &question, checker).unwrap_or_else(|why| panic!("{number}: {why}"));
             judged += 1;
@@ -115,51 +114,25 @@ fn crowds_of_unread_appends() {
     assert!(judged > 1000 && cyclic > 500, "{cyclic} of {judged} histories have cycles");
 }
 
-/// Whether holding a checker against the oracle, as the tests above do, finds it wanting in some case.
-fn is_caught(judge: impl Fn(&History, &Question<'_>) -> Report) -> Vec<&'static str> {
-    let fails = |case: &&Case| {
-        let question = case.question();
-        compare(&edn(case.history), &question, &judge).is_err()
-    };
-    CASES.iter().filter(fails).map(|case| case.name).collect()
-}
-
 #[test]
 fn canary_a_checker_that_always_says_valid_is_caught() {
-    let caught = is_caught(|_, _| Report::new("list-append", Verdict::Valid));
-    let not_valid: Vec<&str> = CASES.iter().filter(|case| case.verdict != "true").map(|case| case.name).collect();
-    assert_eq!(caught, not_valid);
+    canary::refuse_always_valid(CASES);
 }
 
 #[test]
 fn canary_a_checker_that_always_says_invalid_is_caught() {
-    let caught = is_caught(|_, _| Report::new("list-append", Verdict::Invalid));
+    let caught = canary::is_caught(CASES, |_, _| Report::new("list-append", Verdict::Invalid));
     assert_eq!(caught.len(), CASES.len());
 }
 
 #[test]
 fn canary_a_checker_that_forgets_a_type_is_caught() {
-    let types: lattice::Names =
-        CASES.iter().flat_map(|case| case.types.split_whitespace().map(str::to_owned)).collect();
-    assert_eq!(types.len(), 25, "15 types of cycles, 9 others, and the empty graph");
-    for forgotten in types {
-        let caught = is_caught(|history, question| {
-            let mut report = checker(history, question);
-            report.anomalies.retain(|anomaly| anomaly.name != forgotten);
-            report
-        });
-        let with: Vec<&str> = CASES
-            .iter()
-            .filter(|case| case.types.split_whitespace().any(|name| name == forgotten))
-            .map(|case| case.name)
-            .collect();
-        assert_eq!(caught, with, "{forgotten}");
-    }
+    assert_eq!(canary::refuse_forgetful(CASES), 25, "15 types of cycles, 9 others, and the empty graph");
 }
 
 #[test]
 fn canary_a_checker_that_shows_the_wrong_cycle_is_caught() {
-    let caught = is_caught(|history, question| {
+    let caught = canary::is_caught(CASES, |history, question| {
         let mut report = checker(history, question);
         for witness in report.anomalies.iter_mut().flat_map(|anomaly| &mut anomaly.witnesses) {
             witness.ops.reverse();

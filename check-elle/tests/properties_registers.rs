@@ -1,18 +1,17 @@
-//! Histories of registers at random, larger than can be enumerated: the checker against the oracle, and laws that any checker
-//! must obey.
+//! Histories of registers at random, larger than can be enumerated: the checker against the oracle, and laws that any
+//! checker must obey.
 
 mod oracle;
 
 use check_elle::rw_register::RwRegister;
 use history_core::{Budget, Checker, History, Options, Reader, Report, Verdict};
 use oracle::against::{checker, compare};
-use oracle::cases::{Case, edn};
 use oracle::choices::Choices;
 use oracle::lattice::Names;
 use oracle::messy::{Entry, Shown, Who, as_registers, history};
 use oracle::register_cases::CASES;
 use oracle::registers::Sources;
-use oracle::{Question, Workload, crowd, is_plain, is_small, lattice, text};
+use oracle::{Question, Workload, canary, crowd, is_plain, is_small, lattice, text};
 use proptest::prelude::*;
 
 /// A history of a store that errs. What shrinks are the numbers by which it was chosen.
@@ -163,8 +162,7 @@ proptest! {
 
 #[test]
 fn the_store_errs_in_every_way() {
-    let mut missing: Vec<String> =
-        CASES.iter().flat_map(|case| case.types.split_whitespace().map(str::to_owned)).collect();
+    let mut missing = canary::types(CASES);
     // Versions that go back in time.
     let back: Vec<u64> = (0..100).rev().collect();
     let sources = [
@@ -185,9 +183,7 @@ fn the_store_errs_in_every_way() {
             }
         }
     }
-    missing.sort();
-    missing.dedup();
-    assert_eq!(missing, [""; 0], "the random histories above show none of these");
+    assert_eq!(missing, Names::new(), "the random histories above show none of these");
 }
 
 #[test]
@@ -199,7 +195,8 @@ fn crowds_of_readers_and_writers() {
         let models = [models[number as usize % 3]];
         let question = Question::of_registers(&models, sources);
         let history = History::parse(&text).expect("a history");
-        // The rw edges of a crowd are not made one by one, and so not left out where a stronger relation names the step.
+        // The rw edges of a crowd are not made one by one, and so not left out where a stronger relation names the
+        // step.
         if is_small(&history, &question) && is_plain(&history, &question.workload) {
             let report = compare(&text, &question, checker).unwrap_or_else(|why| panic!("{number}: {why}"));
             judged += 1;
@@ -209,22 +206,14 @@ fn crowds_of_readers_and_writers() {
     assert!(judged > 500 && cyclic > 200, "{cyclic} of {judged} histories have cycles");
 }
 
-/// Whether holding a checker against the oracle, as the tests above do, finds it wanting in some case.
-fn is_caught(judge: impl Fn(&History, &Question<'_>) -> Report) -> Vec<&'static str> {
-    let fails = |case: &&Case| compare(&edn(case.history), &case.question(), &judge).is_err();
-    CASES.iter().filter(fails).map(|case| case.name).collect()
-}
-
 #[test]
 fn canary_a_checker_that_always_says_valid_is_caught() {
-    let caught = is_caught(|_, _| Report::new("rw-register", Verdict::Valid));
-    let not_valid: Vec<&str> = CASES.iter().filter(|case| case.verdict != "true").map(|case| case.name).collect();
-    assert_eq!(caught, not_valid);
+    canary::refuse_always_valid(CASES);
 }
 
 #[test]
 fn canary_a_checker_that_assumes_nothing_is_caught() {
-    let caught = is_caught(|history, question| {
+    let caught = canary::is_caught(CASES, |history, question| {
         let nothing = Workload::RwRegister(Sources::default());
         checker(history, &Question { workload: nothing, ..*question })
     });
@@ -233,26 +222,13 @@ fn canary_a_checker_that_assumes_nothing_is_caught() {
 
 #[test]
 fn canary_a_checker_that_assumes_too_much_is_caught() {
-    let caught =
-        is_caught(|history, question| checker(history, &Question { workload: Workload::RwRegister(ALL), ..*question }));
+    let caught = canary::is_caught(CASES, |history, question| {
+        checker(history, &Question { workload: Workload::RwRegister(ALL), ..*question })
+    });
     assert!(caught.contains(&"two writes of a process"), "{caught:?}");
 }
 
 #[test]
 fn canary_a_checker_that_forgets_a_type_is_caught() {
-    let types: Names = CASES.iter().flat_map(|case| case.types.split_whitespace().map(str::to_owned)).collect();
-    assert_eq!(types.len(), 22, "15 types of cycles, 6 others, and the empty graph");
-    for forgotten in types {
-        let caught = is_caught(|history, question| {
-            let mut report = checker(history, question);
-            report.anomalies.retain(|anomaly| anomaly.name != forgotten);
-            report
-        });
-        let with: Vec<&str> = CASES
-            .iter()
-            .filter(|case| case.types.split_whitespace().any(|name| name == forgotten))
-            .map(|case| case.name)
-            .collect();
-        assert_eq!(caught, with, "{forgotten}");
-    }
+    assert_eq!(canary::refuse_forgetful(CASES), 22, "15 types of cycles, 6 others, and the empty graph");
 }

@@ -1,7 +1,7 @@
 //! Cycles of which only the component is known: transactions that all come before each other.
 //!
-//! Along paths in which rw edges count, but no two of them may meet, it matters how one arrived. So each transaction has
-//! two nodes: an even one for arriving in any other way or not at all, an odd one for arriving by rw.
+//! Along paths in which rw edges count, but no two of them may meet, it matters how one arrived. So each transaction
+//! has two nodes: an even one for arriving in any other way or not at all, an odd one for arriving by rw.
 
 use super::log::{Log, Txn};
 use super::workload::{Succession, Version};

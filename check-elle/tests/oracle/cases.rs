@@ -1,8 +1,8 @@
-//! Tiny histories with what the specification says of each: every type of anomaly at least once, and what only looks like
-//! one.
+//! Tiny histories with what the specification says of each: every type of anomaly at least once, and what only looks
+//! like one.
 //!
-//! A history is a line for each op: process, type, micro-ops. `ax1` appends 1 to x, `wx1` writes it; `rx[1 2]` and `rx1` are
-//! reads of x, `rx?` is one of nil. Where no op is an invocation there is no real time.
+//! A history is a line for each op: process, type, micro-ops. `ax1` appends 1 to x, `wx1` writes it; `rx[1 2]` and
+//! `rx1` are reads of x, `rx?` is one of nil. Where no op is an invocation there is no real time.
 
 use super::{Question, Workload};
 

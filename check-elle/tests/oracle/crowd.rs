@@ -1,5 +1,5 @@
-//! Histories in which many transactions read the last version of a key and many appended to it without being read: each of
-//! the ones comes before each of the others.
+//! Histories in which many transactions read the last version of a key and many appended to it without being read: each
+//! of the ones comes before each of the others.
 
 use super::choices::Choices;
 use super::messy::{Entry, Shown, Who};

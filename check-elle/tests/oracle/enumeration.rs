@@ -1,4 +1,5 @@
-//! Judging many histories: all that a world holds, or cases, by the checker, by the oracle, and by what the levels mean.
+//! Judging many histories: all that a world holds, or cases, by the checker, by the oracle, and by what the levels
+//! mean.
 
 use super::against::{agree, checker, compare};
 use super::cases::{Case, edn};
@@ -8,8 +9,8 @@ use super::worlds::{Size, history};
 use super::{Question, judge, laws};
 use history_core::{History, Verdict};
 
-/// Judges every history of a world, or only `samples` of them, spread evenly over the choices that make one. What is asked
-/// of each follows from its number. Panics with the first few that are judged wrongly.
+/// Judges every history of a world, or only `samples` of them, spread evenly over the choices that make one. What is
+/// asked of each follows from its number. Panics with the first few that are judged wrongly.
 pub(crate) fn judge_each<'a>(size: &Size, samples: Option<u64>, questions: impl Fn(u64) -> Vec<Question<'a>>) -> u64 {
     let mut choices = Choices::first();
     let mut judged = 0;

@@ -55,8 +55,8 @@ fn appended(world: &World, key: Name) -> Vec<Name> {
     world.txns.iter().flat_map(Txn::writes).filter(|(k, _)| *k == key).map(|(_, element)| element).collect()
 }
 
-/// What was written directly after an element; `None` stands for the empty list. What was appended and nobody read comes
-/// after the last element that somebody did.
+/// What was written directly after an element; `None` stands for the empty list. What was appended and nobody read
+/// comes after the last element that somebody did.
 pub(crate) fn successors(world: &World, key: Name, element: Option<Name>) -> Vec<Name> {
     if let Some(versions) = &world.versions {
         return versions.successors(key, element);
@@ -117,8 +117,8 @@ impl Graph {
         Graph::unnamed(world, Order::None).edges.iter().flatten().any(both)
     }
 
-    /// Of several relations by what two transactions wrote and read, the first of ww, wr and rw names the step between them.
-    /// The specification does not say so; the reference does it.
+    /// Of several relations by what two transactions wrote and read, the first of ww, wr and rw names the step between
+    /// them. The specification does not say so; the reference does it.
     fn keep_strongest(&mut self) {
         for relations in self.edges.iter_mut().flatten() {
             let strongest = relations.iter().copied().filter(|relation| *relation != Relation::Order).min();

@@ -1,5 +1,5 @@
-//! Laws that tie verdicts to what the levels mean: whatever could have happened is not invalid, and what could not is not
-//! valid.
+//! Laws that tie verdicts to what the levels mean: whatever could have happened is not invalid, and what could not is
+//! not valid.
 
 use super::graph::{Order, version_order};
 use super::semantic::{is_read_committed, is_serializable, is_snapshot_isolated};
@@ -42,8 +42,8 @@ const LEVELS: &[Level] = &[
         may_have_happened: |w| is_snapshot_isolated(w, Order::None),
         is_complete: true,
     },
-    // Read committed lets a transaction's reads disagree with each other, in ways that its definition by executions, which
-    // we use, does not follow.
+    // Read committed lets a transaction's reads disagree with each other, in ways that its definition by executions,
+    // which we use, does not follow.
     Level { model: "read-committed", may_have_happened: is_read_committed, is_complete: false },
 ];
 
@@ -113,8 +113,8 @@ fn shows_all_orders(world: &World, workload: &Workload<'_>) -> bool {
     }
 }
 
-/// Whether two elements that one transaction appended to one key were read the other way around, or the later one without
-/// the earlier one. The specification has no name for that either: a transaction has no edge to itself.
+/// Whether two elements that one transaction appended to one key were read the other way around, or the later one
+/// without the earlier one. The specification has no name for that either: a transaction has no edge to itself.
 fn reorders_its_own(world: &World) -> bool {
     (0..world.keys.len()).any(|key| {
         let order = version_order(world, key);

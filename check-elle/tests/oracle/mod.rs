@@ -1,7 +1,9 @@
-//! An oracle: what list-append and rw-register must conclude, found by means that share nothing with the checker and are too slow for it.
+//! An oracle: what list-append and rw-register must conclude, found by means that share nothing with the checker and
+//! are too slow for it.
 #![allow(dead_code, reason = "each of the test binaries uses its own part of this")]
 
 pub(crate) mod against;
+pub(crate) mod canary;
 pub(crate) mod cases;
 pub(crate) mod choices;
 pub(crate) mod crowd;
@@ -158,7 +160,8 @@ fn conclude(named: &Names, unnamed: &Names, question: &Question<'_>) -> Judgemen
     Judgement { verdict, anomaly_types, not, also_not, found }
 }
 
-/// Whether what is shown rules the model of a `-cycle-exists` out without it: a named type does, or a weaker model is out.
+/// Whether what is shown rules the model of a `-cycle-exists` out without it: a named type does, or a weaker model is
+/// out.
 fn is_redundant(name: &str, shown: &Names, unnamed: &Names) -> bool {
     let (cycles, others): (Names, Names) = shown.iter().cloned().partition(|other| unnamed.contains(other));
     let model = exists::model_of(name);

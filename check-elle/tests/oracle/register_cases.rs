@@ -1,4 +1,5 @@
-//! Tiny histories of registers with what the specification says of each, by the sources of version orders that are used.
+//! Tiny histories of registers with what the specification says of each, by the sources of version orders that are
+//! used.
 
 use super::Workload;
 use super::cases::{Case, SERIALIZABLE, SESSION, STRICT};

@@ -1,11 +1,11 @@
 //! What the levels mean, without graphs: is there any execution that gives what the clients saw?
 //!
-//! All ok transactions are executed, and any subset of those of which nobody knows, in every order that the level permits.
-//! Serializability: Papadimitriou, "The serializability of concurrent database updates" (1979). Snapshot isolation: Berenson
-//! et al., "A critique of ANSI SQL isolation levels" (1995).
+//! All ok transactions are executed, and any subset of those of which nobody knows, in every order that the level
+//! permits. Serializability: Papadimitriou, "The serializability of concurrent database updates" (1979). Snapshot
+//! isolation: Berenson et al., "A critique of ANSI SQL isolation levels" (1995).
 //!
-//! The sources of version orders of registers are assumptions about the store: of all executions only those count in which
-//! the final writes of a key, in the order in which they took effect, agree with all sources that were asked for.
+//! The sources of version orders of registers are assumptions about the store: of all executions only those count in
+//! which the final writes of a key, in the order in which they took effect, agree with all sources that were asked for.
 
 use super::graph::Order;
 use super::world::{Mop, Name, Txn, World};

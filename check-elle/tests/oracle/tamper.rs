@@ -149,3 +149,10 @@ pub(crate) fn witness_op(history: &History, at: usize) -> WitnessOp {
     let value = history.value(at).to_datum();
     WitnessOp { name: format!("T{at}"), index: op.index, process, kind: op.kind, time_ns: op.time, value }
 }
+
+/// The witness of a component of transactions with these indices, and more if it is larger.
+pub(crate) fn component(txns: &[i64], size: i64) -> Witness {
+    let scc = txns.iter().map(|txn| Datum::from(*txn)).collect();
+    let facts = vec![("scc-size".into(), Datum::from(size)), ("scc".into(), Datum::Vector(scc))];
+    Witness { facts, ..Witness::default() }
+}

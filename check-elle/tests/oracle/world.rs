@@ -139,8 +139,8 @@ impl World {
         Ok(world)
     }
 
-    /// What a transaction read, as far as relations between transactions go: keys and versions. Of a register only what it
-    /// read before it wrote, and that once.
+    /// What a transaction read, as far as relations between transactions go: keys and versions. Of a register only what
+    /// it read before it wrote, and that once.
     pub(crate) fn versions_read(&self, txn: &Txn) -> Vec<(Name, Option<Name>)> {
         match self.versions {
             None => txn.reads().map(|(key, list)| (key, list.last().copied())).collect(),
@@ -197,7 +197,8 @@ impl World {
         Ok(mops)
     }
 
-    /// Gives each of several writes of one value a version of its own, unless somebody read one of them: nobody can say which.
+    /// Gives each of several writes of one value a version of its own, unless somebody read one of them: nobody can say
+    /// which.
     fn part_double_writes(&mut self) -> Result<(), String> {
         let mut seen = Vec::new();
         let read: Vec<(Name, Name)> =

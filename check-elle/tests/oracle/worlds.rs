@@ -1,7 +1,8 @@
-//! Small worlds: every history of a few transactions on two keys, with everything that can be read, and some that cannot.
+//! Small worlds: every history of a few transactions on two keys, with everything that can be read, and some that
+//! cannot.
 //!
-//! What is left out, because it changes nothing but names: the first micro-op is always of key x; elements are numbered in
-//! the order in which they stand; transactions are numbered in the order in which they were invoked (or completed,
+//! What is left out, because it changes nothing but names: the first micro-op is always of key x; elements are numbered
+//! in the order in which they stand; transactions are numbered in the order in which they were invoked (or completed,
 //! where there are no invocations).
 
 use super::choices::Choices;

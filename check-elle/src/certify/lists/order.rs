@@ -5,8 +5,8 @@ use crate::certify::log::{Log, Txn};
 use crate::certify::{Uncertified, claim};
 use history_core::Datum;
 
-/// A key's elements in version order: those of the longest list read, the first of that length; each where it stands first.
-/// The sole append, if nothing was read.
+/// A key's elements in version order: those of the longest list read, the first of that length; each where it stands
+/// first. The sole append, if nothing was read.
 pub(super) fn version_order(log: &Log, key: &Datum) -> Vec<Datum> {
     let mut longest: &[Datum] = &[];
     for list in log.txns.iter().flat_map(|txn| lists_read(txn, key)) {
@@ -27,8 +27,8 @@ pub(super) fn version_order(log: &Log, key: &Datum) -> Vec<Datum> {
     order
 }
 
-/// Checks that `next` was appended directly after `element`, or, where that is `None`, to the empty list. An append that no
-/// read shows came after the last element that one does.
+/// Checks that `next` was appended directly after `element`, or, where that is `None`, to the empty list. An append
+/// that no read shows came after the last element that one does.
 pub(super) fn claim_follows(log: &Log, key: &Datum, element: Option<&Datum>, next: &Datum) -> Result<(), Uncertified> {
     let order = version_order(log, key);
     let after = match element {

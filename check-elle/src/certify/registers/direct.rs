@@ -52,8 +52,8 @@ pub(in crate::certify) fn cyclic_versions(claims: &Claim<'_>, asked: &Sources) -
     Ok(())
 }
 
-/// Whether these are the values of all versions of a component, or, where its size is given, of some of them. Two versions
-/// may have one value.
+/// Whether these are the values of all versions of a component, or, where its size is given, of some of them. Two
+/// versions may have one value.
 fn is_named(component: &[Version], values: &[Datum], size: Option<&Datum>) -> bool {
     let mut left: Vec<&Version> = component.iter().collect();
     let all_there = values.iter().all(|value| {

@@ -94,8 +94,8 @@ fn external_write(txn: &Txn, key: &Datum) -> Option<Version> {
     txn.is_possible().then(|| Version { value: Some(value.clone()), writer: Some(txn.index) })
 }
 
-/// Fails if a value was written twice to one key and read: nobody can tell whose write the read shows. Writes of one value
-/// that nobody read are versions of their own.
+/// Fails if a value was written twice to one key and read: nobody can tell whose write the read shows. Writes of one
+/// value that nobody read are versions of their own.
 pub(super) fn refuse_ambiguous_reads(log: &Log) -> Result<(), Uncertified> {
     let writes: Vec<(&Datum, &Datum)> = log.txns.iter().flat_map(Txn::writes).collect();
     for mop in log.txns.iter().filter(|txn| txn.is_ok()).flat_map(|txn| &txn.mops) {

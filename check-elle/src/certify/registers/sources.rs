@@ -5,8 +5,8 @@ use crate::certify::log::{Log, Txn};
 use crate::certify::workload::Version;
 use history_core::Datum;
 
-/// What is taken to hold of the store, so that the order of a key's versions follows from it. That the initial version of a
-/// key is nil is always taken to hold.
+/// What is taken to hold of the store, so that the order of a key's versions follows from it. That the initial version
+/// of a key is nil is always taken to hold.
 ///
 /// ```
 /// use check_elle::certify::Sources;
@@ -22,8 +22,8 @@ pub struct Sources {
     pub sequential_keys: bool,
     /// The versions of each key follow real time.
     pub linearizable_keys: bool,
-    /// The versions of each key follow this order of transactions: the index of each one's completion, or of its invocation.
-    /// Of several places in it the first counts.
+    /// The versions of each key follow this order of transactions: the index of each one's completion, or of its
+    /// invocation. Of several places in it the first counts.
     pub transaction_order: Option<Vec<u64>>,
 }
 

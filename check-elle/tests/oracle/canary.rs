@@ -1,0 +1,41 @@
+//! Checkers that are wrong on purpose: whoever holds them against the oracle, as the tests do, must find them wanting.
+
+use super::Question;
+use super::against::{checker, compare};
+use super::cases::{Case, edn};
+use super::lattice::Names;
+use history_core::{History, Report, Verdict};
+
+/// The names of the cases in which a checker is caught.
+pub(crate) fn is_caught(cases: &[Case], judge: impl Fn(&History, &Question<'_>) -> Report) -> Vec<&'static str> {
+    let fails = |case: &&Case| compare(&edn(case.history), &case.question(), &judge).is_err();
+    cases.iter().filter(fails).map(|case| case.name).collect()
+}
+
+/// The types of anomalies that the cases show.
+pub(crate) fn types(cases: &[Case]) -> Names {
+    cases.iter().flat_map(|case| case.types.split_whitespace().map(str::to_owned)).collect()
+}
+
+/// Makes sure that who always says valid is caught wherever that is wrong, and only there.
+pub(crate) fn refuse_always_valid(cases: &[Case]) {
+    let caught = is_caught(cases, |_, _| Report::new("canary", Verdict::Valid));
+    let not_valid: Vec<&str> = cases.iter().filter(|case| case.verdict != "true").map(|case| case.name).collect();
+    assert_eq!(caught, not_valid);
+}
+
+/// Makes sure that who forgets a type is caught in all cases of it; how many types there are.
+pub(crate) fn refuse_forgetful(cases: &[Case]) -> usize {
+    let types = types(cases);
+    for forgotten in &types {
+        let caught = is_caught(cases, |history, question| {
+            let mut report = checker(history, question);
+            report.anomalies.retain(|anomaly| anomaly.name != *forgotten);
+            report
+        });
+        let is_there = |case: &&Case| case.types.split_whitespace().any(|name| name == forgotten);
+        let with: Vec<&str> = cases.iter().filter(is_there).map(|case| case.name).collect();
+        assert_eq!(caught, with, "{forgotten}");
+    }
+    types.len()
+}
