@@ -90,7 +90,6 @@ pub fn list_append(history: &History, anomaly: &str, witness: &Witness) -> Resul
     let claim = Claim { log: &log, workload: &Lists, txns: log.all_described(witness, &Lists)?, witness };
     match anomaly {
         "internal" => lists::internal(&claim),
-        "future-read" => lists::future_read(&claim),
         "dirty-update" => lists::dirty_update(&claim),
         "duplicate-elements" => lists::duplicate_elements(&claim),
         "incompatible-order" => lists::incompatible_order(&claim),
@@ -165,6 +164,7 @@ fn certify_common(claim: &Claim<'_>, anomaly: &str) -> Result<(), Uncertified> {
     match anomaly {
         "G1a" => direct::g1a(claim),
         "G1b" => direct::g1b(claim),
+        "future-read" => direct::future_read(claim),
         "garbage-read" => direct::garbage_read(claim),
         "lost-update" => direct::lost_update(claim),
         _ => cycle::certify(claim, anomaly),

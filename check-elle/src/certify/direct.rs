@@ -44,6 +44,19 @@ pub(super) fn garbage_read(claims: &Claim<'_>) -> Result<(), Uncertified> {
     claim(writer.is_none(), || format!("some op did {verb} {value} to key {key}"))
 }
 
+/// A transaction read what it wrote only later.
+pub(super) fn future_read(claims: &Claim<'_>) -> Result<(), Uncertified> {
+    let [txn] = claims.txns()?;
+    let (key, value) = (claims.fact("key")?, claims.fact("element")?);
+    let read = read_of(claims, txn)?;
+    claim_ok(txn)?;
+    claim(claims.workload.shows(&read.seen, value), || format!("the read does not show {value}"))?;
+    let is_it = |mop: &Mop| matches!(mop, Mop::Write { key: k, value: v } if k == key && v == value);
+    let later = read.places.iter().any(|at| txn.mops[*at..].iter().any(is_it));
+    let verb = claims.workload.write_verb();
+    claim(later, || format!("op {} did not {verb} {value} to key {key} after the read", txn.index))
+}
+
 /// Several ok transactions read one version of a key and then wrote it.
 pub(super) fn lost_update(claims: &Claim<'_>) -> Result<(), Uncertified> {
     let (key, value) = (claims.fact("key")?, claims.fact("value")?);

@@ -1,6 +1,6 @@
 //! All that is known of a history once it was read: the order of versions, readers, and what needs no cycles.
 
-use super::direct::{self, Direct};
+use super::direct::{self, Direct, Found};
 use super::mop::{Mop, What};
 use super::order::Order;
 use super::sources::{Inference, Source, Sources};
@@ -38,11 +38,12 @@ impl Registers {
         found: Findings,
         sources: &Sources,
     ) -> Registers {
-        let Findings { touches, internal, updates, .. } = found;
+        let Findings { touches, internal, updates, future_reads, .. } = found;
+        let found = Found { internal, updates, future_reads };
         let touches = Touches::new(touches, &versions);
         let from = Inference { versions: &versions, txns: &txns, touches: &touches };
         let worth = txns.len() >= parallel::WORTH_TXNS;
-        let find = || direct::find(&versions, &txns, internal, updates);
+        let find = || direct::find(&versions, &txns, found);
         let (order, direct) = parallel::both(worth, || Order::infer(from, sources), find);
         let unused = [
             (Source::WfrKeys, sources.wfr_keys),

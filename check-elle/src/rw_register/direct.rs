@@ -18,20 +18,25 @@ pub(crate) struct Direct {
     pub(crate) g1b: Vec<(TxnId, u32)>,
     /// Readers of what nobody wrote, and where.
     pub(crate) garbage: Vec<(TxnId, u32)>,
+    /// Writers of what they themselves had read before, and where they wrote it.
+    pub(crate) future_reads: Vec<(TxnId, u32)>,
     /// A transaction, where it contradicts itself, and the version that it should have read there.
     pub(crate) internal: Vec<(TxnId, u32, VersionId)>,
     /// A version, and the transactions that read it and then wrote its key.
     pub(crate) lost_updates: Vec<(VersionId, Vec<TxnId>)>,
 }
 
+/// What was found when transactions were looked at one by one.
+pub(crate) struct Found {
+    pub(crate) internal: Vec<(TxnId, u32, VersionId)>,
+    pub(crate) updates: Vec<(VersionId, TxnId)>,
+    pub(crate) future_reads: Vec<(TxnId, u32)>,
+}
+
 /// Finds them all. O(micro-ops), and a sort of the transactions that wrote what they had read.
-pub(crate) fn find(
-    versions: &Versions,
-    txns: &Txns<Mop>,
-    internal: Vec<(TxnId, u32, VersionId)>,
-    updates: Vec<(VersionId, TxnId)>,
-) -> Direct {
-    let mut direct = Direct { internal, lost_updates: find_lost_updates(updates), ..Direct::default() };
+pub(crate) fn find(versions: &Versions, txns: &Txns<Mop>, found: Found) -> Direct {
+    let Found { internal, updates, future_reads } = found;
+    let mut direct = Direct { internal, future_reads, lost_updates: find_lost_updates(updates), ..Direct::default() };
     for txn in txns.ids() {
         for (at, mop) in txns.mops(txn).iter().enumerate() {
             // Only those that completed `ok` have reads of known versions.
@@ -64,6 +69,7 @@ impl Direct {
         [
             (AnomalyType::G1A, !self.g1a.is_empty()),
             (AnomalyType::G1B, !self.g1b.is_empty()),
+            (AnomalyType::FUTURE_READ, !self.future_reads.is_empty()),
             (AnomalyType::GARBAGE_READ, !self.garbage.is_empty()),
             (AnomalyType::INTERNAL, !self.internal.is_empty()),
             (AnomalyType::LOST_UPDATE, !self.lost_updates.is_empty()),

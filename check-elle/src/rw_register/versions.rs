@@ -26,6 +26,8 @@ pub(crate) struct Version {
     pub(crate) key: KeyId,
     /// The transaction that wrote it: `TxnId::NONE` if none is known.
     pub(crate) writer: TxnId,
+    /// The transaction looked at last of those that read it.
+    pub(crate) reader: TxnId,
     pub(crate) flags: Flags,
 }
 
@@ -93,7 +95,7 @@ impl Versions {
 
     fn push(&mut self, key: KeyId, code: i64) -> VersionId {
         let id = VersionId::new(self.version.len());
-        self.version.push(Version { code, key, writer: TxnId::NONE, flags: Flags::default() });
+        self.version.push(Version { code, key, writer: TxnId::NONE, reader: TxnId::NONE, flags: Flags::default() });
         id
     }
 

@@ -50,6 +50,8 @@ pub(crate) struct Findings {
     pub(crate) internal: Vec<(TxnId, u32, VersionId)>,
     /// The first version of a key that a transaction read, where it wrote the key after that.
     pub(crate) updates: Vec<(VersionId, TxnId)>,
+    /// Writes of what the transaction itself had read before, and where.
+    pub(crate) future_reads: Vec<(TxnId, u32)>,
     /// Writes of values that were written to the key before.
     pub(crate) repeated: Vec<Repeated>,
 }
@@ -116,7 +118,9 @@ impl Within {
                     if is_first {
                         slot.touch_read = version;
                     }
-                    versions.version[version.at()].flags.add(Flags::SEEN);
+                    let version = &mut versions.version[version.at()];
+                    version.flags.add(Flags::SEEN);
+                    version.reader = txn;
                 }
                 What::Write(written) => {
                     let version = if versions.version[written.at()].writer == TxnId::NONE {
@@ -137,6 +141,9 @@ impl Within {
                     slot.last_write = version;
                     let version = &mut versions.version[version.at()];
                     version.writer = txn;
+                    if version.reader == txn {
+                        found.future_reads.push((txn, at as u32));
+                    }
                     if kind == OpKind::Fail {
                         version.flags.add(Flags::FAILED);
                     }

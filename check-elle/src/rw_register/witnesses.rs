@@ -24,6 +24,7 @@ impl Registers {
         match anomaly {
             AnomalyType::G1A => first(max, &d.g1a, |case| self.bad_read("failed", *case)),
             AnomalyType::G1B => first(max, &d.g1b, |case| self.bad_read("overwrote it", *case)),
+            AnomalyType::FUTURE_READ => first(max, &d.future_reads, |(txn, mop)| self.future_read(*txn, *mop)),
             AnomalyType::GARBAGE_READ => first(max, &d.garbage, |(txn, mop)| self.garbage(*txn, *mop)),
             AnomalyType::INTERNAL => {
                 first(max, &d.internal, |(txn, mop, expected)| self.internal(*txn, *mop, *expected))
@@ -51,6 +52,18 @@ impl Registers {
         explain(self, &[reader, version.writer], facts, |ops| {
             let (t1, t2) = (&ops[0].name, &ops[1].name);
             format!("  - {t1} read {value} in key {key}, which {t2} wrote; and {t2} {what}.\n")
+        })
+    }
+
+    /// What it read before it wrote it, as micro-op number `written`.
+    fn future_read(&self, txn: TxnId, written: u32) -> Witness {
+        let mops = self.txns.mops(txn);
+        let What::Write(id) = mops[written as usize].what() else { return Witness::default() };
+        let read = mops.iter().find(|mop| mop.what() == What::Read(id)).map_or(Datum::Nil, |mop| self.mop(*mop));
+        let (key, value) = (self.key(self.versions.version[id.at()].key), self.value(id));
+        let facts = vec![("key", key.clone()), ("mop", read), ("element", value.clone())];
+        explain(self, &[txn], facts, |ops| {
+            format!("  - {} read {value} in key {key}, and only later wrote it.\n", ops[0].name)
         })
     }
 

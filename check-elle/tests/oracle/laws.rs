@@ -83,25 +83,13 @@ fn shows_the_unwritten(world: &World) -> bool {
     })
 }
 
-/// Whether a transaction read what it wrote only later. Of registers the specification has no name for that.
-fn reads_its_own_future(world: &World) -> bool {
-    world.txns.iter().any(|txn| {
-        (0..txn.mops.len()).any(|at| match &txn.mops[at] {
-            Mop::Read(key, Some(seen)) => txn.mops[at..]
-                .iter()
-                .any(|later| matches!(later, Mop::Write(k, value) if k == key && seen.contains(value))),
-            _ => false,
-        })
-    })
-}
-
 /// Whether the order of each key's versions is known, as far as it matters.
 fn shows_all_orders(world: &World, workload: &Workload<'_>) -> bool {
     match workload {
         Workload::ListAppend => !reorders_its_own(world),
         // Where all that is written replaces what was read, versions form a chain; or an update is lost.
         Workload::RwRegister(sources) => {
-            sources.wfr_keys && !reads_its_own_future(world) && {
+            sources.wfr_keys && {
                 let mut writes = world
                     .txns
                     .iter()

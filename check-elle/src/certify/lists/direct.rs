@@ -39,18 +39,6 @@ fn expectation(before: &[Mop], key: &Datum) -> Option<Vec<Datum>> {
     expected
 }
 
-/// A transaction read an element that it appended only later.
-pub(in crate::certify) fn future_read(claims: &Claim<'_>) -> Result<(), Uncertified> {
-    let [txn] = claims.txns()?;
-    let (key, element) = (claims.fact("key")?, claims.fact("element")?);
-    let read = read_of(claims, txn)?;
-    claim_ok(txn)?;
-    claim(elements(&read.seen).contains(element), || format!("the read does not show {element}"))?;
-    let is_it = |mop: &Mop| matches!(mop, Mop::Write { key: k, value } if k == key && value == element);
-    let later = read.places.iter().any(|at| txn.mops[*at..].iter().any(is_it));
-    claim(later, || format!("op {} did not append {element} to key {key} after the read", txn.index))
-}
-
 /// In the version order an ok append follows one that failed, with no other ok one in between.
 pub(in crate::certify) fn dirty_update(claims: &Claim<'_>) -> Result<(), Uncertified> {
     let [failed, ok] = claims.txns()?;
