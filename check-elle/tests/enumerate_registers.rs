@@ -108,14 +108,14 @@ fn three_ok_transactions_without_real_time_by_all_sources() {
 }
 
 #[test]
-#[ignore = "takes a minute or two"]
+#[ignore = "takes four minutes"]
 fn three_ok_transactions_in_time() {
     let size = Size { clocks: &[Clock::Some], ..THREE_OK };
     assert_eq!(judge_all(&size, None, 1), 548_992);
 }
 
 #[test]
-#[ignore = "takes five minutes or more"]
+#[ignore = "takes ten minutes"]
 fn four_transactions_that_end_in_all_ways() {
     let size = Size { txns: 4, seen: Seen::Possible, ..REGISTERS };
     assert_eq!(judge_all(&size, None, 1), 3_074_605);
