@@ -30,7 +30,7 @@ pub(crate) struct CyclicVersions {
     pub(crate) scc: Vec<VersionId>,
     /// The sources that say so, the one that was left out for it last.
     pub(crate) sources: Vec<Source>,
-    /// All edges between them.
+    /// Edges between them, as many as it takes to see it.
     pub(crate) edges: Vec<Edge>,
 }
 
@@ -111,10 +111,13 @@ impl Order {
             let spans = from.spans();
             // Whether there is a cycle depends on all versions, what comes of it only on those that somebody left behind.
             let worth = from.txns.len() >= parallel::WORTH_TXNS;
+            let by_gates = || {
+                let (found, gates) = from.linearizable_by_gates(&spans);
+                let told = || from.linearizable(&spans, |_| true);
+                order.makes_sense(from, Source::LinearizableKeys, &edges, &Found { edges: &found, gates, told: &told })
+            };
             let installed = || from.linearizable(&spans, |version| from.versions.installer(version).is_some());
-            let all = || from.linearizable(&spans, |_| true);
-            let (makes_sense, installed) =
-                parallel::both(worth, || order.makes_sense(from, Source::LinearizableKeys, &edges, &all()), installed);
+            let (makes_sense, installed) = parallel::both(worth, by_gates, installed);
             if makes_sense {
                 edges.extend(installed);
             }
@@ -152,18 +155,23 @@ impl Order {
     }
 
     fn take(&mut self, from: Inference<'_>, source: Source, found: Vec<Edge>, edges: &mut Vec<Edge>) {
-        if self.makes_sense(from, source, edges, &found) {
+        if self.makes_sense(from, source, edges, &Found { edges: &found, gates: 0, told: &|| found.clone() }) {
             edges.extend(found);
         }
     }
 
     /// Whether a source's edges close no cycle with those before. The source is then in use; else the cycles are noted.
-    fn makes_sense(&mut self, from: Inference<'_>, source: Source, before: &[Edge], found: &[Edge]) -> bool {
-        let versions = from.versions;
-        let initial = after_initial(from, found);
-        let all = [before, found, &initial];
-        let components = components(&Successors::new(versions.version.len(), &all));
-        if components.large.is_empty() {
+    fn makes_sense(&mut self, from: Inference<'_>, source: Source, before: &[Edge], found: &Found<'_>) -> bool {
+        let count = from.versions.version.len();
+        let initial = after_initial(from, found.edges);
+        let successors = Successors::new(count + found.gates, &[before, found.edges, &initial]);
+        let components = components(&successors);
+        let versions = components.large.into_iter().map(|mut scc| {
+            scc.retain(|node| (*node as usize) < count);
+            scc.into_iter().map(|node| VersionId::new(node as usize)).collect::<Vec<_>>()
+        });
+        let large: Vec<Vec<VersionId>> = versions.filter(|scc| scc.len() > 1).collect();
+        if large.is_empty() {
             self.in_use.push(source);
             return true;
         }
@@ -171,13 +179,14 @@ impl Order {
         sources.push(source);
         let mut place: FxHashMap<u32, usize> = FxHashMap::default();
         let first = self.cyclic.len();
-        for scc in components.large {
-            let scc: Vec<VersionId> = scc.into_iter().map(|version| VersionId::new(version as usize)).collect();
+        for mut scc in large {
+            scc.sort_unstable();
             place.insert(components.of[scc[0].at()], self.cyclic.len());
-            let key = versions.version[scc[0].at()].key;
+            let key = from.versions.version[scc[0].at()].key;
             self.cyclic.push(CyclicVersions { key, scc, sources: sources.clone(), edges: Vec::new() });
         }
-        for (a, b) in all.iter().flat_map(|edges| edges.iter()) {
+        let told = (found.told)();
+        for (a, b) in [before, &told, &initial].iter().flat_map(|edges| edges.iter()) {
             let of = components.of[a.at()];
             if of == components.of[b.at()]
                 && let Some(at) = place.get(&of)
@@ -185,19 +194,25 @@ impl Order {
                 self.cyclic[*at].edges.push((*a, *b));
             }
         }
-        for case in &mut self.cyclic[first..] {
-            case.scc.sort_unstable();
-        }
         self.cyclic[first..].sort_by_key(|case| (case.key, case.scc[0]));
         false
     }
+}
+
+/// What a source says.
+struct Found<'a> {
+    /// Between versions and gates.
+    edges: &'a [Edge],
+    gates: usize,
+    /// The same without gates, for telling where it makes no sense.
+    told: &'a dyn Fn() -> Vec<Edge>,
 }
 
 /// The edges from the initial version of each key in which something is said to come before it: elsewhere they close no
 /// cycle.
 fn after_initial(from: Inference<'_>, found: &[Edge]) -> Vec<Edge> {
     let Versions { key, version, .. } = from.versions;
-    let into = found.iter().filter(|(_, to)| from.versions.is_initial(*to));
+    let into = found.iter().filter(|(_, to)| to.at() < version.len() && from.versions.is_initial(*to));
     let mut keys: Vec<KeyId> = into.map(|(_, to)| version[to.at()].key).collect();
     keys.sort_unstable();
     keys.dedup();

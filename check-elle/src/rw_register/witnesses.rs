@@ -17,6 +17,9 @@ use std::fmt::Write;
 /// Versions that come before each other which a report names.
 const SHOWN_VERSIONS_MAX: usize = 256;
 
+/// Versions from which a cycle to be told is looked for.
+const CYCLE_TRIES_MAX: usize = 64;
+
 impl Registers {
     /// How many anomalies of a type there are, and witnesses of the first `max`.
     pub(super) fn witnesses(&self, anomaly: AnomalyType, max: usize) -> (u64, Vec<Witness>) {
@@ -155,13 +158,17 @@ impl Registers {
     }
 }
 
-/// A shortest cycle through the first of the versions.
+/// A shortest cycle through one of the versions, the first that is on one.
 fn short_cycle(case: &CyclicVersions) -> Vec<VersionId> {
     let mut next: FxHashMap<VersionId, Vec<VersionId>> = FxHashMap::default();
     for (from, to) in &case.edges {
         next.entry(*from).or_default().push(*to);
     }
-    let start = case.scc[0];
+    let cycles = case.scc.iter().take(CYCLE_TRIES_MAX).map(|start| cycle_through(*start, &next));
+    cycles.into_iter().find(|cycle| !cycle.is_empty()).unwrap_or_default()
+}
+
+fn cycle_through(start: VersionId, next: &FxHashMap<VersionId, Vec<VersionId>>) -> Vec<VersionId> {
     let mut came_from: FxHashMap<VersionId, VersionId> = FxHashMap::default();
     let mut waiting = VecDeque::from([start]);
     while let Some(at) = waiting.pop_front() {

@@ -70,19 +70,11 @@ pub(crate) fn agree(history: &History, question: &Question<'_>, report: &Report)
         let has_witness = anomaly.name == "empty-transaction-graph" || !anomaly.witnesses.is_empty();
         same(&format!("{}: has a witness", anomaly.name), &true, &has_witness)?;
         for witness in &anomaly.witnesses {
-            let proof = certified(history, question, &anomaly.name, witness).or_else(|error| forgive(question, error));
+            let proof = certified(history, question, &anomaly.name, witness);
             proof.map_err(|error| format!("{} is not certified: {error}\n{witness:#?}", anomaly.name))?;
         }
     }
     Ok(())
-}
-
-/// Lets one known fault pass: by real time the checker names versions that come after each other, but not always all of
-/// them. What it names is right, and that the source is left out too.
-fn forgive(question: &Question<'_>, error: Uncertified) -> Result<(), Uncertified> {
-    let in_time = matches!(question.workload, Workload::RwRegister(sources) if sources.linearizable_keys);
-    let incomplete = error.reason.ends_with("are not all of those that come after each other");
-    if in_time && incomplete { Ok(()) } else { Err(error) }
 }
 
 /// Whether a witness proves its anomaly.
