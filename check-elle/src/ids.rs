@@ -1,5 +1,13 @@
 //! Ids: small numbers that index columns, a type for each so that they cannot be mixed up.
 
+/// What all ids have in common.
+pub(crate) trait Id: Copy {
+    /// The id of the row at `at`.
+    fn new(at: usize) -> Self;
+    /// The row.
+    fn at(self) -> usize;
+}
+
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -11,7 +19,7 @@ macro_rules! id {
             #[allow(dead_code, reason = "not every id has to stand for none")]
             pub(crate) const NONE: $name = $name(u32::MAX);
 
-            /// The id of the row at `at`. Rows are limited where they are made: see `Limits` in `list_append::run`.
+            /// The id of the row at `at`. Rows are limited where they are made: see `Workload::IDS_MAX`.
             #[inline]
             pub(crate) fn new(at: usize) -> $name {
                 debug_assert!(at < u32::MAX as usize);
@@ -21,6 +29,18 @@ macro_rules! id {
             #[inline]
             pub(crate) fn at(self) -> usize {
                 self.0 as usize
+            }
+        }
+
+        impl Id for $name {
+            #[inline]
+            fn new(at: usize) -> $name {
+                $name::new(at)
+            }
+
+            #[inline]
+            fn at(self) -> usize {
+                $name::at(self)
             }
         }
     };

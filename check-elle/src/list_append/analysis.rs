@@ -81,7 +81,7 @@ impl Lists {
         let wrote = |elem: ElemId, txn: TxnId| self.states.elem[elem.at()].writer == txn;
         match relation {
             Relation::Ww => self.txns.mops(from).iter().find_map(|mop| {
-                let What::Append(elem) = mop.what() else { return None };
+                let What::Write(elem) = mop.what() else { return None };
                 let next = self.orders.after(mop.key, Some(elem)).iter().find(|next| wrote(**next, to))?;
                 Some(Meeting { key: mop.key, value: Some(elem), next: Some(*next) })
             }),
@@ -114,7 +114,7 @@ impl Analysis for Lists {
 
     fn mop(&self, mop: Mop) -> Datum {
         let (f, value) = match mop.what() {
-            What::Append(elem) => ("append", self.elem(elem)),
+            What::Write(elem) => ("append", self.elem(elem)),
             What::Read(state) => ("r", self.list(state)),
             What::Unseen => ("r", Datum::Nil),
         };

@@ -9,7 +9,7 @@ use super::states::{ElemFlags, States};
 use super::within::{Findings, Internal};
 use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::ids::{ElemId, KeyId, StateId, TxnId};
-use crate::txn::Txns;
+use crate::txn::{Txns, updates as lost_updates};
 use history_core::OpKind;
 
 /// What was found, each list in the order of the history (of keys, where it goes by keys).
@@ -37,7 +37,7 @@ pub(crate) struct Direct {
 pub(crate) fn find(states: &States, txns: &Txns<Mop>, orders: &Orders, found: Findings) -> Direct {
     let Findings { internal, future_reads, updates } = found;
     let mut direct = Direct { internal, future_reads, ..Direct::default() };
-    direct.lost_updates = find_lost_updates(updates);
+    direct.lost_updates = lost_updates::lost(updates);
     direct.find_bad_reads(states, txns);
     direct.find_garbage(states, txns);
     direct.find_dirty_updates(states, txns, orders);
@@ -54,12 +54,6 @@ fn each_read(txns: &Txns<Mop>, mut see: impl FnMut(TxnId, u32, StateId)) {
             }
         }
     }
-}
-
-fn find_lost_updates(mut updates: Vec<(StateId, TxnId)>) -> Vec<(StateId, Vec<TxnId>)> {
-    updates.sort_unstable();
-    let groups = updates.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1);
-    groups.map(|group| (group[0].0, group.iter().map(|(_, txn)| *txn).collect())).collect()
 }
 
 impl Direct {

@@ -96,7 +96,7 @@ impl<'a> Build<'a> {
         let from = self.from;
         for mop in from.txns.mops(txn) {
             match mop.what() {
-                What::Append(elem) => {
+                What::Write(elem) => {
                     if from.orders.holds(elem) {
                         for next in from.orders.after(mop.key, Some(elem)) {
                             self.relate(from.other_writer(*next, txn), Relation::Ww);

@@ -114,7 +114,7 @@ impl Orders {
 fn each_possible_append(txns: &Txns<Mop>, mut see: impl FnMut(KeyId, ElemId)) {
     for txn in txns.ids().filter(|txn| txns.is_possible(*txn)) {
         for mop in txns.mops(txn) {
-            if let What::Append(elem) = mop.what() {
+            if let What::Write(elem) = mop.what() {
                 see(mop.key, elem);
             }
         }

@@ -8,7 +8,7 @@ use crate::ids::{ElemId, KeyId, TxnId};
 use crate::intern::Interner;
 use crate::txn::expected::Expected;
 use crate::txn::fold::{Counts, Workload};
-use crate::txn::{Txns, report};
+use crate::txn::{Txns, mop, report};
 use history_core::{Budget, OpKind, Report, Value};
 
 /// A history on its way through the list-append checker.
@@ -64,7 +64,7 @@ impl Workload for ListAppendRun {
 
     const NAME: &'static str = "list-append";
     const MOPS: &'static str = "[:r key list] or [:append key value]";
-    const IDS_MAX: usize = Mop::IDS_MAX;
+    const IDS_MAX: usize = mop::IDS_MAX;
 
     #[inline]
     fn decode(&mut self, kind: OpKind, f: &str, key: Value<'_>, value: Value<'_>) -> Option<Mop> {
@@ -73,7 +73,7 @@ impl Workload for ListAppendRun {
         match f {
             "append" => {
                 let code = self.interner.code(value);
-                Some(Mop::append(key, self.states.elem_id(key, code)))
+                Some(Mop::write(key, self.states.elem_id(key, code)))
             }
             "r" => self.read(kind, key, value),
             _ => None,
@@ -85,14 +85,14 @@ impl Workload for ListAppendRun {
     }
 
     fn is_write(mop: Mop) -> bool {
-        matches!(mop.what(), What::Append(_))
+        matches!(mop.what(), What::Write(_))
     }
 
     /// Refuses what was appended before: without unique elements there is no version order.
     fn claim(&mut self, mops: &[Mop], completes: bool) -> Result<(), String> {
         let as_what = if completes { ElemFlags::COMPLETED } else { ElemFlags::INVOKED };
         for mop in mops {
-            let What::Append(id) = mop.what() else { continue };
+            let What::Write(id) = mop.what() else { continue };
             let elem = &mut self.states.elem[id.at()];
             if elem.flags.has(as_what) {
                 let (key, value) = self.names(id);
@@ -104,11 +104,11 @@ impl Workload for ListAppendRun {
     }
 
     fn is_completed(&self, mop: Mop) -> bool {
-        matches!(mop.what(), What::Append(elem) if self.states.elem[elem.at()].flags.has(ElemFlags::COMPLETED))
+        matches!(mop.what(), What::Write(elem) if self.states.elem[elem.at()].flags.has(ElemFlags::COMPLETED))
     }
 
     fn completed_by_another(&self, mop: Mop) -> Option<String> {
-        let What::Append(elem) = mop.what() else { return None };
+        let What::Write(elem) = mop.what() else { return None };
         let (key, value) = self.names(elem);
         Some(format!("{value} is appended to key {key}, and again by a completion"))
     }
@@ -117,7 +117,7 @@ impl Workload for ListAppendRun {
     #[inline]
     fn enter(&mut self, txn: TxnId, kind: OpKind, mops: &[Mop]) {
         for mop in mops {
-            let What::Append(elem) = mop.what() else { continue };
+            let What::Write(elem) = mop.what() else { continue };
             let elem = &mut self.states.elem[elem.at()];
             elem.writer = txn;
             if kind == OpKind::Fail {

@@ -75,7 +75,7 @@ impl Within {
         for (at, mop) in mops.iter().enumerate() {
             let slot = self.slot(mop.key);
             match mop.what() {
-                What::Append(elem) => self.append(slot, elem, at as u32, kind, txn, states, found),
+                What::Write(elem) => self.append(slot, elem, at as u32, kind, txn, states, found),
                 What::Read(state) if kind == OpKind::Ok => {
                     if sound && !self.agrees(slot, state, states) {
                         // Only the first: what follows may be its consequence.

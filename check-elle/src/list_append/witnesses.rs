@@ -132,7 +132,7 @@ impl Lists {
         let mop: Mop = self.txns.mops(txn)[mop as usize];
         match mop.what() {
             What::Read(state) => self.list(state),
-            What::Append(_) | What::Unseen => Datum::Nil,
+            What::Write(_) | What::Unseen => Datum::Nil,
         }
     }
 }

@@ -7,7 +7,7 @@ use super::mop::{Mop, What};
 use super::versions::{Flags, Versions};
 use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::ids::{TxnId, VersionId};
-use crate::txn::Txns;
+use crate::txn::{Txns, updates as lost_updates};
 
 /// What was found, each list in the order of the history.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ pub(crate) struct Found {
 /// Finds them all. O(micro-ops), and a sort of the transactions that wrote what they had read.
 pub(crate) fn find(versions: &Versions, txns: &Txns<Mop>, found: Found) -> Direct {
     let Found { internal, updates, future_reads } = found;
-    let mut direct = Direct { internal, future_reads, lost_updates: find_lost_updates(updates), ..Direct::default() };
+    let mut direct = Direct { internal, future_reads, lost_updates: lost_updates::lost(updates), ..Direct::default() };
     for txn in txns.ids() {
         for (at, mop) in txns.mops(txn).iter().enumerate() {
             // Only those that completed `ok` have reads of known versions.
@@ -55,12 +55,6 @@ pub(crate) fn find(versions: &Versions, txns: &Txns<Mop>, found: Found) -> Direc
         }
     }
     direct
-}
-
-fn find_lost_updates(mut updates: Vec<(VersionId, TxnId)>) -> Vec<(VersionId, Vec<TxnId>)> {
-    updates.sort_unstable();
-    let groups = updates.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1);
-    groups.map(|group| (group[0].0, group.iter().map(|(_, txn)| *txn).collect())).collect()
 }
 
 impl Direct {

@@ -9,7 +9,7 @@ use crate::ids::TxnId;
 use crate::intern::Interner;
 use crate::txn::expected::Expected;
 use crate::txn::fold::{Counts, Malformed, Workload};
-use crate::txn::{Txns, report};
+use crate::txn::{Txns, mop, report};
 use history_core::{Budget, OpKind, Report, Value};
 
 /// A history on its way through the rw-register checker.
@@ -65,7 +65,7 @@ impl Workload for RwRegisterRun {
 
     const NAME: &'static str = "rw-register";
     const MOPS: &'static str = "[:r key value], or [:w key value] of a value other than nil";
-    const IDS_MAX: usize = Mop::IDS_MAX;
+    const IDS_MAX: usize = mop::IDS_MAX;
 
     #[inline]
     fn decode(&mut self, kind: OpKind, f: &str, key: Value<'_>, value: Value<'_>) -> Option<Mop> {

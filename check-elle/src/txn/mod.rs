@@ -5,10 +5,12 @@ pub(crate) mod columns;
 pub(crate) mod crowd;
 pub(crate) mod expected;
 pub(crate) mod fold;
+pub(crate) mod mop;
 mod pictures;
 pub(crate) mod report;
 pub(crate) mod story;
 pub(crate) mod time;
+pub(crate) mod updates;
 
 pub(crate) use columns::Txns;
 

@@ -1,0 +1,65 @@
+//! A micro-op, packed into two words: its key, and what it wrote or read.
+
+use crate::ids::{Id, KeyId};
+use std::marker::PhantomData;
+
+/// What a micro-op does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What<W, R> {
+    Write(W),
+    Read(R),
+    /// A read of which nobody knows what it saw.
+    Unseen,
+}
+
+/// A micro-op that writes a `W` or reads an `R`, packed.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Mop<W, R> {
+    pub(crate) key: KeyId,
+    /// The id of what is written or read, and above it the bit that says which; or `UNSEEN`.
+    what: u32,
+    ids: PhantomData<(W, R)>,
+}
+
+/// Marks a write.
+const WRITE: u32 = 1 << 31;
+/// No id.
+const UNSEEN: u32 = WRITE - 1;
+
+/// Ids stay below this, so that they can be packed.
+pub(crate) const IDS_MAX: usize = UNSEEN as usize;
+
+impl<W, R> Clone for Mop<W, R> {
+    fn clone(&self) -> Mop<W, R> {
+        *self
+    }
+}
+
+impl<W, R> Copy for Mop<W, R> {}
+
+impl<W: Id, R: Id> Mop<W, R> {
+    #[inline]
+    pub(crate) fn write(key: KeyId, id: W) -> Mop<W, R> {
+        Mop { key, what: id.at() as u32 | WRITE, ids: PhantomData }
+    }
+
+    #[inline]
+    pub(crate) fn read(key: KeyId, id: R) -> Mop<W, R> {
+        Mop { key, what: id.at() as u32, ids: PhantomData }
+    }
+
+    pub(crate) fn unseen(key: KeyId) -> Mop<W, R> {
+        Mop { key, what: UNSEEN, ids: PhantomData }
+    }
+
+    #[inline]
+    pub(crate) fn what(self) -> What<W, R> {
+        if self.what & WRITE != 0 {
+            What::Write(W::new((self.what & !WRITE) as usize))
+        } else if self.what == UNSEEN {
+            What::Unseen
+        } else {
+            What::Read(R::new(self.what as usize))
+        }
+    }
+}
