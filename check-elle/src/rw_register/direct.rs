@@ -37,9 +37,8 @@ pub(crate) struct Found {
 pub(crate) fn find(versions: &Versions, txns: &Txns<Mop>, found: Found) -> Direct {
     let Found { internal, updates, future_reads } = found;
     let mut direct = Direct { internal, future_reads, lost_updates: lost_updates::lost(updates), ..Direct::default() };
-    for txn in txns.ids() {
+    for txn in txns.ids().filter(|txn| txns.is_ok(*txn)) {
         for (at, mop) in txns.mops(txn).iter().enumerate() {
-            // Only those that completed `ok` have reads of known versions.
             let What::Read(id) = mop.what() else { continue };
             let version = versions.version[id.at()];
             let case = (txn, at as u32);

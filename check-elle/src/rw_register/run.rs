@@ -78,8 +78,9 @@ impl Workload for RwRegisterRun {
                 let code = self.interner.code(value);
                 Some(Mop::write(key, self.versions.version_id(key, code)))
             }
-            // What did not complete `ok` saw nothing that anybody knows of.
-            ("r", _) if kind != OpKind::Ok => Some(Mop::unseen(key)),
+            // What failed or was only asked for saw nothing.
+            ("r", _) if matches!(kind, OpKind::Invoke | OpKind::Fail) => Some(Mop::unseen(key)),
+            ("r", Value::Nil) if kind == OpKind::Info => Some(Mop::unseen(key)),
             ("r", Value::Nil) => Some(Mop::read(key, self.versions.key[key.at()].initial)),
             ("r", value) => {
                 let code = self.interner.code(value);

@@ -105,7 +105,8 @@ impl Within {
         for (at, mop) in mops.iter().enumerate() {
             let (slot, is_first) = self.slot(mop.key);
             match mop.what() {
-                What::Read(version) => {
+                // What others say that they saw may not have been so.
+                What::Read(version) if kind == OpKind::Ok => {
                     if sound && slot.current != VersionId::NONE && slot.current != version {
                         // Only the first: what follows may be its consequence.
                         sound = false;
@@ -148,7 +149,7 @@ impl Within {
                         version.flags.add(Flags::FAILED);
                     }
                 }
-                What::Unseen => {}
+                What::Read(_) | What::Unseen => {}
             }
         }
         if kind != OpKind::Fail {
