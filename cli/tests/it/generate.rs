@@ -123,6 +123,26 @@ fn each_level_of_isolation_is_kept_and_the_next_is_not() {
 }
 
 #[test]
+fn registers_are_as_good_as_their_store() {
+    let sources = "--wfr-keys --sequential-keys --linearizable-keys";
+    for (bug, model, code) in [
+        ("none", "strict-serializable", 0),
+        ("stale-read", "serializable --wfr-keys", 0),
+        ("stale-read", "strict-serializable", 1),
+        ("lost-update", "snapshot-isolation", 1),
+        ("read-uncommitted", "read-committed", 1),
+        ("planted-G1c", "read-committed", 1),
+    ] {
+        let words = format!("gen rw-register --txns 500 --key-count 6 --bug {bug}");
+        let history = stdout(&histcheck(&words).assert().code(0));
+        // Sources hold only for a store that is strict serializable.
+        let sources = if model.contains("--") { "" } else { sources };
+        let verdict = histcheck(&format!("-m rw-register {sources} -c {model} -")).stdin(history).assert();
+        assert_eq!(verdict.get_output().status.code(), Some(code), "{bug} {model}");
+    }
+}
+
+#[test]
 fn a_bug_that_makes_no_sense_for_a_workload_is_refused() {
     let assert = histcheck("gen rw-register --bug reordered-append").assert().code(254).stdout_eq("");
     let said = "error: --bug: reordered-append makes no sense for rw-register; there are none, stale-read, ";
