@@ -85,7 +85,7 @@ impl Registers {
         let orders = |source: &&Source| match source {
             Source::WfrKeys => !from.wfr().is_empty(),
             Source::SequentialKeys => !from.sequential().is_empty(),
-            Source::LinearizableKeys => !from.linearizable(&from.spans(), |_| true).is_empty(),
+            Source::LinearizableKeys => from.orders_in_time(&from.spans()),
             Source::InitialState | Source::TransactionOrder => false,
         };
         let would: Vec<String> =

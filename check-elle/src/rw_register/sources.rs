@@ -180,6 +180,20 @@ impl Inference<'_> {
         (edges, gates)
     }
 
+    /// Whether real time orders any two versions. O(n log n).
+    pub(crate) fn orders_in_time(self, spans: &Spans) -> bool {
+        let mut all = Vec::new();
+        (0..self.versions.key.len()).map(KeyId::new).any(|key| {
+            self.versions_of(key, &mut all);
+            all.sort_unstable_by_key(|version| (spans.since[version.at()], *version));
+            // The first that is there, and the next for itself.
+            all.iter().any(|version| {
+                let first = all.iter().take(2).find(|other| *other != version);
+                first.is_some_and(|first| spans.since[first.at()] < spans.until[version.at()])
+            })
+        })
+    }
+
     /// The versions of a key that somebody had first or last, each once, in ascending order.
     fn versions_of(self, key: KeyId, versions: &mut Vec<VersionId>) {
         versions.clear();

@@ -71,8 +71,9 @@ pub(crate) fn hint(report: &Report) -> Option<String> {
     /// Names in the line.
     const NAMES_MAX: usize = 6;
     match report.verdict {
-        Verdict::Valid => report.notes.first().map(|note| format!("note: {note}")),
-        Verdict::Unknown => report.notes.first().map(|note| format!("unknown: {note}")),
+        Verdict::Valid | Verdict::Unknown if report.notes.is_empty() => None,
+        Verdict::Valid => Some(format!("note: {}", report.notes.join(" "))),
+        Verdict::Unknown => Some(format!("unknown: {}", report.notes.join(" "))),
         Verdict::Invalid => {
             let mut names: Vec<&str> = report.anomaly_types().collect();
             let count = match names.len() {
