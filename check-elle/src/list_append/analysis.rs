@@ -17,14 +17,12 @@ use crate::txn::report::Analysis;
 use crate::txn::story::{Named, Reason};
 use crate::txn::{TxnGraph, Txns};
 use history_core::{Artifact, Datum, Witness};
-use rustc_hash::FxHashMap;
 
 /// Elements of one list that a report shows, at the most.
 const SHOWN_ELEMS_MAX: usize = 4_096;
 
-/// Lists of one key that a page is made from, at the most, and readers of each.
-const SHOWN_LISTS_MAX: usize = 1_000;
-const SHOWN_READERS_MAX: usize = 8;
+/// Elements of all lists on a page, about.
+const PAGE_ELEMS_MAX: usize = 1_000_000;
 
 #[derive(Debug)]
 pub(crate) struct Lists {
@@ -169,11 +167,13 @@ impl Analysis for Lists {
         if !shown.contains(AnomalyType::INCOMPATIBLE_ORDER) {
             return Vec::new();
         }
-        let options = PlotOptions { title: String::new(), max_plot_bytes: bytes_max };
-        let keys = self.direct.incompatible.iter().take(max).map(|(key, _)| *key);
-        keys.map(|key| {
-            let (name, reads) = (self.key(key), self.reads_of(key));
-            let page = plot::incompatible_order_html(&name, &reads, &options);
+        let keys = self.direct.incompatible.iter().take(max);
+        keys.map(|(key, disagreeing)| {
+            let (name, (reads, count)) = (self.key(*key), self.reads_of(*key, disagreeing));
+            let left = count - reads.len();
+            let title =
+                if left > 0 { format!("{left} more reads of this key are not on this page.") } else { String::new() };
+            let page = plot::incompatible_order_html(&name, &reads, &PlotOptions { title, max_plot_bytes: bytes_max });
             let path = format!("incompatible-order/{}.html", name.to_string().replace('/', "_"));
             Artifact { path, content: page.into_bytes() }
         })
@@ -182,26 +182,34 @@ impl Analysis for Lists {
 }
 
 impl Lists {
-    /// The reads of a key: of each list the first ones.
-    fn reads_of(&self, key: KeyId) -> Vec<KeyRead> {
-        let mut seen: FxHashMap<StateId, usize> = FxHashMap::default();
-        let mut reads = Vec::new();
-        for txn in self.txns.ids() {
-            for mop in self.txns.mops(txn).iter().filter(|mop| mop.key == key) {
-                let What::Read(state) = mop.what() else { continue };
-                let times = seen.entry(state).or_default();
-                *times += 1;
-                if *times > SHOWN_READERS_MAX || seen.len() > SHOWN_LISTS_MAX {
-                    continue;
-                }
-                let list = match self.list(state) {
-                    Datum::Vector(list) => list,
-                    _ => Vec::new(),
-                };
-                let (index, process, kind) = (self.txns.index(txn), self.txns.process(txn), self.txns.kind(txn));
-                reads.push(KeyRead { index, process, kind, list });
+    /// The reads of a key, two that disagree first, and how many there are. Of very many or long ones only the first.
+    fn reads_of(&self, key: KeyId, disagreeing: &[(TxnId, u32); 2]) -> (Vec<KeyRead>, usize) {
+        let (mut reads, mut count, mut elems) = (Vec::new(), 0, 0);
+        let mut add = |txn: TxnId, state: StateId| {
+            let list: Vec<Datum> = self.states.elems(state).into_iter().map(|elem| self.elem(elem)).collect();
+            elems += list.len();
+            let (index, process, kind) = (self.txns.index(txn), self.txns.process(txn), self.txns.kind(txn));
+            reads.push(KeyRead { index, process, kind, list });
+            elems <= PAGE_ELEMS_MAX
+        };
+        let mut more = true;
+        for (txn, at) in disagreeing {
+            if let What::Read(state) = self.txns.mops(*txn)[*at as usize].what() {
+                more = add(*txn, state);
             }
         }
-        reads
+        for txn in self.txns.ids() {
+            for (at, mop) in self.txns.mops(txn).iter().enumerate() {
+                let What::Read(state) = mop.what() else { continue };
+                if mop.key != key {
+                    continue;
+                }
+                count += 1;
+                if more && !disagreeing.contains(&(txn, at as u32)) {
+                    more = add(txn, state);
+                }
+            }
+        }
+        (reads, count)
     }
 }

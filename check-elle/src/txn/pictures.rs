@@ -38,7 +38,7 @@ pub(crate) fn of_components<A: Analysis>(
         let svg = if txns.len() > plot::TXNS_MAX {
             Err(TooLarge::Txns { count: txns.len() })
         } else {
-            let (ops, steps) = component(analysis, graph, txns);
+            let (ops, steps) = component(analysis, &graph.induced(nodes), txns);
             plot::svg(&ops, &steps, &PlotOptions { title, max_plot_bytes })
         };
         pictures.push(artifact(format!("sccs/{at}"), svg));
@@ -53,19 +53,19 @@ fn artifact(path: String, svg: Result<String, TooLarge>) -> Artifact {
     }
 }
 
-/// Transactions and all relations between them.
-fn component<A: Analysis>(analysis: &A, graph: &Graph, txns: &[u32]) -> (Vec<WitnessOp>, Vec<Step>) {
-    let place = |txn: u32| txns.binary_search(&txn).ok();
+/// Transactions and all relations between them. `part` is the graph between them, where they are the first nodes: outside
+/// of it no gate leads back to any of them.
+fn component<A: Analysis>(analysis: &A, part: &Graph, txns: &[u32]) -> (Vec<WitnessOp>, Vec<Step>) {
     let mut relations: Vec<(usize, usize, Relation)> = Vec::new();
-    for (from, txn) in txns.iter().enumerate() {
-        let inside = graph.steps_of(*txn).into_iter().filter_map(|(to, relation)| Some((from, place(to)?, relation)));
+    for from in 0..txns.len() {
         // The strongest relation of what two transactions wrote and read stands for the others.
         let mut last = None;
-        relations.extend(inside.filter(|(_, to, relation)| {
-            let weaker = relation.is_data() && last == Some(*to);
-            last = Some(*to);
-            !weaker
-        }));
+        for (to, relation) in part.steps_of(from as u32) {
+            if !(relation.is_data() && last == Some(to)) {
+                relations.push((from, to as usize, relation));
+            }
+            last = Some(to);
+        }
     }
     let realtime = |a: usize, b: usize| relations.contains(&(a, b, Relation::Realtime));
     let follows = |a: usize, b: usize| (0..txns.len()).any(|between| realtime(a, between) && realtime(between, b));
