@@ -12,7 +12,6 @@ pub mod cycle_spec;
 mod cycles;
 mod graph;
 mod ids;
-mod intern;
 mod keyed;
 pub mod lattice;
 pub mod list_append;

@@ -47,6 +47,7 @@ mod error;
 mod files;
 mod history;
 mod index;
+mod intern;
 mod op;
 mod options;
 mod pairing;
@@ -69,6 +70,7 @@ pub use error::{ErrorKind, HistoryError, Position, Snippet};
 #[cfg(feature = "files")]
 pub use files::{FileWriter, create, open};
 pub use history::History;
+pub use intern::Interner;
 pub use op::{Fields, Op, OpKind, Pair, Process};
 pub use options::{OptionError, OptionKind, OptionSpec, Options};
 pub use pairing::Pairing;

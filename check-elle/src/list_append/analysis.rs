@@ -10,13 +10,12 @@ use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::Suffix;
 use crate::graph::Relation;
 use crate::ids::{ElemId, KeyId, StateId, TxnId};
-use crate::intern::Interner;
 use crate::parallel;
 use crate::plot::{self, KeyRead, PlotOptions};
 use crate::txn::report::Analysis;
 use crate::txn::story::{Named, Reason};
 use crate::txn::{TxnGraph, Txns};
-use history_core::{Artifact, Datum, Witness};
+use history_core::{Artifact, Datum, Interner, Witness};
 
 /// Elements of one list that a report shows, at the most.
 const SHOWN_ELEMS_MAX: usize = 4_096;

@@ -5,11 +5,10 @@ use super::mop::{Mop, What};
 use super::states::{ElemFlags, States};
 use super::within::{Findings, Within};
 use crate::ids::{ElemId, KeyId, TxnId};
-use crate::intern::Interner;
 use crate::txn::expected::Expected;
 use crate::txn::fold::{Counts, Workload};
 use crate::txn::{Txns, mop, report};
-use history_core::{Budget, OpKind, Report, Value};
+use history_core::{Budget, Interner, OpKind, Report, Value};
 
 /// A history on its way through the list-append checker.
 pub(crate) struct ListAppendRun {

@@ -11,12 +11,11 @@ use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::Suffix;
 use crate::graph::Relation;
 use crate::ids::{KeyId, TxnId, VersionId};
-use crate::intern::Interner;
 use crate::parallel;
 use crate::txn::report::Analysis;
 use crate::txn::story::{Named, Reason};
 use crate::txn::{TxnGraph, Txns};
-use history_core::{Datum, Witness};
+use history_core::{Datum, Interner, Witness};
 
 #[derive(Debug)]
 pub(crate) struct Registers {

@@ -6,11 +6,10 @@ use super::sources::Sources;
 use super::versions::{Flags, Versions};
 use super::within::{Findings, Repeated, Within};
 use crate::ids::TxnId;
-use crate::intern::Interner;
 use crate::txn::expected::Expected;
 use crate::txn::fold::{Counts, Malformed, Workload};
 use crate::txn::{Txns, mop, report};
-use history_core::{Budget, OpKind, Report, Value};
+use history_core::{Budget, Interner, OpKind, Report, Value};
 
 /// A history on its way through the rw-register checker.
 pub(crate) struct RwRegisterRun {

@@ -1,28 +1,43 @@
-//! Codes: every key and element of a history as one `i64`, so that lists are compared as slices of integers.
+//! Codes: every value of a history as one `i64`, so that lists are compared as slices of integers.
 
-use history_core::{Datum, Seq, Value};
+use crate::{Datum, Seq, Value};
 use rustc_hash::FxHashMap;
 
 /// Codes below this stand for values other than small integers; the rest are the integers themselves. Readers give
 /// integers as slices only below 2^62 in magnitude, so such a slice is already a slice of codes.
 const NAMED_BELOW: i64 = -(1 << 62);
 
-/// Gives each value its code, and each code its value back.
+/// Gives each value its code, a number, and each code its value back.
 ///
 /// Two values get one code exactly if they are equal as EDN has it: a list equals a vector of the same elements, and the
-/// order in a set or map does not matter.
-#[derive(Debug, Default)]
-pub(crate) struct Interner {
+/// order in a set or map does not matter. A small integer is its own code.
+///
+/// ```
+/// use history_core::{Datum, History, Interner};
+///
+/// let history = History::parse("{:process 0, :type :ok, :f :write, :value 3} {:process 1, :type :ok, :f :write, :value :x}")?;
+/// let mut interner = Interner::default();
+/// assert_eq!(interner.code(history.op(0).value), 3);
+/// let code = interner.code(history.op(1).value);
+/// assert_eq!(interner.datum(code), Datum::keyword("x"));
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Interner {
     codes: FxHashMap<String, i64>,
     named: Vec<Datum>,
 }
 
 impl Interner {
+    /// The code of nil.
+    pub const NIL: i64 = NAMED_BELOW - 1;
+
     /// The code of a value. O(1) for small integers, O(size) for others.
     #[inline]
-    pub(crate) fn code(&mut self, value: Value<'_>) -> i64 {
+    pub fn code(&mut self, value: Value<'_>) -> i64 {
         match value {
             Value::Int(i) if i >= NAMED_BELOW => i,
+            Value::Nil => Interner::NIL,
             _ => self.name(value),
         }
     }
@@ -40,13 +55,21 @@ impl Interner {
     }
 
     /// The value of a code.
-    pub(crate) fn datum(&self, code: i64) -> Datum {
-        if code >= NAMED_BELOW { Datum::Int(code) } else { self.named[code.abs_diff(i64::MIN) as usize].clone() }
+    ///
+    /// # Panics
+    ///
+    /// If this interner did not give the code.
+    pub fn datum(&self, code: i64) -> Datum {
+        match code {
+            NAMED_BELOW.. => Datum::Int(code),
+            Interner::NIL => Datum::Nil,
+            _ => self.named[code.abs_diff(i64::MIN) as usize].clone(),
+        }
     }
 
     /// The codes of a list's elements: the list itself where it is integers, else made in `scratch`.
     #[inline]
-    pub(crate) fn codes<'a>(&mut self, list: Seq<'a>, scratch: &'a mut Vec<i64>) -> &'a [i64] {
+    pub fn codes<'a>(&mut self, list: Seq<'a>, scratch: &'a mut Vec<i64>) -> &'a [i64] {
         if let Some(ints) = list.as_ints() {
             return ints;
         }
@@ -80,7 +103,7 @@ fn canonical(value: Value<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use history_core::History;
+    use crate::History;
 
     fn codes(values: &str) -> Vec<i64> {
         let history = History::parse(&format!("{{:type :ok, :value [:x {values}]}}")).unwrap();
@@ -97,6 +120,11 @@ mod tests {
     #[test]
     fn small_integers_are_their_own_codes() {
         assert_eq!(codes("0 -7 4611686018427387904"), [0, -7, 1 << 62]);
+    }
+
+    #[test]
+    fn nil_has_a_code_of_its_own() {
+        assert_eq!(codes("nil -4611686018427387905"), [Interner::NIL, i64::MIN]);
     }
 
     #[test]
