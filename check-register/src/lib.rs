@@ -1,3 +1,16 @@
 //! Linearizability: versioned registers in linear time, and any model.
-//!
-//! Nothing is here yet.
+
+mod explain;
+mod history;
+mod ids;
+mod judge;
+mod model;
+pub mod models;
+mod parallel;
+mod search;
+
+pub use history::Operation;
+pub use judge::{Answer, End, Engine, Outcome, PartAnswer, Refusal, Settings, check, check_with};
+pub use model::{Access, Model};
+pub use search::Reason;
+pub use search::distinct::Conflict;

@@ -1,0 +1,212 @@
+//! Operations of a history as columns.
+
+use crate::Model;
+use crate::ids::{ClassId, OpId};
+use crate::search::part::{Event, Part, RawEvent};
+use hashbrown::HashTable;
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
+
+/// An operation with its result, and when it was in flight.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Operation<O> {
+    /// Who did it.
+    pub process: i64,
+    /// What was done.
+    pub op: O,
+    /// When it was called; on the clock of all others. Any unit will do.
+    pub call: u64,
+    /// When it returned, not before the call; `None` if it never did: it may then have happened at any time since, or
+    /// never. An operation that was called as another returned was in flight with it.
+    pub ret: Option<u64>,
+}
+
+impl<O> Operation<O> {
+    /// An operation that returned.
+    pub fn new(process: i64, op: O, call: u64, ret: u64) -> Operation<O> {
+        Operation { process, op, call, ret: Some(ret) }
+    }
+
+    /// An operation that never returned.
+    pub fn crashed(process: i64, op: O, call: u64) -> Operation<O> {
+        Operation { process, op, call, ret: None }
+    }
+}
+
+/// What the search needs of a history. Operations are numbered in the order of their calls.
+#[derive(Debug)]
+pub(crate) struct Columns<O> {
+    /// What operations do; equal ones once.
+    pub(crate) classes: Vec<O>,
+    ids: HashTable<ClassId>,
+    /// By operation: its class; `NONE` for those that say nothing.
+    class_of: Vec<u32>,
+    /// By operation.
+    returns: Vec<bool>,
+    /// Calls and returns.
+    events: Vec<Event>,
+}
+
+const NONE: u32 = u32::MAX;
+
+fn hash(op: &impl Hash) -> u64 {
+    let mut hasher = FxHasher::default();
+    op.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl<O: Eq + Hash> Columns<O> {
+    /// As many operations fit.
+    pub(crate) const OPS_MAX: usize = 1 << 30;
+
+    pub(crate) fn new() -> Columns<O> {
+        Columns {
+            classes: Vec::new(),
+            ids: HashTable::new(),
+            class_of: Vec::new(),
+            returns: Vec::new(),
+            events: Vec::new(),
+        }
+    }
+
+    /// How many operations there are.
+    pub(crate) fn len(&self) -> usize {
+        self.class_of.len()
+    }
+
+    /// Some operation is called. As long as it is not said what it does, it does nothing.
+    #[inline]
+    pub(crate) fn call(&mut self) -> OpId {
+        let id = OpId::new(self.class_of.len());
+        self.class_of.push(NONE);
+        self.returns.push(false);
+        self.events.push(Event::call(id.at()));
+        id
+    }
+
+    /// An operation returns.
+    #[inline]
+    pub(crate) fn ret(&mut self, id: OpId) {
+        self.returns[id.at()] = true;
+        self.events.push(Event::ret(id.at()));
+    }
+
+    /// Says what an operation does.
+    pub(crate) fn set(&mut self, id: OpId, op: O) {
+        let Columns { classes, ids, .. } = self;
+        let found = ids.entry(hash(&op), |id| classes[id.at()] == op, |id| hash(&classes[id.at()]));
+        let class = *found.or_insert(ClassId::new(classes.len())).get();
+        if class.at() == classes.len() {
+            classes.push(op);
+        }
+        self.class_of[id.at()] = class.at() as u32;
+    }
+
+    /// What an operation does, if it does anything.
+    pub(crate) fn op(&self, id: OpId) -> Option<&O> {
+        self.classes.get(self.class_of[id.at()] as usize)
+    }
+
+    /// The events of each part; parts in the order in which the history first calls upon them.
+    pub(crate) fn by_part<M: Model<Op = O>>(&self, model: &M) -> Parts<'_, O> {
+        let class = |event: &Event| self.class_of[event.op()] as usize;
+        let (names, part_of) = self.parts(model);
+        let mut starts = vec![0; names.len() + 1];
+        for event in &self.events {
+            if let Some(part) = part_of.get(class(event)) {
+                starts[*part as usize + 1] += 1;
+            }
+        }
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let mut ends = starts.clone();
+        let mut events = vec![Event::call(0); starts[names.len()]];
+        for event in &self.events {
+            if let Some(part) = part_of.get(class(event)) {
+                let end = &mut ends[*part as usize];
+                events[*end] = *event;
+                *end += 1;
+            }
+        }
+        Parts { columns: self, names, starts, events }
+    }
+
+    /// The parts, in the order in which the history first calls upon them, and of each class its part.
+    fn parts<M: Model<Op = O>>(&self, model: &M) -> (Vec<Option<u64>>, Vec<u32>) {
+        let named: Option<Vec<u64>> = self.classes.iter().map(|op| model.part(op)).collect();
+        let Some(named) = named else { return (vec![None], vec![0; self.classes.len()]) };
+        let mut names = Vec::new();
+        let mut ids: FxHashMap<u64, u32> = FxHashMap::default();
+        let mut part_of = vec![NONE; self.classes.len()];
+        // Not every class that was set is still in use.
+        for class in &self.class_of {
+            let Some(part) = part_of.get_mut(*class as usize) else { continue };
+            if *part == NONE {
+                let name = named[*class as usize];
+                *part = *ids.entry(name).or_insert_with(|| {
+                    names.push(Some(name));
+                    names.len() as u32 - 1
+                });
+            }
+        }
+        (names, part_of)
+    }
+}
+
+/// The events of a history, part by part.
+pub(crate) struct Parts<'c, O> {
+    columns: &'c Columns<O>,
+    /// What each part is about; `None` for the whole object.
+    pub(crate) names: Vec<Option<u64>>,
+    /// By part, where its events begin; its last entry is `events.len()`.
+    starts: Vec<usize>,
+    events: Vec<Event>,
+}
+
+impl<O> Parts<'_, O> {
+    pub(crate) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// A part, made for the search.
+    pub(crate) fn get(&self, at: usize) -> Part {
+        let Columns { class_of, returns, .. } = self.columns;
+        Part::new(self.events[self.starts[at]..self.starts[at + 1]].iter().map(|event| RawEvent {
+            id: OpId::new(event.op()),
+            class: ClassId::new(class_of[event.op()] as usize),
+            is_return: event.is_return(),
+            returns: returns[event.op()],
+        }))
+    }
+}
+
+/// The columns of operations that are at hand, and of each of their operations its position there. O(n log n).
+pub(crate) fn columns<M: Model>(model: &M, operations: &[Operation<M::Op>]) -> (Columns<M::Op>, Vec<usize>) {
+    // At one time calls come before returns: then what meets was in flight together.
+    let mut events: Vec<(u64, bool, usize)> = Vec::with_capacity(2 * operations.len());
+    for (at, operation) in operations.iter().enumerate() {
+        events.push((operation.call, false, at));
+        // Nothing returns before it is called.
+        events.extend(operation.ret.map(|ret| (ret.max(operation.call), true, at)));
+    }
+    events.sort_unstable();
+    let mut columns = Columns::new();
+    let mut ids = vec![None; operations.len()];
+    let mut positions = Vec::with_capacity(operations.len());
+    for (_, is_return, at) in events {
+        let operation = &operations[at];
+        match ids[at] {
+            Some(id) if is_return => columns.ret(id),
+            _ => {
+                let id = columns.call();
+                ids[at] = Some(id);
+                positions.push(at);
+                if operation.ret.is_some() || !model.reads_only(&operation.op) {
+                    columns.set(id, operation.op.clone());
+                }
+            }
+        }
+    }
+    (columns, positions)
+}

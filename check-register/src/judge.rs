@@ -1,0 +1,213 @@
+//! From operations to an answer: part by part, each decided on its own.
+
+use crate::explain::find_evidence;
+use crate::history::{self, Columns, Operation};
+use crate::ids::ClassId;
+use crate::search::transitions::Transitions;
+use crate::search::{Decision, Limits, Question, visible};
+use crate::{Conflict, Model, Reason, parallel};
+use history_core::{Budget, Verdict};
+
+/// How to search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// Which engine.
+    pub engine: Engine,
+    /// Configurations that an engine may hold at one time. When all engines hold so many the answer is unknown.
+    pub configurations_max: usize,
+}
+
+impl Default for Settings {
+    /// All engines; ten million configurations, which take about half a gigabyte.
+    fn default() -> Settings {
+        Settings { engine: Engine::Portfolio, configurations_max: 10_000_000 }
+    }
+}
+
+/// An engine: a way to search for a linearization. All give the same verdicts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Engine {
+    /// All of them, in turns; the first answer wins.
+    Portfolio,
+    /// Just-in-time linearization: all configurations at once, from event to event.
+    JustInTime,
+    /// Wing and Gong's search with Lowe's memoisation: depth first.
+    WingGong,
+}
+
+/// What was found out about a history.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Answer {
+    /// The parts of the object, in the order in which operations were called on them; one if the object has no parts.
+    pub parts: Vec<PartAnswer>,
+}
+
+/// What was found out about a part of the object.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PartAnswer {
+    /// Which part; `None` if it is the whole object.
+    pub part: Option<String>,
+    /// What was found out.
+    pub outcome: Outcome,
+}
+
+/// Whether operations are linearizable. Operations are given by their positions in the list that was checked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// They are: the model admits them in this order, which holds all that returned and, of the others, those that it makes use
+    /// of.
+    Linearizable(Vec<usize>),
+    /// They are not.
+    Refused(Refusal),
+    /// It could not be found out.
+    Unknown(Reason),
+}
+
+/// Why operations are not linearizable.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refusal {
+    /// The operation that cannot be placed: up to its return there is no linearization.
+    pub op: usize,
+    /// Whether there is one of all that comes before that return, so that this is the first such operation. It is not known
+    /// only where crashed operations make the search too long.
+    pub is_first: bool,
+    /// The operation that returned last before that, and could be placed.
+    pub last: Option<usize>,
+    /// What the history could have come to by then, each state once, with a linearization that leads to it: of all that
+    /// had returned, and of some that had not. From none of them can the operation be placed. Empty where the search took too
+    /// long.
+    pub ends: Vec<End>,
+    /// Further states that are not listed.
+    pub more_ends: usize,
+    /// For a register of distinct writes, operations that contradict each other.
+    pub conflict: Option<Conflict>,
+}
+
+/// A state that a history could have come to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct End {
+    /// The state, as the model describes it.
+    pub state: String,
+    /// A linearization that leads to it.
+    pub order: Vec<usize>,
+}
+
+impl Answer {
+    /// The verdict on all parts.
+    pub fn verdict(&self) -> Verdict {
+        self.parts.iter().map(|part| part.outcome.verdict()).fold(Verdict::Valid, Verdict::and)
+    }
+}
+
+impl Outcome {
+    /// The verdict.
+    pub fn verdict(&self) -> Verdict {
+        match self {
+            Outcome::Linearizable(_) => Verdict::Valid,
+            Outcome::Refused(_) => Verdict::Invalid,
+            Outcome::Unknown(_) => Verdict::Unknown,
+        }
+    }
+}
+
+/// Whether a history is linearizable to a model.
+///
+/// The budget's states are steps of the model. Takes time linear in the history where little is in flight at one time, and at
+/// worst exponential in what is; memory follows what is in flight, and 50 bytes an operation.
+///
+/// ```
+/// use check_register::models::{PlainRegister, RegisterOp};
+/// use check_register::{Operation, Outcome, check};
+/// use history_core::{Budget, Verdict};
+///
+/// // A read that began after 2 was written, and found 1.
+/// let stale = [
+///     Operation::new(0, RegisterOp::Write(1), 0, 10),
+///     Operation::new(0, RegisterOp::Write(2), 20, 30),
+///     Operation::new(1, RegisterOp::Read(1), 40, 50),
+/// ];
+/// let answer = check(&PlainRegister::default(), &stale, &Budget::default());
+/// assert_eq!(answer.verdict(), Verdict::Invalid);
+/// let Outcome::Refused(refusal) = &answer.parts[0].outcome else { panic!() };
+/// assert_eq!(refusal.op, 2);
+/// assert_eq!(refusal.ends[0].state, "2");
+/// ```
+pub fn check<M: Model>(model: &M, operations: &[Operation<M::Op>], budget: &Budget) -> Answer {
+    check_with(model, operations, Settings::default(), budget)
+}
+
+/// The same, searching as `settings` say.
+pub fn check_with<M: Model>(model: &M, operations: &[Operation<M::Op>], settings: Settings, budget: &Budget) -> Answer {
+    let (columns, positions) = history::columns(model, operations);
+    judge(model, &columns, settings, budget).map(|id| positions[id])
+}
+
+/// What was found out about columns; operations are given by their ids.
+pub(crate) fn judge<M: Model>(model: &M, columns: &Columns<M::Op>, settings: Settings, budget: &Budget) -> Answer {
+    let parts = columns.by_part(model);
+    let reads_only: Vec<bool> = columns.classes.iter().map(|op| model.reads_only(op)).collect();
+    let access = |class: ClassId| model.access(&columns.classes[class.at()]);
+    let new_transitions = || Transitions::new(model, &columns.classes, budget);
+    let outcomes = parallel::map_with(
+        columns.len() > parallel::WORTH_OPS,
+        parts.len(),
+        || (new_transitions(), Limits::new(budget, settings.configurations_max)),
+        |(transitions, limits), at| {
+            let mut part = parts.get(at);
+            if !part.crashed.is_empty() {
+                part.crashed_until = visible::until(&part, model, &columns.classes);
+            }
+            let mut question = Question {
+                part: &part,
+                transitions,
+                more_transitions: &new_transitions,
+                reads_only: &reads_only,
+                access: &access,
+                initial: model.initial_access(),
+                limits,
+                engine: settings.engine,
+            };
+            let of_part = |op: u32| part.ids[op as usize].at();
+            match question.decide() {
+                Decision::Linearizable(order) => Outcome::Linearizable(order.into_iter().map(of_part).collect()),
+                Decision::Unknown(reason) => Outcome::Unknown(reason),
+                Decision::Refused(refused) => {
+                    let evidence = find_evidence(&part, &refused, transitions, &reads_only);
+                    let end = |(state, order): (String, Vec<u32>)| End {
+                        state,
+                        order: order.into_iter().map(of_part).collect(),
+                    };
+                    Outcome::Refused(Refusal {
+                        op: of_part(evidence.op),
+                        is_first: refused.is_first,
+                        last: evidence.last.map(of_part),
+                        ends: evidence.ends.into_iter().map(end).collect(),
+                        more_ends: evidence.more_ends,
+                        conflict: refused.conflict.map(|conflict| conflict.map(&of_part)),
+                    })
+                }
+            }
+        },
+    );
+    let described = parts.names.iter().map(|name| name.map(|name| model.describe_part(name)));
+    Answer { parts: described.zip(outcomes).map(|(part, outcome)| PartAnswer { part, outcome }).collect() }
+}
+
+impl Answer {
+    /// The same with other numbers for operations.
+    fn map(mut self, f: impl Fn(usize) -> usize) -> Answer {
+        for part in &mut self.parts {
+            match &mut part.outcome {
+                Outcome::Linearizable(order) => order.iter_mut().for_each(|op| *op = f(*op)),
+                Outcome::Refused(refusal) => {
+                    refusal.op = f(refusal.op);
+                    refusal.last = refusal.last.map(&f);
+                    refusal.conflict = refusal.conflict.map(|conflict| conflict.map(&f));
+                    refusal.ends.iter_mut().flat_map(|end| &mut end.order).for_each(|op| *op = f(*op));
+                }
+                Outcome::Unknown(_) => {}
+            }
+        }
+        self
+    }
+}

@@ -1,0 +1,81 @@
+//! A counter: added to, and read.
+
+use super::spec::{Spec, bad_value, unknown_op};
+use crate::Model;
+use history_core::{Budget, Op, OpKind, Value};
+
+/// A counter. It starts with 0.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counter {
+    /// What it starts with.
+    pub initial: i64,
+}
+
+/// An operation on a [`Counter`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum CounterOp {
+    /// It added this, which may be negative.
+    Add(i64),
+    /// It returned this.
+    Read(i64),
+}
+
+impl Model for Counter {
+    /// Wider than what is added, so that nothing overflows.
+    type State = i128;
+    type Op = CounterOp;
+    type Next = Option<i128>;
+
+    fn init(&self) -> i128 {
+        self.initial.into()
+    }
+
+    fn step(&self, state: &i128, op: &CounterOp, _: &Budget) -> Option<i128> {
+        match *op {
+            CounterOp::Add(amount) => Some(state + i128::from(amount)),
+            CounterOp::Read(value) => (*state == i128::from(value)).then_some(*state),
+        }
+    }
+
+    fn reads_only(&self, op: &CounterOp) -> bool {
+        matches!(op, CounterOp::Read(_))
+    }
+
+    fn may_see(&self, op: &CounterOp, _: &CounterOp) -> bool {
+        matches!(op, CounterOp::Read(_))
+    }
+
+    fn describe_op(&self, op: &CounterOp) -> String {
+        match op {
+            CounterOp::Add(amount) => format!("add of {amount}"),
+            CounterOp::Read(value) => format!("read of {value}"),
+        }
+    }
+}
+
+impl Spec for Counter {
+    const NAME: &'static str = "linearizable-counter";
+    const SUMMARY: &'static str = "Linearizability of a counter with add and read.";
+    const OPS: &'static str = ":add integer, :read integer";
+    const INITIAL: &'static str = "an integer; 0 if not given";
+
+    fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
+        self.initial = value.as_int().ok_or_else(|| format!("{value} is no integer"))?;
+        Ok(())
+    }
+
+    fn decode(&mut self, op: &Op<'_>, invoked: Option<&CounterOp>) -> Result<Option<CounterOp>, String> {
+        if op.value.is_nil()
+            && let Some(invoked) = invoked
+        {
+            return Ok(Some(*invoked));
+        }
+        let integer = || op.value.as_int().ok_or_else(|| bad_value(op, "an integer"));
+        match op.f {
+            Some("read") if op.kind != OpKind::Ok || op.value.is_nil() => Ok(None),
+            Some("read") => Ok(Some(CounterOp::Read(integer()?))),
+            Some("add") => Ok(Some(CounterOp::Add(integer()?))),
+            _ => Err(unknown_op::<Self>(op)),
+        }
+    }
+}

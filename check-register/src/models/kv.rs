@@ -1,0 +1,132 @@
+//! A map from keys to strings: got, put and appended to.
+
+use super::spec::{Spec, unknown_op};
+use crate::Model;
+use history_core::{Budget, Interner, Op, OpKind, Value};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// A map from keys to strings. A key that is not there holds the empty string. Each key is a part of its own.
+#[derive(Clone, Debug, Default)]
+pub struct Kv {
+    keys: Interner,
+    initial: FxHashMap<i64, Arc<str>>,
+}
+
+/// An operation on a [`Kv`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct KvOp {
+    /// The key, as the code of an [`Interner`].
+    pub key: i64,
+    /// What was done to it.
+    pub action: KvAction,
+}
+
+/// What a [`KvOp`] does to its key.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum KvAction {
+    /// It found this string.
+    Get(Arc<str>),
+    /// It put this string in place of what was there.
+    Put(Arc<str>),
+    /// It put this string behind what was there.
+    Append(Arc<str>),
+}
+
+impl Model for Kv {
+    /// What a key holds; `None` as long as nobody has touched it.
+    type State = Option<Arc<str>>;
+    type Op = KvOp;
+    type Next = Option<Option<Arc<str>>>;
+
+    fn init(&self) -> Self::State {
+        None
+    }
+
+    fn step(&self, state: &Self::State, op: &KvOp, _: &Budget) -> Self::Next {
+        let initial = || self.initial.get(&op.key).map_or("", |held| held);
+        let held = state.as_deref().unwrap_or_else(initial);
+        match &op.action {
+            KvAction::Get(found) => (**found == *held).then(|| state.clone()),
+            KvAction::Put(put) => Some(Some(put.clone())),
+            KvAction::Append(more) => Some(Some([held, more].concat().into())),
+        }
+    }
+
+    fn reads_only(&self, op: &KvOp) -> bool {
+        matches!(op.action, KvAction::Get(_))
+    }
+
+    fn may_see(&self, op: &KvOp, other: &KvOp) -> bool {
+        match (&op.action, &other.action) {
+            // Nothing goes away without a put, which wipes out whatever was there.
+            (KvAction::Get(found), KvAction::Append(text)) => found.contains(&**text),
+            (KvAction::Get(found), KvAction::Put(text)) => found.starts_with(&**text),
+            _ => false,
+        }
+    }
+
+    fn part(&self, op: &KvOp) -> Option<u64> {
+        Some(op.key.cast_unsigned())
+    }
+
+    fn describe_op(&self, op: &KvOp) -> String {
+        match &op.action {
+            KvAction::Get(found) => format!("get of {found:?}"),
+            KvAction::Put(put) => format!("put of {put:?}"),
+            KvAction::Append(more) => format!("append of {more:?}"),
+        }
+    }
+
+    fn describe_state(&self, state: &Self::State) -> String {
+        match state {
+            Some(held) => format!("{held:?}"),
+            None if self.initial.is_empty() => "\"\"".into(),
+            None => "what it was at first".into(),
+        }
+    }
+
+    fn describe_part(&self, part: u64) -> String {
+        format!("key {}", self.keys.datum(part.cast_signed()))
+    }
+}
+
+/// A value as the string that it stands for.
+fn string(value: Value<'_>) -> Arc<str> {
+    match value {
+        Value::Nil => "".into(),
+        Value::Str(text) => text.into(),
+        other => other.to_string().into(),
+    }
+}
+
+impl Spec for Kv {
+    const NAME: &'static str = "kv";
+    const SUMMARY: &'static str = "Linearizability of a map from keys to strings with get, put and append.";
+    const OPS: &'static str = ":get, :put and :append of a string by :key";
+    const INITIAL: &'static str = "a map from key to string; all empty if not given";
+
+    fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
+        let Value::Map(entries) = value else { return Err(format!("{value} is no map from key to string")) };
+        self.initial = entries.iter().map(|(key, value)| (self.keys.code(key), string(value))).collect();
+        Ok(())
+    }
+
+    fn decode(&mut self, op: &Op<'_>, invoked: Option<&KvOp>) -> Result<Option<KvOp>, String> {
+        let key = match (op.extra.get("key"), invoked) {
+            (Some(key), _) => self.keys.code(key),
+            (None, Some(invoked)) => invoked.key,
+            (None, None) => return Err("the op has no :key".into()),
+        };
+        let action = match op.f {
+            // It may have found anything, so it says nothing until it completes.
+            Some("get") if op.kind != OpKind::Ok => KvAction::Get("".into()),
+            Some("get") => KvAction::Get(string(op.value)),
+            Some("put" | "append") if op.value.is_nil() && invoked.is_some() => return Ok(invoked.cloned()),
+            Some("put") => KvAction::Put(string(op.value)),
+            Some("append") => KvAction::Append(string(op.value)),
+            _ => return Err(unknown_op::<Self>(op)),
+        };
+        Ok(Some(KvOp { key, action }))
+    }
+}

@@ -1,0 +1,158 @@
+//! Locks: held by one at a time.
+
+use super::spec::{Spec, unknown_op};
+use crate::Model;
+use history_core::{Budget, Interner, Op, Process, Value};
+
+/// A mutex that anyone may release. It is free at first.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mutex {
+    /// Whether it is held at the start.
+    pub held: bool,
+}
+
+/// An operation on a lock.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum LockOp {
+    /// The lock was taken by this owner.
+    Acquire(i64),
+    /// It was given back by this owner.
+    Release(i64),
+}
+
+impl Model for Mutex {
+    type State = bool;
+    type Op = LockOp;
+    type Next = Option<bool>;
+
+    fn init(&self) -> bool {
+        self.held
+    }
+
+    fn step(&self, held: &bool, op: &LockOp, _: &Budget) -> Option<bool> {
+        match op {
+            LockOp::Acquire(_) => (!held).then_some(true),
+            LockOp::Release(_) => held.then_some(false),
+        }
+    }
+
+    fn describe_op(&self, op: &LockOp) -> String {
+        match op {
+            LockOp::Acquire(_) => "acquire".into(),
+            LockOp::Release(_) => "release".into(),
+        }
+    }
+
+    fn describe_state(&self, held: &bool) -> String {
+        if *held { "held" } else { "free" }.into()
+    }
+}
+
+impl Spec for Mutex {
+    const NAME: &'static str = "mutex";
+    const SUMMARY: &'static str = "Linearizability of a mutex with acquire and release, by anyone.";
+    const OPS: &'static str = ":acquire, :release";
+    const INITIAL: &'static str = "true if it is held, false or nil if it is free; free if not given";
+
+    fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
+        self.held = match value {
+            Value::Bool(held) => held,
+            Value::Nil => false,
+            _ => return Err(format!("{value} is neither true (held) nor false (free)")),
+        };
+        Ok(())
+    }
+
+    fn decode(&mut self, op: &Op<'_>, _: Option<&LockOp>) -> Result<Option<LockOp>, String> {
+        // Who does it does not matter, so all acquisitions are one class.
+        match op.f {
+            Some("acquire") => Ok(Some(LockOp::Acquire(0))),
+            Some("release") => Ok(Some(LockOp::Release(0))),
+            _ => Err(unknown_op::<Self>(op)),
+        }
+    }
+}
+
+/// A mutex that its owner must release before anyone acquires it.
+pub type OwnerMutex = OwnedLock<false>;
+/// A mutex that its owner may acquire again, and must release as often.
+pub type ReentrantMutex = OwnedLock<true>;
+
+/// A lock that only its owner may release: the process that acquired it, or whom the ops' values name. It is free at
+/// first.
+#[derive(Clone, Debug, Default)]
+pub struct OwnedLock<const REENTRANT: bool> {
+    owners: Interner,
+    initial: Option<i64>,
+}
+
+impl<const REENTRANT: bool> Model for OwnedLock<REENTRANT> {
+    /// Who holds it, and how often; never 0 times.
+    type State = Option<(i64, u32)>;
+    type Op = LockOp;
+    type Next = Option<Option<(i64, u32)>>;
+
+    fn init(&self) -> Self::State {
+        self.initial.map(|owner| (owner, 1))
+    }
+
+    fn step(&self, state: &Self::State, op: &LockOp, _: &Budget) -> Self::Next {
+        match (*op, *state) {
+            (LockOp::Acquire(by), None) => Some(Some((by, 1))),
+            (LockOp::Acquire(by), Some((owner, times))) if REENTRANT && owner == by => Some(Some((owner, times + 1))),
+            (LockOp::Release(by), Some((owner, times))) if owner == by => {
+                Some((times > 1).then_some((owner, times - 1)))
+            }
+            _ => None,
+        }
+    }
+
+    fn describe_op(&self, op: &LockOp) -> String {
+        match op {
+            LockOp::Acquire(by) => format!("acquire by {}", self.owners.datum(*by)),
+            LockOp::Release(by) => format!("release by {}", self.owners.datum(*by)),
+        }
+    }
+
+    fn describe_state(&self, state: &Self::State) -> String {
+        match state {
+            None => "free".into(),
+            Some((owner, 1)) => format!("held by {}", self.owners.datum(*owner)),
+            Some((owner, times)) => format!("held {times} times by {}", self.owners.datum(*owner)),
+        }
+    }
+}
+
+impl<const REENTRANT: bool> Spec for OwnedLock<REENTRANT> {
+    const NAME: &'static str = if REENTRANT { "reentrant-mutex" } else { "owner-mutex" };
+    const SUMMARY: &'static str = if REENTRANT {
+        "Linearizability of a mutex that its owner may acquire again, and must release as often."
+    } else {
+        "Linearizability of a mutex that only its owner may release."
+    };
+    const OPS: &'static str = ":acquire, :release, by the op's process or the owner that its value names";
+    const INITIAL: &'static str = "the owner who holds it; free if not given";
+
+    fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
+        self.initial = (!value.is_nil()).then(|| self.owners.code(value));
+        Ok(())
+    }
+
+    fn decode(&mut self, op: &Op<'_>, invoked: Option<&LockOp>) -> Result<Option<LockOp>, String> {
+        if op.value.is_nil()
+            && let Some(invoked) = invoked
+        {
+            return Ok(Some(*invoked));
+        }
+        let owner = match (op.value, op.process) {
+            (Value::Nil, Process::Client(process)) => self.owners.code(Value::Int(process)),
+            (Value::Nil, _) => return Err("neither its process nor its value says whose lock it is".into()),
+            (owner, _) => self.owners.code(owner),
+        };
+        match op.f {
+            Some("acquire") => Ok(Some(LockOp::Acquire(owner))),
+            Some("release") => Ok(Some(LockOp::Release(owner))),
+            _ => Err(unknown_op::<Self>(op)),
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Models of the objects that Jepsen's tests, and many others, use.
+//!
+//! Each reads recorded ops by the conventions of Knossos: see [`Spec`]. Crashed reads are dropped: they say nothing.
+
+mod counter;
+mod kv;
+mod locks;
+mod multi_register;
+mod queues;
+mod register;
+mod semaphore;
+mod set;
+mod spec;
+
+pub use counter::{Counter, CounterOp};
+pub use kv::{Kv, KvAction, KvOp};
+pub use locks::{LockOp, Mutex, OwnedLock, OwnerMutex, ReentrantMutex};
+pub use multi_register::{MultiRegister, RegisterAccess};
+pub use queues::{Discipline, FifoQueue, Queue, QueueOp, Removed, Stack, UnorderedQueue};
+pub use register::{CasRegister, PlainRegister, Register, RegisterOp};
+pub use semaphore::{Semaphore, SemaphoreOp};
+pub use set::{Set, SetOp};
+pub use spec::Spec;

@@ -1,0 +1,137 @@
+//! Several registers, read and written by transactions that happen at one instant.
+
+use super::spec::{Spec, bad_value, unknown_op};
+use crate::Model;
+use history_core::{Budget, Interner, Op, OpKind, Value};
+
+/// Registers by key. Keys and values are codes of an [`Interner`]; each register starts with nil.
+#[derive(Clone, Debug, Default)]
+pub struct MultiRegister {
+    values: Interner,
+    initial: Vec<(i64, i64)>,
+}
+
+/// What a transaction did to one register.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RegisterAccess {
+    /// It found this value under the key.
+    Read {
+        /// The register.
+        key: i64,
+        /// What it held.
+        value: i64,
+    },
+    /// It wrote this value under the key.
+    Write {
+        /// The register.
+        key: i64,
+        /// What it was given.
+        value: i64,
+    },
+}
+
+impl Model for MultiRegister {
+    /// The registers that were written, by key.
+    type State = Box<[(i64, i64)]>;
+    type Op = Box<[RegisterAccess]>;
+    type Next = Option<Self::State>;
+
+    fn init(&self) -> Self::State {
+        self.initial.clone().into()
+    }
+
+    fn step(&self, state: &Self::State, op: &Self::Op, _: &Budget) -> Option<Self::State> {
+        let mut registers = state.to_vec();
+        for access in op {
+            match *access {
+                RegisterAccess::Read { key, value } => {
+                    let found = registers.binary_search_by_key(&key, |(key, _)| *key);
+                    if found.map_or(Interner::NIL, |at| registers[at].1) != value {
+                        return None;
+                    }
+                }
+                RegisterAccess::Write { key, value } => match registers.binary_search_by_key(&key, |(key, _)| *key) {
+                    Ok(at) => registers[at].1 = value,
+                    Err(at) => registers.insert(at, (key, value)),
+                },
+            }
+        }
+        Some(registers.into())
+    }
+
+    fn part(&self, op: &Self::Op) -> Option<u64> {
+        let key = |access: &RegisterAccess| match *access {
+            RegisterAccess::Read { key, .. } | RegisterAccess::Write { key, .. } => key,
+        };
+        let first = op.first().map(key)?;
+        op.iter().all(|access| key(access) == first).then(|| first.cast_unsigned())
+    }
+
+    fn describe_part(&self, part: u64) -> String {
+        format!("key {}", self.values.datum(part.cast_signed()))
+    }
+
+    fn reads_only(&self, op: &Self::Op) -> bool {
+        op.iter().all(|access| matches!(access, RegisterAccess::Read { .. }))
+    }
+
+    fn describe_op(&self, op: &Self::Op) -> String {
+        let datum = |code: i64| self.values.datum(code);
+        let describe = |access: &RegisterAccess| match *access {
+            RegisterAccess::Read { key, value } => format!("read of {} under {}", datum(value), datum(key)),
+            RegisterAccess::Write { key, value } => format!("write of {} under {}", datum(value), datum(key)),
+        };
+        op.iter().map(describe).collect::<Vec<_>>().join(", ")
+    }
+
+    fn describe_state(&self, state: &Self::State) -> String {
+        let datum = |code: i64| self.values.datum(code);
+        let entries: Vec<String> =
+            state.iter().map(|(key, value)| format!("{} {}", datum(*key), datum(*value))).collect();
+        format!("{{{}}}", entries.join(", "))
+    }
+}
+
+impl Spec for MultiRegister {
+    const NAME: &'static str = "multi-register";
+    const SUMMARY: &'static str = "Linearizability of several registers, read and written by transactions.";
+    const OPS: &'static str = ":txn [[:read key value] [:write key value] ...]";
+    const INITIAL: &'static str = "a map from key to value; all nil if not given";
+
+    fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
+        let Value::Map(entries) = value else { return Err(format!("{value} is no map from key to value")) };
+        self.initial = entries.iter().map(|(key, value)| (self.values.code(key), self.values.code(value))).collect();
+        self.initial.sort_unstable();
+        Ok(())
+    }
+
+    fn decode(&mut self, op: &Op<'_>, invoked: Option<&Self::Op>) -> Result<Option<Self::Op>, String> {
+        if op.f.is_some_and(|f| f != "txn") {
+            return Err(unknown_op::<Self>(op));
+        }
+        let items = match (op.value, invoked) {
+            (Value::Nil, Some(invoked)) => return Ok(Some(invoked.clone())),
+            (Value::Nil, None) => return Ok(None),
+            (value, _) => {
+                value.as_seq().ok_or_else(|| bad_value(op, "a list of [:read key value] and [:write key value]"))?
+            }
+        };
+        let mut accesses = Vec::with_capacity(items.len());
+        for item in items.iter() {
+            let bad = || bad_value(op, "a list of [:read key value] and [:write key value]");
+            let mut parts = item.as_seq().ok_or_else(bad)?.iter();
+            let (Some(f), Some(key), Some(value), None) = (parts.next(), parts.next(), parts.next(), parts.next())
+            else {
+                return Err(bad());
+            };
+            let (key, value) = (self.values.code(key), self.values.code(value));
+            match f.as_name() {
+                Some("read" | "r") if op.kind != OpKind::Ok || value == Interner::NIL => {}
+                Some("read" | "r") => accesses.push(RegisterAccess::Read { key, value }),
+                Some("write" | "w") => accesses.push(RegisterAccess::Write { key, value }),
+                _ => return Err(bad()),
+            }
+        }
+        Ok((!accesses.is_empty()).then(|| accesses.into()))
+    }
+}

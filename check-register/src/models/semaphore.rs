@@ -1,0 +1,86 @@
+//! A semaphore: a number of permits.
+
+use super::spec::{Spec, bad_value, unknown_op};
+use crate::Model;
+use history_core::{Budget, Op, Value};
+
+/// A counting semaphore. There is one permit at first; whoever releases adds permits, whether he held them or not.
+#[derive(Clone, Copy, Debug)]
+pub struct Semaphore {
+    /// Permits at the start.
+    pub permits: u64,
+}
+
+impl Default for Semaphore {
+    fn default() -> Semaphore {
+        Semaphore { permits: 1 }
+    }
+}
+
+/// An operation on a [`Semaphore`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum SemaphoreOp {
+    /// So many permits were taken.
+    Acquire(u64),
+    /// So many were given back.
+    Release(u64),
+}
+
+impl Model for Semaphore {
+    type State = u128;
+    type Op = SemaphoreOp;
+    type Next = Option<u128>;
+
+    fn init(&self) -> u128 {
+        self.permits.into()
+    }
+
+    fn step(&self, free: &u128, op: &SemaphoreOp, _: &Budget) -> Option<u128> {
+        match *op {
+            SemaphoreOp::Acquire(permits) => free.checked_sub(permits.into()),
+            SemaphoreOp::Release(permits) => Some(free + u128::from(permits)),
+        }
+    }
+
+    fn describe_op(&self, op: &SemaphoreOp) -> String {
+        match op {
+            SemaphoreOp::Acquire(permits) => format!("acquire of {permits}"),
+            SemaphoreOp::Release(permits) => format!("release of {permits}"),
+        }
+    }
+
+    fn describe_state(&self, free: &u128) -> String {
+        format!("{free} free")
+    }
+}
+
+impl Spec for Semaphore {
+    const NAME: &'static str = "semaphore";
+    const SUMMARY: &'static str = "Linearizability of a counting semaphore with acquire and release.";
+    const OPS: &'static str = ":acquire permits, :release permits (1 if it has no value)";
+    const INITIAL: &'static str = "the number of permits; 1 if not given";
+
+    fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
+        let permits = value.as_int().and_then(|permits| u64::try_from(permits).ok());
+        self.permits = permits.ok_or_else(|| format!("{value} is no number of permits"))?;
+        Ok(())
+    }
+
+    fn decode(&mut self, op: &Op<'_>, invoked: Option<&SemaphoreOp>) -> Result<Option<SemaphoreOp>, String> {
+        if op.value.is_nil()
+            && let Some(invoked) = invoked
+        {
+            return Ok(Some(*invoked));
+        }
+        let permits = match op.value {
+            Value::Nil => 1,
+            Value::Int(permits) if permits >= 0 => permits.unsigned_abs(),
+            _ => return Err(bad_value(op, "a number of permits")),
+        };
+        match op.f {
+            Some("acquire") => Ok(Some(SemaphoreOp::Acquire(permits))),
+            Some("release") => Ok(Some(SemaphoreOp::Release(permits))),
+            _ => Err(unknown_op::<Self>(op)),
+        }
+    }
+}

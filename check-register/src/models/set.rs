@@ -1,0 +1,114 @@
+//! A set: added to, and read as a whole.
+
+use super::spec::{Spec, bad_value, unknown_op};
+use crate::Model;
+use history_core::{Budget, Interner, Op, OpKind, Value};
+
+/// A set of values, which are codes of an [`Interner`]. It is empty at first.
+#[derive(Clone, Debug, Default)]
+pub struct Set {
+    values: Interner,
+    initial: Box<[i64]>,
+}
+
+/// An operation on a [`Set`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum SetOp {
+    /// It put this value in.
+    Add(i64),
+    /// It found these values, sorted.
+    Read(Box<[i64]>),
+}
+
+impl Model for Set {
+    /// Sorted.
+    type State = Box<[i64]>;
+    type Op = SetOp;
+    type Next = Option<Box<[i64]>>;
+
+    fn init(&self) -> Box<[i64]> {
+        self.initial.clone()
+    }
+
+    fn step(&self, state: &Box<[i64]>, op: &SetOp, _: &Budget) -> Option<Box<[i64]>> {
+        match op {
+            SetOp::Add(value) => Some(match state.binary_search(value) {
+                Ok(_) => state.clone(),
+                Err(at) => [&state[..at], &[*value], &state[at..]].concat().into(),
+            }),
+            SetOp::Read(values) => (values == state).then(|| state.clone()),
+        }
+    }
+
+    fn reads_only(&self, op: &SetOp) -> bool {
+        matches!(op, SetOp::Read(_))
+    }
+
+    fn effect(&self, op: &SetOp) -> Option<u64> {
+        match op {
+            SetOp::Add(value) => Some(value.cast_unsigned()),
+            SetOp::Read(_) => None,
+        }
+    }
+
+    fn sees(&self, op: &SetOp, effects: &mut Vec<u64>) -> bool {
+        if let SetOp::Read(values) = op {
+            effects.extend(values.iter().map(|value| value.cast_unsigned()));
+        }
+        false
+    }
+
+    fn describe_op(&self, op: &SetOp) -> String {
+        match op {
+            SetOp::Add(value) => format!("add of {}", self.values.datum(*value)),
+            SetOp::Read(values) => format!("read of {}", self.describe_state(values)),
+        }
+    }
+
+    fn describe_state(&self, state: &Box<[i64]>) -> String {
+        let values: Vec<String> = state.iter().map(|value| self.values.datum(*value).to_string()).collect();
+        format!("#{{{}}}", values.join(" "))
+    }
+}
+
+impl Set {
+    fn codes(&mut self, value: Value<'_>) -> Option<Box<[i64]>> {
+        let values = match value {
+            Value::Set(values) | Value::Vector(values) | Value::List(values) => values,
+            _ => return None,
+        };
+        let mut codes: Vec<i64> = values.iter().map(|value| self.values.code(value)).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        Some(codes.into())
+    }
+}
+
+impl Spec for Set {
+    const NAME: &'static str = "linearizable-set";
+    const SUMMARY: &'static str = "Linearizability of a set with add, and reads of the whole.";
+    const OPS: &'static str = ":add value, :read of a set or list";
+    const INITIAL: &'static str = "a set or list; empty if not given";
+
+    fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
+        self.initial = self.codes(value).ok_or_else(|| format!("{value} is no set"))?;
+        Ok(())
+    }
+
+    fn decode(&mut self, op: &Op<'_>, invoked: Option<&SetOp>) -> Result<Option<SetOp>, String> {
+        if op.value.is_nil()
+            && let Some(invoked) = invoked
+        {
+            return Ok(Some(invoked.clone()));
+        }
+        match op.f {
+            Some("read") if op.kind != OpKind::Ok || op.value.is_nil() => Ok(None),
+            Some("read") => match self.codes(op.value) {
+                Some(values) => Ok(Some(SetOp::Read(values))),
+                None => Err(bad_value(op, "a set or list")),
+            },
+            Some("add") => Ok(Some(SetOp::Add(self.values.code(op.value)))),
+            _ => Err(unknown_op::<Self>(op)),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Models that can read recorded ops.
+
+use crate::Model;
+use history_core::{Op, Value};
+
+/// A model of an object that a history was recorded of.
+///
+/// Each operation is decoded twice: when it is invoked, as one that may have any result; and when it completes, with its result.
+/// A `fail` means that it did not happen, so none is decoded. The value of an op is its completion's if it has one, else
+/// its invocation's.
+pub trait Spec: Model + Send {
+    /// The checker's name: `"cas-register"`.
+    const NAME: &'static str;
+
+    /// What it decides, in one line.
+    const SUMMARY: &'static str;
+
+    /// The ops it knows, for messages: `":read value, :write value"`.
+    const OPS: &'static str;
+
+    /// What `--initial` may be, for messages.
+    const INITIAL: &'static str;
+
+    /// Sets the state at the start.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the value.
+    fn set_initial(&mut self, value: Value<'_>) -> Result<(), String>;
+
+    /// What an op does. `invoked` is what its invocation was decoded to, `None` for an invocation.
+    ///
+    /// The result is `None` if the op, as far as it is known, says nothing and changes nothing: an invocation of a read;
+    /// a read whose result is not known.
+    ///
+    /// # Errors
+    ///
+    /// Why it is none of this object's ops.
+    fn decode(&mut self, op: &Op<'_>, invoked: Option<&Self::Op>) -> Result<Option<Self::Op>, String>;
+}
+
+/// What is wrong with an op that is not one of `S`'s.
+#[cold]
+pub(super) fn unknown_op<S: Spec>(op: &Op<'_>) -> String {
+    match op.f {
+        Some(f) => format!("{} has no operation :{f}; it has {}", S::NAME, S::OPS),
+        None => format!("the op says no :f; {} has {}", S::NAME, S::OPS),
+    }
+}
+
+/// What is wrong with the value of an op.
+#[cold]
+pub(super) fn bad_value(op: &Op<'_>, expected: &str) -> String {
+    format!("the value of :{}, {}, is not {expected}", op.f.unwrap_or("?"), op.value)
+}

@@ -1,0 +1,223 @@
+//! Registers to which no value is written twice: decided in O(n log n), however much is in flight.
+//!
+//! Gibbons and Korach, "Testing Shared Memories" (SIAM J. Comput. 1997), section 4; in the form of Golab, Li and Shah,
+//! "Analyzing consistency properties for fun and profit" (PODC 2011), section 3. A value's write and the reads that saw it
+//! are a cluster, and stand together in any linearization. Let a cluster's zone lie between the first return and the last
+//! call among its operations. If the first return comes first, the register held the value all through the zone: a *forward* zone.
+//! Otherwise all its operations were in flight through the zone, and any instant in it will do: a *backward* zone. The history is
+//! linearizable exactly if no read returned before its value's write was called, no two forward zones overlap, and no backward
+//! zone lies within a forward one.
+
+use super::part::{NEVER, Part};
+use crate::Access;
+use rustc_hash::FxHashMap;
+
+/// Why the operations on a register to which no value is written twice contradict each other. `O` stands for an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Conflict<O = usize> {
+    /// The read returned a value that nobody wrote.
+    NeverWritten {
+        /// The read.
+        read: O,
+    },
+    /// The read returned before its value's write was called.
+    BeforeWrite {
+        /// The read.
+        read: O,
+        /// The write.
+        write: O,
+    },
+    /// The register must have held one value from the return of `first` to the call of `last`, and another at some
+    /// time between.
+    Between {
+        /// It wrote or read the one value, and returned before any other that did; `None` for the initial value.
+        first: Option<O>,
+        /// It read the same value, and was called after all others.
+        last: O,
+        /// It wrote or read the other value, and returned before any other that did.
+        other_first: O,
+        /// It wrote or read the other value, and was called after all others.
+        other_last: O,
+    },
+}
+
+impl<O: Copy> Conflict<O> {
+    /// The same with other names for operations.
+    pub(crate) fn map<P>(self, f: impl Fn(O) -> P) -> Conflict<P> {
+        match self {
+            Conflict::NeverWritten { read } => Conflict::NeverWritten { read: f(read) },
+            Conflict::BeforeWrite { read, write } => Conflict::BeforeWrite { read: f(read), write: f(write) },
+            Conflict::Between { first, last, other_first, other_last } => Conflict::Between {
+                first: first.map(&f),
+                last: f(last),
+                other_first: f(other_first),
+                other_last: f(other_last),
+            },
+        }
+    }
+}
+
+/// What is known of one value.
+struct Cluster {
+    write: Option<u32>,
+    /// The operation that returned first, and when; `None` is the initial value, which was always there.
+    first: Option<u32>,
+    first_return: i64,
+    /// The operation that was called last, and when.
+    last: u32,
+    last_call: i64,
+}
+
+/// A linearization of a part, or the first event up to which there is none and why; `None` if the part is no register of
+/// distinct writes. O(n log n); O(n log^2 n) if there is none.
+pub(crate) fn decide(
+    part: &Part,
+    access: impl Fn(usize) -> Option<Access>,
+    initial: Option<i64>,
+) -> Option<Result<Vec<u32>, (usize, Conflict<u32>)>> {
+    let mut conflict = match decide_before(part, part.events.len(), &access, initial)? {
+        Ok(order) => return Some(Ok(order)),
+        Err(conflict) => conflict,
+    };
+    // Up to `good` there is a linearization, up to `bad` there is none.
+    let (mut good, mut bad) = (0, part.events.len());
+    while good + 1 < bad {
+        let middle = usize::midpoint(good, bad);
+        match decide_before(part, middle, &access, initial)? {
+            Ok(_) => good = middle,
+            Err(sooner) => (bad, conflict) = (middle, sooner),
+        }
+    }
+    Some(Err((bad - 1, conflict)))
+}
+
+/// The same for the first events. What returned later has not returned.
+fn decide_before(
+    part: &Part,
+    end: usize,
+    access: &impl Fn(usize) -> Option<Access>,
+    initial: Option<i64>,
+) -> Option<Result<Vec<u32>, Conflict<u32>>> {
+    let (mut clusters, of_op) = clusters(part, end, access, initial)?;
+    for (op, cluster) in of_op.iter().enumerate() {
+        let Some(cluster) = clusters.get(*cluster as usize) else { continue };
+        let Some(Access::Read(_)) = access(op) else { continue };
+        match cluster.write {
+            None if cluster.first.is_some() => return Some(Err(Conflict::NeverWritten { read: op as u32 })),
+            Some(write) if part.ops[op].ret < part.ops[write as usize].call => {
+                return Some(Err(Conflict::BeforeWrite { read: op as u32, write }));
+            }
+            _ => {}
+        }
+    }
+    // A crashed write that nobody saw never happened.
+    let order: Vec<u32> =
+        (0..clusters.len() as u32).filter(|at| clusters[*at as usize].first_return < i64::from(NEVER)).collect();
+    let is_forward = |cluster: &Cluster| cluster.first_return < cluster.last_call;
+    let mut forward: Vec<u32> = order.iter().copied().filter(|at| is_forward(&clusters[*at as usize])).collect();
+    forward.sort_unstable_by_key(|at| clusters[*at as usize].first_return);
+    for pair in forward.windows(2) {
+        let (one, other) = (&clusters[pair[0] as usize], &clusters[pair[1] as usize]);
+        if other.first_return < one.last_call {
+            return Some(Err(between(one, other)));
+        }
+    }
+    for at in &order {
+        let this = &clusters[*at as usize];
+        let begins = this.last_call;
+        let before = forward.partition_point(|zone| clusters[*zone as usize].first_return < begins);
+        if let Some(zone) = before.checked_sub(1).map(|zone| &clusters[forward[zone] as usize])
+            && !is_forward(this)
+        {
+            if this.first_return < zone.last_call {
+                return Some(Err(between(zone, this)));
+            }
+            // Its place is where it begins, or behind the forward zone in which it does.
+            clusters[*at as usize].last_call = begins.max(zone.last_call);
+        }
+    }
+    Some(Ok(linearization(&clusters, order, &of_op)))
+}
+
+fn between(zone: &Cluster, other: &Cluster) -> Conflict<u32> {
+    // A cluster within or overlapping another's zone has a write of its own, or it would be the initial one, whose zone begins first.
+    let other_first = other.first.unwrap_or(other.last);
+    Conflict::Between { first: zone.first, last: zone.last, other_first, other_last: other.last }
+}
+
+/// The clusters before event `end`, the initial value's first if it is known; and of each operation its cluster, `NEVER` for
+/// reads that have not returned.
+fn clusters(
+    part: &Part,
+    end: usize,
+    access: &impl Fn(usize) -> Option<Access>,
+    initial: Option<i64>,
+) -> Option<(Vec<Cluster>, Vec<u32>)> {
+    let mut clusters: Vec<Cluster> = Vec::new();
+    let mut of_value: FxHashMap<i64, u32> = FxHashMap::default();
+    if let Some(value) = initial {
+        clusters.push(Cluster { write: None, first: None, first_return: -1, last: NEVER, last_call: -1 });
+        of_value.insert(value, 0);
+    }
+    let mut of_op = Vec::with_capacity(part.ops.len());
+    for (at, op) in part.ops.iter().enumerate() {
+        if op.call as usize >= end {
+            break;
+        }
+        let ret = if (op.ret as usize) < end { op.ret } else { NEVER };
+        let (value, write) = match access(at)? {
+            Access::Write(value) => (value, Some(at as u32)),
+            Access::Read(_) if ret == NEVER => {
+                of_op.push(NEVER);
+                continue;
+            }
+            Access::Read(value) => (value, None),
+        };
+        let (call, ret) = (i64::from(op.call), i64::from(ret));
+        let new = clusters.len() as u32;
+        let found = *of_value.entry(value).or_insert(new);
+        of_op.push(found);
+        if found == new {
+            clusters.push(Cluster {
+                write,
+                first: Some(at as u32),
+                first_return: ret,
+                last: at as u32,
+                last_call: call,
+            });
+            continue;
+        }
+        let cluster = &mut clusters[found as usize];
+        if write.is_some() {
+            if cluster.write.is_some() || cluster.first.is_none() {
+                return None;
+            }
+            cluster.write = write;
+        }
+        if ret < cluster.first_return {
+            (cluster.first, cluster.first_return) = (Some(at as u32), ret);
+        }
+        // Operations come in the order of their calls.
+        (cluster.last, cluster.last_call) = (at as u32, call);
+    }
+    Some((clusters, of_op))
+}
+
+/// The operations cluster by cluster, each one's write first.
+fn linearization(clusters: &[Cluster], mut order: Vec<u32>, of_op: &[u32]) -> Vec<u32> {
+    let place = |at: &u32| {
+        let cluster = &clusters[*at as usize];
+        cluster.first_return.min(cluster.last_call)
+    };
+    order.sort_by_key(place);
+    // Counting sort of the operations by cluster; the rank of a cluster that never happened is none.
+    let mut rank = vec![NEVER; clusters.len()];
+    for (at, cluster) in order.iter().enumerate() {
+        rank[*cluster as usize] = at as u32;
+    }
+    let happened = |op: &u32| rank.get(of_op[*op as usize] as usize).is_some_and(|rank| *rank != NEVER);
+    let mut ops: Vec<u32> = (0..of_op.len() as u32).filter(happened).collect();
+    let is_read = |op: u32| clusters[of_op[op as usize] as usize].write != Some(op);
+    ops.sort_by_key(|op| (rank[of_op[*op as usize] as usize], is_read(*op), *op));
+    ops
+}

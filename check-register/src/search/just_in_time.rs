@@ -1,0 +1,330 @@
+//! Just-in-time linearization: all configurations at once, from event to event; an operation is placed no earlier than a
+//! return demands it.
+//!
+//! Lowe, "Testing for linearizability" (Concurrency and Computation 2017), section 3.2; the idea is Wing and Gong's.
+//! A configuration is a state of the model and the set of operations in flight that were placed already. A call adds nothing
+//! to be decided. A return keeps the configurations in which its operation was placed, and in the others places
+//! operations in flight, in every order that ends with this one. What returned is in every configuration, so memory follows the
+//! operations in flight and not the length of the history.
+//!
+//! Three things keep the sets small:
+//! - An operation that only reads is placed at the first instant that admits it: this hinders nothing later.
+//! - Of operations in flight that are equal, the one that returns first is placed first: it may take the other's place.
+//! - Crashed operations need not be placed at all, and equal ones are one class. The exact search counts the uses of each class: a
+//!   configuration with no more uses of any class covers the others of its state and mask. The relaxed search counts the uses of
+//!   all classes together, and lets one class be used in place of another. What it refuses is refused indeed; what it finds must be certified,
+//!   and if it made use of some class too often the exact search decides.
+
+use super::open::Open;
+use super::part::Part;
+use super::paths::{Paths, Placed};
+use super::seen::{Config, Seen};
+use super::transitions::{Next, Transitions};
+use super::uses::Uses;
+use super::{Limits, Progress, placing};
+use crate::ids::StateId;
+
+/// The search, wherever it stands.
+pub(crate) struct JustInTime<'p, const W: usize> {
+    part: &'p Part,
+    /// Events up to here are done.
+    pub(crate) at: usize,
+    open: Open<'p, W>,
+    /// The configurations before event `at`; inside a return, those that were reached from them as well.
+    seen: Seen<W>,
+    pub(crate) paths: Paths,
+    uses: Uses,
+    /// Whether uses of crashed operations are counted.
+    exact: bool,
+    /// Crashed classes that no longer stand in any `uses`.
+    ended: usize,
+    /// How far a return has come.
+    inside: Option<Inside>,
+    /// Steps of the model looked at so far.
+    pub(crate) work: u64,
+}
+
+/// A return that is not through. Configurations below each number were expanded.
+#[derive(Clone, Copy)]
+struct Inside {
+    /// By operations in flight.
+    placed: usize,
+    /// By crashed operations.
+    crashed: usize,
+    /// Configurations from before this return.
+    before: usize,
+}
+
+impl<'p, const W: usize> JustInTime<'p, W> {
+    pub(crate) fn new(part: &'p Part, reads_only: &'p [bool], init: StateId, exact: bool) -> JustInTime<'p, W> {
+        let mut seen = Seen::new();
+        seen.configs.push(Config { mask: super::mask::Mask::EMPTY, state: init, uses: Uses::NONE, path: Paths::ROOT });
+        JustInTime {
+            part,
+            at: 0,
+            open: Open::new(part, reads_only),
+            seen,
+            paths: Paths::new(),
+            uses: Uses::new(),
+            exact,
+            ended: 0,
+            inside: None,
+            work: 0,
+        }
+    }
+
+    /// Goes on until the answer is known, `work` reaches `until`, or a limit is.
+    pub(crate) fn advance(&mut self, transitions: &mut Transitions<'_>, until: u64, limits: &Limits<'_>) -> Progress {
+        while let Some(event) = self.part.events.get(self.at) {
+            if !event.is_return() {
+                if let Some(slot) = self.open.forward(*event) {
+                    self.place_read(transitions, slot);
+                }
+                self.at += 1;
+                continue;
+            }
+            let slot = self.part.ops[event.op()].slot;
+            if let Some(progress) = self.make_return(transitions, slot, until, limits) {
+                return progress;
+            }
+            self.open.forward(*event);
+            self.at += 1;
+            if self.exact && self.ended != self.open.ended() {
+                self.merge_ended();
+            }
+            self.forget(transitions);
+        }
+        Progress::Linearizable
+    }
+
+    /// A read was called: it is placed wherever the state admits it.
+    fn place_read(&mut self, transitions: &mut Transitions<'_>, slot: u32) {
+        let op = self.open.at(slot).op;
+        self.work += self.seen.configs.len() as u64;
+        for config in &mut self.seen.configs {
+            if self.open.admits(transitions, config.state, slot) {
+                config.mask.set(slot);
+                config.path = self.paths.push(config.path, Placed::Op(op));
+            }
+        }
+    }
+
+    /// Keeps and makes the configurations in which the operation in `slot`, which now returns, was placed. `None` if there are
+    /// some.
+    fn make_return(
+        &mut self,
+        transitions: &mut Transitions<'_>,
+        slot: u32,
+        until: u64,
+        limits: &Limits<'_>,
+    ) -> Option<Progress> {
+        let before = self.seen.configs.len();
+        if let Some(progress) = self.pause(until, transitions, limits) {
+            return Some(progress);
+        }
+        if self.inside.is_none() && self.seen.configs.iter().all(|config| config.mask.has(slot)) {
+            // The usual case where little is in flight. They differ without this slot as well.
+            self.seen.configs.iter_mut().for_each(|config| config.mask.clear(slot));
+            self.work += before as u64;
+            return None;
+        }
+        let mut inside = self.inside.take().unwrap_or(Inside { placed: 0, crashed: 0, before });
+        loop {
+            while inside.placed < self.seen.configs.len() {
+                let config = self.seen.configs[inside.placed];
+                if !config.mask.has(slot) {
+                    if let Some(progress) = self.pause(until, transitions, limits) {
+                        self.inside = Some(inside);
+                        return Some(progress);
+                    }
+                    self.place_one(transitions, &config);
+                }
+                inside.placed += 1;
+            }
+            if self.open.crashed().is_empty() || inside.crashed == self.seen.configs.len() {
+                break;
+            }
+            // One use more than in the round before, so the fewest uses are found first.
+            for at in std::mem::replace(&mut inside.crashed, self.seen.configs.len())..inside.crashed {
+                let config = self.seen.configs[at];
+                if !config.mask.has(slot) {
+                    self.use_crashed(transitions, &config);
+                }
+            }
+        }
+        if let Some(spent) = transitions.spent() {
+            return Some(Progress::Spent(spent));
+        }
+        if !self.seen.configs.iter().any(|config| config.mask.has(slot)) {
+            self.inside = Some(inside);
+            return Some(Progress::Refused { event: self.at });
+        }
+        self.keep(slot);
+        None
+    }
+
+    /// Keeps the configurations in which the operation in `slot` was placed, and forgets that it was in flight.
+    fn keep(&mut self, slot: u32) {
+        self.seen.configs.retain(|config| config.mask.has(slot));
+        self.seen.configs.iter_mut().for_each(|config| config.mask.clear(slot));
+        self.seen.forget_order();
+        if self.exact || self.part.crashed.is_empty() || self.seen.configs.len() < 2 {
+            return;
+        }
+        // Those with the fewest uses first: they cover others that were found sooner.
+        let mut all = std::mem::take(&mut self.seen.configs);
+        all.sort_by_key(|config| config.uses.number());
+        for config in all {
+            insert(&mut self.seen, &self.uses, self.exact, config);
+        }
+        self.seen.forget_order();
+    }
+
+    /// All configurations with one more of the operations in flight placed.
+    fn place_one(&mut self, transitions: &mut Transitions<'_>, config: &Config<W>) {
+        for at in 0..self.open.writes().len() {
+            let slot = self.open.writes()[at];
+            let op = *self.open.at(slot);
+            if config.mask.has(slot) || !config.mask.has_all(op.before) {
+                continue;
+            }
+            let mut mask = config.mask;
+            mask.set(slot);
+            let next = transitions.next(config.state, op.class);
+            self.reach(transitions, &Config { mask, ..*config }, next, Placed::Op(op.op), config);
+        }
+    }
+
+    /// All configurations with one more use of a crashed operation.
+    fn use_crashed(&mut self, transitions: &mut Transitions<'_>, config: &Config<W>) {
+        if !self.exact && config.uses.number() >= self.open.called_in_all() {
+            return;
+        }
+        for at in 0..self.open.crashed().len() {
+            let class = self.open.crashed()[at];
+            let uses = if !self.exact {
+                config.uses.one_more()
+            } else if self.uses.count(config.uses, class) < self.open.called(class) {
+                self.uses.add(config.uses, class)
+            } else {
+                continue;
+            };
+            let next = transitions.next(config.state, self.part.crashed[class as usize]);
+            self.reach(transitions, &Config { uses, ..*config }, next, Placed::Crashed(class), config);
+        }
+    }
+
+    /// Adds what a step leads to, from `from`: `to` with the step's states.
+    #[inline]
+    fn reach(
+        &mut self,
+        transitions: &mut Transitions<'_>,
+        to: &Config<W>,
+        next: Next,
+        placed: Placed,
+        from: &Config<W>,
+    ) {
+        self.work += 1;
+        match next {
+            Next::Nowhere => {}
+            Next::One(state) => self.add(transitions, Config { state, ..*to }, placed, from),
+            Next::Many { first, count } => {
+                for at in first..first + count {
+                    let state = transitions.choice(at);
+                    self.add(transitions, Config { state, ..*to }, placed, from);
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, transitions: &mut Transitions<'_>, mut to: Config<W>, placed: Placed, from: &Config<W>) {
+        if to.state != from.state {
+            for slot in self.open.reads() {
+                if !to.mask.has(*slot) && self.open.admits(transitions, to.state, *slot) {
+                    to.mask.set(*slot);
+                }
+            }
+        }
+        if matches!(placed, Placed::Crashed(_)) && to.state == from.state {
+            return;
+        }
+        if !insert(&mut self.seen, &self.uses, self.exact, to) {
+            return;
+        }
+        let mut path = self.paths.push(from.path, placed);
+        for slot in self.open.reads() {
+            if to.mask.has(*slot) && !from.mask.has(*slot) {
+                path = self.paths.push(path, Placed::Op(self.open.at(*slot).op));
+            }
+        }
+        if let Some(added) = self.seen.configs.last_mut() {
+            added.path = path;
+        }
+    }
+
+    /// Why the search should stop here, if it should.
+    #[inline]
+    fn pause(&self, until: u64, transitions: &Transitions<'_>, limits: &Limits<'_>) -> Option<Progress> {
+        if let Some(spent) = transitions.spent() {
+            return Some(Progress::Spent(spent));
+        }
+        if self.work >= until {
+            return Some(Progress::Paused);
+        }
+        limits.check(self.work, self.seen.configs.len(), || self.bytes() + transitions.bytes())
+    }
+
+    /// Configurations that differ in uses which matter no more are one.
+    fn merge_ended(&mut self) {
+        self.ended = self.open.ended();
+        let all = std::mem::take(&mut self.seen.configs);
+        for config in all {
+            let uses = self.uses.without(config.uses, |class| self.open.matters(class));
+            insert(&mut self.seen, &self.uses, self.exact, Config { uses, ..config });
+        }
+        self.seen.forget_order();
+    }
+
+    /// Drops states and paths that no configuration needs, if there are many.
+    fn forget(&mut self, transitions: &mut Transitions<'_>) {
+        if transitions.wants_sweep() {
+            transitions.sweep(self.seen.configs.iter().map(|config| config.state));
+        }
+        if self.paths.wants_prune() {
+            self.paths.prune(self.seen.configs.iter_mut().map(|config| &mut config.path));
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        self.seen.bytes() + self.paths.bytes() + self.uses.bytes()
+    }
+
+    /// Whether crashed operations are counted.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.exact
+    }
+
+    /// Whether the exact search would have come as far: some configuration before the refused return can be placed as it is.
+    pub(crate) fn is_refusal_exact(&self, part: &Part) -> bool {
+        part.crashed.is_empty()
+            || self.configs().0.iter().any(|config| placing::place(part, &self.paths.get(config.path)).is_some())
+    }
+
+    /// The configurations before the event at which the search stands, and those that lie within reach of them there.
+    pub(crate) fn configs(&self) -> (&[Config<W>], &[Config<W>]) {
+        let before = self.inside.map_or(self.seen.configs.len(), |inside| inside.before);
+        self.seen.configs.split_at(before)
+    }
+
+    /// Operations that were placed, in order, in the configuration that was found first.
+    pub(crate) fn linearization(&self) -> Vec<Placed> {
+        self.seen.configs.first().map(|config| self.paths.get(config.path)).unwrap_or_default()
+    }
+}
+
+/// Adds a configuration, unless one of its state and mask has made no more use of crashed operations. Whether it was added.
+fn insert<const W: usize>(seen: &mut Seen<W>, uses: &Uses, exact: bool, config: Config<W>) -> bool {
+    seen.insert(config, |there| {
+        if exact { uses.at_most(there.uses, config.uses) } else { there.uses.number() <= config.uses.number() }
+    })
+}

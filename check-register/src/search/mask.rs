@@ -1,0 +1,66 @@
+//! Sets of operations in flight, as bits of their slots.
+
+/// A set of slots below `64 * W`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Mask<const W: usize>([u64; W]);
+
+impl<const W: usize> Mask<W> {
+    pub(crate) const EMPTY: Mask<W> = Mask([0; W]);
+
+    /// How many slots there are room for.
+    pub(crate) const SLOTS: usize = 64 * W;
+
+    #[inline]
+    pub(crate) fn has(self, slot: u32) -> bool {
+        self.0[slot as usize / 64] >> (slot % 64) & 1 == 1
+    }
+
+    #[inline]
+    pub(crate) fn set(&mut self, slot: u32) {
+        self.0[slot as usize / 64] |= 1 << (slot % 64);
+    }
+
+    #[inline]
+    pub(crate) fn clear(&mut self, slot: u32) {
+        self.0[slot as usize / 64] &= !(1 << (slot % 64));
+    }
+
+    /// Whether all of `others` are in it.
+    #[inline]
+    pub(crate) fn has_all(self, others: Mask<W>) -> bool {
+        self.0.iter().zip(others.0).all(|(mine, theirs)| theirs & !mine == 0)
+    }
+
+    /// A number that differs between most sets. The same on every machine.
+    #[inline]
+    pub(crate) fn hash(self, seed: u64) -> u64 {
+        self.0.iter().fold(seed, |hash, word| mix(hash ^ word))
+    }
+}
+
+/// Spreads what its argument's bits say over all bits of the result: one round of a multiplication with an odd number whose
+/// bits look random (2^64 over the golden ratio), the upper half folded into the lower.
+#[inline]
+pub(crate) fn mix(x: u64) -> u64 {
+    let product = x.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    product ^ (product >> 32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_set_and_cleared_in_every_word() {
+        let mut mask = Mask::<3>::EMPTY;
+        for slot in [0, 63, 64, 130, 191] {
+            assert!(!mask.has(slot));
+            let before = mask;
+            mask.set(slot);
+            assert!(mask.has(slot) && mask.has_all(before) && !before.has_all(mask));
+            assert_ne!(mask.hash(7), before.hash(7));
+        }
+        mask.clear(64);
+        assert!(!mask.has(64) && mask.has(63) && mask.has(191));
+    }
+}

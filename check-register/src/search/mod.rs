@@ -1,0 +1,290 @@
+//! The search for a linearization of one part of an object: engines behind one interface, and which of them runs when.
+//!
+//! Engines take turns, each turn longer than the one before, and the first answer wins. Turns are counted in steps of the
+//! model and not in time, so which engine answers is the same on every machine.
+
+pub(crate) mod distinct;
+pub(crate) mod just_in_time;
+pub(crate) mod mask;
+pub(crate) mod open;
+pub(crate) mod part;
+pub(crate) mod paths;
+pub(crate) mod placing;
+pub(crate) mod seen;
+pub(crate) mod transitions;
+pub(crate) mod uses;
+pub(crate) mod visible;
+pub(crate) mod wing_gong;
+
+use crate::ids::ClassId;
+use crate::{Access, Engine};
+use distinct::Conflict;
+use history_core::{Budget, Spent};
+use just_in_time::JustInTime;
+use mask::Mask;
+use part::Part;
+use std::cell::Cell;
+use transitions::Transitions;
+use wing_gong::WingGong;
+
+/// Where an engine stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Progress {
+    /// Its turn is over.
+    Paused,
+    /// There is a linearization.
+    Linearizable,
+    /// There is none: the operation that returns at this event cannot be placed.
+    Refused {
+        /// Its position in the part.
+        event: usize,
+    },
+    /// It holds as many configurations as it may.
+    Full,
+    /// The budget ran out.
+    Spent(Spent),
+}
+
+/// What an engine may use.
+pub(crate) struct Limits<'b> {
+    pub(crate) budget: &'b Budget,
+    /// Configurations held at one time.
+    pub(crate) configs_max: usize,
+    /// Questions until the budget is looked at again.
+    countdown: Cell<u32>,
+}
+
+impl<'b> Limits<'b> {
+    pub(crate) fn new(budget: &'b Budget, configs_max: usize) -> Limits<'b> {
+        Limits { budget, configs_max, countdown: Cell::new(1) }
+    }
+
+    /// Why an engine that has made `work` steps and holds so much should stop, if it should.
+    #[inline]
+    pub(crate) fn check(&self, work: u64, configs: usize, bytes: impl FnOnce() -> usize) -> Option<Progress> {
+        /// Looking at a clock takes as long as several steps.
+        const EVERY: u32 = 256;
+        if configs > self.configs_max {
+            return Some(Progress::Full);
+        }
+        self.countdown.set(self.countdown.get() - 1);
+        if self.countdown.get() > 0 {
+            return None;
+        }
+        self.countdown.set(EVERY);
+        self.budget.check(work, bytes() as u64).err().map(Progress::Spent)
+    }
+}
+
+/// What was found out about a part.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Decision {
+    /// Operations of the part in an order that the model admits.
+    Linearizable(Vec<u32>),
+    /// There is no such order.
+    Refused(Refused),
+    /// Nobody knows.
+    Unknown(Reason),
+}
+
+/// Why a part is not linearizable.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Refused {
+    /// Up to and with this event there is no linearization.
+    pub(crate) event: usize,
+    /// Whether there is one up to any event before.
+    pub(crate) is_first: bool,
+    /// For a register of distinct writes, what contradicts itself.
+    pub(crate) conflict: Option<Conflict<u32>>,
+}
+
+/// Why an answer was not found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Reason {
+    /// The budget ran out.
+    Spent(Spent),
+    /// All engines held as many configurations as they may: see
+    /// [`Settings::configurations_max`](crate::Settings::configurations_max).
+    Full,
+    /// More than 8,192 operations were in flight at one time.
+    InFlight,
+}
+
+impl Reason {
+    /// As a clause: `"the time was up"`.
+    pub fn because(self) -> &'static str {
+        match self {
+            Reason::Spent(spent) => spent.because(),
+            Reason::Full => "so much is in flight at one time that the search reached its limit of configurations",
+            Reason::InFlight => "more than 8,192 operations are in flight at one time",
+        }
+    }
+}
+
+/// A part and the model, as the engines see them.
+pub(crate) struct Question<'q, 'm> {
+    pub(crate) part: &'q Part,
+    /// Those of the part before can be used again.
+    pub(crate) transitions: &'q mut Transitions<'m>,
+    /// More of the same, for a second engine: engines forget states that are of no more use to them.
+    pub(crate) more_transitions: &'q dyn Fn() -> Transitions<'m>,
+    /// By class: whether it only reads.
+    pub(crate) reads_only: &'q [bool],
+    /// By class: what it does if the object is a register.
+    pub(crate) access: &'q dyn Fn(ClassId) -> Option<Access>,
+    pub(crate) initial: Option<i64>,
+    pub(crate) limits: &'q Limits<'m>,
+    pub(crate) engine: Engine,
+}
+
+/// As many operations may be in flight at one time; registers of distinct writes aside.
+const IN_FLIGHT_MAX: usize = Mask::<128>::SLOTS;
+
+impl<'q, 'm> Question<'q, 'm> {
+    /// Finds the answer.
+    pub(crate) fn decide(&mut self) -> Decision {
+        match self.part.slots as usize {
+            ..=64 => self.decide_with::<1>(),
+            65..=256 => self.decide_with::<4>(),
+            257..=1024 => self.decide_with::<16>(),
+            slots => match self.distinct() {
+                Some(decision) if self.engine == Engine::Portfolio => decision,
+                _ if slots <= IN_FLIGHT_MAX => self.decide_with::<128>(),
+                _ => Decision::Unknown(Reason::InFlight),
+            },
+        }
+    }
+
+    /// The answer for a register of distinct writes.
+    fn distinct(&self) -> Option<Decision> {
+        let access = |op: usize| (self.access)(self.part.ops[op].class);
+        Some(match distinct::decide(self.part, access, self.initial)? {
+            Ok(order) => Decision::Linearizable(order),
+            Err((event, conflict)) => Decision::Refused(Refused { event, is_first: true, conflict: Some(conflict) }),
+        })
+    }
+
+    fn decide_with<const W: usize>(&mut self) -> Decision {
+        /// Steps an event in the first turn: most histories need fewer.
+        const TURN: u64 = 64;
+        let mut until = TURN * (self.part.events.len() as u64 + 1_000);
+        let mut engines = Engines::<'q, 'm, W>::new(self);
+        loop {
+            if let Some(decision) = engines.turn(self, until) {
+                return decision;
+            }
+            if self.engine == Engine::Portfolio
+                && std::mem::take(&mut engines.try_distinct)
+                && let Some(decision) = self.distinct()
+            {
+                return decision;
+            }
+            until = until.saturating_mul(4);
+        }
+    }
+}
+
+/// The engines on one part.
+struct Engines<'q, 'm, const W: usize> {
+    just_in_time: Option<JustInTime<'q, W>>,
+    /// Made when its first turn comes, which mostly never does.
+    wing_gong: Option<(WingGong<'q, W>, Transitions<'m>)>,
+    /// Whether each engine is out of the race.
+    full: (bool, bool),
+    try_distinct: bool,
+}
+
+impl<'q, 'm, const W: usize> Engines<'q, 'm, W> {
+    fn new(question: &mut Question<'q, 'm>) -> Engines<'q, 'm, W> {
+        let full = (question.engine == Engine::WingGong, question.engine == Engine::JustInTime);
+        let mut engines = Engines { just_in_time: None, wing_gong: None, full, try_distinct: true };
+        // Where hardly any two crashed operations are equal there is nothing to gain by not telling them apart.
+        let crashes = question.part.crashes();
+        let relaxed = crashes > 8 && crashes > 4 * question.part.crashed.len();
+        engines.start_just_in_time(question, !relaxed);
+        engines
+    }
+
+    fn start_just_in_time(&mut self, question: &mut Question<'q, 'm>, exact: bool) {
+        let init = question.transitions.init();
+        self.just_in_time = Some(JustInTime::new(question.part, question.reads_only, init, exact));
+    }
+
+    /// A turn for each engine that is not full. `None` if the answer is still not known.
+    fn turn(&mut self, question: &mut Question<'q, 'm>, until: u64) -> Option<Decision> {
+        if !self.full.0
+            && let Some(decision) = self.turn_just_in_time(question, until)
+        {
+            return Some(decision);
+        }
+        if !self.full.1
+            && let Some(decision) = self.turn_wing_gong(question, until)
+        {
+            return Some(decision);
+        }
+        (self.full == (true, true)).then_some(Decision::Unknown(Reason::Full))
+    }
+
+    fn turn_just_in_time(&mut self, question: &mut Question<'q, 'm>, until: u64) -> Option<Decision> {
+        let (limits, part) = (question.limits, question.part);
+        while let Some(engine) = &mut self.just_in_time {
+            match engine.advance(question.transitions, until, limits) {
+                Progress::Paused => break,
+                Progress::Linearizable => match placing::place(part, &engine.linearization()) {
+                    Some(order) => return Some(Decision::Linearizable(order)),
+                    None => {
+                        debug_assert!(!engine.is_exact(), "what the exact search finds can be placed");
+                        self.start_just_in_time(question, true);
+                    }
+                },
+                Progress::Refused { event } if engine.is_exact() || engine.is_refusal_exact(part) => {
+                    return Some(Decision::Refused(Refused { event, is_first: true, conflict: None }));
+                }
+                Progress::Refused { event } => return Some(self.refuse_sooner(question, event, until)),
+                Progress::Full => {
+                    self.full.0 = true;
+                    self.just_in_time = None;
+                }
+                Progress::Spent(spent) => return Some(Decision::Unknown(Reason::Spent(spent))),
+            }
+        }
+        None
+    }
+
+    fn turn_wing_gong(&mut self, question: &mut Question<'q, 'm>, until: u64) -> Option<Decision> {
+        let (engine, transitions) = self.wing_gong.get_or_insert_with(|| {
+            let mut transitions = (question.more_transitions)();
+            let init = transitions.init();
+            (WingGong::new(question.part, question.reads_only, init), transitions)
+        });
+        match engine.advance(transitions, until, question.limits) {
+            Progress::Paused => {}
+            Progress::Linearizable => {
+                let order = placing::place(question.part, &engine.linearization());
+                return Some(Decision::Linearizable(order.expect("what an exact search finds can be placed")));
+            }
+            Progress::Refused { event } => {
+                return Some(Decision::Refused(Refused { event, is_first: true, conflict: None }));
+            }
+            Progress::Full => {
+                self.full.1 = true;
+                self.wing_gong = None;
+            }
+            Progress::Spent(spent) => return Some(Decision::Unknown(Reason::Spent(spent))),
+        }
+        None
+    }
+
+    /// The relaxed search refused the history at `event`. The exact one may refuse it sooner, if it gets so far.
+    fn refuse_sooner(&mut self, question: &mut Question<'q, 'm>, event: usize, until: u64) -> Decision {
+        self.start_just_in_time(question, true);
+        let found = self
+            .just_in_time
+            .as_mut()
+            .map(|engine| engine.advance(question.transitions, until.saturating_mul(4), question.limits));
+        Decision::Refused(match found {
+            Some(Progress::Refused { event }) => Refused { event, is_first: true, conflict: None },
+            _ => Refused { event, is_first: false, conflict: None },
+        })
+    }
+}

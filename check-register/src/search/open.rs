@@ -1,0 +1,226 @@
+//! The operations in flight at one place of a history.
+
+use super::mask::Mask;
+use super::part::{Event, NEVER, Part};
+use super::transitions::{Next, Transitions};
+use crate::ids::{ClassId, StateId};
+
+/// What is in flight between two events of a part. It can be moved along the events in both directions.
+#[derive(Debug)]
+pub(crate) struct Open<'p, const W: usize> {
+    part: &'p Part,
+    /// By class: whether it only reads.
+    reads_only: &'p [bool],
+    /// By slot.
+    slots: Vec<InFlight<W>>,
+    /// Slots of those that may change the state: the one that returns first stands first.
+    writes: Vec<u32>,
+    /// Slots of those that only read, in order of their returns as well.
+    reads: Vec<u32>,
+    /// By crashed class: how many were called.
+    crashed: Vec<u32>,
+    /// The sum of these.
+    called: u32,
+    /// Crashed classes of which some were called and which still matter, in order.
+    live: Vec<u32>,
+    /// Crashed classes in the order in which they cease to matter.
+    ends: Vec<u32>,
+    /// How many have.
+    ended: usize,
+    /// The next event.
+    at: u32,
+}
+
+/// An operation in flight.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct InFlight<const W: usize> {
+    pub(crate) op: u32,
+    pub(crate) class: ClassId,
+    ret: u32,
+    /// Those of the same class that return earlier. Of operations that cannot be told apart the one that returns first may
+    /// as well be placed first.
+    pub(crate) before: Mask<W>,
+}
+
+impl<'p, const W: usize> Open<'p, W> {
+    /// What is in flight before the first event: nothing.
+    pub(crate) fn new(part: &'p Part, reads_only: &'p [bool]) -> Open<'p, W> {
+        let empty = InFlight { op: 0, class: ClassId::new(0), ret: NEVER, before: Mask::EMPTY };
+        Open {
+            part,
+            reads_only,
+            slots: vec![empty; part.slots as usize],
+            writes: Vec::new(),
+            reads: Vec::new(),
+            crashed: vec![0; part.crashed.len()],
+            called: 0,
+            live: Vec::new(),
+            ends: {
+                let mut ends: Vec<u32> = (0..part.crashed.len() as u32).collect();
+                ends.sort_by_key(|class| part.crashed_until[*class as usize]);
+                ends
+            },
+            ended: 0,
+            at: 0,
+        }
+    }
+
+    /// When a crashed class ceases to matter.
+    fn until(&self, class: u32) -> u32 {
+        self.part.crashed_until[class as usize]
+    }
+
+    fn revive(&mut self, class: u32) {
+        if self.crashed[class as usize] > 0
+            && self.until(class) > self.at
+            && let Err(place) = self.live.binary_search(&class)
+        {
+            self.live.insert(place, class);
+        }
+    }
+
+    fn bury(&mut self, class: u32) {
+        if let Ok(place) = self.live.binary_search(&class) {
+            self.live.remove(place);
+        }
+    }
+
+    /// Moves over an event, from before it to behind it. The slot of a read that was called.
+    #[inline]
+    pub(crate) fn forward(&mut self, event: Event) -> Option<u32> {
+        self.at += 1;
+        while let Some(class) = self.ends.get(self.ended).copied()
+            && self.until(class) <= self.at
+        {
+            self.bury(class);
+            self.ended += 1;
+        }
+        if event.is_return() {
+            self.close(event.op());
+            return None;
+        }
+        self.open(event.op())
+    }
+
+    /// Moves over an event, from behind it to before it.
+    pub(crate) fn backward(&mut self, event: Event) {
+        self.at -= 1;
+        while let Some(before) = self.ended.checked_sub(1)
+            && self.until(self.ends[before]) > self.at
+        {
+            self.ended = before;
+            self.revive(self.ends[before]);
+        }
+        let op = &self.part.ops[event.op()];
+        if event.is_return() {
+            self.open(event.op());
+        } else if op.is_crashed() {
+            self.crashed[op.slot as usize] -= 1;
+            self.called -= 1;
+            if self.crashed[op.slot as usize] == 0 {
+                self.bury(op.slot);
+            }
+        } else {
+            self.close(event.op());
+        }
+    }
+
+    fn open(&mut self, op: usize) -> Option<u32> {
+        let this = &self.part.ops[op];
+        let slot = this.slot;
+        if this.is_crashed() {
+            self.crashed[slot as usize] += 1;
+            self.called += 1;
+            self.revive(slot);
+            return None;
+        }
+        let mut entry = InFlight { op: op as u32, class: this.class, ret: this.ret, before: Mask::EMPTY };
+        let is_read = self.reads_only[this.class.at()];
+        let list = if is_read { &mut self.reads } else { &mut self.writes };
+        let mut at = list.len();
+        for (i, other_slot) in list.iter().enumerate() {
+            let other = &mut self.slots[*other_slot as usize];
+            if other.ret > entry.ret {
+                at = at.min(i);
+            }
+            if !is_read && other.class == entry.class {
+                if other.ret < entry.ret {
+                    entry.before.set(*other_slot);
+                } else {
+                    other.before.set(slot);
+                }
+            }
+        }
+        list.insert(at, slot);
+        self.slots[slot as usize] = entry;
+        is_read.then_some(slot)
+    }
+
+    fn close(&mut self, op: usize) {
+        let slot = self.part.ops[op].slot;
+        let is_read = self.reads_only[self.part.ops[op].class.at()];
+        let list = if is_read { &mut self.reads } else { &mut self.writes };
+        if let Some(at) = list.iter().position(|other| *other == slot) {
+            list.remove(at);
+        }
+        if !is_read {
+            for other in list {
+                self.slots[*other as usize].before.clear(slot);
+            }
+        }
+    }
+
+    /// Slots of operations in flight that may change the state, in order of their returns.
+    #[inline]
+    pub(crate) fn writes(&self) -> &[u32] {
+        &self.writes
+    }
+
+    /// Slots of operations in flight that only read, in order of their returns.
+    #[inline]
+    pub(crate) fn reads(&self) -> &[u32] {
+        &self.reads
+    }
+
+    /// The operation in a slot.
+    #[inline]
+    pub(crate) fn at(&self, slot: u32) -> &InFlight<W> {
+        &self.slots[slot as usize]
+    }
+
+    /// Crashed classes that were called and still matter, in order.
+    #[inline]
+    pub(crate) fn crashed(&self) -> &[u32] {
+        &self.live
+    }
+
+    /// How many of a crashed class were called.
+    #[inline]
+    pub(crate) fn called(&self, class: u32) -> u32 {
+        self.crashed[class as usize]
+    }
+
+    /// How many crashed operations were called in all.
+    #[inline]
+    pub(crate) fn called_in_all(&self) -> u32 {
+        self.called
+    }
+
+    /// How many crashed classes have ceased to matter.
+    #[inline]
+    pub(crate) fn ended(&self) -> usize {
+        self.ended
+    }
+
+    /// Whether a crashed class still matters.
+    #[inline]
+    pub(crate) fn matters(&self, class: u32) -> bool {
+        self.until(class) > self.at
+    }
+
+    /// Whether a state admits the read in this slot.
+    #[inline]
+    pub(crate) fn admits(&self, transitions: &mut Transitions<'_>, state: StateId, slot: u32) -> bool {
+        transitions.next(state, self.at(slot).class) != Next::Nowhere
+    }
+}

@@ -1,0 +1,133 @@
+//! What the engines search: the calls and returns of one part of an object, in order.
+
+use crate::ids::{ClassId, OpId};
+use rustc_hash::FxHashMap;
+
+/// Stands for no slot and for no return.
+pub(crate) const NEVER: u32 = u32::MAX;
+
+/// A call or a return.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Event(u32);
+
+impl Event {
+    pub(crate) fn call(op: usize) -> Event {
+        Event((op as u32) << 1)
+    }
+
+    pub(crate) fn ret(op: usize) -> Event {
+        Event((op as u32) << 1 | 1)
+    }
+
+    #[inline]
+    pub(crate) fn op(self) -> usize {
+        (self.0 >> 1) as usize
+    }
+
+    #[inline]
+    pub(crate) fn is_return(self) -> bool {
+        self.0 & 1 == 1
+    }
+}
+
+/// An operation of a part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PartOp {
+    /// What it does.
+    pub(crate) class: ClassId,
+    /// Unique among those in flight at one time. Of an operation that never returned: the position of its class in
+    /// `Part::crashed`.
+    pub(crate) slot: u32,
+    /// The position of its call in `Part::events`.
+    pub(crate) call: u32,
+    /// The position of its return; `NEVER` if it has none.
+    pub(crate) ret: u32,
+}
+
+impl PartOp {
+    #[inline]
+    pub(crate) fn is_crashed(&self) -> bool {
+        self.ret == NEVER
+    }
+}
+
+/// Operations of one part, numbered from 0 in the order of their calls.
+#[derive(Debug, Default)]
+pub(crate) struct Part {
+    pub(crate) events: Vec<Event>,
+    pub(crate) ops: Vec<PartOp>,
+    /// Which operation of the history each one is.
+    pub(crate) ids: Vec<OpId>,
+    /// Slots of operations that returned are below this.
+    pub(crate) slots: u32,
+    /// The classes of operations that never returned. Those of one class cannot be told apart.
+    pub(crate) crashed: Vec<ClassId>,
+    /// Of each of these, the event from which on it does not matter whether more of them happen.
+    pub(crate) crashed_until: Vec<u32>,
+}
+
+impl Part {
+    /// A part from its events, in order. Ids grow from call to call.
+    pub(crate) fn new(events: impl Iterator<Item = RawEvent>) -> Part {
+        let mut part = Part::default();
+        let mut free: Vec<u32> = Vec::new();
+        let mut crashed_classes: FxHashMap<ClassId, u32> = FxHashMap::default();
+        for event in events {
+            let at = part.events.len() as u32;
+            if event.is_return {
+                let op = part.find(event.id);
+                part.ops[op].ret = at;
+                free.push(part.ops[op].slot);
+                part.events.push(Event::ret(op));
+                continue;
+            }
+            let op = part.ops.len();
+            let slot = if event.returns {
+                free.pop().unwrap_or_else(|| {
+                    part.slots += 1;
+                    part.slots - 1
+                })
+            } else {
+                *crashed_classes.entry(event.class).or_insert_with(|| {
+                    part.crashed.push(event.class);
+                    part.crashed.len() as u32 - 1
+                })
+            };
+            part.ops.push(PartOp { class: event.class, slot, call: at, ret: NEVER });
+            part.ids.push(event.id);
+            part.events.push(Event::call(op));
+        }
+        part.crashed_until = vec![NEVER; part.crashed.len()];
+        part
+    }
+
+    /// How many operations crashed.
+    pub(crate) fn crashes(&self) -> usize {
+        self.ops.iter().filter(|op| op.is_crashed()).count()
+    }
+
+    /// The operation of this id. Most that return were called not long ago, so this looks from the end on, in steps that
+    /// double.
+    fn find(&self, id: OpId) -> usize {
+        let (mut end, mut step) = (self.ids.len(), 1);
+        loop {
+            let start = end.saturating_sub(step);
+            if start == 0 || self.ids[start] <= id {
+                let found = self.ids[start..end].binary_search(&id);
+                return start + found.expect("an operation returns after its call");
+            }
+            end = start;
+            step *= 2;
+        }
+    }
+}
+
+/// A call or a return, as the history has it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RawEvent {
+    pub(crate) id: OpId,
+    pub(crate) class: ClassId,
+    pub(crate) is_return: bool,
+    /// Whether the operation ever returns.
+    pub(crate) returns: bool,
+}

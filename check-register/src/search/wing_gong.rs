@@ -1,0 +1,215 @@
+//! Wing and Gong's search: one linearization at a time, depth first, stepping back where it cannot go on.
+//!
+//! Wing and Gong, "Testing and verifying concurrent objects" (J. Parallel and Distributed Computing 1993), with Lowe's
+//! memoisation: a configuration that was met before leads nowhere new. What was placed is, as everywhere here, the place of the
+//! first return whose operation was not placed, and a bit for each operation in flight there; so a configuration is small
+//! however long the history is. The operation that returns first is tried first.
+//!
+//! Where much is in flight and all is well this finds a linearization where just-in-time linearization would look at all
+//! there are.
+
+use super::mask::{Mask, mix};
+use super::open::Open;
+use super::part::Part;
+use super::paths::{Paths, Placed};
+use super::seen::Config;
+use super::transitions::{Next, Transitions};
+use super::uses::{Uses, UsesId};
+use super::{Limits, Progress};
+use crate::ids::StateId;
+use hashbrown::HashTable;
+
+/// The search, wherever it stands.
+pub(crate) struct WingGong<'p, const W: usize> {
+    part: &'p Part,
+    /// What is in flight before event `at`.
+    open: Open<'p, W>,
+    at: usize,
+    /// What is still to be tried, the next one last: a configuration and the event it was made before.
+    stack: Vec<(u32, Config<W>)>,
+    met: HashTable<Met<W>>,
+    pub(crate) paths: Paths,
+    uses: Uses,
+    /// The furthest return that held up the search.
+    furthest: usize,
+    /// How a linearization of everything ends.
+    found: Option<Config<W>>,
+    scratch: Vec<Config<W>>,
+    /// Steps of the model looked at so far.
+    work: u64,
+}
+
+/// A configuration and the return at which it stood.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Met<const W: usize> {
+    mask: Mask<W>,
+    state: StateId,
+    uses: UsesId,
+    at: u32,
+}
+
+impl<const W: usize> Met<W> {
+    fn hash(&self) -> u64 {
+        let seed = mix((self.state.at() as u64) << 32 | u64::from(self.at));
+        // The table takes the upper bits for itself.
+        mix(self.mask.hash(seed ^ u64::from(self.uses.number()) << 16)).rotate_left(32)
+    }
+}
+
+impl<'p, const W: usize> WingGong<'p, W> {
+    pub(crate) fn new(part: &'p Part, reads_only: &'p [bool], init: StateId) -> WingGong<'p, W> {
+        let start = Config { mask: Mask::EMPTY, state: init, uses: Uses::NONE, path: Paths::ROOT };
+        WingGong {
+            part,
+            open: Open::new(part, reads_only),
+            at: 0,
+            stack: vec![(0, start)],
+            met: HashTable::new(),
+            paths: Paths::new(),
+            uses: Uses::new(),
+            furthest: 0,
+            found: None,
+            scratch: Vec::new(),
+            work: 0,
+        }
+    }
+
+    /// Goes on until the answer is known, `work` reaches `until`, or a limit is.
+    pub(crate) fn advance(&mut self, transitions: &mut Transitions<'_>, until: u64, limits: &Limits<'_>) -> Progress {
+        loop {
+            if let Some(spent) = transitions.spent() {
+                return Progress::Spent(spent);
+            }
+            if self.work >= until {
+                return Progress::Paused;
+            }
+            if let Some(progress) = limits.check(self.work, self.met.len(), || self.bytes() + transitions.bytes()) {
+                return progress;
+            }
+            let Some((at, mut config)) = self.stack.pop() else {
+                return Progress::Refused { event: self.furthest };
+            };
+            self.go_to(at as usize);
+            self.go_on(transitions, &mut config);
+            self.work += 1;
+            if self.at == self.part.events.len() {
+                self.found = Some(config);
+                return Progress::Linearizable;
+            }
+            let met = Met { mask: config.mask, state: config.state, uses: config.uses, at: self.at as u32 };
+            if let hashbrown::hash_table::Entry::Vacant(entry) =
+                self.met.entry(met.hash(), |other| *other == met, Met::hash)
+            {
+                entry.insert(met);
+                self.furthest = self.furthest.max(self.at);
+                self.branch(transitions, &config);
+            }
+        }
+    }
+
+    /// Moves to an event.
+    fn go_to(&mut self, at: usize) {
+        while self.at < at {
+            self.open.forward(self.part.events[self.at]);
+            self.at += 1;
+        }
+        while self.at > at {
+            self.at -= 1;
+            self.open.backward(self.part.events[self.at]);
+        }
+    }
+
+    /// Moves to the next return whose operation was not placed.
+    fn go_on(&mut self, transitions: &mut Transitions<'_>, config: &mut Config<W>) {
+        while let Some(event) = self.part.events.get(self.at) {
+            if event.is_return() {
+                let slot = self.part.ops[event.op()].slot;
+                if !config.mask.has(slot) {
+                    return;
+                }
+                config.mask.clear(slot);
+            }
+            if let Some(slot) = self.open.forward(*event)
+                && self.open.admits(transitions, config.state, slot)
+            {
+                config.mask.set(slot);
+                config.path = self.paths.push(config.path, Placed::Op(event.op() as u32));
+            }
+            self.at += 1;
+        }
+    }
+
+    /// Puts what may come next onto the stack.
+    fn branch(&mut self, transitions: &mut Transitions<'_>, from: &Config<W>) {
+        self.scratch.clear();
+        for at in 0..self.open.writes().len() {
+            let slot = self.open.writes()[at];
+            let op = *self.open.at(slot);
+            if from.mask.has(slot) || !from.mask.has_all(op.before) {
+                continue;
+            }
+            let mut to = *from;
+            to.mask.set(slot);
+            let next = transitions.next(from.state, op.class);
+            self.reach(transitions, to, next, Placed::Op(op.op), from);
+        }
+        for at in 0..self.open.crashed().len() {
+            let class = self.open.crashed()[at];
+            if self.uses.count(from.uses, class) < self.open.called(class) {
+                let to = Config { uses: self.uses.add(from.uses, class), ..*from };
+                let next = transitions.next(from.state, self.part.crashed[class as usize]);
+                self.reach(transitions, to, next, Placed::Crashed(class), from);
+            }
+        }
+        while let Some(config) = self.scratch.pop() {
+            self.stack.push((self.at as u32, config));
+        }
+    }
+
+    fn reach(
+        &mut self,
+        transitions: &mut Transitions<'_>,
+        to: Config<W>,
+        next: Next,
+        placed: Placed,
+        from: &Config<W>,
+    ) {
+        self.work += 1;
+        match next {
+            Next::Nowhere => {}
+            Next::One(state) => self.add(transitions, Config { state, ..to }, placed, from),
+            Next::Many { first, count } => {
+                for at in first..first + count {
+                    let state = transitions.choice(at);
+                    self.add(transitions, Config { state, ..to }, placed, from);
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, transitions: &mut Transitions<'_>, mut to: Config<W>, placed: Placed, from: &Config<W>) {
+        if matches!(placed, Placed::Crashed(_)) && to.state == from.state {
+            return;
+        }
+        to.path = self.paths.push(from.path, placed);
+        for slot in self.open.reads() {
+            if !to.mask.has(*slot) && self.open.admits(transitions, to.state, *slot) {
+                to.mask.set(*slot);
+                to.path = self.paths.push(to.path, Placed::Op(self.open.at(*slot).op));
+            }
+        }
+        self.scratch.push(to);
+    }
+
+    fn bytes(&self) -> usize {
+        self.met.capacity() * (size_of::<Met<W>>() + 1)
+            + self.stack.capacity() * size_of::<(u32, Config<W>)>()
+            + self.paths.bytes()
+            + self.uses.bytes()
+    }
+
+    /// Operations in the order of the linearization that was found.
+    pub(crate) fn linearization(&self) -> Vec<Placed> {
+        self.found.map(|config| self.paths.get(config.path)).unwrap_or_default()
+    }
+}

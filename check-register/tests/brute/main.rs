@@ -1,0 +1,111 @@
+//! Every engine against trying all orders, on every history of up to three operations of each model, and on random ones of
+//! up to six.
+
+mod models;
+mod oracle;
+mod world;
+
+use check_register::models::Spec;
+use check_register::{Conflict, Engine, Model, Operation, Outcome, Refusal, Settings, check_with};
+use history_core::{Budget, Verdict};
+use oracle::{admits, linearizable};
+
+const ENGINES: [Engine; 3] = [Engine::Portfolio, Engine::JustInTime, Engine::WingGong];
+
+/// Holds every engine to the oracle on one history. Returns whether it is linearizable.
+fn hold<M: Model>(model: &M, operations: &[Operation<M::Op>]) -> bool {
+    let of_part = |part: &Vec<usize>| part.iter().map(|at| operations[*at].clone()).collect::<Vec<_>>();
+    let expected = parts(model, operations).iter().all(|part| linearizable(model, &of_part(part)));
+    let mut refusals: Vec<Vec<Option<Refusal>>> = Vec::new();
+    for engine in ENGINES {
+        let settings = Settings { engine, ..Settings::default() };
+        let answer = check_with(model, operations, settings, &Budget::default());
+        let told = || format!("{engine:?} of {operations:#?} says {answer:#?}");
+        assert_eq!(answer.verdict(), if expected { Verdict::Valid } else { Verdict::Invalid }, "{}", told());
+        let mut refused = Vec::new();
+        for part in &answer.parts {
+            match &part.outcome {
+                Outcome::Linearizable(order) => {
+                    let mine = part_of(model, operations, order.first().copied());
+                    assert!(admits(model, &mine, operations, order), "{}", told());
+                    refused.push(None);
+                }
+                Outcome::Refused(refusal) => {
+                    certify(model, operations, refusal);
+                    refused.push(Some(Refusal { conflict: None, ..refusal.clone() }));
+                }
+                Outcome::Unknown(_) => panic!("{}", told()),
+            }
+        }
+        refusals.push(refused);
+    }
+    assert!(refusals.windows(2).all(|pair| pair[0] == pair[1]), "engines refuse {operations:?} alike: {refusals:?}");
+    expected
+}
+
+/// The operations of each part, as positions; those that say nothing are left out.
+fn parts<M: Model>(model: &M, operations: &[Operation<M::Op>]) -> Vec<Vec<usize>> {
+    let says = |at: &usize| operations[*at].ret.is_some() || !model.reads_only(&operations[*at].op);
+    let all: Vec<usize> = (0..operations.len()).filter(says).collect();
+    let names: Option<Vec<u64>> = all.iter().map(|at| model.part(&operations[*at].op)).collect();
+    let Some(mut names) = names else { return vec![all] };
+    names.sort_unstable();
+    names.dedup();
+    let of_part =
+        |name: &u64| all.iter().copied().filter(|at| model.part(&operations[*at].op) == Some(*name)).collect();
+    names.iter().map(of_part).collect()
+}
+
+/// The part of an operation.
+fn part_of<M: Model>(model: &M, operations: &[Operation<M::Op>], one: Option<usize>) -> Vec<usize> {
+    let all = parts(model, operations);
+    all.into_iter().find(|part| one.is_some_and(|one| part.contains(&one))).unwrap_or_default()
+}
+
+/// Re-derives what a refusal says without the search.
+fn certify<M: Model>(model: &M, operations: &[Operation<M::Op>], refusal: &Refusal) {
+    let told = || format!("{refusal:#?} of {operations:#?}");
+    let mine = part_of(model, operations, Some(refusal.op));
+    // The history before the return of the refused operation: what returned later is in flight.
+    let until = operations[refusal.op].ret.expect("what is refused returned");
+    let cut = |keep: bool| -> Vec<Operation<M::Op>> {
+        let cut = |at: &usize| {
+            let mut operation = operations[*at].clone();
+            operation.ret = operation.ret.filter(|ret| *ret < until || keep && *at == refusal.op);
+            operation
+        };
+        mine.iter().filter(|at| operations[**at].call <= until).map(cut).collect()
+    };
+    assert!(!linearizable(model, &cut(true)), "refused too soon: {}", told());
+    assert!(refusal.is_first, "small histories are searched to the end: {}", told());
+    assert!(linearizable(model, &cut(false)), "refused too late: {}", told());
+    assert!(!refusal.ends.is_empty(), "{}", told());
+    let before: Vec<usize> = mine.iter().copied().filter(|at| operations[*at].call <= until).collect();
+    let mut open = operations.to_vec();
+    for (at, operation) in open.iter_mut().enumerate() {
+        operation.ret = operation.ret.filter(|ret| *ret < until && at != refusal.op);
+    }
+    for end in &refusal.ends {
+        assert!(admits(model, &before, &open, &end.order), "an end that cannot be: {}", told());
+        let states = oracle::replay(model, operations, &end.order);
+        assert!(states.iter().any(|state| model.describe_state(state) == end.state), "{}", told());
+        // From none of them the operation can be placed next.
+        if !end.order.contains(&refusal.op) {
+            let mut order = end.order.clone();
+            order.push(refusal.op);
+            assert!(oracle::replay(model, operations, &order).is_empty(), "{}", told());
+        }
+    }
+    if let Some(Conflict::BeforeWrite { read, write }) = refusal.conflict {
+        assert!(operations[read].ret < Some(operations[write].call), "{}", told());
+    }
+}
+
+fn hold_model<M: Spec + Default>(ops: &[M::Op]) {
+    let model = M::default();
+    let (mut valid, mut invalid) = (0, 0);
+    let mut count = |linearizable: bool| if linearizable { valid += 1 } else { invalid += 1 };
+    world::enumerate(3, ops, |operations| count(hold(&model, operations)));
+    world::random(6, ops, 4_000, |operations| count(hold(&model, operations)));
+    assert!(valid > 500 && invalid > 500, "{}: {valid} valid, {invalid} invalid: too few to learn from", M::NAME);
+}

@@ -1,0 +1,84 @@
+//! Small worlds: all histories of a few operations, and random ones of some more.
+
+use check_register::Operation;
+
+/// Calls `f` with every history of up to `len` of these operations: every way in which their calls and returns can follow
+/// each other, and every one of them crashed or not.
+pub(crate) fn enumerate<O: Clone>(len: usize, ops: &[O], mut f: impl FnMut(&[Operation<O>])) {
+    for count in 1..=len {
+        let mut history = Vec::new();
+        events(count, &mut history, 0, &mut |times: &[(u64, Option<u64>)]| {
+            let mut chosen = vec![0; count];
+            loop {
+                let operation = |(at, op): (usize, &usize)| Operation {
+                    process: at as i64,
+                    op: ops[*op].clone(),
+                    call: times[at].0,
+                    ret: times[at].1,
+                };
+                f(&chosen.iter().enumerate().map(operation).collect::<Vec<_>>());
+                // Counts in base `ops.len()`.
+                let Some(at) = chosen.iter().position(|op| op + 1 < ops.len()) else { break };
+                chosen[at] += 1;
+                chosen[..at].fill(0);
+            }
+        });
+    }
+}
+
+/// All orders of `count` calls with returns behind them or none. Operations are called in order, for names do not matter.
+fn events(count: usize, history: &mut Vec<(u64, Option<u64>)>, now: u64, f: &mut impl FnMut(&[(u64, Option<u64>)])) {
+    if history.len() == count {
+        returns(history, now, f);
+        return;
+    }
+    history.push((now, None));
+    events(count, history, now + 1, f);
+    history.pop();
+    for at in 0..history.len() {
+        if history[at].1.is_none() {
+            history[at].1 = Some(now);
+            events(count, history, now + 1, f);
+            history[at].1 = None;
+        }
+    }
+}
+
+/// All are called: the rest return in any order, or never do.
+fn returns(history: &mut Vec<(u64, Option<u64>)>, now: u64, f: &mut impl FnMut(&[(u64, Option<u64>)])) {
+    f(history);
+    for at in 0..history.len() {
+        if history[at].1.is_none() {
+            history[at].1 = Some(now);
+            returns(history, now + 1, f);
+            history[at].1 = None;
+        }
+    }
+}
+
+/// Calls `f` with random histories of up to `len` of these operations, some of them at one time.
+pub(crate) fn random<O: Clone>(len: u64, ops: &[O], count: u64, mut f: impl FnMut(&[Operation<O>])) {
+    let mut seed = 0x5EED;
+    let mut below = move |end: u64| {
+        // Knuth's multiplier; the upper bits are the good ones.
+        seed = u64::wrapping_add(u64::wrapping_mul(seed, 6_364_136_223_846_793_005), 1_442_695_040_888_963_407);
+        (seed >> 33) % end
+    };
+    for _ in 0..count {
+        let span = 4 + below(24);
+        let history: Vec<Operation<O>> = (0..1 + below(len))
+            .map(|at| {
+                let begin = below(span);
+                let end = begin + below(8);
+                Operation {
+                    process: at as i64,
+                    op: ops[below(ops.len() as u64) as usize].clone(),
+                    // No two events at one time.
+                    call: 16 * begin + 2 * at,
+                    ret: (below(6) > 0).then_some(16 * end + 2 * at + 1),
+                }
+            })
+            .collect();
+        f(&history);
+    }
+}
