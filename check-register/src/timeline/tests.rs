@@ -1,0 +1,1 @@
+//! Timelines: data in, page out.
