@@ -1,6 +1,6 @@
 // Drawing: the part of the model that is in sight, on the canvas. What is narrower than a pixel is drawn once.
 
-const ROW = 30, BAR = 20, AXIS = 26, LANE = 38;
+const ROW = 32, BAR = 20, AXIS = 26, LANE = 38;
 const TINY = 3; // bars narrower than this have neither frame nor text
 const FONT = "12px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
 const SMALL = "10.5px system-ui, -apple-system, 'Segoe UI', sans-serif";
@@ -51,8 +51,9 @@ function draw(scene) {
   ctx.rect(size.left, size.top, size.plot, size.height - size.top);
   ctx.clip();
   drawFailureBand(scene);
+  if (scene.model.order) drawLines(scene);
   for (let row = rows.from; row < rows.to; row++) drawRow(scene, row);
-  if (scene.model.order) drawInstants(scene);
+  if (scene.model.order) drawMarks(scene);
   drawRefused(scene);
   drawRing(scene, scene.selected, 2.5);
   if (scene.hover !== scene.selected) drawRing(scene, scene.hover, 1.5);
@@ -94,7 +95,7 @@ function ticks(model, view, plot) {
   const step = Math.max(model.parts, niceStep(((view.to - view.from) * 96) / plot));
   for (let n = Math.ceil(view.from / step); n * step <= view.to; n++) places.push(n * step);
   if (model.unit === "position") return { places, zero: "", tell: (at) => String(Math.round(at / model.parts)) };
-  const [size, name] = unitOf(step);
+  const [size, name] = unitOf(view.to - view.from);
   // Far from zero the digits that all ticks share are told once.
   const zero = Math.abs(view.from) / size >= 1e5 ? Math.floor(view.from / (1e3 * size)) * 1e3 * size : 0;
   const tell = (at) => `${zero ? "+" : ""}${decimal((at - zero) / size, 3)} ${name}`;
@@ -186,12 +187,12 @@ function drawBar(scene, bar) {
   label(scene, model.texts[model.label[bar]], Math.max(from, size.left) + 6, left + width - 4, top);
 }
 
-/** A colour that goes out to the right. */
+/** A colour, as #rrggbb, that goes out to the right. */
 function fading(ctx, colour, left, width) {
   const gradient = ctx.createLinearGradient(left, 0, left + width, 0);
   gradient.addColorStop(0, colour);
   gradient.addColorStop(0.35, colour);
-  gradient.addColorStop(1, "transparent");
+  gradient.addColorStop(1, `${colour}00`);
   return gradient;
 }
 
@@ -216,8 +217,23 @@ function drawRefused(scene) {
     ctx.stroke();
     ctx.fillStyle = colours["accent-ink"];
     ctx.font = `bold ${FONT}`;
-    label(scene, `\u2715 ${model.texts[model.label[bar]]}`, Math.max(from, size.left) + 5, left + wide - 3, top);
+    const text = `\u2715 ${model.texts[model.label[bar]]}`, begin = Math.max(from, size.left) + 5;
+    if (fit(text, left + wide - 3 - begin, size.letter) === text) label(scene, text, begin, left + wide - 3, top);
+    else drawTag(scene, text, left + wide + 3, top);
   }
+}
+
+/** What does not fit its bar stands beside it, on whatever is there. */
+function drawTag(scene, text, left, top) {
+  const { ctx, size, colours } = scene;
+  const shown = fit(text, size.plot / 2, size.letter), width = ctx.measureText(shown).width + 8;
+  const at = left + width > size.width ? Math.max(size.left, size.width - width) : left;
+  ctx.fillStyle = colours.ground;
+  ctx.globalAlpha = 0.9;
+  ctx.fillRect(at, top - 1, width, BAR + 2);
+  ctx.globalAlpha = 1;
+  ctx.fillStyle = colours.accent;
+  ctx.fillText(shown, at + 4, top + BAR / 2 + 0.5);
 }
 
 function drawRing(scene, bar, width) {
@@ -240,29 +256,42 @@ function visibleSteps({ model, view }) {
   return { from, to };
 }
 
-/** From the lane of states down to each bar, a line and a diamond at the instant at which it takes effect. */
-function drawInstants(scene) {
+/** Pixels for each step in sight. Where there are few, nothing could be told apart. */
+function roomForSteps(scene, { from, to }) {
+  return scene.size.plot / Math.max(1, to - from);
+}
+
+/** From the lane of states a line down to each bar, below all bars. */
+function drawLines(scene) {
   const { ctx, model, size, colours } = scene;
-  const { from, to } = visibleSteps(scene);
-  const room = size.plot / Math.max(1, to - from);
+  const steps = visibleSteps(scene), room = roomForSteps(scene, steps), lines = new Path2D();
   if (room < 2.5) return;
-  const half = room > 9 ? 4 : 2, lines = new Path2D(), marks = new Path2D();
-  for (let step = from; step < to; step++) {
-    const at = x(scene, model.order.at[step]), middle = rowTop(scene, model.row[model.order.bar[step]]) + ROW / 2;
+  for (let step = steps.from; step < steps.to; step++) {
+    const at = x(scene, model.order.at[step]);
     lines.moveTo(at, size.top);
-    lines.lineTo(at, middle - BAR / 2);
-    const tip = middle + BAR / 2;
-    marks.moveTo(at, tip - 2 * half);
-    marks.lineTo(at + half, tip - half);
-    marks.lineTo(at, tip);
-    marks.lineTo(at - half, tip - half);
-    marks.closePath();
+    lines.lineTo(at, rowTop(scene, model.row[model.order.bar[step]]) + ROW / 2);
   }
   ctx.strokeStyle = colours.instant;
   ctx.lineWidth = 1;
-  ctx.globalAlpha = Math.min(0.45, room / 40);
+  ctx.globalAlpha = Math.min(0.6, room / 30);
   ctx.stroke(lines);
   ctx.globalAlpha = 1;
+}
+
+/** A diamond on the lower edge of each bar, at the instant at which it takes effect. */
+function drawMarks(scene) {
+  const { ctx, model, colours } = scene;
+  const steps = visibleSteps(scene), room = roomForSteps(scene, steps), marks = new Path2D();
+  if (room < 2.5) return;
+  const half = room > 9 ? 4.5 : 2;
+  for (let step = steps.from; step < steps.to; step++) {
+    const at = x(scene, model.order.at[step]), edge = rowTop(scene, model.row[model.order.bar[step]]) + (ROW + BAR) / 2 - 0.5;
+    marks.moveTo(at, edge - half);
+    marks.lineTo(at + half, edge);
+    marks.lineTo(at, edge + half);
+    marks.lineTo(at - half, edge);
+    marks.closePath();
+  }
   ctx.fillStyle = colours.instant;
   ctx.fill(marks);
   drawInstant(scene, scene.hover >= 0 ? scene.hover : scene.selected);
@@ -277,7 +306,7 @@ function drawInstant(scene, bar) {
   ctx.lineWidth = 2;
   ctx.beginPath();
   ctx.moveTo(at, size.top);
-  ctx.lineTo(at, rowTop(scene, model.row[bar]) + ROW / 2 + 4);
+  ctx.lineTo(at, rowTop(scene, model.row[bar]) + (ROW + BAR) / 2);
   ctx.stroke();
 }
 
@@ -299,7 +328,9 @@ function drawLane(scene) {
     const at = x(scene, order.at[step]);
     if (Math.floor(at) === pixel) continue;
     pixel = Math.floor(at);
-    ctx.fillRect(Math.round(at) - 0.5, top + 13, 1, LANE - 13);
+    // A step that changes nothing must not cut through the text of its state.
+    const changes = order.state[step] !== (step > 0 ? order.state[step - 1] : order.before);
+    ctx.fillRect(Math.round(at) - 0.5, changes ? top + 13 : top + LANE - 5, 1, LANE);
     const number = String(order.skipped + step + 1), half = ctx.measureText(number).width / 2;
     if (at - half < free) continue;
     ctx.fillText(number, at - half, top + 7);
@@ -327,7 +358,7 @@ function drawStates(scene, steps) {
     const end = next < count ? x(scene, order.at[next]) : size.width;
     shade++;
     if (next >= count && model.refused >= 0) {
-      drawEnd(scene, left, state, top, high);
+      drawEnd(scene, left, count ? x(scene, order.at[count - 1]) : left, state);
     } else if (end - left >= 1) {
       ctx.fillStyle = shade % 2 ? colours["lane-a"] : colours["lane-b"];
       ctx.fillRect(left, top, end - left, high);
@@ -340,21 +371,22 @@ function drawStates(scene, steps) {
 }
 
 /** The last state, in which the refused operation has no place. */
-function drawEnd(scene, left, state, top, high) {
+function drawEnd(scene, left, last, state) {
   const { ctx, model, size, colours } = scene;
-  const last = fit(model.texts[state], size.plot / 3, size.letter);
-  const width = ctx.measureText(last).width + 14;
+  const top = AXIS + 14, high = LANE - 15, middle = top + high / 2 + 0.5;
+  const shown = fit(model.texts[state], size.plot / 3, size.letter);
+  const end = Math.max(left, last) + ctx.measureText(shown).width + 14;
   ctx.fillStyle = colours["lane-a"];
-  ctx.fillRect(left, top, width, high);
+  ctx.fillRect(left, top, end - left, high);
   ctx.fillStyle = colours.ink;
-  ctx.fillText(last, left + 5, top + high / 2 + 0.5);
+  ctx.fillText(shown, left + 5, middle);
   ctx.globalAlpha = 0.14;
   ctx.fillStyle = colours.accent;
-  ctx.fillRect(left + width, top, size.width, high);
+  ctx.fillRect(end, top, size.width, high);
   ctx.globalAlpha = 1;
   ctx.font = `bold ${FONT}`;
-  const text = fit(`\u2715 no place for ${model.texts[model.label[model.refused]]}`, size.width - left - width - 10, size.letter);
-  if (text) ctx.fillText(text, left + width + 7, top + high / 2 + 0.5);
+  const text = fit(`\u2715 no place for ${model.texts[model.label[model.refused]]}`, size.width - end - 10, size.letter);
+  ctx.fillText(text, end + 7, middle);
   ctx.font = FONT;
 }
 

@@ -83,7 +83,7 @@ function pan(part) {
 function goTo(bar, how = glide) {
   const start = model.start[bar], end = Math.min(model.until[bar], model.extent[1]);
   const wide = Math.max(end - start, CLOSEST);
-  const near = model.start[Math.max(0, bar - 24)];
+  const near = model.start[Math.max(0, bar - Math.round(scene.size.plot / 45))];
   const crowded = firstWhere(0, model.count, (i) => model.start[i] > view.to) - firstWhere(0, model.count, (i) => model.start[i] >= view.from) > 80;
   if (crowded || wide > view.to - view.from) {
     const from = Math.max(Math.min(near, start - wide), start - 40 * wide);
@@ -186,8 +186,8 @@ const pointer = { x: 0, y: 0, moved: 0 };
 const held = new Map();
 
 function place(event) {
-  const box = canvas.getBoundingClientRect();
-  return { x: event.clientX - box.left, y: event.clientY - box.top };
+  const corner = canvas.getBoundingClientRect();
+  return { x: event.clientX - corner.left, y: event.clientY - corner.top };
 }
 
 canvas.addEventListener("pointerdown", (event) => {
@@ -361,4 +361,4 @@ window.addEventListener("resize", resize);
 scene.colours = readColours(document.documentElement);
 resize();
 show(whole.from, whole.to);
-if (model.refused >= 0 && model.count > 80) goTo(model.refused, show);
+if (model.refused >= 0 && model.count > scene.size.plot / 14) goTo(model.refused, show);
