@@ -79,6 +79,14 @@ impl<'a> Shown<'a> {
         (placed.at, placed.late.len())
     }
 
+    /// Where the page starts to count, if not at zero.
+    fn origin(&self) -> String {
+        match self.timeline.scale {
+            Scale::Nanoseconds => time(self.extent.0),
+            Scale::Positions => format!("position {}", self.extent.0),
+        }
+    }
+
     fn parts(&self) -> i128 {
         match self.timeline.scale {
             Scale::Nanoseconds => 1,
@@ -99,7 +107,7 @@ impl<'a> Shown<'a> {
         let unit = if self.timeline.scale == Scale::Positions { "position" } else { "ns" };
         let (first, last) = (from - base, until - base);
         let _ = write!(out, "{{\"unit\":\"{unit}\",\"parts\":{parts},\"extent\":[{first},{last}],\"base\":");
-        let base_text = if is_exact { String::new() } else { moment(self.extent.0, self.timeline.scale) };
+        let base_text = if is_exact { String::new() } else { self.origin() };
         push_json(&mut out, &base_text);
         out.push_str(",\n\"rows\":[");
         for (at, row) in self.timeline.rows.iter().enumerate() {
@@ -208,11 +216,8 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// A number of this scale for the reader, exactly: `"1.5 ms"`, `"position 7"`.
-pub(super) fn moment(number: i128, scale: Scale) -> String {
-    if scale == Scale::Positions {
-        return format!("position {number}");
-    }
+/// A time in nanoseconds for the reader, exactly: `"1.5 ms"`.
+pub(super) fn time(number: i128) -> String {
     let (unit, digits) = match number.unsigned_abs() {
         0..1_000 => ("ns", 0),
         1_000..1_000_000 => ("\u{b5}s", 3),

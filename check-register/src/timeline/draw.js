@@ -218,16 +218,22 @@ function drawRefused(scene) {
     ctx.fillStyle = colours["accent-ink"];
     ctx.font = `bold ${FONT}`;
     const text = `\u2715 ${model.texts[model.label[bar]]}`, begin = Math.max(from, size.left) + 5;
-    if (fit(text, left + wide - 3 - begin, size.letter) === text) label(scene, text, begin, left + wide - 3, top);
-    else drawTag(scene, text, left + wide + 3, top);
+    if (fit(text, left + wide - 3 - begin, size.letter) === text) {
+      label(scene, text, begin, left + wide - 3, top);
+    } else {
+      if (wide >= 2 * size.letter) ctx.fillText("\u2715", left + (wide - size.letter) / 2, top + BAR / 2 + 0.5);
+      drawTag(scene, text.slice(2), left, wide, top);
+    }
   }
 }
 
-/** What does not fit its bar stands beside it, on whatever is there. */
-function drawTag(scene, text, left, top) {
+/** What does not fit its bar stands beside it, on whatever is there, if there is room on one side. */
+function drawTag(scene, text, left, wide, top) {
   const { ctx, size, colours } = scene;
-  const shown = fit(text, size.plot / 2, size.letter), width = ctx.measureText(shown).width + 8;
-  const at = left + width > size.width ? Math.max(size.left, size.width - width) : left;
+  const shown = fit(text, size.plot / 3, size.letter), width = ctx.measureText(shown).width + 8;
+  const right = left + wide + 3, isRight = right + width <= size.width;
+  const at = isRight ? right : left - 3 - width;
+  if (at < size.left) return;
   ctx.fillStyle = colours.ground;
   ctx.globalAlpha = 0.9;
   ctx.fillRect(at, top - 1, width, BAR + 2);
@@ -256,7 +262,10 @@ function visibleSteps({ model, view }) {
   return { from, to };
 }
 
-/** Pixels for each step in sight. Where there are few, nothing could be told apart. */
+/** Steps with fewer pixels to each could not be told apart, and are not drawn one by one. */
+const CROWDED = 2.5;
+
+/** Pixels for each step in sight. */
 function roomForSteps(scene, { from, to }) {
   return scene.size.plot / Math.max(1, to - from);
 }
@@ -265,7 +274,7 @@ function roomForSteps(scene, { from, to }) {
 function drawLines(scene) {
   const { ctx, model, size, colours } = scene;
   const steps = visibleSteps(scene), room = roomForSteps(scene, steps), lines = new Path2D();
-  if (room < 2.5) return;
+  if (room < CROWDED) return;
   for (let step = steps.from; step < steps.to; step++) {
     const at = x(scene, model.order.at[step]);
     lines.moveTo(at, size.top);
@@ -282,7 +291,7 @@ function drawLines(scene) {
 function drawMarks(scene) {
   const { ctx, model, colours } = scene;
   const steps = visibleSteps(scene), room = roomForSteps(scene, steps), marks = new Path2D();
-  if (room < 2.5) return;
+  if (room < CROWDED) return;
   const half = room > 9 ? 4.5 : 2;
   for (let step = steps.from; step < steps.to; step++) {
     const at = x(scene, model.order.at[step]), edge = rowTop(scene, model.row[model.order.bar[step]]) + (ROW + BAR) / 2 - 0.5;
@@ -312,33 +321,63 @@ function drawInstant(scene, bar) {
 
 /** Above all rows: the numbers of the steps, and the state from each one on. Equal states are told once. */
 function drawLane(scene) {
-  const { ctx, model, size, colours } = scene;
-  const { order } = model, top = AXIS, steps = visibleSteps(scene);
+  const { ctx, size, colours } = scene;
+  const top = AXIS, steps = visibleSteps(scene);
   ctx.save();
   ctx.beginPath();
   ctx.rect(size.left, top, size.plot, LANE);
   ctx.clip();
   ctx.fillStyle = colours.ground;
   ctx.fillRect(size.left, top, size.plot, LANE);
-  drawStates(scene, steps);
-  ctx.font = SMALL;
-  ctx.fillStyle = colours.instant;
-  let free = -Infinity, pixel = -1;
-  for (let step = steps.from; step < steps.to; step++) {
-    const at = x(scene, order.at[step]);
-    if (Math.floor(at) === pixel) continue;
-    pixel = Math.floor(at);
-    // A step that changes nothing must not cut through the text of its state.
-    const changes = order.state[step] !== (step > 0 ? order.state[step - 1] : order.before);
-    ctx.fillRect(Math.round(at) - 0.5, changes ? top + 13 : top + LANE - 5, 1, LANE);
-    const number = String(order.skipped + step + 1), half = ctx.measureText(number).width / 2;
-    if (at - half < free) continue;
-    ctx.fillText(number, at - half, top + 7);
-    free = at + half + 5;
+  if (roomForSteps(scene, steps) >= CROWDED) {
+    drawStates(scene, steps);
+    drawTicks(scene, steps);
+  } else {
+    drawManyStates(scene, steps);
   }
+  drawNumbers(scene, steps);
   ctx.restore();
   ctx.fillStyle = colours.line;
   ctx.fillRect(0, size.top - 1, size.width, 1);
+}
+
+function drawTicks(scene, steps) {
+  const { ctx, colours, model: { order } } = scene, top = AXIS + 13;
+  ctx.fillStyle = colours.instant;
+  for (let step = steps.from; step < steps.to; step++) {
+    // A step that changes nothing must not cut through the text of its state.
+    const changes = order.state[step] !== (step > 0 ? order.state[step - 1] : order.before);
+    ctx.fillRect(Math.round(x(scene, order.at[step])) - 0.5, changes ? top : AXIS + LANE - 5, 1, LANE);
+  }
+}
+
+/** The number of a step wherever there is room for one. */
+function drawNumbers(scene, steps) {
+  const { ctx, colours, model: { order } } = scene;
+  ctx.font = SMALL;
+  ctx.fillStyle = colours.instant;
+  const tell = (step) => String(order.skipped + step + 1);
+  const widest = ctx.measureText(tell(steps.to)).width + 5;
+  // Looks only at steps that are far enough from the last one told.
+  for (let step = steps.from; step < steps.to;) {
+    const at = x(scene, order.at[step]), number = tell(step);
+    ctx.fillText(number, at - ctx.measureText(number).width / 2, AXIS + 7);
+    const free = scene.view.from + (at + widest - scene.size.left) / scene.scale;
+    step = order.sorted ? firstWhere(step + 1, steps.to, (i) => order.at[i] >= free) : step + 1;
+  }
+}
+
+/** The states of more steps than there are pixels: that there are some, and the last one. */
+function drawManyStates(scene, steps) {
+  const { ctx, model, size, colours } = scene;
+  const { order } = model, last = order.at.length - 1;
+  const left = Math.max(size.left, x(scene, order.at[steps.from])), right = Math.min(size.width, x(scene, order.at[steps.to - 1]));
+  ctx.fillStyle = colours["lane-b"];
+  ctx.fillRect(left, AXIS + 14, right - left, LANE - 15);
+  ctx.fillStyle = colours.calm;
+  ctx.font = FONT;
+  ctx.fillText(fit(`${steps.to - steps.from} steps`, right - left - 8, size.letter), left + 5, AXIS + 14 + (LANE - 15) / 2 + 0.5);
+  if (steps.to > last && model.refused >= 0) drawEnd(scene, right, right, order.state[last]);
 }
 
 /** A box for each run of steps that leave the state as it is. */

@@ -84,7 +84,7 @@ function goTo(bar, how = glide) {
   const start = model.start[bar], end = Math.min(model.until[bar], model.extent[1]);
   const wide = Math.max(end - start, CLOSEST);
   const near = model.start[Math.max(0, bar - Math.round(scene.size.plot / 45))];
-  const crowded = firstWhere(0, model.count, (i) => model.start[i] > view.to) - firstWhere(0, model.count, (i) => model.start[i] >= view.from) > 80;
+  const crowded = firstWhere(0, model.count, (i) => model.start[i] > view.to) - firstWhere(0, model.count, (i) => model.start[i] >= view.from) > scene.size.plot / 14;
   if (crowded || wide > view.to - view.from) {
     const from = Math.max(Math.min(near, start - wide), start - 40 * wide);
     how(from, Math.max(end, start) + Math.max(wide * 0.6, (end - from) * 0.25));

@@ -1,8 +1,8 @@
 //! The page: a template, and what readers without script need of it as plain HTML.
 
-use super::data::{Shown, moment};
+use super::data::{Shown, time};
 use super::text::{push_html, shorten};
-use super::{Bar, BarStatus, Order, Timeline};
+use super::{Bar, BarStatus, Order, Scale, Timeline};
 use std::fmt::Write;
 
 const PAGE: &str = include_str!("page.html");
@@ -91,10 +91,10 @@ fn push_op(page: &mut String, timeline: &Timeline, bar: &Bar) {
     if let Some(completed) = bar.completed {
         let _ = write!(page, " to {completed}");
     }
-    let from = moment(bar.start.into(), timeline.scale);
-    let _ = match bar.end {
-        Some(end) => write!(page, ", {from} to {}", moment(end.into(), timeline.scale)),
-        None => write!(page, ", from {from} on, never completed"),
+    let _ = match (timeline.scale, bar.end) {
+        (_, None) => write!(page, ", never completed"),
+        (Scale::Positions, _) => Ok(()),
+        (Scale::Nanoseconds, Some(end)) => write!(page, ", {} to {}", time(bar.start.into()), time(end.into())),
     };
     if !bar.detail.is_empty() {
         page.push_str("; ");
