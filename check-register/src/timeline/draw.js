@@ -24,13 +24,18 @@ function measure(ctx, model, width, height) {
   return { width, height, left, plot: Math.max(1, width - left), letter: ctx.measureText("0").width, lane, top: AXIS + lane };
 }
 
+/** Whether a letter takes two columns: the scripts of East Asia, and pictures. Roughly, as only beauty rests on it. */
+function isWide(c) {
+  return c >= "\u2e80" || (c >= "\u1100" && c <= "\u115f");
+}
+
 /** As much of a text as fits a width, by the columns that its letters take. */
 function fit(text, width, letter) {
   const columns = Math.floor(width / letter);
   if (columns < 1) return "";
   let used = 0, at = 0;
   for (const c of text) {
-    used += c > "\u10ff" ? 2 : 1;
+    used += isWide(c) ? 2 : 1;
     if (used > columns) return columns < 3 ? "" : `${text.slice(0, Math.max(0, at - 1))}\u2026`;
     at += c.length;
   }

@@ -26,6 +26,9 @@ pub const BARS_MAX: usize = 100_000;
 /// Orders of one page, at most.
 pub const ORDERS_MAX: usize = 16;
 
+/// Characters of a text, at most. Of a longer one the beginning and the end are shown.
+const CHARS_MAX: usize = 2000;
+
 /// What a page shows.
 ///
 /// All texts may hold anything: they are made safe, and shortened if they are long.
@@ -222,7 +225,7 @@ impl std::error::Error for TimelineError {}
 pub fn html(timeline: &Timeline, options: &PageOptions) -> Result<String, TimelineError> {
     verify(timeline)?;
     // What a reader misses least goes first: the other orders, then the ends of long texts.
-    for (orders_max, chars_max) in [(ORDERS_MAX, 2000), (1, 2000), (1, 200), (1, 40)] {
+    for (orders_max, chars_max) in [(ORDERS_MAX, CHARS_MAX), (1, CHARS_MAX), (1, 200), (1, 40)] {
         let shown = data::Shown::new(timeline, orders_max, chars_max);
         if let Some(page) = page::write(timeline, &shown, options.bytes_max) {
             return Ok(page);

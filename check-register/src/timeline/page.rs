@@ -2,7 +2,7 @@
 
 use super::data::{Shown, time};
 use super::text::{push_html, shorten};
-use super::{Bar, BarStatus, Order, Scale, Timeline};
+use super::{Bar, BarStatus, CHARS_MAX, Order, Scale, Timeline};
 use std::fmt::Write;
 
 const PAGE: &str = include_str!("page.html");
@@ -30,7 +30,7 @@ pub(super) fn write(timeline: &Timeline, shown: &Shown<'_>, bytes_max: usize) ->
         rest = after;
         match name {
             "title" => push_html(&mut page, &shorten(&timeline.title, 300)),
-            "summary" => push_html(&mut page, &shorten(&timeline.summary, 2000)),
+            "summary" => push_html(&mut page, &shorten(&timeline.summary, CHARS_MAX)),
             "css" => page.push_str(CSS),
             "script" => page.extend(SCRIPT),
             "data" => page.push_str(&data),
@@ -44,10 +44,13 @@ pub(super) fn write(timeline: &Timeline, shown: &Shown<'_>, bytes_max: usize) ->
 }
 
 fn push_notes(page: &mut String, timeline: &Timeline, shown: &Shown<'_>) {
-    let mut notes: Vec<String> = timeline.note.iter().map(|note| shorten(note, 2000)).collect();
+    let mut notes: Vec<String> = timeline.note.iter().map(|note| shorten(note, CHARS_MAX)).collect();
     let hidden = timeline.orders.len() - shown.orders.len();
     if hidden > 0 {
         notes.push(format!("{hidden} further orders were left out, as the page would be too large."));
+    }
+    if shown.chars_max < CHARS_MAX {
+        notes.push(format!("Texts are shortened to {} letters, as the page would be too large.", shown.chars_max));
     }
     match shown.late() {
         0 => {}
@@ -114,7 +117,7 @@ fn push_order(page: &mut String, timeline: &Timeline, order: &Order, at: usize, 
         _ => format!("Order {} of {count}: its last {} steps", at + 1, steps.len()),
     };
     let open = if at == 0 { " open" } else { "" };
-    let _ = write!(page, "<details{open}>\n<summary>{title}</summary>\n<div class=\"wide\"><table>\n");
+    let _ = write!(page, "<details{open}>\n<summary>{title}</summary>\n<div class=\"wide\"><table aria-label=\"{title}\">\n");
     page.push_str(
         "<thead><tr><th scope=\"col\">step</th><th scope=\"col\">operation</th><th scope=\"col\">by</th>\
          <th scope=\"col\">index</th><th scope=\"col\">state after it</th></tr></thead>\n<tbody>\n",

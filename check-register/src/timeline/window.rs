@@ -114,7 +114,7 @@ pub fn window(
         (start, end) => end.unwrap_or(start),
     };
     keep(&mut before, room - after.len(), |op| (std::cmp::Reverse(recent(op)), std::cmp::Reverse(op)));
-    // Crashed operations may have begun long before. The page begins where it is complete.
+    // Crashed operations may have begun long before. The page begins where it is complete, or where `around` does.
     let from = before.iter().map(|op| recent(*op)).min().unwrap_or(start).min(start);
     chosen.append(&mut before);
     chosen.append(&mut after);
