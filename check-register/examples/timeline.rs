@@ -38,6 +38,10 @@ impl Random {
         self.0 ^= self.0 << 17;
         self.0 % limit
     }
+
+    fn time_below(&mut self, limit_ns: i64) -> i64 {
+        self.below(limit_ns.cast_unsigned()).cast_signed()
+    }
 }
 
 /// An operation of the simulated register, and when it takes effect.
@@ -56,9 +60,9 @@ fn simulate(count: usize, rows: u32, random: &mut Random) -> Vec<Simulated> {
     for _ in 0..count {
         // The row that has been free for longest goes on.
         let row = (0..rows as usize).min_by_key(|row| free[*row]).unwrap_or(0);
-        let start = free[row] + 20_000 + random.below(900_000) as i64;
-        let end = start + 150_000 + random.below(1_500_000) as i64;
-        let at = start + random.below((end - start) as u64) as i64;
+        let start = free[row] + 20_000 + random.time_below(900_000);
+        let end = start + 150_000 + random.time_below(1_500_000);
+        let at = start + random.time_below(end - start);
         let write = (random.below(5) < 2).then(|| random.below(9));
         let crashed = write.is_some() && random.below(15) == 0;
         free[row] = if crashed { end + 2_000_000 } else { end };
@@ -126,13 +130,13 @@ fn bars(ops: &[Simulated], scale: Scale) -> Vec<Bar> {
     events.extend(ops.iter().enumerate().map(|(op, simulated)| (simulated.end, 1, op)));
     events.sort_unstable();
     let mut bars: Vec<Bar> = ops.iter().map(bar).collect();
-    for (index, (_, is_end, op)) in events.into_iter().enumerate() {
-        let position = index as i64;
+    for (index, (_, is_end, op)) in (0_u64..).zip(events) {
+        let position = index.cast_signed();
         if is_end == 0 {
-            bars[op].index = index as u64;
+            bars[op].index = index;
             bars[op].start = if scale == Scale::Positions { position } else { ops[op].start };
         } else {
-            bars[op].completed = Some(index as u64);
+            bars[op].completed = Some(index);
             let end = if scale == Scale::Positions { position } else { ops[op].end };
             bars[op].end = (!ops[op].crashed).then_some(end);
         }

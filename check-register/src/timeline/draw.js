@@ -1,7 +1,8 @@
 // Drawing: the part of the model that is in sight, on the canvas. What is narrower than a pixel is drawn once.
 
 const ROW = 32, BAR = 20, AXIS = 26, LANE = 38;
-const TINY = 3; // bars narrower than this have neither frame nor text
+const TINY = 3; // bars narrower than this have no frame
+const PLAIN = 14; // and bars narrower than this have neither text nor round corners, which take long to draw
 const FONT = "12px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
 const SMALL = "10.5px system-ui, -apple-system, 'Segoe UI', sans-serif";
 const NAMES = "12px system-ui, -apple-system, 'Segoe UI', sans-serif";
@@ -175,14 +176,21 @@ function drawRow(scene, row) {
 function drawBar(scene, bar) {
   const { ctx, model, size, colours } = scene;
   const status = model.status[bar], { left, width, top, from } = box(scene, bar);
+  const fill = [colours.placed, colours.band, "", colours.after, colours.after][status];
+  const edge = [colours["placed-edge"], colours["pending-edge"], "", colours.line, colours.line][status];
+  if (width < PLAIN) {
+    ctx.fillStyle = edge;
+    ctx.fillRect(left, top, width, BAR);
+    ctx.fillStyle = fill;
+    ctx.fillRect(left + 1, top + 1, width - 2, BAR - 2);
+    return;
+  }
   ctx.beginPath();
-  ctx.roundRect(left + 0.5, top + 0.5, Math.max(width - 1, 1), BAR - 1, Math.min(4, width / 3));
+  ctx.roundRect(left + 0.5, top + 0.5, width - 1, BAR - 1, 4);
   const open = model.end[bar] === Infinity;
-  ctx.fillStyle = status === AFTER || status === FAILED ? colours.after : status === PENDING ? colours.band : colours.placed;
-  if (open) ctx.fillStyle = fading(ctx, ctx.fillStyle, left, width);
+  ctx.fillStyle = open ? fading(ctx, fill, left, width) : fill;
   ctx.fill();
-  ctx.strokeStyle = status === PLACED ? colours["placed-edge"] : status === PENDING ? colours["pending-edge"] : colours.line;
-  if (open) ctx.strokeStyle = fading(ctx, ctx.strokeStyle, left, width);
+  ctx.strokeStyle = open ? fading(ctx, edge, left, width) : edge;
   ctx.setLineDash(status === PENDING ? [5, 3] : status === FAILED ? [2, 2] : []);
   ctx.lineWidth = 1;
   ctx.stroke();
@@ -201,8 +209,14 @@ function fading(ctx, colour, left, width) {
   return gradient;
 }
 
+/** Writes what a bar has room for: its text, or how that begins and its last word, as values stand at the end. */
 function label(scene, text, left, right, top) {
-  const shown = fit(text, right - left, scene.size.letter);
+  const { letter } = scene.size, room = right - left;
+  let shown = fit(text, room, letter);
+  if (shown !== text) {
+    const short = `${text.slice(0, 1)}\u2026${text.slice(text.lastIndexOf(" ") + 1)}`;
+    if (fit(short, room, letter) === short) shown = short;
+  }
   if (shown) scene.ctx.fillText(shown, left, top + BAR / 2 + 0.5);
 }
 
@@ -268,7 +282,7 @@ function visibleSteps({ model, view }) {
 }
 
 /** Steps with fewer pixels to each could not be told apart, and are not drawn one by one. */
-const CROWDED = 2.5;
+const CROWDED = 4;
 
 /** Pixels for each step in sight. */
 function roomForSteps(scene, { from, to }) {

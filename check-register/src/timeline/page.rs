@@ -117,7 +117,10 @@ fn push_order(page: &mut String, timeline: &Timeline, order: &Order, at: usize, 
         _ => format!("Order {} of {count}: its last {} steps", at + 1, steps.len()),
     };
     let open = if at == 0 { " open" } else { "" };
-    let _ = write!(page, "<details{open}>\n<summary>{title}</summary>\n<div class=\"wide\"><table aria-label=\"{title}\">\n");
+    let _ = write!(
+        page,
+        "<details{open}>\n<summary>{title}</summary>\n<div class=\"wide\"><table aria-label=\"{title}\">\n"
+    );
     page.push_str(
         "<thead><tr><th scope=\"col\">step</th><th scope=\"col\">operation</th><th scope=\"col\">by</th>\
          <th scope=\"col\">index</th><th scope=\"col\">state after it</th></tr></thead>\n<tbody>\n",

@@ -32,7 +32,7 @@ fn register() -> Timeline {
         label: label.into(),
         status,
         index,
-        ..bar(index as i64 * 100, completed.map(|index| index as i64 * 100))
+        ..bar(index.cast_signed() * 100, completed.map(|index| index.cast_signed() * 100))
     };
     let mut crashed = bar(1, 2, None, "write 2", BarStatus::Pending);
     crashed.detail = "error: timeout".into();

@@ -110,8 +110,9 @@ pub fn window(
     let after_max = (bars_max / 8).max(room.saturating_sub(before.len())).min(room);
     keep(&mut after, after_max, |op| (span(op).0, op));
     // By their ends, so that from the first of these on no completed operation is missing, however long it took.
-    let recent = |op: u32| match span(op) {
-        (start, end) => end.unwrap_or(start),
+    let recent = |op: u32| {
+        let (start, end) = span(op);
+        end.unwrap_or(start)
     };
     keep(&mut before, room - after.len(), |op| (std::cmp::Reverse(recent(op)), std::cmp::Reverse(op)));
     // Crashed operations may have begun long before. The page begins where it is complete, or where `around` does.

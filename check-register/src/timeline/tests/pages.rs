@@ -207,7 +207,7 @@ fn timeline() -> impl Strategy<Value = Timeline> {
         |(row, start, long, index, label)| Bar {
             row,
             index,
-            completed: long.map(|long| index + 1 + long as u64),
+            completed: long.map(|long| index + 1 + long.cast_unsigned()),
             detail: label.clone(),
             label,
             ..bar(start, long.map(|long| start + long))
@@ -237,7 +237,7 @@ proptest! {
         let text = |column: &Value, at: usize| data["texts"][column[at].as_u64().unwrap() as usize].as_str().unwrap().to_owned();
         let found: Vec<Bar> = (0..starts.len()).map(|at| {
             let start = starts[at] / parts;
-            let index = indices[at] as u64;
+            let index = indices[at].cast_unsigned();
             Bar {
                 row: data["row"][at].as_u64().unwrap() as u32,
                 index,
@@ -253,11 +253,11 @@ proptest! {
         let order = &data["orders"][0];
         for (nth, at) in summed(&order["bar"]).into_iter().enumerate() {
             let step = &timeline.orders[0].steps[nth];
-            prop_assert_eq!(&found[at as usize], &timeline.bars[step.bar as usize]);
+            prop_assert_eq!(&found[usize::try_from(at).unwrap()], &timeline.bars[step.bar as usize]);
             prop_assert_eq!(text(&order["state"], nth), step.state.clone());
         }
         for (instant, at) in summed(&order["at"]).into_iter().zip(summed(&order["bar"])) {
-            let bar = &found[at as usize];
+            let bar = &found[usize::try_from(at).unwrap()];
             prop_assert!(bar.start * parts <= instant && bar.end.is_none_or(|end| instant <= end * parts));
         }
     }
