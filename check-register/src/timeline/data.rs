@@ -96,19 +96,17 @@ impl<'a> Shown<'a> {
 
     /// The data as JSON, or `None` if it takes more bytes.
     pub(super) fn json(&self, bytes_max: usize) -> Option<String> {
-        let bars = &self.timeline.bars;
         let parts = self.parts();
         // Where a browser could not tell the numbers apart, it counts from the first one.
         let (from, until) = (self.extent.0 * parts, self.extent.1 * parts);
         let is_exact = from.abs() < EXACT_MAX && until.abs() < EXACT_MAX;
         let base = if is_exact { 0 } else { from };
         let mut texts = Texts { bytes_max, ..Texts::default() };
-        let mut out = String::with_capacity(64 * bars.len());
+        let mut out = String::with_capacity(64 * self.sorted.len());
         let unit = if self.timeline.scale == Scale::Positions { "position" } else { "ns" };
         let (first, last) = (from - base, until - base);
         let _ = write!(out, "{{\"unit\":\"{unit}\",\"parts\":{parts},\"extent\":[{first},{last}],\"base\":");
-        let base_text = if is_exact { String::new() } else { self.origin() };
-        push_json(&mut out, &base_text);
+        push_json(&mut out, &if is_exact { String::new() } else { self.origin() });
         out.push_str(",\n\"rows\":[");
         for (at, row) in self.timeline.rows.iter().enumerate() {
             out.push_str(if at > 0 { "," } else { "" });
@@ -116,39 +114,49 @@ impl<'a> Shown<'a> {
             texts.spend(out.len())?;
         }
         out.push(']');
-        let label_max = LABEL_CHARS_MAX.min(self.chars_max);
-        self.column(&mut out, "row", |bar| bar.row.into());
+        self.push_bars(&mut out, &mut texts, base)?;
+        self.push_orders(&mut out, &mut texts, base)?;
+        out.push_str(",\n\"texts\":[");
+        texts.write(&mut out);
+        out.push_str("]}");
+        (out.len() <= bytes_max).then_some(out)
+    }
+
+    fn push_bars(&self, out: &mut String, texts: &mut Texts<'a>, base: i128) -> Option<()> {
+        let parts = self.parts();
+        self.column(out, "row", |bar| bar.row.into());
         let mut before = base;
-        self.column(&mut out, "start", |bar| delta(&mut before, i128::from(bar.start) * parts));
-        self.column(&mut out, "length", |bar| {
-            bar.end.map_or(-1, |end| (i128::from(end) - i128::from(bar.start)) * parts)
-        });
+        self.column(out, "start", |bar| delta(&mut before, i128::from(bar.start) * parts));
+        let length = |bar: &Bar| bar.end.map(|end| (i128::from(end) - i128::from(bar.start)) * parts);
+        self.column(out, "length", |bar| length(bar).unwrap_or(-1));
         let mut before = 0;
-        self.column(&mut out, "index", |bar| delta(&mut before, bar.index.into()));
-        self.column(&mut out, "completed", |bar| bar.completed.map_or(0, |at| i128::from(at) - i128::from(bar.index)));
-        self.column(&mut out, "status", |bar| status(bar.status));
-        self.column(&mut out, "label", |bar| texts.id(&bar.label, label_max));
-        self.column(&mut out, "detail", |bar| texts.id(&bar.detail, self.chars_max));
-        texts.spend(out.len())?;
+        self.column(out, "index", |bar| delta(&mut before, bar.index.into()));
+        self.column(out, "completed", |bar| bar.completed.map_or(0, |at| i128::from(at) - i128::from(bar.index)));
+        self.column(out, "status", |bar| status(bar.status));
+        let label_max = LABEL_CHARS_MAX.min(self.chars_max);
+        self.column(out, "label", |bar| texts.id(&bar.label, label_max));
+        self.column(out, "detail", |bar| texts.id(&bar.detail, self.chars_max));
+        texts.spend(out.len())
+    }
+
+    fn push_orders(&self, out: &mut String, texts: &mut Texts<'a>, base: i128) -> Option<()> {
         out.push_str(",\n\"orders\":[");
         for (at, (order, (instants, _))) in self.orders.iter().zip(&self.instants).enumerate() {
             let _ = write!(out, "{}{{\"skipped\":{},\"before\":", if at > 0 { ",\n" } else { "" }, order.skipped);
             let before = texts.id(&order.before, self.chars_max);
             let _ = write!(out, "{before},\"refusal\":{}", texts.id(&order.refusal, self.chars_max));
             let place = |bar: u32| i128::from(self.place[bar as usize]);
-            numbers(&mut out, "earlier", order.earlier.iter().map(|bar| place(*bar)));
+            numbers(out, "earlier", order.earlier.iter().map(|bar| place(*bar)));
             let mut before = 0;
-            numbers(&mut out, "bar", order.steps.iter().map(|step| delta(&mut before, place(step.bar))));
+            numbers(out, "bar", order.steps.iter().map(|step| delta(&mut before, place(step.bar))));
             let mut before = base;
-            numbers(&mut out, "at", instants.iter().map(|at| delta(&mut before, *at)));
-            numbers(&mut out, "state", order.steps.iter().map(|step| texts.id(&step.state, self.chars_max)));
+            numbers(out, "at", instants.iter().map(|at| delta(&mut before, *at)));
+            numbers(out, "state", order.steps.iter().map(|step| texts.id(&step.state, self.chars_max)));
             out.push('}');
             texts.spend(out.len())?;
         }
-        out.push_str("],\n\"texts\":[");
-        texts.write(&mut out);
-        out.push_str("]}");
-        (out.len() <= bytes_max).then_some(out)
+        out.push(']');
+        Some(())
     }
 
     fn column(&self, out: &mut String, name: &str, mut number: impl FnMut(&'a Bar) -> i128) {

@@ -99,7 +99,8 @@ export class Browser {
   }
 
   async close() {
-    this.child.kill();
+    this.session = undefined;
+    await this.send("Browser.close");
     await this.ended;
     rmSync(this.profile, { recursive: true, force: true, maxRetries: 5 });
   }
