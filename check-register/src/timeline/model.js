@@ -101,8 +101,17 @@ function eachInRow(model, row, from, to, look) {
   }
 }
 
+/** What a time in the lane of states is about: the bar of the step that led there, or what does not fit the last one. */
+function barOfState(model, at) {
+  const { order } = model;
+  if (!order || !order.sorted) return -1;
+  const step = firstWhere(0, order.at.length, (i) => order.at[i] > at) - 1;
+  if (step === order.at.length - 1 && model.refused >= 0) return model.refused;
+  return step < 0 ? -1 : order.bar[step];
+}
+
 /** Bars to look for: those with this index, or else those whose texts hold this one. */
-function find(model, query) {
+function findBars(model, query) {
   const found = [];
   if (/^\d+$/.test(query)) {
     const index = Number(query);
@@ -135,7 +144,7 @@ function moment(model, at) {
 }
 
 /** A length of time, to three digits. */
-function length(model, span) {
+function duration(model, span) {
   if (model.unit === "position") return `${Math.round(span / model.parts)} positions`;
   const [size, name] = unitOf(span);
   return `${Number((span / size).toPrecision(3))} ${name}`;

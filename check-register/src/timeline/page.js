@@ -104,10 +104,11 @@ function select(bar, { go = true } = {}) {
   redraw();
 }
 
-/** The bar at a place, within reach of a finger; of several the one that began last. */
+/** The bar at a place, within reach of a finger; of several the nearest, and of these the one that began last. */
 function barAt(px, py, reach) {
   const { size } = scene;
-  if (px < size.left || py < size.top) return -1;
+  if (px < size.left || py < AXIS) return -1;
+  if (py < size.top) return barOfState(model, timeAt(px));
   const row = Math.floor((py - size.top + scroller.scrollTop) / ROW), near = (view.to - view.from) / size.plot;
   if (row >= model.rows.length) return -1;
   const at = timeAt(px);
@@ -142,7 +143,7 @@ function tellBar(bar) {
   line("by", model.rows[model.row[bar]]);
   line("index", done < 0 ? `${model.index[bar]}` : `${model.index[bar]} \u2192 ${done}`);
   if (!ended) line("from", `${moment(model, model.start[bar])}, never completed`);
-  else if (model.unit === "ns") line("time", `${moment(model, model.start[bar])} \u2013 ${moment(model, model.end[bar])} (${length(model, model.end[bar] - model.start[bar])})`);
+  else if (model.unit === "ns") line("time", `${moment(model, model.start[bar])} \u2013 ${moment(model, model.end[bar])} (${duration(model, model.end[bar] - model.start[bar])})`);
   line("", fate(bar));
   if (order && step[bar] >= 0) {
     line("before", stateBefore(model, step[bar]));
@@ -173,8 +174,10 @@ function tellBar(bar) {
 function placeTip() {
   const bar = scene.hover >= 0 ? scene.hover : scene.selected;
   if (bar < 0 || !scene.scale) return;
-  const { left, width, top } = box(scene, bar), { size } = scene;
-  const seen = Math.max(left, size.left), anchor = scene.hover >= 0 ? Math.max(seen, Math.min(pointer.x - 30, left + width)) : seen;
+  const { left, width, top: topOfBar } = box(scene, bar), { size } = scene;
+  // Over the lane of states the tip stays there, wherever the bar is.
+  const top = scene.hover >= 0 && pointer.y < size.top ? size.top - BAR - 4 : topOfBar;
+  const seen = Math.max(left, size.left), anchor = top !== topOfBar ? pointer.x - 30 : scene.hover >= 0 ? Math.max(seen, Math.min(pointer.x - 30, left + width)) : seen;
   const room = canvas.getBoundingClientRect(), below = room.top + top + BAR + 8;
   const fits = below + tip.offsetHeight < window.innerHeight || room.top + top - 8 < tip.offsetHeight;
   tip.style.left = `${Math.max(4, Math.min(anchor, size.width - tip.offsetWidth - 4))}px`;
@@ -239,6 +242,9 @@ canvas.addEventListener("wheel", (event) => {
   const at = place(event), lines = event.deltaMode === 1 ? 16 : 1;
   // Over the names the wheel scrolls, as anywhere else.
   if (at.x < scene.size.left && !event.ctrlKey) return;
+  // Nor is there anything to do once all is in sight: the page may scroll.
+  const isWhole = view.to - view.from >= (whole.to - whole.from) * 0.999;
+  if (isWhole && !event.ctrlKey && event.deltaY > 0 && Math.abs(event.deltaX) < event.deltaY) return;
   event.preventDefault();
   cancelAnimationFrame(moving);
   const [dx, dy] = [event.deltaX * lines, event.deltaY * lines];
@@ -300,7 +306,7 @@ function failure() {
 /** Goes to the next operation found after the selected one. */
 function search(event) {
   event.preventDefault();
-  const all = find(model, query.value.trim());
+  const all = findBars(model, query.value.trim());
   found.textContent = all.length ? "" : "none found";
   if (!all.length) return;
   const next = Math.max(0, all.findIndex((bar) => bar > scene.selected));

@@ -69,6 +69,17 @@ const tests = {
     assert.equal(await tipText(), "", "and no more once the mouse has left");
   },
 
+  async "hovering the lane of states tells the step that led there, and at its end what does not fit"() {
+    await open("small");
+    const at = await ask("(x(scene, model.order.at[17]) + x(scene, model.order.at[18])) / 2"), corner = await ask("canvas.getBoundingClientRect().toJSON()");
+    await browser.mouse("mouseMoved", corner.left + at, corner.top + 50);
+    assert.match(await tipText(), /Step 18 of 52/);
+    await browser.mouse("mouseMoved", corner.right - 20, corner.top + 50);
+    assert.match(await tipText(), /Does not fit/);
+    await browser.mouse("mouseMoved", corner.left + await ask("scene.size.left") + 2, corner.top + 50);
+    assert.equal(await tipText(), "", "nothing led to the first state");
+  },
+
   async "the failing operation says why it does not fit, in each order"() {
     await open("small");
     await ask("byId('failure').click()");
