@@ -214,8 +214,9 @@ function label(scene, text, left, right, top) {
   const { letter } = scene.size, room = right - left;
   let shown = fit(text, room, letter);
   if (shown !== text) {
-    const short = `${text.slice(0, 1)}\u2026${text.slice(text.lastIndexOf(" ") + 1)}`;
-    if (fit(short, room, letter) === short) shown = short;
+    const last = text.slice(text.lastIndexOf(" ") + 1), first = text.slice(0, Math.max(0, text.indexOf(" ")));
+    const short = `${first.slice(0, Math.max(1, Math.floor(room / letter) - 1 - last.length))}\u2026${last}`;
+    if (first && fit(short, room, letter) === short) shown = short;
   }
   if (shown) scene.ctx.fillText(shown, left, top + BAR / 2 + 0.5);
 }

@@ -13,16 +13,18 @@ const CLOSEST = 4 * model.parts;
 
 let asked = false;
 
+function drawNow() {
+  asked = false;
+  scene.scroll = scroller.scrollTop;
+  draw(scene);
+  if (!tip.hidden) placeTip();
+}
+
 /** Draws once before the next frame, however often the view moves. */
 function redraw() {
   if (asked) return;
   asked = true;
-  requestAnimationFrame(() => {
-    asked = false;
-    scene.scroll = scroller.scrollTop;
-    draw(scene);
-    if (!tip.hidden) placeTip();
-  });
+  requestAnimationFrame(drawNow);
 }
 
 function resize() {
@@ -36,7 +38,8 @@ function resize() {
   canvas.style.height = `${height}px`;
   scene.ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
   scene.size = measure(scene.ctx, model, width, height);
-  redraw();
+  // At once, as the canvas is black now.
+  drawNow();
 }
 
 /** Shows an interval, as far as there is something to see. */
@@ -368,3 +371,4 @@ scene.colours = readColours(document.documentElement);
 resize();
 show(whole.from, whole.to);
 if (model.refused >= 0 && model.count > scene.size.plot / 14) goTo(model.refused, show);
+drawNow();
