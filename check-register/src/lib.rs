@@ -8,6 +8,7 @@ mod model;
 pub mod models;
 mod parallel;
 mod search;
+pub mod timeline;
 
 pub use history::Operation;
 pub use judge::{Answer, End, Engine, Outcome, PartAnswer, Refusal, Settings, check, check_with};

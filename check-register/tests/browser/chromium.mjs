@@ -1,0 +1,107 @@
+// A browser under control: Chromium's debugging protocol over a pipe, so that neither a port nor a package is needed.
+
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Milliseconds until a browser that says nothing is given up. */
+const PATIENCE_MS = 60_000;
+
+export class Browser {
+  constructor(binary) {
+    this.profile = mkdtempSync(join(tmpdir(), "histcheck-browser-"));
+    const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--remote-debugging-pipe", `--user-data-dir=${this.profile}`];
+    this.child = spawn(binary, [...flags, "about:blank"], { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
+    this.ended = new Promise((resolve) => this.child.once("exit", resolve));
+    this.waiting = new Map();
+    this.last = 0;
+    this.listen = () => {};
+    let text = "";
+    this.child.stdio[4].setEncoding("utf8").on("data", (chunk) => {
+      const messages = (text + chunk).split("\0");
+      text = messages.pop();
+      for (const message of messages) this.take(JSON.parse(message));
+    });
+  }
+
+  take(message) {
+    if (!message.id) return this.listen(message);
+    const { resolve, reject } = this.waiting.get(message.id);
+    this.waiting.delete(message.id);
+    if (message.error) reject(new Error(message.error.message)); else resolve(message.result);
+  }
+
+  send(method, params = {}) {
+    const id = ++this.last;
+    this.child.stdio[3].write(`${JSON.stringify({ id, method, params, sessionId: this.session })}\0`);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`no answer to ${method}`)), PATIENCE_MS);
+      const once = (act) => (value) => { clearTimeout(timer); act(value); };
+      this.waiting.set(id, { resolve: once(resolve), reject: once(reject) });
+    });
+  }
+
+  /** Opens a page of this size and waits until it stands. What it complains about goes to `complaints`. */
+  async open(url, { width = 1280, height = 800, dark = false, mobile = false, script = true } = {}) {
+    this.session = undefined;
+    const { targetId } = await this.send("Target.createTarget", { url: "about:blank" });
+    const { sessionId } = await this.send("Target.attachToTarget", { targetId, flatten: true });
+    this.session = sessionId;
+    this.complaints = [];
+    const loaded = new Promise((resolve) => {
+      this.listen = ({ method, params }) => {
+        if (method === "Page.loadEventFired") resolve();
+        if (method === "Runtime.exceptionThrown") this.complaints.push(params.exceptionDetails.exception?.description || params.exceptionDetails.text);
+        if (method === "Runtime.consoleAPICalled") this.complaints.push(`console.${params.type}`);
+        if (method === "Log.entryAdded") this.complaints.push(params.entry.text);
+        if (method === "Network.requestWillBeSent" && params.request.url !== url) this.complaints.push(`asked for ${params.request.url}`);
+        if (method === "Page.javascriptDialogOpening") this.complaints.push(`dialog: ${params.message}`);
+      };
+    });
+    for (const domain of ["Page", "Runtime", "Log", "Network"]) await this.send(`${domain}.enable`);
+    await this.send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: mobile ? 2 : 1, mobile });
+    await this.send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }, { name: "prefers-reduced-motion", value: "reduce" }] });
+    await this.send("Emulation.setTouchEmulationEnabled", { enabled: mobile });
+    await this.send("Emulation.setScriptExecutionDisabled", { value: !script });
+    await this.send("Page.navigate", { url });
+    await loaded;
+    if (script) await this.frame();
+  }
+
+  /** What an expression gives, once a promise is kept. */
+  async ask(expression) {
+    const { result, exceptionDetails } = await this.send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true });
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description || exceptionDetails.text);
+    return result.value;
+  }
+
+  /** Waits until what was asked for is drawn. */
+  frame() {
+    return this.ask("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))");
+  }
+
+  async mouse(type, x, y, more = {}) {
+    await this.send("Input.dispatchMouseEvent", { type, x, y, ...more });
+    await this.frame();
+  }
+
+  async key(key) {
+    const text = key.length === 1 ? { text: key } : {};
+    await this.send("Input.dispatchKeyEvent", { type: "keyDown", key, ...text });
+    await this.send("Input.dispatchKeyEvent", { type: "keyUp", key });
+    await this.frame();
+  }
+
+  async shoot(path) {
+    const { data } = await this.send("Page.captureScreenshot", { format: "png" });
+    writeFileSync(path, Buffer.from(data, "base64"));
+  }
+
+  async close() {
+    this.session = undefined;
+    await this.send("Browser.close");
+    await this.ended;
+    rmSync(this.profile, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
