@@ -157,7 +157,7 @@ impl Observer for Recorded {
         Ok(())
     }
 
-    fn commit(&mut self, invoked: u64, time_ns: u64) {
+    fn commit(&mut self, invoked: u64, time_ns: u64, _: Payload<'_>) {
         self.commits.push((self.by_index[&invoked], time_ns));
     }
 }
