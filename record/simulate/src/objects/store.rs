@@ -22,7 +22,7 @@ use crate::rng::{Chance, Purpose, Rng};
 use crate::system::{Intent, Progress, Slot, System};
 
 /// How often an operation finds a lock taken until it is refused.
-const WAITS_MAX: u32 = 12;
+const WAITS_MAX: u32 = 40;
 /// How many past states a bug can fall back on.
 const PAST_MAX: usize = 8;
 /// By how much a wrong sum is wrong at most.
@@ -317,5 +317,46 @@ impl<M: Model> System for Store<M> {
 
     fn release(&mut self, slot: Slot) {
         self.keys.let_go(self.flights[slot as usize].object);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clients::{Clients, Observer};
+    use crate::op::SimOp;
+    use std::io;
+
+    struct Nobody;
+    impl Observer for Nobody {
+        fn op(&mut self, _: &SimOp<'_>) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Runs to the end: how many objects and how many operations there was memory for.
+    fn room<M: Model>(parameters: &Objects, model: M) -> (usize, usize) {
+        parameters.validate().unwrap();
+        let mut store = Store::new(parameters, model);
+        Clients::new(parameters.load()).run(&mut store, &mut Nobody).unwrap();
+        (store.keys.room(), store.flights.len())
+    }
+
+    #[test]
+    fn memory_follows_clients_and_live_keys_and_not_the_length_of_the_history() {
+        let (keyed, keys, ops_per_key, info_rate, lost_rate) = (true, 8, 5, 0.05, 0.05);
+        for bug in [ObjectBug::None, ObjectBug::FalseFail] {
+            let of = |object| {
+                let ops = 20_000;
+                Objects { ops, keyed, keys, ops_per_key, info_rate, lost_rate, bug, ..Objects::of(object) }
+            };
+            let clients = vec![Belief::default(); 10];
+            let lock = Lock { object: Object::ReentrantMutex, permits: 2, clients };
+            let counter = Counter { reads: Chance::HALF, amount_max: 5, asked: 0 };
+            for (objects, flights) in [room(&of(Object::ReentrantMutex), lock), room(&of(Object::Counter), counter)] {
+                assert!(objects < 60, "{bug}: {objects} objects for 8 live keys and some 4,000 in all");
+                assert!(flights < 40, "{bug}: {flights} operations in flight for 10 clients");
+            }
+        }
     }
 }

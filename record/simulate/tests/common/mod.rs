@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test uses what it needs")]
 
 pub mod graph;
+pub mod object;
 
 use record_simulate::{Bug, Kind, Mop, Observer, Payload, Process, RegisterMop, SimOp, Transactions, Workload};
 use std::collections::{HashMap, HashSet};
