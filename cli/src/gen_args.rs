@@ -48,7 +48,7 @@ impl Parameters {
 pub(crate) fn command() -> Command {
     Command::new("gen")
         .about("Writes a history of a simulated store, correct or broken in a chosen way")
-        .after_help(after("list-append", Bug::ALL))
+        .after_help(help::GEN_ALL.to_owned() + &after("list-append", Bug::ALL))
         .subcommand_required(true)
         .disable_help_subcommand(true)
         .subcommand_value_name("WORKLOAD")

@@ -80,6 +80,13 @@ LEVELS
 Bugs:
 BUGS";
 
+/// Before what is said of transactions, where it is not said of one workload.
+pub(crate) const GEN_ALL: &str = "\
+Workloads are transactions, list-append and rw-register, or operations on single objects. What follows is about \
+transactions; `histcheck gen WORKLOAD --help` tells the options and bugs of each workload.
+
+";
+
 /// WORKLOAD, BUGS and BUG stand for what the command fills in.
 pub(crate) const GEN_OBJECT: &str = "\
 Every operation takes effect at one instant between its invocation and its completion, unless there is a bug; so the \

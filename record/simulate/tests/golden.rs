@@ -212,9 +212,9 @@ const OBJECTS_EDN: &str = r#"{:index 40, :type :ok, :process 6, :f :read, :value
 {:index 61, :type :ok, :process 6, :f :put, :value "17,", :key "0", :time 509231}
 {:index 40, :type :ok, :process 6, :f :read, :value 51, :write-id "651e8c6b-0292-4c75-9a1e-162a6017950c", :time 317397}
 {:index 43, :type :ok, :process 3, :f :write, :value 14, :write-id "883551aa-403c-43cf-b56e-9a805b88debe", :prev-write-id "651e8c6b-0292-4c75-9a1e-162a6017950c", :time 351199}
-{:index 40, :type :ok, :process 6, :f :write, :value [1 1], :time 317397}
-{:index 43, :type :ok, :process 3, :f :read, :value [0 nil], :time 351199}
-{:index 102, :type :ok, :process 2, :f :cas, :value [3 [2 4]], :time 843905}
+{:index 41, :type :ok, :process 8, :f :write, :value [3 2], :time 339618}
+{:index 43, :type :ok, :process 3, :f :read, :value [2 1], :time 351199}
+{:index 105, :type :ok, :process 0, :f :cas, :value [3 [2 4]], :time 875760}
 {:index 40, :type :ok, :process 8, :f :release, :value [4 {:client 8}], :time 393993}
 {:index 48, :type :ok, :process 3, :f :acquire, :value [0 {:client 3}], :time 480804}
 {:index 40, :type :ok, :process 6, :f :write, :value 79, :key 7, :write-id "3be498fe-35e0-4cdf-8ffc-42f50b1269ce", :prev-write-id "00000000-0000-0000-0000-000000000000", :time 317397}
@@ -250,9 +250,9 @@ const OBJECTS_JSON_LINES: &str = r#"{"index":40,"type":"ok","process":6,"f":"rea
 {"index":61,"type":"ok","process":6,"f":"put","value":"17,","key":"0","time":509231}
 {"index":40,"type":"ok","process":6,"f":"read","value":51,"write-id":"651e8c6b-0292-4c75-9a1e-162a6017950c","time":317397}
 {"index":43,"type":"ok","process":3,"f":"write","value":14,"write-id":"883551aa-403c-43cf-b56e-9a805b88debe","prev-write-id":"651e8c6b-0292-4c75-9a1e-162a6017950c","time":351199}
-{"index":40,"type":"ok","process":6,"f":"write","value":[1,1],"time":317397}
-{"index":43,"type":"ok","process":3,"f":"read","value":[0,null],"time":351199}
-{"index":102,"type":"ok","process":2,"f":"cas","value":[3,[2,4]],"time":843905}
+{"index":41,"type":"ok","process":8,"f":"write","value":[3,2],"time":339618}
+{"index":43,"type":"ok","process":3,"f":"read","value":[2,1],"time":351199}
+{"index":105,"type":"ok","process":0,"f":"cas","value":[3,[2,4]],"time":875760}
 {"index":40,"type":"ok","process":8,"f":"release","value":[4,{"client":8}],"time":393993}
 {"index":48,"type":"ok","process":3,"f":"acquire","value":[0,{"client":3}],"time":480804}
 {"index":40,"type":"ok","process":6,"f":"write","value":79,"key":7,"write-id":"3be498fe-35e0-4cdf-8ffc-42f50b1269ce","prev-write-id":"00000000-0000-0000-0000-000000000000","time":317397}
@@ -294,12 +294,12 @@ ae32b4b55134e62d register none
 4bc9d1596542082d register lost-write
 62074b79012176b9 register false-fail
 c97c505b2a6c8062 register wrong-read
-dd7ff7b1ccc16f7a cas-register none
-ef5c9a0817e62a74 cas-register stale-read
-7ad111294f1260e6 cas-register lost-write
-892d1227acef1376 cas-register false-fail
-27685cafdb7da4ce cas-register wrong-read
-a332d051d5967c06 cas-register split-brain
+45f513c95be4afea cas-register none
+5336b6b3482cf30b cas-register stale-read
+16aa93b4564035d6 cas-register lost-write
+56f44608d472e666 cas-register false-fail
+f90f927a97a571be cas-register wrong-read
+cb4ebc1084be03f6 cas-register split-brain
 e0d9aee6a70c4fc2 multi-register none
 ddfa71ab7f735d98 multi-register stale-read
 3a1f0931ac37a2d0 multi-register lost-write
