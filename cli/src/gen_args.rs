@@ -1,13 +1,14 @@
 //! The options of `histcheck gen`: what is to be simulated, and where the history goes.
 
 use crate::args::Wrong;
+use crate::gen_objects;
 use crate::help;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use record_simulate::{
-    Bug, Format, KeyDistribution, ListAppend, OverLists, OverRegisters, ParameterError, RwRegister, Simulation,
-    Transactions, Workload,
+    Bug, Format, KeyDistribution, ListAppend, Object, Objects, OverLists, OverRegisters, ParameterError, RwRegister,
+    Simulation, Transactions, Workload,
 };
 use std::path::{Path, PathBuf};
 
@@ -23,6 +24,7 @@ pub(crate) struct Gen {
 pub(crate) enum Parameters {
     ListAppend(ListAppend),
     RwRegister(RwRegister),
+    Objects(Objects),
 }
 
 impl Parameters {
@@ -30,6 +32,7 @@ impl Parameters {
         match self {
             Parameters::ListAppend(parameters) => parameters.simulation(),
             Parameters::RwRegister(parameters) => parameters.simulation(),
+            Parameters::Objects(parameters) => parameters.simulation(),
         }
     }
 
@@ -37,6 +40,7 @@ impl Parameters {
         match self {
             Parameters::ListAppend(parameters) => parameters.validate(),
             Parameters::RwRegister(parameters) => parameters.validate(),
+            Parameters::Objects(parameters) => parameters.validate(),
         }
     }
 }
@@ -44,13 +48,14 @@ impl Parameters {
 pub(crate) fn command() -> Command {
     Command::new("gen")
         .about("Writes a history of a simulated store, correct or broken in a chosen way")
-        .after_help(after("list-append", Bug::ALL))
+        .after_help(help::GEN_ALL.to_owned() + &after("list-append", Bug::ALL))
         .subcommand_required(true)
         .disable_help_subcommand(true)
         .subcommand_value_name("WORKLOAD")
         .subcommand_help_heading("Workloads")
         .subcommand(workload::<OverLists>("Transactions that append to lists and read them"))
         .subcommand(workload::<OverRegisters>("Transactions that write registers and read them"))
+        .subcommands(Object::ALL.map(gen_objects::command))
 }
 
 /// What the options mean, and the bugs, a line each.
@@ -65,7 +70,7 @@ fn after(workload: &str, bugs: impl IntoIterator<Item = Bug>) -> String {
 }
 
 /// Lines of two words or more, the second ones below each other.
-fn two_columns(lines: &[(&str, &str)]) -> String {
+pub(crate) fn two_columns(lines: &[(&str, &str)]) -> String {
     let width = lines.iter().map(|line| line.0.len()).max().unwrap_or_default();
     let lines: Vec<String> = lines.iter().map(|(left, right)| format!("  {left:width$}  {right}")).collect();
     lines.join("\n")
@@ -88,16 +93,7 @@ fn load<W>(d: &Transactions<W>) -> [Arg; 11] {
         number("seed", "N", d.seed, "Chooses one of the histories that the other options allow"),
         small("clients", "N", d.clients, "Clients that ask at the same time"),
         small("keys", "N", d.keys, "Keys that are live at a time").visible_alias("key-count"),
-        Arg::new("key-distribution")
-            .long("key-distribution")
-            .visible_alias("key-dist")
-            .value_name("KIND")
-            .value_parser(|text: &str| text.parse::<KeyDistribution>())
-            .default_value("uniform")
-            .help(
-                "Which keys are chosen: uniform, exponential:BASE or zipf:S; exponential and zipf alone mean a base of 2 \
-                 and an S of 1",
-            ),
+        key_distribution(),
         small("ops-per-txn-min", "N", d.ops_per_txn_min, "Fewest micro-operations of a transaction")
             .visible_alias("min-txn-length"),
         small("ops-per-txn-max", "N", d.ops_per_txn_max, "Most micro-operations of a transaction")
@@ -128,16 +124,8 @@ fn mishaps<W>(d: &Transactions<W>) -> [Arg; 6] {
             .hide_possible_values(true)
             .default_value(d.bug.name())
             .help("What the store does wrong; the bugs are listed below"),
-        Arg::new("bug-rate")
-            .long("bug-rate")
-            .value_name("SHARE")
-            .allow_negative_numbers(true)
-            .value_parser(value_parser!(f64))
-            .help("How many of the transactions the bug applies to, from 0 to 1 [default: the bug's own]"),
-        Arg::new("nemesis")
-            .long("nemesis")
-            .action(ArgAction::SetTrue)
-            .help("Let a nemesis cut the network now and then"),
+        bug_rate("How many of the transactions the bug applies to, from 0 to 1 [default: the bug's own]"),
+        nemesis(),
     ]
 }
 
@@ -148,8 +136,31 @@ fn bugs() -> Vec<PossibleValue> {
     Bug::ALL.into_iter().map(|bug| bug.level().map_or(named(bug), |level| named(bug).alias(level))).collect()
 }
 
+pub(crate) fn key_distribution() -> Arg {
+    Arg::new("key-distribution")
+        .long("key-distribution")
+        .visible_alias("key-dist")
+        .value_name("KIND")
+        .value_parser(|text: &str| text.parse::<KeyDistribution>())
+        .default_value("uniform")
+        .help(
+            "Which keys are chosen: uniform, exponential:BASE or zipf:S; exponential and zipf alone mean a base of 2 \
+             and an S of 1",
+        )
+}
+
+pub(crate) fn bug_rate(help: &'static str) -> Arg {
+    let arg = Arg::new("bug-rate").long("bug-rate").value_name("SHARE").help(help);
+    arg.allow_negative_numbers(true).value_parser(value_parser!(f64))
+}
+
+pub(crate) fn nemesis() -> Arg {
+    let arg = Arg::new("nemesis").long("nemesis").action(ArgAction::SetTrue);
+    arg.help("Let a nemesis cut the network now and then")
+}
+
 /// Where the history goes.
-fn destination() -> [Arg; 2] {
+pub(crate) fn destination() -> [Arg; 2] {
     [
         Arg::new("format")
             .short('f')
@@ -166,15 +177,15 @@ fn destination() -> [Arg; 2] {
     ]
 }
 
-fn number(name: &'static str, value_name: &'static str, default: u64, help: &'static str) -> Arg {
+pub(crate) fn number(name: &'static str, value_name: &'static str, default: u64, help: &'static str) -> Arg {
     option(name, value_name, default.to_string(), help).value_parser(value_parser!(u64))
 }
 
-fn small(name: &'static str, value_name: &'static str, default: u32, help: &'static str) -> Arg {
+pub(crate) fn small(name: &'static str, value_name: &'static str, default: u32, help: &'static str) -> Arg {
     option(name, value_name, default.to_string(), help).value_parser(value_parser!(u32))
 }
 
-fn share(name: &'static str, default: f64, help: &'static str) -> Arg {
+pub(crate) fn share(name: &'static str, default: f64, help: &'static str) -> Arg {
     option(name, "SHARE", default.to_string(), help).value_parser(value_parser!(f64))
 }
 
@@ -195,7 +206,10 @@ pub(crate) fn parse(matches: &ArgMatches) -> Result<Gen, Wrong> {
     };
     let parameters = match name {
         OverRegisters::NAME => Parameters::RwRegister(parameters(matches)),
-        _ => Parameters::ListAppend(parameters(matches)),
+        name => match name.parse() {
+            Ok(object) => Parameters::Objects(gen_objects::parameters(object, matches)),
+            Err(_) => Parameters::ListAppend(parameters(matches)),
+        },
     };
     // The ranges are the simulator's to know.
     parameters.validate().map_err(|error| wrong(&error))?;

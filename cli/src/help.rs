@@ -79,3 +79,25 @@ LEVELS
 
 Bugs:
 BUGS";
+
+/// Before what is said of transactions, where it is not said of one workload.
+pub(crate) const GEN_ALL: &str = "\
+Workloads are transactions, list-append and rw-register, or operations on single objects. What follows is about \
+transactions; `histcheck gen WORKLOAD --help` tells the options and bugs of each workload.
+
+";
+
+/// WORKLOAD, BUGS and BUG stand for what the command fills in.
+pub(crate) const GEN_OBJECT: &str = "\
+Every operation takes effect at one instant between its invocation and its completion, unless there is a bug; so the \
+history is linearizable. Equal arguments give equal histories, byte for byte. A bug is what goes wrong, not what a \
+checker must find: in a short history it may do no harm.
+
+Examples:
+  histcheck gen WORKLOAD --ops 1000 --bug BUG -o history.edn
+      Something is wrong with it now and then.
+  histcheck gen WORKLOAD --ops 100000 --think 0 --info-rate 0.01 -o large.jsonl.gz
+      A correct one, clients that ask without a pause, and every hundredth operation crashed.
+
+Bugs:
+BUGS";

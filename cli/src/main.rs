@@ -7,6 +7,7 @@ mod diagnose;
 mod exit;
 mod r#gen;
 mod gen_args;
+mod gen_objects;
 mod grammar;
 mod help;
 mod input;

@@ -15,6 +15,7 @@ fn commands_have_help() {
     histcheck("gen --help").assert().code(0).stdout_eq(file!["snapshots/gen.txt"]);
     histcheck("gen list-append --help").assert().code(0).stdout_eq(file!["snapshots/gen-list-append.txt"]);
     histcheck("gen rw-register --help").assert().code(0).stdout_eq(file!["snapshots/gen-rw-register.txt"]);
+    histcheck("gen cas-register --help").assert().code(0).stdout_eq(file!["snapshots/gen-cas-register.txt"]);
     for words in ["models --help", "anomalies --help", "consistency-models --help"] {
         histcheck(words).assert().code(0);
     }

@@ -6,6 +6,7 @@ mod directory;
 mod errors;
 mod exit_codes;
 mod generate;
+mod generate_objects;
 mod help;
 mod inputs;
 mod output;

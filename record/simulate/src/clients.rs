@@ -20,10 +20,11 @@ pub trait Observer {
     /// Whatever it returns ends the simulation and is handed on.
     fn op(&mut self, op: &SimOp<'_>) -> io::Result<()>;
 
-    /// A transaction took effect. `invoked` is the index of its invocation. Where the store does not do all of a
+    /// An operation took effect. `invoked` is the index of its invocation. Where the store does not do all of a
     /// transaction at one instant, this is when it decided that the answer is `ok`.
-    fn commit(&mut self, invoked: u64, time_ns: u64) {
-        let _ = (invoked, time_ns);
+    /// `result` is what it comes to, also where nobody is told.
+    fn commit(&mut self, invoked: u64, time_ns: u64, result: Payload<'_>) {
+        let _ = (invoked, time_ns, result);
     }
 }
 
@@ -37,13 +38,14 @@ pub(crate) struct Load {
     pub(crate) info: Chance,
     pub(crate) lost: Chance,
     pub(crate) nemesis: bool,
+    /// From an answer until the client asks again.
+    pub(crate) think: Delay,
 }
 
 const START: Delay = Delay(0, 100_000);
 const REQUEST: Delay = Delay(1_000, 60_000);
 const WORK: Delay = Delay(1_000, 40_000);
 const REPLY: Delay = Delay(1_000, 60_000);
-const THINK: Delay = Delay(1_000, 30_000);
 /// Until a client that gets no answer gives up.
 const PATIENCE: Delay = Delay(100_000, 500_000);
 /// Until a request whose answer will not come reaches the store.
@@ -133,11 +135,13 @@ impl Clients {
                 Event::Step(slot) => self.step(now, slot, system, observer),
                 Event::Answer(slot) => {
                     let kind = self.flights[slot as usize].answer;
+                    system.hear(slot, kind);
                     self.record(now, slot, kind, system, observer)?;
                     self.go_on(now, slot, system);
                 }
                 Event::GiveUp(slot) => {
                     let InFlight { client, fate, .. } = self.flights[slot as usize];
+                    system.hear(slot, Kind::Info);
                     if fate == Fate::Info {
                         self.record(now, slot, Kind::Info, system, observer)?;
                     }
@@ -216,7 +220,7 @@ impl Clients {
             Progress::End => false,
             Progress::Answer { ok, more } => {
                 if ok {
-                    observer.commit(flight.invoked, now);
+                    observer.commit(flight.invoked, now, system.payload(slot, Kind::Ok));
                 }
                 flight.answer = if ok { Kind::Ok } else { Kind::Fail };
                 if matches!(flight.fate, Fate::Ok | Fate::Fail) {
@@ -243,7 +247,7 @@ impl Clients {
     ) -> io::Result<()> {
         let process = Process::Client(self.flights[slot as usize].process);
         let payload = system.payload(slot, kind);
-        let op = SimOp { index: self.index, process, kind, f: system.f(), payload, time_ns: now };
+        let op = SimOp { index: self.index, process, kind, f: system.f(slot), payload, time_ns: now };
         self.index += 1;
         observer.op(&op)
     }
@@ -253,7 +257,8 @@ impl Clients {
         let flight = &mut self.flights[slot as usize];
         flight.awaited = false;
         let client = flight.client;
-        self.after(now, &THINK, Event::Idle(client));
+        let think = self.load.think;
+        self.after(now, &think, Event::Idle(client));
         self.release(slot, system);
     }
 

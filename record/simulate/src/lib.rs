@@ -10,6 +10,7 @@ mod bug;
 mod clients;
 mod key_distribution;
 mod nemesis;
+mod objects;
 mod op;
 mod parameters;
 mod registers;
@@ -25,6 +26,9 @@ mod write;
 pub use bug::{Bug, UnknownBug};
 pub use clients::Observer;
 pub use key_distribution::KeyDistribution;
+pub use objects::{
+    Object, ObjectBug, ObjectKey, ObjectOp, ObjectValue, Objects, UnknownObject, UnknownObjectBug, WriteId,
+};
 pub use op::{Kind, Mop, Payload, Process, SimOp};
 pub use parameters::ParameterError;
 pub use registers::{RegisterMop, RegisterMops};

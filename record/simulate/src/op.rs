@@ -1,5 +1,6 @@
 //! One op of a simulated history, borrowed from the simulation.
 
+use crate::objects::ObjectOp;
 use crate::registers::RegisterMops;
 use crate::store::Mops;
 
@@ -64,6 +65,8 @@ pub enum Payload<'a> {
     Lists(Mops<'a>),
     /// The micro-operations of a transaction over registers.
     Registers(RegisterMops<'a>),
+    /// What was asked of an object, or what it answered.
+    Object(ObjectOp<'a>),
 }
 
 /// One micro-operation of a transaction over lists.

@@ -21,6 +21,8 @@ pub(crate) enum Purpose {
     Bug = 4,
     /// When the nemesis acts, and what it destroys.
     Nemesis = 5,
+    /// What things are called.
+    Ids = 6,
 }
 
 /// A source of chance.
@@ -76,6 +78,9 @@ fn scramble(n: u64) -> u64 {
 pub(crate) struct Chance(u64);
 
 impl Chance {
+    /// As likely as not.
+    pub(crate) const HALF: Chance = Chance(1 << 52);
+
     /// From a probability between 0 and 1. Exact: scaling by a power of two rounds nothing away that a ticket could see.
     #[expect(clippy::cast_sign_loss, reason = "the assertion keeps it from 0 to 2^53")]
     pub(crate) fn new(probability: f64) -> Chance {

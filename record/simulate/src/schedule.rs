@@ -31,6 +31,7 @@ impl<E: Ord> Schedule<E> {
 }
 
 /// How long something takes, in nanoseconds: from the first to the second, both included, all equally likely.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Delay(pub(crate) u64, pub(crate) u64);
 
 impl Delay {

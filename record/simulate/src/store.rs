@@ -137,7 +137,7 @@ impl Store {
 }
 
 impl System for Store {
-    fn f(&self) -> &'static str {
+    fn f(&self, _: Slot) -> &'static str {
         "txn"
     }
 

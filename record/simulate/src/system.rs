@@ -7,8 +7,8 @@ pub(crate) type Slot = u32;
 
 /// A store under simulation, and the workload that is put on it.
 pub(crate) trait System {
-    /// The name of the function that clients call.
-    fn f(&self) -> &'static str;
+    /// The name of the function that an operation calls.
+    fn f(&self, slot: Slot) -> &'static str;
 
     /// Decides what the next operation asks for. Its slot is new or was released. Whether it must succeed, come what may.
     fn plan(&mut self, slot: Slot, client: u32) -> bool;
@@ -18,6 +18,11 @@ pub(crate) trait System {
 
     /// The operation's argument, or, for `Ok`, its result.
     fn payload(&self, slot: Slot, kind: Kind) -> Payload<'_>;
+
+    /// The client learns how an operation ended; it is recorded next. `Info` if it gave up waiting, recorded or not.
+    fn hear(&mut self, slot: Slot, kind: Kind) {
+        let _ = (slot, kind);
+    }
 
     /// Forgets an operation: its client was answered or went away, and it takes no more steps.
     fn release(&mut self, slot: Slot);

@@ -5,9 +5,13 @@ use crate::clients::Load;
 use crate::key_distribution::KeyDistribution;
 use crate::parameters::{ParameterError, check_count, check_range, check_rate, refuse};
 use crate::rng::Chance;
+use crate::schedule::Delay;
 use crate::simulation::Simulation;
 use crate::store::Store;
 use crate::workload::{OverLists, OverRegisters, Workload};
+
+/// How long clients think between two transactions.
+const THINK: Delay = Delay(1_000, 30_000);
 
 /// A history of transactions over lists, as Elle's `list-append` has them.
 ///
@@ -128,6 +132,7 @@ impl<W: Workload> Transactions<W> {
             info: Chance::new(self.info_rate),
             lost: Chance::new(self.lost_rate),
             nemesis: self.nemesis,
+            think: THINK,
         }
     }
 

@@ -4,8 +4,8 @@ mod common;
 
 use history_core::{Datum, History, Op, OpKind};
 use record_simulate::{
-    Bug, Format, Kind, ListAppend, Mop, OverLists, OverRegisters, Payload, Process, RegisterMop, RwRegister, SimOp,
-    Transactions, Workload,
+    Bug, Format, Kind, ListAppend, Mop, Object, ObjectKey, ObjectOp, ObjectValue, Objects, OverLists, OverRegisters,
+    Payload, Process, RegisterMop, RwRegister, SimOp, Transactions, Workload,
 };
 
 fn parameters<W: Workload>(bug: Bug) -> Transactions<W> {
@@ -41,6 +41,9 @@ fn as_strings(datum: Datum) -> Datum {
     match datum {
         Datum::Keyword(name) => Datum::Str(name),
         Datum::Vector(items) => Datum::Vector(items.into_iter().map(as_strings).collect()),
+        Datum::Map(items) => {
+            Datum::Map(items.into_iter().map(|(key, item)| (as_strings(key), as_strings(item))).collect())
+        }
         other => other,
     }
 }
@@ -114,4 +117,70 @@ fn formats_have_names() {
     }
     let error = "xml".parse::<Format>().unwrap_err();
     assert_eq!(error.to_string(), "xml is no format; there are edn, json and jsonl");
+}
+
+fn object_datum(op: ObjectOp<'_>, format: Format) -> Datum {
+    let ints = |list: &[i64]| list.iter().copied().map(Datum::from).collect::<Vec<_>>();
+    let mop = |mop: &RegisterMop, shown: bool| match *mop {
+        RegisterMop::Write { key, value } => ["write".into(), key.into(), value.into()],
+        RegisterMop::Read { key, value } => {
+            ["read".into(), key.into(), value.filter(|_| shown).map_or(Datum::Nil, Datum::from)]
+        }
+    };
+    let value = match op.value {
+        ObjectValue::Nil => Datum::Nil,
+        ObjectValue::Int(n) => n.into(),
+        ObjectValue::Cas(old, new) => Datum::Vector(vec![old.into(), new.into()]),
+        ObjectValue::Set(elements) if format == Format::Edn => Datum::Set(ints(elements)),
+        ObjectValue::Set(elements) => Datum::Vector(ints(elements)),
+        ObjectValue::Text(text) => text.into(),
+        ObjectValue::Piece(n) => Datum::Str(format!("{n},")),
+        ObjectValue::Mops { mops, shown } => {
+            Datum::Vector(mops.iter().map(|one| Datum::Vector(mop(one, shown).into())).collect())
+        }
+        ObjectValue::Owner(client) => Datum::Map(vec![("client".into(), i64::from(client).into())]),
+        other => panic!("{other:?}"),
+    };
+    match op.key {
+        Some(ObjectKey::InValue(key)) => Datum::Vector(vec![key.into(), value]),
+        _ => value,
+    }
+}
+
+fn assert_same_object(read: &Op<'_>, op: &SimOp<'_>, format: Format) {
+    let Payload::Object(object) = op.payload else { panic!("{op:?}") };
+    assert_eq!(as_strings(read.value.to_datum()), object_datum(object, format), "{format:?}, op {}", op.index);
+    assert_eq!((read.f, read.time), (Some(op.f), i64::try_from(op.time_ns).ok()), "{format:?}");
+    let field = |name: &str| read.extra.get(name).map(|value| value.to_datum());
+    let id = |id: Option<record_simulate::WriteId>| id.map(|id| Datum::Str(id.to_string()));
+    assert_eq!(field("write-id"), id(object.write_id));
+    assert_eq!(field("prev-write-id"), id(object.prev_write_id));
+    let key = match object.key {
+        Some(ObjectKey::Field(key)) => Some(key.into()),
+        Some(ObjectKey::NamedField(key)) => Some(Datum::Str(key.to_string())),
+        _ => None,
+    };
+    assert_eq!(field("key"), key);
+}
+
+#[test]
+fn ops_on_objects_read_back() {
+    for object in Object::ALL {
+        for keyed in [false, true] {
+            let (keyed, info_rate) = (keyed && !object.has_keys(), 0.05);
+            let parameters = Objects { keyed, info_rate, ..Objects::of(object) };
+            for format in Format::ALL {
+                let text = parameters.simulation().unwrap().write(Vec::new(), format).unwrap();
+                let history = History::parse(&String::from_utf8(text).unwrap()).unwrap();
+                let mut ops = 0;
+                let result = parameters.simulation().unwrap().run(&mut |op| {
+                    assert_same_object(&history.op(ops), op, format);
+                    ops += 1;
+                    Ok(())
+                });
+                result.unwrap();
+                assert_eq!((history.len(), ops), (2000, 2000), "{object}");
+            }
+        }
+    }
 }

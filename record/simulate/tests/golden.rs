@@ -2,7 +2,10 @@
 //!
 //! A change that fails a test here changes what every `--seed` means. Where that is meant, it is news for the changelog.
 
-use record_simulate::{Bug, Format, KeyDistribution, ListAppend, OverRegisters, RwRegister, Transactions, Workload};
+use record_simulate::{
+    Bug, Format, KeyDistribution, ListAppend, Object, ObjectBug, Objects, OverRegisters, RwRegister, Transactions,
+    Workload,
+};
 
 fn text<W: Workload>(parameters: &Transactions<W>, format: Format) -> String {
     String::from_utf8(parameters.simulation().unwrap().write(Vec::new(), format).unwrap()).unwrap()
@@ -174,4 +177,195 @@ fn written(checksums: Vec<(&str, u64)>) -> String {
 fn another_seed_is_another_history() {
     let other = ListAppend { seed: 43, ..small() };
     assert_ne!(text(&small(), Format::Edn), text(&other, Format::Edn));
+}
+
+fn object_text(parameters: &Objects, format: Format) -> String {
+    String::from_utf8(parameters.simulation().unwrap().write(Vec::new(), format).unwrap()).unwrap()
+}
+
+const OBJECTS_EDN: &str = r#"{:index 40, :type :ok, :process 6, :f :read, :value 1, :time 317397}
+{:index 44, :type :ok, :process 5, :f :write, :value 2, :time 363125}
+{:index 40, :type :ok, :process 6, :f :read, :value 0, :time 317397}
+{:index 44, :type :ok, :process 5, :f :write, :value 4, :time 363125}
+{:index 64, :type :ok, :process 1, :f :cas, :value [3 4], :time 523003}
+{:index 40, :type :ok, :process 6, :f :txn, :value [[:read 2 3] [:write 2 2]], :time 317397}
+{:index 44, :type :ok, :process 5, :f :release, :value nil, :time 1181304}
+{:index 45, :type :ok, :process 9, :f :acquire, :value nil, :time 1211948}
+{:index 44, :type :ok, :process 5, :f :release, :value {:client 5}, :time 1181304}
+{:index 45, :type :ok, :process 9, :f :acquire, :value {:client 9}, :time 1211948}
+{:index 40, :type :ok, :process 9, :f :release, :value {:client 9}, :time 1198303}
+{:index 44, :type :ok, :process 4, :f :acquire, :value {:client 4}, :time 1378828}
+{:index 40, :type :ok, :process 4, :f :acquire, :value nil, :time 793677}
+{:index 41, :type :ok, :process 8, :f :release, :value nil, :time 807409}
+{:index 40, :type :ok, :process 6, :f :enqueue, :value 10, :time 317397}
+{:index 43, :type :ok, :process 3, :f :dequeue, :value 7, :time 351199}
+{:index 40, :type :ok, :process 6, :f :enqueue, :value 10, :time 317397}
+{:index 43, :type :ok, :process 3, :f :dequeue, :value 4, :time 351199}
+{:index 40, :type :ok, :process 6, :f :push, :value 10, :time 317397}
+{:index 43, :type :ok, :process 3, :f :pop, :value 10, :time 351199}
+{:index 40, :type :ok, :process 6, :f :read, :value #{4 10 18 19 23 24 25 32 33 34 40 45}, :time 317397}
+{:index 41, :type :ok, :process 8, :f :add, :value 25, :time 339618}
+{:index 40, :type :ok, :process 6, :f :read, :value 29, :time 317397}
+{:index 41, :type :ok, :process 8, :f :add, :value 2, :time 339618}
+{:index 40, :type :ok, :process 6, :f :append, :value "11,", :key "8", :time 317397}
+{:index 41, :type :ok, :process 8, :f :get, :value "1,", :key "1", :time 339618}
+{:index 61, :type :ok, :process 6, :f :put, :value "17,", :key "0", :time 509231}
+{:index 40, :type :ok, :process 6, :f :read, :value 51, :write-id "651e8c6b-0292-4c75-9a1e-162a6017950c", :time 317397}
+{:index 43, :type :ok, :process 3, :f :write, :value 14, :write-id "883551aa-403c-43cf-b56e-9a805b88debe", :prev-write-id "651e8c6b-0292-4c75-9a1e-162a6017950c", :time 351199}
+{:index 41, :type :ok, :process 8, :f :write, :value [3 2], :time 339618}
+{:index 43, :type :ok, :process 3, :f :read, :value [2 1], :time 351199}
+{:index 105, :type :ok, :process 0, :f :cas, :value [3 [2 4]], :time 875760}
+{:index 40, :type :ok, :process 8, :f :release, :value [4 {:client 8}], :time 393993}
+{:index 48, :type :ok, :process 3, :f :acquire, :value [0 {:client 3}], :time 480804}
+{:index 40, :type :ok, :process 6, :f :write, :value 79, :key 7, :write-id "3be498fe-35e0-4cdf-8ffc-42f50b1269ce", :prev-write-id "00000000-0000-0000-0000-000000000000", :time 317397}
+{:index 41, :type :ok, :process 8, :f :read, :value 89, :key 1, :write-id "dbbef44d-c074-479c-9e7b-edcfd8d5c5c7", :time 339618}
+"#;
+
+const OBJECTS_JSON_LINES: &str = r#"{"index":40,"type":"ok","process":6,"f":"read","value":1,"time":317397}
+{"index":44,"type":"ok","process":5,"f":"write","value":2,"time":363125}
+{"index":40,"type":"ok","process":6,"f":"read","value":0,"time":317397}
+{"index":44,"type":"ok","process":5,"f":"write","value":4,"time":363125}
+{"index":64,"type":"ok","process":1,"f":"cas","value":[3,4],"time":523003}
+{"index":40,"type":"ok","process":6,"f":"txn","value":[["read",2,3],["write",2,2]],"time":317397}
+{"index":44,"type":"ok","process":5,"f":"release","value":null,"time":1181304}
+{"index":45,"type":"ok","process":9,"f":"acquire","value":null,"time":1211948}
+{"index":44,"type":"ok","process":5,"f":"release","value":{"client":5},"time":1181304}
+{"index":45,"type":"ok","process":9,"f":"acquire","value":{"client":9},"time":1211948}
+{"index":40,"type":"ok","process":9,"f":"release","value":{"client":9},"time":1198303}
+{"index":44,"type":"ok","process":4,"f":"acquire","value":{"client":4},"time":1378828}
+{"index":40,"type":"ok","process":4,"f":"acquire","value":null,"time":793677}
+{"index":41,"type":"ok","process":8,"f":"release","value":null,"time":807409}
+{"index":40,"type":"ok","process":6,"f":"enqueue","value":10,"time":317397}
+{"index":43,"type":"ok","process":3,"f":"dequeue","value":7,"time":351199}
+{"index":40,"type":"ok","process":6,"f":"enqueue","value":10,"time":317397}
+{"index":43,"type":"ok","process":3,"f":"dequeue","value":4,"time":351199}
+{"index":40,"type":"ok","process":6,"f":"push","value":10,"time":317397}
+{"index":43,"type":"ok","process":3,"f":"pop","value":10,"time":351199}
+{"index":40,"type":"ok","process":6,"f":"read","value":[4,10,18,19,23,24,25,32,33,34,40,45],"time":317397}
+{"index":41,"type":"ok","process":8,"f":"add","value":25,"time":339618}
+{"index":40,"type":"ok","process":6,"f":"read","value":29,"time":317397}
+{"index":41,"type":"ok","process":8,"f":"add","value":2,"time":339618}
+{"index":40,"type":"ok","process":6,"f":"append","value":"11,","key":"8","time":317397}
+{"index":41,"type":"ok","process":8,"f":"get","value":"1,","key":"1","time":339618}
+{"index":61,"type":"ok","process":6,"f":"put","value":"17,","key":"0","time":509231}
+{"index":40,"type":"ok","process":6,"f":"read","value":51,"write-id":"651e8c6b-0292-4c75-9a1e-162a6017950c","time":317397}
+{"index":43,"type":"ok","process":3,"f":"write","value":14,"write-id":"883551aa-403c-43cf-b56e-9a805b88debe","prev-write-id":"651e8c6b-0292-4c75-9a1e-162a6017950c","time":351199}
+{"index":41,"type":"ok","process":8,"f":"write","value":[3,2],"time":339618}
+{"index":43,"type":"ok","process":3,"f":"read","value":[2,1],"time":351199}
+{"index":105,"type":"ok","process":0,"f":"cas","value":[3,[2,4]],"time":875760}
+{"index":40,"type":"ok","process":8,"f":"release","value":[4,{"client":8}],"time":393993}
+{"index":48,"type":"ok","process":3,"f":"acquire","value":[0,{"client":3}],"time":480804}
+{"index":40,"type":"ok","process":6,"f":"write","value":79,"key":7,"write-id":"3be498fe-35e0-4cdf-8ffc-42f50b1269ce","prev-write-id":"00000000-0000-0000-0000-000000000000","time":317397}
+{"index":41,"type":"ok","process":8,"f":"read","value":89,"key":1,"write-id":"dbbef44d-c074-479c-9e7b-edcfd8d5c5c7","time":339618}
+"#;
+
+/// An answer of each function of each object, and of some with keys.
+fn answers(format: Format) -> String {
+    let ok = if format == Format::Edn { ":ok" } else { "\"ok\"" };
+    let plain = Object::ALL.map(|object| Objects { seed: 42, ..Objects::of(object) });
+    let keyed = [Object::CasRegister, Object::OwnerMutex, Object::VersionedRegister];
+    let keyed = keyed.map(|object| Objects { keyed: true, keys: 9, seed: 42, ..Objects::of(object) });
+    let mut answers = String::new();
+    for parameters in plain.iter().chain(&keyed) {
+        let text = object_text(parameters, format);
+        let mut seen = Vec::new();
+        for line in text.split_inclusive('\n').skip(40).filter(|line| line.contains(ok)) {
+            let f = line.split("f").nth(1).and_then(|rest| rest.split("value").next());
+            if !seen.contains(&f) {
+                answers.push_str(line);
+                seen.push(f);
+            }
+        }
+    }
+    answers
+}
+
+#[test]
+fn answers_of_objects_are_as_written_down() {
+    for (format, expected) in [(Format::Edn, OBJECTS_EDN), (Format::JsonLines, OBJECTS_JSON_LINES)] {
+        let answers = answers(format);
+        assert!(answers == expected, "{answers}");
+    }
+}
+
+const OBJECT_CHECKSUMS: &str = "\
+ae32b4b55134e62d register none
+669f931cfa09fcf7 register stale-read
+4bc9d1596542082d register lost-write
+62074b79012176b9 register false-fail
+c97c505b2a6c8062 register wrong-read
+45f513c95be4afea cas-register none
+5336b6b3482cf30b cas-register stale-read
+16aa93b4564035d6 cas-register lost-write
+56f44608d472e666 cas-register false-fail
+f90f927a97a571be cas-register wrong-read
+cb4ebc1084be03f6 cas-register split-brain
+e0d9aee6a70c4fc2 multi-register none
+ddfa71ab7f735d98 multi-register stale-read
+3a1f0931ac37a2d0 multi-register lost-write
+0104da5041fdb8c7 multi-register false-fail
+302b7b704bc47730 multi-register wrong-read
+02b18012156e4747 mutex none
+a4f39323deecbef1 mutex false-fail
+566b568b37ec5890 mutex double-acquire
+71914291ec214d9d owner-mutex none
+f35ffd6d6f954f5f owner-mutex false-fail
+2aff1eda58b687e8 owner-mutex double-acquire
+8f13dc9f8a10a64e reentrant-mutex none
+3c440bc90e40f82f reentrant-mutex false-fail
+27502c385426fdbf reentrant-mutex double-acquire
+31f26008fa87a8f3 semaphore none
+7fae2a9018dd7a9f semaphore false-fail
+26d630067f80ab58 semaphore double-acquire
+d7154826121d2dbb fifo-queue none
+d158cc2dcbc5b6d0 fifo-queue false-fail
+f93356be5029f22b fifo-queue wrong-read
+7dc7327480afae4c fifo-queue lost-element
+afb14fb8f3a2eebc fifo-queue duplicate-element
+eeb8da139d5082bf fifo-queue reordered-element
+1158dad1cc09af3b unordered-queue none
+7608e3b27fee3c78 unordered-queue false-fail
+dc8cdb9e850ff5ee unordered-queue wrong-read
+0ce33aa5fa2d6565 unordered-queue duplicate-element
+0d9fca1f02c1e7c7 stack none
+b9560c3d9f06a10c stack false-fail
+a8c5eca5dd91e00c stack wrong-read
+44b96c62759ebb69 stack lost-element
+458ed079de2240e3 stack duplicate-element
+5a1c4904e71844e3 stack reordered-element
+2282bc004ec522f1 set none
+1259392833b21fd4 set stale-read
+5899ddb2928f529f set false-fail
+33d7751c078e73e5 set wrong-read
+936c4fd9abee7050 set lost-element
+df1ef32e29c0ed4e counter none
+315401e6e41341d3 counter stale-read
+e02adc982d6a284a counter lost-write
+590691046e1f3580 counter false-fail
+3976d14694d4ae04 counter wrong-read
+a47c774c6cc2aff1 counter wrong-sum
+87f5cbae20c9adf1 kv none
+b0fe61581b598723 kv stale-read
+419b2c48c074cf69 kv lost-write
+1c94cb74c45ed491 kv false-fail
+aafb04d7c90f02a3 kv wrong-read
+28f4a5297e2aee23 versioned-register none
+5a87b2338b1962f1 versioned-register stale-read
+7b3197c240d74340 versioned-register lost-write
+9b388604a1a0301f versioned-register false-fail
+365f9b0e928e71f1 versioned-register wrong-read
+4d5054f4e3a8dec1 versioned-register split-brain
+";
+
+#[test]
+fn checksums_of_objects_are_as_written_down() {
+    let mut found = String::new();
+    for object in Object::ALL {
+        for bug in ObjectBug::of(object) {
+            let parameters = Objects { seed: 42, info_rate: 0.02, bug, ..Objects::of(object) };
+            let checksum = checksum(&object_text(&parameters, Format::Edn));
+            found.push_str(&format!("{checksum:016x} {object} {bug}\n"));
+        }
+    }
+    assert!(found == OBJECT_CHECKSUMS, "{found}");
 }

@@ -1,6 +1,7 @@
 //! An op as text: the same in EDN and in JSON, but for some signs.
 
 use super::Text;
+use crate::objects::{ObjectKey, ObjectOp, ObjectValue};
 use crate::op::{Mop, Payload, Process, SimOp};
 use crate::registers::{RegisterMop, RegisterMops};
 use crate::store::Mops;
@@ -22,6 +23,18 @@ pub(super) struct Notation {
     write: &'static [u8],
     /// How a read begins.
     read: &'static [u8],
+    /// How a write begins where its name is not short.
+    write_in_full: &'static [u8],
+    /// How a read begins where its name is not short.
+    read_in_full: &'static [u8],
+    /// Around the elements of a set.
+    set: [&'static [u8]; 2],
+    /// Around the owner of a lock.
+    owner: [&'static [u8]; 2],
+    /// Before what an op says beside its value.
+    key: &'static [u8],
+    write_id: &'static [u8],
+    prev_write_id: &'static [u8],
     /// Between the items of a list.
     between: u8,
 }
@@ -39,6 +52,13 @@ pub(super) const EDN: Notation = Notation {
     append: b"[:append ",
     write: b"[:w ",
     read: b"[:r ",
+    write_in_full: b"[:write ",
+    read_in_full: b"[:read ",
+    set: [b"#{", b"}"],
+    owner: [b"{:client ", b"}"],
+    key: b", :key ",
+    write_id: b", :write-id \"",
+    prev_write_id: b", :prev-write-id \"",
     between: b' ',
 };
 
@@ -55,6 +75,13 @@ pub(super) const JSON: Notation = Notation {
     append: b"[\"append\",",
     write: b"[\"w\",",
     read: b"[\"r\",",
+    write_in_full: b"[\"write\",",
+    read_in_full: b"[\"read\",",
+    set: [b"[", b"]"],
+    owner: [b"{\"client\":", b"}"],
+    key: b",\"key\":",
+    write_id: b",\"write-id\":\"",
+    prev_write_id: b",\"prev-write-id\":\"",
     between: b',',
 };
 
@@ -76,17 +103,94 @@ impl Notation {
             Payload::Nothing => text.put(self.nil),
             Payload::Lists(mops) => self.list_mops(text, mops),
             Payload::Registers(mops) => self.register_mops(text, mops),
+            Payload::Object(op) => self.object_op(text, op),
         }
         text.put(self.time);
         text.int(op.time_ns);
         text.put(self.end);
     }
 
+    /// The value, and the fields behind it.
+    fn object_op(&self, text: &mut Text, op: ObjectOp<'_>) {
+        if let Some(ObjectKey::InValue(key)) = op.key {
+            text.put(b"[");
+            text.int(key);
+            text.put(&[self.between]);
+            self.object_value(text, op.value);
+            text.put(b"]");
+        } else {
+            self.object_value(text, op.value);
+        }
+        match op.key {
+            Some(ObjectKey::Field(key)) => {
+                text.put(self.key);
+                text.int(key);
+            }
+            Some(ObjectKey::NamedField(key)) => {
+                text.put(self.key);
+                text.put(b"\"");
+                text.int(key);
+                text.put(b"\"");
+            }
+            _ => {}
+        }
+        for (name, id) in [(self.write_id, op.write_id), (self.prev_write_id, op.prev_write_id)] {
+            if let Some(id) = id {
+                text.put(name);
+                text.put(&id.text());
+                text.put(b"\"");
+            }
+        }
+    }
+
+    fn object_value(&self, text: &mut Text, value: ObjectValue<'_>) {
+        match value {
+            ObjectValue::Nil => text.put(self.nil),
+            ObjectValue::Int(n) => text.int(n),
+            ObjectValue::Cas(old, new) => {
+                text.put(b"[");
+                text.ints(&[old, new], self.between);
+                text.put(b"]");
+            }
+            ObjectValue::Set(elements) => {
+                text.put(self.set[0]);
+                text.ints(elements, self.between);
+                text.put(self.set[1]);
+            }
+            // Made of digits, commas and signs: nothing needs to be escaped.
+            ObjectValue::Text(string) => {
+                text.put(b"\"");
+                text.put(string.as_bytes());
+                text.put(b"\"");
+            }
+            ObjectValue::Piece(n) => {
+                text.put(b"\"");
+                text.int(n);
+                text.put(b",\"");
+            }
+            ObjectValue::Mops { mops, shown } => self.all(text, mops.iter(), |text, mop| match *mop {
+                RegisterMop::Write { key, value } => self.change(text, self.write_in_full, key, value),
+                RegisterMop::Read { key, value } => {
+                    let value = value.filter(|_| shown);
+                    self.read(text, self.read_in_full, key, |text| match value {
+                        Some(value) => text.int(value),
+                        None => text.put(self.nil),
+                    });
+                }
+            }),
+            ObjectValue::Owner(client) => {
+                text.put(self.owner[0]);
+                text.int(client);
+                text.put(self.owner[1]);
+            }
+        }
+    }
+
     fn list_mops(&self, text: &mut Text, mops: Mops<'_>) {
         self.all(text, mops.iter(), |text, mop| match mop {
             Mop::Append { key, value } => self.change(text, self.append, key, value),
-            Mop::Read { key, list: None } => self.read(text, key, |text| text.put(self.nil)),
-            Mop::Read { key, list: Some(list) } => self.read(text, key, |text| {
+            Mop::Read { key, list: None } => self.read(text, self.read, key, |text| text.put(self.nil)),
+            Mop::Read { key, list: Some(list) } => self.read(text, self.read, key, |text| {
                 text.put(b"[");
                 text.ints(list, self.between);
                 text.put(b"]");
@@ -97,8 +201,8 @@ impl Notation {
     fn register_mops(&self, text: &mut Text, mops: RegisterMops<'_>) {
         self.all(text, mops.iter(), |text, mop| match mop {
             RegisterMop::Write { key, value } => self.change(text, self.write, key, value),
-            RegisterMop::Read { key, value: None } => self.read(text, key, |text| text.put(self.nil)),
-            RegisterMop::Read { key, value: Some(value) } => self.read(text, key, |text| text.int(value)),
+            RegisterMop::Read { key, value: None } => self.read(text, self.read, key, |text| text.put(self.nil)),
+            RegisterMop::Read { key, value: Some(value) } => self.read(text, self.read, key, |text| text.int(value)),
         });
     }
 
@@ -120,8 +224,8 @@ impl Notation {
         text.ints(&[key, value], self.between);
     }
 
-    fn read(&self, text: &mut Text, key: i64, value: impl FnOnce(&mut Text)) {
-        text.put(self.read);
+    fn read(&self, text: &mut Text, begin: &[u8], key: i64, value: impl FnOnce(&mut Text)) {
+        text.put(begin);
         text.int(key);
         text.put(&[self.between]);
         value(text);

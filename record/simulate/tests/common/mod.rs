@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test uses what it needs")]
 
 pub mod graph;
+pub mod object;
 
 use record_simulate::{Bug, Kind, Mop, Observer, Payload, Process, RegisterMop, SimOp, Transactions, Workload};
 use std::collections::{HashMap, HashSet};
@@ -157,7 +158,7 @@ impl Observer for Recorded {
         Ok(())
     }
 
-    fn commit(&mut self, invoked: u64, time_ns: u64) {
+    fn commit(&mut self, invoked: u64, time_ns: u64, _: Payload<'_>) {
         self.commits.push((self.by_index[&invoked], time_ns));
     }
 }

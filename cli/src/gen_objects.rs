@@ -1,0 +1,169 @@
+//! The options of `histcheck gen` for objects: registers, locks, queues and their like.
+
+use crate::gen_args::{bug_rate, destination, key_distribution, nemesis, number, share, small, two_columns};
+use crate::help;
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use record_simulate::{Object, ObjectBug, Objects};
+
+/// The command for an object, with those options that mean something for it.
+pub(crate) fn command(object: Object) -> Command {
+    let d = Objects::of(object);
+    let bugs: Vec<_> = ObjectBug::of(object).map(|bug| (bug.name(), bug.summary())).collect();
+    let bug = ObjectBug::of(object).nth(1).map_or("", ObjectBug::name);
+    let after = help::GEN_OBJECT.replace("WORKLOAD", object.name()).replace("BUGS", &two_columns(&bugs));
+    Command::new(object.name())
+        .about(object.summary())
+        .after_help(after.replace("BUG", bug))
+        .args_override_self(true)
+        .args(load(&d))
+        .args(keys(&d))
+        .args(asks(&d))
+        .args(mishaps(&d))
+        .args(destination())
+}
+
+fn load(d: &Objects) -> [Arg; 4] {
+    [
+        number("ops", "N", d.ops, "Operations that clients ask for"),
+        number("seed", "N", d.seed, "Chooses one of the histories that the other options allow"),
+        small("clients", "N", d.clients, "Clients that ask at the same time"),
+        number(
+            "think-ns",
+            "NS",
+            d.think_ns,
+            "How long clients wait on average before they ask again, in nanoseconds; 0 is back to back. An operation takes \
+             some 60000",
+        )
+        .visible_alias("think"),
+    ]
+}
+
+fn keys(d: &Objects) -> Vec<Arg> {
+    let object = d.object;
+    let how = if object == Object::VersionedRegister { "in a field key" } else { "as values [key value]" };
+    let keyed = Arg::new("keyed")
+        .long("keyed")
+        .action(ArgAction::SetTrue)
+        .help(format!("There are several of them, and ops say which, {how}"));
+    let (of, replaced) = if object.has_keys() {
+        ("Keys that are live at a time", "Operations after which a key is replaced by a new one; 0 if never")
+    } else {
+        (
+            "Keys that are live at a time; for more than one, --keyed is needed",
+            "Operations after which a key is replaced by a new one, with --keyed; 0 if never",
+        )
+    };
+    let mut args = vec![small("keys", "N", d.keys, of).visible_alias("key-count")];
+    if object != Object::MultiRegister {
+        args.push(number("ops-per-key", "N", d.ops_per_key, replaced));
+    }
+    args.push(key_distribution());
+    if !object.has_keys() {
+        args.insert(0, keyed);
+    }
+    args
+}
+
+/// What clients ask for.
+fn asks(d: &Objects) -> Vec<Arg> {
+    let object = d.object;
+    let mut args = Vec::new();
+    if !object.is_lock() {
+        args.push(match object {
+            Object::Counter => small("values", "N", d.values, "The largest amount to add"),
+            _ => small("values", "N", d.values, "Different values that are written; 0 if each is new"),
+        });
+        args.push(share(
+            "read-fraction",
+            d.read_fraction,
+            match object {
+                Object::MultiRegister => "How many of the micro-operations are reads, from 0 to 1",
+                Object::Stack => "How many of the operations are pops, from 0 to 1",
+                Object::FifoQueue | Object::UnorderedQueue => "How many of the operations are dequeues, from 0 to 1",
+                _ => "How many of the operations are reads, from 0 to 1",
+            },
+        ));
+    }
+    match object {
+        Object::CasRegister => {
+            args.push(share("cas-fraction", d.cas_fraction, "How many of the others are compare-and-sets, from 0 to 1"))
+        }
+        Object::Kv => args.push(share("put-fraction", d.put_fraction, "How many of the others are puts, from 0 to 1")),
+        Object::MultiRegister => args.push(
+            small("ops-per-txn-max", "N", d.ops_per_txn_max, "Most micro-operations of a transaction")
+                .visible_alias("max-txn-length"),
+        ),
+        Object::Semaphore => args.push(small("permits", "N", d.permits, "Permits that there are")),
+        Object::ReentrantMutex => {
+            args.push(small("permits", "N", d.permits, "How often its owner can hold it"));
+        }
+        _ if object.is_sequence() => {
+            args.push(small("capacity", "N", d.capacity, "Elements from which on clients add no more"));
+        }
+        _ => {}
+    }
+    args
+}
+
+/// What goes wrong.
+fn mishaps(d: &Objects) -> Vec<Arg> {
+    let bugs = ObjectBug::of(d.object).map(ObjectBug::name).collect::<Vec<_>>();
+    let mut args = vec![
+        share("fail-rate", d.fail_rate, "How many of the operations are refused, from 0 to 1"),
+        share("info-rate", d.info_rate, "How many of the operations end in info, from 0 to 1"),
+        share("lost-rate", d.lost_rate, "How many of the operations never complete, from 0 to 1"),
+        Arg::new("bug")
+            .long("bug")
+            .value_name("BUG")
+            .value_parser(PossibleValuesParser::new(bugs))
+            .hide_possible_values(true)
+            .default_value(d.bug.name())
+            .help("What goes wrong; the bugs are listed below"),
+        bug_rate("How many of the operations the bug applies to, from 0 to 1 [default: the bug's own]"),
+    ];
+    if ObjectBug::of(d.object).any(|bug| bug == ObjectBug::WrongRead) {
+        let at = Arg::new("bug-at").long("bug-at").value_name("SHARE").allow_negative_numbers(true);
+        args.push(
+            at.value_parser(value_parser!(f64))
+                .help("Where the bug comes that comes once, from 0, the start, to 1 [default: 0.9]"),
+        );
+    }
+    args.push(nemesis());
+    args
+}
+
+/// Understands what follows the name of an object.
+pub(crate) fn parameters(object: Object, matches: &ArgMatches) -> Objects {
+    let d = Objects::of(object);
+    Objects {
+        object,
+        ops: get(matches, "ops").unwrap_or(d.ops),
+        seed: get(matches, "seed").unwrap_or(d.seed),
+        clients: get(matches, "clients").unwrap_or(d.clients),
+        think_ns: get(matches, "think-ns").unwrap_or(d.think_ns),
+        keyed: get(matches, "keyed").unwrap_or(d.keyed),
+        keys: get(matches, "keys").unwrap_or(d.keys),
+        ops_per_key: get(matches, "ops-per-key").unwrap_or(d.ops_per_key),
+        key_distribution: get(matches, "key-distribution").unwrap_or(d.key_distribution),
+        values: get(matches, "values").unwrap_or(d.values),
+        read_fraction: get(matches, "read-fraction").unwrap_or(d.read_fraction),
+        cas_fraction: get(matches, "cas-fraction").unwrap_or(d.cas_fraction),
+        put_fraction: get(matches, "put-fraction").unwrap_or(d.put_fraction),
+        ops_per_txn_max: get(matches, "ops-per-txn-max").unwrap_or(d.ops_per_txn_max),
+        permits: get(matches, "permits").unwrap_or(d.permits),
+        capacity: get(matches, "capacity").unwrap_or(d.capacity),
+        fail_rate: get(matches, "fail-rate").unwrap_or(d.fail_rate),
+        info_rate: get(matches, "info-rate").unwrap_or(d.info_rate),
+        lost_rate: get(matches, "lost-rate").unwrap_or(d.lost_rate),
+        bug: get::<String>(matches, "bug").and_then(|name| name.parse().ok()).unwrap_or(d.bug),
+        bug_rate: get(matches, "bug-rate"),
+        bug_at: get(matches, "bug-at"),
+        nemesis: get(matches, "nemesis").unwrap_or(d.nemesis),
+    }
+}
+
+/// The value of an option; none as well if the object has no such option.
+fn get<T: Clone + Send + Sync + 'static>(matches: &ArgMatches, name: &str) -> Option<T> {
+    matches.try_get_one(name).ok().flatten().cloned()
+}

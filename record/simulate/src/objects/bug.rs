@@ -1,0 +1,189 @@
+//! What an object can do wrong: a table of bugs.
+
+use super::object::Object;
+use std::fmt;
+use std::str::FromStr;
+
+/// What an object does wrong.
+///
+/// A bug names what the object does, not what a checker must find: a short history may happen to be valid all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[non_exhaustive]
+pub enum ObjectBug {
+    /// Nothing: it is linearizable.
+    #[default]
+    None,
+    /// Some reads see a past state.
+    StaleRead,
+    /// Some writes are acknowledged, but not done.
+    LostWrite,
+    /// Some operations are said to fail, but happen.
+    FalseFail,
+    /// One read near the end returns what it cannot have read: a value that was overwritten before it began, if there is
+    /// one of which this is certain, else one that nobody wrote. It always bites, if there is a read at all.
+    WrongRead,
+    /// What should be refused since another write came first is done on top of a past state.
+    SplitBrain,
+    /// Some locks are given though others hold them.
+    DoubleAcquire,
+    /// Some elements are acknowledged, but not kept.
+    LostElement,
+    /// Some elements are kept twice.
+    DuplicateElement,
+    /// Some elements come before the one that was last until then.
+    ReorderedElement,
+    /// Some reads of a counter are off by a little.
+    WrongSum,
+}
+
+struct Row {
+    bug: ObjectBug,
+    name: &'static str,
+    summary: &'static str,
+    /// How many of the operations it applies to, from 0 to 1, unless the user says otherwise.
+    rate: f64,
+}
+
+const fn row(bug: ObjectBug, name: &'static str, rate: f64, summary: &'static str) -> Row {
+    Row { bug, name, summary, rate }
+}
+
+/// In the order of the variants.
+const TABLE: [Row; 11] = [
+    row(ObjectBug::None, "none", 0.0, "nothing is wrong"),
+    row(ObjectBug::StaleRead, "stale-read", 0.1, "reads see a past state"),
+    row(ObjectBug::LostWrite, "lost-write", 0.05, "writes are acknowledged, but not done"),
+    row(ObjectBug::FalseFail, "false-fail", 0.05, "operations are said to fail, but happen"),
+    row(ObjectBug::WrongRead, "wrong-read", 1.0, "one read near the end returns what it cannot have read"),
+    row(ObjectBug::SplitBrain, "split-brain", 0.5, "what came too late is done on top of a past state"),
+    row(ObjectBug::DoubleAcquire, "double-acquire", 0.05, "locks are given though others hold them"),
+    row(ObjectBug::LostElement, "lost-element", 0.05, "elements are acknowledged, but not kept"),
+    row(ObjectBug::DuplicateElement, "duplicate-element", 0.05, "elements are kept twice"),
+    row(ObjectBug::ReorderedElement, "reordered-element", 0.05, "elements come before the last one until then"),
+    row(ObjectBug::WrongSum, "wrong-sum", 0.05, "reads of a counter are off by a little"),
+];
+
+impl ObjectBug {
+    /// All of them, [`ObjectBug::None`] first.
+    pub const ALL: [ObjectBug; TABLE.len()] = {
+        let mut all = [ObjectBug::None; TABLE.len()];
+        let mut i = 0;
+        while i < all.len() {
+            assert!(TABLE[i].bug as usize == i);
+            all[i] = TABLE[i].bug;
+            i += 1;
+        }
+        all
+    };
+
+    /// Those that make sense for an object, [`ObjectBug::None`] first.
+    ///
+    /// ```
+    /// use record_simulate::{Object, ObjectBug};
+    ///
+    /// assert!(ObjectBug::of(Object::Stack).any(|bug| bug == ObjectBug::ReorderedElement));
+    /// assert!(!ObjectBug::of(Object::Register).any(|bug| bug == ObjectBug::ReorderedElement));
+    /// ```
+    pub fn of(object: Object) -> impl Iterator<Item = ObjectBug> {
+        ObjectBug::ALL.into_iter().filter(move |bug| bug.is_of(object))
+    }
+
+    pub(crate) fn is_of(self, object: Object) -> bool {
+        let ordered = matches!(object, Object::FifoQueue | Object::Stack);
+        match self {
+            ObjectBug::None | ObjectBug::FalseFail => true,
+            ObjectBug::StaleRead => !object.is_lock() && !object.is_sequence(),
+            ObjectBug::LostWrite => !object.is_lock() && !object.is_sequence() && object != Object::Set,
+            ObjectBug::WrongRead => !object.is_lock(),
+            ObjectBug::SplitBrain => matches!(object, Object::CasRegister | Object::VersionedRegister),
+            ObjectBug::DoubleAcquire => object.is_lock(),
+            // Who dequeues in no order cannot tell a lost element from one that has not come yet.
+            ObjectBug::LostElement => ordered || object == Object::Set,
+            ObjectBug::DuplicateElement => object.is_sequence(),
+            ObjectBug::ReorderedElement => ordered,
+            ObjectBug::WrongSum => object == Object::Counter,
+        }
+    }
+
+    /// As on command lines: `"stale-read"`.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// What the object does, in one line without a period.
+    pub fn summary(self) -> &'static str {
+        self.row().summary
+    }
+
+    /// How many of the operations it applies to, from 0 to 1, unless told otherwise.
+    pub fn default_rate(self) -> f64 {
+        self.row().rate
+    }
+
+    fn row(self) -> &'static Row {
+        &TABLE[self as usize]
+    }
+}
+
+impl fmt::Display for ObjectBug {
+    /// Writes its name.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name that no bug of objects has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownObjectBug(String);
+
+impl fmt::Display for UnknownObjectBug {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = ObjectBug::ALL.iter().map(|bug| bug.name()).collect();
+        write!(f, "{} is no bug of objects; there are {}", self.0, names.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownObjectBug {}
+
+impl FromStr for ObjectBug {
+    type Err = UnknownObjectBug;
+
+    fn from_str(name: &str) -> Result<ObjectBug, UnknownObjectBug> {
+        ObjectBug::ALL.into_iter().find(|bug| bug.name() == name).ok_or_else(|| UnknownObjectBug(name.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_leads_back_to_its_bug() {
+        for bug in ObjectBug::ALL {
+            assert_eq!(bug.name().parse(), Ok(bug));
+            assert!(!bug.summary().is_empty() && !bug.summary().ends_with('.'), "{bug}");
+            assert!(Object::ALL.into_iter().any(|object| bug.is_of(object)), "{bug} is of nothing");
+        }
+        let error = "stale".parse::<ObjectBug>().unwrap_err().to_string();
+        assert!(error.starts_with("stale is no bug of objects; there are none, stale-read, lost-write, "), "{error}");
+    }
+
+    #[test]
+    fn every_name_leads_back_to_its_object() {
+        for object in Object::ALL {
+            assert_eq!(object.name().parse(), Ok(object));
+        }
+        let error = "lock".parse::<Object>().unwrap_err().to_string();
+        assert!(error.starts_with("lock is no object; there are register, cas-register, "), "{error}");
+    }
+
+    #[test]
+    fn the_readme_has_the_tables() {
+        let readme = include_str!("../../README.md");
+        let bugs = |object| ObjectBug::of(object).skip(1).map(|bug| format!("`{bug}`")).collect::<Vec<_>>().join(", ");
+        let objects = Object::ALL.map(|object| format!("| `{object}` | {} | {} |\n", object.summary(), bugs(object)));
+        assert!(readme.contains(&objects.concat()), "the README should have\n{}", objects.concat());
+        let bugs = ObjectBug::ALL.map(|bug| format!("| `{bug}` | {} |\n", bug.summary()));
+        assert!(readme.contains(&bugs.concat()), "the README should have\n{}", bugs.concat());
+    }
+}

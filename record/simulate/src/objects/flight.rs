@@ -1,0 +1,198 @@
+//! An operation in flight: what was asked, and what came of it.
+
+use super::keys::ObjectId;
+use super::value::{ObjectKey, ObjectOp, ObjectValue, WriteId};
+use super::wrong_read::Overwriters;
+use crate::op::Kind;
+use crate::registers::RegisterMop;
+
+/// What a client asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Ask {
+    #[default]
+    Read,
+    Write(i64),
+    Cas {
+        old: i64,
+        new: i64,
+    },
+    /// In `mops`.
+    Txn,
+    Acquire,
+    Release,
+    Enqueue(i64),
+    Dequeue,
+    Push(i64),
+    Pop,
+    Add(i64),
+    Get,
+    Put(i64),
+    Append(i64),
+}
+
+impl Ask {
+    /// The name of the function.
+    pub(super) fn f(self) -> &'static str {
+        match self {
+            Ask::Read => "read",
+            Ask::Write(_) => "write",
+            Ask::Cas { .. } => "cas",
+            Ask::Txn => "txn",
+            Ask::Acquire => "acquire",
+            Ask::Release => "release",
+            Ask::Enqueue(_) => "enqueue",
+            Ask::Dequeue => "dequeue",
+            Ask::Push(_) => "push",
+            Ask::Pop => "pop",
+            Ask::Add(_) => "add",
+            Ask::Get => "get",
+            Ask::Put(_) => "put",
+            Ask::Append(_) => "append",
+        }
+    }
+}
+
+/// The id of each version, from its number.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Versions {
+    /// Makes the ids of another seed others.
+    pub(super) salt: u64,
+}
+
+impl Versions {
+    /// Number 0 is there before every write. No two numbers below 2^62 have one id.
+    pub(super) fn id(self, number: u64) -> WriteId {
+        if number == 0 {
+            return WriteId::INITIAL;
+        }
+        const MASK: u64 = (1 << 62) - 1;
+        // Each step can be undone within 62 bits, so ids differ where numbers do.
+        let n = (number ^ self.salt) & MASK;
+        let n = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) & MASK;
+        let n = (n ^ (n >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9) & MASK;
+        let low = n ^ (n >> 31);
+        let high = (low ^ self.salt.rotate_left(32)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        // The bits that say "a random UUID".
+        let high = (high & !0xf000) | 0x4000;
+        WriteId(u128::from(high) << 64 | u128::from(low | 1 << 63))
+    }
+}
+
+/// An operation, from when it is drawn until nobody needs it any more. Reused for another one then.
+#[derive(Debug, Default)]
+pub(super) struct Flight {
+    pub(super) object: ObjectId,
+    pub(super) key: i64,
+    pub(super) client: u32,
+    pub(super) ask: Ask,
+    /// Chance for whatever the object leaves to chance.
+    pub(super) pick: u64,
+    /// Whether the object's bug applies to it.
+    pub(super) spoilt: bool,
+    /// Whether it was refused without being looked at.
+    pub(super) aborted: bool,
+    /// How often it found the lock taken.
+    pub(super) waits: u32,
+    /// Its place among all operations that were asked for.
+    pub(super) number: u64,
+    /// What was read, or taken.
+    pub(super) seen: Option<i64>,
+    pub(super) items: Vec<i64>,
+    pub(super) text: String,
+    pub(super) mops: Vec<RegisterMop>,
+    /// The version read; of a write, the new one.
+    pub(super) version: u64,
+    /// The version to be replaced.
+    pub(super) prev_version: u64,
+    /// When it was invoked, on the clock of the store.
+    pub(super) invoked: u64,
+    /// What had been overwritten by then.
+    pub(super) overwriters: Overwriters,
+}
+
+impl Flight {
+    /// Makes it a new operation, keeping what memory it has.
+    pub(super) fn begin(&mut self, client: u32, number: u64, pick: u64) {
+        (self.client, self.number, self.pick) = (client, number, pick);
+        (self.aborted, self.spoilt, self.waits, self.seen) = (false, false, 0, None);
+        self.items.clear();
+        self.text.clear();
+        self.mops.clear();
+    }
+
+    /// Whether it changes nothing, whatever it finds.
+    pub(super) fn is_read(&self) -> bool {
+        match self.ask {
+            Ask::Read | Ask::Get => true,
+            Ask::Txn => self.mops.iter().all(|mop| matches!(mop, RegisterMop::Read { .. })),
+            _ => false,
+        }
+    }
+
+    /// Whether its answer tells of the object.
+    pub(super) fn tells(&self) -> bool {
+        matches!(self.ask, Ask::Read | Ask::Get | Ask::Dequeue | Ask::Pop)
+            || self.mops.iter().any(|mop| matches!(mop, RegisterMop::Read { .. }))
+    }
+
+    /// The value that a register has after it.
+    pub(super) fn writes(&self) -> Option<i64> {
+        match self.ask {
+            Ask::Write(new) | Ask::Cas { new, .. } => Some(new),
+            _ => None,
+        }
+    }
+
+    /// The argument, or, for `Ok`, the result.
+    pub(super) fn op(&self, shape: &Shape, kind: Kind) -> ObjectOp<'_> {
+        let shown = kind == Kind::Ok;
+        let int = |seen: Option<i64>| seen.filter(|_| shown).map_or(ObjectValue::Nil, ObjectValue::Int);
+        let value = match self.ask {
+            Ask::Read if shape.sets && shown => ObjectValue::Set(&self.items),
+            Ask::Read | Ask::Dequeue | Ask::Pop => int(self.seen),
+            Ask::Write(n) | Ask::Add(n) | Ask::Enqueue(n) | Ask::Push(n) => ObjectValue::Int(n),
+            Ask::Cas { old, new } => ObjectValue::Cas(old, new),
+            Ask::Txn => ObjectValue::Mops { mops: &self.mops, shown },
+            Ask::Acquire | Ask::Release if shape.owners => ObjectValue::Owner(self.client),
+            Ask::Acquire | Ask::Release => ObjectValue::Nil,
+            Ask::Get if shown => ObjectValue::Text(&self.text),
+            Ask::Get => ObjectValue::Nil,
+            Ask::Put(n) | Ask::Append(n) => ObjectValue::Piece(n),
+        };
+        let writes = matches!(self.ask, Ask::Write(_));
+        let id = |number: u64| shape.versions.map(|versions| versions.id(number));
+        ObjectOp {
+            key: shape.key.map(|key| key(self.key)),
+            value,
+            write_id: if writes || shown { id(self.version) } else { None },
+            prev_write_id: if writes { id(self.prev_version) } else { None },
+        }
+    }
+}
+
+/// How the ops of an object look.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    pub(super) key: Option<fn(i64) -> ObjectKey>,
+    pub(super) versions: Option<Versions>,
+    /// Whether reads give sets.
+    pub(super) sets: bool,
+    /// Whether ops name their owner.
+    pub(super) owners: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn ids_differ_where_numbers_or_seeds_do() {
+        let ids = |salt: u64| (0..20_000).map(move |number| Versions { salt }.id(number));
+        let all: HashSet<WriteId> = ids(1).chain(ids(2)).collect();
+        // The initial version is the same in all.
+        assert_eq!(all.len(), 39_999);
+        assert_eq!(Versions { salt: 3 }.id(0), WriteId::INITIAL);
+        assert!(ids(7).skip(1).all(|id| &id.text()[14..15] == b"4" && b"89ab".contains(&id.text()[19])));
+    }
+}

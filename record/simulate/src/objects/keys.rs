@@ -1,0 +1,107 @@
+//! The objects that there are, by key: each retired after its share of operations, and forgotten once nobody uses it.
+
+use super::wrong_read::Tracker;
+use crate::key_distribution::{KeyDistribution, Popularity};
+use crate::rng::Rng;
+use std::collections::VecDeque;
+
+/// Which of the objects in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct ObjectId(u32);
+
+/// An object.
+#[derive(Debug)]
+pub(super) struct Entry<S> {
+    pub(super) key: i64,
+    pub(super) state: S,
+    /// Its last states, oldest first, where a bug needs them.
+    pub(super) past: VecDeque<S>,
+    /// What is known of the writes to it, where a bug needs that.
+    pub(super) tracker: Option<Tracker>,
+    /// Operations asked for so far.
+    ops: u64,
+    /// Operations in flight, clients bound to it, and one while it is live.
+    holders: u32,
+}
+
+/// The objects in memory.
+pub(super) struct Keys<S> {
+    entries: Vec<Entry<S>>,
+    free: Vec<ObjectId>,
+    live: Vec<ObjectId>,
+    next_key: i64,
+    popularity: Popularity,
+    /// 0 if objects are never replaced.
+    ops_per_key: u64,
+}
+
+impl<S> Keys<S> {
+    pub(super) fn new(
+        distribution: KeyDistribution,
+        count: u32,
+        ops_per_key: u64,
+        mut fresh: impl FnMut() -> S,
+    ) -> Keys<S> {
+        let popularity = Popularity::new(distribution, count);
+        let (entries, free, live) = (Vec::new(), Vec::new(), Vec::with_capacity(count as usize));
+        let mut keys = Keys { entries, free, live, next_key: 0, popularity, ops_per_key };
+        for _ in 0..count {
+            let id = keys.create(fresh());
+            keys.live.push(id);
+        }
+        keys
+    }
+
+    /// Chooses a live object for an operation, which holds it from now on.
+    pub(super) fn choose(&mut self, rng: &mut Rng, fresh: impl FnOnce() -> S) -> ObjectId {
+        let place = if self.live.len() == 1 { 0 } else { self.popularity.draw(rng) };
+        let mut id = self.live[place];
+        if self.ops_per_key > 0 && self.get(id).ops == self.ops_per_key {
+            self.let_go(id);
+            id = self.create(fresh());
+            self.live[place] = id;
+        }
+        self.get_mut(id).ops += 1;
+        self.hold(id);
+        id
+    }
+
+    pub(super) fn get(&self, id: ObjectId) -> &Entry<S> {
+        &self.entries[id.0 as usize]
+    }
+
+    pub(super) fn get_mut(&mut self, id: ObjectId) -> &mut Entry<S> {
+        &mut self.entries[id.0 as usize]
+    }
+
+    /// Keeps an object in memory until it is let go.
+    pub(super) fn hold(&mut self, id: ObjectId) {
+        self.get_mut(id).holders += 1;
+    }
+
+    pub(super) fn let_go(&mut self, id: ObjectId) {
+        let entry = self.get_mut(id);
+        assert!(entry.holders > 0);
+        entry.holders -= 1;
+        if entry.holders == 0 {
+            self.free.push(id);
+        }
+    }
+
+    fn create(&mut self, state: S) -> ObjectId {
+        let entry = Entry { key: self.next_key, state, past: VecDeque::new(), tracker: None, ops: 0, holders: 1 };
+        self.next_key += 1;
+        if let Some(id) = self.free.pop() {
+            *self.get_mut(id) = entry;
+            return id;
+        }
+        self.entries.push(entry);
+        ObjectId(self.entries.len() as u32 - 1)
+    }
+
+    /// How many objects there is memory for.
+    #[cfg(test)]
+    pub(super) fn room(&self) -> usize {
+        self.entries.len()
+    }
+}

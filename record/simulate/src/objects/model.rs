@@ -1,0 +1,103 @@
+//! A model: what an object does, one operation after another.
+
+use super::flight::Flight;
+use crate::op::Kind;
+use crate::rng::Rng;
+
+/// What came of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// It happened.
+    Done,
+    /// It cannot happen now, and the object says so.
+    Refused,
+    /// It cannot happen now, but may a little later.
+    Busy,
+}
+
+/// What a client is to ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Want {
+    /// Whatever comes to mind.
+    Anything,
+    /// Something whose answer tells of the object.
+    Read,
+}
+
+/// What an object does.
+pub(super) trait Model {
+    /// What it remembers.
+    type State: Clone;
+
+    /// The state at the start.
+    fn fresh(&self) -> Self::State;
+
+    /// Draws what a client asks for next: the ask of a flight that has just begun.
+    fn draw(&mut self, state: &Self::State, flight: &mut Flight, want: Want, rng: &mut Rng);
+
+    /// Does what is asked, at one instant. The state stays as it is unless it is done.
+    fn apply(&mut self, state: &mut Self::State, flight: &mut Flight) -> Outcome;
+
+    /// Makes a result that cannot be: nothing like it was ever written.
+    fn distort(&self, flight: &mut Flight) {
+        flight.seen = Some(UNWRITTEN);
+    }
+
+    /// The client learns how an operation ended.
+    fn hear(&mut self, state: &mut Self::State, flight: &Flight, kind: Kind) {
+        let _ = (state, flight, kind);
+    }
+
+    /// Whether a client's next operation must be on the same object.
+    fn is_bound(&self, client: u32) -> bool {
+        let _ = client;
+        false
+    }
+
+    /// Whether the operation is to be refused as one that comes too late.
+    fn is_late(&mut self, flight: &Flight) -> bool {
+        let _ = flight;
+        false
+    }
+
+    /// Does what is asked, though the object should refuse.
+    fn force(&mut self, state: &mut Self::State, flight: &mut Flight) {
+        let _ = (state, flight);
+    }
+
+    /// Exchanges what came last with what came before that.
+    fn disorder(&mut self, state: &mut Self::State) {
+        let _ = state;
+    }
+}
+
+/// A value that is never written.
+pub(super) const UNWRITTEN: i64 = -1;
+
+/// Draws values to write.
+#[derive(Debug)]
+pub(super) struct Values {
+    /// How many there are; 0 if each is new.
+    count: u64,
+    next: i64,
+}
+
+impl Values {
+    pub(super) fn new(count: u32) -> Values {
+        Values { count: count.into(), next: 0 }
+    }
+
+    /// Whether no value is drawn twice.
+    pub(super) fn are_new(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Not negative.
+    pub(super) fn draw(&mut self, rng: &mut Rng) -> i64 {
+        if self.count > 0 {
+            return rng.below(self.count) as i64;
+        }
+        self.next += 1;
+        self.next - 1
+    }
+}

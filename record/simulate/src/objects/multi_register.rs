@@ -1,0 +1,56 @@
+//! Several registers, read and written by transactions that happen at one instant.
+
+use super::flight::{Ask, Flight};
+use super::model::{Model, Outcome, UNWRITTEN, Values, Want};
+use crate::key_distribution::Popularity;
+use crate::registers::RegisterMop;
+use crate::rng::{Chance, Rng};
+
+/// Registers that hold nil at first.
+pub(super) struct MultiRegister {
+    pub(super) values: Values,
+    pub(super) reads: Chance,
+    pub(super) keys: u32,
+    pub(super) popularity: Popularity,
+    pub(super) ops_per_txn_max: u32,
+}
+
+impl Model for MultiRegister {
+    /// A value for each key.
+    type State = Vec<Option<i64>>;
+
+    fn fresh(&self) -> Vec<Option<i64>> {
+        vec![None; self.keys as usize]
+    }
+
+    fn draw(&mut self, _: &Vec<Option<i64>>, flight: &mut Flight, want: Want, rng: &mut Rng) {
+        flight.ask = Ask::Txn;
+        for _ in 0..rng.between(1, self.ops_per_txn_max.into()) {
+            let key = self.popularity.draw(rng) as i64;
+            flight.mops.push(if want == Want::Read || rng.happens(self.reads) {
+                RegisterMop::Read { key, value: None }
+            } else {
+                RegisterMop::Write { key, value: self.values.draw(rng) }
+            });
+        }
+    }
+
+    fn apply(&mut self, state: &mut Vec<Option<i64>>, flight: &mut Flight) -> Outcome {
+        for mop in &mut flight.mops {
+            match mop {
+                RegisterMop::Read { key, value } => *value = state[*key as usize],
+                RegisterMop::Write { key, value } => state[*key as usize] = Some(*value),
+            }
+        }
+        Outcome::Done
+    }
+
+    fn distort(&self, flight: &mut Flight) {
+        for mop in &mut flight.mops {
+            if let RegisterMop::Read { value, .. } = mop {
+                *value = Some(UNWRITTEN);
+                return;
+            }
+        }
+    }
+}

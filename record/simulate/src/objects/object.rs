@@ -1,0 +1,167 @@
+//! The objects that can be simulated: a table.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// What clients work on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Object {
+    /// `read`, `write`. At first it holds nil.
+    Register,
+    /// The same, and `cas [old new]`, which fails if something else than `old` is there.
+    CasRegister,
+    /// Several registers, read and written by transactions that happen at one instant.
+    MultiRegister,
+    /// `acquire`, `release`. Clients release only what they hold.
+    Mutex,
+    /// The same, but each operation names its owner.
+    OwnerMutex,
+    /// The same, but its owner can acquire it again, and releases it as often.
+    ReentrantMutex,
+    /// `acquire` and `release` of one of several permits.
+    Semaphore,
+    /// `enqueue`, `dequeue`: first in, first out. A dequeue from an empty queue fails.
+    FifoQueue,
+    /// The same, but a dequeue takes any of the elements.
+    UnorderedQueue,
+    /// `push`, `pop`: last in, first out. A pop from an empty stack fails.
+    Stack,
+    /// `add` of an element, `read` of all of them.
+    Set,
+    /// `add` of an amount, `read` of the sum.
+    Counter,
+    /// `get`, `put`, `append` of strings by key. What was never put is empty.
+    Kv,
+    /// A register whose every version has an id: `write` names the version that it replaces and fails if that is not there
+    /// any more; `read` tells the version with the value.
+    VersionedRegister,
+}
+
+/// A row for each object.
+struct Row {
+    object: Object,
+    name: &'static str,
+    summary: &'static str,
+    /// How many keys there are, how many operations each of them has, and how many values there are, unless the user
+    /// says otherwise.
+    keys: u32,
+    ops_per_key: u64,
+    values: u32,
+}
+
+const fn row(object: Object, name: &'static str, values: u32, summary: &'static str) -> Row {
+    Row { object, name, summary, keys: 1, ops_per_key: 0, values }
+}
+
+/// In the order of the variants.
+const TABLE: [Row; 14] = [
+    row(Object::Register, "register", 5, "Reads and writes of a register"),
+    row(Object::CasRegister, "cas-register", 5, "Reads, writes and compare-and-sets of a register"),
+    Row {
+        keys: 3,
+        ..row(
+            Object::MultiRegister,
+            "multi-register",
+            5,
+            "Transactions that read and write a few registers at one instant",
+        )
+    },
+    row(Object::Mutex, "mutex", 0, "A lock"),
+    row(Object::OwnerMutex, "owner-mutex", 0, "A lock of which each operation names the owner"),
+    row(Object::ReentrantMutex, "reentrant-mutex", 0, "A lock that its owner can acquire again"),
+    row(Object::Semaphore, "semaphore", 0, "A number of permits to acquire and release"),
+    row(Object::FifoQueue, "fifo-queue", 0, "A queue, first in, first out"),
+    row(Object::UnorderedQueue, "unordered-queue", 0, "A queue that gives its elements in any order"),
+    row(Object::Stack, "stack", 0, "A stack, last in, first out"),
+    row(Object::Set, "set", 64, "A set to add to and to read as a whole"),
+    row(Object::Counter, "counter", 5, "A counter to add to and to read"),
+    Row { keys: 10, ops_per_key: 1000, ..row(Object::Kv, "kv", 0, "Gets, puts and appends of strings by key") },
+    row(Object::VersionedRegister, "versioned-register", 100, "A register whose writes name the version they replace"),
+];
+
+impl Object {
+    /// All of them.
+    pub const ALL: [Object; TABLE.len()] = {
+        let mut all = [Object::Register; TABLE.len()];
+        let mut i = 0;
+        while i < all.len() {
+            assert!(TABLE[i].object as usize == i);
+            all[i] = TABLE[i].object;
+            i += 1;
+        }
+        all
+    };
+
+    /// As checkers call it: `"cas-register"`.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// What it is, in one line without a period.
+    pub fn summary(self) -> &'static str {
+        self.row().summary
+    }
+
+    /// How many keys there are, unless told otherwise.
+    pub fn default_keys(self) -> u32 {
+        self.row().keys
+    }
+
+    /// How many operations a key has before another replaces it, unless told otherwise; 0 if none does.
+    pub fn default_ops_per_key(self) -> u64 {
+        self.row().ops_per_key
+    }
+
+    /// How many different values are written, unless told otherwise; 0 if each is new.
+    pub fn default_values(self) -> u32 {
+        self.row().values
+    }
+
+    /// Whether its operations are those of a lock, without values of their own.
+    pub fn is_lock(self) -> bool {
+        matches!(self, Object::Mutex | Object::OwnerMutex | Object::ReentrantMutex | Object::Semaphore)
+    }
+
+    /// Whether it holds elements that are taken out again.
+    pub fn is_sequence(self) -> bool {
+        matches!(self, Object::FifoQueue | Object::UnorderedQueue | Object::Stack)
+    }
+
+    /// Whether operations name a key anyway, so that `keyed` has no meaning for it.
+    pub fn has_keys(self) -> bool {
+        matches!(self, Object::MultiRegister | Object::Kv)
+    }
+
+    fn row(self) -> &'static Row {
+        &TABLE[self as usize]
+    }
+}
+
+impl fmt::Display for Object {
+    /// Writes its name.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name that no object has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownObject(String);
+
+impl fmt::Display for UnknownObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = Object::ALL.iter().map(|object| object.name()).collect();
+        write!(f, "{} is no object; there are {}", self.0, names.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownObject {}
+
+impl FromStr for Object {
+    type Err = UnknownObject;
+
+    fn from_str(name: &str) -> Result<Object, UnknownObject> {
+        Object::ALL.into_iter().find(|object| object.name() == name).ok_or_else(|| UnknownObject(name.into()))
+    }
+}

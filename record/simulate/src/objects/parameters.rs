@@ -1,0 +1,210 @@
+//! What is to be simulated: clients that ask for operations on an object.
+
+use super::bug::ObjectBug;
+use super::object::Object;
+use super::store;
+use crate::clients::Load;
+use crate::key_distribution::KeyDistribution;
+use crate::parameters::{ParameterError, check_count, check_rate, refuse};
+use crate::rng::Chance;
+use crate::schedule::Delay;
+use crate::simulation::Simulation;
+
+/// A history of operations on an [`Object`], each of which takes effect at one instant between its invocation and its
+/// completion, unless there is a bug: it is linearizable.
+///
+/// Equal parameters give equal histories, byte for byte, on every machine. Parameters that mean nothing for an object are
+/// ignored.
+///
+/// ```
+/// use record_simulate::{Format, Object, Objects};
+///
+/// let history = Objects { ops: 3, seed: 4, think_ns: 0, ..Objects::of(Object::CasRegister) };
+/// let text = String::from_utf8(history.simulation()?.write(Vec::new(), Format::Edn)?)?;
+/// assert!(text.starts_with("{:index 0, :type :invoke, :process "), "{text}");
+/// assert_eq!(text.lines().count(), 6, "invocations and completions");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Objects {
+    /// What clients work on.
+    pub object: Object,
+    /// Operations that clients ask for. Up to 10^9; 1000 by default.
+    pub ops: u64,
+    /// Chooses one of the histories that the other parameters allow. 0 by default.
+    pub seed: u64,
+    /// Clients that ask at the same time, each one operation after another. 1 to 100,000; 10 by default.
+    pub clients: u32,
+    /// How long a client waits on average from an answer until it asks again, in nanoseconds: anything from 0 to twice as
+    /// long. An operation takes some 60,000 itself. 0 is back to back. Up to 10^12; 100,000 by default.
+    pub think_ns: u64,
+    /// Whether ops name one of several objects: by a field `key` for versioned registers, by values `[key value]` for all
+    /// others. Key-value maps and multi-registers have keys anyway. False by default.
+    pub keyed: bool,
+    /// Keys that are live at a time. 1 to 1,000,000, for multi-registers 1 to 1000; 10 by default for key-value maps, 3 for
+    /// multi-registers, and 1 for others, which need to be keyed for more.
+    pub keys: u32,
+    /// A key is replaced by a new one after so many operations; 0 if never. 1000 by default for key-value maps, 0 for others.
+    pub ops_per_key: u64,
+    /// Which of the live keys operations go to. Uniform by default.
+    pub key_distribution: KeyDistribution,
+    /// How many different values are written; 0 if each is new. Of a counter, the largest amount to add, at least 1. Up
+    /// to 1,000,000. By default 5 for registers and counters, 64 for sets, 100 for versioned registers, and 0 for others.
+    pub values: u32,
+    /// How many of the operations are reads, gets, dequeues or pops, or of transactions the micro-operations, from 0 to 1.
+    /// 0.5 by default.
+    pub read_fraction: f64,
+    /// How many of the operations of a cas-register that are no reads are compare-and-sets, from 0 to 1. 0.5 by default.
+    pub cas_fraction: f64,
+    /// How many of the operations of a key-value map that are no gets are puts, from 0 to 1. Appends make strings longer
+    /// until the next put. 0.2 by default.
+    pub put_fraction: f64,
+    /// The most micro-operations of a transaction. 1 to 1,000; 3 by default.
+    pub ops_per_txn_max: u32,
+    /// Permits of a semaphore; of a reentrant mutex, how often its owner can hold it. 1 to 1,000,000; 2 by default.
+    pub permits: u32,
+    /// From how many elements in a queue or stack on clients add no more. 1 to 1,000,000; 32 by default.
+    pub capacity: u32,
+    /// How many of the operations the object refuses, though it could do them, from 0 to 1. 0.01 by default.
+    pub fail_rate: f64,
+    /// How many of the operations end in `info`, from 0 to 1: nobody knows whether they took effect, and half of them did,
+    /// some of them much later. 0.001 by default.
+    pub info_rate: f64,
+    /// How many of the operations have no completion at all, from 0 to 1. Half of them took effect. 0 by default.
+    pub lost_rate: f64,
+    /// What the object does wrong. Nothing by default. One of [`ObjectBug::of`] this object.
+    pub bug: ObjectBug,
+    /// How many of the operations the bug applies to, from 0 to 1; the bug's own rate by default.
+    pub bug_rate: Option<f64>,
+    /// Where in the history the bug comes that comes once, [`ObjectBug::WrongRead`]: from 0, the start, to 1. 0.9 by
+    /// default.
+    pub bug_at: Option<f64>,
+    /// Whether a nemesis cuts the network now and then: while it does, a quarter of the requests gets no answer. False by
+    /// default.
+    pub nemesis: bool,
+}
+
+/// Where in the history the bug comes that comes once.
+const BUG_AT: f64 = 0.9;
+
+impl Objects {
+    /// The defaults for an object.
+    pub fn of(object: Object) -> Objects {
+        Objects {
+            object,
+            ops: 1000,
+            seed: 0,
+            clients: 10,
+            think_ns: 100_000,
+            keyed: false,
+            keys: object.default_keys(),
+            ops_per_key: object.default_ops_per_key(),
+            key_distribution: KeyDistribution::Uniform,
+            values: object.default_values(),
+            read_fraction: 0.5,
+            cas_fraction: 0.5,
+            put_fraction: 0.2,
+            ops_per_txn_max: 3,
+            permits: 2,
+            capacity: 32,
+            fail_rate: 0.01,
+            info_rate: 0.001,
+            lost_rate: 0.0,
+            bug: ObjectBug::None,
+            bug_rate: None,
+            bug_at: None,
+            nemesis: false,
+        }
+    }
+
+    /// The simulation of these parameters.
+    ///
+    /// # Errors
+    ///
+    /// If a parameter is out of its range.
+    pub fn simulation(&self) -> Result<Simulation, ParameterError> {
+        self.validate()?;
+        Ok(Simulation::new(self.load(), store::of(self)))
+    }
+
+    pub(crate) fn load(&self) -> Load {
+        Load {
+            seed: self.seed,
+            clients: self.clients,
+            ops: self.ops,
+            fail: Chance::new(self.fail_rate),
+            info: Chance::new(self.info_rate),
+            lost: Chance::new(self.lost_rate),
+            nemesis: self.nemesis,
+            // Never at the very instant of the answer, so that it is clear to everybody which came first.
+            think: Delay(1, (2 * self.think_ns).max(1)),
+        }
+    }
+
+    /// Where in the history the bug comes that comes once.
+    pub(crate) fn bug_at_or_default(&self) -> f64 {
+        self.bug_at.unwrap_or(BUG_AT)
+    }
+
+    /// Whether these parameters can be simulated.
+    ///
+    /// # Errors
+    ///
+    /// If a parameter is out of its range.
+    pub fn validate(&self) -> Result<(), ParameterError> {
+        let object = self.object;
+        check_count("ops", self.ops, 0, 1_000_000_000)?;
+        check_count("clients", self.clients.into(), 1, 100_000)?;
+        check_count("think_ns", self.think_ns, 0, 1_000_000_000_000)?;
+        check_count("keys", self.keys.into(), 1, if object == Object::MultiRegister { 1000 } else { 1_000_000 })?;
+        if self.keys > 1 && !self.keyed && !object.has_keys() {
+            return refuse(
+                "keys",
+                format!("keys is {}, but ops only name one of several if they are keyed", self.keys),
+            );
+        }
+        if self.ops_per_key > 0 && !self.keyed && object != Object::Kv {
+            return refuse("ops_per_key", "ops per key is given, but keys are only replaced if ops are keyed");
+        }
+        if self.keyed && object.has_keys() {
+            return refuse("keyed", format!("the ops of a {object} have keys already"));
+        }
+        check_count("values", self.values.into(), u64::from(object == Object::Counter), 1_000_000)?;
+        check_rate("read_fraction", self.read_fraction)?;
+        check_rate("cas_fraction", self.cas_fraction)?;
+        check_rate("put_fraction", self.put_fraction)?;
+        check_count("ops_per_txn_max", self.ops_per_txn_max.into(), 1, 1000)?;
+        check_count("permits", self.permits.into(), 1, 1_000_000)?;
+        check_count("capacity", self.capacity.into(), 1, 1_000_000)?;
+        check_rate("fail_rate", self.fail_rate)?;
+        check_rate("info_rate", self.info_rate)?;
+        check_rate("lost_rate", self.lost_rate)?;
+        let spoilt = self.fail_rate + self.info_rate + self.lost_rate;
+        if spoilt > 1.0 {
+            return refuse("fail_rate", format!("fail rate, info rate and lost rate add up to {spoilt}, more than 1"));
+        }
+        self.check_bug()?;
+        self.key_distribution.check()
+    }
+
+    fn check_bug(&self) -> Result<(), ParameterError> {
+        let (bug, object) = (self.bug, self.object);
+        if !bug.is_of(object) {
+            let those = ObjectBug::of(object).map(ObjectBug::name).collect::<Vec<_>>().join(", ");
+            return refuse("bug", format!("{bug} makes no sense for {object}; there are {those}"));
+        }
+        if let Some(at) = self.bug_at {
+            check_rate("bug_at", at)?;
+            if bug != ObjectBug::WrongRead {
+                return refuse("bug_at", format!("bug at is given, but {bug} does not come at one place"));
+            }
+        }
+        let Some(rate) = self.bug_rate else { return Ok(()) };
+        check_rate("bug_rate", rate)?;
+        match bug {
+            ObjectBug::None => refuse("bug_rate", "a bug rate is given, but no bug that it could be of"),
+            ObjectBug::WrongRead => refuse("bug_rate", format!("a bug rate is given, but {bug} comes exactly once")),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Queues and stacks: elements are put in and taken out, in an order that depends on which it is.
+
+use super::flight::{Ask, Flight};
+use super::model::{Model, Outcome, Values, Want};
+use super::object::Object;
+use crate::rng::{Chance, Rng};
+use std::collections::VecDeque;
+
+/// A queue or a stack, empty at first.
+pub(super) struct Sequence {
+    pub(super) object: Object,
+    pub(super) values: Values,
+    /// How many operations take an element out.
+    pub(super) takes: Chance,
+    /// From how many elements on nobody asks for more.
+    pub(super) capacity: u32,
+}
+
+impl Sequence {
+    fn take(&self, state: &mut VecDeque<i64>, pick: u64) -> Option<i64> {
+        match self.object {
+            Object::Stack => state.pop_back(),
+            Object::UnorderedQueue if !state.is_empty() => state.swap_remove_back((pick % state.len() as u64) as usize),
+            _ => state.pop_front(),
+        }
+    }
+}
+
+impl Model for Sequence {
+    /// Oldest first.
+    type State = VecDeque<i64>;
+
+    fn fresh(&self) -> VecDeque<i64> {
+        VecDeque::new()
+    }
+
+    fn draw(&mut self, state: &VecDeque<i64>, flight: &mut Flight, want: Want, rng: &mut Rng) {
+        let full = state.len() >= self.capacity as usize;
+        let takes = rng.happens(self.takes) || full || want == Want::Read;
+        flight.ask = match (self.object, takes) {
+            (Object::Stack, true) => Ask::Pop,
+            (Object::Stack, false) => Ask::Push(self.values.draw(rng)),
+            (_, true) => Ask::Dequeue,
+            (_, false) => Ask::Enqueue(self.values.draw(rng)),
+        };
+    }
+
+    fn apply(&mut self, state: &mut VecDeque<i64>, flight: &mut Flight) -> Outcome {
+        if let Ask::Enqueue(element) | Ask::Push(element) = flight.ask {
+            state.push_back(element);
+            return Outcome::Done;
+        }
+        flight.seen = self.take(state, flight.pick);
+        if flight.seen.is_some() { Outcome::Done } else { Outcome::Refused }
+    }
+
+    fn disorder(&mut self, state: &mut VecDeque<i64>) {
+        if let Some(before) = state.len().checked_sub(2) {
+            state.swap(before, before + 1);
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! What clients talk to: objects by key, and what goes wrong with them, whichever model they follow.
+
+use super::bug::ObjectBug;
+use super::counter::Counter;
+use super::flight::{Ask, Flight, Shape, Versions};
+use super::keys::{Keys, ObjectId};
+use super::kv::Kv;
+use super::locks::{Belief, Lock};
+use super::model::{Model, Outcome, Values, Want};
+use super::multi_register::MultiRegister;
+use super::object::Object;
+use super::parameters::Objects;
+use super::register::Register;
+use super::sequences::Sequence;
+use super::set::Set;
+use super::value::ObjectKey;
+use super::versioned::Versioned;
+use super::wrong_read::{Plan, Tracker};
+use crate::key_distribution::Popularity;
+use crate::op::{Kind, Payload};
+use crate::rng::{Chance, Purpose, Rng};
+use crate::system::{Intent, Progress, Slot, System};
+
+/// How often an operation finds a lock taken until it is refused.
+const WAITS_MAX: u32 = 40;
+/// How many past states a bug can fall back on.
+const PAST_MAX: usize = 8;
+/// By how much a wrong sum is wrong at most.
+const OFF_MAX: u64 = 9;
+
+/// What a step comes to when the operation does not happen.
+const REFUSED: Progress = Progress::Answer { ok: false, more: false };
+/// What a step comes to when the operation is done.
+const DONE: Progress = Progress::Answer { ok: true, more: false };
+
+/// The system that these parameters describe.
+pub(super) fn of(parameters: &Objects) -> Box<dyn System> {
+    let values = Values::new(parameters.values);
+    let reads = Chance::new(parameters.read_fraction);
+    let object = parameters.object;
+    match object {
+        Object::Register | Object::CasRegister => {
+            let cas = Chance::new(if object == Object::CasRegister { parameters.cas_fraction } else { 0.0 });
+            Store::boxed(parameters, Register { values, reads, cas })
+        }
+        Object::MultiRegister => {
+            let popularity = Popularity::new(parameters.key_distribution, parameters.keys);
+            let (keys, ops_per_txn_max) = (parameters.keys, parameters.ops_per_txn_max);
+            Store::boxed(parameters, MultiRegister { values, reads, keys, popularity, ops_per_txn_max })
+        }
+        Object::Mutex | Object::OwnerMutex | Object::ReentrantMutex | Object::Semaphore => {
+            let clients = vec![Belief::default(); parameters.clients as usize];
+            Store::boxed(parameters, Lock { object, permits: parameters.permits, clients })
+        }
+        Object::FifoQueue | Object::UnorderedQueue | Object::Stack => {
+            let capacity = parameters.capacity;
+            Store::boxed(parameters, Sequence { object, values, takes: reads, capacity })
+        }
+        Object::Set => Store::boxed(parameters, Set { values, reads }),
+        Object::Counter => Store::boxed(parameters, Counter { reads, amount_max: parameters.values.into(), asked: 0 }),
+        Object::Kv => Store::boxed(parameters, Kv { values, reads, puts: Chance::new(parameters.put_fraction) }),
+        Object::VersionedRegister => Store::boxed(parameters, Versioned { values, reads, proposed: 0 }),
+    }
+}
+
+/// Objects that follow a model, and the operations they are asked for.
+pub(super) struct Store<M: Model> {
+    model: M,
+    shape: Shape,
+    keys: Keys<M::State>,
+    flights: Vec<Flight>,
+    /// For each client the object that its next operation must be on, if there is one.
+    bound: Vec<Option<ObjectId>>,
+    /// What is asked for.
+    plans: Rng,
+    /// Where the bug bites.
+    rng: Rng,
+    bug: ObjectBug,
+    bug_rate: Chance,
+    /// When the bug comes that comes once.
+    wrong_read: Option<Plan>,
+    /// How many different values are written to a register, if wrong reads are to be among them.
+    tracked: Option<u32>,
+    asked: u64,
+    /// Counts invocations and completions, from 1.
+    clock: u64,
+}
+
+impl<M: Model + 'static> Store<M> {
+    fn boxed(parameters: &Objects, model: M) -> Box<dyn System> {
+        Box::new(Store::new(parameters, model))
+    }
+}
+
+impl<M: Model> Store<M> {
+    pub(super) fn new(parameters: &Objects, model: M) -> Store<M> {
+        let (object, bug) = (parameters.object, parameters.bug);
+        // The registers of a multi-register are one object.
+        let count = if object == Object::MultiRegister { 1 } else { parameters.keys };
+        let mut ids = Rng::new(parameters.seed, Purpose::Ids);
+        let key: Option<fn(i64) -> ObjectKey> = match object {
+            Object::Kv => Some(ObjectKey::NamedField),
+            Object::VersionedRegister if parameters.keyed => Some(ObjectKey::Field),
+            _ if parameters.keyed => Some(ObjectKey::InValue),
+            _ => None,
+        };
+        Store {
+            shape: Shape {
+                key,
+                versions: (object == Object::VersionedRegister).then(|| Versions { salt: ids.next() }),
+                sets: object == Object::Set,
+                owners: matches!(object, Object::OwnerMutex | Object::ReentrantMutex),
+            },
+            keys: Keys::new(parameters.key_distribution, count, parameters.ops_per_key, || model.fresh()),
+            flights: Vec::new(),
+            bound: vec![None; parameters.clients as usize],
+            plans: Rng::new(parameters.seed, Purpose::Plan),
+            rng: Rng::new(parameters.seed, Purpose::Bug),
+            bug,
+            bug_rate: Chance::new(parameters.bug_rate.unwrap_or(bug.default_rate())),
+            wrong_read: (bug == ObjectBug::WrongRead)
+                .then(|| Plan::new(parameters.ops, parameters.bug_at_or_default())),
+            tracked: (bug == ObjectBug::WrongRead && matches!(object, Object::Register | Object::CasRegister))
+                .then_some(parameters.values),
+            asked: 0,
+            clock: 0,
+            model,
+        }
+    }
+
+    /// Does an operation, or spoils it.
+    fn execute(&mut self, slot: Slot) -> Progress {
+        let Store { model, keys, flights, rng, bug, .. } = self;
+        let flight = &mut flights[slot as usize];
+        let entry = keys.get_mut(flight.object);
+        let bug = if flight.spoilt { *bug } else { ObjectBug::None };
+        match bug {
+            ObjectBug::StaleRead if flight.is_read() && !entry.past.is_empty() => {
+                let at = rng.below(entry.past.len() as u64) as usize;
+                model.apply(&mut entry.past[at].clone(), flight);
+                return DONE;
+            }
+            ObjectBug::LostWrite | ObjectBug::LostElement if changes(flight) => {
+                let outcome = model.apply(&mut entry.state.clone(), flight);
+                return if outcome == Outcome::Done { DONE } else { REFUSED };
+            }
+            ObjectBug::DoubleAcquire if flight.ask == Ask::Acquire => {
+                model.force(&mut entry.state, flight);
+                return DONE;
+            }
+            _ => {}
+        }
+        let before = self.remembers().then(|| self.keys.get(self.flights[slot as usize].object).state.clone());
+        let progress = self.apply(slot, bug);
+        let entry = self.keys.get_mut(self.flights[slot as usize].object);
+        if let Some(before) = before
+            && progress == DONE
+            && !self.flights[slot as usize].is_read()
+        {
+            if entry.past.len() == PAST_MAX {
+                entry.past.pop_front();
+            }
+            entry.past.push_back(before);
+        }
+        progress
+    }
+
+    /// Does an operation, and spoils what comes after.
+    fn apply(&mut self, slot: Slot, bug: ObjectBug) -> Progress {
+        let Store { model, keys, flights, rng, .. } = self;
+        let flight = &mut flights[slot as usize];
+        let entry = keys.get_mut(flight.object);
+        match model.apply(&mut entry.state, flight) {
+            Outcome::Done => {}
+            Outcome::Busy if flight.waits < WAITS_MAX => {
+                flight.waits += 1;
+                return Progress::Again;
+            }
+            _ if bug == ObjectBug::SplitBrain => {
+                // What is newest is most like what clients expect.
+                let accepts = |past: &M::State| {
+                    let mut past = past.clone();
+                    (model.apply(&mut past, flight) == Outcome::Done).then_some(past)
+                };
+                let Some(fork) = entry.past.iter().rev().find_map(accepts) else { return REFUSED };
+                entry.state = fork;
+            }
+            _ => return REFUSED,
+        }
+        match bug {
+            // A lock that somebody has without knowing stays locked, and nothing more happens.
+            ObjectBug::FalseFail if !flight.is_read() && flight.ask != Ask::Acquire => return REFUSED,
+            ObjectBug::DuplicateElement if changes(flight) => {
+                model.apply(&mut entry.state, flight);
+            }
+            ObjectBug::ReorderedElement if changes(flight) => model.disorder(&mut entry.state),
+            ObjectBug::WrongSum if flight.is_read() => {
+                let off = rng.between(1, OFF_MAX) as i64;
+                let off = if rng.happens(Chance::HALF) { off } else { -off };
+                flight.seen = flight.seen.map(|sum| sum + off);
+            }
+            _ => {}
+        }
+        DONE
+    }
+
+    /// Whether past states are needed.
+    fn remembers(&self) -> bool {
+        matches!(self.bug, ObjectBug::StaleRead | ObjectBug::SplitBrain)
+    }
+
+    /// Makes an answer wrong if it is the one to be wrong. Every operation at the same time has been invoked by now.
+    fn distort(&mut self, slot: Slot) {
+        let Some(plan) = &mut self.wrong_read else { return };
+        let flight = &mut self.flights[slot as usize];
+        if !flight.tells() || !plan.is_due(flight.number) {
+            return;
+        }
+        let Some(tracker) = &self.keys.get(flight.object).tracker else {
+            self.model.distort(flight);
+            return plan.finish();
+        };
+        if let Some(value) = plan.value(tracker, flight.overwriters, flight.number, &mut self.rng) {
+            flight.seen = Some(value);
+        }
+    }
+}
+
+/// Whether it adds or writes something, rather than reading, taking or releasing.
+fn changes(flight: &Flight) -> bool {
+    match flight.ask {
+        Ask::Read | Ask::Get | Ask::Dequeue | Ask::Pop | Ask::Acquire | Ask::Release => false,
+        Ask::Txn => !flight.is_read(),
+        _ => true,
+    }
+}
+
+impl<M: Model> System for Store<M> {
+    fn f(&self, slot: Slot) -> &'static str {
+        self.flights[slot as usize].ask.f()
+    }
+
+    fn plan(&mut self, slot: Slot, client: u32) -> bool {
+        if self.flights.len() == slot as usize {
+            self.flights.push(Flight::default());
+        }
+        let Store { model, keys, plans, .. } = self;
+        let object = match self.bound[client as usize] {
+            Some(object) => {
+                keys.hold(object);
+                object
+            }
+            None => keys.choose(plans, || model.fresh()),
+        };
+        let flight = &mut self.flights[slot as usize];
+        flight.begin(client, self.asked, plans.next());
+        let must_read = self.wrong_read.is_some_and(|plan| plan.wants_read(self.asked));
+        let entry = keys.get_mut(object);
+        (flight.object, flight.key) = (object, entry.key);
+        model.draw(&entry.state, flight, if must_read { Want::Read } else { Want::Anything }, plans);
+        flight.spoilt = self.rng.happens(self.bug_rate);
+        self.asked += 1;
+        self.clock += 1;
+        flight.invoked = self.clock;
+        if let Some(values) = self.tracked {
+            let tracker = entry.tracker.get_or_insert_with(|| Tracker::new(values));
+            flight.overwriters = tracker.overwriters();
+            flight.writes().into_iter().for_each(|value| tracker.open(value));
+        }
+        must_read
+    }
+
+    fn step(&mut self, slot: Slot, intent: Intent) -> Progress {
+        let flight = &mut self.flights[slot as usize];
+        if intent == Intent::Abort {
+            flight.aborted = true;
+            return REFUSED;
+        }
+        if self.model.is_late(flight) {
+            return REFUSED;
+        }
+        self.execute(slot)
+    }
+
+    fn payload(&self, slot: Slot, kind: Kind) -> Payload<'_> {
+        Payload::Object(self.flights[slot as usize].op(&self.shape, kind))
+    }
+
+    fn hear(&mut self, slot: Slot, kind: Kind) {
+        self.clock += 1;
+        if kind == Kind::Ok {
+            self.distort(slot);
+        }
+        let flight = &self.flights[slot as usize];
+        let (client, object) = (flight.client, flight.object);
+        let entry = self.keys.get_mut(object);
+        if let Some(tracker) = &mut entry.tracker
+            && kind != Kind::Info
+            && let Some(value) = flight.writes()
+        {
+            tracker.close(value, flight.invoked, self.clock, kind == Kind::Ok);
+        }
+        self.model.hear(&mut entry.state, flight, kind);
+        let bound = &mut self.bound[client as usize];
+        match (*bound, self.model.is_bound(client)) {
+            (None, true) => {
+                self.keys.hold(object);
+                *bound = Some(object);
+            }
+            (Some(object), false) => {
+                self.keys.let_go(object);
+                *bound = None;
+            }
+            _ => {}
+        }
+    }
+
+    fn release(&mut self, slot: Slot) {
+        self.keys.let_go(self.flights[slot as usize].object);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clients::{Clients, Observer};
+    use crate::op::SimOp;
+    use std::io;
+
+    struct Nobody;
+    impl Observer for Nobody {
+        fn op(&mut self, _: &SimOp<'_>) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Runs to the end: how many objects and how many operations there was memory for.
+    fn room<M: Model>(parameters: &Objects, model: M) -> (usize, usize) {
+        parameters.validate().unwrap();
+        let mut store = Store::new(parameters, model);
+        Clients::new(parameters.load()).run(&mut store, &mut Nobody).unwrap();
+        (store.keys.room(), store.flights.len())
+    }
+
+    #[test]
+    fn memory_follows_clients_and_live_keys_and_not_the_length_of_the_history() {
+        let (keyed, keys, ops_per_key, info_rate, lost_rate) = (true, 8, 5, 0.05, 0.05);
+        for bug in [ObjectBug::None, ObjectBug::FalseFail] {
+            let of = |object| {
+                let ops = 20_000;
+                Objects { ops, keyed, keys, ops_per_key, info_rate, lost_rate, bug, ..Objects::of(object) }
+            };
+            let clients = vec![Belief::default(); 10];
+            let lock = Lock { object: Object::ReentrantMutex, permits: 2, clients };
+            let counter = Counter { reads: Chance::HALF, amount_max: 5, asked: 0 };
+            for (objects, flights) in [room(&of(Object::ReentrantMutex), lock), room(&of(Object::Counter), counter)] {
+                assert!(objects < 60, "{bug}: {objects} objects for 8 live keys and some 4,000 in all");
+                assert!(flights < 40, "{bug}: {flights} operations in flight for 10 clients");
+            }
+        }
+    }
+}

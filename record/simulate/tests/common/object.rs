@@ -1,0 +1,281 @@
+//! What each object may do, and whether a history is one of it: definitions, written for clarity and apart from the
+//! simulation.
+
+use record_simulate::{
+    Kind, Object, ObjectKey, ObjectOp, ObjectValue, Objects, Observer, Payload, Process, RegisterMop, SimOp,
+};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::io;
+
+/// An argument or a result that owns what it says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Said {
+    Nothing,
+    Int(i64),
+    Cas(i64, i64),
+    /// The elements of a set, or the pieces of a string.
+    Many(Vec<i64>),
+    Mops(Vec<RegisterMop>),
+    Owner(i64),
+    /// A value with the version it is, and for a write the version it replaces.
+    Version(Option<i64>, Option<u128>, Option<u128>),
+}
+
+fn said(op: ObjectOp<'_>) -> Said {
+    if op.write_id.is_some() {
+        let ObjectValue::Int(value) = op.value else { panic!("{op:?}") };
+        return Said::Version(Some(value), op.write_id.map(|id| id.0), op.prev_write_id.map(|id| id.0));
+    }
+    match op.value {
+        ObjectValue::Nil => Said::Nothing,
+        ObjectValue::Int(n) => Said::Int(n),
+        ObjectValue::Piece(n) => Said::Many(vec![n]),
+        ObjectValue::Cas(old, new) => Said::Cas(old, new),
+        ObjectValue::Set(elements) => Said::Many(elements.to_vec()),
+        ObjectValue::Text(text) => Said::Many(text.split_terminator(',').map(|piece| piece.parse().unwrap()).collect()),
+        ObjectValue::Mops { mops, shown } => {
+            let hide = |mop: &RegisterMop| match *mop {
+                RegisterMop::Read { key, .. } if !shown => RegisterMop::Read { key, value: None },
+                mop => mop,
+            };
+            Said::Mops(mops.iter().map(hide).collect())
+        }
+        ObjectValue::Owner(client) => Said::Owner(client.into()),
+        _ => panic!("{op:?}"),
+    }
+}
+
+/// An invocation with its completion.
+#[derive(Clone, Debug)]
+pub struct Did {
+    pub f: &'static str,
+    pub key: Option<ObjectKey>,
+    pub process: i64,
+    pub invoked: u64,
+    pub completed: Option<u64>,
+    /// `Info` while it has no completion.
+    pub kind: Kind,
+    pub asked: Said,
+    /// Of what is `ok`.
+    pub answer: Option<Said>,
+    /// How many ops had been recorded when it took effect, and the result.
+    pub effect: Option<(u64, Said)>,
+}
+
+/// All operations by invocation, and the order they took effect in.
+#[derive(Default)]
+pub struct Recorded {
+    pub ops: Vec<Did>,
+    pub effects: Vec<usize>,
+    pub len: u64,
+    open: HashMap<i64, usize>,
+    by_index: HashMap<u64, usize>,
+}
+
+impl Recorded {
+    pub fn of(parameters: &Objects) -> Recorded {
+        let mut recorded = Recorded::default();
+        parameters.simulation().unwrap().observe(&mut recorded).unwrap();
+        recorded
+    }
+}
+
+impl Observer for Recorded {
+    fn op(&mut self, op: &SimOp<'_>) -> io::Result<()> {
+        assert_eq!(op.index, self.len);
+        self.len += 1;
+        let (Process::Client(process), Payload::Object(object)) = (op.process, op.payload) else { return Ok(()) };
+        if op.kind == Kind::Invoke {
+            let at = self.ops.len();
+            assert_eq!(self.open.insert(process, at), None, "process {process} waits already");
+            self.by_index.insert(op.index, at);
+            let (f, key, kind, asked) = (op.f, object.key, Kind::Info, said(object));
+            let (invoked, completed, answer, effect) = (op.index, None, None, None);
+            self.ops.push(Did { f, key, process, invoked, completed, kind, asked, answer, effect });
+            return Ok(());
+        }
+        let at = self.open.remove(&process).expect("a completion follows its invocation");
+        let did = &mut self.ops[at];
+        assert_eq!((did.f, did.key), (op.f, object.key));
+        (did.completed, did.kind) = (Some(op.index), op.kind);
+        match op.kind {
+            Kind::Ok => did.answer = Some(said(object)),
+            _ => assert_eq!(did.asked, said(object), "only ok tells more than was asked"),
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self, invoked: u64, _: u64, result: Payload<'_>) {
+        let Payload::Object(result) = result else { panic!("{result:?}") };
+        let at = self.by_index[&invoked];
+        self.effects.push(at);
+        assert_eq!(self.ops[at].effect.replace((self.len, said(result))), None, "it takes effect once");
+    }
+}
+
+/// What an object remembers, in whatever way suits it.
+pub type State = Vec<i64>;
+
+/// How many permits semaphores and reentrant mutexes have.
+pub const PERMITS: i64 = 2;
+
+/// The state of an object that nobody has touched; registers hold -9 then.
+pub fn fresh(object: Object) -> State {
+    match object {
+        Object::Register | Object::CasRegister => vec![NIL],
+        Object::MultiRegister => vec![NIL; 3],
+        // Whose it is, and how often; of a semaphore, how many are left.
+        Object::Mutex | Object::OwnerMutex | Object::ReentrantMutex => vec![NIL, 0],
+        Object::Semaphore => vec![PERMITS],
+        Object::Counter => vec![0],
+        // The value, and the halves of the id.
+        Object::VersionedRegister => vec![0, 0, 0],
+        _ => vec![],
+    }
+}
+
+const NIL: i64 = -9;
+
+fn id(id: u128) -> [i64; 2] {
+    [(id >> 64) as i64, id as i64]
+}
+
+/// The states after an operation with this result; none if it cannot have it.
+pub fn step(object: Object, state: &State, did: &Did, result: Option<&Said>) -> Vec<State> {
+    let only = |holds: bool, state: State| if holds { vec![state] } else { vec![] };
+    let same = |holds: bool| only(holds, state.clone());
+    let with = |change: &dyn Fn(&mut State)| {
+        let mut state = state.clone();
+        change(&mut state);
+        vec![state]
+    };
+    match (object, did.f, &did.asked) {
+        (Object::VersionedRegister, "read", _) => same(result.is_none_or(|said| {
+            let Said::Version(Some(value), Some(version), None) = said else { panic!("{said:?}") };
+            state[..] == [&[*value][..], &id(*version)].concat()
+        })),
+        (_, "write", Said::Version(Some(value), Some(new), Some(prev))) => {
+            only(state[1..] == id(*prev), [&[*value][..], &id(*new)].concat())
+        }
+        (Object::Set, "read", _) => same(result.is_none_or(|said| *said == Said::Many(state.clone()))),
+        (Object::Kv, "get", _) => same(result.is_none_or(|said| *said == Said::Many(state.clone()))),
+        (_, "read", _) => same(match result {
+            None => true,
+            Some(Said::Nothing) => state[0] == NIL,
+            Some(said) => *said == Said::Int(state[0]),
+        }),
+        (_, "write", Said::Int(new)) => vec![vec![*new]],
+        (_, "cas", Said::Cas(old, new)) => only(state[0] == *old, vec![*new]),
+        (Object::Counter, "add", Said::Int(n)) => vec![vec![state[0] + n]],
+        (Object::Set, "add", Said::Int(n)) => {
+            vec![state.iter().copied().chain([*n]).collect::<BTreeSet<_>>().into_iter().collect()]
+        }
+        (_, "put", Said::Many(piece)) => vec![piece.clone()],
+        (_, "append", Said::Many(piece)) => vec![[&state[..], piece].concat()],
+        (_, "enqueue" | "push", Said::Int(n)) => with(&|state| state.push(*n)),
+        (_, "dequeue" | "pop", _) => take(object, state, result),
+        (_, "txn", Said::Mops(asked)) => {
+            let Some(Said::Mops(mops)) = result.or(Some(&did.asked)) else { panic!("{did:?}") };
+            let mut state = state.clone();
+            for (mop, asked) in mops.iter().zip(asked) {
+                match (*mop, *asked) {
+                    (RegisterMop::Write { key, value }, asked) => {
+                        assert_eq!(asked, RegisterMop::Write { key, value });
+                        state[key as usize] = value;
+                    }
+                    (RegisterMop::Read { key, value }, _) => {
+                        if result.is_some() && state[key as usize] != value.unwrap_or(NIL) {
+                            return vec![];
+                        }
+                    }
+                }
+            }
+            vec![state]
+        }
+        (Object::Semaphore, "acquire", _) => only(state[0] > 0, vec![state[0] - 1]),
+        (Object::Semaphore, "release", _) => only(state[0] < PERMITS, vec![state[0] + 1]),
+        (_, "acquire" | "release", owner) => {
+            // A plain mutex does not look who it is.
+            let who = if let Said::Owner(who) = owner { *who } else { 0 };
+            let (held, mine) = (state[1], state[0] == who);
+            match (did.f, object) {
+                ("release", _) => only(held > 0 && mine, if held > 1 { vec![who, held - 1] } else { vec![NIL, 0] }),
+                (_, Object::ReentrantMutex) => only(held == 0 || (mine && held < PERMITS), vec![who, held + 1]),
+                _ => only(held == 0, vec![who, 1]),
+            }
+        }
+        _ => panic!("{object}: {did:?}"),
+    }
+}
+
+fn take(object: Object, state: &State, result: Option<&Said>) -> Vec<State> {
+    let candidates: Vec<usize> = match object {
+        Object::FifoQueue => (0..state.len().min(1)).collect(),
+        Object::Stack => (state.len().saturating_sub(1)..state.len()).collect(),
+        _ => (0..state.len()).collect(),
+    };
+    let fits = |at: &usize| result.is_none_or(|said| *said == Said::Int(state[*at]));
+    let without = |at: usize| {
+        let mut state = state.clone();
+        state.remove(at);
+        if object == Object::UnorderedQueue {
+            state.sort_unstable();
+        }
+        state
+    };
+    candidates.into_iter().filter(fits).map(without).collect()
+}
+
+/// Whether there is an order of the operations of each object that respects real time and in which every answer is right.
+///
+/// Goes through the history with all states that it may be in, each with the operations in flight that brought it about.
+pub fn is_linearizable(object: Object, recorded: &Recorded) -> bool {
+    let mut by_key: BTreeMap<String, Vec<&Did>> = BTreeMap::new();
+    for did in recorded.ops.iter().filter(|did| did.kind != Kind::Fail) {
+        by_key.entry(format!("{:?}", did.key)).or_default().push(did);
+    }
+    by_key.values().all(|ops| is_linearizable_alone(object, ops))
+}
+
+fn is_linearizable_alone(object: Object, ops: &[&Did]) -> bool {
+    let mut events: Vec<(u64, usize)> = Vec::new();
+    for (at, did) in ops.iter().enumerate() {
+        events.push((did.invoked, at));
+        events.extend(did.completed.filter(|_| did.kind == Kind::Ok).map(|index| (index, at)));
+    }
+    events.sort_unstable();
+    let mut worlds: HashSet<(State, BTreeSet<usize>)> = HashSet::from([(fresh(object), BTreeSet::new())]);
+    let mut open: BTreeSet<usize> = BTreeSet::new();
+    for (index, at) in events {
+        if index == ops[at].invoked {
+            open.insert(at);
+            continue;
+        }
+        let mut stack: Vec<_> = worlds.iter().cloned().collect();
+        while let Some((state, done)) = stack.pop() {
+            // Beyond the operation that completes now nothing needs to be done yet.
+            if done.contains(&at) {
+                continue;
+            }
+            for op in open.difference(&done) {
+                for after in step(object, &state, ops[*op], ops[*op].answer.as_ref()) {
+                    let mut done = done.clone();
+                    done.insert(*op);
+                    if worlds.insert((after.clone(), done.clone())) {
+                        stack.push((after, done));
+                    }
+                }
+            }
+        }
+        open.remove(&at);
+        worlds = worlds.into_iter().filter(|(_, done)| done.contains(&at)).collect();
+        worlds = worlds
+            .into_iter()
+            .map(|(state, done)| (state, done.into_iter().filter(|op| *op != at).collect()))
+            .collect();
+        if worlds.is_empty() {
+            return false;
+        }
+    }
+    true
+}
