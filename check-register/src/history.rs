@@ -107,6 +107,11 @@ impl<O: Eq + Hash> Columns<O> {
         self.classes.get(self.class_of[id.at()] as usize)
     }
 
+    /// Whether an operation returned.
+    pub(crate) fn returns(&self, id: OpId) -> bool {
+        self.returns[id.at()]
+    }
+
     /// The events of each part; parts in the order in which the history first calls upon them.
     pub(crate) fn by_part<M: Model<Op = O>>(&self, model: &M) -> Parts<'_, O> {
         let class = |event: &Event| self.class_of[event.op()] as usize;

@@ -132,13 +132,13 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c [Box<dyn Checker>]) -> Result<C
         return Err(Wrong::new("--directory names no directory".to_owned()).tip("say . for this one".to_owned()));
     }
     let plots = plots(matches, checker, directory.is_some(), &mut warnings);
-    if let Some(spec) = checker.options().iter().find(|spec| spec.name == "max-plot-bytes") {
+    for spec in checker.options().iter().filter(|spec| ["max-plot-bytes", "max-timeline-bytes"].contains(&spec.name)) {
         match (&directory, options.text(spec.name)) {
             // Without this option nothing is drawn.
             (Some(_), None) => options.set(spec.name, spec.default),
             (None, Some(_)) => {
-                warnings
-                    .push("--max-plot-bytes has no effect without --directory: pictures are written there".to_owned());
+                let name = spec.name;
+                warnings.push(format!("--{name} has no effect without --directory: pictures are written there"));
             }
             _ => {}
         }

@@ -6,5 +6,7 @@ use history_core::Checker;
 
 /// The checkers, in the order in which they are listed.
 pub(crate) fn checkers() -> Vec<Box<dyn Checker>> {
-    vec![Box::new(ListAppend::default()), Box::new(RwRegister::default())]
+    let mut all: Vec<Box<dyn Checker>> = vec![Box::new(ListAppend::default()), Box::new(RwRegister::default())];
+    all.extend(check_register::checkers());
+    all
 }

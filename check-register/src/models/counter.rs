@@ -1,8 +1,8 @@
 //! A counter: added to, and read.
 
-use super::spec::{Spec, bad_value, unknown_op};
+use super::spec::{Spec, bad_value, call, unknown_op};
 use crate::Model;
-use history_core::{Budget, Op, OpKind, Value};
+use history_core::{Budget, Datum, Op, OpKind, Value};
 
 /// A counter. It starts with 0.
 #[derive(Clone, Copy, Debug, Default)]
@@ -76,6 +76,13 @@ impl Spec for Counter {
             Some("read") => Ok(Some(CounterOp::Read(integer()?))),
             Some("add") => Ok(Some(CounterOp::Add(integer()?))),
             _ => Err(unknown_op::<Self>(op)),
+        }
+    }
+
+    fn datum(&self, op: &CounterOp) -> Datum {
+        match *op {
+            CounterOp::Add(amount) => call("add", amount.into()),
+            CounterOp::Read(value) => call("read", value.into()),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::spec::{Spec, unknown_op};
 use crate::Model;
-use history_core::{Budget, Interner, Op, OpKind, Value};
+use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -128,5 +128,14 @@ impl Spec for Kv {
             _ => return Err(unknown_op::<Self>(op)),
         };
         Ok(Some(KvOp { key, action }))
+    }
+
+    fn datum(&self, op: &KvOp) -> Datum {
+        let (f, text) = match &op.action {
+            KvAction::Get(found) => ("get", found),
+            KvAction::Put(put) => ("put", put),
+            KvAction::Append(more) => ("append", more),
+        };
+        Datum::Vector(vec![Datum::keyword(f), self.keys.datum(op.key), Datum::from(&**text)])
     }
 }

@@ -1,8 +1,8 @@
 //! Locks: held by one at a time.
 
-use super::spec::{Spec, unknown_op};
+use super::spec::{Spec, call, unknown_op};
 use crate::Model;
-use history_core::{Budget, Interner, Op, Process, Value};
+use history_core::{Budget, Datum, Interner, Op, Process, Value};
 
 /// A mutex that anyone may release. It is free at first.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,6 +69,13 @@ impl Spec for Mutex {
             Some("acquire") => Ok(Some(LockOp::Acquire(0))),
             Some("release") => Ok(Some(LockOp::Release(0))),
             _ => Err(unknown_op::<Self>(op)),
+        }
+    }
+
+    fn datum(&self, op: &LockOp) -> Datum {
+        match op {
+            LockOp::Acquire(_) => call("acquire", Datum::Nil),
+            LockOp::Release(_) => call("release", Datum::Nil),
         }
     }
 }
@@ -153,6 +160,13 @@ impl<const REENTRANT: bool> Spec for OwnedLock<REENTRANT> {
             Some("acquire") => Ok(Some(LockOp::Acquire(owner))),
             Some("release") => Ok(Some(LockOp::Release(owner))),
             _ => Err(unknown_op::<Self>(op)),
+        }
+    }
+
+    fn datum(&self, op: &LockOp) -> Datum {
+        match *op {
+            LockOp::Acquire(by) => call("acquire", self.owners.datum(by)),
+            LockOp::Release(by) => call("release", self.owners.datum(by)),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Several registers, read and written by transactions that happen at one instant.
 
-use super::spec::{Spec, bad_value, unknown_op};
+use super::spec::{Spec, bad_value, call, unknown_op};
 use crate::Model;
-use history_core::{Budget, Interner, Op, OpKind, Value};
+use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 
 /// Registers by key. Keys and values are codes of an [`Interner`]; each register starts with nil.
 #[derive(Clone, Debug, Default)]
@@ -133,5 +133,16 @@ impl Spec for MultiRegister {
             }
         }
         Ok((!accesses.is_empty()).then(|| accesses.into()))
+    }
+
+    fn datum(&self, op: &Self::Op) -> Datum {
+        let access = |access: &RegisterAccess| {
+            let (f, key, value) = match *access {
+                RegisterAccess::Read { key, value } => ("read", key, value),
+                RegisterAccess::Write { key, value } => ("write", key, value),
+            };
+            Datum::Vector(vec![Datum::keyword(f), self.values.datum(key), self.values.datum(value)])
+        };
+        call("txn", Datum::Vector(op.iter().map(access).collect()))
     }
 }

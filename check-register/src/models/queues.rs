@@ -1,8 +1,8 @@
 //! Queues and the stack: what is put in comes out once.
 
-use super::spec::{Spec, bad_value, unknown_op};
+use super::spec::{Spec, bad_value, call, unknown_op};
 use crate::Model;
-use history_core::{Budget, Interner, Op, OpKind, Value};
+use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 
 /// In which order values leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -210,6 +210,14 @@ impl<const DISCIPLINE: u8> Spec for Queue<DISCIPLINE> {
             },
             (None, _, Value::Nil) => Ok(invoked.copied()),
             _ => Err(unknown_op::<Self>(op)),
+        }
+    }
+
+    fn datum(&self, op: &QueueOp) -> Datum {
+        match *op {
+            QueueOp::Put(value) => call(Self::PUT, self.values.datum(value)),
+            QueueOp::Take(Removed::Value(value)) => call(Self::TAKE, self.values.datum(value)),
+            QueueOp::Take(Removed::Nothing | Removed::Unknown) => call(Self::TAKE, Datum::Nil),
         }
     }
 }

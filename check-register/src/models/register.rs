@@ -1,8 +1,8 @@
 //! A register: written, read, and compared and set.
 
-use super::spec::{Spec, bad_value, unknown_op};
+use super::spec::{Spec, bad_value, call, unknown_op};
 use crate::{Access, Model};
-use history_core::{Budget, Interner, Op, OpKind, Value};
+use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 
 /// A register with reads and writes.
 pub type PlainRegister = Register<false>;
@@ -144,6 +144,15 @@ impl<const CAS: bool> Spec for Register<CAS> {
                 }
             }
             _ => Err(unknown_op::<Self>(op)),
+        }
+    }
+
+    fn datum(&self, op: &RegisterOp) -> Datum {
+        let datum = |code| self.values.datum(code);
+        match *op {
+            RegisterOp::Read(value) => call("read", datum(value)),
+            RegisterOp::Write(value) => call("write", datum(value)),
+            RegisterOp::Cas(old, new) => call("cas", Datum::Vector(vec![datum(old), datum(new)])),
         }
     }
 }

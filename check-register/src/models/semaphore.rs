@@ -1,8 +1,8 @@
 //! A semaphore: a number of permits.
 
-use super::spec::{Spec, bad_value, unknown_op};
+use super::spec::{Spec, bad_value, call, unknown_op};
 use crate::Model;
-use history_core::{Budget, Op, Value};
+use history_core::{Budget, Datum, Op, Value};
 
 /// A counting semaphore. There is one permit at first; whoever releases adds permits, whether he held them or not.
 #[derive(Clone, Copy, Debug)]
@@ -81,6 +81,13 @@ impl Spec for Semaphore {
             Some("acquire") => Ok(Some(SemaphoreOp::Acquire(permits))),
             Some("release") => Ok(Some(SemaphoreOp::Release(permits))),
             _ => Err(unknown_op::<Self>(op)),
+        }
+    }
+
+    fn datum(&self, op: &SemaphoreOp) -> Datum {
+        match *op {
+            SemaphoreOp::Acquire(permits) => call("acquire", permits.into()),
+            SemaphoreOp::Release(permits) => call("release", permits.into()),
         }
     }
 }

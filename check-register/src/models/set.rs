@@ -1,8 +1,8 @@
 //! A set: added to, and read as a whole.
 
-use super::spec::{Spec, bad_value, unknown_op};
+use super::spec::{Spec, bad_value, call, unknown_op};
 use crate::Model;
-use history_core::{Budget, Interner, Op, OpKind, Value};
+use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 
 /// A set of values, which are codes of an [`Interner`]. It is empty at first.
 #[derive(Clone, Debug, Default)]
@@ -109,6 +109,15 @@ impl Spec for Set {
             },
             Some("add") => Ok(Some(SetOp::Add(self.values.code(op.value)))),
             _ => Err(unknown_op::<Self>(op)),
+        }
+    }
+
+    fn datum(&self, op: &SetOp) -> Datum {
+        match op {
+            SetOp::Add(value) => call("add", self.values.datum(*value)),
+            SetOp::Read(values) => {
+                call("read", Datum::Set(values.iter().map(|value| self.values.datum(*value)).collect()))
+            }
         }
     }
 }

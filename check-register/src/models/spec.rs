@@ -1,7 +1,7 @@
 //! Models that can read recorded ops.
 
 use crate::Model;
-use history_core::{Op, Value};
+use history_core::{Datum, Op, Value};
 
 /// A model of an object that a history was recorded of.
 ///
@@ -37,6 +37,9 @@ pub trait Spec: Model + Send {
     ///
     /// Why it is none of this object's ops.
     fn decode(&mut self, op: &Op<'_>, invoked: Option<&Self::Op>) -> Result<Option<Self::Op>, String>;
+
+    /// An operation as a history would have it: `[:write 3]`.
+    fn datum(&self, op: &Self::Op) -> Datum;
 }
 
 /// What is wrong with an op that is not one of `S`'s.
@@ -52,4 +55,9 @@ pub(super) fn unknown_op<S: Spec>(op: &Op<'_>) -> String {
 #[cold]
 pub(super) fn bad_value(op: &Op<'_>, expected: &str) -> String {
     format!("the value of :{}, {}, is not {expected}", op.f.unwrap_or("?"), op.value)
+}
+
+/// An operation of this function and value.
+pub(super) fn call(f: &str, value: Datum) -> Datum {
+    Datum::Vector(vec![Datum::keyword(f), value])
 }

@@ -1,0 +1,159 @@
+//! Checkers of recorded histories: any model that reads ops.
+
+mod options;
+mod prose;
+mod recorded;
+mod report;
+mod run;
+mod timelines;
+
+use crate::Settings;
+use crate::models::{
+    CasRegister, Counter, FifoQueue, Kv, MultiRegister, Mutex, OwnerMutex, PlainRegister, ReentrantMutex, Semaphore,
+    Set, Spec, Stack, UnorderedQueue,
+};
+use history_core::{Budget, Checker, History, HistoryError, OptionError, OptionSpec, Options, Report, Run};
+use options::OPTIONS;
+use run::ObjectRun;
+
+/// The linearizability checker of one kind of object, and how to search.
+///
+/// ```
+/// use check_register::Linearizable;
+/// use check_register::models::CasRegister;
+/// use history_core::{History, Verdict};
+///
+/// let history = History::parse("
+///     {:process 0, :type :invoke, :f :write, :value 1}
+///     {:process 0, :type :ok,     :f :write, :value 1}
+///     {:process 1, :type :invoke, :f :cas,   :value [2 3]}
+///     {:process 1, :type :ok,     :f :cas,   :value [2 3]}
+/// ")?;
+/// let report = Linearizable::<CasRegister>::default().check(&history)?;
+/// assert_eq!(report.verdict, Verdict::Invalid);
+/// assert!(report.anomalies[0].witnesses[0].explanation.contains("the state may be:\n  1"));
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Linearizable<S> {
+    /// The object, at its start.
+    pub model: S,
+    /// How to search.
+    pub settings: Settings,
+    /// Bytes that a page with the timeline of a history, or of a part, may take. Pages are artifacts of the report; none are
+    /// made if this is absent.
+    pub max_timeline_bytes: Option<usize>,
+}
+
+impl<S: Spec + Clone + 'static> Linearizable<S> {
+    /// Checks a history that is in memory.
+    ///
+    /// # Errors
+    ///
+    /// If the history is too large to be judged.
+    pub fn check(&self, history: &History) -> Result<Report, HistoryError> {
+        self.check_within(history, &Budget::default())
+    }
+
+    /// The same, within a budget, whose states are steps of the model.
+    ///
+    /// # Errors
+    ///
+    /// If the history is too large to be judged.
+    pub fn check_within(&self, history: &History, budget: &Budget) -> Result<Report, HistoryError> {
+        let mut run = Box::new(ObjectRun::new(self.clone()));
+        for op in history.ops() {
+            if run.observe(&op)?.is_break() {
+                break;
+            }
+        }
+        run.finish(budget)
+    }
+
+    fn with_options(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        let mut this = self.clone();
+        options::apply(&mut this, options)?;
+        Ok(Box::new(ObjectRun::new(this)))
+    }
+}
+
+impl<S: Spec + Clone + 'static> Checker for Linearizable<S> {
+    fn name(&self) -> &str {
+        S::NAME
+    }
+
+    fn summary(&self) -> &str {
+        S::SUMMARY
+    }
+
+    fn options(&self) -> &[OptionSpec] {
+        OPTIONS
+    }
+
+    fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        self.with_options(options)
+    }
+}
+
+/// Linearizability of the object that the option `spec` names.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AnyObject;
+
+impl Checker for AnyObject {
+    fn name(&self) -> &'static str {
+        "linearizable"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Linearizability of the object that --spec names."
+    }
+
+    fn options(&self) -> &[OptionSpec] {
+        options::WITH_SPEC
+    }
+
+    fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        let names = || objects().iter().map(|object| spec_name(object.name())).collect::<Vec<_>>().join(", ");
+        let wrong = |message: String| OptionError::new(options::SPEC.name, message);
+        let Some(spec) = options.text(options::SPEC.name) else {
+            return Err(wrong(format!("say what the object is: {}", names())));
+        };
+        let spec = spec.trim_start_matches(':').replace("owner-aware", "owner");
+        let object = objects().into_iter().find(|object| object.name() == spec || spec_name(object.name()) == spec);
+        object.ok_or_else(|| wrong(format!("there is no object {spec}; there are {}", names())))?.start(options)
+    }
+}
+
+/// What `--spec` calls the object of a checker.
+fn spec_name(checker: &str) -> &str {
+    checker.trim_start_matches("linearizable-")
+}
+
+/// The checkers of single objects.
+fn objects() -> Vec<Box<dyn Checker>> {
+    fn boxed<S: Spec + Clone + Default + 'static>() -> Box<dyn Checker> {
+        Box::new(Linearizable::<S>::default())
+    }
+    vec![
+        boxed::<PlainRegister>(),
+        boxed::<CasRegister>(),
+        boxed::<MultiRegister>(),
+        boxed::<Kv>(),
+        boxed::<Mutex>(),
+        boxed::<OwnerMutex>(),
+        boxed::<ReentrantMutex>(),
+        boxed::<Semaphore>(),
+        boxed::<FifoQueue>(),
+        boxed::<UnorderedQueue>(),
+        boxed::<Stack>(),
+        boxed::<Set>(),
+        boxed::<Counter>(),
+    ]
+}
+
+/// The checkers of linearizability, in the order in which to list them: one for each object, and one that is told which.
+pub fn checkers() -> Vec<Box<dyn Checker>> {
+    let mut all = objects();
+    all.push(Box::new(AnyObject));
+    all
+}

@@ -1,0 +1,94 @@
+//! The options of the checkers of objects.
+
+use super::Linearizable;
+use crate::Engine;
+use crate::models::Spec;
+use history_core::{History, OptionError, OptionKind, OptionSpec, Options};
+
+pub(super) const SPEC: OptionSpec = OptionSpec {
+    name: "spec",
+    kind: OptionKind::Text,
+    value_name: "NAME",
+    default: "",
+    help: "What the object is: register, cas-register, multi-register, kv, mutex, owner-mutex, reentrant-mutex, semaphore, \
+           fifo-queue, unordered-queue, stack, set or counter.",
+};
+
+const INITIAL: OptionSpec = OptionSpec {
+    name: "initial",
+    kind: OptionKind::Text,
+    value_name: "VALUE",
+    default: "nil, empty, 0 or free",
+    help: "The state at the start, as EDN or JSON: 0, [1 2], {:x 1}.",
+};
+
+const ENGINE: OptionSpec = OptionSpec {
+    name: "engine",
+    kind: OptionKind::Text,
+    value_name: "NAME",
+    default: "portfolio",
+    help: "How to search: just-in-time (all configurations at once), wing-gong (depth first), or portfolio (in turns, until \
+           one knows). All give the same verdicts.",
+};
+
+const MAX_CONFIGURATIONS: OptionSpec = OptionSpec {
+    name: "max-configurations",
+    kind: OptionKind::Integer,
+    value_name: "N",
+    default: "10000000",
+    help: "Configurations that a search may hold at one time, of 50 to 100 bytes each. When every engine holds so many, the \
+           verdict is unknown.",
+};
+
+const MAX_TIMELINE_BYTES: OptionSpec = OptionSpec {
+    name: "max-timeline-bytes",
+    kind: OptionKind::Integer,
+    value_name: "BYTES",
+    default: "33554432",
+    help: "How large the page of a timeline may be. A sentence stands in the place of a larger one.",
+};
+
+pub(super) const OPTIONS: &[OptionSpec] = &[INITIAL, ENGINE, MAX_CONFIGURATIONS, MAX_TIMELINE_BYTES];
+
+pub(super) const WITH_SPEC: &[OptionSpec] = &[SPEC, INITIAL, ENGINE, MAX_CONFIGURATIONS, MAX_TIMELINE_BYTES];
+
+/// Sets what is given by name.
+pub(super) fn apply<S: Spec>(to: &mut Linearizable<S>, options: &Options) -> Result<(), OptionError> {
+    if let Some(text) = options.text(INITIAL.name) {
+        let wrong = |message: String| OptionError::new(INITIAL.name, format!("{message}; it is {}", S::INITIAL));
+        let parsed = parse(text).ok_or_else(|| wrong(format!("{text} is neither an EDN nor a JSON value")))?;
+        let value = parsed.value(0).as_seq().and_then(|one| one.iter().next());
+        to.model.set_initial(value.unwrap_or(history_core::Value::Nil)).map_err(wrong)?;
+    }
+    if let Some(name) = options.text(ENGINE.name) {
+        to.settings.engine = match name {
+            "portfolio" => Engine::Portfolio,
+            "just-in-time" => Engine::JustInTime,
+            "wing-gong" => Engine::WingGong,
+            _ => {
+                let message = format!("there is no engine {name}; there are just-in-time, wing-gong and portfolio");
+                return Err(OptionError::new(ENGINE.name, message));
+            }
+        };
+    }
+    if let Some(max) = size(options, MAX_CONFIGURATIONS.name)? {
+        to.settings.configurations_max = max;
+    }
+    to.max_timeline_bytes = size(options, MAX_TIMELINE_BYTES.name)?.or(to.max_timeline_bytes);
+    Ok(())
+}
+
+/// A text that is one value, inside a list and that inside a history.
+fn parse(text: &str) -> Option<History> {
+    let edn = History::parse(&format!("{{:process 0, :type :invoke, :value [{text}\n]}}"));
+    let json = || History::parse(&format!("{{\"process\": 0, \"type\": \"invoke\", \"value\": [{text}]}}"));
+    let is_one =
+        |history: &History| history.len() == 1 && history.value(0).as_seq().is_some_and(|list| list.len() == 1);
+    edn.ok().filter(is_one).or_else(|| json().ok().filter(is_one))
+}
+
+/// A number from 0 on.
+fn size(options: &Options, name: &str) -> Result<Option<usize>, OptionError> {
+    let Some(max) = options.integer(name)? else { return Ok(None) };
+    usize::try_from(max).map(Some).map_err(|_| OptionError::new(name, format!("{max} is less than 0")))
+}

@@ -1,0 +1,174 @@
+//! Why an operation could not be placed, in words.
+
+use super::recorded::Recorded;
+use crate::history::Columns;
+use crate::ids::OpId;
+use crate::models::Spec;
+use crate::{Conflict, End, Refusal};
+use history_core::{Datum, OpKind, Witness, WitnessOp};
+use std::fmt::Write as _;
+
+/// Operations of a linearization that are named: the last ones. How it began hardly matters.
+const TAIL: usize = 4;
+
+/// States that are told of.
+const STATES_MAX: usize = 8;
+
+/// The history that a witness is about.
+pub(super) struct Story<'a, S: Spec> {
+    pub(super) model: &'a S,
+    pub(super) columns: &'a Columns<S::Op>,
+    pub(super) recorded: &'a Recorded,
+    /// Operations with names, in the order of their names.
+    named: Vec<usize>,
+}
+
+impl<'a, S: Spec> Story<'a, S> {
+    pub(super) fn new(model: &'a S, columns: &'a Columns<S::Op>, recorded: &'a Recorded) -> Story<'a, S> {
+        Story { model, columns, recorded, named: Vec::new() }
+    }
+
+    /// What an operation did.
+    pub(super) fn what(&self, op: usize) -> String {
+        self.columns.op(OpId::new(op)).map_or_else(|| "nothing".into(), |op| self.model.describe_op(op))
+    }
+
+    /// An operation's name.
+    fn name(&mut self, op: usize) -> String {
+        let at = self.named.iter().position(|named| *named == op).unwrap_or_else(|| {
+            self.named.push(op);
+            self.named.len() - 1
+        });
+        format!("T{}", at + 1)
+    }
+
+    /// When it was in flight.
+    fn when(&self, op: usize) -> String {
+        let invoked = self.recorded.invoked(op);
+        match self.recorded.completed(op) {
+            Some(completed) if self.columns.returns(OpId::new(op)) => format!("index {invoked} to {completed}"),
+            _ => format!("from index {invoked} on, its outcome unknown"),
+        }
+    }
+
+    fn whose(&self, op: usize) -> String {
+        self.recorded.process(op).map_or_else(String::new, |process| format!(" by process {process}"))
+    }
+
+    /// A refusal as a witness.
+    pub(super) fn refusal(mut self, part: Option<&str>, refusal: &Refusal) -> Witness {
+        let refused = self.name(refusal.op);
+        let mut then = String::new();
+        match refusal.last {
+            None => _ = writeln!(then, "{refused} cannot be placed, although nothing had returned before it did."),
+            Some(last) => {
+                let last = self.name(last);
+                _ = writeln!(
+                    then,
+                    "Everything that had returned before {refused} did can be put in order, up to {last}."
+                );
+                let whether = if refusal.is_first { "is the first that" } else { "at the latest" };
+                _ = writeln!(then, "{refused} {whether} cannot be placed.");
+            }
+        }
+        if let Some(conflict) = refusal.conflict {
+            self.conflict(&mut then, conflict);
+        }
+        if refusal.ends.is_empty() {
+            _ = writeln!(then, "There were too many ways to go on to list the states it could have met.");
+        } else {
+            let what = self.what(refusal.op);
+            let from = if refusal.ends.len() == 1 { "It admits" } else { "None of these admits" };
+            let no = if refusal.ends.len() == 1 { "no " } else { "a " };
+            _ = writeln!(then, "When it took effect the state may be:");
+            for end in refusal.ends.iter().take(STATES_MAX) {
+                self.end(&mut then, end);
+            }
+            let more = refusal.ends.len().saturating_sub(STATES_MAX) + refusal.more_ends;
+            if more > 0 {
+                _ = writeln!(then, "  or one of {more} more");
+            }
+            _ = writeln!(then, "{from} {no}{what}.");
+        }
+        let mut explanation = String::from("Let:\n");
+        for (at, op) in self.named.iter().enumerate() {
+            _ = writeln!(explanation, "  T{} = {}{}, {}", at + 1, self.what(*op), self.whose(*op), self.when(*op));
+        }
+        _ = write!(explanation, "\nThen:\n");
+        then.lines().for_each(|line| _ = writeln!(explanation, "  {line}"));
+        self.witness(part, refusal, explanation)
+    }
+
+    /// A state, and how the history could have come to it.
+    fn end(&mut self, text: &mut String, end: &End) {
+        let tail = &end.order[end.order.len().saturating_sub(TAIL)..];
+        let before = if end.order.len() > tail.len() { "..., " } else { "" };
+        let names: Vec<String> = tail.iter().map(|op| self.name(*op)).collect();
+        let state = shortened(&end.state);
+        _ = match names.is_empty() {
+            true => writeln!(text, "  {state}, as at the start"),
+            false => writeln!(text, "  {state}, after {before}{}", names.join(", ")),
+        };
+    }
+
+    /// What contradicts what.
+    fn conflict(&mut self, text: &mut String, conflict: Conflict) {
+        _ = match conflict {
+            Conflict::NeverWritten { read } => {
+                let read = self.name(read);
+                writeln!(text, "Nobody had begun to write what {read} found.")
+            }
+            Conflict::BeforeWrite { read, write } => {
+                let (read, write) = (self.name(read), self.name(write));
+                writeln!(text, "{read} found what {write} wrote, but had returned when {write} was called.")
+            }
+            Conflict::Between { first, last, other_first, other_last } => {
+                let since = match first {
+                    Some(first) => format!("{} returned", self.name(first)),
+                    None => "the start".into(),
+                };
+                let (last, other_first, other_last) = (self.name(last), self.name(other_first), self.name(other_last));
+                let others =
+                    if other_first == other_last { other_first } else { format!("{other_first} and {other_last}") };
+                writeln!(
+                    text,
+                    "{last} shows that from when {since} until {last} was called the value was one and the same; \
+                     but {others} can only have met another in between."
+                )
+            }
+        };
+    }
+
+    fn witness(&self, part: Option<&str>, refusal: &Refusal, explanation: String) -> Witness {
+        let op = |(at, op): (usize, &usize)| {
+            let returned = self.columns.returns(OpId::new(*op));
+            let (invoked_ns, completed_ns) = self.recorded.times(*op);
+            WitnessOp {
+                name: format!("T{}", at + 1),
+                index: self.recorded.completed(*op).filter(|_| returned).unwrap_or(self.recorded.invoked(*op)),
+                process: self.recorded.process(*op),
+                kind: if returned { OpKind::Ok } else { OpKind::Info },
+                time_ns: if returned { completed_ns } else { invoked_ns },
+                value: self.columns.op(OpId::new(*op)).map_or(Datum::Nil, |op| self.model.datum(op)),
+            }
+        };
+        let mut facts = Vec::new();
+        facts.extend(part.map(|part| ("part".into(), Datum::from(part))));
+        facts.push(("invoked".into(), Datum::from(self.recorded.invoked(refusal.op))));
+        let states: Vec<String> = refusal.ends.iter().map(|end| shortened(&end.state)).collect();
+        facts.push(("states".into(), Datum::from(states)));
+        Witness { ops: self.named.iter().enumerate().map(op).collect(), steps: Vec::new(), facts, explanation }
+    }
+}
+
+/// A state's description that may be long.
+pub(super) fn shortened(text: &str) -> String {
+    const CHARS_MAX: usize = 120;
+    match text.char_indices().nth(CHARS_MAX) {
+        None => text.to_owned(),
+        Some((end, _)) => {
+            let tail = text.char_indices().rev().nth(CHARS_MAX / 4).map_or(text.len(), |(start, _)| start.max(end));
+            format!("{} ... {}", &text[..end], &text[tail..])
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What a report says of operations: who did them, and where in the history they stand.
+
+use crate::ids::OpId;
+use history_core::Process;
+use rustc_hash::FxHashMap;
+
+/// Operations by number, as they were recorded. 28 bytes each.
+#[derive(Debug, Default)]
+pub(super) struct Recorded {
+    /// The first index of the history.
+    first_index: u64,
+    rows: Vec<i64>,
+    row_ids: FxHashMap<i64, u32>,
+    ops: Vec<Row>,
+    /// The times of the invocation and of the completion; empty as long as there are none.
+    times: Vec<(i64, i64)>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    process: u32,
+    /// The invocation's index, less `first_index`.
+    invoked: u32,
+    /// The completion's.
+    completed: u32,
+}
+
+const NONE: u32 = u32::MAX;
+const NO_TIME: i64 = i64::MIN;
+
+/// An index that does not fit.
+#[derive(Debug)]
+pub(super) struct TooLarge;
+
+impl Recorded {
+    /// Notes an invocation; the next operation.
+    pub(super) fn invoke(&mut self, process: Process<'_>, index: u64, time: Option<i64>) -> Result<(), TooLarge> {
+        if self.ops.is_empty() {
+            self.first_index = index;
+        }
+        let process = match process {
+            Process::Client(process) => *self.row_ids.entry(process).or_insert_with(|| {
+                self.rows.push(process);
+                self.rows.len() as u32 - 1
+            }),
+            Process::Other(_) | Process::Unknown => NONE,
+        };
+        let invoked = self.offset(index)?;
+        self.ops.push(Row { process, invoked, completed: NONE });
+        if time.is_some() || !self.times.is_empty() {
+            self.times.resize(self.ops.len() - 1, (NO_TIME, NO_TIME));
+            self.times.push((time.unwrap_or(NO_TIME), NO_TIME));
+        }
+        Ok(())
+    }
+
+    /// Notes a completion.
+    pub(super) fn complete(&mut self, op: OpId, index: u64, time: Option<i64>) -> Result<(), TooLarge> {
+        self.ops[op.at()].completed = self.offset(index)?;
+        if let (Some(times), Some(time)) = (self.times.get_mut(op.at()), time) {
+            times.1 = time;
+        }
+        Ok(())
+    }
+
+    fn offset(&self, index: u64) -> Result<u32, TooLarge> {
+        u32::try_from(index.wrapping_sub(self.first_index)).ok().filter(|offset| *offset != NONE).ok_or(TooLarge)
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// Who did it.
+    pub(super) fn process(&self, op: usize) -> Option<i64> {
+        self.rows.get(self.ops[op].process as usize).copied()
+    }
+
+    /// The index of its invocation.
+    pub(super) fn invoked(&self, op: usize) -> u64 {
+        self.first_index + u64::from(self.ops[op].invoked)
+    }
+
+    /// The index of its completion.
+    pub(super) fn completed(&self, op: usize) -> Option<u64> {
+        let completed = self.ops[op].completed;
+        (completed != NONE).then(|| self.first_index + u64::from(completed))
+    }
+
+    /// The times of its invocation and of its completion.
+    pub(super) fn times(&self, op: usize) -> (Option<i64>, Option<i64>) {
+        let (invoked, completed) = self.times.get(op).copied().unwrap_or((NO_TIME, NO_TIME));
+        let known = |time: i64| (time != NO_TIME).then_some(time);
+        (known(invoked), known(completed))
+    }
+}

@@ -1,0 +1,66 @@
+//! From an answer to a report.
+
+use super::prose::Story;
+use super::recorded::Recorded;
+use super::run::Counts;
+use super::{Linearizable, timelines};
+use crate::history::Columns;
+use crate::models::Spec;
+use crate::{Answer, Outcome};
+use history_core::{Anomaly, Report, Verdict};
+
+/// Parts of which witnesses are given.
+const WITNESSES_MAX: usize = 8;
+
+/// The report on a history.
+pub(super) fn report<S: Spec>(
+    checker: &Linearizable<S>,
+    columns: &Columns<S::Op>,
+    recorded: &Recorded,
+    counts: Counts,
+    answer: &Answer,
+) -> Report {
+    let mut report = Report::new(S::NAME, answer.verdict());
+    let story = || Story::new(&checker.model, columns, recorded);
+    let (mut refused, mut unknown) = (0, 0);
+    let mut witnesses = Vec::new();
+    for part in &answer.parts {
+        match &part.outcome {
+            Outcome::Linearizable(_) => {}
+            Outcome::Refused(refusal) => {
+                refused += 1;
+                if witnesses.len() < WITNESSES_MAX {
+                    witnesses.push(story().refusal(part.part.as_deref(), refusal));
+                }
+            }
+            Outcome::Unknown(reason) => {
+                unknown += 1;
+                if unknown == 1 {
+                    let of = part.part.as_ref().map(|part| format!(" of {part}")).unwrap_or_default();
+                    report.notes.push(format!("Nothing is known{of}, because {}.", reason.because()));
+                }
+            }
+        }
+    }
+    if unknown > 1 {
+        report.notes.push(format!("Nor is anything known of {} more parts.", unknown - 1));
+    }
+    if columns.len() == 0 {
+        report.verdict = Verdict::Unknown;
+        report.notes.push("There is no operation to judge.".into());
+    }
+    if refused > 0 {
+        report.anomalies.push(Anomaly { name: "nonlinearizable".into(), count: refused, witnesses });
+    }
+    report.counts = vec![
+        ("ok-count".into(), counts.ok),
+        ("fail-count".into(), counts.fail),
+        ("info-count".into(), counts.info),
+        ("nonclient-op-count".into(), counts.other),
+        ("part-count".into(), answer.parts.len() as u64),
+    ];
+    if let Some(bytes_max) = checker.max_timeline_bytes {
+        report.artifacts = timelines::artifacts(&checker.model, columns, recorded, answer, bytes_max);
+    }
+    report
+}

@@ -1,0 +1,177 @@
+//! The fold: ops become operations of a model.
+
+use super::Linearizable;
+use super::recorded::{Recorded, TooLarge};
+use crate::history::Columns;
+use crate::ids::OpId;
+use crate::judge::judge;
+use crate::models::Spec;
+use history_core::{Budget, ErrorKind, HistoryError, Op, OpKind, Pair, Report, Run, Verdict};
+use std::ops::ControlFlow;
+
+/// How many ops of each kind there were.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Counts {
+    pub(super) ok: u64,
+    pub(super) fail: u64,
+    pub(super) info: u64,
+    pub(super) other: u64,
+}
+
+/// A history of an object on its way through a checker.
+pub(super) struct ObjectRun<S: Spec> {
+    checker: Linearizable<S>,
+    columns: Columns<S::Op>,
+    recorded: Recorded,
+    counts: Counts,
+    /// Operations in flight, by slot.
+    open: Vec<Option<InFlight<S::Op>>>,
+    /// Those that got `info`, which may have happened.
+    crashed: Vec<(OpId, S::Op)>,
+    /// Why nothing can be said of this history.
+    malformed: Option<String>,
+}
+
+/// An operation that was invoked.
+struct InFlight<O> {
+    id: OpId,
+    op: Option<O>,
+    /// Whether the invocation had a value.
+    has_value: bool,
+}
+
+impl<S: Spec + Clone> ObjectRun<S> {
+    pub(super) fn new(checker: Linearizable<S>) -> ObjectRun<S> {
+        ObjectRun {
+            checker,
+            columns: Columns::new(),
+            recorded: Recorded::default(),
+            counts: Counts::default(),
+            open: Vec::new(),
+            crashed: Vec::new(),
+            malformed: None,
+        }
+    }
+
+    fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+        match op.pair {
+            Pair::Invokes { slot } => self.invoke(op, slot as usize),
+            Pair::Completes { slot, .. } => self.complete(op, slot as usize),
+            Pair::Alone if op.kind == OpKind::Invoke => {
+                Err(Trouble::Malformed("the op names no process, so its completion cannot be found".into()))
+            }
+            Pair::Alone => Err(Trouble::Malformed(
+                "the completion has no invocation, and without it nobody knows when the operation began".into(),
+            )),
+        }
+    }
+
+    fn invoke(&mut self, op: &Op<'_>, slot: usize) -> Result<(), Trouble> {
+        if self.columns.len() == Columns::<S::Op>::OPS_MAX {
+            return Err(limit(format!("more than {} operations", Columns::<S::Op>::OPS_MAX)));
+        }
+        let decoded = self.checker.model.decode(op, None)?;
+        let id = self.columns.call();
+        self.recorded.invoke(op.process, op.index, op.time)?;
+        if slot >= self.open.len() {
+            self.open.resize_with(slot + 1, || None);
+        }
+        self.open[slot] = Some(InFlight { id, op: decoded, has_value: !op.value.is_nil() });
+        Ok(())
+    }
+
+    fn complete(&mut self, op: &Op<'_>, slot: usize) -> Result<(), Trouble> {
+        let Some(InFlight { id, op: invoked, has_value }) = self.open.get_mut(slot).and_then(Option::take) else {
+            return Err(Trouble::Malformed("the completion has no invocation".into()));
+        };
+        self.recorded.complete(id, op.index, op.time)?;
+        match op.kind {
+            OpKind::Fail => self.counts.fail += 1,
+            OpKind::Info | OpKind::Invoke => {
+                self.counts.info += 1;
+                // What an `info` says in the place of a value is mostly why it failed.
+                let happened = if has_value || op.value.is_nil() {
+                    invoked
+                } else {
+                    self.checker.model.decode(op, invoked.as_ref())?
+                };
+                self.crashed.extend(happened.map(|op| (id, op)));
+            }
+            OpKind::Ok => {
+                self.counts.ok += 1;
+                let happened = self.checker.model.decode(op, invoked.as_ref())?;
+                if let Some(happened) = happened {
+                    self.columns.set(id, happened);
+                    self.columns.ret(id);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What never completed may have happened, as what got `info` may. What only reads says nothing then.
+    fn push_crashed(&mut self) {
+        let open = std::mem::take(&mut self.open).into_iter().flatten();
+        self.crashed.extend(open.filter_map(|open| Some((open.id, open.op?))));
+        self.crashed.sort_unstable_by_key(|(id, _)| *id);
+        for (id, op) in std::mem::take(&mut self.crashed) {
+            if !self.checker.model.reads_only(&op) {
+                self.columns.set(id, op);
+            }
+        }
+    }
+}
+
+/// Why an op ends the run.
+enum Trouble {
+    Malformed(String),
+    Error(HistoryError),
+}
+
+impl From<String> for Trouble {
+    fn from(reason: String) -> Trouble {
+        Trouble::Malformed(reason)
+    }
+}
+
+impl From<TooLarge> for Trouble {
+    fn from(_: TooLarge) -> Trouble {
+        limit("the first and the last index are more than 2^32 apart".into())
+    }
+}
+
+fn limit(message: String) -> Trouble {
+    Trouble::Error(HistoryError::new(ErrorKind::Limit, message))
+}
+
+impl<S: Spec + Clone> Run for ObjectRun<S> {
+    fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
+        if !op.process.is_client() {
+            self.counts.other += 1;
+            return Ok(ControlFlow::Continue(()));
+        }
+        match self.take(op) {
+            Ok(()) => Ok(ControlFlow::Continue(())),
+            Err(Trouble::Error(error)) => Err(error),
+            Err(Trouble::Malformed(reason)) => {
+                let line = op.position.map(|position| format!(" (line {})", position.line)).unwrap_or_default();
+                let index = op.index;
+                let reason = format!("Nothing can be said of this history, because at index {index}{line} {reason}.");
+                self.malformed = Some(reason);
+                Ok(ControlFlow::Break(()))
+            }
+        }
+    }
+
+    fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
+        if let Some(reason) = self.malformed {
+            let mut report = Report::new(S::NAME, Verdict::Unknown);
+            report.notes.push(reason);
+            return Ok(report);
+        }
+        self.push_crashed();
+        let ObjectRun { checker, columns, recorded, counts, .. } = *self;
+        let answer = judge(&checker.model, &columns, checker.settings, budget);
+        Ok(super::report::report(&checker, &columns, &recorded, counts, &answer))
+    }
+}
