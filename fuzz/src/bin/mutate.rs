@@ -82,6 +82,8 @@ const PIECES: &[&str] = &[
     "{:process 0 :type :ok}",
     "0\t:invoke\t:read\tnil\n",
     "0\t:ok\t:read\t3\t:e\n",
+    "INFO  a.b - ",
+    ":timed-out",
     "\u{feff}",
     "é",
     "😀",

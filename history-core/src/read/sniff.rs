@@ -65,7 +65,7 @@ pub(crate) fn format(text: &str, block: &Block) -> Result<Sniffed, HistoryError>
         },
         Some(']') if inside.is_some() => Some(Format::Json),
         Some(_) => match from.find('\n') {
-            Some(end) if table::is_line(&from.as_bytes()[..end]) => Some(Format::Table),
+            Some(end) if table::begins(&from.as_bytes()[..end]) => Some(Format::Table),
             Some(_) => {
                 let at = block.start + unread.len() - from.len();
                 return Err(unknown().at(block.place_of(text, at).position()));

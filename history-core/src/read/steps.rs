@@ -31,7 +31,7 @@ pub(crate) struct Steps {
     last: Last,
     /// EDN: whether the last block ended inside a comment.
     in_comment: bool,
-    /// The table: whether the last op has an error, which may go on.
+    /// The table: whether the last op has an error, or a logger spoke, which may go on.
     after_error: bool,
     /// The values of the block at hand.
     found: Vec<Found>,
@@ -216,6 +216,10 @@ impl Steps {
             Line::Op { has_error } => {
                 self.after_error = has_error;
                 Read::Value
+            }
+            Line::Log => {
+                self.after_error = true;
+                Read::Nothing
             }
             Line::Passed => Read::Nothing,
         })
