@@ -100,7 +100,12 @@ fn format() -> Arg {
         .short('f')
         .long("format")
         .value_name("FORMAT")
-        .value_parser(PossibleValuesParser::new([PossibleValue::new("edn"), json, PossibleValue::new("txt")]))
+        .value_parser(PossibleValuesParser::new([
+            PossibleValue::new("edn"),
+            json,
+            PossibleValue::new("intervals"),
+            PossibleValue::new("txt").alias("log"),
+        ]))
         .help("How the histories are written [default: told by their content]")
 }
 

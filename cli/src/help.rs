@@ -46,7 +46,9 @@ Histories:
          {:process 0, :type :ok,     :f :txn, :value [[:append 7 1] [:r 7 [1]]]}
   JSON   one object a line, objects one after another, or in one array
          {\"process\": 0, \"type\": \"ok\", \"f\": \"txn\", \"value\": [[\"append\", 7, 1]]}
-  txt    the history.txt of Jepsen
+  intervals  an operation a line, with the times of its call and its return, in any order
+         {\"client\": 0, \"call\": 10, \"return\": 25, \"input\": [\"write\", 3], \"output\": null}
+  txt    the history.txt of Jepsen, or its log
   Formats are told apart by content; gzip and zstd are seen through. :index and :time are optional. A directory of \
 Jepsen's store stands for the history in it, and - for standard input. docs/formats.md in the source says all of it.
 

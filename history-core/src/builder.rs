@@ -6,7 +6,7 @@ use crate::history::Collector;
 use crate::index::Indices;
 use crate::op::OwnField;
 use crate::syntax::DEPTH_MAX;
-use crate::tape::{Tag, Tape};
+use crate::tape::{RUN_INT_END, Tag, Tape};
 use crate::{Datum, History, Op, OpKind, Pair, Pairing, Process};
 
 /// Ops in a batch, at the most.
@@ -14,9 +14,6 @@ const BATCH_OPS: usize = 4096;
 
 /// Bytes in one string, at the most.
 const STRING_BYTES_MAX: usize = 1 << 30;
-
-/// Integers of a run are smaller; see [`Tape::ints`].
-const RUN_INT_END: u64 = 1_000_000_000_000_000_000;
 
 /// An op to be added to a [`HistoryBuilder`].
 ///

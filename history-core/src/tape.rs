@@ -51,6 +51,9 @@ pub(crate) struct Node {
 /// Set in a text offset when the text had escapes and so stands, decoded, in [`Tape::unescaped`].
 const UNESCAPED: u64 = 1 << 63;
 
+/// Integers of a run are smaller in magnitude; see [`Tape::ints`].
+pub(crate) const RUN_INT_END: u64 = 1_000_000_000_000_000_000;
+
 #[derive(Default, Debug, Clone)]
 pub(crate) struct Tape {
     /// What the offsets of unescaped text point into: the block as it was read.
@@ -115,6 +118,18 @@ impl Tape {
         match self.nodes[at].tag {
             Tag::Vector | Tag::List | Tag::Set | Tag::Map => self.nodes[at].b as usize,
             _ => at + 1,
+        }
+    }
+
+    /// Puts a copy of the value at `at` behind what is there. O(nodes of the value).
+    pub(crate) fn copy(&mut self, at: usize) {
+        let (end, moved) = (self.after(at), self.nodes.len() - at);
+        for from in at..end {
+            let mut node = self.nodes[from];
+            if matches!(node.tag, Tag::Vector | Tag::List | Tag::Set | Tag::Map) {
+                node.b += moved as u64;
+            }
+            self.nodes.push(node);
         }
     }
 

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{each, read, values};
-use history_core::{Format, OpKind, Pair, Process};
+use history_core::{Format, History, OpKind, Pair, Process};
 
 /// What the value of an op is, written as EDN, for each way to write it.
 fn check_values(op: impl Fn(&str) -> String, cases: &[(&str, &str)]) {
@@ -211,6 +211,58 @@ fn the_table_is_read_with_tabs_or_spaces_and_behind_a_loggers_prefix() {
             r#"Client(3) invoke Some("txn") [[:r 1 nil]] "#,
         ]
     );
+}
+
+/// What Porcupine's tests read: a log of Jepsen's.
+#[test]
+fn a_log_is_read_past_what_is_no_op() {
+    let text = "INFO  jepsen.core - Worker 1 starting\n\
+        INFO  jepsen.util - 1\t:invoke\t:write\t3\n\
+        WARN  jepsen.core - Process 1 indeterminate\n\
+        java.net.SocketTimeoutException: Read timed out\n\
+        \tat java.net.Socket.read(Socket.java:150)\n\
+        INFO  jepsen.util - 1\t:info\t:write\t:timed-out\n\
+        2024-01-01 00:00:00,000{GMT}\tINFO\t[jepsen worker 2] jepsen.core: Everything: fine\n\
+        2024-01-01 00:00:00,000{GMT}\tINFO\t[jepsen worker 2] jepsen.util: 2\t:invoke\t:read\tnil\n\
+        INFO  jepsen.util - 2   :fail   :read   :timed-out\n";
+    let read = read(text);
+    assert_eq!((read.error, read.ops.len(), read.format), (None, 4, Some(Format::Table)));
+}
+
+#[test]
+fn timed_out_is_an_error_where_the_value_of_a_failure_belongs() {
+    let text = "1\t:invoke\t:write\t:timed-out\n\
+        1\t:info\t:write\t:timed-out\n\
+        2\t:invoke\t:write\t3\n\
+        2\t:fail\t:write\t:timed-out \n\
+        3\t:invoke\t:write\t3\n\
+        3\t:info\t:write\t:timed-out\t:closed\n\
+        4\t:invoke\t:read\tnil\n\
+        4\t:ok\t:read\t:timed-out\n\
+        5\t:invoke\t:read\tnil\n\
+        5\t:fail\t:read\t\"timed-out\"\n\
+        :nemesis\t:info\t:start\t:timed-out\n";
+    let mut seen = Vec::new();
+    each(text, |op| {
+        if op.kind != OpKind::Invoke {
+            let error = op.extra.get("error").map(|error| error.to_string()).unwrap_or_default();
+            seen.push(format!("{} {} {error}", op.kind.name(), op.value));
+        }
+    });
+    assert_eq!(
+        seen,
+        [
+            "info nil :timed-out",
+            "fail nil :timed-out",
+            "info nil :closed",
+            "ok :timed-out ",
+            "fail \"timed-out\" ",
+            "info :timed-out ",
+        ]
+    );
+    // Whoever asks for the value of the operation gets that of its invocation.
+    let history = History::parse(text).unwrap();
+    assert_eq!(history.value(3).as_int(), Some(3));
 }
 
 #[test]

@@ -38,6 +38,37 @@ fn lines_that_are_not_of_the_table() {
             2,
             "line 4, column 1: this line has no process and type; expected @line",
         ),
+        (
+            "INFO  a.b - 0\t:invoke\t:read\tnil\nINFO  a.b - 0\t:oak\t:read\t3",
+            1,
+            "line 2, column 1: this line has no process and type; expected @line",
+        ),
+        (
+            "INFO  a.b - 0\t:invoke\t:read\tnil\nINFO  a.b - 0   :oak   :read   3",
+            1,
+            "line 2, column 1: this line has no process and type; expected @line",
+        ),
+        (
+            "INFO  a.b - 0\t:invoke\t:read\tnil\nINFO  a.b - 0\t:o",
+            1,
+            "line 2, column 1: this line has no process and type; expected @line",
+        ),
+        (
+            "INFO  a.b - 0\t:invoke\t:read\tnil\nINFO  a.b - 0",
+            1,
+            "line 2, column 1: this line has no process and type; expected @line",
+        ),
+        (
+            "INFO  a.b - 0\t:invoke\t:read\tnil\nINFO  a.b",
+            1,
+            "line 2, column 1: this line has no process and type; expected @line",
+        ),
+        ("INFO  a.b - nothing\nand more of it\n", 0, "there is no op in it; expected @op"),
+        (
+            "INFO  a.b - nothing\nINFO  a.b - 0\t:ok\t:read\t[1",
+            0,
+            "line 2, column 25: the line ends before this [ is closed; expected the rest of it",
+        ),
         ("[0 1]\t:invoke\t:read\tnil", 0, "line 1, column 4: the process is not one EDN value; expected @line"),
     ]);
 }

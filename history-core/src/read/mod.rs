@@ -1,11 +1,13 @@
 //! Readers: a stream of bytes becomes batches of ops.
 //!
 //! The text is read in blocks into a buffer that is reused; an op that a block cuts is moved to the front of the next.
-//! So memory does not follow the length of the history, only that of its longest op.
+//! So memory does not follow the length of the history, only that of its longest op. (Intervals, which must be sorted, are
+//! the exception.)
 
 mod ahead;
 mod blocks;
 mod decompress;
+mod intervals;
 mod place;
 mod sniff;
 mod steps;
@@ -13,13 +15,14 @@ mod steps;
 pub(crate) use blocks::{Block, Blocks};
 #[cfg(feature = "files")]
 pub(crate) use decompress::TO_TEXT;
+pub(crate) use intervals::Intervals;
 pub(crate) use place::Place;
 pub use sniff::Format;
 pub(crate) use sniff::{Sniffed, format as sniff};
 pub(crate) use steps::{Steps, Stop, error as fault_error, too_long};
 
 use crate::Op;
-use crate::batch::Batch;
+use crate::batch::{Batch, Record};
 use crate::error::{ErrorKind, HistoryError};
 use crate::index::Indices;
 use crate::pairing::Pairing;
@@ -33,18 +36,20 @@ pub struct Limits {
     pub op_bytes_max: usize,
     /// Ops in one history; 2^32 - 1 by default.
     pub ops_max: u64,
+    /// Bytes of text kept in memory where ops must be sorted ([`Format::Intervals`]); 16 GiB by default.
+    pub held_bytes_max: u64,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { op_bytes_max: 256 << 20, ops_max: u64::from(u32::MAX) }
+        Limits { op_bytes_max: 256 << 20, ops_max: u64::from(u32::MAX), held_bytes_max: 16 << 30 }
     }
 }
 
 /// Reads ops from a source of bytes, and pairs them.
 ///
 /// Formats are told apart by their first bytes: EDN (maps one after another, or in one vector or list), JSON (an array,
-/// objects one after another, JSON Lines), Jepsen's `history.txt`; with the features `gzip` and `zstd`, each
+/// objects one after another, JSON Lines), intervals (JSON objects with a call and a return), Jepsen's `history.txt`; with the features `gzip` and `zstd`, each
 /// compressed.
 ///
 /// ```
@@ -71,6 +76,10 @@ pub struct Reader<'s> {
     pairing: Option<Pairing>,
     indices: Indices,
     steps: Option<Steps>,
+    /// What is to be sorted before ops can be handed out, in a format of that sort.
+    intervals: Option<Box<Intervals>>,
+    /// Whether the text was read to its end.
+    read_all: bool,
     ended: bool,
     /// Why nothing more can be read.
     failed: Option<HistoryError>,
@@ -86,6 +95,8 @@ impl<'s> Reader<'s> {
             pairing: Some(Pairing::new()),
             indices: Indices::default(),
             steps: None,
+            intervals: None,
+            read_all: false,
             ended: false,
             failed: None,
         }
@@ -157,7 +168,8 @@ impl<'s> Reader<'s> {
             return Err(error.clone());
         }
         while batch.is_empty() && !self.ended {
-            if let Err(error) = self.read_block(batch) {
+            let read = if self.read_all { self.hand_out(batch) } else { self.read_block(batch) };
+            if let Err(error) = read {
                 self.failed = Some(error.clone());
                 return Err(error);
             }
@@ -205,19 +217,52 @@ impl<'s> Reader<'s> {
             },
         };
         self.format = Some(format);
-        let steps = self.steps.get_or_insert_with(|| Steps::new(format));
-        let scanned = steps.run(batch, &block, self.limits.op_bytes_max);
-        let finished = self.finish_records(batch);
-        let consumed = match finished.and(scanned) {
+        let scanned = if format == Format::Intervals { self.collect(batch, &block) } else { self.scan(batch, &block) };
+        let consumed = match scanned {
             Ok(consumed) => consumed,
             Err(error) => return Err(self.blocks.sited(error, &batch.tape.source, &block)),
         };
         self.blocks.keep(&batch.tape.source, &block, consumed);
-        self.ended = block.last;
+        self.read_all = block.last;
+        if self.read_all {
+            match &mut self.intervals {
+                Some(intervals) if intervals.ops() > 0 => intervals.sort()?,
+                _ => self.ended = true,
+            }
+        }
         if self.ended && self.ops() == 0 && !self.steps.as_ref().is_some_and(Steps::saw_container) {
             return Err(HistoryError::new(ErrorKind::NotAnOp, "there is no op in it").expected(crate::batch::OP));
         }
         Ok(())
+    }
+
+    /// Makes ops of the values of a block. How far.
+    fn scan(&mut self, batch: &mut Batch, block: &Block) -> Result<usize, HistoryError> {
+        let format = self.format.unwrap_or(Format::Edn);
+        let steps = self.steps.get_or_insert_with(|| Steps::new(format));
+        let scanned = steps.run(batch, block, self.limits.op_bytes_max, |batch, found, place| {
+            let record = Record::new(&batch.tape, found.node, place.position());
+            batch.records.push(record.map_err(|fault| fault_error(fault, place))?);
+            Ok(())
+        });
+        self.finish_records(batch).and(scanned)
+    }
+
+    /// Keeps the intervals of a block. How far.
+    fn collect(&mut self, batch: &mut Batch, block: &Block) -> Result<usize, HistoryError> {
+        let steps = self.steps.get_or_insert_with(|| Steps::new(Format::Intervals));
+        let intervals = self.intervals.get_or_insert_default();
+        let Limits { op_bytes_max, .. } = self.limits;
+        steps.run(batch, block, op_bytes_max, |batch, found, place| {
+            intervals.push(&batch.tape, found, place, &self.limits)
+        })
+    }
+
+    /// Hands out ops that were sorted.
+    fn hand_out(&mut self, batch: &mut Batch) -> Result<(), HistoryError> {
+        let more = self.intervals.as_mut().map(|intervals| intervals.hand_out(batch));
+        self.ended = !more.transpose()?.unwrap_or_default();
+        self.finish_records(batch)
     }
 
     /// What validation goes on with.

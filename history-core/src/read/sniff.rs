@@ -1,6 +1,7 @@
 //! Telling formats apart by how a text begins.
 
 use super::blocks::Block;
+use super::intervals;
 use crate::error::{ErrorKind, HistoryError};
 use crate::syntax::table;
 
@@ -14,26 +15,32 @@ pub enum Format {
     Edn,
     /// Op objects as JSON: an array, one after another, or one a line.
     Json,
+    /// Operations as JSON objects, each with the times of its call and its return; in any order. All are read, and kept
+    /// as text, before the first op is handed out.
+    Intervals,
     /// Jepsen's `history.txt`: a line an op, in columns.
     #[cfg_attr(feature = "serde", serde(rename = "txt"))]
     Table,
 }
 
 impl Format {
-    /// `"edn"`, `"json"`, `"txt"`.
+    /// `"edn"`, `"json"`, `"intervals"`, `"txt"`.
     pub fn name(self) -> &'static str {
         match self {
             Format::Edn => "edn",
             Format::Json => "json",
+            Format::Intervals => "intervals",
             Format::Table => "txt",
         }
     }
 
-    /// The format of this name, or of a file that ends so: `"edn"`, `"json"`, `"jsonl"`, `"ndjson"`, `"txt"`, `"log"`.
+    /// The format of this name, or of a file that ends so: `"edn"`, `"json"`, `"jsonl"`, `"ndjson"`, `"intervals"`, `"txt"`,
+    /// `"log"`.
     pub fn from_name(name: &str) -> Option<Format> {
         Some(match name {
             "edn" => Format::Edn,
             "json" | "jsonl" | "ndjson" => Format::Json,
+            "intervals" => Format::Intervals,
             "txt" | "log" => Format::Table,
             _ => return None,
         })
@@ -59,13 +66,17 @@ pub(crate) fn format(text: &str, block: &Block) -> Result<Sniffed, HistoryError>
     let found = match chars.next() {
         Some('(' | '#' | ';') => Some(Format::Edn),
         Some('{') => match chars.find(|c| !space(*c)) {
-            Some('"' | '}') => Some(Format::Json),
+            Some('"' | '}') => match intervals::begins(inside.unwrap_or(from)) {
+                Some(true) => Some(Format::Intervals),
+                None if !block.last => None,
+                Some(false) | None => Some(Format::Json),
+            },
             Some(_) => Some(Format::Edn),
             None => None,
         },
         Some(']') if inside.is_some() => Some(Format::Json),
         Some(_) => match from.find('\n') {
-            Some(end) if table::is_line(&from.as_bytes()[..end]) => Some(Format::Table),
+            Some(end) if table::begins(&from.as_bytes()[..end]) => Some(Format::Table),
             Some(_) => {
                 let at = block.start + unread.len() - from.len();
                 return Err(unknown().at(block.place_of(text, at).position()));

@@ -3,7 +3,7 @@
 use super::Format;
 use super::blocks::Block;
 use super::place::Place;
-use crate::batch::{Batch, Record};
+use crate::batch::Batch;
 use crate::error::{ErrorKind, HistoryError, Snippet};
 use crate::syntax::edn::Read;
 use crate::syntax::table::Line;
@@ -31,7 +31,7 @@ pub(crate) struct Steps {
     last: Last,
     /// EDN: whether the last block ended inside a comment.
     in_comment: bool,
-    /// The table: whether the last op has an error, which may go on.
+    /// The table: whether the last op has an error, or a logger spoke, which may go on.
     after_error: bool,
     /// The values of the block at hand.
     found: Vec<Found>,
@@ -93,20 +93,24 @@ impl Steps {
         self.within != Within::Bare
     }
 
-    /// Reads all ops that end in the block. How far.
-    pub(super) fn run(&mut self, batch: &mut Batch, block: &Block, op_bytes_max: usize) -> Result<usize, HistoryError> {
+    /// Reads all ops that end in the block, and gives them to `take` with the place where they begin. How far.
+    pub(super) fn run(
+        &mut self,
+        batch: &mut Batch,
+        block: &Block,
+        op_bytes_max: usize,
+        mut take: impl FnMut(&mut Batch, Found, Place) -> Result<(), HistoryError>,
+    ) -> Result<usize, HistoryError> {
         let scanned = self.scan(&mut batch.tape, block, block.start);
-        let text = batch.tape.source.as_bytes();
         let (mut place, mut counted) = (block.place, block.start);
         // The ops before a fault are good.
         for found in &self.found {
-            place.advance(&text[counted..found.start]);
+            place.advance(&batch.tape.source.as_bytes()[counted..found.start]);
             counted = found.start;
             if found.end - found.start > op_bytes_max {
                 return Err(too_long(op_bytes_max).at(place.position()));
             }
-            let record = Record::new(&batch.tape, found.node, place.position());
-            batch.records.push(record.map_err(|fault| error(fault, place))?);
+            take(batch, *found, place)?;
         }
         self.note_end(&batch.tape.source, block, counted, place);
         scanned.map_err(|stop| self.sited(stop.fault, &batch.tape.source, block))
@@ -192,7 +196,7 @@ impl Steps {
         }
         let read = match self.format {
             Format::Edn => scanner.edn_value()?,
-            Format::Json => scanner.json_value().map(|()| Read::Value)?,
+            Format::Json | Format::Intervals => scanner.json_value().map(|()| Read::Value)?,
             Format::Table => self.table_line(scanner)?,
         };
         if read == Read::Nothing {
@@ -217,6 +221,10 @@ impl Steps {
                 self.after_error = has_error;
                 Read::Value
             }
+            Line::Log => {
+                self.after_error = true;
+                Read::Nothing
+            }
             Line::Passed => Read::Nothing,
         })
     }
@@ -224,7 +232,7 @@ impl Steps {
     /// Passes over `b`, the next byte, if it belongs to what encloses the ops. Whether it does.
     fn bracket(&mut self, scanner: &mut Scanner<'_>, b: u8) -> Result<bool, Fault> {
         let at = scanner.pos;
-        let json = self.format == Format::Json;
+        let json = self.format != Format::Edn;
         match self.within {
             Within::Closed => match scanner.byte(1) {
                 None if b == b'#' => Err(scanner.incomplete()),

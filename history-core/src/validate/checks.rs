@@ -54,8 +54,8 @@ impl Checks {
         self.indices.ops()
     }
 
-    /// Looks at the `i`th op of a batch, whose map stands at `node`.
-    pub(super) fn op(&mut self, batch: &mut Batch, i: usize, node: usize, findings: &mut Findings) {
+    /// Looks at the `i`th op of a batch, whose map stands at `node` if it was written as one.
+    pub(super) fn op(&mut self, batch: &mut Batch, i: usize, node: Option<usize>, findings: &mut Findings) {
         let written = batch.records[i].index;
         let (index, misplaced) = match self.indices.next(written) {
             Ok(index) => (index, None),
@@ -82,7 +82,9 @@ impl Checks {
                 Said { message: error.message, expected: error.expected }
             });
         }
-        self.fields(batch, node, position, findings);
+        if let Some(node) = node {
+            self.fields(batch, node, position, findings);
+        }
         self.time(&op, position, text, findings);
         match op.process {
             Process::Client(_) => {}

@@ -1,6 +1,6 @@
 //! The problems found so far: of each rule the first few, and how many.
 
-use super::{Problem, Rule};
+use super::{Problem, Rule, Severity};
 use crate::error::{ErrorKind, HistoryError};
 use crate::{Position, Snippet};
 use std::collections::BTreeMap;
@@ -71,6 +71,11 @@ impl Findings {
         let count = self.counts.entry(rule).or_default();
         *count += 1;
         *count <= self.each_max as u64
+    }
+
+    /// Whether some offence was an error.
+    pub(super) fn has_errors(&self) -> bool {
+        self.counts.keys().any(|rule| rule.severity() == Severity::Error)
     }
 
     /// How often a rule was offended against.

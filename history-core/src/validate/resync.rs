@@ -2,7 +2,7 @@
 
 use crate::Format;
 use crate::batch::Record;
-use crate::read::Place;
+use crate::read::{Intervals, Place};
 use crate::syntax::edn::Read;
 use crate::syntax::{Scanner, table};
 use crate::tape::Tape;
@@ -32,7 +32,7 @@ pub(super) fn next(text: &str, format: Format, mut line: usize, column: usize) -
         };
         let newline = memchr::memchr(b'\n', rest);
         let begins = match format {
-            Format::Json => rest[indent] == b'{' && indent <= column,
+            Format::Json | Format::Intervals => rest[indent] == b'{' && indent <= column,
             Format::Edn => matches!(rest[indent], b'{' | b'#') && indent <= column,
             Format::Table => match newline {
                 Some(end) => table::is_line(&rest[..end]),
@@ -91,11 +91,15 @@ fn holds_op(tape: &mut Tape, format: Format, at: usize) -> bool {
     let node = scanner.next_node();
     let is_value = match format {
         Format::Edn => scanner.edn_value() == Ok(Read::Value),
-        Format::Json => scanner.json_value().is_ok(),
+        Format::Json | Format::Intervals => scanner.json_value().is_ok(),
         Format::Table => false,
     };
     tape.source = source;
-    let is_op = is_value && Record::new(tape, node, Place::default().position()).is_ok();
+    let is_op = is_value
+        && match format {
+            Format::Intervals => Intervals::is_one(tape, node),
+            _ => Record::new(tape, node, Place::default().position()).is_ok(),
+        };
     tape.cut(mark);
     is_op
 }

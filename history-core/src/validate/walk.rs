@@ -6,7 +6,7 @@ use super::resync::{self, Next};
 use super::{Problems, Rule};
 use crate::batch::{Batch, Record};
 use crate::error::{ErrorKind, HistoryError};
-use crate::read::{Block, Blocks, Sniffed, Steps, Stop, sniff, too_long};
+use crate::read::{Block, Blocks, Intervals, Sniffed, Steps, Stop, sniff, too_long};
 use crate::syntax::FaultKind;
 use crate::{Format, Limits, Position, Reader};
 
@@ -16,6 +16,8 @@ pub(super) struct Walk<'s> {
     limits: Limits,
     each_max: usize,
     steps: Option<Steps>,
+    /// What is looked at in the end, when it is in order.
+    intervals: Option<Box<Intervals>>,
     batch: Batch,
     checks: Checks,
     findings: Findings,
@@ -56,6 +58,7 @@ impl<'s> Walk<'s> {
             limits,
             each_max,
             steps: None,
+            intervals: None,
             batch: Batch::new(),
             checks: Checks::default(),
             findings: Findings::new(each_max),
@@ -72,13 +75,38 @@ impl<'s> Walk<'s> {
                 Then::Stop => break false,
             }
         };
+        if complete {
+            self.sorted();
+        }
         let in_container = self.steps.as_ref().is_some_and(Steps::saw_container);
-        if complete && self.checks.ops() == 0 && self.unreadable == 0 && !in_container {
+        if complete && self.checks.ops() == 0 && !self.findings.has_errors() && !in_container {
             self.error(HistoryError::new(ErrorKind::NotAnOp, "there is no op in it").expected(crate::batch::OP));
         }
         self.checks.finish(&mut self.findings);
         let (list, counts) = self.findings.finish();
         Problems { format: self.format, ops: self.checks.ops(), list, counts, complete }
+    }
+
+    /// Looks at the ops that the intervals are, if all of them could be read.
+    fn sorted(&mut self) {
+        let Some(mut intervals) = self.intervals.take() else { return };
+        if self.findings.has_errors() {
+            return;
+        }
+        if let Err(error) = intervals.sort() {
+            return self.error(error);
+        }
+        loop {
+            self.batch.clear();
+            match intervals.hand_out(&mut self.batch) {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(error) => return self.error(error),
+            }
+            for i in 0..self.batch.len() {
+                self.checks.op(&mut self.batch, i, None, &mut self.findings);
+            }
+        }
     }
 
     fn error(&mut self, error: HistoryError) {
@@ -109,6 +137,9 @@ impl<'s> Walk<'s> {
         };
         self.format = Some(format);
         self.steps.get_or_insert_with(|| Steps::new(format));
+        if format == Format::Intervals {
+            self.intervals.get_or_insert_default();
+        }
         let mut from = block.start;
         if block.carried > self.limits.op_bytes_max {
             self.error(too_long(self.limits.op_bytes_max).at(block.place.position()));
@@ -261,11 +292,17 @@ impl<'s> Walk<'s> {
                 self.findings.add_error(error, &self.batch.tape.source, self.batch.starts_at);
                 continue;
             }
+            if let Some(intervals) = &mut self.intervals {
+                if let Err(error) = intervals.push(&self.batch.tape, *found, place, &self.limits) {
+                    self.findings.add_error(error, &self.batch.tape.source, self.batch.starts_at);
+                }
+                continue;
+            }
             match Record::new(&self.batch.tape, found.node, position) {
                 Ok(record) => {
                     self.batch.records.push(record);
                     let i = self.batch.records.len() - 1;
-                    self.checks.op(&mut self.batch, i, found.node, &mut self.findings);
+                    self.checks.op(&mut self.batch, i, Some(found.node), &mut self.findings);
                 }
                 Err(fault) => {
                     let error = crate::read::fault_error(fault, place);

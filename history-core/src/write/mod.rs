@@ -1,4 +1,4 @@
-//! Writers: ops back to text, in every format that can be read.
+//! Writers: ops back to text, in every format that has ops.
 
 pub(crate) mod edn;
 #[cfg(feature = "serde")]
@@ -48,11 +48,15 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     ///
-    /// If `out` fails.
+    /// If `out` fails, or the format is [`Format::Intervals`], which is only read.
     pub fn write(&mut self, op: &Op<'_>) -> io::Result<()> {
         self.line.clear();
         let line = &mut self.line;
         let written = match self.format {
+            Format::Intervals => {
+                let message = "intervals are read, and not written: choose edn, json or txt";
+                return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+            }
             Format::Edn => edn_op(line, op),
             Format::Json => json_op(line, op),
             Format::Table => table_op(line, op),

@@ -33,6 +33,12 @@ pub(crate) const TEXTS: &[(&str, &str)] = &[
         "0\t:invoke\t:read\tnil\nINFO  util - 1\t:invoke\t:cas\t[1 2]\n:nemesis\t:info\t:start\t{:a \"b\\tc\"}\n\
          1\t:info\t:cas\t[1 2]\tcrash: pipe\n  at more\n0\t:ok\t:read\t3\t:note\n",
     ),
+    (
+        "intervals",
+        "{\"client\":1,\"call\":2,\"return\":9,\"input\":[\"read\"],\"output\":\"\\u00e9\"}\n\
+         {\"client\":\"x\",\"call\":1,\"return\":3,\"input\":{\"f\":\"w\",\"key\":[1,2],\"value\":{\"a\":[4]}}}\n\
+         {\"client\":1,\"call\":0,\"return\":null,\"input\":[\"cas\",1,2],\"host\":\"n1\"}",
+    ),
     ("empty.edn", "[ ; none\n]"),
     ("growing.jsonl", GROWING),
 ];

@@ -1,0 +1,262 @@
+//! Intervals: an operation a line, with the times of its call and its return; they become ops in order of time.
+//!
+//! What logs of clients and the tests of Porcupine hold: `{"client": 0, "call": 10, "return": 25, "input": ["write", 3],
+//! "output": null}`. Lines may stand in any order, so all are read before the first op is handed out: memory follows
+//! the history. It is the text, and 56 bytes an operation.
+//!
+//! # What order means
+//!
+//! An operation precedes another in real time if it returns *before* the other is called (Herlihy and Wing,
+//! "Linearizability", TOPLAS 1990, section 2.2). So at equal times calls stand before returns, and no order is made up.
+//! A client ends one operation before it calls the next, though, and with clocks that are coarse both may have one time.
+//! Then its return and its call stand together behind the other calls of that time and before the other returns. Of two
+//! clients that do so at the same time no sequence says the truth (their four operations would be a 2+2, which no interval
+//! order is: Fishburn, 1970): such a history is refused.
+
+mod decode;
+mod order;
+
+use super::Place;
+use super::steps::{Found, error};
+use crate::batch::Batch;
+use crate::error::{ErrorKind, HistoryError};
+use crate::syntax::{Fault, FaultKind, Scanner};
+use crate::tape::Tape;
+use crate::value::Value;
+use crate::{Limits, OpKind, Position};
+use decode::{INTERVAL, Interval};
+use rustc_hash::FxHashMap;
+
+/// Rows, at the most: an event is a row and a bit.
+const ROWS_MAX: usize = (u32::MAX >> 1) as usize;
+/// Bytes of text behind the ops handed out at a time.
+const BATCH_BYTES: usize = 64 << 10;
+
+/// All intervals of a history, and how far they were handed out.
+#[derive(Default)]
+pub(crate) struct Intervals {
+    rows: Vec<Row>,
+    /// The text of each row, one after another.
+    text: String,
+    clients: Clients,
+    /// A row, and in the lowest bit whether its return is meant; in order once all rows are there.
+    events: Vec<u32>,
+    handed_out: usize,
+    /// How many ops the rows are.
+    ops: u64,
+}
+
+/// An interval whose text is kept.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    call_ns: i64,
+    /// Means nothing if it never ended.
+    return_ns: i64,
+    /// Where its text begins; it ends where that of the next begins.
+    at: u64,
+    offset: u64,
+    line: u64,
+    column: u32,
+    client: ClientId,
+    /// Its place among the rows of all clients, each client's in order.
+    turn: u32,
+    end: End,
+    /// Whether its client returned from another operation at the time of its call.
+    takes_over: bool,
+    /// Whether its client called another operation at the time of its return.
+    hands_over: bool,
+}
+
+/// How an interval ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum End {
+    /// It happened, or it failed.
+    Returned,
+    /// Nobody knows whether it happened. Its client goes on under another number.
+    GivenUp,
+    /// The same, and the history does not say when.
+    Never,
+}
+
+/// A client; once the rows are in order, a client up to an operation that never ended.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+struct ClientId(u32);
+
+/// Clients by their names.
+#[derive(Default)]
+struct Clients {
+    by_number: FxHashMap<i64, ClientId>,
+    by_name: FxHashMap<String, ClientId>,
+    /// The number of each that has one, in the order in which they came up.
+    numbers: Vec<Option<i64>>,
+    /// For messages.
+    names: Vec<String>,
+}
+
+impl Clients {
+    /// The client whose name is at a node. One without a name is a client of its own: nothing is known of its order.
+    fn id(&mut self, tape: &Tape, node: Option<usize>) -> Result<ClientId, Fault> {
+        let next = ClientId(self.numbers.len() as u32);
+        let value = node.map_or(Value::Nil, |at| Value::at(tape, at));
+        let number = match value {
+            Value::Nil => None,
+            Value::Int(number) => Some(number),
+            // As in the ops of other formats, digits are a number.
+            Value::Str(name) => {
+                // As in the ops of other formats, digits are a number.
+                let number = name.parse().ok();
+                if number.is_none() {
+                    if let Some(id) = self.by_name.get(name) {
+                        return Ok(*id);
+                    }
+                    self.by_name.insert(name.to_owned(), next);
+                }
+                number
+            }
+            other => {
+                return Err(Fault::op(format!("the interval's client is {other}"), "an integer or a name"));
+            }
+        };
+        if let Some(number) = number {
+            let id = *self.by_number.entry(number).or_insert(next);
+            if id != next {
+                return Ok(id);
+            }
+        }
+        self.numbers.push(number);
+        self.names.push(if value.is_nil() { String::new() } else { value.to_string() });
+        Ok(next)
+    }
+}
+
+impl Row {
+    fn position(&self) -> Position {
+        Position { offset: self.offset, line: self.line, column: self.column.into() }
+    }
+}
+
+impl Intervals {
+    /// How many ops the intervals are.
+    pub(crate) fn ops(&self) -> u64 {
+        self.ops
+    }
+
+    /// Whether the value at a node is an interval.
+    pub(crate) fn is_one(tape: &Tape, node: usize) -> bool {
+        Interval::new(tape, node).is_ok()
+    }
+
+    /// Keeps an interval.
+    pub(crate) fn push(
+        &mut self,
+        tape: &Tape,
+        found: Found,
+        place: Place,
+        limits: &Limits,
+    ) -> Result<(), HistoryError> {
+        let read = Interval::new(tape, found.node);
+        let interval = read.map_err(|fault| error(fault, place))?;
+        let limit = |message: String| HistoryError::new(ErrorKind::Limit, message).at(place.position());
+        self.ops += 1 + u64::from(interval.return_ns.is_some());
+        if self.ops > limits.ops_max || self.rows.len() >= ROWS_MAX {
+            return Err(limit(format!("more than {} ops", limits.ops_max.min(2 * ROWS_MAX as u64))));
+        }
+        let bytes_max = limits.held_bytes_max;
+        let at = self.text.len() as u64;
+        if at + (found.end - found.start) as u64 > bytes_max {
+            let message = format!("more than {bytes_max} bytes of intervals, which are sorted in memory");
+            return Err(limit(message).expected("a shorter history, or one in another format"));
+        }
+        let client = self.clients.id(tape, interval.client).map_err(|fault| error(fault, place))?;
+        self.text.push_str(&tape.source[found.start..found.end]);
+        let position = place.position();
+        self.rows.push(Row {
+            call_ns: interval.call_ns,
+            return_ns: interval.return_ns.unwrap_or_default(),
+            at,
+            offset: position.offset,
+            line: position.line,
+            column: u32::try_from(position.column).unwrap_or(u32::MAX),
+            client,
+            turn: 0,
+            end: match (interval.return_ns, interval.end) {
+                (None, _) => End::Never,
+                (Some(_), OpKind::Info) => End::GivenUp,
+                (Some(_), _) => End::Returned,
+            },
+            takes_over: false,
+            hands_over: false,
+        });
+        Ok(())
+    }
+
+    /// All rows are there: puts them in order. O(n log n).
+    pub(crate) fn sort(&mut self) -> Result<(), HistoryError> {
+        self.events = order::sort(&mut self.rows, &mut self.clients).map_err(|error| {
+            let offset = error.position.map_or(0, |position| position.offset);
+            // Rows stand in the order of the text.
+            match self.rows.binary_search_by_key(&offset, |row| row.offset) {
+                Ok(row) => error.with_source(self.text_of(row).as_bytes(), offset),
+                Err(_) => error,
+            }
+        })?;
+        Ok(())
+    }
+
+    /// Puts the next ops into a batch that is empty. Whether there were any.
+    pub(crate) fn hand_out(&mut self, batch: &mut Batch) -> Result<bool, HistoryError> {
+        batch.tape.source.clear();
+        // The text behind the ops of a batch is no piece of the whole text, and cannot be shown as one.
+        batch.starts_at = u64::MAX;
+        while let Some(event) = self.events.get(self.handed_out)
+            && batch.tape.source.len() < BATCH_BYTES
+        {
+            let (row, ends) = ((event >> 1) as usize, event & 1 == 1);
+            let at = batch.tape.source.len();
+            batch.tape.source.push_str(self.text_of(row));
+            let node = scan(&mut batch.tape, at).map_err(|fault| misread(&fault, &self.rows[row]))?;
+            let interval = Interval::new(&batch.tape, node).map_err(|fault| misread(&fault, &self.rows[row]))?;
+            let Row { client, .. } = self.rows[row];
+            let process = self.clients.numbers[client.0 as usize].unwrap_or_default();
+            let record = interval.op(&mut batch.tape, ends, process, self.rows[row].position());
+            batch.records.push(record);
+            self.handed_out += 1;
+        }
+        Ok(!batch.is_empty())
+    }
+
+    fn text_of(&self, row: usize) -> &str {
+        let end = self.rows.get(row + 1).map_or(self.text.len(), |next| next.at as usize);
+        &self.text[self.rows[row].at as usize..end]
+    }
+}
+
+/// Whether a text begins with an interval: an object with a call, and without what only ops have. `None` if it ends
+/// before that can be said.
+pub(crate) fn begins(text: &str) -> Option<bool> {
+    let mut tape = Tape { source: text.to_owned(), ..Tape::default() };
+    let node = match scan(&mut tape, 0) {
+        Ok(node) => node,
+        Err(fault) => return (fault.kind != FaultKind::Incomplete).then_some(false),
+    };
+    let Value::Map(fields) = Value::at(&tape, node) else { return Some(false) };
+    let has = |name: &str| fields.get(name).is_some();
+    let is_op = ["process", "f", "value", "index", "time"].into_iter().any(has);
+    Some(has("call") && ["client", "return", "input"].into_iter().any(has) && !is_op)
+}
+
+/// Reads the JSON value at `at` of the tape's source; its node.
+fn scan(tape: &mut Tape, at: usize) -> Result<usize, Fault> {
+    let source = std::mem::take(&mut tape.source);
+    let mut scanner = Scanner::new(source.as_bytes(), at, tape);
+    let node = scanner.next_node();
+    let scanned = scanner.json_value();
+    tape.source = source;
+    scanned.map(|()| node)
+}
+
+/// What was read once reads alike again; should it not, that is no verdict.
+#[cold]
+fn misread(fault: &Fault, row: &Row) -> HistoryError {
+    HistoryError::new(ErrorKind::NotAnOp, fault.message.clone()).expected(INTERVAL).at(row.position())
+}

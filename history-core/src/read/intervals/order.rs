@@ -1,0 +1,155 @@
+//! The order of calls and returns, as the times and the clients have it.
+
+use super::{ClientId, Clients, End, Row};
+use crate::error::{ErrorKind, HistoryError};
+
+/// The calls and returns of all rows in order: rows, and in the lowest bit whether the return is meant. O(n log n).
+///
+/// A client gets a new number after an operation whose end is unknown, as in Jepsen's histories.
+pub(super) fn sort(rows: &mut [Row], clients: &mut Clients) -> Result<Vec<u32>, HistoryError> {
+    let by_client = take_turns(rows);
+    hand_over(rows, &by_client, clients)?;
+    number(rows, &by_client, clients)?;
+    let mut events = Vec::with_capacity(2 * rows.len());
+    for (i, row) in rows.iter().enumerate() {
+        let event = 2 * i as u32;
+        events.push(event);
+        if row.end != End::Never {
+            events.push(event + 1);
+        }
+    }
+    events.sort_unstable_by_key(|event| key(rows, *event));
+    Ok(events)
+}
+
+/// What events are sorted by: time; then calls, a client's returns with its calls behind them, other returns; then what
+/// is the same whatever the sort does.
+fn key(rows: &[Row], event: u32) -> (i64, u8, u32) {
+    let row = &rows[(event >> 1) as usize];
+    match (event & 1 == 1, row) {
+        (false, Row { takes_over: false, .. }) => (row.call_ns, 0, event),
+        (false, _) => (row.call_ns, 1, 2 * row.turn),
+        (true, Row { hands_over: true, .. }) => (row.return_ns, 1, 2 * row.turn + 1),
+        (true, _) => (row.return_ns, 2, event),
+    }
+}
+
+/// The rows of each client in the order in which it called them. Of calls at one time those come first that never
+/// returned, then those that returned first.
+fn take_turns(rows: &mut [Row]) -> Vec<u32> {
+    let mut by_client: Vec<u32> = (0..rows.len() as u32).collect();
+    by_client.sort_unstable_by_key(|i| {
+        let row = &rows[*i as usize];
+        (row.client, row.call_ns, row.end != End::Never, row.return_ns, *i)
+    });
+    for (turn, i) in by_client.iter().enumerate() {
+        rows[*i as usize].turn = turn as u32;
+    }
+    by_client
+}
+
+/// Looks at each operation and the one before it of its client: whether they overlap, and whether one ends as the other
+/// begins.
+fn hand_over(rows: &mut [Row], by_client: &[u32], clients: &Clients) -> Result<(), HistoryError> {
+    let mut shared: Vec<(i64, ClientId, u32)> = Vec::new();
+    let mut overlap: Option<(usize, usize)> = None;
+    // The client's last operation that has an end, and the last that returned. Who waited in vain went on at some time.
+    let (mut ended, mut returned): (Option<usize>, Option<usize>) = (None, None);
+    for i in by_client {
+        let at = *i as usize;
+        let row = rows[at];
+        let of_client = |last: &usize| rows[*last].client == row.client;
+        (ended, returned) = (ended.filter(of_client), returned.filter(of_client));
+        if let Some(last) = ended.filter(|last| row.call_ns < rows[*last].return_ns) {
+            let lines = (at.max(last), at.min(last));
+            overlap = Some(overlap.map_or(lines, |first| first.min(lines)));
+        }
+        if let Some(last) = returned.filter(|last| row.call_ns == rows[*last].return_ns) {
+            rows[last].hands_over = true;
+            rows[at].takes_over = true;
+            shared.push((row.call_ns, row.client, *i));
+        }
+        if row.end != End::Never {
+            ended = Some(at);
+        }
+        if row.end == End::Returned {
+            returned = Some(at);
+        }
+    }
+    if let Some((later, earlier)) = overlap {
+        return Err(overlaps(rows, later, earlier, clients));
+    }
+    shared.sort_unstable();
+    match shared.windows(2).find(|two| two[0].0 == two[1].0 && two[0].1 != two[1].1) {
+        Some(two) => Err(coarse(rows, two[0], two[1], clients)),
+        None => Ok(()),
+    }
+}
+
+#[cold]
+fn overlaps(rows: &[Row], later: usize, earlier: usize, clients: &Clients) -> HistoryError {
+    let client = &clients.names[rows[later].client.0 as usize];
+    HistoryError::new(
+        ErrorKind::Pairing,
+        format!("this operation of client {client} overlaps the one in line {}", rows[earlier].line),
+    )
+    .expected("a client that has one operation in flight at a time")
+    .at(rows[later].position())
+}
+
+#[cold]
+fn coarse(
+    rows: &[Row],
+    (time, client, i): (i64, ClientId, u32),
+    (_, other, j): (i64, ClientId, u32),
+    clients: &Clients,
+) -> HistoryError {
+    let name = |id: ClientId| &clients.names[id.0 as usize];
+    let (earlier, later) = (i.min(j) as usize, i.max(j) as usize);
+    let message = format!(
+        "at {time} both client {} and client {} return from one operation and call the next (here and in line {}), and \
+         nobody can say in which order",
+        name(client),
+        name(other),
+        rows[earlier].line
+    );
+    let expected = "finer times; or operations without a client, between which there is no order but that of time";
+    HistoryError::new(ErrorKind::Pairing, message).expected(expected).at(rows[later].position())
+}
+
+/// Gives numbers to clients that have none, and new ones to those that go on after an operation whose end is unknown.
+fn number(rows: &mut [Row], by_client: &[u32], clients: &mut Clients) -> Result<(), HistoryError> {
+    let mut next = clients.numbers.iter().flatten().max().map_or(Some(0), |max| max.max(&-1).checked_add(1));
+    let mut fresh = |row: &Row| {
+        let number = next.ok_or_else(|| {
+            let message = "no number is left for a client, because another has the greatest there is";
+            HistoryError::new(ErrorKind::Limit, message).expected("smaller numbers").at(row.position())
+        })?;
+        next = number.checked_add(1);
+        Ok::<i64, HistoryError>(number)
+    };
+    let mut last: Option<(ClientId, bool)> = None;
+    let mut now = ClientId::default();
+    for i in by_client {
+        let i = *i as usize;
+        let client = rows[i].client;
+        let goes_on = last.filter(|(other, _)| *other == client);
+        match goes_on {
+            Some((_, false)) => {}
+            Some((_, true)) => {
+                now = ClientId(clients.numbers.len() as u32);
+                clients.numbers.push(Some(fresh(&rows[i])?));
+            }
+            None => {
+                now = client;
+                let number = &mut clients.numbers[client.0 as usize];
+                if number.is_none() {
+                    *number = Some(fresh(&rows[i])?);
+                }
+            }
+        }
+        last = Some((client, rows[i].end != End::Returned));
+        rows[i].client = now;
+    }
+    Ok(())
+}
