@@ -85,24 +85,22 @@ fn asks(d: &Objects) -> Vec<Arg> {
             },
         ));
     }
-    match object {
+    args.extend(match object {
         Object::CasRegister => {
-            args.push(share("cas-fraction", d.cas_fraction, "How many of the others are compare-and-sets, from 0 to 1"))
+            Some(share("cas-fraction", d.cas_fraction, "How many of the others are compare-and-sets, from 0 to 1"))
         }
-        Object::Kv => args.push(share("put-fraction", d.put_fraction, "How many of the others are puts, from 0 to 1")),
-        Object::MultiRegister => args.push(
+        Object::Kv => Some(share("put-fraction", d.put_fraction, "How many of the others are puts, from 0 to 1")),
+        Object::MultiRegister => Some(
             small("ops-per-txn-max", "N", d.ops_per_txn_max, "Most micro-operations of a transaction")
                 .visible_alias("max-txn-length"),
         ),
-        Object::Semaphore => args.push(small("permits", "N", d.permits, "Permits that there are")),
-        Object::ReentrantMutex => {
-            args.push(small("permits", "N", d.permits, "How often its owner can hold it"));
-        }
+        Object::Semaphore => Some(small("permits", "N", d.permits, "Permits that there are")),
+        Object::ReentrantMutex => Some(small("permits", "N", d.permits, "How often its owner can hold it")),
         _ if object.is_sequence() => {
-            args.push(small("capacity", "N", d.capacity, "Elements from which on clients add no more"));
+            Some(small("capacity", "N", d.capacity, "Elements from which on clients add no more"))
         }
-        _ => {}
-    }
+        _ => None,
+    });
     args
 }
 

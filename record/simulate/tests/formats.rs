@@ -151,7 +151,7 @@ fn assert_same_object(read: &Op<'_>, op: &SimOp<'_>, format: Format) {
     let Payload::Object(object) = op.payload else { panic!("{op:?}") };
     assert_eq!(as_strings(read.value.to_datum()), object_datum(object, format), "{format:?}, op {}", op.index);
     assert_eq!((read.f, read.time), (Some(op.f), i64::try_from(op.time_ns).ok()), "{format:?}");
-    let field = |name: &str| read.extra.get(name).map(|value| value.to_datum());
+    let field = |name: &str| read.extra.get(name).map(history_core::Value::to_datum);
     let id = |id: Option<record_simulate::WriteId>| id.map(|id| Datum::Str(id.to_string()));
     assert_eq!(field("write-id"), id(object.write_id));
     assert_eq!(field("prev-write-id"), id(object.prev_write_id));

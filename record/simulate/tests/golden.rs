@@ -270,7 +270,7 @@ fn answers(format: Format) -> String {
         let text = object_text(parameters, format);
         let mut seen = Vec::new();
         for line in text.split_inclusive('\n').skip(40).filter(|line| line.contains(ok)) {
-            let f = line.split("f").nth(1).and_then(|rest| rest.split("value").next());
+            let f = line.split('f').nth(1).and_then(|rest| rest.split("value").next());
             if !seen.contains(&f) {
                 answers.push_str(line);
                 seen.push(f);
@@ -359,13 +359,14 @@ aafb04d7c90f02a3 kv wrong-read
 
 #[test]
 fn checksums_of_objects_are_as_written_down() {
-    let mut found = String::new();
-    for object in Object::ALL {
-        for bug in ObjectBug::of(object) {
+    let rows = Object::ALL.into_iter().flat_map(|object| ObjectBug::of(object).map(move |bug| (object, bug)));
+    let found: Vec<String> = rows
+        .map(|(object, bug)| {
             let parameters = Objects { seed: 42, info_rate: 0.02, bug, ..Objects::of(object) };
             let checksum = checksum(&object_text(&parameters, Format::Edn));
-            found.push_str(&format!("{checksum:016x} {object} {bug}\n"));
-        }
-    }
+            format!("{checksum:016x} {object} {bug}\n")
+        })
+        .collect();
+    let found = found.concat();
     assert!(found == OBJECT_CHECKSUMS, "{found}");
 }

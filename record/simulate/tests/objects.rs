@@ -127,7 +127,7 @@ fn each_bug_bites_for_some_seed() {
 fn a_wrong_read_always_bites_even_if_its_value_was_there_once() {
     for object in [Object::Register, Object::CasRegister] {
         let (mut written, mut others) = (0, 0);
-        for seed in 0..60 {
+        for seed in 0..27 {
             let values = [2, 5, 0][seed as usize % 3];
             let info_rate = [0.0, 0.03, 0.1][seed as usize / 3 % 3];
             let parameters = Objects { values, info_rate, think_ns: 0, ..small(object, ObjectBug::WrongRead, seed) };
@@ -145,7 +145,7 @@ fn a_wrong_read_always_bites_even_if_its_value_was_there_once() {
             });
             *(if was_written { &mut written } else { &mut others }) += 1;
         }
-        assert!(written > 20 && others > 0, "{object}: {written} were there once, {others} never");
+        assert!(written > 9 && others > 0, "{object}: {written} were there once, {others} never");
     }
 }
 

@@ -25,7 +25,7 @@ impl Model for Counter {
             flight.ask = Ask::Read;
             return;
         }
-        let amount = rng.between(1, self.amount_max) as i64;
+        let amount = rng.between(1, self.amount_max).cast_signed();
         self.asked += amount;
         flight.ask = Ask::Add(amount);
     }

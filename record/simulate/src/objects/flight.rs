@@ -154,9 +154,8 @@ impl Flight {
             Ask::Cas { old, new } => ObjectValue::Cas(old, new),
             Ask::Txn => ObjectValue::Mops { mops: &self.mops, shown },
             Ask::Acquire | Ask::Release if shape.owners => ObjectValue::Owner(self.client),
-            Ask::Acquire | Ask::Release => ObjectValue::Nil,
             Ask::Get if shown => ObjectValue::Text(&self.text),
-            Ask::Get => ObjectValue::Nil,
+            Ask::Acquire | Ask::Release | Ask::Get => ObjectValue::Nil,
             Ask::Put(n) | Ask::Append(n) => ObjectValue::Piece(n),
         };
         let writes = matches!(self.ask, Ask::Write(_));

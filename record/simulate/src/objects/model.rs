@@ -95,7 +95,7 @@ impl Values {
     /// Not negative.
     pub(super) fn draw(&mut self, rng: &mut Rng) -> i64 {
         if self.count > 0 {
-            return rng.below(self.count) as i64;
+            return rng.below(self.count).cast_signed();
         }
         self.next += 1;
         self.next - 1

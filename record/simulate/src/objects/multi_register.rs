@@ -6,6 +6,11 @@ use crate::key_distribution::Popularity;
 use crate::registers::RegisterMop;
 use crate::rng::{Chance, Rng};
 
+/// Where the state has a key's value. Keys are places, and not negative.
+fn place(key: i64) -> usize {
+    key.unsigned_abs() as usize
+}
+
 /// Registers that hold nil at first.
 pub(super) struct MultiRegister {
     pub(super) values: Values,
@@ -26,7 +31,7 @@ impl Model for MultiRegister {
     fn draw(&mut self, _: &Vec<Option<i64>>, flight: &mut Flight, want: Want, rng: &mut Rng) {
         flight.ask = Ask::Txn;
         for _ in 0..rng.between(1, self.ops_per_txn_max.into()) {
-            let key = self.popularity.draw(rng) as i64;
+            let key = i64::from(self.popularity.draw(rng) as u32);
             flight.mops.push(if want == Want::Read || rng.happens(self.reads) {
                 RegisterMop::Read { key, value: None }
             } else {
@@ -38,8 +43,8 @@ impl Model for MultiRegister {
     fn apply(&mut self, state: &mut Vec<Option<i64>>, flight: &mut Flight) -> Outcome {
         for mop in &mut flight.mops {
             match mop {
-                RegisterMop::Read { key, value } => *value = state[*key as usize],
-                RegisterMop::Write { key, value } => state[*key as usize] = Some(*value),
+                RegisterMop::Read { key, value } => *value = state[place(*key)],
+                RegisterMop::Write { key, value } => state[place(*key)] = Some(*value),
             }
         }
         Outcome::Done

@@ -50,6 +50,7 @@ pub struct Objects {
     pub key_distribution: KeyDistribution,
     /// How many different values are written; 0 if each is new. Of a counter, the largest amount to add, at least 1. Up
     /// to 1,000,000. By default 5 for registers and counters, 64 for sets, 100 for versioned registers, and 0 for others.
+    /// A set of which each element is new grows with the history, and so does each read of it.
     pub values: u32,
     /// How many of the operations are reads, gets, dequeues or pops, or of transactions the micro-operations, from 0 to 1.
     /// 0.5 by default.

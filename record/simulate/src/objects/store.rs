@@ -195,7 +195,7 @@ impl<M: Model> Store<M> {
             }
             ObjectBug::ReorderedElement if changes(flight) => model.disorder(&mut entry.state),
             ObjectBug::WrongSum if flight.is_read() => {
-                let off = rng.between(1, OFF_MAX) as i64;
+                let off = rng.between(1, OFF_MAX).cast_signed();
                 let off = if rng.happens(Chance::HALF) { off } else { -off };
                 flight.seen = flight.seen.map(|sum| sum + off);
             }

@@ -9,7 +9,7 @@ use crate::rng::Rng;
 use std::collections::BTreeMap;
 
 /// Values of which a register's history is kept. Larger ones overwrite, but are never chosen.
-const TRACKED_MAX: usize = 256;
+const TRACKED_MAX: u32 = 256;
 
 /// Of the writes that are done and over, those that began last: of two different values, so that one of them is not a
 /// given value.
@@ -56,7 +56,7 @@ pub(super) struct Tracker {
 
 impl Tracker {
     pub(super) fn new(values: u32) -> Tracker {
-        let written = (0..i64::from(values).min(TRACKED_MAX as i64)).map(|value| (value, Written::default())).collect();
+        let written = (0..i64::from(values.min(TRACKED_MAX))).map(|value| (value, Written::default())).collect();
         Tracker { count: values.into(), written, overwriters: Overwriters::default() }
     }
 
@@ -68,7 +68,7 @@ impl Tracker {
     /// A write is invoked.
     pub(super) fn open(&mut self, value: i64) {
         if self.count == 0 {
-            if self.written.len() == TRACKED_MAX {
+            if self.written.len() == TRACKED_MAX as usize {
                 // Each value is written once, so one that is forgotten stays forgotten.
                 self.written.pop_first();
             }
@@ -202,7 +202,7 @@ mod tests {
         for _ in 0..2000 {
             let (mut overwriters, mut all) = (Overwriters::default(), Vec::new());
             for _ in 0..rng.below(8) {
-                let (invoked, value) = (1 + rng.below(100), rng.below(3) as i64);
+                let (invoked, value) = (1 + rng.below(100), rng.below(3).cast_signed());
                 overwriters.add(invoked, value);
                 all.push((invoked, value));
             }

@@ -140,6 +140,11 @@ fn id(id: u128) -> [i64; 2] {
     [(id >> 64) as i64, id as i64]
 }
 
+/// Where a multi-register has the value of a key.
+fn place(key: i64) -> usize {
+    usize::try_from(key).unwrap()
+}
+
 /// The states after an operation with this result; none if it cannot have it.
 pub fn step(object: Object, state: &State, did: &Did, result: Option<&Said>) -> Vec<State> {
     let only = |holds: bool, state: State| if holds { vec![state] } else { vec![] };
@@ -181,10 +186,10 @@ pub fn step(object: Object, state: &State, did: &Did, result: Option<&Said>) -> 
                 match (*mop, *asked) {
                     (RegisterMop::Write { key, value }, asked) => {
                         assert_eq!(asked, RegisterMop::Write { key, value });
-                        state[key as usize] = value;
+                        state[place(key)] = value;
                     }
                     (RegisterMop::Read { key, value }, _) => {
-                        if result.is_some() && state[key as usize] != value.unwrap_or(NIL) {
+                        if result.is_some() && state[place(key)] != value.unwrap_or(NIL) {
                             return vec![];
                         }
                     }
@@ -268,11 +273,9 @@ fn is_linearizable_alone(object: Object, ops: &[&Did]) -> bool {
             }
         }
         open.remove(&at);
-        worlds = worlds.into_iter().filter(|(_, done)| done.contains(&at)).collect();
-        worlds = worlds
-            .into_iter()
-            .map(|(state, done)| (state, done.into_iter().filter(|op| *op != at).collect()))
-            .collect();
+        worlds.retain(|(_, done)| done.contains(&at));
+        let without = |done: BTreeSet<usize>| done.into_iter().filter(|op| *op != at).collect();
+        worlds = worlds.into_iter().map(|(state, done)| (state, without(done))).collect();
         if worlds.is_empty() {
             return false;
         }
