@@ -4,7 +4,8 @@ use crate::explain::find_evidence;
 use crate::history::{self, Columns, Operation};
 use crate::ids::ClassId;
 use crate::search::transitions::Transitions;
-use crate::search::{Decision, Limits, Question, visible};
+use crate::search::visible::Visibility;
+use crate::search::{Decision, Limits, Question};
 use crate::{Conflict, Model, Reason, parallel};
 use history_core::{Budget, Verdict};
 
@@ -155,7 +156,7 @@ pub(crate) fn judge<M: Model>(model: &M, columns: &Columns<M::Op>, settings: Set
         |(transitions, limits), at| {
             let mut part = parts.get(at);
             if !part.crashed.is_empty() {
-                part.crashed_until = visible::until(&part, model, &columns.classes);
+                part.visibility = Visibility::new(&part, model, &columns.classes);
             }
             let mut question = Question {
                 part: &part,

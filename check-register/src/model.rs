@@ -82,6 +82,13 @@ pub trait Model: Sync {
         true
     }
 
+    /// Whether an operation's effect by number may still be seen after another operation has changed the state. A crashed
+    /// operation whose effect does not last is tried only where an operation in flight may see it.
+    fn effect_lasts(&self, op: &Self::Op) -> bool {
+        let _ = op;
+        true
+    }
+
     /// Whether `op` may see that `other` happened, which has no effect by number: as for [`Model::effect`], if none of those
     /// behind it in a linearization may see it, the model must admit them without it as well.
     fn may_see(&self, op: &Self::Op, other: &Self::Op) -> bool {

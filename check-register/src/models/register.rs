@@ -74,6 +74,10 @@ impl<const CAS: bool> Model for Register<CAS> {
         }
     }
 
+    fn effect_lasts(&self, _: &RegisterOp) -> bool {
+        false
+    }
+
     fn sees(&self, op: &RegisterOp, effects: &mut Vec<u64>) -> bool {
         if let RegisterOp::Read(value) | RegisterOp::Cas(value, _) = *op {
             effects.push(value.cast_unsigned());

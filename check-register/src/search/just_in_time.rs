@@ -36,6 +36,8 @@ pub(crate) struct JustInTime<'p, const W: usize> {
     uses: Uses,
     /// Whether uses of crashed operations are counted.
     exact: bool,
+    /// Scratch space.
+    useful: Vec<u32>,
     /// Crashed classes that no longer stand in any `uses`.
     ended: usize,
     /// How far a return has come.
@@ -67,6 +69,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
             paths: Paths::new(),
             uses: Uses::new(),
             exact,
+            useful: Vec::new(),
             ended: 0,
             inside: None,
             work: 0,
@@ -141,7 +144,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
                 }
                 inside.placed += 1;
             }
-            if self.open.crashed().is_empty() || inside.crashed == self.seen.configs.len() {
+            if !self.open.any_crashed() || inside.crashed == self.seen.configs.len() {
                 break;
             }
             // One use more than in the round before, so the fewest uses are found first.
@@ -168,12 +171,13 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         self.seen.configs.retain(|config| config.mask.has(slot));
         self.seen.configs.iter_mut().for_each(|config| config.mask.clear(slot));
         self.seen.forget_order();
-        if self.exact || self.part.crashed.is_empty() || self.seen.configs.len() < 2 {
+        if self.part.crashed.is_empty() || self.seen.configs.len() < 2 {
             return;
         }
         // Those with the fewest uses first: they cover others that were found sooner.
         let mut all = std::mem::take(&mut self.seen.configs);
-        all.sort_by_key(|config| config.uses.number());
+        let uses = &self.uses;
+        all.sort_by_key(|config| if self.exact { uses.total(config.uses) } else { config.uses.number() });
         for config in all {
             insert(&mut self.seen, &self.uses, self.exact, config);
         }
@@ -200,18 +204,24 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         if !self.exact && config.uses.number() >= self.open.called_in_all() {
             return;
         }
-        for at in 0..self.open.crashed().len() {
-            let class = self.open.crashed()[at];
+        let mut useful = std::mem::take(&mut self.useful);
+        self.open.useful(transitions, config, &mut useful);
+        for class in &useful {
+            let next = transitions.next(config.state, self.part.crashed[*class as usize]);
+            self.work += 1;
+            if next == Next::Nowhere || next == Next::One(config.state) {
+                continue;
+            }
             let uses = if !self.exact {
                 config.uses.one_more()
-            } else if self.uses.count(config.uses, class) < self.open.called(class) {
-                self.uses.add(config.uses, class)
+            } else if self.uses.count(config.uses, *class) < self.open.called(*class) {
+                self.uses.add(config.uses, *class)
             } else {
                 continue;
             };
-            let next = transitions.next(config.state, self.part.crashed[class as usize]);
-            self.reach(transitions, &Config { uses, ..*config }, next, Placed::Crashed(class), config);
+            self.reach(transitions, &Config { uses, ..*config }, next, Placed::Crashed(*class), config);
         }
+        self.useful = useful;
     }
 
     /// Adds what a step leads to, from `from`: `to` with the step's states.

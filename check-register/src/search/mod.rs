@@ -166,11 +166,21 @@ impl<'q, 'm> Question<'q, 'm> {
 
     fn decide_with<const W: usize>(&mut self) -> Decision {
         /// Steps an event in the first turn: most histories need fewer.
-        const TURN: u64 = 64;
+        const TURN: u64 = 12;
         let mut until = TURN * (self.part.events.len() as u64 + 1_000);
         let mut engines = Engines::<'q, 'm, W>::new(self);
         loop {
             if let Some(decision) = engines.turn(self, until) {
+                    eprintln!(
+                        "DBG until {until} crashes {} classes {} slots {} events {} jit {:?} wg {:?}",
+                        self.part.crashes(),
+                        self.part.crashed.len(),
+                        self.part.slots,
+                        self.part.events.len(),
+                        engines.just_in_time.as_ref().map(|e| (e.work, e.at, e.is_exact())),
+                        engines.wing_gong.as_ref().map(|e| e.0.work)
+                    );
+                }
                 return decision;
             }
             if self.engine == Engine::Portfolio
@@ -198,9 +208,9 @@ impl<'q, 'm, const W: usize> Engines<'q, 'm, W> {
     fn new(question: &mut Question<'q, 'm>) -> Engines<'q, 'm, W> {
         let full = (question.engine == Engine::WingGong, question.engine == Engine::JustInTime);
         let mut engines = Engines { just_in_time: None, wing_gong: None, full, try_distinct: true };
-        // Where hardly any two crashed operations are equal there is nothing to gain by not telling them apart.
-        let crashes = question.part.crashes();
-        let relaxed = crashes > 8 && crashes > 4 * question.part.crashed.len();
+        // Where effects do not last there are few states, and it is the uses that make configurations many.
+        let lasts = &question.part.visibility.lasts;
+        let relaxed = lasts.len() > 1 && !lasts.contains(&true);
         engines.start_just_in_time(question, !relaxed);
         engines
     }

@@ -2,7 +2,9 @@
 
 use super::mask::Mask;
 use super::part::{Event, NEVER, Part};
+use super::seen::Config;
 use super::transitions::{Next, Transitions};
+use super::visible::Visibility;
 use crate::ids::{ClassId, StateId};
 
 /// What is in flight between two events of a part. It can be moved along the events in both directions.
@@ -21,6 +23,8 @@ pub(crate) struct Open<'p, const W: usize> {
     crashed: Vec<u32>,
     /// The sum of these.
     called: u32,
+    /// By crashed class whose effect does not last: the operations in flight that may see it.
+    seen_by: Vec<Mask<W>>,
     /// Crashed classes of which some were called and which still matter, in order.
     live: Vec<u32>,
     /// Crashed classes in the order in which they cease to matter.
@@ -54,10 +58,11 @@ impl<'p, const W: usize> Open<'p, W> {
             reads: Vec::new(),
             crashed: vec![0; part.crashed.len()],
             called: 0,
+            seen_by: vec![Mask::EMPTY; part.crashed.len()],
             live: Vec::new(),
             ends: {
                 let mut ends: Vec<u32> = (0..part.crashed.len() as u32).collect();
-                ends.sort_by_key(|class| part.crashed_until[*class as usize]);
+                ends.sort_by_key(|class| part.visibility.until[*class as usize]);
                 ends
             },
             ended: 0,
@@ -67,7 +72,7 @@ impl<'p, const W: usize> Open<'p, W> {
 
     /// When a crashed class ceases to matter.
     fn until(&self, class: u32) -> u32 {
-        self.part.crashed_until[class as usize]
+        self.part.visibility.until[class as usize]
     }
 
     fn revive(&mut self, class: u32) {
@@ -153,6 +158,9 @@ impl<'p, const W: usize> Open<'p, W> {
         }
         list.insert(at, slot);
         self.slots[slot as usize] = entry;
+        for class in self.part.visibility.seen(entry.class) {
+            self.seen_by[*class as usize].set(slot);
+        }
         is_read.then_some(slot)
     }
 
@@ -167,6 +175,9 @@ impl<'p, const W: usize> Open<'p, W> {
             for other in list {
                 self.slots[*other as usize].before.clear(slot);
             }
+        }
+        for class in self.part.visibility.seen(self.part.ops[op].class) {
+            self.seen_by[*class as usize].clear(slot);
         }
     }
 
@@ -188,10 +199,38 @@ impl<'p, const W: usize> Open<'p, W> {
         &self.slots[slot as usize]
     }
 
-    /// Crashed classes that were called and still matter, in order.
+    /// Whether any crashed class was called and still matters.
     #[inline]
-    pub(crate) fn crashed(&self) -> &[u32] {
-        &self.live
+    pub(crate) fn any_crashed(&self) -> bool {
+        !self.live.is_empty()
+    }
+
+    /// The crashed classes that may be of use to a configuration, in order.
+    ///
+    /// An effect that does not last is of use to those that see it before the state changes again: some operation in flight
+    /// that was not placed and that the state does not admit as it is, or another crashed one that is of use itself. Whatever
+    /// else it is tried for could do without it.
+    pub(crate) fn useful(&self, transitions: &mut Transitions<'_>, config: &Config<W>, into: &mut Vec<u32>) {
+        into.clear();
+        let Visibility { lasts, chain, .. } = &self.part.visibility;
+        let mut content = config.mask;
+        for slot in &self.writes {
+            if !content.has(*slot) && self.admits(transitions, config.state, *slot) {
+                content.set(*slot);
+            }
+        }
+        let wanted = |class: &u32| lasts[*class as usize] || !content.has_all(self.seen_by[*class as usize]);
+        into.extend(self.live.iter().copied().filter(wanted));
+        let mut next = 0;
+        while next < into.len() && into.len() < self.live.len() {
+            for other in &chain[into[next] as usize] {
+                if !into.contains(other) && self.live.binary_search(other).is_ok() {
+                    into.push(*other);
+                }
+            }
+            next += 1;
+        }
+        into.sort_unstable();
     }
 
     /// How many of a crashed class were called.

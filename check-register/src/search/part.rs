@@ -1,5 +1,6 @@
 //! What the engines search: the calls and returns of one part of an object, in order.
 
+use super::visible::Visibility;
 use crate::ids::{ClassId, OpId};
 use rustc_hash::FxHashMap;
 
@@ -62,8 +63,8 @@ pub(crate) struct Part {
     pub(crate) slots: u32,
     /// The classes of operations that never returned. Those of one class cannot be told apart.
     pub(crate) crashed: Vec<ClassId>,
-    /// Of each of these, the event from which on it does not matter whether more of them happen.
-    pub(crate) crashed_until: Vec<u32>,
+    /// Who may see these.
+    pub(crate) visibility: Visibility,
 }
 
 impl Part {
@@ -97,7 +98,6 @@ impl Part {
             part.ids.push(event.id);
             part.events.push(Event::call(op));
         }
-        part.crashed_until = vec![NEVER; part.crashed.len()];
         part
     }
 

@@ -27,6 +27,8 @@ impl UsesId {
 pub(crate) struct Uses {
     /// Crashed class and count, by class; counts are positive.
     all: Vec<Box<[(u32, u32)]>>,
+    /// The sum of the counts of each.
+    totals: Vec<u32>,
     ids: HashTable<u32>,
 }
 
@@ -41,16 +43,17 @@ impl Uses {
     pub(crate) const NONE: UsesId = UsesId(0);
 
     pub(crate) fn new() -> Uses {
-        let mut uses = Uses { all: Vec::new(), ids: HashTable::new() };
+        let mut uses = Uses { all: Vec::new(), totals: Vec::new(), ids: HashTable::new() };
         uses.intern(Box::new([]));
         uses
     }
 
     fn intern(&mut self, uses: Box<[(u32, u32)]>) -> UsesId {
-        let Uses { all, ids } = self;
+        let Uses { all, ids, .. } = self;
         let found = ids.entry(hash(&uses), |id| all[*id as usize] == uses, |id| hash(&all[*id as usize]));
         let id = *found.or_insert(all.len() as u32).get();
         if id as usize == all.len() {
+            self.totals.push(uses.iter().map(|(_, count)| count).sum());
             all.push(uses);
         }
         UsesId(id)
@@ -82,9 +85,17 @@ impl Uses {
         self.intern(left)
     }
 
+    /// How many crashed operations were used.
+    #[inline]
+    pub(crate) fn total(&self, uses: UsesId) -> u32 {
+        self.totals[uses.0 as usize]
+    }
+
     /// Whether one uses no class more often than the other. Such a configuration can do whatever the other can.
     pub(crate) fn at_most(&self, one: UsesId, other: UsesId) -> bool {
-        one == other || self.all[one.0 as usize].iter().all(|(class, count)| *count <= self.count(other, *class))
+        one == other
+            || self.total(one) <= self.total(other)
+                && self.all[one.0 as usize].iter().all(|(class, count)| *count <= self.count(other, *class))
     }
 
     /// Bytes held, about.

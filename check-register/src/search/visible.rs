@@ -1,9 +1,66 @@
-//! Until when it matters whether a crashed operation happened: until the last one that may see it returns.
+//! Who may see whether a crashed operation happened, and until when: until the last that may see it returns.
 
 use super::part::Part;
 use crate::Model;
 use crate::ids::ClassId;
 use rustc_hash::FxHashMap;
+
+/// What is known of crashed classes, which are given by their positions in [`Part::crashed`].
+#[derive(Debug, Default)]
+pub(crate) struct Visibility {
+    /// Of each, the event from which on nobody can see whether more of them happen.
+    pub(crate) until: Vec<u32>,
+    /// Of each, whether its effect lasts when the state changes again.
+    pub(crate) lasts: Vec<bool>,
+    /// Of each, the others whose effects it may see, of those that do not last.
+    pub(crate) chain: Vec<Vec<u32>>,
+    /// Of a class of operations, the crashed ones whose effects it may see, of those that do not last.
+    seen: FxHashMap<ClassId, Vec<u32>>,
+}
+
+impl Visibility {
+    /// O(n), plus the square of the crashed classes in the worst case.
+    pub(crate) fn new<M: Model>(part: &Part, model: &M, classes: &[M::Op]) -> Visibility {
+        let op = |class: &ClassId| &classes[class.at()];
+        let lasts: Vec<bool> = part
+            .crashed
+            .iter()
+            .map(|class| model.effect(op(class)).is_none() || model.effect_lasts(op(class)))
+            .collect();
+        let fleeting: Vec<u32> = (0..lasts.len() as u32).filter(|at| !lasts[*at as usize]).collect();
+        let mut by_effect: FxHashMap<u64, Vec<u32>> = FxHashMap::default();
+        for at in &fleeting {
+            if let Some(effect) = model.effect(op(&part.crashed[*at as usize])) {
+                by_effect.entry(effect).or_default().push(*at);
+            }
+        }
+        let mut effects = Vec::new();
+        let mut seen_by = |class: ClassId| {
+            effects.clear();
+            if model.sees(op(&class), &mut effects) {
+                return fleeting.clone();
+            }
+            let mut seen: Vec<u32> =
+                effects.iter().filter_map(|effect| by_effect.get(effect)).flatten().copied().collect();
+            seen.sort_unstable();
+            seen.dedup();
+            seen
+        };
+        let mut seen: FxHashMap<ClassId, Vec<u32>> = FxHashMap::default();
+        if !fleeting.is_empty() {
+            for op in part.ops.iter().filter(|op| !op.is_crashed()) {
+                seen.entry(op.class).or_insert_with(|| seen_by(op.class));
+            }
+        }
+        let chain = part.crashed.iter().map(|class| seen_by(*class)).collect();
+        Visibility { until: until(part, model, classes), lasts, chain, seen }
+    }
+
+    /// The crashed classes whose effects operations of a class may see, of those that do not last.
+    pub(crate) fn seen(&self, class: ClassId) -> &[u32] {
+        self.seen.get(&class).map_or(&[], Vec::as_slice)
+    }
+}
 
 /// Pairs of operations that are compared, at the most.
 const PAIRS_MAX: usize = 1 << 22;
@@ -38,9 +95,8 @@ impl<M: Model> Sight<'_, M> {
     }
 }
 
-/// For each crashed class of a part, the event from which on nobody can see whether it happened. O(n), plus the square of the
-/// crashed classes in the worst case.
-pub(crate) fn until<M: Model>(part: &Part, model: &M, classes: &[M::Op]) -> Vec<u32> {
+/// For each crashed class of a part, the event from which on nobody can see whether it happened.
+fn until<M: Model>(part: &Part, model: &M, classes: &[M::Op]) -> Vec<u32> {
     let end = part.events.len() as u32;
     let mut last: FxHashMap<ClassId, u32> = FxHashMap::default();
     let mut seers: Vec<ClassId> = Vec::new();

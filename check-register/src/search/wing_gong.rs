@@ -35,8 +35,9 @@ pub(crate) struct WingGong<'p, const W: usize> {
     /// How a linearization of everything ends.
     found: Option<Config<W>>,
     scratch: Vec<Config<W>>,
+    useful: Vec<u32>,
     /// Steps of the model looked at so far.
-    work: u64,
+    pub(crate) work: u64,
 }
 
 /// A configuration and the return at which it stood.
@@ -70,6 +71,7 @@ impl<'p, const W: usize> WingGong<'p, W> {
             furthest: 0,
             found: None,
             scratch: Vec::new(),
+            useful: Vec::new(),
             work: 0,
         }
     }
@@ -153,17 +155,26 @@ impl<'p, const W: usize> WingGong<'p, W> {
             let next = transitions.next(from.state, op.class);
             self.reach(transitions, to, next, Placed::Op(op.op), from);
         }
-        for at in 0..self.open.crashed().len() {
-            let class = self.open.crashed()[at];
-            if self.uses.count(from.uses, class) < self.open.called(class) {
-                let to = Config { uses: self.uses.add(from.uses, class), ..*from };
-                let next = transitions.next(from.state, self.part.crashed[class as usize]);
-                self.reach(transitions, to, next, Placed::Crashed(class), from);
-            }
+        if self.open.any_crashed() {
+            self.use_crashed(transitions, from);
         }
         while let Some(config) = self.scratch.pop() {
             self.stack.push((self.at as u32, config));
         }
+    }
+
+    /// Puts what may come next by a crashed operation onto the stack.
+    fn use_crashed(&mut self, transitions: &mut Transitions<'_>, from: &Config<W>) {
+        let mut useful = std::mem::take(&mut self.useful);
+        self.open.useful(transitions, from, &mut useful);
+        for class in &useful {
+            let next = transitions.next(from.state, self.part.crashed[*class as usize]);
+            if next != Next::Nowhere && self.uses.count(from.uses, *class) < self.open.called(*class) {
+                let to = Config { uses: self.uses.add(from.uses, *class), ..*from };
+                self.reach(transitions, to, next, Placed::Crashed(*class), from);
+            }
+        }
+        self.useful = useful;
     }
 
     fn reach(
