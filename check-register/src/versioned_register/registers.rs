@@ -1,0 +1,580 @@
+//! Registers: the chain of accepted versions of each, which every observed version must lead back to.
+
+use super::explain::{ReadOp, Teller};
+use super::findings::{Findings, Kind};
+use super::packed::{Interner, Packed};
+use super::replay::ByTime;
+use super::versions::{At, ClientId, KeyId, NO_READ, State, VersionId, Versions, flag};
+use history_core::HistoryError;
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+
+/// Failed writes that are remembered, so that one that is observed later can be told from a version nobody wrote.
+const FAILURES_KEPT_MAX: usize = 16_384;
+/// Crashed writes below this are not worth a sweep.
+const SWEPT_MIN: usize = 64;
+
+/// What is known of the registers before the history begins, and what may be forgotten.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Settings {
+    pub(crate) initial_id: Option<Packed>,
+    pub(crate) initial_value: Option<Packed>,
+    /// Versions of each chain that are kept, from the head back.
+    pub(crate) window: Option<u32>,
+    pub(crate) witnesses_max: usize,
+}
+
+/// Why nothing more is said of one register.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Doubt {
+    /// Two writes that may both have happened propose one id.
+    Twice { id: Packed, first: u64, second: u64 },
+    /// A read that began before the window showed a version that is not in it.
+    Forgotten { id: Packed, index: u64 },
+}
+
+/// One register.
+#[derive(Debug)]
+pub(crate) struct Register {
+    pub(crate) key: Packed,
+    /// The newest version of the chain; none before anything was observed, if the initial version was not given.
+    pub(crate) head: VersionId,
+    pub(crate) head_place: u32,
+    /// The oldest version of the chain that is kept.
+    oldest: VersionId,
+    oldest_place: u32,
+    /// The initial version, unless it was given.
+    inferred: VersionId,
+    pub(crate) doubt: Option<Doubt>,
+    /// Nothing more is judged.
+    pub(crate) stopped: bool,
+    /// One bit for each [`Kind`] that has a witness.
+    pub(crate) told: u16,
+}
+
+/// A completion that shows a version.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    pub(crate) at: At,
+    pub(crate) client: ClientId,
+    pub(crate) is_read: bool,
+}
+
+/// An ok read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Read {
+    pub(crate) id: Packed,
+    pub(crate) value: Packed,
+    /// Absent where nobody knows when it began.
+    pub(crate) invoked: Option<At>,
+    /// The place of the head at that time; 0 where that is unknown.
+    pub(crate) head_at: u32,
+}
+
+/// A write as it was asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Proposal {
+    pub(crate) id: Packed,
+    pub(crate) prev: Packed,
+    pub(crate) value: Packed,
+    pub(crate) at: At,
+    pub(crate) client: ClientId,
+    /// `flag::OPEN`, `flag::NAMELESS`, or neither.
+    pub(crate) flags: u8,
+}
+
+/// Where a walk along the replaced versions ended.
+#[derive(Clone, Copy)]
+enum End {
+    Chain(VersionId),
+    /// A version that nobody has proposed by now, and its row if it has one.
+    Root(Packed, Option<VersionId>),
+    Cycle(VersionId),
+    Condemned,
+}
+
+/// All registers of a history.
+#[derive(Debug)]
+pub(crate) struct Registers {
+    pub(crate) settings: Settings,
+    pub(crate) interner: Interner,
+    pub(crate) versions: Versions,
+    pub(crate) registers: Vec<Register>,
+    keys: FxHashMap<Packed, KeyId>,
+    pub(crate) clients: Vec<i64>,
+    pub(crate) findings: Findings,
+    /// Versions that were read although nobody had proposed them.
+    pub(crate) garbage: Vec<VersionId>,
+    /// First completions and last reads by time, once the order of the ops is not that of the times.
+    pub(crate) by_time: Option<ByTime>,
+    /// All may be needed again.
+    pub(crate) keeps_all: bool,
+    /// Whether something was forgotten because of the window.
+    pub(crate) has_forgotten: bool,
+    failures: VecDeque<(VersionId, u64)>,
+    crashed: Vec<(VersionId, u64)>,
+    /// How many of them there were after the last sweep.
+    crashed_after_sweep: usize,
+    path: Vec<VersionId>,
+}
+
+impl Registers {
+    pub(crate) fn new(settings: Settings, interner: Interner) -> Registers {
+        Registers {
+            settings,
+            interner,
+            versions: Versions::default(),
+            registers: Vec::new(),
+            keys: FxHashMap::default(),
+            clients: Vec::new(),
+            findings: Findings::new(settings.witnesses_max),
+            garbage: Vec::new(),
+            by_time: None,
+            keeps_all: false,
+            has_forgotten: false,
+            failures: VecDeque::new(),
+            crashed: Vec::new(),
+            crashed_after_sweep: 0,
+            path: Vec::new(),
+        }
+    }
+
+    /// The register of a key.
+    #[inline]
+    pub(crate) fn key(&mut self, key: Packed) -> Result<KeyId, HistoryError> {
+        if let (Packed::NIL, [first, ..]) = (key, &self.registers[..])
+            && first.key == Packed::NIL
+        {
+            return Ok(KeyId(0));
+        }
+        match self.keys.get(&key) {
+            Some(id) => Ok(*id),
+            None => self.add_key(key),
+        }
+    }
+
+    #[cold]
+    fn add_key(&mut self, key: Packed) -> Result<KeyId, HistoryError> {
+        // A history holds fewer than 2^32 ops.
+        let id = KeyId(self.registers.len() as u32);
+        self.keys.insert(key, id);
+        self.registers.push(Register {
+            key,
+            head: VersionId::NONE,
+            head_place: 0,
+            oldest: VersionId::NONE,
+            oldest_place: 0,
+            inferred: VersionId::NONE,
+            doubt: None,
+            stopped: false,
+            told: 0,
+        });
+        if let Some(initial) = self.settings.initial_id {
+            let version = self.insert(id, initial)?;
+            if let Some(value) = self.settings.initial_value {
+                self.versions[version].value = value;
+                self.versions[version].flags |= flag::VALUED;
+            }
+            self.begin(id, version);
+        }
+        Ok(id)
+    }
+
+    pub(crate) fn register(&self, key: KeyId) -> &Register {
+        &self.registers[key.0 as usize]
+    }
+
+    pub(crate) fn register_mut(&mut self, key: KeyId) -> &mut Register {
+        &mut self.registers[key.0 as usize]
+    }
+
+    fn insert(&mut self, key: KeyId, id: Packed) -> Result<VersionId, HistoryError> {
+        let version = self.versions.insert(key, id)?;
+        if let Some(by_time) = &mut self.by_time {
+            by_time.reset(version, &self.versions);
+        }
+        Ok(version)
+    }
+
+    /// Forgets everything about the order of ops, to go through them in another.
+    pub(crate) fn rewind(&mut self) {
+        self.findings.clear_ordered();
+        self.garbage.clear();
+        let versions: Vec<VersionId> = self.versions.ids().collect();
+        for version in versions {
+            let row = &mut self.versions[version];
+            (row.state, row.next, row.place) = (State::Idle, VersionId::NONE, 0);
+        }
+        for at in 0..self.registers.len() {
+            let register = &mut self.registers[at];
+            register.head = VersionId::NONE;
+            register.head_place = 0;
+            register.inferred = VersionId::NONE;
+            register.told &= Kind::LASTING;
+            let key = KeyId(at as u32);
+            let initial = self.settings.initial_id.and_then(|id| self.versions.find(key, id));
+            if let Some(initial) = initial {
+                self.begin(key, initial);
+            }
+        }
+    }
+
+    /// Makes a version the first of a chain.
+    fn begin(&mut self, key: KeyId, version: VersionId) {
+        self.versions[version].state = State::Accepted;
+        let register = self.register_mut(key);
+        (register.head, register.oldest) = (version, version);
+    }
+
+    /// Takes note of a write. None if nothing is said of this register any more.
+    pub(crate) fn propose(&mut self, key: KeyId, write: &Proposal) -> Result<Option<VersionId>, HistoryError> {
+        if self.register(key).stopped {
+            return Ok(None);
+        }
+        let version = match self.versions.find(key, write.id) {
+            None => self.insert(key, write.id)?,
+            Some(version) => {
+                let row = &mut self.versions[version];
+                let again = row.has(flag::FAILED) && row.state == State::Idle && !row.has(flag::OPEN);
+                if again {
+                    // The attempt before this one did not happen.
+                    row.flags = 0;
+                } else if row.has(flag::PROPOSED) || self.settings.initial_id == Some(write.id) {
+                    let (id, first, second) = (write.id, row.written.index, write.at.index);
+                    let register = self.register_mut(key);
+                    register.stopped = true;
+                    register.doubt.get_or_insert(Doubt::Twice { id, first, second });
+                    return Ok(None);
+                }
+                version
+            }
+        };
+        let row = &mut self.versions[version];
+        let read_as = (row.has(flag::VALUED) && row.value != write.value).then_some(row.value);
+        row.prev = write.prev;
+        row.value = write.value;
+        row.written = write.at;
+        row.writer = write.client;
+        row.flags |= flag::PROPOSED | flag::VALUED | write.flags;
+        if let Some(value) = read_as {
+            let read = ReadOp::first_of(&self.versions[version], value);
+            self.tell(key, Kind::WrongValue, |teller| teller.wrong_value(version, None, &read));
+        }
+        self.proposed(version);
+        Ok(Some(version))
+    }
+
+    /// What follows from a write's invocation.
+    pub(crate) fn proposed(&mut self, version: VersionId) {
+        let row = &self.versions[version];
+        let key = row.key;
+        if matches!(row.state, State::Accepted | State::Old) && self.register(key).inferred == version {
+            self.tell(key, Kind::FutureRead, |teller| teller.future_read(version));
+        }
+    }
+
+    /// Takes note of a read.
+    pub(crate) fn read(&mut self, key: KeyId, read: &Read, seen: Seen) -> Result<(), HistoryError> {
+        let register = self.register(key);
+        if register.stopped {
+            return Ok(());
+        }
+        let op = ReadOp { seen, invoked: read.invoked, id: read.id, value: read.value };
+        let version = match self.versions.find(key, read.id) {
+            Some(version) => version,
+            None if register.oldest_place == 0 => self.insert(key, read.id)?,
+            // If it was ever in the chain, something newer was known when the read began.
+            None if read.head_at >= register.oldest_place => {
+                self.tell(key, Kind::UnknownVersion, |teller| teller.unknown_read(&op));
+                return Ok(());
+            }
+            None => {
+                let doubt = Doubt::Forgotten { id: read.id, index: seen.at.index };
+                self.register_mut(key).doubt.get_or_insert(doubt);
+                return Ok(());
+            }
+        };
+        self.compare(version, &op);
+        self.observe(version, seen)?;
+        let row = &mut self.versions[version];
+        if let Some(invoked) = read.invoked {
+            if row.last_read_index == NO_READ || row.last_read.index < invoked.index {
+                (row.last_read, row.last_read_index, row.reader) = (invoked, seen.at.index, seen.client);
+            }
+            if let Some(by_time) = &mut self.by_time {
+                by_time.read(version, invoked, seen);
+            }
+        }
+        if matches!(row.state, State::Accepted | State::Old) && row.place < read.head_at {
+            self.tell(key, Kind::StaleRead, |teller| teller.stale_read(version, &op));
+        }
+        Ok(())
+    }
+
+    /// Compares what a read saw with what the version holds.
+    fn compare(&mut self, version: VersionId, op: &ReadOp) {
+        let row = &mut self.versions[version];
+        let key = row.key;
+        if !row.has(flag::VALUED) {
+            row.value = op.value;
+            row.flags |= flag::VALUED;
+            self.compare_initial(key, version);
+        } else if row.value != op.value {
+            let row = &self.versions[version];
+            // What was not written was read, or given.
+            let before = (!row.has(flag::PROPOSED)).then(|| ReadOp::first_of(row, row.value));
+            self.tell(key, Kind::WrongValue, |teller| teller.wrong_value(version, before.as_ref(), op));
+        }
+    }
+
+    /// Compares what the initial version holds with what the user said.
+    fn compare_initial(&mut self, key: KeyId, version: VersionId) {
+        let row = &self.versions[version];
+        if self.register(key).inferred == version
+            && row.has(flag::VALUED)
+            && self.settings.initial_value.is_some_and(|value| value != row.value)
+        {
+            self.tell(key, Kind::WrongInitialValue, |teller| teller.wrong_initial_value(version));
+        }
+    }
+
+    /// A write completed `ok`.
+    pub(crate) fn acknowledge(&mut self, version: VersionId, seen: Seen) -> Result<(), HistoryError> {
+        self.end(version, flag::ACKED);
+        self.observe(version, seen)?;
+        self.remove_old(version);
+        Ok(())
+    }
+
+    /// A write completed `fail`.
+    pub(crate) fn fail(&mut self, version: VersionId) {
+        self.end(version, flag::FAILED);
+        let row = &self.versions[version];
+        match row.state {
+            State::Accepted | State::Old => {
+                let key = row.key;
+                self.tell(key, Kind::FailedWriteObserved, |teller| teller.failed_write_observed(version, None));
+                self.remove_old(version);
+            }
+            // Before anything was observed it might be what the first observation shows.
+            State::Idle if !self.keeps_all && self.register(row.key).head != VersionId::NONE => {
+                self.failures.push_back((version, row.written.index));
+                if self.failures.len() > FAILURES_KEPT_MAX {
+                    self.forget_failure();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn forget_failure(&mut self) {
+        let Some((version, index)) = self.failures.pop_front() else { return };
+        let row = &self.versions[version];
+        // Its id may have been tried again since.
+        if row.written.index == index && row.state == State::Idle && row.has(flag::FAILED) {
+            self.versions.remove(version);
+        }
+    }
+
+    /// A write completed `info`: it may yet happen.
+    pub(crate) fn crash(&mut self, version: VersionId) {
+        self.end(version, 0);
+        self.remove_old(version);
+        if self.settings.window.is_some() && !self.keeps_all && self.versions[version].state == State::Idle {
+            self.crashed.push((version, self.versions[version].written.index));
+            if self.crashed.len() > 2 * self.crashed_after_sweep + SWEPT_MIN {
+                self.sweep();
+            }
+        }
+    }
+
+    /// Forgets crashed writes that can no longer happen: something else replaced what they would replace.
+    fn sweep(&mut self) {
+        let mut crashed = std::mem::take(&mut self.crashed);
+        crashed.retain(|(version, index)| {
+            let row = &self.versions[*version];
+            // Its row may be another version's by now.
+            if row.state != State::Idle || row.written.index != *index || row.has(flag::OPEN) {
+                return false;
+            }
+            let register = self.register(row.key);
+            let is_dead = match self.versions.find(row.key, row.prev) {
+                Some(prev) => self.versions[prev].state == State::Accepted && prev != register.head,
+                None => false,
+            };
+            if is_dead {
+                self.versions.remove(*version);
+            }
+            !is_dead
+        });
+        self.crashed_after_sweep = crashed.len();
+        self.crashed = crashed;
+    }
+
+    fn end(&mut self, version: VersionId, how: u8) {
+        let row = &mut self.versions[version];
+        row.flags = row.flags & !flag::OPEN | how;
+    }
+
+    fn remove_old(&mut self, version: VersionId) {
+        if self.versions[version].state == State::Old {
+            self.versions.remove(version);
+        }
+    }
+
+    /// A completion shows this version.
+    #[inline]
+    pub(crate) fn observe(&mut self, version: VersionId, seen: Seen) -> Result<(), HistoryError> {
+        let row = &mut self.versions[version];
+        if !row.has(flag::OBSERVED) {
+            row.flags |= flag::OBSERVED | if seen.is_read { flag::READ_FIRST } else { 0 };
+            (row.first, row.observer) = (seen.at, seen.client);
+        }
+        let state = row.state;
+        if let Some(by_time) = &mut self.by_time {
+            by_time.observe(version, seen);
+        }
+        if state == State::Idle { self.walk(version, seen) } else { Ok(()) }
+    }
+
+    /// Follows the replaced versions back to the chain and, if they lead to its head, adds them to it. Every version is
+    /// walked over once: then it is accepted or condemned.
+    pub(crate) fn walk(&mut self, tip: VersionId, seen: Seen) -> Result<(), HistoryError> {
+        let key = self.versions[tip].key;
+        let mut path = std::mem::take(&mut self.path);
+        path.clear();
+        let end = self.find_end(tip, &mut path);
+        let head = self.register(key).head;
+        let fits = match end {
+            End::Chain(version) => version == head,
+            End::Root(id, row) if head == VersionId::NONE => {
+                let root = match row {
+                    Some(row) => row,
+                    None => self.insert(key, id)?,
+                };
+                self.begin(key, root);
+                self.register_mut(key).inferred = root;
+                self.compare_initial(key, root);
+                true
+            }
+            _ => false,
+        };
+        for version in path.iter().rev() {
+            if self.versions[*version].has(flag::FAILED) {
+                self.tell(key, Kind::FailedWriteObserved, |teller| teller.failed_write_observed(*version, Some(seen)));
+            }
+        }
+        if fits {
+            self.accept(key, &path);
+        } else {
+            self.refuse(key, &path, end, seen);
+            for version in &path {
+                self.versions[*version].state = State::Condemned;
+            }
+        }
+        self.path = path;
+        Ok(())
+    }
+
+    fn find_end(&mut self, tip: VersionId, path: &mut Vec<VersionId>) -> End {
+        let mut at = tip;
+        loop {
+            let row = &mut self.versions[at];
+            match row.state {
+                State::Accepted | State::Old => return End::Chain(at),
+                State::Condemned => return End::Condemned,
+                State::OnPath => return End::Cycle(at),
+                State::Idle if !row.has(flag::PROPOSED) => return End::Root(row.id, Some(at)),
+                State::Idle => {
+                    row.state = State::OnPath;
+                    path.push(at);
+                    let (key, prev) = (row.key, row.prev);
+                    match self.versions.find(key, prev) {
+                        Some(prev) => at = prev,
+                        None => return End::Root(prev, None),
+                    }
+                }
+            }
+        }
+    }
+
+    fn accept(&mut self, key: KeyId, path: &[VersionId]) {
+        let register = &mut self.registers[key.0 as usize];
+        for version in path.iter().rev() {
+            self.versions[register.head].next = *version;
+            register.head = *version;
+            register.head_place += 1;
+            let row = &mut self.versions[*version];
+            (row.state, row.place) = (State::Accepted, register.head_place);
+        }
+        let Some(window) = self.settings.window else { return };
+        if self.keeps_all {
+            return;
+        }
+        while register.head_place - register.oldest_place >= window {
+            let oldest = register.oldest;
+            let row = &mut self.versions[oldest];
+            register.oldest = row.next;
+            register.oldest_place += 1;
+            self.has_forgotten = true;
+            if row.has(flag::OPEN) {
+                row.state = State::Old;
+                row.next = VersionId::NONE;
+            } else {
+                self.versions.remove(oldest);
+            }
+        }
+    }
+
+    /// Reports an observed version that does not lead to the head.
+    fn refuse(&mut self, key: KeyId, path: &[VersionId], end: End, seen: Seen) {
+        match (end, path) {
+            (End::Chain(fork), [tip, ..]) => {
+                self.tell(key, Kind::LostUpdate, |teller| teller.lost_update(fork, path, *tip, seen));
+            }
+            (End::Root(_, Some(version)), []) => {
+                self.versions[version].state = State::Condemned;
+                // At the end it is known whether somebody proposed it later.
+                self.garbage.push(version);
+            }
+            (End::Root(id, _), [.., first]) => {
+                self.tell(key, Kind::UnknownVersion, |teller| teller.unknown_version(id, *first, path, seen));
+            }
+            (End::Cycle(version), _) => {
+                self.tell(key, Kind::CyclicVersions, |teller| teller.cyclic_versions(version, path, seen));
+            }
+            (End::Condemned | End::Chain(_) | End::Root(..), _) => {}
+        }
+    }
+
+    /// Counts a violation, and explains the first of its kind for each key.
+    #[cold]
+    pub(crate) fn tell(&mut self, key: KeyId, kind: Kind, explain: impl FnOnce(&Teller<'_>) -> history_core::Witness) {
+        let register = &self.registers[key.0 as usize];
+        let teller = Teller {
+            versions: &self.versions,
+            interner: &self.interner,
+            clients: &self.clients,
+            settings: &self.settings,
+            register,
+        };
+        let bit = kind.bit();
+        let is_first = register.told & bit == 0;
+        if self.findings.add(kind, is_first, || explain(&teller)) {
+            self.registers[key.0 as usize].told |= bit;
+        }
+    }
+
+    /// Reports what was read although nobody had proposed it.
+    pub(crate) fn tell_garbage(&mut self) {
+        for version in std::mem::take(&mut self.garbage) {
+            let row = &self.versions[version];
+            let key = row.key;
+            if row.has(flag::PROPOSED) {
+                self.tell(key, Kind::FutureRead, |teller| teller.future_read(version));
+            } else {
+                self.tell(key, Kind::GarbageRead, |teller| teller.garbage_read(version));
+            }
+        }
+    }
+}
