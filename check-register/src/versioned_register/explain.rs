@@ -1,7 +1,8 @@
 //! Explanations: what happened, told so that a person sees the contradiction.
 
 use super::packed::{Interner, Packed};
-use super::registers::{Register, Seen, Settings};
+use super::registers::{Proposal, Register, Seen, Settings};
+use super::replay::Order;
 use super::versions::{At, ClientId, NO_TIME, Version, VersionId, Versions, flag};
 use history_core::{Datum, OpKind, Witness, WitnessOp};
 use std::borrow::Cow;
@@ -36,6 +37,7 @@ pub(crate) struct Teller<'a> {
     pub(crate) clients: &'a [i64],
     pub(crate) settings: &'a Settings,
     pub(crate) register: &'a Register,
+    pub(crate) order: Order,
 }
 
 /// A witness in the making.
@@ -152,14 +154,13 @@ impl Teller<'_> {
         row.has(flag::OBSERVED).then_some(seen)
     }
 
-    /// The versions of the chain after `from`, up to the first that some op shows. It was known earliest: each of the
-    /// versions before it was, at the earliest, together with it.
-    fn chain_to_known(&self, from: VersionId) -> Vec<VersionId> {
+    /// The versions of the chain after `from`, up to the first that `is_known`; all of them if none is.
+    fn chain_until(&self, from: VersionId, is_known: impl Fn(At) -> bool) -> Vec<VersionId> {
         let mut chain = Vec::new();
         let mut at = self.versions[from].next;
         while at != VersionId::NONE {
             chain.push(at);
-            if self.versions[at].has(flag::OBSERVED) {
+            if self.first(at).is_some_and(|seen| is_known(seen.at)) {
                 break;
             }
             at = self.versions[at].next;
@@ -189,7 +190,7 @@ impl Teller<'_> {
 
     /// A read of a version that was known to be replaced before it began.
     pub(crate) fn stale_read(&self, version: VersionId, read: &ReadOp) -> Witness {
-        let newer = self.chain_to_known(version);
+        let newer = self.chain_until(version, |first| read.invoked.is_some_and(|at| self.order.is_before(first, at)));
         let mut story = Story::new(self);
         let mut known = None;
         if let Some(last) = newer.last()
@@ -221,7 +222,7 @@ impl Teller<'_> {
     pub(crate) fn lost_update(&self, fork: VersionId, path: &[VersionId], tip: VersionId, seen: Seen) -> Witness {
         let mut story = Story::new(self);
         let prev = self.id(fork);
-        let accepted = self.chain_to_known(fork);
+        let accepted = self.chain_until(fork, |_| true);
         let names = |story: &mut Story<'_>, first: VersionId, tip: VersionId, seen: Seen| {
             if first == tip && !seen.is_read {
                 let name = story.observer(tip, seen);
@@ -261,9 +262,11 @@ impl Teller<'_> {
     pub(crate) fn future_read(&self, version: VersionId) -> Witness {
         let mut story = Story::new(self);
         // An initial version may have been replaced without a read of it.
-        let (shown, seen) = match self.first(version) {
+        let written = self.versions[version].written;
+        let is_earlier = |first: At| self.order.is_before(first, written);
+        let (shown, seen) = match self.first(version).filter(|seen| is_earlier(seen.at)) {
             Some(seen) => (version, Some(seen)),
-            None => match self.chain_to_known(version).last() {
+            None => match self.chain_until(version, is_earlier).last() {
                 Some(last) => (*last, self.first(*last)),
                 None => (version, None),
             },
@@ -281,7 +284,23 @@ impl Teller<'_> {
         let write = story.write(version);
         story.say(format!(
             "However, {write} is the write of {id}, and was invoked only then, at index {}: a contradiction!",
-            self.versions[version].written.index
+            written.index
+        ));
+        story.fact("write-id", id);
+        story.finish()
+    }
+
+    /// The write of a first version that was there before it, and is forgotten.
+    pub(crate) fn forgotten_future_read(&self, write: &Proposal) -> Witness {
+        let mut story = Story::new(self);
+        let (id, prev) = (self.datum(write.id), self.datum(write.prev));
+        let seen = Seen { at: write.at, client: write.client, is_read: false };
+        let ids = format!(":write-id {id}, :prev-write-id {prev}");
+        let name = story.op("write", OpKind::Invoke, seen, write.value, &ids);
+        story.say(format!("{id} was the first version that any op showed, or showed to have been replaced."));
+        story.say(format!(
+            "However, {name} is the write of {id}, and was invoked only then, at index {}: a contradiction!",
+            write.at.index
         ));
         story.fact("write-id", id);
         story.finish()
@@ -354,32 +373,19 @@ impl Teller<'_> {
         story.finish()
     }
 
-    /// A write that failed, and of which `seen` or some earlier op shows that it happened.
-    pub(crate) fn failed_write_observed(&self, version: VersionId, seen: Option<Seen>) -> Witness {
+    /// A write that failed, and of which `shown` or some earlier op shows that it happened.
+    pub(crate) fn failed_write_observed(&self, version: VersionId, shown: Option<(VersionId, Seen)>) -> Witness {
         let mut story = Story::new(self);
         let (id, name) = (self.id(version), story.write(version));
         story.say(format!("{name} completed fail, so version {id} never was."));
-        let known = self.first(version).map(|seen| (version, seen));
-        let known = known.or_else(|| {
-            let last = *self.chain_to_known(version).last()?;
+        let shown = shown.or_else(|| Some((version, self.first(version)?))).or_else(|| {
+            let last = *self.chain_until(version, |_| true).last()?;
             Some((last, self.first(last)?))
         });
-        match (known, seen) {
-            (Some((shown, seen)), _) if shown == version => {
-                let shown = story.observer(version, seen);
-                story.say(format!("However, {shown} shows {id}: a contradiction!"));
-            }
-            (Some((shown, seen)), _) => {
-                let (name, shown) = (story.observer(shown, seen), self.id(shown));
-                story.say(format!("However, {name} shows {shown}, which comes after {id}: a contradiction!"));
-            }
-            (None, Some(seen)) => {
-                story.say(format!(
-                    "However, the op at index {} shows a version which comes after {id}: a contradiction!",
-                    seen.at.index
-                ));
-            }
-            (None, None) => story.say(format!("However, a later version shows {id}: a contradiction!")),
+        if let Some((last, seen)) = shown {
+            let observer = story.observer(last, seen);
+            let (last_id, after) = (self.id(last), if last == version { "" } else { ", which comes after it" });
+            story.say(format!("However, {observer} shows {last_id}{after}: a contradiction!"));
         }
         story.fact("write-id", id);
         story.finish()

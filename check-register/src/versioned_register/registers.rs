@@ -3,7 +3,7 @@
 use super::explain::{ReadOp, Teller};
 use super::findings::{Findings, Kind};
 use super::packed::{Interner, Packed};
-use super::replay::ByTime;
+use super::replay::{ByTime, Order};
 use super::versions::{At, ClientId, KeyId, NO_READ, State, VersionId, Versions, flag};
 use history_core::HistoryError;
 use rustc_hash::FxHashMap;
@@ -45,6 +45,8 @@ pub(crate) struct Register {
     oldest_place: u32,
     /// The initial version, unless it was given.
     inferred: VersionId,
+    /// Its id, which is not forgotten.
+    inferred_id: Option<Packed>,
     pub(crate) doubt: Option<Doubt>,
     /// Nothing more is judged.
     pub(crate) stopped: bool,
@@ -107,6 +109,8 @@ pub(crate) struct Registers {
     pub(crate) garbage: Vec<VersionId>,
     /// First completions and last reads by time, once the order of the ops is not that of the times.
     pub(crate) by_time: Option<ByTime>,
+    /// In which the ops are gone through.
+    pub(crate) order: Order,
     /// All may be needed again.
     pub(crate) keeps_all: bool,
     /// Whether something was forgotten because of the window.
@@ -130,6 +134,7 @@ impl Registers {
             findings: Findings::new(settings.witnesses_max),
             garbage: Vec::new(),
             by_time: None,
+            order: Order::Index,
             keeps_all: false,
             has_forgotten: false,
             failures: VecDeque::new(),
@@ -165,6 +170,7 @@ impl Registers {
             oldest: VersionId::NONE,
             oldest_place: 0,
             inferred: VersionId::NONE,
+            inferred_id: None,
             doubt: None,
             stopped: false,
             told: 0,
@@ -209,7 +215,7 @@ impl Registers {
             let register = &mut self.registers[at];
             register.head = VersionId::NONE;
             register.head_place = 0;
-            register.inferred = VersionId::NONE;
+            (register.inferred, register.inferred_id) = (VersionId::NONE, None);
             register.told &= Kind::LASTING;
             let key = KeyId(at as u32);
             let initial = self.settings.initial_id.and_then(|id| self.versions.find(key, id));
@@ -232,7 +238,16 @@ impl Registers {
             return Ok(None);
         }
         let version = match self.versions.find(key, write.id) {
-            None => self.insert(key, write.id)?,
+            None if self.settings.initial_id == Some(write.id) => {
+                self.stop(key, write, 0);
+                return Ok(None);
+            }
+            None => {
+                if self.register(key).inferred_id == Some(write.id) {
+                    self.tell(key, Kind::FutureRead, |teller| teller.forgotten_future_read(write));
+                }
+                self.insert(key, write.id)?
+            }
             Some(version) => {
                 let row = &mut self.versions[version];
                 let again = row.has(flag::FAILED) && row.state == State::Idle && !row.has(flag::OPEN);
@@ -240,10 +255,8 @@ impl Registers {
                     // The attempt before this one did not happen.
                     row.flags = 0;
                 } else if row.has(flag::PROPOSED) || self.settings.initial_id == Some(write.id) {
-                    let (id, first, second) = (write.id, row.written.index, write.at.index);
-                    let register = self.register_mut(key);
-                    register.stopped = true;
-                    register.doubt.get_or_insert(Doubt::Twice { id, first, second });
+                    let first = row.written.index;
+                    self.stop(key, write, first);
                     return Ok(None);
                 }
                 version
@@ -262,6 +275,13 @@ impl Registers {
         }
         self.proposed(version);
         Ok(Some(version))
+    }
+
+    /// Two writes, or a write and the initial version, have one id.
+    fn stop(&mut self, key: KeyId, write: &Proposal, first: u64) {
+        let register = self.register_mut(key);
+        register.stopped = true;
+        register.doubt.get_or_insert(Doubt::Twice { id: write.id, first, second: write.at.index });
     }
 
     /// What follows from a write's invocation.
@@ -453,7 +473,8 @@ impl Registers {
                     None => self.insert(key, id)?,
                 };
                 self.begin(key, root);
-                self.register_mut(key).inferred = root;
+                let register = self.register_mut(key);
+                (register.inferred, register.inferred_id) = (root, Some(id));
                 self.compare_initial(key, root);
                 true
             }
@@ -461,7 +482,9 @@ impl Registers {
         };
         for version in path.iter().rev() {
             if self.versions[*version].has(flag::FAILED) {
-                self.tell(key, Kind::FailedWriteObserved, |teller| teller.failed_write_observed(*version, Some(seen)));
+                self.tell(key, Kind::FailedWriteObserved, |teller| {
+                    teller.failed_write_observed(*version, Some((tip, seen)))
+                });
             }
         }
         if fits {
@@ -557,6 +580,7 @@ impl Registers {
             clients: &self.clients,
             settings: &self.settings,
             register,
+            order: self.order,
         };
         let bit = kind.bit();
         let is_first = register.told & bit == 0;

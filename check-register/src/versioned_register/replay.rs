@@ -21,6 +21,17 @@ pub(crate) enum Order {
     Time,
 }
 
+impl Order {
+    /// Whether a completion is known to have come before an invocation.
+    pub(crate) fn is_before(self, completed: At, invoked: At) -> bool {
+        match self {
+            Order::Index => completed.index < invoked.index,
+            Order::TimeThenIndex => (completed.time_ns, completed.index) < (invoked.time_ns, invoked.index),
+            Order::Time => completed.time_ns < invoked.time_ns,
+        }
+    }
+}
+
 /// First completions and last reads by time, a row for each version.
 #[derive(Debug, Default)]
 pub(crate) struct ByTime {
@@ -46,6 +57,12 @@ impl ByTime {
         let seen = Seen { at: row.first, client: row.observer, is_read: row.has(flag::READ_FIRST) };
         self.first[version.at()] = row.has(flag::OBSERVED).then_some(seen);
         self.last_read[version.at()] = last_read(versions, version);
+    }
+
+    /// Its first completion and last read. A first version that only a prev-id names has neither, and perhaps no row.
+    fn get(&self, version: VersionId) -> (Option<Seen>, Option<(At, Seen)>) {
+        let at = version.at();
+        (self.first.get(at).copied().flatten(), self.last_read.get(at).copied().flatten())
     }
 
     pub(crate) fn observe(&mut self, version: VersionId, seen: Seen) {
@@ -81,6 +98,7 @@ enum What {
 /// Judges anew everything that depends on the order of ops.
 pub(crate) fn replay(registers: &mut Registers, order: Order) -> Result<(), HistoryError> {
     registers.rewind();
+    registers.order = order;
     let by_time = registers.by_time.take();
     let versions: Vec<VersionId> = registers.versions.ids().collect();
     let mut last_reads: Vec<Option<(At, Seen)>> = vec![None; registers.versions.rows()];
@@ -89,7 +107,7 @@ pub(crate) fn replay(registers: &mut Registers, order: Order) -> Result<(), Hist
     for version in &versions {
         let at = version.at();
         let (first, last_read) = match &by_time {
-            Some(by_time) if order != Order::Index => (by_time.first[at], by_time.last_read[at]),
+            Some(by_time) if order != Order::Index => by_time.get(*version),
             _ => {
                 let row = &registers.versions[*version];
                 let seen = Seen { at: row.first, client: row.observer, is_read: row.has(flag::READ_FIRST) };
