@@ -3,32 +3,14 @@
 use super::packed::{Interner, Packed};
 use super::registers::{Proposal, Register, Seen, Settings};
 use super::replay::Order;
+use super::story::{ReadOp, Story};
 use super::versions::{At, ClientId, NO_TIME, Version, VersionId, Versions, flag};
-use history_core::{Datum, OpKind, Witness, WitnessOp};
-use std::borrow::Cow;
-use std::fmt::Write;
+use history_core::{Datum, OpKind, Witness};
 
 /// Versions of a chain that a witness holds.
 const CHAIN_MAX: usize = 64;
 /// Versions of a chain that prose names.
 const CHAIN_TOLD_MAX: usize = 8;
-
-/// A read as an explanation needs it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ReadOp {
-    pub(crate) seen: Seen,
-    pub(crate) invoked: Option<At>,
-    pub(crate) id: Packed,
-    pub(crate) value: Packed,
-}
-
-impl ReadOp {
-    /// The first read of a version that nobody had proposed by then.
-    pub(crate) fn first_of(row: &Version, value: Packed) -> ReadOp {
-        let seen = Seen { at: row.first, client: row.observer, is_read: true };
-        ReadOp { seen, invoked: None, id: row.id, value }
-    }
-}
 
 /// Tells of one register.
 pub(crate) struct Teller<'a> {
@@ -40,98 +22,8 @@ pub(crate) struct Teller<'a> {
     pub(crate) order: Order,
 }
 
-/// A witness in the making.
-struct Story<'a> {
-    teller: &'a Teller<'a>,
-    ops: Vec<WitnessOp>,
-    /// What ops look like in the explanation.
-    lines: Vec<String>,
-    facts: Vec<(Cow<'static, str>, Datum)>,
-    then: Vec<String>,
-}
-
-impl<'a> Story<'a> {
-    fn new(teller: &'a Teller<'a>) -> Story<'a> {
-        let mut facts = Vec::new();
-        if teller.register.key != Packed::NIL {
-            facts.push(("key".into(), teller.datum(teller.register.key)));
-        }
-        Story { teller, ops: Vec::new(), lines: Vec::new(), facts, then: Vec::new() }
-    }
-
-    /// Adds an op; its name.
-    fn op(&mut self, f: &str, kind: OpKind, seen: Seen, value: Packed, ids: &str) -> String {
-        if let Some(same) = self.ops.iter().find(|op| op.index == seen.at.index && op.kind == kind) {
-            return same.name.clone();
-        }
-        let process = self.teller.client(seen.client);
-        let value = self.teller.datum(value);
-        let name = format!("T{}", self.ops.len() + 1);
-        let mut line = format!("{{:index {}, :type :{}", seen.at.index, kind.name());
-        if let Some(process) = process {
-            let _ = write!(line, ", :process {process}");
-        }
-        if seen.at.time_ns != NO_TIME {
-            let _ = write!(line, ", :time {}", seen.at.time_ns);
-        }
-        let _ = write!(line, ", :f :{f}, :value {value}, {ids}}}");
-        self.lines.push(line);
-        let time_ns = (seen.at.time_ns != NO_TIME).then_some(seen.at.time_ns);
-        self.ops.push(WitnessOp { name: name.clone(), index: seen.at.index, process, kind, time_ns, value });
-        name
-    }
-
-    fn read(&mut self, read: &ReadOp) -> String {
-        let ids = format!(":write-id {}", self.teller.datum(read.id));
-        self.op("read", OpKind::Ok, read.seen, read.value, &ids)
-    }
-
-    /// The invocation of a version's write, or its completion where that is all there is.
-    fn write(&mut self, version: VersionId) -> String {
-        let row = &self.teller.versions[version];
-        let kind = match row.flags {
-            flags if flags & flag::NAMELESS == 0 => OpKind::Invoke,
-            flags if flags & flag::ACKED != 0 => OpKind::Ok,
-            flags if flags & flag::FAILED != 0 => OpKind::Fail,
-            _ => OpKind::Info,
-        };
-        let seen = Seen { at: row.written, client: row.writer, is_read: false };
-        self.op("write", kind, seen, row.value, &self.teller.ids(row))
-    }
-
-    /// A completion that shows a version.
-    fn observer(&mut self, version: VersionId, seen: Seen) -> String {
-        let row = &self.teller.versions[version];
-        if seen.is_read {
-            let ids = format!(":write-id {}", self.teller.datum(row.id));
-            return self.op("read", OpKind::Ok, seen, row.value, &ids);
-        }
-        self.op("write", OpKind::Ok, seen, row.value, &self.teller.ids(row))
-    }
-
-    fn fact(&mut self, name: &'static str, value: Datum) {
-        self.facts.push((name.into(), value));
-    }
-
-    fn say(&mut self, sentence: String) {
-        self.then.push(sentence);
-    }
-
-    fn finish(self) -> Witness {
-        let mut explanation = String::from("Let:\n");
-        for (op, line) in self.ops.iter().zip(&self.lines) {
-            let _ = writeln!(explanation, "  {} = {line}", op.name);
-        }
-        explanation.push_str("\nThen:\n");
-        for sentence in &self.then {
-            let _ = writeln!(explanation, "  - {sentence}");
-        }
-        Witness { ops: self.ops, steps: Vec::new(), facts: self.facts, explanation }
-    }
-}
-
 impl Teller<'_> {
-    fn datum(&self, packed: Packed) -> Datum {
+    pub(super) fn datum(&self, packed: Packed) -> Datum {
         self.interner.datum(packed)
     }
 
@@ -139,11 +31,11 @@ impl Teller<'_> {
         self.datum(self.versions[version].id)
     }
 
-    fn ids(&self, row: &Version) -> String {
+    pub(super) fn ids(&self, row: &Version) -> String {
         format!(":write-id {}, :prev-write-id {}", self.datum(row.id), self.datum(row.prev))
     }
 
-    fn client(&self, client: ClientId) -> Option<i64> {
+    pub(super) fn client(&self, client: ClientId) -> Option<i64> {
         self.clients.get(client.0 as usize).copied()
     }
 
@@ -203,11 +95,11 @@ impl Teller<'_> {
         chain.extend(newer);
         if let (Some((newest, seen, name)), Some(invoked)) = (known, read.invoked) {
             let newest = self.id(newest);
-            let earlier = earlier_by(seen.at, invoked);
+            let later = later_by(seen.at, invoked);
             story.say(format!("{name} completed at index {}, and shows version {newest}.", seen.at.index));
             story.say(format!("Writes replaced the versions in this order: {}.", self.chain_text(&chain)));
             story.say(format!(
-                "However, {stale} began after that ({earlier}at index {}), and read version {id}: a contradiction!",
+                "However, {stale} began after that, {later}at index {}, and read version {id}: a contradiction!",
                 invoked.index
             ));
             story.fact("newer-write-id", newest);
@@ -343,12 +235,19 @@ impl Teller<'_> {
         if let Some(tip) = path.first() {
             let shown = story.observer(*tip, seen);
             let chain: Vec<VersionId> = path.iter().rev().copied().collect();
-            story.say(format!("{shown} shows that {write} happened: it leads to {}.", self.chain_text(&chain)));
+            let tip = self.id(*tip);
+            match chain.len() {
+                1 => story.say(format!("{shown} shows version {tip}, and so that {write} happened.")),
+                _ => story.say(format!(
+                    "{shown} shows version {tip}, and so that {write} happened: {}.",
+                    self.chain_text(&chain)
+                )),
+            }
         }
         let ago =
             if self.settings.window.is_some() { ", or it was replaced so long ago that it is forgotten" } else { "" };
         story.say(format!(
-            "However, {write} replaces {id}, and no write that may have happened had proposed that by then{}{ago}: a \
+            "However, {write} replaces {id}, and by then no write that may have happened had proposed that{ago}{}: a \
              contradiction!",
             self.initial_clause()
         ));
@@ -368,8 +267,12 @@ impl Teller<'_> {
         }
         story.fact("chain", self.chain_fact(&cycle));
         cycle.push(cycle[0]);
-        story.say(format!("{} replace each other's versions: {}.", names.join(", "), self.chain_text(&cycle)));
-        story.say("However, one of them must have come first: a contradiction!".to_owned());
+        let text = self.chain_text(&cycle);
+        match &names[..] {
+            [one] => story.say(format!("{one} replaces its own version: {text}.")),
+            all => story.say(format!("{} replace each other's versions: {text}.", all.join(", "))),
+        }
+        story.say("However, a version must be there before it can be replaced: a contradiction!".to_owned());
         story.finish()
     }
 
@@ -377,7 +280,7 @@ impl Teller<'_> {
     pub(crate) fn failed_write_observed(&self, version: VersionId, shown: Option<(VersionId, Seen)>) -> Witness {
         let mut story = Story::new(self);
         let (id, name) = (self.id(version), story.write(version));
-        story.say(format!("{name} completed fail, so version {id} never was."));
+        story.say(format!("{name} ended with fail, so version {id} never was."));
         let shown = shown.or_else(|| Some((version, self.first(version)?))).or_else(|| {
             let last = *self.chain_until(version, |_| true).last()?;
             Some((last, self.first(last)?))
@@ -433,22 +336,26 @@ impl Teller<'_> {
         story.finish()
     }
 
-    /// `, and it is not the initial version, which is "a"`
+    /// `; the initial version is "a"`
     fn initial_clause(&self) -> String {
-        match self.settings.initial_id {
-            Some(id) => format!(", and the initial version is {}", self.datum(id)),
-            None => ", and the initial version is another".to_owned(),
+        match self.settings.initial_id.or(self.register.inferred_id) {
+            Some(id) => format!("; the initial version is {}", self.datum(id)),
+            None => String::new(),
         }
     }
 }
 
-/// `"0.024 s later, "`, if the times are known.
-fn earlier_by(before: At, after: At) -> String {
+/// `"24 ms later, "`, if the times are known.
+fn later_by(before: At, after: At) -> String {
     if before.time_ns == NO_TIME || after.time_ns == NO_TIME {
         return String::new();
     }
+    // Rounded down, so that it is not said to have been longer than it was.
     match after.time_ns.checked_sub(before.time_ns) {
-        Some(ns) if ns > 0 => format!("{}.{:06} s later, ", ns / 1_000_000_000, ns % 1_000_000_000 / 1_000),
+        Some(ns @ 1..1_000) => format!("{ns} ns later, "),
+        Some(ns @ 1_000..1_000_000) => format!("{} \u{b5}s later, ", ns / 1_000),
+        Some(ns @ 1_000_000..1_000_000_000) => format!("{} ms later, ", ns / 1_000_000),
+        Some(ns @ 1_000_000_000..) => format!("{}.{:03} s later, ", ns / 1_000_000_000, ns / 1_000_000 % 1_000),
         _ => String::new(),
     }
 }

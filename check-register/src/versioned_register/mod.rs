@@ -47,11 +47,13 @@
 //! chain is a window: the verdict is the same, but for reads that began before the window, and those are told. (Each id or value
 //! that is a string of more than 11 bytes and no UUID, or no scalar, is kept as well.)
 //!
-//! Each stage is a module: `request` takes ops apart, `run` pairs them and finds their register, `registers` keeps the chains
-//! (`versions` the rows, `packed` the ids, `clock` the order), `findings` and `explain` say what was found.
+//! Each stage is a module: `request` takes ops apart, `run` pairs them and finds their register, `registers` takes note of them,
+//! `walk` keeps the chains and `fates` what may be forgotten (`versions` the rows, `packed` the ids, `clock` the order);
+//! `findings`, `explain` and `story` say what was found, `outcome` sums it up.
 
 mod clock;
 mod explain;
+mod fates;
 mod findings;
 mod outcome;
 mod packed;
@@ -60,7 +62,9 @@ mod replay;
 mod request;
 mod run;
 mod scalar;
+mod story;
 mod versions;
+mod walk;
 
 use history_core::{
     Budget, Checker, Datum, History, HistoryError, Op, OptionError, OptionKind, OptionSpec, Options, Report, Run,

@@ -1,18 +1,14 @@
 //! Registers: the chain of accepted versions of each, which every observed version must lead back to.
 
-use super::explain::{ReadOp, Teller};
+use super::explain::Teller;
 use super::findings::{Findings, Kind};
 use super::packed::{Interner, Packed};
 use super::replay::{ByTime, Order};
+use super::story::ReadOp;
 use super::versions::{At, ClientId, KeyId, NO_READ, State, VersionId, Versions, flag};
 use history_core::HistoryError;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
-
-/// Failed writes that are remembered, so that one that is observed later can be told from a version nobody wrote.
-const FAILURES_KEPT_MAX: usize = 16_384;
-/// Crashed writes below this are not worth a sweep.
-const SWEPT_MIN: usize = 64;
 
 /// What is known of the registers before the history begins, and what may be forgotten.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,12 +37,12 @@ pub(crate) struct Register {
     pub(crate) head: VersionId,
     pub(crate) head_place: u32,
     /// The oldest version of the chain that is kept.
-    oldest: VersionId,
-    oldest_place: u32,
+    pub(crate) oldest: VersionId,
+    pub(crate) oldest_place: u32,
     /// The initial version, unless it was given.
-    inferred: VersionId,
+    pub(crate) inferred: VersionId,
     /// Its id, which is not forgotten.
-    inferred_id: Option<Packed>,
+    pub(crate) inferred_id: Option<Packed>,
     pub(crate) doubt: Option<Doubt>,
     /// Nothing more is judged.
     pub(crate) stopped: bool,
@@ -85,16 +81,6 @@ pub(crate) struct Proposal {
     pub(crate) flags: u8,
 }
 
-/// Where a walk along the replaced versions ended.
-#[derive(Clone, Copy)]
-enum End {
-    Chain(VersionId),
-    /// A version that nobody has proposed by now, and its row if it has one.
-    Root(Packed, Option<VersionId>),
-    Cycle(VersionId),
-    Condemned,
-}
-
 /// All registers of a history.
 #[derive(Debug)]
 pub(crate) struct Registers {
@@ -115,11 +101,11 @@ pub(crate) struct Registers {
     pub(crate) keeps_all: bool,
     /// Whether something was forgotten because of the window.
     pub(crate) has_forgotten: bool,
-    failures: VecDeque<(VersionId, u64)>,
-    crashed: Vec<(VersionId, u64)>,
+    pub(crate) failures: VecDeque<(VersionId, u64)>,
+    pub(crate) crashed: Vec<(VersionId, u64)>,
     /// How many of them there were after the last sweep.
-    crashed_after_sweep: usize,
-    path: Vec<VersionId>,
+    pub(crate) crashed_after_sweep: usize,
+    pub(crate) path: Vec<VersionId>,
 }
 
 impl Registers {
@@ -194,7 +180,7 @@ impl Registers {
         &mut self.registers[key.0 as usize]
     }
 
-    fn insert(&mut self, key: KeyId, id: Packed) -> Result<VersionId, HistoryError> {
+    pub(crate) fn insert(&mut self, key: KeyId, id: Packed) -> Result<VersionId, HistoryError> {
         let version = self.versions.insert(key, id)?;
         if let Some(by_time) = &mut self.by_time {
             by_time.reset(version, &self.versions);
@@ -226,7 +212,7 @@ impl Registers {
     }
 
     /// Makes a version the first of a chain.
-    fn begin(&mut self, key: KeyId, version: VersionId) {
+    pub(crate) fn begin(&mut self, key: KeyId, version: VersionId) {
         self.versions[version].state = State::Accepted;
         let register = self.register_mut(key);
         (register.head, register.oldest) = (version, version);
@@ -348,225 +334,13 @@ impl Registers {
     }
 
     /// Compares what the initial version holds with what the user said.
-    fn compare_initial(&mut self, key: KeyId, version: VersionId) {
+    pub(crate) fn compare_initial(&mut self, key: KeyId, version: VersionId) {
         let row = &self.versions[version];
         if self.register(key).inferred == version
             && row.has(flag::VALUED)
             && self.settings.initial_value.is_some_and(|value| value != row.value)
         {
             self.tell(key, Kind::WrongInitialValue, |teller| teller.wrong_initial_value(version));
-        }
-    }
-
-    /// A write completed `ok`.
-    pub(crate) fn acknowledge(&mut self, version: VersionId, seen: Seen) -> Result<(), HistoryError> {
-        self.end(version, flag::ACKED);
-        self.observe(version, seen)?;
-        self.remove_old(version);
-        Ok(())
-    }
-
-    /// A write completed `fail`.
-    pub(crate) fn fail(&mut self, version: VersionId) {
-        self.end(version, flag::FAILED);
-        let row = &self.versions[version];
-        match row.state {
-            State::Accepted | State::Old => {
-                let key = row.key;
-                self.tell(key, Kind::FailedWriteObserved, |teller| teller.failed_write_observed(version, None));
-                self.remove_old(version);
-            }
-            // Before anything was observed it might be what the first observation shows.
-            State::Idle if !self.keeps_all && self.register(row.key).head != VersionId::NONE => {
-                self.failures.push_back((version, row.written.index));
-                if self.failures.len() > FAILURES_KEPT_MAX {
-                    self.forget_failure();
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn forget_failure(&mut self) {
-        let Some((version, index)) = self.failures.pop_front() else { return };
-        let row = &self.versions[version];
-        // Its id may have been tried again since.
-        if row.written.index == index && row.state == State::Idle && row.has(flag::FAILED) {
-            self.versions.remove(version);
-        }
-    }
-
-    /// A write completed `info`: it may yet happen.
-    pub(crate) fn crash(&mut self, version: VersionId) {
-        self.end(version, 0);
-        self.remove_old(version);
-        if self.settings.window.is_some() && !self.keeps_all && self.versions[version].state == State::Idle {
-            self.crashed.push((version, self.versions[version].written.index));
-            if self.crashed.len() > 2 * self.crashed_after_sweep + SWEPT_MIN {
-                self.sweep();
-            }
-        }
-    }
-
-    /// Forgets crashed writes that can no longer happen: something else replaced what they would replace.
-    fn sweep(&mut self) {
-        let mut crashed = std::mem::take(&mut self.crashed);
-        crashed.retain(|(version, index)| {
-            let row = &self.versions[*version];
-            // Its row may be another version's by now.
-            if row.state != State::Idle || row.written.index != *index || row.has(flag::OPEN) {
-                return false;
-            }
-            let register = self.register(row.key);
-            let is_dead = match self.versions.find(row.key, row.prev) {
-                Some(prev) => self.versions[prev].state == State::Accepted && prev != register.head,
-                None => false,
-            };
-            if is_dead {
-                self.versions.remove(*version);
-            }
-            !is_dead
-        });
-        self.crashed_after_sweep = crashed.len();
-        self.crashed = crashed;
-    }
-
-    fn end(&mut self, version: VersionId, how: u8) {
-        let row = &mut self.versions[version];
-        row.flags = row.flags & !flag::OPEN | how;
-    }
-
-    fn remove_old(&mut self, version: VersionId) {
-        if self.versions[version].state == State::Old {
-            self.versions.remove(version);
-        }
-    }
-
-    /// A completion shows this version.
-    #[inline]
-    pub(crate) fn observe(&mut self, version: VersionId, seen: Seen) -> Result<(), HistoryError> {
-        let row = &mut self.versions[version];
-        if !row.has(flag::OBSERVED) {
-            row.flags |= flag::OBSERVED | if seen.is_read { flag::READ_FIRST } else { 0 };
-            (row.first, row.observer) = (seen.at, seen.client);
-        }
-        let state = row.state;
-        if let Some(by_time) = &mut self.by_time {
-            by_time.observe(version, seen);
-        }
-        if state == State::Idle { self.walk(version, seen) } else { Ok(()) }
-    }
-
-    /// Follows the replaced versions back to the chain and, if they lead to its head, adds them to it. Every version is
-    /// walked over once: then it is accepted or condemned.
-    pub(crate) fn walk(&mut self, tip: VersionId, seen: Seen) -> Result<(), HistoryError> {
-        let key = self.versions[tip].key;
-        let mut path = std::mem::take(&mut self.path);
-        path.clear();
-        let end = self.find_end(tip, &mut path);
-        let head = self.register(key).head;
-        let fits = match end {
-            End::Chain(version) => version == head,
-            End::Root(id, row) if head == VersionId::NONE => {
-                let root = match row {
-                    Some(row) => row,
-                    None => self.insert(key, id)?,
-                };
-                self.begin(key, root);
-                let register = self.register_mut(key);
-                (register.inferred, register.inferred_id) = (root, Some(id));
-                self.compare_initial(key, root);
-                true
-            }
-            _ => false,
-        };
-        for version in path.iter().rev() {
-            if self.versions[*version].has(flag::FAILED) {
-                self.tell(key, Kind::FailedWriteObserved, |teller| {
-                    teller.failed_write_observed(*version, Some((tip, seen)))
-                });
-            }
-        }
-        if fits {
-            self.accept(key, &path);
-        } else {
-            self.refuse(key, &path, end, seen);
-            for version in &path {
-                self.versions[*version].state = State::Condemned;
-            }
-        }
-        self.path = path;
-        Ok(())
-    }
-
-    fn find_end(&mut self, tip: VersionId, path: &mut Vec<VersionId>) -> End {
-        let mut at = tip;
-        loop {
-            let row = &mut self.versions[at];
-            match row.state {
-                State::Accepted | State::Old => return End::Chain(at),
-                State::Condemned => return End::Condemned,
-                State::OnPath => return End::Cycle(at),
-                State::Idle if !row.has(flag::PROPOSED) => return End::Root(row.id, Some(at)),
-                State::Idle => {
-                    row.state = State::OnPath;
-                    path.push(at);
-                    let (key, prev) = (row.key, row.prev);
-                    match self.versions.find(key, prev) {
-                        Some(prev) => at = prev,
-                        None => return End::Root(prev, None),
-                    }
-                }
-            }
-        }
-    }
-
-    fn accept(&mut self, key: KeyId, path: &[VersionId]) {
-        let register = &mut self.registers[key.0 as usize];
-        for version in path.iter().rev() {
-            self.versions[register.head].next = *version;
-            register.head = *version;
-            register.head_place += 1;
-            let row = &mut self.versions[*version];
-            (row.state, row.place) = (State::Accepted, register.head_place);
-        }
-        let Some(window) = self.settings.window else { return };
-        if self.keeps_all {
-            return;
-        }
-        while register.head_place - register.oldest_place >= window {
-            let oldest = register.oldest;
-            let row = &mut self.versions[oldest];
-            register.oldest = row.next;
-            register.oldest_place += 1;
-            self.has_forgotten = true;
-            if row.has(flag::OPEN) {
-                row.state = State::Old;
-                row.next = VersionId::NONE;
-            } else {
-                self.versions.remove(oldest);
-            }
-        }
-    }
-
-    /// Reports an observed version that does not lead to the head.
-    fn refuse(&mut self, key: KeyId, path: &[VersionId], end: End, seen: Seen) {
-        match (end, path) {
-            (End::Chain(fork), [tip, ..]) => {
-                self.tell(key, Kind::LostUpdate, |teller| teller.lost_update(fork, path, *tip, seen));
-            }
-            (End::Root(_, Some(version)), []) => {
-                self.versions[version].state = State::Condemned;
-                // At the end it is known whether somebody proposed it later.
-                self.garbage.push(version);
-            }
-            (End::Root(id, _), [.., first]) => {
-                self.tell(key, Kind::UnknownVersion, |teller| teller.unknown_version(id, *first, path, seen));
-            }
-            (End::Cycle(version), _) => {
-                self.tell(key, Kind::CyclicVersions, |teller| teller.cyclic_versions(version, path, seen));
-            }
-            (End::Condemned | End::Chain(_) | End::Root(..), _) => {}
         }
     }
 

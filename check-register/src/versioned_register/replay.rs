@@ -5,9 +5,9 @@
 //! reads the one that was invoked earlier is stale only if the other is. So a history whose ops came in a disorder needs no
 //! second look: at most three events a version are sorted and gone through again.
 
-use super::explain::ReadOp;
 use super::findings::Kind;
 use super::registers::{Registers, Seen};
+use super::story::ReadOp;
 use super::versions::{At, ClientId, NO_READ, State, VersionId, Versions, flag};
 use history_core::HistoryError;
 

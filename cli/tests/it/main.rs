@@ -9,6 +9,7 @@ mod generate;
 mod help;
 mod inputs;
 mod output;
+mod registers;
 mod tables;
 mod usage;
 mod validate;
