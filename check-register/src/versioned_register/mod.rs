@@ -283,6 +283,9 @@ fn registers(checker: &VersionedRegister) -> Result<Registers, HistoryError> {
 
 impl Run for VersionedRun {
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
+        if self.malformed.is_some() {
+            return Ok(ControlFlow::Break(()));
+        }
         if !op.process.is_client() {
             self.others += 1;
             return Ok(ControlFlow::Continue(()));

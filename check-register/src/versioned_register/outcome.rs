@@ -39,7 +39,7 @@ pub(crate) fn why_no_order(clock: &Clock, registers: &Registers, index: u64) -> 
 }
 
 pub(crate) fn report(registers: Registers, counts: Counts, others: u64, mut notes: Vec<String>) -> Report {
-    let doubts: Vec<&Register> = registers.registers.iter().filter(|register| register.doubt.is_some()).collect();
+    let doubts: Vec<&Register> = registers.all.iter().filter(|register| register.doubt.is_some()).collect();
     let verdict = if doubts.is_empty() && notes.is_empty() { Verdict::Valid } else { Verdict::Unknown };
     notes.extend(doubts.iter().take(DOUBTS_TOLD_MAX).map(|register| tell(&registers, register)));
     if doubts.len() > DOUBTS_TOLD_MAX {
@@ -48,7 +48,7 @@ pub(crate) fn report(registers: Registers, counts: Counts, others: u64, mut note
     let mut report = Report::new(NAME, verdict.and(registers.findings.verdict()));
     report.notes = notes;
     // Each chain begins with a version that no write made.
-    let chain: u64 = registers.registers.iter().map(|register| u64::from(register.head_place)).sum();
+    let chain: u64 = registers.all.iter().map(|register| u64::from(register.head_place)).sum();
     report.counts = vec![
         ("ok-count".into(), counts.ok),
         ("fail-count".into(), counts.fail),
@@ -57,7 +57,7 @@ pub(crate) fn report(registers: Registers, counts: Counts, others: u64, mut note
         ("read-count".into(), counts.reads),
         ("write-count".into(), counts.writes),
         ("accepted-write-count".into(), chain),
-        ("key-count".into(), registers.registers.len() as u64),
+        ("key-count".into(), registers.all.len() as u64),
     ];
     report.anomalies = registers.findings.into_anomalies();
     report

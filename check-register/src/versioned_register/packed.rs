@@ -122,36 +122,19 @@ impl Interner {
         if let Some(packed) = Packed::name(STRING, text) {
             return packed;
         }
-        let number = match self.strings.get(text) {
-            Some(number) => *number,
-            None => {
-                let number = self.keep(Datum::Str(text.to_owned()));
-                self.strings.insert(text.into(), number);
-                number
-            }
-        };
+        let number = self.strings.get(text).copied().unwrap_or_else(|| {
+            let number = keep(&mut self.datums, Datum::Str(text.to_owned()));
+            self.strings.insert(text.into(), number);
+            number
+        });
         Packed::tagged(INTERNED, number.into())
     }
 
     #[cold]
     fn other(&mut self, value: Value<'_>) -> Packed {
         let text = canonical(value);
-        let number = match self.others.get(&text) {
-            Some(number) => *number,
-            None => {
-                let number = self.keep(value.to_datum());
-                self.others.insert(text, number);
-                number
-            }
-        };
-        Packed::tagged(INTERNED, number.into())
-    }
-
-    /// The number of a new one. There are fewer than ops times three, and only those whose text is long: memory ends first.
-    fn keep(&mut self, datum: Datum) -> u32 {
-        let number = u32::try_from(self.datums.len()).expect("fewer than 2^32 long values fit the memory");
-        self.datums.push(datum);
-        number
+        let new = || keep(&mut self.datums, value.to_datum());
+        Packed::tagged(INTERNED, (*self.others.entry(text).or_insert_with(new)).into())
     }
 
     /// The value again.
@@ -170,6 +153,14 @@ impl Interner {
             name => Datum::Str(packed.read_name(name - STRING)),
         }
     }
+}
+
+/// The number of a new one.
+fn keep(datums: &mut Vec<Datum>, datum: Datum) -> u32 {
+    // Each takes at least a dozen bytes of text, and an op holds four at the most: memory ends first.
+    let number = u32::try_from(datums.len()).expect("fewer than 2^32 long values fit the memory");
+    datums.push(datum);
+    number
 }
 
 /// A text that is the same for equal values. Readers limit how deep values nest, and so how deep this goes.

@@ -87,7 +87,7 @@ pub(crate) struct Registers {
     pub(crate) settings: Settings,
     pub(crate) interner: Interner,
     pub(crate) versions: Versions,
-    pub(crate) registers: Vec<Register>,
+    pub(crate) all: Vec<Register>,
     keys: FxHashMap<Packed, KeyId>,
     pub(crate) clients: Vec<i64>,
     pub(crate) findings: Findings,
@@ -114,7 +114,7 @@ impl Registers {
             settings,
             interner,
             versions: Versions::default(),
-            registers: Vec::new(),
+            all: Vec::new(),
             keys: FxHashMap::default(),
             clients: Vec::new(),
             findings: Findings::new(settings.witnesses_max),
@@ -133,7 +133,7 @@ impl Registers {
     /// The register of a key.
     #[inline]
     pub(crate) fn key(&mut self, key: Packed) -> Result<KeyId, HistoryError> {
-        if let (Packed::NIL, [first, ..]) = (key, &self.registers[..])
+        if let (Packed::NIL, [first, ..]) = (key, &self.all[..])
             && first.key == Packed::NIL
         {
             return Ok(KeyId(0));
@@ -147,9 +147,9 @@ impl Registers {
     #[cold]
     fn add_key(&mut self, key: Packed) -> Result<KeyId, HistoryError> {
         // A history holds fewer than 2^32 ops.
-        let id = KeyId(self.registers.len() as u32);
+        let id = KeyId(self.all.len() as u32);
         self.keys.insert(key, id);
-        self.registers.push(Register {
+        self.all.push(Register {
             key,
             head: VersionId::NONE,
             head_place: 0,
@@ -173,11 +173,11 @@ impl Registers {
     }
 
     pub(crate) fn register(&self, key: KeyId) -> &Register {
-        &self.registers[key.0 as usize]
+        &self.all[key.0 as usize]
     }
 
     pub(crate) fn register_mut(&mut self, key: KeyId) -> &mut Register {
-        &mut self.registers[key.0 as usize]
+        &mut self.all[key.0 as usize]
     }
 
     pub(crate) fn insert(&mut self, key: KeyId, id: Packed) -> Result<VersionId, HistoryError> {
@@ -197,8 +197,8 @@ impl Registers {
             let row = &mut self.versions[version];
             (row.state, row.next, row.place) = (State::Idle, VersionId::NONE, 0);
         }
-        for at in 0..self.registers.len() {
-            let register = &mut self.registers[at];
+        for at in 0..self.all.len() {
+            let register = &mut self.all[at];
             register.head = VersionId::NONE;
             register.head_place = 0;
             (register.inferred, register.inferred_id) = (VersionId::NONE, None);
@@ -347,7 +347,7 @@ impl Registers {
     /// Counts a violation, and explains the first of its kind for each key.
     #[cold]
     pub(crate) fn tell(&mut self, key: KeyId, kind: Kind, explain: impl FnOnce(&Teller<'_>) -> history_core::Witness) {
-        let register = &self.registers[key.0 as usize];
+        let register = &self.all[key.0 as usize];
         let teller = Teller {
             versions: &self.versions,
             interner: &self.interner,
@@ -359,7 +359,7 @@ impl Registers {
         let bit = kind.bit();
         let is_first = register.told & bit == 0;
         if self.findings.add(kind, is_first, || explain(&teller)) {
-            self.registers[key.0 as usize].told |= bit;
+            self.all[key.0 as usize].told |= bit;
         }
     }
 

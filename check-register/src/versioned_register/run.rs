@@ -326,25 +326,22 @@ impl Fold {
             let row = &self.registers.versions[*version];
             row.has(flag::PROPOSED) && !row.has(done)
         });
-        let version = match invoked {
-            Some(version) => {
-                let row = &self.registers.versions[version];
-                let (prev, value_then) = (row.prev, row.value);
-                if let Some(prev_now) = request.prev.filter(|prev| !prev.is_nil()) {
-                    self.same("prev-write-id", prev, prev_now)?;
-                }
-                if kind == OpKind::Ok && !value.is_nil() {
-                    self.same("value", value_then, value)?;
-                }
-                Some(version)
+        let version = if let Some(version) = invoked {
+            let row = &self.registers.versions[version];
+            let (prev, value_then) = (row.prev, row.value);
+            if let Some(prev_now) = request.prev.filter(|prev| !prev.is_nil()) {
+                self.same("prev-write-id", prev, prev_now)?;
             }
-            None => {
-                self.counts.writes += 1;
-                let (at, client) = (seen.at, seen.client);
-                let blank = Proposal { id, prev: id, value: id, at, client, flags: flag::NAMELESS };
-                let proposal = self.proposal(request, value, blank)?;
-                self.registers.propose(key, &proposal)?
+            if kind == OpKind::Ok && !value.is_nil() {
+                self.same("value", value_then, value)?;
             }
+            Some(version)
+        } else {
+            self.counts.writes += 1;
+            let (at, client) = (seen.at, seen.client);
+            let blank = Proposal { id, prev: id, value: id, at, client, flags: flag::NAMELESS };
+            let proposal = self.proposal(request, value, blank)?;
+            self.registers.propose(key, &proposal)?
         };
         if let Some(version) = version.filter(|_| !self.registers.register(key).stopped) {
             self.end_write(version, kind, seen)?;
@@ -378,7 +375,7 @@ impl Fold {
                     notes.push(outcome::TIED.to_owned());
                 }
             }
-            if self.registers.registers.iter().any(|register| register.stopped) {
+            if self.registers.all.iter().any(|register| register.stopped) {
                 self.registers.findings.clear_lasting();
             }
         } else {

@@ -97,7 +97,7 @@ impl Registers {
     }
 
     fn accept(&mut self, key: KeyId, path: &[VersionId]) {
-        let register = &mut self.registers[key.0 as usize];
+        let register = &mut self.all[key.0 as usize];
         for version in path.iter().rev() {
             self.versions[register.head].next = *version;
             register.head = *version;

@@ -153,7 +153,7 @@ fn by_few(history: &History) -> History {
         let client = at.or_else(|| clients.iter().position(Option::is_none)).unwrap_or(clients.len());
         clients.resize(clients.len().max(client + 1), None);
         clients[client] = (!matches!(op.kind, OpKind::Ok | OpKind::Fail)).then_some(op.process);
-        let new = NewOp { process: Process::Client(client as i64), index: None, ..NewOp::from(&op) };
+        let new = NewOp { process: Process::Client(i64::from(client as u32)), index: None, ..NewOp::from(&op) };
         builder.push_op(&new).unwrap();
     }
     builder.build()
@@ -275,11 +275,11 @@ proptest! {
 
 /// Of ops at one time, those of the earlier lines come first: an operation's two ops stand side by side.
 fn operations_of(ticks: &[Operation]) -> Vec<Operation> {
-    let place = |at: i64, line: usize| at.saturating_mul(1000).saturating_add(line as i64);
-    let spread = |(number, operation): (usize, &Operation)| Operation {
+    let place = |at: i64, line: i64| at.saturating_mul(1000).saturating_add(line);
+    let spread = |(number, operation): (i64, &Operation)| Operation {
         invoked: place(operation.invoked, 2 * number),
         completed: place(operation.completed, 2 * number + 1),
         ..*operation
     };
-    ticks.iter().enumerate().map(spread).collect()
+    (0..).zip(ticks).map(spread).collect()
 }

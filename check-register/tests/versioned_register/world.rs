@@ -81,10 +81,9 @@ pub(crate) fn history(operations: &[Operation], form: Form, tick: i64) -> Histor
     let mut builder = HistoryBuilder::new();
     for (at, op) in ops {
         let op = match form {
-            Form::Untimed => op,
             Form::Timed | Form::Scattered => op.time_ns(at / tick),
             Form::Completions if op.kind == OpKind::Invoke => continue,
-            Form::Completions => op,
+            Form::Untimed | Form::Completions => op,
             Form::Nameless => NewOp { process: Process::Unknown, ..op },
         };
         builder.push_op(&op).unwrap();
