@@ -63,6 +63,8 @@ mod request;
 mod run;
 mod scalar;
 mod story;
+#[cfg(test)]
+mod tests;
 mod versions;
 mod walk;
 

@@ -85,6 +85,12 @@ impl Fold {
         }
     }
 
+    /// Rows of versions that were ever needed at one time.
+    #[cfg(test)]
+    pub(crate) fn rows(&self) -> usize {
+        self.registers.versions.rows()
+    }
+
     /// Takes the next op of a client.
     #[inline]
     pub(crate) fn take(&mut self, op: &Op<'_>, request: &Request<'_>) -> Result<(), Trouble> {
