@@ -36,8 +36,8 @@
 //! # Order
 //!
 //! By `:time` where all ops of clients have one, else by index. Where the file is in the order of the times, ops of one time stand as
-//! in the file, as Jepsen records them. Where it is not, ops of one time are taken to overlap if the verdict depends on it and
-//! no order of them is known: it is then unknown. A file that is out of order is not read twice, nor held: see `replay`. In a
+//! in the file, as Jepsen records them. Where it is not, nobody knows how ops of one time stood to each other: if the verdict
+//! depends on that, it is unknown. A file that is out of order is not read twice, nor held: see `replay`. In a
 //! history without invocations, or of ops without processes, reads may have begun at any time.
 //!
 //! # Cost
@@ -320,7 +320,7 @@ impl Run for VersionedRun {
                 let [plain, keyed] = [plain, keyed].map(|report| report.verdict.name());
                 Ok(outcome::unknown(vec![format!(
                     "Every value is a pair. If its first part is a key, the verdict is {keyed}; if they are plain values of one \
-                     register, it is {plain}. Give the key of each op in a field :key, or record the invocations of reads."
+                     register, it is {plain}. Give the key of each op in a field :key, or record what each read asks for: [key nil]."
                 )]))
             }
         }

@@ -279,6 +279,32 @@ impl Registers {
         }
     }
 
+    /// The place of a version that was known before `invoked`, for a read of `id`: of one newer than that, if there is any.
+    ///
+    /// Walks over the versions that came since, up to the first that was known: for a read that is not stale those came
+    /// while it was in flight.
+    pub(crate) fn known_before(&mut self, key: KeyId, read: &Read, invoked: At, index: u64) -> u32 {
+        let register = self.register(key);
+        let (mut at, mut is_whole) = (register.oldest, register.oldest_place == 0);
+        if let Some(version) = self.versions.find(key, read.id) {
+            let row = &self.versions[version];
+            // Of an old one what came next may be forgotten.
+            is_whole |= row.state != State::Old || row.place + 1 == register.oldest_place;
+            at = if row.state == State::Accepted { row.next } else { at };
+        }
+        while at != VersionId::NONE {
+            let row = &self.versions[at];
+            if row.has(flag::OBSERVED) && self.order.is_before(row.first, invoked) {
+                return row.place;
+            }
+            at = row.next;
+        }
+        if !is_whole {
+            self.register_mut(key).doubt.get_or_insert(Doubt::Forgotten { id: read.id, index });
+        }
+        0
+    }
+
     /// Takes note of a read.
     pub(crate) fn read(&mut self, key: KeyId, read: &Read, seen: Seen) -> Result<(), HistoryError> {
         let register = self.register(key);

@@ -70,6 +70,8 @@ impl Shape {
         let pair = split(op.value);
         match (op.kind, request.call, pair) {
             (OpKind::Fail | OpKind::Info, ..) => Shape::Any,
+            // Of a read's invocation some say nothing at all.
+            (OpKind::Invoke, Some(Call::Read), None) if op.value.is_nil() => Shape::Any,
             // An answer may leave out the argument.
             (OpKind::Ok, call, None) if op.value.is_nil() && call != Some(Call::Read) => Shape::Any,
             (_, _, None) => Shape::Plain,

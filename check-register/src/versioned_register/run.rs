@@ -136,9 +136,7 @@ impl Fold {
             (Keying::Field, _) => Ok((request.key.map(|key| self.registers.interner.pack(key)), op.value)),
             (Keying::Value, kind) => match split(op.value) {
                 Some((key, value)) => Ok((Some(self.registers.interner.pack(key)), value)),
-                None if op.value.is_nil() && kind != OpKind::Invoke || matches!(kind, OpKind::Fail | OpKind::Info) => {
-                    Ok((None, Value::Nil))
-                }
+                None if op.value.is_nil() || matches!(kind, OpKind::Fail | OpKind::Info) => Ok((None, Value::Nil)),
                 None => malformed(format!(
                     "the op's value, {}, is no vector of a key and a value, as all before it are",
                     op.value
@@ -156,12 +154,16 @@ impl Fold {
         at: At,
         client: ClientId,
     ) -> Result<(), Trouble> {
-        let Some(key) = key else {
-            return malformed("the op has no :key, as those before it have".to_owned());
-        };
-        let key = self.registers.key(key)?;
         // Requests of invocations say what they call.
         let call = request.call.unwrap_or(Call::Read);
+        let (key, head_at) = match key {
+            Some(key) => {
+                let key = self.registers.key(key)?;
+                (key, self.registers.register(key).head_place)
+            }
+            None if call == Call::Read => (KeyId::NONE, 0),
+            None => return malformed("the write has no key, as ops before it have".to_owned()),
+        };
         let slot = match op.pair {
             Pair::Invokes { slot } => Some(slot as usize),
             Pair::Alone | Pair::Completes { .. } => None,
@@ -171,7 +173,7 @@ impl Fold {
         let mut flight = Flight {
             call,
             key,
-            head_at: self.registers.register(key).head_place,
+            head_at,
             version: VersionId::NONE,
             proposal: Proposal { id: Packed::NIL, prev: Packed::NIL, value: Packed::NIL, at, client, flags },
         };
@@ -217,6 +219,9 @@ impl Fold {
             let (call, invoked) = (call.name(), flight.call.name());
             return malformed(format!("a {call} completes, and what its client had invoked is a {invoked}"));
         }
+        if flight.key == KeyId::NONE {
+            return self.complete_read_of_some_key(invoked, op.kind, request, (key, value), seen);
+        }
         if let Some(key) = key.filter(|key| *key != self.registers.register(flight.key).key) {
             let invoked = self.registers.register(flight.key).key;
             let [key, invoked] = [key, invoked].map(|key| self.registers.interner.datum(key));
@@ -241,6 +246,29 @@ impl Fold {
             }
         }
         Ok(())
+    }
+
+    /// A read of which only the answer says which key it was for.
+    fn complete_read_of_some_key(
+        &mut self,
+        invoked: At,
+        kind: OpKind,
+        request: &Request<'_>,
+        (key, value): (Option<Packed>, Value<'_>),
+        seen: Seen,
+    ) -> Result<(), Trouble> {
+        if kind != OpKind::Ok {
+            return Ok(());
+        }
+        let Some(key) = key else {
+            return malformed("the read has no key, as ops before it have".to_owned());
+        };
+        let key = self.registers.key(key)?;
+        let id = self.read_id(request)?;
+        let value = self.registers.interner.pack(value);
+        let mut read = Read { id, value, invoked: Some(invoked), head_at: 0 };
+        read.head_at = self.registers.known_before(key, &read, invoked, seen.at.index);
+        Ok(self.registers.read(key, &read, Seen { is_read: true, ..seen })?)
     }
 
     fn end_write(&mut self, version: VersionId, kind: OpKind, seen: Seen) -> Result<(), HistoryError> {

@@ -22,6 +22,11 @@ impl VersionId {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct KeyId(pub(crate) u32);
 
+impl KeyId {
+    /// Stands for one that is not known yet.
+    pub(crate) const NONE: KeyId = KeyId(u32::MAX);
+}
+
 /// A client, by the order of appearance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ClientId(pub(crate) u32);

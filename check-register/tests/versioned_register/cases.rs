@@ -222,11 +222,11 @@ fn what_cannot_be_judged_says_where_and_why() {
             "the op has a :key, and those before it have none",
         ),
         (
-            "{:process 0, :type :invoke, :f :read, :key 1} {:process 1, :type :invoke, :f :read}".to_owned(),
-            "the op has no :key",
+            "{:process 0, :type :invoke, :f :read, :key 1} {:process 1, :type :invoke, :f :write, :write-id 1, :prev-write-id 0}".to_owned(),
+            "the write has no key, as ops before it have",
         ),
         (
-            "{:process 0, :type :invoke, :f :read, :value [1 nil]} {:process 1, :type :invoke, :f :read}".to_owned(),
+            "{:process 0, :type :invoke, :f :read, :value [1 nil]} {:process 1, :type :invoke, :f :read, :value 3}".to_owned(),
             "is no vector of a key and a value",
         ),
         (
@@ -291,6 +291,9 @@ fn keys_may_stand_in_front_of_values() {
     let plain = writes(1, 0) + &pair(3, "read", "invoke", "nil", "") + &pair(3, "read", "ok", "[1 5]", ":write-id 1");
     valid(&plain);
     let wrong = writes(1, 0) + &pair(3, "read", "invoke", "nil", "") + &pair(3, "read", "ok", "[2 5]", ":write-id 1");
+    assert!(note(&judge(&wrong)).starts_with("Every value is a pair. If its first part is a key, the verdict is true"));
+    // One value that is no pair, and all of them are plain.
+    let wrong = wrong + &pair(3, "write", "invoke", "7", ":write-id 2, :prev-write-id 1");
     assert_eq!(one(&judge(&wrong), &wrong), "wrong-value");
 }
 

@@ -5,7 +5,7 @@
 
 use crate::certify::certify;
 use crate::oracle::{Before, in_order, is_linearizable, never, writes_only};
-use crate::world::{Call, Fate, Form, INITIAL, NOBODYS, Operation, history};
+use crate::world::{Call, Fate, Form, INITIAL, NOBODYS, Operation, Place, history, keyed};
 use check_register::versioned_register::{VersionedRegister, check};
 use history_core::{Datum, Report, Verdict};
 use std::num::NonZeroU32;
@@ -18,6 +18,8 @@ struct World {
     /// Whether reads may show values that were not written.
     liars: bool,
 }
+
+const ELSEWHERE: Operation = Operation { call: Call::Write(5, 4, 0), fate: Fate::Fail, invoked: -2, completed: -1 };
 
 const FATES: &[Fate] = &[Fate::Ok, Fate::Fail, Fate::Info];
 
@@ -121,6 +123,12 @@ fn agree(operations: &[Operation]) -> usize {
             let got = judge(operations, Form::Timed, initial, forget).verdict;
             unknown += usize::from(got == Verdict::Unknown);
             assert!(got == expected || got == Verdict::Unknown, "{got:?} {forget} {operations:#?} {initial:?}");
+        }
+        // One other key before all shows that there are keys; reads say theirs only when they answer.
+        let keyed = keyed(&[(1, &[ELSEWHERE]), (2, operations)], Place::FieldOfAnswers);
+        for forget in 0..=1 {
+            let got = check(&keyed, &settings(initial, forget)).unwrap().verdict;
+            assert!(got == expected || forget == 1 && got == Verdict::Unknown, "{got:?} {forget} {operations:#?}");
         }
         // Nobody can say of these when they began.
         let before: Before = never;

@@ -91,22 +91,34 @@ pub(crate) fn history(operations: &[Operation], form: Form, tick: i64) -> Histor
     builder.build()
 }
 
-/// The same history, each op with this key: in a field, or before its value.
-pub(crate) fn keyed(parts: &[(i64, &[Operation])], in_field: bool) -> History {
+/// Where a key stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    Field,
+    /// In a field, but a read's invocation has none.
+    FieldOfAnswers,
+    Value,
+    /// Before its value, but a read's invocation has nil.
+    ValueOfAnswers,
+}
+
+/// Several histories as one, each op with its key.
+pub(crate) fn keyed(parts: &[(i64, &[Operation])], place: Place) -> History {
     let mut all = Vec::new();
     for (key, operations) in parts {
         for (at, op) in ops(operations) {
             let Process::Client(process) = op.process else { continue };
             let op = NewOp { process: Process::Client(process * 1000 + key), ..op };
-            all.push((
-                at,
-                if in_field {
-                    op.with("key", *key)
-                } else {
+            let asks = op.kind == OpKind::Invoke && op.f == Some("read");
+            let op = match place {
+                Place::FieldOfAnswers | Place::ValueOfAnswers if asks => op,
+                Place::Field | Place::FieldOfAnswers => op.with("key", *key),
+                Place::Value | Place::ValueOfAnswers => {
                     let value = Datum::Vector(vec![(*key).into(), op.value.clone()]);
                     NewOp { value, ..op }
-                },
-            ));
+                }
+            };
+            all.push((at, op));
         }
     }
     all.sort_by_key(|(at, _)| *at);
