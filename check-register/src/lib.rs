@@ -1,5 +1,18 @@
 //! Linearizability: versioned registers in linear time, and any model.
+//!
+//! A history is **linearizable** if each operation can be given an instant between its invocation and its completion so
+//! that, taken in the order of these instants, they do what one object would do alone.
+//!
+//! - [`Linearizable`] judges recorded histories of the objects in [`models`]; [`checkers`] lists them all.
+//! - [`check`] judges operations of any [`Model`] of your own; [`assert_linearizable!`] does so in a test.
+//! - [`versioned_register`] judges registers whose every write names the version it replaces, in linear time.
+//! - [`timeline`] draws a history as a page that stands alone.
+//!
+//! # Features
+//!
+//! - `parallel`, on by default: parts of large histories are judged on several threads, with the same answers.
 
+mod assert;
 mod explain;
 mod history;
 mod ids;
@@ -10,10 +23,17 @@ mod object;
 mod parallel;
 mod search;
 pub mod timeline;
+pub mod versioned_register;
 
+pub use assert::explain_refusal;
 pub use history::Operation;
 pub use judge::{Answer, End, Engine, Outcome, PartAnswer, Refusal, Settings, check, check_with};
 pub use model::{Access, Model};
 pub use object::{AnyObject, Linearizable, checkers};
 pub use search::Reason;
 pub use search::distinct::Conflict;
+
+/// The README's examples run too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -2,11 +2,13 @@
 
 use check_elle::list_append::ListAppend;
 use check_elle::rw_register::RwRegister;
+use check_register::versioned_register::VersionedRegister;
 use history_core::Checker;
 
 /// The checkers, in the order in which they are listed.
 pub(crate) fn checkers() -> Vec<Box<dyn Checker>> {
-    let mut all: Vec<Box<dyn Checker>> = vec![Box::new(ListAppend::default()), Box::new(RwRegister::default())];
+    let mut all: Vec<Box<dyn Checker>> =
+        vec![Box::new(ListAppend::default()), Box::new(RwRegister::default()), Box::new(VersionedRegister::default())];
     all.extend(check_register::checkers());
     all
 }

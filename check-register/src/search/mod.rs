@@ -171,16 +171,6 @@ impl<'q, 'm> Question<'q, 'm> {
         let mut engines = Engines::<'q, 'm, W>::new(self);
         loop {
             if let Some(decision) = engines.turn(self, until) {
-                    eprintln!(
-                        "DBG until {until} crashes {} classes {} slots {} events {} jit {:?} wg {:?}",
-                        self.part.crashes(),
-                        self.part.crashed.len(),
-                        self.part.slots,
-                        self.part.events.len(),
-                        engines.just_in_time.as_ref().map(|e| (e.work, e.at, e.is_exact())),
-                        engines.wing_gong.as_ref().map(|e| e.0.work)
-                    );
-                }
                 return decision;
             }
             if self.engine == Engine::Portfolio

@@ -10,6 +10,7 @@ mod generate_objects;
 mod help;
 mod inputs;
 mod output;
+mod registers;
 mod tables;
 mod usage;
 mod validate;

@@ -1,0 +1,78 @@
+//! Clocks: whether the order of the file is the order of the times, and whether there is one at all.
+
+use super::versions::{ClientId, NO_TIME};
+use rustc_hash::FxHashMap;
+
+/// What the times of the ops have said so far.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    latest_ns: i64,
+    all_timed: bool,
+    /// The first op that is earlier than one before it.
+    back: Option<u64>,
+    /// The first op that is earlier than one before it of its own client.
+    back_within: Option<u64>,
+    clients: FxHashMap<i64, ClientId>,
+    /// When each client's last op was, by client.
+    last_ns: Vec<i64>,
+}
+
+impl Default for Clock {
+    fn default() -> Clock {
+        Clock {
+            latest_ns: i64::MIN,
+            all_timed: true,
+            back: None,
+            back_within: None,
+            clients: FxHashMap::default(),
+            last_ns: Vec::new(),
+        }
+    }
+}
+
+impl Clock {
+    /// A client's number; a new one is added to `numbers`.
+    #[inline]
+    pub(crate) fn client(&mut self, process: i64, numbers: &mut Vec<i64>) -> ClientId {
+        *self.clients.entry(process).or_insert_with(|| {
+            // A history holds fewer than 2^32 ops.
+            numbers.push(process);
+            self.last_ns.push(i64::MIN);
+            ClientId((numbers.len() - 1) as u32)
+        })
+    }
+
+    /// Takes note of an op. True if it is the first that shows that the file is not in the order of the times.
+    #[inline]
+    pub(crate) fn tick(&mut self, index: u64, time_ns: i64, client: ClientId) -> bool {
+        if time_ns == NO_TIME {
+            self.all_timed = false;
+            return false;
+        }
+        let last = self.last_ns.get_mut(client.0 as usize);
+        if let Some(last) = last {
+            if time_ns < *last {
+                self.back_within.get_or_insert(index);
+            }
+            *last = time_ns;
+        }
+        if time_ns < self.latest_ns {
+            let is_first = self.back.is_none();
+            self.back.get_or_insert(index);
+            return is_first && self.all_timed;
+        }
+        self.latest_ns = time_ns;
+        false
+    }
+
+    /// The op that shows that the times are an order other than the file's; none if they are the same, or if not all ops
+    /// have times.
+    pub(crate) fn disorder(&self) -> Option<u64> {
+        self.back.filter(|_| self.all_timed)
+    }
+
+    /// The op that shows that the times are no order that could have been.
+    pub(crate) fn contradiction(&self) -> Option<u64> {
+        self.back_within.filter(|_| self.all_timed)
+    }
+}

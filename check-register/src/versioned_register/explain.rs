@@ -1,0 +1,361 @@
+//! Explanations: what happened, told so that a person sees the contradiction.
+
+use super::packed::{Interner, Packed};
+use super::registers::{Proposal, Register, Seen, Settings};
+use super::replay::Order;
+use super::story::{ReadOp, Story};
+use super::versions::{At, ClientId, NO_TIME, Version, VersionId, Versions, flag};
+use history_core::{Datum, OpKind, Witness};
+
+/// Versions of a chain that a witness holds.
+const CHAIN_MAX: usize = 64;
+/// Versions of a chain that prose names.
+const CHAIN_TOLD_MAX: usize = 8;
+
+/// Tells of one register.
+pub(crate) struct Teller<'a> {
+    pub(crate) versions: &'a Versions,
+    pub(crate) interner: &'a Interner,
+    pub(crate) clients: &'a [i64],
+    pub(crate) settings: &'a Settings,
+    pub(crate) register: &'a Register,
+    pub(crate) order: Order,
+}
+
+impl Teller<'_> {
+    pub(super) fn datum(&self, packed: Packed) -> Datum {
+        self.interner.datum(packed)
+    }
+
+    fn id(&self, version: VersionId) -> Datum {
+        self.datum(self.versions[version].id)
+    }
+
+    pub(super) fn ids(&self, row: &Version) -> String {
+        format!(":write-id {}, :prev-write-id {}", self.datum(row.id), self.datum(row.prev))
+    }
+
+    pub(super) fn client(&self, client: ClientId) -> Option<i64> {
+        self.clients.get(client.0 as usize).copied()
+    }
+
+    /// The first op that shows a version.
+    fn first(&self, version: VersionId) -> Option<Seen> {
+        let row = &self.versions[version];
+        let seen = Seen { at: row.first, client: row.observer, is_read: row.has(flag::READ_FIRST) };
+        row.has(flag::OBSERVED).then_some(seen)
+    }
+
+    /// The versions of the chain after `from`, up to the first that `is_known`; all of them if none is.
+    fn chain_until(&self, from: VersionId, is_known: impl Fn(At) -> bool) -> Vec<VersionId> {
+        let mut chain = Vec::new();
+        let mut at = self.versions[from].next;
+        while at != VersionId::NONE {
+            chain.push(at);
+            if self.first(at).is_some_and(|seen| is_known(seen.at)) {
+                break;
+            }
+            at = self.versions[at].next;
+        }
+        chain
+    }
+
+    fn chain_fact(&self, chain: &[VersionId]) -> Datum {
+        let ends = chain.len().saturating_sub(CHAIN_MAX / 2);
+        let shown = chain.iter().enumerate().filter(|(at, _)| *at < CHAIN_MAX / 2 || *at >= ends);
+        Datum::Vector(shown.map(|(_, version)| self.id(*version)).collect())
+    }
+
+    /// `"a" -> "b" -> "c"`
+    fn chain_text(&self, chain: &[VersionId]) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        for (at, version) in chain.iter().enumerate() {
+            if chain.len() > CHAIN_TOLD_MAX && at == CHAIN_TOLD_MAX / 2 {
+                parts.push(format!("({} more)", chain.len() - CHAIN_TOLD_MAX));
+            }
+            if chain.len() <= CHAIN_TOLD_MAX || at < CHAIN_TOLD_MAX / 2 || at + CHAIN_TOLD_MAX / 2 >= chain.len() {
+                parts.push(self.id(*version).to_string());
+            }
+        }
+        parts.join(" -> ")
+    }
+
+    /// A read of a version that was known to be replaced before it began.
+    pub(crate) fn stale_read(&self, version: VersionId, read: &ReadOp) -> Witness {
+        let newer = self.chain_until(version, |first| read.invoked.is_some_and(|at| self.order.is_before(first, at)));
+        let mut story = Story::new(self);
+        let mut known = None;
+        if let Some(last) = newer.last()
+            && let Some(seen) = self.first(*last)
+        {
+            known = Some((*last, seen, story.observer(*last, seen)));
+        }
+        let stale = story.read(read);
+        let (id, mut chain) = (self.datum(read.id), vec![version]);
+        chain.extend(newer);
+        if let (Some((newest, seen, name)), Some(invoked)) = (known, read.invoked) {
+            let newest = self.id(newest);
+            let later = later_by(seen.at, invoked);
+            story.say(format!("{name} completed at index {}, and shows version {newest}.", seen.at.index));
+            story.say(format!("Writes replaced the versions in this order: {}.", self.chain_text(&chain)));
+            story.say(format!(
+                "However, {stale} began after that, {later}at index {}, and read version {id}: a contradiction!",
+                invoked.index
+            ));
+            story.fact("newer-write-id", newest);
+            story.fact("invoked-index", invoked.index.into());
+        }
+        story.fact("write-id", id);
+        story.fact("chain", self.chain_fact(&chain));
+        story.finish()
+    }
+
+    /// Two writes that replaced one version: the one in the chain, and the last of `path`, which `seen` shows with `tip`.
+    pub(crate) fn lost_update(&self, fork: VersionId, path: &[VersionId], tip: VersionId, seen: Seen) -> Witness {
+        let mut story = Story::new(self);
+        let prev = self.id(fork);
+        let accepted = self.chain_until(fork, |_| true);
+        let names = |story: &mut Story<'_>, first: VersionId, tip: VersionId, seen: Seen| {
+            if first == tip && !seen.is_read {
+                let name = story.observer(tip, seen);
+                return (name.clone(), name);
+            }
+            (story.write(first), story.observer(tip, seen))
+        };
+        let mut sides = Vec::new();
+        if let (Some(first), Some(last)) = (accepted.first(), accepted.last())
+            && let Some(seen) = self.first(*last)
+        {
+            let (write, shown) = names(&mut story, *first, *last, seen);
+            sides.push((write, shown, accepted.clone(), seen));
+        }
+        if let Some(first) = path.last() {
+            let (write, shown) = names(&mut story, *first, tip, seen);
+            sides.push((write, shown, path.iter().rev().copied().collect(), seen));
+        }
+        let ids: Vec<Datum> = sides.iter().map(|(_, _, chain, _)| self.chain_fact(chain)).collect();
+        for (write, shown, chain, seen) in sides {
+            let text = self.chain_text(&chain);
+            if write == shown {
+                story.say(format!("{write} replaced {prev} by {text}: it completed ok at index {}.", seen.at.index));
+            } else if let [one] = chain[..] {
+                story.say(format!("{write} replaced {prev} by {}, which {shown} shows.", self.id(one)));
+            } else {
+                story.say(format!("{write} began the versions {text} after {prev}; the last of them {shown} shows."));
+            }
+        }
+        story.say(format!("However, only one write can replace {prev}: a contradiction!"));
+        story.fact("prev-write-id", prev);
+        story.fact("chains", Datum::Vector(ids));
+        story.finish()
+    }
+
+    /// A version that was observed before its write was invoked.
+    pub(crate) fn future_read(&self, version: VersionId) -> Witness {
+        let mut story = Story::new(self);
+        // An initial version may have been replaced without a read of it.
+        let written = self.versions[version].written;
+        let is_earlier = |first: At| self.order.is_before(first, written);
+        let (shown, seen) = match self.first(version).filter(|seen| is_earlier(seen.at)) {
+            Some(seen) => (version, Some(seen)),
+            None => match self.chain_until(version, is_earlier).last() {
+                Some(last) => (*last, self.first(*last)),
+                None => (version, None),
+            },
+        };
+        let id = self.id(version);
+        if let Some(seen) = seen {
+            let name = story.observer(shown, seen);
+            let after = if shown == version { String::new() } else { ", which comes after it".to_owned() };
+            story.say(format!(
+                "{name} completed at index {}, and shows version {}{after}.",
+                seen.at.index,
+                self.id(shown)
+            ));
+        }
+        let write = story.write(version);
+        story.say(format!(
+            "However, {write} is the write of {id}, and was invoked only then, at index {}: a contradiction!",
+            written.index
+        ));
+        story.fact("write-id", id);
+        story.finish()
+    }
+
+    /// The write of a first version that was there before it, and is forgotten.
+    pub(crate) fn forgotten_future_read(&self, write: &Proposal) -> Witness {
+        let mut story = Story::new(self);
+        let (id, prev) = (self.datum(write.id), self.datum(write.prev));
+        let seen = Seen { at: write.at, client: write.client, is_read: false };
+        let ids = format!(":write-id {id}, :prev-write-id {prev}");
+        let name = story.op("write", OpKind::Invoke, seen, write.value, &ids);
+        story.say(format!("{id} was the first version that any op showed, or showed to have been replaced."));
+        story.say(format!(
+            "However, {name} is the write of {id}, and was invoked only then, at index {}: a contradiction!",
+            write.at.index
+        ));
+        story.fact("write-id", id);
+        story.finish()
+    }
+
+    /// A read of a version that no write proposes.
+    pub(crate) fn garbage_read(&self, version: VersionId) -> Witness {
+        let mut story = Story::new(self);
+        let id = self.id(version);
+        if let Some(seen) = self.first(version) {
+            let name = story.observer(version, seen);
+            story.say(format!("{name} read version {id}."));
+        }
+        story.say(format!(
+            "However, no write that may have happened proposes {id}{}: a contradiction!",
+            self.initial_clause()
+        ));
+        story.fact("write-id", id);
+        story.finish()
+    }
+
+    /// A read of a version that is not in memory, and could not be read even if it once was in the chain.
+    pub(crate) fn unknown_read(&self, read: &ReadOp) -> Witness {
+        let mut story = Story::new(self);
+        let (name, id) = (story.read(read), self.datum(read.id));
+        story.say(format!("{name} read version {id}."));
+        story.say(format!(
+            "However, either no write that may have happened proposes {id}, or it was replaced so long before {name} began \
+             that it is forgotten: a contradiction!"
+        ));
+        story.fact("write-id", id);
+        story.finish()
+    }
+
+    /// An observed write that replaces a version which nobody had proposed by then.
+    pub(crate) fn unknown_version(&self, id: Packed, first: VersionId, path: &[VersionId], seen: Seen) -> Witness {
+        let mut story = Story::new(self);
+        let id = self.datum(id);
+        let write = story.write(first);
+        if let Some(tip) = path.first() {
+            let shown = story.observer(*tip, seen);
+            let chain: Vec<VersionId> = path.iter().rev().copied().collect();
+            let tip = self.id(*tip);
+            match chain.len() {
+                1 => story.say(format!("{shown} shows version {tip}, and so that {write} happened.")),
+                _ => story.say(format!(
+                    "{shown} shows version {tip}, and so that {write} happened: {}.",
+                    self.chain_text(&chain)
+                )),
+            }
+        }
+        let ago =
+            if self.settings.window.is_some() { ", or it was replaced so long ago that it is forgotten" } else { "" };
+        story.say(format!(
+            "However, {write} replaces {id}, and by then no write that may have happened had proposed that{ago}{}: a \
+             contradiction!",
+            self.initial_clause()
+        ));
+        story.fact("prev-write-id", id);
+        story.finish()
+    }
+
+    /// Observed writes each of which replaces another's version, in a circle.
+    pub(crate) fn cyclic_versions(&self, from: VersionId, path: &[VersionId], seen: Seen) -> Witness {
+        let mut story = Story::new(self);
+        let start = path.iter().position(|version| *version == from).unwrap_or_default();
+        let mut cycle: Vec<VersionId> = path[start..].iter().rev().copied().collect();
+        let names: Vec<String> = cycle.iter().take(CHAIN_MAX).map(|version| story.write(*version)).collect();
+        if let Some(tip) = path.first() {
+            let shown = story.observer(*tip, seen);
+            story.say(format!("{shown} shows version {}, which these lead to.", self.id(*tip)));
+        }
+        story.fact("chain", self.chain_fact(&cycle));
+        cycle.push(cycle[0]);
+        let text = self.chain_text(&cycle);
+        match &names[..] {
+            [one] => story.say(format!("{one} replaces its own version: {text}.")),
+            all => story.say(format!("{} replace each other's versions: {text}.", all.join(", "))),
+        }
+        story.say("However, a version must be there before it can be replaced: a contradiction!".to_owned());
+        story.finish()
+    }
+
+    /// A write that failed, and of which `shown` or some earlier op shows that it happened.
+    pub(crate) fn failed_write_observed(&self, version: VersionId, shown: Option<(VersionId, Seen)>) -> Witness {
+        let mut story = Story::new(self);
+        let (id, name) = (self.id(version), story.write(version));
+        story.say(format!("{name} ended with fail, so version {id} never was."));
+        let shown = shown.or_else(|| Some((version, self.first(version)?))).or_else(|| {
+            let last = *self.chain_until(version, |_| true).last()?;
+            Some((last, self.first(last)?))
+        });
+        if let Some((last, seen)) = shown {
+            let observer = story.observer(last, seen);
+            let (last_id, after) = (self.id(last), if last == version { "" } else { ", which comes after it" });
+            story.say(format!("However, {observer} shows {last_id}{after}: a contradiction!"));
+        }
+        story.fact("write-id", id);
+        story.finish()
+    }
+
+    /// A read of a value other than the one written, or read by `before`.
+    pub(crate) fn wrong_value(&self, version: VersionId, before: Option<&ReadOp>, read: &ReadOp) -> Witness {
+        let row = &self.versions[version];
+        let mut story = Story::new(self);
+        let id = self.datum(read.id);
+        let is_given = !row.has(flag::PROPOSED) && self.settings.initial_id == Some(row.id);
+        match before {
+            Some(_) if is_given && self.settings.initial_value.is_some() => {
+                let value = self.datum(row.value);
+                story.say(format!("The initial version {id} holds {value}, as it was given."));
+            }
+            Some(before) => {
+                let name = story.read(before);
+                story.say(format!("{name} read {} as the value of version {id}.", self.datum(before.value)));
+            }
+            None => {
+                let name = story.write(version);
+                story.say(format!("{name} wrote {} as version {id}.", self.datum(row.value)));
+            }
+        }
+        let (name, value) = (story.read(read), self.datum(read.value));
+        story.say(format!("However, {name} read {value} as the value of {id}: a contradiction!"));
+        story.fact("write-id", id);
+        story.finish()
+    }
+
+    /// A first version that does not hold what the user said it does.
+    pub(crate) fn wrong_initial_value(&self, version: VersionId) -> Witness {
+        let mut story = Story::new(self);
+        let row = &self.versions[version];
+        let value = self.settings.initial_value.map_or(Datum::Nil, |value| self.datum(value));
+        let id = self.id(version);
+        if let Some(seen) = self.first(version) {
+            let name = story.observer(version, seen);
+            story.say(format!("{name} read {} as the value of version {id}.", self.datum(row.value)));
+        }
+        story.say(format!("However, {id} is the initial version, and that holds {value}: a contradiction!"));
+        story.fact("write-id", id);
+        story.fact("initial-value", value);
+        story.finish()
+    }
+
+    /// `; the initial version is "a"`
+    fn initial_clause(&self) -> String {
+        match self.settings.initial_id.or(self.register.inferred_id) {
+            Some(id) => format!("; the initial version is {}", self.datum(id)),
+            None => String::new(),
+        }
+    }
+}
+
+/// `"24 ms later, "`, if the times are known.
+fn later_by(before: At, after: At) -> String {
+    if before.time_ns == NO_TIME || after.time_ns == NO_TIME {
+        return String::new();
+    }
+    // Rounded down, so that it is not said to have been longer than it was.
+    match after.time_ns.checked_sub(before.time_ns) {
+        Some(ns @ 1..1_000) => format!("{ns} ns later, "),
+        Some(ns @ 1_000..1_000_000) => format!("{} \u{b5}s later, ", ns / 1_000),
+        Some(ns @ 1_000_000..1_000_000_000) => format!("{} ms later, ", ns / 1_000_000),
+        Some(ns @ 1_000_000_000..) => format!("{}.{:03} s later, ", ns / 1_000_000_000, ns / 1_000_000 % 1_000),
+        _ => String::new(),
+    }
+}

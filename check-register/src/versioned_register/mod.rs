@@ -1,0 +1,328 @@
+//! versioned-register: registers whose every write names the version it replaces, judged in linear time.
+//!
+//! Each write carries an id of its own, the **write-id**, and the id of the version that it replaces, the **prev-write-id**: it is
+//! a compare-and-set on the version. Reads return the value and its write-id. Then the versions that were ever there form one
+//! chain, and whether a history is linearizable can be told in one pass: Gibbons and Korach, "Testing Shared Memories" (SIAM
+//! J. Comput. 26(4), 1997), theorem 4.13.
+//!
+//! # What is decided
+//!
+//! The object's state is a version: an id and a value. A read returns it. A write (id, prev, value) may happen only when the
+//! state's id is prev, and makes the state (id, value). A history is valid if there is a sequence of its operations that this
+//! object allows, in which all `ok` ones occur, none that failed, any of those that were left open or ended with `info`, and
+//! in which an operation that completed before another was invoked comes before it. Why a write failed is not looked at.
+//! **Ids are unique**: no two writes that may have happened propose the same, and none proposes the initial one, which, unless it
+//! is given, may be any other, with any value. Where two do, the verdict on that register is unknown.
+//!
+//! # How
+//!
+//! At a completion that shows a version (the `ok` of its write, or an `ok` read) that is not in the chain yet, its prev-ids are
+//! followed through the writes invoked so far. They must lead to the chain's last version, its *head*; all of them are added,
+//! and it is the new head. At a read's invocation the head is remembered; the version that it returns must be that or a later
+//! one.
+//!
+//! This is exact. *If the history is valid*, take a sequence that proves it, cut off after each completion: its writes are the
+//! versions in their order, each the prev of the next. A version shown by now is in it and so are its prevs, each of them
+//! invoked by now, back to the initial one; of two writes on one prev only one is in it. So nothing is found. And a version
+//! shown before a read began is in the sequence before the read, so the read returns it or a later one.
+//! *If nothing is found*, let the sequence be the chain, each write followed by the reads of its version in the order of their
+//! invocations. The object allows it. Let a complete before b is invoked, a on version i and b on version j. If j < i and b is
+//! a read, the head was i or later when b was invoked, and b would have been found. If j < i and b is a write, or j = i and b is
+//! the write that a shows, then b was invoked before i was shown, hence before a completed, against what we supposed. Else a
+//! comes before b in the sequence. A write that fails after it was shown is found at its completion.
+//!
+//! What is found in the beginning of a history stays: no continuation makes a beginning linearizable.
+//!
+//! # Order
+//!
+//! By `:time` where all ops of clients have one, else by index. Where the file is in the order of the times, ops of one time stand as
+//! in the file, as Jepsen records them. Where it is not, nobody knows how ops of one time stood to each other: if the verdict
+//! depends on that, it is unknown. A file that is out of order is not read twice, nor held: see `replay`. In a
+//! history without invocations, or of ops without processes, reads may have begun at any time.
+//!
+//! # Cost
+//!
+//! O(1) an op, and O(v log v) in the versions for a file that is not sorted. Memory: about 160 bytes for each version of the
+//! chain and each write in flight or of unknown outcome, and up to 16,384 failed ones. With [`VersionedRegister::forget`] the
+//! chain is a window: the verdict is the same, but for reads that began before the window, and those are told. (Each id or value
+//! that is a string of more than 11 bytes and no UUID, or no scalar, is kept as well.)
+//!
+//! Each stage is a module: `request` takes ops apart, `run` pairs them and finds their register, `registers` takes note of them,
+//! `walk` keeps the chains and `fates` what may be forgotten (`versions` the rows, `packed` the ids, `clock` the order);
+//! `findings`, `explain` and `story` say what was found, `outcome` sums it up.
+
+mod clock;
+mod explain;
+mod fates;
+mod findings;
+mod outcome;
+mod packed;
+mod registers;
+mod replay;
+mod request;
+mod run;
+mod scalar;
+mod story;
+#[cfg(test)]
+mod tests;
+mod versions;
+mod walk;
+
+use history_core::{
+    Budget, Checker, Datum, History, HistoryError, Op, OptionError, OptionKind, OptionSpec, Options, Report, Run,
+};
+use packed::{Interner, Packed};
+use registers::{Registers, Settings};
+use request::{Request, Shape};
+use run::{Fold, Keying, Trouble};
+use std::num::NonZeroU32;
+use std::ops::ControlFlow;
+
+const NAME: &str = "versioned-register";
+
+/// The versioned-register checker, and what it is told.
+///
+/// Histories of several registers name them in the field `:key` of each op, or before each value, `[key value]`, as Jepsen's
+/// `independent` does.
+///
+/// ```
+/// use check_register::versioned_register::{self, VersionedRegister};
+/// use history_core::{History, Verdict};
+///
+/// let history = History::parse(r#"
+///     {:process 0, :type :invoke, :f :write, :value 1, :write-id "b", :prev-write-id "a"}
+///     {:process 0, :type :ok,     :f :write, :value 1, :write-id "b", :prev-write-id "a"}
+///     {:process 1, :type :invoke, :f :read,  :value nil}
+///     {:process 1, :type :ok,     :f :read,  :value 0, :write-id "a"}
+/// "#)?;
+/// let report = versioned_register::check(&history, &VersionedRegister::default())?;
+/// assert_eq!(report.verdict, Verdict::Invalid);
+/// let stale = &report.anomaly("stale-read").unwrap().witnesses[0];
+/// assert!(stale.explanation.contains(r#"in this order: "a" -> "b""#), "{}", stale.explanation);
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct VersionedRegister {
+    /// The id of the version that is there at first. If absent, the first version that is read, or replaced, without any
+    /// write having proposed it.
+    pub initial_write_id: Option<Datum>,
+    /// The value of that version. If absent, what is first read of it.
+    pub initial_value: Option<Datum>,
+    /// How many versions of each chain are kept, the newest ones. All are if this is absent.
+    ///
+    /// This bounds the memory of long runs, and costs names: a version read that is not in the window any more is
+    /// `unknown-version`, whatever it once was.
+    pub forget: Option<NonZeroU32>,
+    /// Witnesses given for each type of anomaly, at the most: the first one of each key. All are counted.
+    pub witnesses_max: usize,
+}
+
+impl Default for VersionedRegister {
+    /// Nothing is known of the initial version, and nothing is forgotten.
+    fn default() -> VersionedRegister {
+        VersionedRegister { initial_write_id: None, initial_value: None, forget: None, witnesses_max: 8 }
+    }
+}
+
+/// Checks a history that is in memory. O(n), and O(n log n) if it is not sorted by time.
+///
+/// # Errors
+///
+/// If the history is too large to be judged, or an initial value nests too deeply.
+pub fn check(history: &History, checker: &VersionedRegister) -> Result<Report, HistoryError> {
+    let mut run = Box::new(VersionedRun::new(checker.clone())?);
+    for op in history.ops() {
+        if run.observe(&op)?.is_break() {
+            break;
+        }
+    }
+    run.finish(&Budget::default())
+}
+
+const INITIAL_WRITE_ID: OptionSpec = OptionSpec {
+    name: "initial-write-id",
+    kind: OptionKind::Text,
+    value_name: "ID",
+    default: "the first one read or replaced that no write has",
+    help: "The id of the version that is there at first, as EDN or JSON; a bare word or UUID is a string.",
+};
+
+const INITIAL_VALUE: OptionSpec = OptionSpec {
+    name: "initial-value",
+    kind: OptionKind::Text,
+    value_name: "VALUE",
+    default: "the one first read",
+    help: "The value of the version that is there at first, as EDN or JSON; a bare word is a string.",
+};
+
+const FORGET: OptionSpec = OptionSpec {
+    name: "forget",
+    kind: OptionKind::Integer,
+    value_name: "N",
+    default: "",
+    help: "Keep only the last N versions of each register, to check long runs in little memory.",
+};
+
+const MAX_WITNESSES: OptionSpec = OptionSpec {
+    name: "max-witnesses",
+    kind: OptionKind::Integer,
+    value_name: "N",
+    default: "8",
+    help: "How many examples of each type of anomaly to report. All are counted.",
+};
+
+const OPTIONS: &[OptionSpec] = &[INITIAL_WRITE_ID, INITIAL_VALUE, FORGET, MAX_WITNESSES];
+
+impl Checker for VersionedRegister {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn summary(&self) -> &'static str {
+        "Registers whose every write is a compare-and-set on the previous write-id: linearizability, in linear time."
+    }
+
+    fn options(&self) -> &[OptionSpec] {
+        OPTIONS
+    }
+
+    fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        let mut checker = self.clone();
+        for (spec, setting) in
+            [(INITIAL_WRITE_ID, &mut checker.initial_write_id), (INITIAL_VALUE, &mut checker.initial_value)]
+        {
+            if let Some(text) = options.text(spec.name) {
+                *setting = Some(scalar::parse(text).map_err(|message| OptionError::new(spec.name, message))?);
+            }
+        }
+        if let Some(window) = options.integer(FORGET.name)? {
+            let window = u32::try_from(window).ok().and_then(NonZeroU32::new);
+            let wrong = || OptionError::new(FORGET.name, "it is a number from 1 to 4294967295");
+            checker.forget = Some(window.ok_or_else(wrong)?);
+        }
+        if let Some(max) = options.integer(MAX_WITNESSES.name)? {
+            let wrong = |_| OptionError::new(MAX_WITNESSES.name, format!("{max} is less than 0"));
+            checker.witnesses_max = usize::try_from(max).map_err(wrong)?;
+        }
+        let run = VersionedRun::new(checker);
+        Ok(Box::new(run.map_err(|error| OptionError::new(INITIAL_WRITE_ID.name, error.to_string()))?))
+    }
+}
+
+/// What is known of where keys stand.
+enum Stage {
+    /// No op has said anything.
+    Start,
+    /// It is known.
+    One(Box<Fold>),
+    /// Every value so far is a pair. They may be plain values, or hold keys: both are tried.
+    Either { plain: Box<Fold>, keyed: Box<Fold> },
+}
+
+/// A history on its way through the checker.
+struct VersionedRun {
+    checker: VersionedRegister,
+    stage: Stage,
+    /// Ops of others than clients.
+    others: u64,
+    malformed: Option<String>,
+}
+
+impl VersionedRun {
+    fn new(checker: VersionedRegister) -> Result<VersionedRun, HistoryError> {
+        // So that it need not fail later.
+        registers(&checker)?;
+        Ok(VersionedRun { checker, stage: Stage::Start, others: 0, malformed: None })
+    }
+
+    fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+        let request = Request::new(op).map_err(Trouble::Malformed)?;
+        if let Stage::One(fold) = &mut self.stage {
+            return fold.take(op, &request);
+        }
+        self.settle(op, &request)?;
+        match &mut self.stage {
+            Stage::Start => Ok(()),
+            Stage::One(fold) => fold.take(op, &request),
+            Stage::Either { plain, keyed } => {
+                plain.take(op, &request)?;
+                keyed.take(op, &request)
+            }
+        }
+    }
+
+    /// Finds out what an op says about where keys stand.
+    fn settle(&mut self, op: &Op<'_>, request: &Request<'_>) -> Result<(), HistoryError> {
+        let shape = Shape::of(op, request);
+        let fold = |keying| Ok::<_, HistoryError>(Box::new(Fold::new(keying, registers(&self.checker)?)));
+        self.stage = match (std::mem::replace(&mut self.stage, Stage::Start), shape) {
+            (Stage::Start, _) if request.key.is_some() => Stage::One(fold(Keying::Field)?),
+            (Stage::Start, Shape::Plain) => Stage::One(fold(Keying::None)?),
+            (Stage::Start, Shape::Keyed) => Stage::One(fold(Keying::Value)?),
+            (Stage::Start, Shape::Any | Shape::Pair) => {
+                Stage::Either { plain: fold(Keying::None)?, keyed: fold(Keying::Value)? }
+            }
+            (Stage::Either { plain, .. }, Shape::Plain) => Stage::One(plain),
+            (Stage::Either { keyed, .. }, Shape::Keyed) => Stage::One(keyed),
+            (same, _) => same,
+        };
+        Ok(())
+    }
+}
+
+/// Registers of which nothing was said yet.
+fn registers(checker: &VersionedRegister) -> Result<Registers, HistoryError> {
+    let mut interner = Interner::default();
+    let mut pack = |datum: &Option<Datum>| datum.as_ref().map(|datum| scalar::pack(&mut interner, datum)).transpose();
+    let settings = Settings {
+        initial_id: pack(&checker.initial_write_id)?,
+        initial_value: pack(&checker.initial_value)?,
+        window: checker.forget.map(NonZeroU32::get),
+        witnesses_max: checker.witnesses_max,
+    };
+    Ok(Registers::new(settings, interner))
+}
+
+impl Run for VersionedRun {
+    fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
+        if self.malformed.is_some() {
+            return Ok(ControlFlow::Break(()));
+        }
+        if !op.process.is_client() {
+            self.others += 1;
+            return Ok(ControlFlow::Continue(()));
+        }
+        match self.take(op) {
+            Ok(()) => Ok(ControlFlow::Continue(())),
+            Err(Trouble::Error(error)) => Err(error),
+            Err(Trouble::Malformed(reason)) => {
+                let line = op.position.map(|position| format!(" (line {})", position.line)).unwrap_or_default();
+                let index = op.index;
+                self.malformed =
+                    Some(format!("Nothing can be said of this history, because at index {index}{line} {reason}."));
+                Ok(ControlFlow::Break(()))
+            }
+        }
+    }
+
+    fn finish(self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {
+        if let Some(reason) = self.malformed {
+            return Ok(outcome::unknown(vec![reason]));
+        }
+        match self.stage {
+            Stage::Start => Fold::new(Keying::None, registers(&self.checker)?).finish(self.others),
+            Stage::One(fold) => fold.finish(self.others),
+            Stage::Either { plain, keyed } => {
+                let (plain, keyed) = (plain.finish(self.others)?, keyed.finish(self.others)?);
+                if plain.verdict == keyed.verdict {
+                    return Ok(keyed);
+                }
+                let [plain, keyed] = [plain, keyed].map(|report| report.verdict.name());
+                Ok(outcome::unknown(vec![format!(
+                    "Every value is a pair. If its first part is a key, the verdict is {keyed}; if they are plain values of one \
+                     register, it is {plain}. Give the key of each op in a field :key, or record what each read asks for: [key nil]."
+                )]))
+            }
+        }
+    }
+}

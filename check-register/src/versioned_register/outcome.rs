@@ -1,0 +1,90 @@
+//! The outcome: the report on a history that was read to its end.
+
+use super::clock::Clock;
+use super::registers::{Doubt, Register, Registers};
+use super::run::Counts;
+use super::{NAME, Packed};
+use history_core::{Report, Verdict};
+
+/// Doubts that are told one by one.
+const DOUBTS_TOLD_MAX: usize = 3;
+
+pub(crate) const NAMELESS_FORGOTTEN: &str = "Some ops have no process, or no invocation, so that the order of the file is \
+    not that in which they began; and with --forget what came before is forgotten. Check it without --forget.";
+
+pub(crate) const TIED: &str = "Some ops begin at the very time at which others end. If those of the later lines began later, \
+    this history is not linearizable; if they overlapped, it is. Times would have to be more exact to tell.";
+
+/// A report that says nothing but why.
+pub(crate) fn unknown(notes: Vec<String>) -> Report {
+    let mut report = Report::new(NAME, Verdict::Unknown);
+    report.notes = notes;
+    report
+}
+
+/// Why a history whose ops are not in the order of their times cannot be judged by them, if it cannot.
+pub(crate) fn why_no_order(clock: &Clock, registers: &Registers, index: u64) -> Option<String> {
+    if let Some(index) = clock.contradiction() {
+        return Some(format!(
+            "Nothing can be said of this history, because at index {index} a process goes back in time: neither the times nor \
+             the order of the file is the order of events. Give right times, or none."
+        ));
+    }
+    registers.has_forgotten.then(|| {
+        format!(
+            "The op at index {index} is earlier than those before it. With --forget a history must be sorted by time: sort it, \
+             or check it without --forget."
+        )
+    })
+}
+
+pub(crate) fn report(registers: Registers, counts: Counts, others: u64, mut notes: Vec<String>) -> Report {
+    let doubts: Vec<&Register> = registers.all.iter().filter(|register| register.doubt.is_some()).collect();
+    let verdict = if doubts.is_empty() && notes.is_empty() { Verdict::Valid } else { Verdict::Unknown };
+    notes.extend(doubts.iter().take(DOUBTS_TOLD_MAX).map(|register| tell(&registers, register)));
+    if doubts.len() > DOUBTS_TOLD_MAX {
+        notes.push(format!("And so it is with {} more keys.", doubts.len() - DOUBTS_TOLD_MAX));
+    }
+    let mut report = Report::new(NAME, verdict.and(registers.findings.verdict()));
+    report.notes = notes;
+    // Each chain begins with a version that no write made.
+    let chain: u64 = registers.all.iter().map(|register| u64::from(register.head_place)).sum();
+    report.counts = vec![
+        ("ok-count".into(), counts.ok),
+        ("fail-count".into(), counts.fail),
+        ("info-count".into(), counts.info),
+        ("nonclient-op-count".into(), others),
+        ("read-count".into(), counts.reads),
+        ("write-count".into(), counts.writes),
+        ("accepted-write-count".into(), chain),
+        ("key-count".into(), registers.all.len() as u64),
+    ];
+    report.anomalies = registers.findings.into_anomalies();
+    report
+}
+
+fn tell(registers: &Registers, register: &Register) -> String {
+    let key = match register.key {
+        Packed::NIL => String::new(),
+        key => format!("Key {}: ", registers.interner.datum(key)),
+    };
+    match register.doubt {
+        Some(Doubt::Twice { id, first, second }) => {
+            let id = registers.interner.datum(id);
+            let first = match registers.settings.initial_id {
+                Some(initial) if registers.interner.datum(initial) == id => "that is the initial version's".to_owned(),
+                _ => format!("so does the one at index {first}"),
+            };
+            format!(
+                "{key}The write at index {second} proposes write-id {id}, and {first}: nobody can say which of the two an op \
+                 saw. Nothing after that was judged."
+            )
+        }
+        Some(Doubt::Forgotten { id, index }) => format!(
+            "{key}The read at index {index} shows version {}, which is not, or no longer, known, and began so long before that \
+             it may have been right. Check it with a greater --forget, or without.",
+            registers.interner.datum(id)
+        ),
+        None => key,
+    }
+}

@@ -1,0 +1,404 @@
+//! Registers: the chain of accepted versions of each, which every observed version must lead back to.
+
+use super::explain::Teller;
+use super::findings::{Findings, Kind};
+use super::packed::{Interner, Packed};
+use super::replay::{ByTime, Order};
+use super::story::ReadOp;
+use super::versions::{At, ClientId, KeyId, NO_READ, State, VersionId, Versions, flag};
+use history_core::HistoryError;
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+
+/// What is known of the registers before the history begins, and what may be forgotten.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Settings {
+    pub(crate) initial_id: Option<Packed>,
+    pub(crate) initial_value: Option<Packed>,
+    /// Versions of each chain that are kept, from the head back.
+    pub(crate) window: Option<u32>,
+    pub(crate) witnesses_max: usize,
+}
+
+/// Why nothing more is said of one register.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Doubt {
+    /// Two writes that may both have happened propose one id.
+    Twice { id: Packed, first: u64, second: u64 },
+    /// A read that began before the window showed a version that is not in it.
+    Forgotten { id: Packed, index: u64 },
+}
+
+/// One register.
+#[derive(Debug)]
+pub(crate) struct Register {
+    pub(crate) key: Packed,
+    /// The newest version of the chain; none before anything was observed, if the initial version was not given.
+    pub(crate) head: VersionId,
+    pub(crate) head_place: u32,
+    /// The oldest version of the chain that is kept.
+    pub(crate) oldest: VersionId,
+    pub(crate) oldest_place: u32,
+    /// The initial version, unless it was given.
+    pub(crate) inferred: VersionId,
+    /// Its id, which is not forgotten.
+    pub(crate) inferred_id: Option<Packed>,
+    pub(crate) doubt: Option<Doubt>,
+    /// Nothing more is judged.
+    pub(crate) stopped: bool,
+    /// One bit for each [`Kind`] that has a witness.
+    pub(crate) told: u16,
+}
+
+/// A completion that shows a version.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    pub(crate) at: At,
+    pub(crate) client: ClientId,
+    pub(crate) is_read: bool,
+}
+
+/// An ok read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Read {
+    pub(crate) id: Packed,
+    pub(crate) value: Packed,
+    /// Absent where nobody knows when it began.
+    pub(crate) invoked: Option<At>,
+    /// The place of the head at that time; 0 where that is unknown.
+    pub(crate) head_at: u32,
+}
+
+/// A write as it was asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Proposal {
+    pub(crate) id: Packed,
+    pub(crate) prev: Packed,
+    pub(crate) value: Packed,
+    pub(crate) at: At,
+    pub(crate) client: ClientId,
+    /// `flag::OPEN`, `flag::NAMELESS`, or neither.
+    pub(crate) flags: u8,
+}
+
+/// All registers of a history.
+#[derive(Debug)]
+pub(crate) struct Registers {
+    pub(crate) settings: Settings,
+    pub(crate) interner: Interner,
+    pub(crate) versions: Versions,
+    pub(crate) all: Vec<Register>,
+    keys: FxHashMap<Packed, KeyId>,
+    pub(crate) clients: Vec<i64>,
+    pub(crate) findings: Findings,
+    /// Versions that were read although nobody had proposed them.
+    pub(crate) garbage: Vec<VersionId>,
+    /// First completions and last reads by time, once the order of the ops is not that of the times.
+    pub(crate) by_time: Option<ByTime>,
+    /// In which the ops are gone through.
+    pub(crate) order: Order,
+    /// All may be needed again.
+    pub(crate) keeps_all: bool,
+    /// Whether something was forgotten because of the window.
+    pub(crate) has_forgotten: bool,
+    pub(crate) failures: VecDeque<(VersionId, u64)>,
+    pub(crate) crashed: Vec<(VersionId, u64)>,
+    /// How many of them there were after the last sweep.
+    pub(crate) crashed_after_sweep: usize,
+    pub(crate) path: Vec<VersionId>,
+}
+
+impl Registers {
+    pub(crate) fn new(settings: Settings, interner: Interner) -> Registers {
+        Registers {
+            settings,
+            interner,
+            versions: Versions::default(),
+            all: Vec::new(),
+            keys: FxHashMap::default(),
+            clients: Vec::new(),
+            findings: Findings::new(settings.witnesses_max),
+            garbage: Vec::new(),
+            by_time: None,
+            order: Order::Index,
+            keeps_all: false,
+            has_forgotten: false,
+            failures: VecDeque::new(),
+            crashed: Vec::new(),
+            crashed_after_sweep: 0,
+            path: Vec::new(),
+        }
+    }
+
+    /// The register of a key.
+    #[inline]
+    pub(crate) fn key(&mut self, key: Packed) -> Result<KeyId, HistoryError> {
+        if let (Packed::NIL, [first, ..]) = (key, &self.all[..])
+            && first.key == Packed::NIL
+        {
+            return Ok(KeyId(0));
+        }
+        match self.keys.get(&key) {
+            Some(id) => Ok(*id),
+            None => self.add_key(key),
+        }
+    }
+
+    #[cold]
+    fn add_key(&mut self, key: Packed) -> Result<KeyId, HistoryError> {
+        // A history holds fewer than 2^32 ops.
+        let id = KeyId(self.all.len() as u32);
+        self.keys.insert(key, id);
+        self.all.push(Register {
+            key,
+            head: VersionId::NONE,
+            head_place: 0,
+            oldest: VersionId::NONE,
+            oldest_place: 0,
+            inferred: VersionId::NONE,
+            inferred_id: None,
+            doubt: None,
+            stopped: false,
+            told: 0,
+        });
+        if let Some(initial) = self.settings.initial_id {
+            let version = self.insert(id, initial)?;
+            if let Some(value) = self.settings.initial_value {
+                self.versions[version].value = value;
+                self.versions[version].flags |= flag::VALUED;
+            }
+            self.begin(id, version);
+        }
+        Ok(id)
+    }
+
+    pub(crate) fn register(&self, key: KeyId) -> &Register {
+        &self.all[key.0 as usize]
+    }
+
+    pub(crate) fn register_mut(&mut self, key: KeyId) -> &mut Register {
+        &mut self.all[key.0 as usize]
+    }
+
+    pub(crate) fn insert(&mut self, key: KeyId, id: Packed) -> Result<VersionId, HistoryError> {
+        let version = self.versions.insert(key, id)?;
+        if let Some(by_time) = &mut self.by_time {
+            by_time.reset(version, &self.versions);
+        }
+        Ok(version)
+    }
+
+    /// Forgets everything about the order of ops, to go through them in another.
+    pub(crate) fn rewind(&mut self) {
+        self.findings.clear_ordered();
+        self.garbage.clear();
+        let versions: Vec<VersionId> = self.versions.ids().collect();
+        for version in versions {
+            let row = &mut self.versions[version];
+            (row.state, row.next, row.place) = (State::Idle, VersionId::NONE, 0);
+        }
+        for at in 0..self.all.len() {
+            let register = &mut self.all[at];
+            register.head = VersionId::NONE;
+            register.head_place = 0;
+            (register.inferred, register.inferred_id) = (VersionId::NONE, None);
+            register.told &= Kind::LASTING;
+            let key = KeyId(at as u32);
+            let initial = self.settings.initial_id.and_then(|id| self.versions.find(key, id));
+            if let Some(initial) = initial {
+                self.begin(key, initial);
+            }
+        }
+    }
+
+    /// Makes a version the first of a chain.
+    pub(crate) fn begin(&mut self, key: KeyId, version: VersionId) {
+        self.versions[version].state = State::Accepted;
+        let register = self.register_mut(key);
+        (register.head, register.oldest) = (version, version);
+    }
+
+    /// Takes note of a write. None if nothing is said of this register any more.
+    pub(crate) fn propose(&mut self, key: KeyId, write: &Proposal) -> Result<Option<VersionId>, HistoryError> {
+        if self.register(key).stopped {
+            return Ok(None);
+        }
+        let version = match self.versions.find(key, write.id) {
+            None if self.settings.initial_id == Some(write.id) => {
+                self.stop(key, write, 0);
+                return Ok(None);
+            }
+            None => {
+                if self.register(key).inferred_id == Some(write.id) {
+                    self.tell(key, Kind::FutureRead, |teller| teller.forgotten_future_read(write));
+                }
+                self.insert(key, write.id)?
+            }
+            Some(version) => {
+                let row = &mut self.versions[version];
+                let again = row.has(flag::FAILED) && row.state == State::Idle && !row.has(flag::OPEN);
+                if again {
+                    // The attempt before this one did not happen.
+                    row.flags = 0;
+                } else if row.has(flag::PROPOSED) || self.settings.initial_id == Some(write.id) {
+                    let first = row.written.index;
+                    self.stop(key, write, first);
+                    return Ok(None);
+                }
+                version
+            }
+        };
+        let row = &mut self.versions[version];
+        let read_as = (row.has(flag::VALUED) && row.value != write.value).then_some(row.value);
+        row.prev = write.prev;
+        row.value = write.value;
+        row.written = write.at;
+        row.writer = write.client;
+        row.flags |= flag::PROPOSED | flag::VALUED | write.flags;
+        if let Some(value) = read_as {
+            let read = ReadOp::first_of(&self.versions[version], value);
+            self.tell(key, Kind::WrongValue, |teller| teller.wrong_value(version, None, &read));
+        }
+        self.proposed(version);
+        Ok(Some(version))
+    }
+
+    /// Two writes, or a write and the initial version, have one id.
+    fn stop(&mut self, key: KeyId, write: &Proposal, first: u64) {
+        let register = self.register_mut(key);
+        register.stopped = true;
+        register.doubt.get_or_insert(Doubt::Twice { id: write.id, first, second: write.at.index });
+    }
+
+    /// What follows from a write's invocation.
+    pub(crate) fn proposed(&mut self, version: VersionId) {
+        let row = &self.versions[version];
+        let key = row.key;
+        if matches!(row.state, State::Accepted | State::Old) && self.register(key).inferred == version {
+            self.tell(key, Kind::FutureRead, |teller| teller.future_read(version));
+        }
+    }
+
+    /// The place of a version that was known before `invoked`, for a read of `id`: of one newer than that, if there is any.
+    ///
+    /// Walks over the versions that came since, up to the first that was known: for a read that is not stale those came
+    /// while it was in flight.
+    pub(crate) fn known_before(&mut self, key: KeyId, read: &Read, invoked: At, index: u64) -> u32 {
+        let register = self.register(key);
+        let (mut at, mut is_whole) = (register.oldest, register.oldest_place == 0);
+        if let Some(version) = self.versions.find(key, read.id) {
+            let row = &self.versions[version];
+            // Of an old one what came next may be forgotten.
+            is_whole |= row.state != State::Old || row.place + 1 == register.oldest_place;
+            at = if row.state == State::Accepted { row.next } else { at };
+        }
+        while at != VersionId::NONE {
+            let row = &self.versions[at];
+            if row.has(flag::OBSERVED) && self.order.is_before(row.first, invoked) {
+                return row.place;
+            }
+            at = row.next;
+        }
+        if !is_whole {
+            self.register_mut(key).doubt.get_or_insert(Doubt::Forgotten { id: read.id, index });
+        }
+        0
+    }
+
+    /// Takes note of a read.
+    pub(crate) fn read(&mut self, key: KeyId, read: &Read, seen: Seen) -> Result<(), HistoryError> {
+        let register = self.register(key);
+        if register.stopped {
+            return Ok(());
+        }
+        let op = ReadOp { seen, invoked: read.invoked, id: read.id, value: read.value };
+        let version = match self.versions.find(key, read.id) {
+            Some(version) => version,
+            None if register.oldest_place == 0 => self.insert(key, read.id)?,
+            // If it was ever in the chain, something newer was known when the read began.
+            None if read.head_at >= register.oldest_place => {
+                self.tell(key, Kind::UnknownVersion, |teller| teller.unknown_read(&op));
+                return Ok(());
+            }
+            None => {
+                let doubt = Doubt::Forgotten { id: read.id, index: seen.at.index };
+                self.register_mut(key).doubt.get_or_insert(doubt);
+                return Ok(());
+            }
+        };
+        self.compare(version, &op);
+        self.observe(version, seen)?;
+        let row = &mut self.versions[version];
+        if let Some(invoked) = read.invoked {
+            if row.last_read_index == NO_READ || row.last_read.index < invoked.index {
+                (row.last_read, row.last_read_index, row.reader) = (invoked, seen.at.index, seen.client);
+            }
+            if let Some(by_time) = &mut self.by_time {
+                by_time.read(version, invoked, seen);
+            }
+        }
+        if matches!(row.state, State::Accepted | State::Old) && row.place < read.head_at {
+            self.tell(key, Kind::StaleRead, |teller| teller.stale_read(version, &op));
+        }
+        Ok(())
+    }
+
+    /// Compares what a read saw with what the version holds.
+    fn compare(&mut self, version: VersionId, op: &ReadOp) {
+        let row = &mut self.versions[version];
+        let key = row.key;
+        if !row.has(flag::VALUED) {
+            row.value = op.value;
+            row.flags |= flag::VALUED;
+            self.compare_initial(key, version);
+        } else if row.value != op.value {
+            let row = &self.versions[version];
+            // What was not written was read, or given.
+            let before = (!row.has(flag::PROPOSED)).then(|| ReadOp::first_of(row, row.value));
+            self.tell(key, Kind::WrongValue, |teller| teller.wrong_value(version, before.as_ref(), op));
+        }
+    }
+
+    /// Compares what the initial version holds with what the user said.
+    pub(crate) fn compare_initial(&mut self, key: KeyId, version: VersionId) {
+        let row = &self.versions[version];
+        if self.register(key).inferred == version
+            && row.has(flag::VALUED)
+            && self.settings.initial_value.is_some_and(|value| value != row.value)
+        {
+            self.tell(key, Kind::WrongInitialValue, |teller| teller.wrong_initial_value(version));
+        }
+    }
+
+    /// Counts a violation, and explains the first of its kind for each key.
+    #[cold]
+    pub(crate) fn tell(&mut self, key: KeyId, kind: Kind, explain: impl FnOnce(&Teller<'_>) -> history_core::Witness) {
+        let register = &self.all[key.0 as usize];
+        let teller = Teller {
+            versions: &self.versions,
+            interner: &self.interner,
+            clients: &self.clients,
+            settings: &self.settings,
+            register,
+            order: self.order,
+        };
+        let bit = kind.bit();
+        let is_first = register.told & bit == 0;
+        if self.findings.add(kind, is_first, || explain(&teller)) {
+            self.all[key.0 as usize].told |= bit;
+        }
+    }
+
+    /// Reports what was read although nobody had proposed it.
+    pub(crate) fn tell_garbage(&mut self) {
+        for version in std::mem::take(&mut self.garbage) {
+            let row = &self.versions[version];
+            let key = row.key;
+            if row.has(flag::PROPOSED) {
+                self.tell(key, Kind::FutureRead, |teller| teller.future_read(version));
+            } else {
+                self.tell(key, Kind::GarbageRead, |teller| teller.garbage_read(version));
+            }
+        }
+    }
+}

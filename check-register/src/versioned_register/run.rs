@@ -1,0 +1,420 @@
+//! The fold: each op is looked at once, and what it says goes to its register.
+
+use super::clock::Clock;
+use super::packed::Packed;
+use super::registers::{Proposal, Read, Registers, Seen};
+use super::replay::{ByTime, Order};
+use super::request::{Call, Request, split};
+use super::versions::{At, ClientId, KeyId, NO_TIME, VersionId, flag};
+use super::{outcome, replay};
+use history_core::{HistoryError, Op, OpKind, Pair, Process, Report, Value};
+
+/// Where the key of an op stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Keying {
+    /// Nowhere: there is one register.
+    None,
+    /// In the field `:key`.
+    Field,
+    /// In front of its value.
+    Value,
+}
+
+/// An operation in flight.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    call: Call,
+    key: KeyId,
+    /// The head's place at a read's invocation.
+    head_at: u32,
+    /// A write's version; none where nothing is said of its register.
+    version: VersionId,
+    proposal: Proposal,
+}
+
+/// How many ops of each kind there were.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) ok: u64,
+    pub(crate) fail: u64,
+    pub(crate) info: u64,
+    pub(crate) reads: u64,
+    pub(crate) writes: u64,
+}
+
+/// Why an op ends the run.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// It is none of a versioned register.
+    Malformed(String),
+    Error(HistoryError),
+}
+
+impl From<HistoryError> for Trouble {
+    fn from(error: HistoryError) -> Trouble {
+        Trouble::Error(error)
+    }
+}
+
+fn malformed<T>(reason: String) -> Result<T, Trouble> {
+    Err(Trouble::Malformed(reason))
+}
+
+/// A history on its way, its keys taken from one place.
+#[derive(Debug)]
+pub(crate) struct Fold {
+    keying: Keying,
+    registers: Registers,
+    clock: Clock,
+    /// By slot; what was there stays when its operation has completed.
+    flights: Vec<Flight>,
+    /// Whether there were ops of which nobody knows the invocation, or the completion.
+    has_nameless: bool,
+    counts: Counts,
+}
+
+impl Fold {
+    pub(crate) fn new(keying: Keying, registers: Registers) -> Fold {
+        Fold {
+            keying,
+            registers,
+            clock: Clock::default(),
+            flights: Vec::new(),
+            has_nameless: false,
+            counts: Counts::default(),
+        }
+    }
+
+    /// Rows of versions that were ever needed at one time.
+    #[cfg(test)]
+    pub(crate) fn rows(&self) -> usize {
+        self.registers.versions.rows()
+    }
+
+    /// Takes the next op of a client.
+    #[inline]
+    pub(crate) fn take(&mut self, op: &Op<'_>, request: &Request<'_>) -> Result<(), Trouble> {
+        let client = match op.process {
+            Process::Client(process) => self.clock.client(process, &mut self.registers.clients),
+            Process::Other(_) | Process::Unknown => ClientId::NONE,
+        };
+        let at = At { index: op.index, time_ns: op.time.unwrap_or(NO_TIME) };
+        if self.clock.tick(at.index, at.time_ns, client) && !self.registers.has_forgotten {
+            self.registers.by_time = Some(ByTime::new(&self.registers.versions));
+            self.registers.keeps_all = true;
+        }
+        let (key, value) = self.split(op, request)?;
+        match (op.kind, op.pair) {
+            (OpKind::Invoke, _) => self.invoke(op, request, key, value, at, client),
+            (kind, Pair::Completes { slot, invoked, invoked_time_ns }) => {
+                self.count(kind);
+                let invoked = At { index: invoked, time_ns: invoked_time_ns.unwrap_or(NO_TIME) };
+                let flight = self.flights[slot as usize];
+                self.complete(flight, invoked, op, request, (key, value), Seen { at, client, is_read: false })
+            }
+            (kind, _) => {
+                self.count(kind);
+                self.complete_alone(op, request, (key, value), Seen { at, client, is_read: false })
+            }
+        }
+    }
+
+    fn count(&mut self, kind: OpKind) {
+        match kind {
+            OpKind::Ok => self.counts.ok += 1,
+            OpKind::Fail => self.counts.fail += 1,
+            OpKind::Info | OpKind::Invoke => self.counts.info += 1,
+        }
+    }
+
+    /// The key of an op, if it says one, and its value without it.
+    #[inline]
+    fn split<'a>(&mut self, op: &Op<'a>, request: &Request<'a>) -> Result<(Option<Packed>, Value<'a>), Trouble> {
+        match (self.keying, op.kind) {
+            (Keying::None, _) if request.key.is_none() => Ok((Some(Packed::NIL), op.value)),
+            (Keying::None, _) => malformed("the op has a :key, and those before it have none".to_owned()),
+            (Keying::Field, _) => Ok((request.key.map(|key| self.registers.interner.pack(key)), op.value)),
+            (Keying::Value, kind) => match split(op.value) {
+                Some((key, value)) => Ok((Some(self.registers.interner.pack(key)), value)),
+                None if op.value.is_nil() || matches!(kind, OpKind::Fail | OpKind::Info) => Ok((None, Value::Nil)),
+                None => malformed(format!(
+                    "the op's value, {}, is no vector of a key and a value, as all before it are",
+                    op.value
+                )),
+            },
+        }
+    }
+
+    fn invoke(
+        &mut self,
+        op: &Op<'_>,
+        request: &Request<'_>,
+        key: Option<Packed>,
+        value: Value<'_>,
+        at: At,
+        client: ClientId,
+    ) -> Result<(), Trouble> {
+        // Requests of invocations say what they call.
+        let call = request.call.unwrap_or(Call::Read);
+        let (key, head_at) = match key {
+            Some(key) => {
+                let key = self.registers.key(key)?;
+                (key, self.registers.register(key).head_place)
+            }
+            None if call == Call::Read => (KeyId::NONE, 0),
+            None => return malformed("the write has no key, as ops before it have".to_owned()),
+        };
+        let slot = match op.pair {
+            Pair::Invokes { slot } => Some(slot as usize),
+            Pair::Alone | Pair::Completes { .. } => None,
+        };
+        self.has_nameless |= slot.is_none();
+        let flags = if slot.is_some() { flag::OPEN } else { 0 };
+        let mut flight = Flight {
+            call,
+            key,
+            head_at,
+            version: VersionId::NONE,
+            proposal: Proposal { id: Packed::NIL, prev: Packed::NIL, value: Packed::NIL, at, client, flags },
+        };
+        match call {
+            Call::Read => self.counts.reads += 1,
+            Call::Write => {
+                self.counts.writes += 1;
+                flight.proposal = self.proposal(request, value, flight.proposal)?;
+                flight.version = self.registers.propose(key, &flight.proposal)?.unwrap_or(VersionId::NONE);
+            }
+        }
+        if let Some(slot) = slot {
+            if slot >= self.flights.len() {
+                self.flights.resize(slot + 1, flight);
+            }
+            self.flights[slot] = flight;
+        }
+        Ok(())
+    }
+
+    fn proposal(&mut self, request: &Request<'_>, value: Value<'_>, so_far: Proposal) -> Result<Proposal, Trouble> {
+        let id = match request.id {
+            None | Some(Value::Nil) => return malformed("the write has no :write-id".to_owned()),
+            Some(id) => self.registers.interner.pack(id),
+        };
+        let Some(prev) = request.prev else {
+            return malformed("the write has no :prev-write-id (nil would do, if that is the initial one)".to_owned());
+        };
+        let interner = &mut self.registers.interner;
+        Ok(Proposal { id, prev: interner.pack(prev), value: interner.pack(value), ..so_far })
+    }
+
+    fn complete(
+        &mut self,
+        flight: Flight,
+        invoked: At,
+        op: &Op<'_>,
+        request: &Request<'_>,
+        (key, value): (Option<Packed>, Value<'_>),
+        seen: Seen,
+    ) -> Result<(), Trouble> {
+        if let Some(call) = request.call.filter(|call| *call != flight.call) {
+            let (call, invoked) = (call.name(), flight.call.name());
+            return malformed(format!("a {call} completes, and what its client had invoked is a {invoked}"));
+        }
+        if flight.key == KeyId::NONE {
+            return self.complete_read_of_some_key(invoked, op.kind, request, (key, value), seen);
+        }
+        if let Some(key) = key.filter(|key| *key != self.registers.register(flight.key).key) {
+            let invoked = self.registers.register(flight.key).key;
+            let [key, invoked] = [key, invoked].map(|key| self.registers.interner.datum(key));
+            return malformed(format!("the op has key {key}, and its invocation had {invoked}"));
+        }
+        match (flight.call, op.kind) {
+            (Call::Read, OpKind::Ok) => {
+                let id = self.read_id(request)?;
+                let value = self.registers.interner.pack(value);
+                let read = Read { id, value, invoked: Some(invoked), head_at: flight.head_at };
+                self.registers.read(flight.key, &read, Seen { is_read: true, ..seen })?;
+            }
+            (Call::Read, _) => {}
+            (Call::Write, kind) => {
+                self.same_ids(&flight.proposal, request)?;
+                if kind == OpKind::Ok && !value.is_nil() {
+                    self.same("value", flight.proposal.value, value)?;
+                }
+                if flight.version != VersionId::NONE && !self.registers.register(flight.key).stopped {
+                    self.end_write(flight.version, kind, seen)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A read of which only the answer says which key it was for.
+    fn complete_read_of_some_key(
+        &mut self,
+        invoked: At,
+        kind: OpKind,
+        request: &Request<'_>,
+        (key, value): (Option<Packed>, Value<'_>),
+        seen: Seen,
+    ) -> Result<(), Trouble> {
+        if kind != OpKind::Ok {
+            return Ok(());
+        }
+        let Some(key) = key else {
+            return malformed("the read has no key, as ops before it have".to_owned());
+        };
+        let key = self.registers.key(key)?;
+        let id = self.read_id(request)?;
+        let value = self.registers.interner.pack(value);
+        let mut read = Read { id, value, invoked: Some(invoked), head_at: 0 };
+        read.head_at = self.registers.known_before(key, &read, invoked, seen.at.index);
+        Ok(self.registers.read(key, &read, Seen { is_read: true, ..seen })?)
+    }
+
+    fn end_write(&mut self, version: VersionId, kind: OpKind, seen: Seen) -> Result<(), HistoryError> {
+        match kind {
+            OpKind::Ok => self.registers.acknowledge(version, seen)?,
+            OpKind::Fail => self.registers.fail(version),
+            OpKind::Info | OpKind::Invoke => self.registers.crash(version),
+        }
+        Ok(())
+    }
+
+    fn read_id(&mut self, request: &Request<'_>) -> Result<Packed, Trouble> {
+        match request.id {
+            Some(id) => Ok(self.registers.interner.pack(id)),
+            None => malformed("the read completed ok without a :write-id".to_owned()),
+        }
+    }
+
+    /// Whether a completion names the versions that its invocation did, if it names any.
+    fn same_ids(&mut self, proposal: &Proposal, request: &Request<'_>) -> Result<(), Trouble> {
+        if let Some(id) = request.id.filter(|id| !id.is_nil()) {
+            self.same("write-id", proposal.id, id)?;
+        }
+        match request.prev.filter(|prev| !prev.is_nil()) {
+            Some(prev) => self.same("prev-write-id", proposal.prev, prev),
+            None => Ok(()),
+        }
+    }
+
+    fn same(&mut self, field: &str, invoked: Packed, completed: Value<'_>) -> Result<(), Trouble> {
+        if self.registers.interner.pack(completed) == invoked {
+            return Ok(());
+        }
+        let invoked = self.registers.interner.datum(invoked);
+        malformed(format!("the write completed with :{field} {completed}, and was invoked with {invoked}"))
+    }
+
+    /// A completion of which nobody knows the invocation.
+    fn complete_alone(
+        &mut self,
+        op: &Op<'_>,
+        request: &Request<'_>,
+        (key, value): (Option<Packed>, Value<'_>),
+        seen: Seen,
+    ) -> Result<(), Trouble> {
+        self.has_nameless = true;
+        let Some(call) = request.call else {
+            return malformed("the op does not say what it calls, and nobody knows its invocation".to_owned());
+        };
+        let is_ok = op.kind == OpKind::Ok;
+        let key = match key {
+            Some(key) => self.registers.key(key)?,
+            // What did not happen, or perhaps not, need not say where.
+            None if !is_ok => return Ok(()),
+            None => return malformed("the op has no key, as those before it have".to_owned()),
+        };
+        match call {
+            Call::Read if is_ok => {
+                self.counts.reads += 1;
+                let id = self.read_id(request)?;
+                let value = self.registers.interner.pack(value);
+                let read = Read { id, value, invoked: None, head_at: 0 };
+                self.registers.read(key, &read, Seen { is_read: true, ..seen })?;
+            }
+            Call::Write if is_ok || request.id.is_some_and(|id| !id.is_nil()) => {
+                self.complete_write_alone(op.kind, key, request, value, seen)?;
+            }
+            // Without an id nobody knows which write that was; what was asked for may have happened.
+            Call::Read | Call::Write => {}
+        }
+        Ok(())
+    }
+
+    fn complete_write_alone(
+        &mut self,
+        kind: OpKind,
+        key: KeyId,
+        request: &Request<'_>,
+        value: Value<'_>,
+        seen: Seen,
+    ) -> Result<(), Trouble> {
+        let Some(id) = request.id.filter(|id| !id.is_nil()) else {
+            return malformed("the write has no :write-id".to_owned());
+        };
+        let id = self.registers.interner.pack(id);
+        let invoked = self.registers.versions.find(key, id).filter(|version| {
+            // Of one that completed before, this is not the completion.
+            let done = flag::ACKED | flag::FAILED | flag::OPEN | flag::NAMELESS;
+            let row = &self.registers.versions[*version];
+            row.has(flag::PROPOSED) && !row.has(done)
+        });
+        let version = if let Some(version) = invoked {
+            let row = &self.registers.versions[version];
+            let (prev, value_then) = (row.prev, row.value);
+            if let Some(prev_now) = request.prev.filter(|prev| !prev.is_nil()) {
+                self.same("prev-write-id", prev, prev_now)?;
+            }
+            if kind == OpKind::Ok && !value.is_nil() {
+                self.same("value", value_then, value)?;
+            }
+            Some(version)
+        } else {
+            self.counts.writes += 1;
+            let (at, client) = (seen.at, seen.client);
+            let blank = Proposal { id, prev: id, value: id, at, client, flags: flag::NAMELESS };
+            let proposal = self.proposal(request, value, blank)?;
+            self.registers.propose(key, &proposal)?
+        };
+        if let Some(version) = version.filter(|_| !self.registers.register(key).stopped) {
+            self.end_write(version, kind, seen)?;
+        }
+        Ok(())
+    }
+
+    /// The end of the history.
+    pub(crate) fn finish(mut self, others: u64) -> Result<Report, HistoryError> {
+        let mut notes = Vec::new();
+        let order = match (self.clock.disorder(), self.has_nameless) {
+            (Some(index), _) => {
+                if let Some(note) = outcome::why_no_order(&self.clock, &self.registers, index) {
+                    return Ok(outcome::unknown(vec![note]));
+                }
+                Some(Order::TimeThenIndex)
+            }
+            (None, true) if self.registers.has_forgotten => {
+                return Ok(outcome::unknown(vec![outcome::NAMELESS_FORGOTTEN.to_owned()]));
+            }
+            (None, true) => Some(Order::Index),
+            (None, false) => None,
+        };
+        if let Some(order) = order {
+            replay::replay(&mut self.registers, order)?;
+            self.registers.tell_garbage();
+            if order == Order::TimeThenIndex && !self.registers.findings.is_clean() {
+                replay::replay(&mut self.registers, Order::Time)?;
+                self.registers.tell_garbage();
+                if self.registers.findings.is_clean() {
+                    notes.push(outcome::TIED.to_owned());
+                }
+            }
+            if self.registers.all.iter().any(|register| register.stopped) {
+                self.registers.findings.clear_lasting();
+            }
+        } else {
+            self.registers.tell_garbage();
+        }
+        Ok(outcome::report(self.registers, self.counts, others, notes))
+    }
+}

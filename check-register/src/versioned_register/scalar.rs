@@ -1,0 +1,85 @@
+//! Values that users give: text of a command line as EDN or JSON, packed.
+
+use super::packed::{Interner, Packed};
+use history_core::{Datum, Format, History, HistoryBuilder, HistoryError, NewOp, OpKind, Reader, Value};
+
+/// The value that a text stands for. A bare word (EDN's symbol), and text that is no value at all, is a string; so is a UUID.
+pub(crate) fn parse(text: &str) -> Result<Datum, String> {
+    let trimmed = text.trim();
+    if trimmed.is_empty() {
+        return Err("it is empty; \"\" is the empty string".to_owned());
+    }
+    match trimmed {
+        "null" => return Ok(Datum::Nil),
+        uuid if uuid.len() == 36 && uuid.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit()) => {
+            return Ok(Datum::Str(uuid.to_owned()));
+        }
+        _ => {}
+    }
+    // All fields of an op are there, so that the text cannot add one; the line's end keeps a comment from swallowing the rest.
+    let edn = format!("{{:index 0, :time 0, :process 0, :type :ok, :f :read, :value [{trimmed}\n]}}");
+    let json = format!(r#"{{"index": 0, "time": 0, "process": 0, "type": "ok", "f": "read", "value": [{trimmed}]}}"#);
+    match one(&edn, Format::Edn).or_else(|| one(&json, Format::Json)) {
+        Some(Datum::Symbol(word)) => Ok(Datum::Str(word)),
+        Some(datum) => Ok(datum),
+        None if trimmed.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) => {
+            Ok(Datum::Str(trimmed.to_owned()))
+        }
+        None => Err(format!("{trimmed} is no value; write one as EDN or JSON: 0, \"text\", :word")),
+    }
+}
+
+/// The one value in the list that an op's text has for a value.
+fn one(op: &str, format: Format) -> Option<Datum> {
+    let history = History::read(&mut Reader::new(op.as_bytes()).with_format(format)).ok()?;
+    if history.len() != 1 || history.op(0).extra.iter().next().is_some() {
+        return None;
+    }
+    let items = history.op(0).value.as_seq()?;
+    let mut items = items.iter();
+    let (first, rest) = (items.next()?, items.next());
+    rest.is_none().then(|| first.to_datum())
+}
+
+/// Packs a value that is in no history.
+pub(crate) fn pack(interner: &mut Interner, datum: &Datum) -> Result<Packed, HistoryError> {
+    let mut builder = HistoryBuilder::new();
+    builder.push_op(&NewOp::new(OpKind::Ok, 0).value(datum.clone()))?;
+    let history = builder.build();
+    let value: Value<'_> = history.op(0).value;
+    Ok(interner.pack(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_edn_or_json_or_a_word() {
+        for (text, value) in [
+            ("0", "0"),
+            (" -7 ", "-7"),
+            ("\"0\"", "\"0\""),
+            ("abc", "\"abc\""),
+            (":abc", ":abc"),
+            ("nil", "nil"),
+            ("null", "nil"),
+            ("true", "true"),
+            ("[1, 2]", "[1 2]"),
+            ("{\"a\": 1}", "{\"a\" 1}"),
+            ("00000000-0000-0000-0000-000000000000", "\"00000000-0000-0000-0000-000000000000\""),
+            ("1-2-3", "\"1-2-3\""),
+        ] {
+            assert_eq!(parse(text).map(|datum| datum.to_string()), Ok(value.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_value_is_refused() {
+        for text in
+            ["", "  ", "1 2", "1] :f [2", "1] :x [2", "1]} {:type :ok, :value [2", "[", "\"", "1] :process 3 :y [1"]
+        {
+            assert!(parse(text).is_err(), "{text}: {:?}", parse(text));
+        }
+    }
+}

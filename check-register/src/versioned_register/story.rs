@@ -1,0 +1,116 @@
+//! Stories: the ops of a witness by name, and the sentences about them.
+
+use super::explain::Teller;
+use super::packed::Packed;
+use super::registers::Seen;
+use super::versions::{At, NO_TIME, Version, VersionId, flag};
+use history_core::{Datum, OpKind, Witness, WitnessOp};
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// A read as an explanation needs it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadOp {
+    pub(crate) seen: Seen,
+    pub(crate) invoked: Option<At>,
+    pub(crate) id: Packed,
+    pub(crate) value: Packed,
+}
+
+impl ReadOp {
+    /// The first read of a version that nobody had proposed by then.
+    pub(crate) fn first_of(row: &Version, value: Packed) -> ReadOp {
+        let seen = Seen { at: row.first, client: row.observer, is_read: true };
+        ReadOp { seen, invoked: None, id: row.id, value }
+    }
+}
+
+/// A witness in the making.
+pub(super) struct Story<'a> {
+    teller: &'a Teller<'a>,
+    pub(super) ops: Vec<WitnessOp>,
+    /// What ops look like in the explanation.
+    lines: Vec<String>,
+    facts: Vec<(Cow<'static, str>, Datum)>,
+    then: Vec<String>,
+}
+
+impl<'a> Story<'a> {
+    pub(super) fn new(teller: &'a Teller<'a>) -> Story<'a> {
+        let mut facts = Vec::new();
+        if teller.register.key != Packed::NIL {
+            facts.push(("key".into(), teller.datum(teller.register.key)));
+        }
+        Story { teller, ops: Vec::new(), lines: Vec::new(), facts, then: Vec::new() }
+    }
+
+    /// Adds an op; its name.
+    pub(super) fn op(&mut self, f: &str, kind: OpKind, seen: Seen, value: Packed, ids: &str) -> String {
+        if let Some(same) = self.ops.iter().find(|op| op.index == seen.at.index && op.kind == kind) {
+            return same.name.clone();
+        }
+        let process = self.teller.client(seen.client);
+        let value = self.teller.datum(value);
+        let name = format!("T{}", self.ops.len() + 1);
+        let mut line = format!("{{:index {}, :type :{}", seen.at.index, kind.name());
+        if let Some(process) = process {
+            let _ = write!(line, ", :process {process}");
+        }
+        if seen.at.time_ns != NO_TIME {
+            let _ = write!(line, ", :time {}", seen.at.time_ns);
+        }
+        let _ = write!(line, ", :f :{f}, :value {value}, {ids}}}");
+        self.lines.push(line);
+        let time_ns = (seen.at.time_ns != NO_TIME).then_some(seen.at.time_ns);
+        self.ops.push(WitnessOp { name: name.clone(), index: seen.at.index, process, kind, time_ns, value });
+        name
+    }
+
+    pub(super) fn read(&mut self, read: &ReadOp) -> String {
+        let ids = format!(":write-id {}", self.teller.datum(read.id));
+        self.op("read", OpKind::Ok, read.seen, read.value, &ids)
+    }
+
+    /// The invocation of a version's write, or its completion where that is all there is.
+    pub(super) fn write(&mut self, version: VersionId) -> String {
+        let row = &self.teller.versions[version];
+        let kind = match row.flags {
+            flags if flags & flag::NAMELESS == 0 => OpKind::Invoke,
+            flags if flags & flag::ACKED != 0 => OpKind::Ok,
+            flags if flags & flag::FAILED != 0 => OpKind::Fail,
+            _ => OpKind::Info,
+        };
+        let seen = Seen { at: row.written, client: row.writer, is_read: false };
+        self.op("write", kind, seen, row.value, &self.teller.ids(row))
+    }
+
+    /// A completion that shows a version.
+    pub(super) fn observer(&mut self, version: VersionId, seen: Seen) -> String {
+        let row = &self.teller.versions[version];
+        if seen.is_read {
+            let ids = format!(":write-id {}", self.teller.datum(row.id));
+            return self.op("read", OpKind::Ok, seen, row.value, &ids);
+        }
+        self.op("write", OpKind::Ok, seen, row.value, &self.teller.ids(row))
+    }
+
+    pub(super) fn fact(&mut self, name: &'static str, value: Datum) {
+        self.facts.push((name.into(), value));
+    }
+
+    pub(super) fn say(&mut self, sentence: String) {
+        self.then.push(sentence);
+    }
+
+    pub(super) fn finish(self) -> Witness {
+        let mut explanation = String::from("Let:\n");
+        for (op, line) in self.ops.iter().zip(&self.lines) {
+            let _ = writeln!(explanation, "  {} = {line}", op.name);
+        }
+        explanation.push_str("\nThen:\n");
+        for sentence in &self.then {
+            let _ = writeln!(explanation, "  - {sentence}");
+        }
+        Witness { ops: self.ops, steps: Vec::new(), facts: self.facts, explanation }
+    }
+}

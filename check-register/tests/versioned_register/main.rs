@@ -1,0 +1,8 @@
+//! The versioned-register checker, held against what its words mean.
+
+mod cases;
+mod certify;
+mod enumerate;
+mod oracle;
+mod properties;
+mod world;

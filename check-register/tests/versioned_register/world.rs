@@ -1,0 +1,130 @@
+//! Small histories as plain data, and the many ways to write one down.
+
+use history_core::{Datum, History, HistoryBuilder, NewOp, OpKind, Process};
+
+/// The id of the initial version, with value 0. Writes take 1, 2, 3; no write takes 9.
+pub(crate) const INITIAL: i64 = 0;
+pub(crate) const NOBODYS: i64 = 9;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Call {
+    /// Of a version and its value.
+    Read(i64, i64),
+    /// Of a version, over another, with a value.
+    Write(i64, i64, i64),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fate {
+    Ok,
+    Fail,
+    Info,
+    Open,
+}
+
+/// One operation. Its moments are places in the history's order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Operation {
+    pub(crate) call: Call,
+    pub(crate) fate: Fate,
+    pub(crate) invoked: i64,
+    /// When it completed, with whatever fate but `Open`.
+    pub(crate) completed: i64,
+}
+
+/// How a history is written down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Form {
+    /// In order, without times.
+    Untimed,
+    /// In order, the times tell the same.
+    Timed,
+    /// An operation after another, the times tell the order.
+    Scattered,
+    /// In order, completions only.
+    Completions,
+    /// In order, no op says whose it is.
+    Nameless,
+}
+
+fn op(operation: &Operation, process: i64, kind: OpKind) -> NewOp<'static> {
+    let op = NewOp::new(kind, process);
+    match operation.call {
+        Call::Write(id, prev, value) => op.f("write").value(value).with("write-id", id).with("prev-write-id", prev),
+        Call::Read(id, value) if kind == OpKind::Ok => op.f("read").value(value).with("write-id", id),
+        Call::Read(..) => op.f("read"),
+    }
+}
+
+/// The history's ops with their moments, in the order in which they would be recorded.
+fn ops(operations: &[Operation]) -> Vec<(i64, NewOp<'static>)> {
+    let mut ops = Vec::new();
+    for (process, operation) in (0_i64..).zip(operations) {
+        ops.push((operation.invoked, op(operation, process, OpKind::Invoke)));
+        let kind = match operation.fate {
+            Fate::Ok => OpKind::Ok,
+            Fate::Fail => OpKind::Fail,
+            Fate::Info => OpKind::Info,
+            Fate::Open => continue,
+        };
+        ops.push((operation.completed, op(operation, process, kind)));
+    }
+    ops
+}
+
+/// A history in some form; `tick` of its moments have one time.
+pub(crate) fn history(operations: &[Operation], form: Form, tick: i64) -> History {
+    let mut ops = ops(operations);
+    if form != Form::Scattered {
+        ops.sort_by_key(|(at, _)| *at);
+    }
+    let mut builder = HistoryBuilder::new();
+    for (at, op) in ops {
+        let op = match form {
+            Form::Timed | Form::Scattered => op.time_ns(at / tick),
+            Form::Completions if op.kind == OpKind::Invoke => continue,
+            Form::Untimed | Form::Completions => op,
+            Form::Nameless => NewOp { process: Process::Unknown, ..op },
+        };
+        builder.push_op(&op).unwrap();
+    }
+    builder.build()
+}
+
+/// Where a key stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    Field,
+    /// In a field, but a read's invocation has none.
+    FieldOfAnswers,
+    Value,
+    /// Before its value, but a read's invocation has nil.
+    ValueOfAnswers,
+}
+
+/// Several histories as one, each op with its key.
+pub(crate) fn keyed(parts: &[(i64, &[Operation])], place: Place) -> History {
+    let mut all = Vec::new();
+    for (key, operations) in parts {
+        for (at, op) in ops(operations) {
+            let Process::Client(process) = op.process else { continue };
+            let op = NewOp { process: Process::Client(process * 1000 + key), ..op };
+            let asks = op.kind == OpKind::Invoke && op.f == Some("read");
+            let op = match place {
+                Place::FieldOfAnswers | Place::ValueOfAnswers if asks => op,
+                Place::Field | Place::FieldOfAnswers => op.with("key", *key),
+                Place::Value | Place::ValueOfAnswers => {
+                    let value = Datum::Vector(vec![(*key).into(), op.value.clone()]);
+                    NewOp { value, ..op }
+                }
+            };
+            all.push((at, op));
+        }
+    }
+    all.sort_by_key(|(at, _)| *at);
+    let mut builder = HistoryBuilder::new();
+    for (_, op) in &all {
+        builder.push_op(op).unwrap();
+    }
+    builder.build()
+}
