@@ -38,3 +38,18 @@ pub(crate) fn map<T: Sync, R: Send>(worth: bool, items: &[T], f: impl Fn(&T) -> 
 pub(crate) fn map<T, R>(_: bool, items: &[T], f: impl Fn(&T) -> R) -> Vec<R> {
     items.iter().map(f).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_the_order_of_the_items() {
+        let items: Vec<u32> = (0..1000).collect();
+        let squares: Vec<u32> = items.iter().map(|item| item * item).collect();
+        for worth in [false, true] {
+            assert_eq!(map(worth, &items, |item| item * item), squares);
+            assert_eq!(map(worth, &[] as &[u32], |item| *item), []);
+        }
+    }
+}
