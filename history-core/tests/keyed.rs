@@ -167,6 +167,11 @@ fn an_op_without_a_key_makes_the_verdict_unknown() {
     }
     let report = keyed(&op(1, "[:x 1]", "ok", "[:y 3]")).0.unwrap();
     assert!(report.notes[0].ends_with("a completion has the key :y, and its invocation the key :x."), "{report:?}");
+    let other = op(0, "[:y 1]", "ok", "[:y 1]");
+    let report = keyed(&(other.clone() + &op(1, "[:x 1]", "ok", "[:y 3]"))).0.unwrap();
+    assert!(report.notes[0].ends_with("a completion has the key :y, and its invocation the key :x."), "{report:?}");
+    let (_, seen) = keyed(&(other + &op(1, "[:x 1]", "info", "[:y 3]")));
+    assert_eq!(seen[1], ["2 invoke 1 0", "3 info nil 0"], "an error that looks like another key");
     let report = keyed(&op(1, "[:x 1]", "ok", "3")).0.unwrap();
     assert_eq!(report.verdict, Verdict::Unknown, "a result without a key: {report:?}");
     let field = "{:process 0, :type :invoke, :key 1} {:process 1, :type :invoke, :key nil, :value [1 2]}";
