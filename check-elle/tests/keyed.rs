@@ -9,16 +9,17 @@ use history_core::{
 use record_simulate::{Bug, Format, OverLists, OverRegisters, Transactions};
 
 /// Histories of one store each, right and wrong ones.
-const STORES: u64 = 24;
+const STORES: u32 = 24;
 
-fn store<W>(seed: u64) -> History
+fn store<W>(seed: u32) -> History
 where
     W: record_simulate::Workload,
     Transactions<W>: Default,
 {
     let bug = [Bug::ReadCommitted, Bug::LostUpdate, Bug::StaleRead][seed as usize % 3];
-    let wrong = if seed % 4 == 0 { Some(bug) } else { None };
-    let mut parameters = Transactions::<W> { txns: 40, seed, clients: 4, keys: 3, ..Transactions::default() };
+    let wrong = if seed.is_multiple_of(4) { Some(bug) } else { None };
+    let mut parameters =
+        Transactions::<W> { txns: 40, seed: seed.into(), clients: 4, keys: 3, ..Transactions::default() };
     if let Some(bug) = wrong {
         parameters.bug = bug;
     }
@@ -31,7 +32,7 @@ fn side_by_side(histories: &[History]) -> String {
     let mut builder = HistoryBuilder::new();
     let longest = histories.iter().map(History::len).max().unwrap_or_default();
     for at in 0..longest {
-        for (key, history) in histories.iter().enumerate().filter(|(_, history)| at < history.len()) {
+        for (key, history) in (0..).zip(histories).filter(|(_, history)| at < history.len()) {
             builder.push_op(&under(key, &history.op(at))).unwrap();
         }
     }
@@ -43,13 +44,13 @@ fn side_by_side(histories: &[History]) -> String {
 }
 
 /// An op of one history as one of all. What has no value has no key either: it belongs to its invocation's.
-fn under<'a>(key: usize, op: &Op<'a>) -> NewOp<'a> {
+fn under<'a>(key: u32, op: &Op<'a>) -> NewOp<'a> {
     let mut new = NewOp::from(op);
     new.index = None;
     if let Process::Client(number) = op.process {
-        new.process = Process::Client(number * STORES as i64 + key as i64);
+        new.process = Process::Client(number * i64::from(STORES) + i64::from(key));
         if new.value != Datum::Nil {
-            new.value = Datum::Vector(vec![(key as u64).into(), new.value]);
+            new.value = Datum::Vector(vec![key.into(), new.value]);
         }
     }
     new
