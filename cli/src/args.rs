@@ -22,6 +22,7 @@ pub(crate) enum Command<'c> {
 pub(crate) struct Check<'c> {
     pub(crate) checker: &'c dyn Checker,
     pub(crate) options: Options,
+    pub(crate) keyed: WhetherKeyed,
     pub(crate) inputs: Vec<Input>,
     pub(crate) output: OutputFormat,
     pub(crate) verbose: bool,
@@ -45,6 +46,15 @@ pub(crate) enum OutputFormat {
     Text,
     Json,
     Edn,
+}
+
+/// Whether each key is judged on its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhetherKeyed {
+    No,
+    Yes,
+    /// If the first ops look like it.
+    Auto,
 }
 
 /// How pictures are written.
@@ -146,6 +156,11 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c [Box<dyn Checker>]) -> Result<C
     Ok(Check {
         checker,
         options,
+        keyed: match matches.get_one::<String>("keyed").map(String::as_str) {
+            Some("yes") => WhetherKeyed::Yes,
+            Some("auto") => WhetherKeyed::Auto,
+            _ => WhetherKeyed::No,
+        },
         inputs: inputs(matches)?,
         output: output(matches),
         verbose: matches.get_flag("verbose"),

@@ -60,9 +60,10 @@ impl Directory {
             .and_then(|()| output::account(&mut text, report, "", output::Paint::Plain))
             .map_err(|error| error.to_string())?;
         put(&folder.join("report.txt"), &text)?;
+        let mut used = BTreeSet::from(["report.txt".to_owned()]);
         for artifact in artifacts {
             let artifact = self.plots.drawn(artifact);
-            put(&folder.join(relative(&artifact.path)), &artifact.content)?;
+            put(&folder.join(free(&relative(&artifact.path), &mut used)), &artifact.content)?;
         }
         Ok(())
     }
@@ -109,6 +110,22 @@ fn relative(path: &str) -> PathBuf {
     if parts.is_empty() { "artifact".into() } else { parts[parts.len().saturating_sub(DEPTH_MAX)..].iter().collect() }
 }
 
+/// The path, or if another file has it, the same with a number before the extension.
+fn free(path: &Path, used: &mut BTreeSet<String>) -> PathBuf {
+    let text = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+    let (stem, extension) = (text(path.file_stem()), text(path.extension()));
+    let dot = if extension.is_empty() { "" } else { "." };
+    let mut n = 1_u64;
+    loop {
+        let path = if n == 1 { path.to_owned() } else { path.with_file_name(format!("{stem}-{n}{dot}{extension}")) };
+        // Some file systems know lower case only.
+        if used.insert(path.to_string_lossy().to_lowercase()) {
+            return path;
+        }
+        n += 1;
+    }
+}
+
 /// A name that every file system takes: letters, digits and a few signs, no dot in front.
 fn component(name: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || "._-+=@,".contains(c) { c } else { '_' };
@@ -150,6 +167,28 @@ mod tests {
         let long = relative(&"\u{6f22}".repeat(500));
         assert_eq!(long.to_string_lossy().chars().count(), NAME_CHARS_MAX);
         assert_eq!(relative(&"a/".repeat(100)).components().count(), DEPTH_MAX);
+    }
+
+    #[test]
+    fn files_of_one_name_get_names_of_their_own() {
+        let dir = tempfile::tempdir().unwrap();
+        let long = "k".repeat(NAME_CHARS_MAX);
+        let artifact = |path: &str, content: &str| Artifact { path: path.into(), content: content.into() };
+        let artifacts = [
+            artifact("o/:x.html", "keyword"),
+            artifact("o/\"x.html", "string"),
+            artifact("o/_X.html", "upper case"),
+            artifact(&format!("{long}1"), "one"),
+            artifact(&format!("{long}2"), "two"),
+            artifact("report.txt", "no report of ours"),
+        ];
+        let mut directory = Directory::new(dir.path().to_owned(), 1, PlotFormat::Svg);
+        directory.write(&input("h.edn"), &Report::new("c", Verdict::Valid), &artifacts).unwrap();
+        let read = |path: &str| fs::read_to_string(dir.path().join(path)).unwrap();
+        let contents =
+            ["o/_x.html", "o/_x-2.html", "o/_X-3.html", &long, &format!("{long}-2"), "report-2.txt"].map(read);
+        assert_eq!(contents, ["keyword", "string", "upper case", "one", "two", "no report of ours"]);
+        assert_eq!(read("report.txt"), "h.edn\ttrue\n");
     }
 
     #[test]

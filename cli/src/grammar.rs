@@ -58,7 +58,7 @@ pub(crate) fn command(checkers: &[Box<dyn Checker>]) -> Command {
     command.after_long_help(help::AFTER_LONG.to_owned() + &compat::paragraph(&names))
 }
 
-fn own_options(checkers: &[Box<dyn Checker>]) -> [Arg; 7] {
+fn own_options(checkers: &[Box<dyn Checker>]) -> [Arg; 8] {
     let names = checkers.iter().map(|checker| checker.name().to_owned());
     [
         Arg::new("files")
@@ -73,6 +73,17 @@ fn own_options(checkers: &[Box<dyn Checker>]) -> [Arg; 7] {
             .value_parser(PossibleValuesParser::new(names))
             .help("What the histories should be; `histcheck models` says more"),
         format(),
+        Arg::new("keyed")
+            .long("keyed")
+            .value_name("WHEN")
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("yes")
+            .value_parser(["yes", "no", "auto"])
+            .help(
+                "Judge each key on its own: ops have values like [key value], or a field key. With auto, if the first ops \
+                 look so (stderr says) [default: no]",
+            ),
         Arg::new("verbose")
             .short('v')
             .long("verbose")

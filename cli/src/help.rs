@@ -28,6 +28,8 @@ Examples:
       Does it at least obey snapshot isolation? If not, why not?
   histcheck -m list-append --output json *.edn.gz store/latest -
       Whole reports for compressed files, a directory of Jepsen's and standard input.
+  histcheck -m list-append --keyed=auto history.edn
+      Each key on its own, if ops look like {:value [key value]}, as those of Jepsen's independent tests do.
   histcheck gen list-append --txns 1000 --bug lost-update | histcheck -m list-append -v -
       What does a lost update look like?
   histcheck validate history.edn

@@ -18,10 +18,10 @@ mod registry;
 mod tables;
 mod validate;
 
-use args::{Check, Command, OutputFormat};
+use args::{Check, Command, OutputFormat, WhetherKeyed};
 use artifacts::Directory;
 use exit::Exit;
-use history_core::{Budget, ErrorKind, HistoryError, Report, Verdict};
+use history_core::{Budget, Decision, ErrorKind, HistoryError, Keyed, KeyedAuto, OptionError, Report, Run, Verdict};
 use input::Input;
 use output::Output;
 use std::io::{self, IsTerminal as _};
@@ -80,13 +80,25 @@ fn check(job: &Check<'_>) -> Exit {
 
 /// Feeds one history to the checker.
 fn judge(job: &Check<'_>, input: &Input) -> Result<Report, HistoryError> {
-    let run = job.checker.start(&job.options);
     // It started before, with the same options, when the command line was read.
-    let run = run.map_err(|error| HistoryError::new(ErrorKind::Unexpected, error.to_string()))?;
+    let run = start(job, input).map_err(|error| HistoryError::new(ErrorKind::Unexpected, error.to_string()))?;
     let check = || history_core::check_ahead(run, &mut input.open()?, &Budget::default());
     // A bug of ours in one history must not cost the others their verdicts. The panic itself was told on stderr.
     catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|_| {
         let message = "histcheck itself failed here; please report it, with the history if you can";
         Err(HistoryError::new(ErrorKind::Unexpected, message))
+    })
+}
+
+/// Begins a history: as a whole, or by key.
+fn start<'c>(job: &Check<'c>, input: &Input) -> Result<Box<dyn Run + 'c>, OptionError> {
+    Ok(match job.keyed {
+        WhetherKeyed::No => job.checker.start(&job.options)?,
+        WhetherKeyed::Yes => Box::new(Keyed::start(job.checker, &job.options)?),
+        WhetherKeyed::Auto => {
+            let place = input.place().into_owned();
+            let tell = move |decision: &Decision| diagnose::hint(&place, &format!("note: {decision}"));
+            Box::new(KeyedAuto::start(job.checker, &job.options, tell)?)
+        }
     })
 }

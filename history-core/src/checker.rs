@@ -46,7 +46,7 @@ pub trait Run: Send {
 /// # Errors
 ///
 /// If the text is not a history, or not one that the checker can judge.
-pub fn check(mut run: Box<dyn Run>, reader: &mut Reader<'_>, budget: &Budget) -> Result<Report, HistoryError> {
+pub fn check(mut run: Box<dyn Run + '_>, reader: &mut Reader<'_>, budget: &Budget) -> Result<Report, HistoryError> {
     reader.for_each(|op| run.observe(op))?;
     run.finish(budget)
 }
@@ -56,7 +56,11 @@ pub fn check(mut run: Box<dyn Run>, reader: &mut Reader<'_>, budget: &Budget) ->
 /// # Errors
 ///
 /// If the text is not a history, or not one that the checker can judge.
-pub fn check_ahead(mut run: Box<dyn Run>, reader: &mut Reader<'_>, budget: &Budget) -> Result<Report, HistoryError> {
+pub fn check_ahead(
+    mut run: Box<dyn Run + '_>,
+    reader: &mut Reader<'_>,
+    budget: &Budget,
+) -> Result<Report, HistoryError> {
     reader.for_each_ahead(|op| run.observe(op))?;
     run.finish(budget)
 }

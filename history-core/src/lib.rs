@@ -8,7 +8,7 @@
 //!   [`Writer`] writes them; [`HistoryBuilder`] makes them without text; [`validate`] says all that is wrong with a
 //!   text.
 //! - [`Checker`] and [`Run`] are what a checker implements, [`Options`] and [`Budget`] what it is given,
-//!   [`Report`] what it answers.
+//!   [`Report`] what it answers. [`Keyed`] judges each key of a history on its own, with any checker.
 //! - [`HistoryError`] is what is said of a text that is no history: where, what, and what was expected.
 //!
 //! ```
@@ -34,6 +34,7 @@
 //!
 //! - `files`: `open` and `create`, histories by path.
 //! - `gzip`, `zstd`: histories compressed so.
+//! - `parallel`: keys are judged on several threads ([`Keyed`]). The answers are the same without.
 //! - `serde`: `Serialize` and `Deserialize` for reports and their parts, and `to_edn`, which writes EDN. The README has
 //!   the schema of a report.
 
@@ -48,9 +49,11 @@ mod files;
 mod history;
 mod index;
 mod intern;
+mod keyed;
 mod op;
 mod options;
 mod pairing;
+mod parallel;
 mod read;
 mod report;
 #[cfg(feature = "serde")]
@@ -71,11 +74,12 @@ pub use error::{ErrorKind, HistoryError, Position, Snippet};
 pub use files::{FileWriter, create, open};
 pub use history::History;
 pub use intern::Interner;
+pub use keyed::{Decision, Keyed, KeyedAuto};
 pub use op::{Fields, Op, OpKind, Pair, Process};
 pub use options::{OptionError, OptionKind, OptionSpec, Options};
 pub use pairing::Pairing;
 pub use read::{Format, Limits, Reader};
-pub use report::{Anomaly, Artifact, Report, Step, Verdict, Witness, WitnessOp};
+pub use report::{Anomaly, Artifact, KeyReport, Report, Step, Verdict, Witness, WitnessOp};
 pub use validate::{Problem, Problems, Rule, Severity, validate};
 pub use value::{Entries, Pairs, Seq, Tagged, Value, Values};
 pub use write::Writer;

@@ -50,6 +50,26 @@ pub struct Report {
     pub counts: Vec<(Cow<'static, str>, u64)>,
     /// Files that would help a reader, for whoever asked for a directory.
     pub artifacts: Vec<Artifact>,
+    /// Of a history whose keys were judged each on its own: those that are not valid, up to some number; all, where there
+    /// are few. In the order in which they came up.
+    pub keys: Vec<KeyReport>,
+}
+
+/// What became of one key of a history whose keys were judged each on its own.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct KeyReport {
+    /// The key.
+    pub key: Datum,
+    /// The verdict on its part of the history.
+    #[cfg_attr(feature = "serde", serde(rename = "valid"))]
+    pub verdict: Verdict,
+    /// What was found in it, sorted by name; [`Report::anomalies`] has the witnesses.
+    #[cfg_attr(feature = "serde", serde(default, serialize_with = "crate::serialize::report::keywords"))]
+    pub anomaly_types: Vec<Cow<'static, str>>,
+    /// What was noted of it.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub notes: Vec<String>,
 }
 
 /// All anomalies of one type in a history.
@@ -147,6 +167,7 @@ impl Report {
             also_not: Vec::new(),
             counts: Vec::new(),
             artifacts: Vec::new(),
+            keys: Vec::new(),
         }
     }
 

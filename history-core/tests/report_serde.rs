@@ -1,7 +1,8 @@
 //! Reports and values through serde: the schema in JSON, and EDN as Clojure would write it.
 
 use history_core::{
-    Anomaly, Artifact, Datum, OpKind, Problems, Reader, Report, Step, Verdict, Witness, WitnessOp, to_edn, validate,
+    Anomaly, Artifact, Datum, KeyReport, OpKind, Problems, Reader, Report, Step, Verdict, Witness, WitnessOp, to_edn,
+    validate,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -41,6 +42,24 @@ fn report() -> Report {
         counts: vec![("ok-count".into(), 17), ("a-count".into(), 1)],
         ..Report::new("list-append", Verdict::Invalid)
     }
+}
+
+#[test]
+fn keys_stand_in_a_report_only_if_they_were_judged() {
+    let mut report = Report::new("spy", Verdict::Unknown);
+    assert!(!serde_json::to_string(&report).unwrap().contains("keys"));
+    let of = |key: Datum, verdict| KeyReport { key, verdict, anomaly_types: vec![], notes: vec![] };
+    report.keys = vec![of(7.into(), Verdict::Valid), of(Datum::keyword("x"), Verdict::Unknown)];
+    report.keys[1].anomaly_types.push("G0".into());
+    report.keys[1].notes.push("why".into());
+    let json = serde_json::to_string(&report).unwrap();
+    let keys = r#""keys":[{"key":7,"valid":true,"anomaly_types":[]},{"key":"x","valid":"unknown","anomaly_types":["G0"],"notes":["why"]}]"#;
+    assert!(json.contains(keys), "{json}");
+    let again: Report = serde_json::from_str(&json.replace("\"x\",\"valid\"", "8,\"valid\"")).unwrap();
+    report.keys[1].key = 8.into();
+    assert_eq!(again, report);
+    let edn = to_edn(&report).unwrap();
+    assert!(edn.contains("{:key 8, :valid :unknown, :anomaly-types [:G0], :notes [\"why\"]}"), "{edn}");
 }
 
 #[test]

@@ -101,11 +101,6 @@ impl Part {
         part
     }
 
-    /// How many operations crashed.
-    pub(crate) fn crashes(&self) -> usize {
-        self.ops.iter().filter(|op| op.is_crashed()).count()
-    }
-
     /// The operation of this id. Most that return were called not long ago, so this looks from the end on, in steps that
     /// double.
     fn find(&self, id: OpId) -> usize {

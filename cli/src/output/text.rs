@@ -26,6 +26,12 @@ pub(crate) fn account(out: &mut dyn Write, report: &Report, indent: &str, paint:
     for note in &report.notes {
         _ = writeln!(text, "{} {note}", paint.note("note:"));
     }
+    for key in report.keys.iter().filter(|key| key.verdict != Verdict::Valid).take(KEYS_MAX) {
+        _ = writeln!(text, "key {}: {}", key.key, key.verdict.name());
+    }
+    if let Some(more) = keys_not_shown(report) {
+        _ = writeln!(text, "{more}");
+    }
     for (word, names) in [("not", &report.not), ("nor", &report.also_not)] {
         if !names.is_empty() {
             text += &wrapped(&format!("{word} {}\n", names.join(", ")));
@@ -38,6 +44,19 @@ pub(crate) fn account(out: &mut dyn Write, report: &Report, indent: &str, paint:
         writeln!(out, "{}", format!("{indent}{line}").trim_end())?;
     }
     Ok(())
+}
+
+/// Keys that prose names, at the most.
+const KEYS_MAX: usize = 20;
+
+/// How many keys there are, beside those that are named.
+fn keys_not_shown(report: &Report) -> Option<String> {
+    let count = |name: &str| report.counts.iter().find(|(other, _)| other == name).map(|(_, count)| *count);
+    let (all, valid) = (count("key-count")?, count("valid-key-count")?);
+    let named = report.keys.iter().filter(|key| key.verdict != Verdict::Valid).take(KEYS_MAX).count() as u64;
+    let unnamed = all - valid - named;
+    let more = if unnamed > 0 { format!(", {unnamed} more are not") } else { String::new() };
+    Some(format!("{valid} of {all} keys are valid{more}"))
 }
 
 /// A long line of names as several, all but the first indented.

@@ -1,7 +1,7 @@
 //! Reports: the form in which they are printed, stored and sent; see the crate's documentation for the schema.
 
 use super::{Keyword, named};
-use crate::{Anomaly, Artifact, Datum, OpKind, Report, Verdict, Witness};
+use crate::{Anomaly, Artifact, Datum, KeyReport, OpKind, Report, Verdict, Witness};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use serde::{Deserialize as DeriveDeserialize, Serialize as DeriveSerialize};
@@ -82,6 +82,8 @@ struct ReportForm {
     counts: Vec<(Name, u64)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     artifacts: Vec<Artifact>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    keys: Vec<KeyReport>,
 }
 
 /// What an anomaly's name stands for.
@@ -105,6 +107,7 @@ impl Serialize for Report {
             notes: self.notes.clone(),
             counts: self.counts.clone(),
             artifacts: self.artifacts.clone(),
+            keys: self.keys.clone(),
         }
         .serialize(serializer)
     }
@@ -124,6 +127,7 @@ impl<'de> Deserialize<'de> for Report {
             also_not: form.also_not,
             counts: form.counts,
             artifacts: form.artifacts,
+            keys: form.keys,
         })
     }
 }
@@ -133,7 +137,7 @@ pub(crate) fn keyword<S: Serializer>(name: &Name, serializer: S) -> Result<S::Ok
     Keyword(name).serialize(serializer)
 }
 
-fn keywords<S: Serializer>(names: &[Name], serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn keywords<S: Serializer>(names: &[Name], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(names.iter().map(|name| Keyword(name)))
 }
 

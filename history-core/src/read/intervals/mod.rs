@@ -2,7 +2,7 @@
 //!
 //! What logs of clients and the tests of Porcupine hold: `{"client": 0, "call": 10, "return": 25, "input": ["write", 3],
 //! "output": null}`. Lines may stand in any order, so all are read before the first op is handed out: memory follows
-//! the history. It is the text, and 56 bytes an operation.
+//! the history. It is the text, and 64 bytes an operation; half as much again while they are sorted.
 //!
 //! # What order means
 //!

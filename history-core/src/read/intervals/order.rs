@@ -18,7 +18,8 @@ pub(super) fn sort(rows: &mut [Row], clients: &mut Clients) -> Result<Vec<u32>, 
             events.push(event + 1);
         }
     }
-    events.sort_unstable_by_key(|event| key(rows, *event));
+    // Keys are kept while sorting: to look them up in the rows again and again would be slower by far.
+    events.sort_by_cached_key(|event| key(rows, *event));
     Ok(events)
 }
 
@@ -38,9 +39,10 @@ fn key(rows: &[Row], event: u32) -> (i64, u8, u32) {
 /// returned, then those that returned first.
 fn take_turns(rows: &mut [Row]) -> Vec<u32> {
     let mut by_client: Vec<u32> = (0..rows.len() as u32).collect();
-    by_client.sort_unstable_by_key(|i| {
+    // Stable: rows that are alike stay in the order of the text.
+    by_client.sort_by_cached_key(|i| {
         let row = &rows[*i as usize];
-        (row.client, row.call_ns, row.end != End::Never, row.return_ns, *i)
+        (row.client, row.call_ns, row.end != End::Never, row.return_ns)
     });
     for (turn, i) in by_client.iter().enumerate() {
         rows[*i as usize].turn = turn as u32;

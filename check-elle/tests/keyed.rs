@@ -1,0 +1,122 @@
+//! Histories of independent keys, each with transactions of its own: judged by key, each gets the verdict that it gets alone.
+
+use check_elle::list_append::ListAppend;
+use check_elle::rw_register::RwRegister;
+use history_core::{
+    Budget, Checker, Datum, Decision, History, HistoryBuilder, Keyed, KeyedAuto, NewOp, Op, Options, Process, Report,
+    Run, Verdict, Writer,
+};
+use record_simulate::{Bug, Format, OverLists, OverRegisters, Transactions};
+
+/// Histories of one store each, right and wrong ones.
+const STORES: u32 = 24;
+
+fn store<W>(seed: u32) -> History
+where
+    W: record_simulate::Workload,
+    Transactions<W>: Default,
+{
+    let bug = [Bug::ReadCommitted, Bug::LostUpdate, Bug::StaleRead][seed as usize % 3];
+    let wrong = if seed.is_multiple_of(4) { Some(bug) } else { None };
+    let mut parameters =
+        Transactions::<W> { txns: 40, seed: seed.into(), clients: 4, keys: 3, ..Transactions::default() };
+    if let Some(bug) = wrong {
+        parameters.bug = bug;
+    }
+    let text = parameters.simulation().unwrap().write(Vec::new(), Format::Edn).unwrap();
+    History::parse(std::str::from_utf8(&text).unwrap()).unwrap()
+}
+
+/// The histories side by side, each under its key, as text: one op of each in turn.
+fn side_by_side(histories: &[History]) -> String {
+    let mut builder = HistoryBuilder::new();
+    let longest = histories.iter().map(History::len).max().unwrap_or_default();
+    for at in 0..longest {
+        for (key, history) in (0..).zip(histories).filter(|(_, history)| at < history.len()) {
+            builder.push_op(&under(key, &history.op(at))).unwrap();
+        }
+    }
+    let mut writer = Writer::new(Vec::new(), history_core::Format::Edn);
+    for op in builder.build().ops() {
+        writer.write(&op).unwrap();
+    }
+    String::from_utf8(writer.finish().unwrap()).unwrap()
+}
+
+/// An op of one history as one of all. What has no value has no key either: it belongs to its invocation's.
+fn under<'a>(key: u32, op: &Op<'a>) -> NewOp<'a> {
+    let mut new = NewOp::from(op);
+    new.index = None;
+    if let Process::Client(number) = op.process {
+        new.process = Process::Client(number * i64::from(STORES) + i64::from(key));
+        if new.value != Datum::Nil {
+            new.value = Datum::Vector(vec![key.into(), new.value]);
+        }
+    }
+    new
+}
+
+fn judge<'c>(run: Box<dyn Run + 'c>, text: &str) -> Report {
+    let mut reader = history_core::Reader::new(text.as_bytes());
+    history_core::check(run, &mut reader, &Budget::default()).unwrap()
+}
+
+fn alone(checker: &dyn Checker, options: &Options, history: &History) -> Report {
+    let mut run = checker.start(options).unwrap();
+    for op in history.ops() {
+        if run.observe(&op).unwrap().is_break() {
+            break;
+        }
+    }
+    run.finish(&Budget::default()).unwrap()
+}
+
+fn check_all(checker: &dyn Checker, options: &Options, histories: &[History]) {
+    let text = side_by_side(histories);
+    let keyed = judge(Box::new(Keyed::start(checker, options).unwrap()), &text);
+    assert_eq!(keyed.keys.len(), histories.len(), "{:?}", keyed.notes);
+    let mut verdict = Verdict::Valid;
+    for (key, history) in keyed.keys.iter().zip(histories) {
+        let alone = alone(checker, options, history);
+        verdict = verdict.and(alone.verdict);
+        assert_eq!(key.verdict, alone.verdict, "key {}", key.key);
+        assert!(key.anomaly_types.iter().map(AsRef::as_ref).eq(alone.anomaly_types()), "key {}", key.key);
+    }
+    assert_eq!(keyed.verdict, verdict);
+    let verdicts = |verdict| keyed.keys.iter().filter(|key| key.verdict == verdict).count();
+    assert!(verdicts(Verdict::Valid) > 3 && verdicts(Verdict::Invalid) > 1, "both sorts are tried");
+    let all: u64 = keyed.anomalies.iter().map(|anomaly| anomaly.count).sum();
+    let each = histories.iter().flat_map(|history| self::alone(checker, options, history).anomalies);
+    assert_eq!(all, each.map(|anomaly| anomaly.count).sum::<u64>());
+
+    let mut told = Vec::new();
+    let auto = KeyedAuto::start(checker, options, |decision| told.push(decision.clone())).unwrap();
+    assert_eq!(judge(Box::new(auto), &text), keyed);
+    assert!(matches!(told[..], [Decision::Keyed { .. }]), "{told:?}");
+}
+
+#[test]
+fn each_key_of_lists_is_judged_as_if_it_were_alone() {
+    check_all(&ListAppend::default(), &Options::new(), &(0..STORES).map(store::<OverLists>).collect::<Vec<_>>());
+}
+
+#[test]
+fn each_key_of_registers_is_judged_as_if_it_were_alone() {
+    let options = Options::new().with("linearizable-keys", "true");
+    check_all(&RwRegister::default(), &options, &(0..STORES).map(store::<OverRegisters>).collect::<Vec<_>>());
+}
+
+#[test]
+fn auto_leaves_transactions_whole() {
+    let history = store::<OverLists>(3);
+    let mut writer = Writer::new(Vec::new(), history_core::Format::Edn);
+    for op in history.ops() {
+        writer.write(&op).unwrap();
+    }
+    let text = String::from_utf8(writer.finish().unwrap()).unwrap();
+    let mut told = Vec::new();
+    let checker = ListAppend::default();
+    let auto = KeyedAuto::start(&checker, &Options::new(), |decision| told.push(decision.clone())).unwrap();
+    assert_eq!(judge(Box::new(auto), &text), alone(&checker, &Options::new(), &history));
+    assert!(matches!(told[..], [Decision::Whole { .. }]), "{told:?}");
+}

@@ -1,0 +1,64 @@
+//! `--keyed`.
+
+use crate::{check, histcheck, stderr, stdout};
+use serde_json::Value;
+use snapbox::str;
+
+#[test]
+fn each_key_is_judged_on_its_own() {
+    check("--keyed keyed.edn").code(1).stdout_eq("keyed.edn\tfalse\n").stderr_eq("");
+    check("--keyed=no keyed.edn").code(2).stdout_eq("keyed.edn\tunknown\n");
+    check("--keyed -v keyed.edn").code(1).stdout_eq(str![[r#"
+keyed.edn	false
+  note: Of key :b: No transaction is related to any other, [..]
+  key :b: false
+  1 of 2 keys are valid
+  not read-committed
+...
+
+  G1a
+    In the history of key :b:
+    Let:
+...
+"#]]);
+}
+
+#[test]
+fn the_report_lists_keys() {
+    let text = stdout(&check("--keyed --output json keyed.edn").code(1));
+    let line: Value = serde_json::from_str(&text).unwrap();
+    let a = r#"{"key":"a","valid":true,"anomaly_types":[]}"#;
+    assert_eq!(line["keys"][0], serde_json::from_str::<Value>(a).unwrap());
+    let b = &line["keys"][1];
+    assert_eq!((&b["key"], &b["valid"], &b["anomaly_types"][0]), (&"b".into(), &false.into(), &"G1a".into()));
+    assert!(b["notes"][0].as_str().unwrap().starts_with("No transaction is related"));
+    assert_eq!(line["counts"]["key-count"], 2);
+    let plain = stdout(&check("--output json valid.edn").code(0));
+    assert!(!plain.contains("keys"), "{plain}");
+}
+
+#[test]
+fn auto_says_what_it_decided() {
+    let keyed = "keyed.edn: note: each key is judged on its own: 4 of 4 invocations have a value like [key value]\n";
+    check("--keyed=auto keyed.edn").code(1).stdout_eq("keyed.edn\tfalse\n").stderr_eq(keyed);
+    let whole = "valid.edn: note: the history is judged as a whole: the op at index 0 (line 1) is not on one key\n";
+    check("--keyed=auto valid.edn").code(0).stderr_eq(whole);
+}
+
+#[test]
+fn a_history_without_keys_is_not_judged_by_key() {
+    let assert = check("--keyed valid.edn").code(2).stdout_eq("valid.edn\tunknown\n");
+    let said = stderr(&assert);
+    assert!(said.contains("an op has no key: there is not a value like [key value]"), "{said}");
+    check("--keyed=perhaps valid.edn").code(254);
+}
+
+#[test]
+fn intervals_are_judged_too() {
+    check("intervals.jsonl").code(0).stdout_eq("intervals.jsonl\ttrue\n").stderr_eq("");
+    check("-f intervals intervals.jsonl").code(0);
+    histcheck("validate intervals.jsonl")
+        .assert()
+        .code(0)
+        .stdout_eq("...\nintervals.jsonl\t0 errors, 0 warnings, 4 ops\n");
+}

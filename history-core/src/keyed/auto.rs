@@ -1,0 +1,195 @@
+//! Finding out whether a history has keys, on its first ops.
+//!
+//! Nothing is buffered: until it is decided, a run on the whole and the runs by key both see the ops. An invocation that
+//! can be no op on one key decides at once for the whole; many that can, and none that cannot, decide for keys. What values
+//! look like is no proof, though: should a later op have no key after all, the verdict is unknown, not wrong.
+
+use super::{Form, Keyed, field, pair};
+use crate::error::HistoryError;
+use crate::{Budget, Checker, Op, OpKind, OptionError, Options, Report, Run, Value};
+use std::ops::ControlFlow;
+
+/// Invocations after which a history is taken to have keys.
+const INVOCATIONS: u32 = 256;
+
+/// What was found out about a history's keys. Displays as a sentence, for the user to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// It has some: each is judged on its own.
+    Keyed {
+        /// How many invocations were looked at.
+        invocations: u32,
+        /// What they all have.
+        form: &'static str,
+    },
+    /// It is judged as a whole.
+    Whole {
+        /// Why.
+        because: String,
+    },
+}
+
+impl std::fmt::Display for Decision {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Decision::Keyed { invocations, form } => {
+                write!(f, "each key is judged on its own: {invocations} of {invocations} invocations have {form}")
+            }
+            Decision::Whole { because } => write!(f, "the history is judged as a whole: {because}"),
+        }
+    }
+}
+
+/// As [`Keyed`] if the ops look as if they had keys; else the checker's own run.
+pub struct KeyedAuto<'c> {
+    keyed: Branch<'c>,
+    whole: Branch<'c>,
+    form: Option<Form>,
+    invocations: u32,
+    /// Which of the two, once it is decided.
+    decided: Option<Way>,
+    tell: Box<dyn FnMut(&Decision) + Send + 'c>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Keyed,
+    Whole,
+}
+
+/// One of two runs, which may have ended though nobody wanted to know yet.
+struct Branch<'c> {
+    run: Box<dyn Run + 'c>,
+    ended: Option<Result<(), HistoryError>>,
+}
+
+impl Branch<'_> {
+    fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
+        self.feed(op);
+        match &self.ended {
+            None => Ok(ControlFlow::Continue(())),
+            Some(Ok(())) => Ok(ControlFlow::Break(())),
+            Some(Err(error)) => Err(error.clone()),
+        }
+    }
+
+    fn feed(&mut self, op: &Op<'_>) {
+        if self.ended.is_none() {
+            self.ended = match self.run.observe(op) {
+                Ok(ControlFlow::Continue(())) => None,
+                Ok(ControlFlow::Break(())) => Some(Ok(())),
+                // By the time it is told, another op is at hand.
+                Err(error) => Some(Err(match op.position {
+                    Some(position) => error.at(position),
+                    None => error,
+                })),
+            };
+        }
+    }
+}
+
+impl<'c> KeyedAuto<'c> {
+    /// Begins a history, and tells what was decided when it is.
+    ///
+    /// # Errors
+    ///
+    /// If an option's value makes no sense to the checker.
+    pub fn start(
+        checker: &'c dyn Checker,
+        options: &Options,
+        tell: impl FnMut(&Decision) + Send + 'c,
+    ) -> Result<KeyedAuto<'c>, OptionError> {
+        let whole = checker.start(options)?;
+        let keyed = Box::new(Keyed::start(checker, options)?);
+        Ok(KeyedAuto {
+            keyed: Branch { run: keyed, ended: None },
+            whole: Branch { run: whole, ended: None },
+            form: None,
+            invocations: 0,
+            decided: None,
+            tell: Box::new(tell),
+        })
+    }
+
+    /// Looks at an op of a client. Whether it can be one on a single key.
+    fn has_key(&mut self, op: &Op<'_>) -> bool {
+        let form = match (self.form, op.kind) {
+            (Some(form), _) => form,
+            (None, OpKind::Invoke) => *self.form.insert(Form::of(op)),
+            // Without invocations a list that was read looks like a pair.
+            (None, _) => return false,
+        };
+        let (invokes, ok) = (op.kind == OpKind::Invoke, op.kind == OpKind::Ok);
+        self.invocations += u32::from(invokes);
+        match form {
+            Form::Field => (!invokes || field(op).is_some()) && !is_nested(op.value),
+            Form::Pair => match pair(op.value) {
+                Some((key, value)) => is_atom(key) && (!is_cas(op.f) || value.is_nil() || pair(value).is_some()),
+                None => !invokes && (op.value.is_nil() || !ok),
+            },
+        }
+    }
+
+    fn decide(&mut self, way: Way, because: impl FnOnce() -> String) {
+        self.decided = Some(way);
+        let form = self.form.unwrap_or(Form::Pair).name();
+        (self.tell)(&match way {
+            Way::Keyed => Decision::Keyed { invocations: self.invocations, form },
+            Way::Whole => Decision::Whole { because: because() },
+        });
+    }
+}
+
+/// Keys of histories are numbers and names. What stands first in a list of micro-ops is one of these.
+fn is_atom(value: Value<'_>) -> bool {
+    matches!(
+        value,
+        Value::Int(_) | Value::Big(_) | Value::Str(_) | Value::Keyword(_) | Value::Symbol(_) | Value::Char(_)
+    )
+}
+
+/// Whether this may be a list of micro-ops, which have keys of their own.
+fn is_nested(value: Value<'_>) -> bool {
+    let first = value.as_seq().and_then(|items| items.iter().next());
+    first.is_some_and(|first| first.as_seq().is_some())
+}
+
+/// Whether the value of this function is itself a pair: what is expected, and what is to come.
+fn is_cas(f: Option<&str>) -> bool {
+    matches!(f, Some("cas" | "compare-and-set" | "compare-and-swap"))
+}
+
+impl Run for KeyedAuto<'_> {
+    fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
+        if self.decided.is_none() && op.process.is_client() {
+            if !self.has_key(op) {
+                let line = op.position.map(|position| format!(" (line {})", position.line)).unwrap_or_default();
+                self.decide(Way::Whole, || format!("the op at index {}{line} is not on one key", op.index));
+            } else if self.invocations >= INVOCATIONS {
+                self.decide(Way::Keyed, String::new);
+            }
+        }
+        match self.decided {
+            Some(Way::Keyed) => self.keyed.observe(op),
+            Some(Way::Whole) => self.whole.observe(op),
+            None => {
+                self.keyed.feed(op);
+                self.whole.feed(op);
+                Ok(ControlFlow::Continue(()))
+            }
+        }
+    }
+
+    fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
+        if self.decided.is_none() {
+            let way = if self.invocations > 0 { Way::Keyed } else { Way::Whole };
+            self.decide(way, || "nothing was invoked".into());
+        }
+        let KeyedAuto { keyed, whole, decided, .. } = *self;
+        let branch = if decided == Some(Way::Keyed) { keyed } else { whole };
+        match branch.ended {
+            Some(Err(error)) => Err(error),
+            _ => branch.run.finish(budget),
+        }
+    }
+}

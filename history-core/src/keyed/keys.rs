@@ -1,0 +1,96 @@
+//! The keys of a history, numbered in the order in which they come up.
+
+use crate::error::{ErrorKind, HistoryError};
+use crate::{Datum, Value};
+use rustc_hash::FxHashMap;
+
+/// Keys of one history, at the most.
+const KEYS_MAX: usize = 1 << 26;
+
+/// Characters of a key that are shown in prose.
+const SHOWN_CHARS_MAX: usize = 60;
+
+/// A key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct KeyId(u32);
+
+impl KeyId {
+    /// The `at`th key; there are at most [`KEYS_MAX`].
+    pub(super) fn new(at: usize) -> KeyId {
+        KeyId(at as u32)
+    }
+
+    pub(super) fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Keys {
+    ints: FxHashMap<i64, KeyId>,
+    /// By a text that equal keys share.
+    others: FxHashMap<String, KeyId>,
+    datums: Vec<Datum>,
+}
+
+impl Keys {
+    /// The number of a key, a new one if it did not come up before.
+    #[inline]
+    pub(super) fn id(&mut self, key: Value<'_>) -> Result<KeyId, HistoryError> {
+        let next = KeyId::new(self.datums.len());
+        if next.at() >= KEYS_MAX && self.find(key).is_none() {
+            return Err(HistoryError::new(ErrorKind::Limit, format!("more than {KEYS_MAX} keys")));
+        }
+        let id = match key {
+            Value::Int(key) => *self.ints.entry(key).or_insert(next),
+            key => *self.others.entry(canonical(key)).or_insert(next),
+        };
+        if id == next {
+            self.datums.push(key.to_datum());
+        }
+        Ok(id)
+    }
+
+    /// The number of a key that came up before.
+    #[inline]
+    pub(super) fn find(&self, key: Value<'_>) -> Option<KeyId> {
+        match key {
+            Value::Int(key) => self.ints.get(&key).copied(),
+            key => self.others.get(&canonical(key)).copied(),
+        }
+    }
+
+    pub(super) fn datum(&self, key: KeyId) -> &Datum {
+        &self.datums[key.at()]
+    }
+}
+
+/// A key as prose shows it: its beginning, if it is long.
+pub(super) fn shown(key: &Datum) -> String {
+    let text = key.to_string();
+    match text.char_indices().nth(SHOWN_CHARS_MAX) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
+}
+
+/// A text that is the same for values that EDN calls equal: a list and a vector of the same elements, sets and maps in any
+/// order. Readers limit how deep values nest, and so how deep this goes.
+fn canonical(value: Value<'_>) -> String {
+    let sorted = |mut items: Vec<String>| {
+        items.sort_unstable();
+        items.join(" ")
+    };
+    match value {
+        Value::Vector(seq) | Value::List(seq) => {
+            format!("[{}]", seq.iter().map(canonical).collect::<Vec<_>>().join(" "))
+        }
+        Value::Set(seq) => format!("#{{{}}}", sorted(seq.iter().map(canonical).collect())),
+        Value::Map(entries) => {
+            let entries = entries.iter().map(|(key, value)| format!("{} {}", canonical(key), canonical(value)));
+            format!("{{{}}}", sorted(entries.collect()))
+        }
+        Value::Tagged(tag, inner) => format!("#{tag} {}", canonical(inner.value())),
+        atom => atom.to_string(),
+    }
+}

@@ -1,0 +1,174 @@
+//! The reports on all keys as one, of a size that does not follow the number of keys.
+
+use super::keys::shown;
+use crate::report::KeyReport;
+use crate::{Anomaly, Datum, Report, Verdict};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// Up to so many keys, all are listed.
+const ALL_LISTED_MAX: usize = 100;
+/// Keys listed that are not valid.
+const LISTED_MAX: usize = 1000;
+/// Witnesses of one anomaly, unless one key has more.
+const WITNESSES_MAX: usize = 8;
+/// Different notes.
+const NOTES_MAX: usize = 8;
+/// Keys whose files are kept, and how many files in all.
+const ARTIFACT_KEYS_MAX: usize = 16;
+const ARTIFACTS_MAX: usize = 256;
+
+type Name = Cow<'static, str>;
+
+/// What is known of the keys so far.
+pub(super) struct Merged {
+    report: Report,
+    lists_all: bool,
+    keys: u64,
+    by_verdict: [u64; 3],
+    anomalies: BTreeMap<Name, Anomaly>,
+    notes: Vec<Note>,
+    notes_left_out: u64,
+    not_listed: u64,
+    with_artifacts: usize,
+    artifacts_left_out: u64,
+}
+
+/// What is said of a key, and perhaps of others.
+struct Note {
+    text: String,
+    first: String,
+    keys: u64,
+}
+
+impl Merged {
+    /// A report on so many keys, none of which has been added yet.
+    pub(super) fn new(checker: String, keys: usize) -> Merged {
+        Merged {
+            report: Report::new(checker, Verdict::Valid),
+            lists_all: keys <= ALL_LISTED_MAX,
+            keys: 0,
+            by_verdict: [0; 3],
+            anomalies: BTreeMap::new(),
+            notes: Vec::new(),
+            notes_left_out: 0,
+            not_listed: 0,
+            with_artifacts: 0,
+            artifacts_left_out: 0,
+        }
+    }
+
+    /// Adds the report on the next key.
+    pub(super) fn add(&mut self, key: &Datum, report: Report) {
+        self.keys += 1;
+        self.by_verdict[report.verdict as usize] += 1;
+        self.report.verdict = self.report.verdict.and(report.verdict);
+        self.list(key, &report);
+        for note in report.notes {
+            self.note(key, note);
+        }
+        for anomaly in report.anomalies {
+            self.anomaly(key, anomaly);
+        }
+        for (all, these) in [(&mut self.report.not, report.not), (&mut self.report.also_not, report.also_not)] {
+            for name in these {
+                if !all.contains(&name) {
+                    all.push(name);
+                }
+            }
+        }
+        for (name, count) in report.counts {
+            match self.report.counts.iter_mut().find(|(other, _)| *other == name) {
+                Some((_, sum)) => *sum += count,
+                None => self.report.counts.push((name, count)),
+            }
+        }
+        let fit = self.with_artifacts < ARTIFACT_KEYS_MAX
+            && self.report.artifacts.len() + report.artifacts.len() <= ARTIFACTS_MAX;
+        if !fit {
+            self.artifacts_left_out += report.artifacts.len() as u64;
+        } else if !report.artifacts.is_empty() {
+            self.with_artifacts += 1;
+            // A key is one part of a path.
+            let folder = shown(key).replace('/', "_");
+            for mut artifact in report.artifacts {
+                artifact.path = format!("independent/{folder}/{}", artifact.path);
+                self.report.artifacts.push(artifact);
+            }
+        }
+    }
+
+    fn list(&mut self, key: &Datum, report: &Report) {
+        if !self.lists_all && report.verdict == Verdict::Valid {
+            return;
+        }
+        if self.report.keys.len() >= LISTED_MAX {
+            self.not_listed += 1;
+            return;
+        }
+        self.report.keys.push(KeyReport {
+            key: key.clone(),
+            verdict: report.verdict,
+            anomaly_types: report.anomalies.iter().map(|anomaly| anomaly.name.clone()).collect(),
+            notes: report.notes.clone(),
+        });
+    }
+
+    fn note(&mut self, key: &Datum, text: String) {
+        if let Some(note) = self.notes.iter_mut().find(|note| note.text == text) {
+            note.keys += 1;
+        } else if self.notes.len() < NOTES_MAX {
+            self.notes.push(Note { text, first: shown(key), keys: 1 });
+        } else {
+            self.notes_left_out += 1;
+        }
+    }
+
+    fn anomaly(&mut self, key: &Datum, anomaly: Anomaly) {
+        let empty = || Anomaly { name: anomaly.name.clone(), count: 0, witnesses: Vec::new() };
+        let all = self.anomalies.entry(anomaly.name.clone()).or_insert_with(empty);
+        all.count += anomaly.count;
+        let witnesses_max = WITNESSES_MAX.max(anomaly.witnesses.len());
+        for mut witness in anomaly.witnesses {
+            if all.witnesses.len() >= witnesses_max {
+                return;
+            }
+            witness.explanation = format!("In the history of key {}:\n{}", shown(key), witness.explanation);
+            witness.facts.insert(0, ("independent-key".into(), key.clone()));
+            all.witnesses.push(witness);
+        }
+    }
+
+    /// The report on all that were added.
+    pub(super) fn into_report(mut self) -> Report {
+        for Note { text, first, keys } in self.notes {
+            self.report.notes.push(match keys - 1 {
+                0 if self.keys == 1 => text,
+                others if others + 1 == self.keys => format!("Of every key: {text}"),
+                0 => format!("Of key {first}: {text}"),
+                1 => format!("Of key {first} and one more: {text}"),
+                others => format!("Of key {first} and {others} more: {text}"),
+            });
+        }
+        let left_out = [
+            (self.notes_left_out, "notes on single keys"),
+            (self.not_listed, "keys that are not valid"),
+            (self.artifacts_left_out, "files on single keys"),
+        ];
+        for (count, what) in left_out.into_iter().filter(|(count, _)| *count > 0) {
+            self.report.notes.push(format!("{count} more {what} were left out."));
+        }
+        let also_not = &self.report.also_not;
+        self.report.not.retain(|name| !also_not.contains(name));
+        self.report.anomalies = self.anomalies.into_values().collect();
+        let [valid, unknown, invalid] = self.by_verdict;
+        let counts = [
+            ("key-count", self.keys),
+            ("valid-key-count", valid),
+            ("unknown-key-count", unknown),
+            ("invalid-key-count", invalid),
+        ];
+        self.report.counts.extend(counts.map(|(name, count)| (name.into(), count)));
+        self.report
+    }
+}

@@ -1,0 +1,273 @@
+//! A history of independent keys: one run of a checker for each, and one verdict on all.
+//!
+//! Jepsen's `independent` tests exercise many objects at once, each op on one of them: its value is a pair `[key value]`,
+//! or it has a field `:key`. A history is linearizable if and only if the part of each object is (Herlihy and Wing,
+//! "Linearizability", TOPLAS 1990, theorem 1: locality), and small parts are judged much faster than their whole.
+//! Serializability and its like are *not* local: what is split says nothing of anomalies across keys.
+//!
+//! The first invocation of a client decides between the two ways of writing keys. The key of a completion is that of its
+//! invocation; a pair that says otherwise, and an invocation without a key, make the verdict unknown.
+
+mod auto;
+mod keys;
+mod merge;
+
+pub use auto::{Decision, KeyedAuto};
+
+use crate::error::{ErrorKind, HistoryError};
+use crate::{Budget, Checker, Op, OpKind, OptionError, Options, Pair, Report, Run, Value, Verdict};
+use keys::{KeyId, Keys};
+use merge::Merged;
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+
+/// Runs that are ended before their reports are merged: so many reports are in memory at one time.
+const CHUNK: usize = 1024;
+
+/// How ops say which key they are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// `:value [key value]`, perhaps with a tag. The checker sees the value alone.
+    Pair,
+    /// `:key key`. The checker sees the op as it is.
+    Field,
+}
+
+impl Form {
+    fn of(op: &Op<'_>) -> Form {
+        if field(op).is_some() { Form::Field } else { Form::Pair }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Form::Pair => "a value like [key value]",
+            Form::Field => "a field :key",
+        }
+    }
+}
+
+fn field<'a>(op: &Op<'a>) -> Option<Value<'a>> {
+    op.extra.get("key").filter(|key| !key.is_nil())
+}
+
+/// A key and a value, as [`Form::Pair`] has them.
+fn pair(mut value: Value<'_>) -> Option<(Value<'_>, Value<'_>)> {
+    while let Value::Tagged(_, inner) = value {
+        value = inner.value();
+    }
+    let mut items = value.as_seq()?.iter();
+    match (items.next(), items.next(), items.next()) {
+        (Some(key), Some(value), None) => Some((key, value)),
+        _ => None,
+    }
+}
+
+/// Checks each key of a history on its own, with any checker.
+///
+/// The report is the checker's: its verdict is that on all keys ([`Verdict::and`]), [`Report::keys`] has those that are not
+/// valid (all, where there are few), and witnesses say which key they are about. A deadline and a cancellation are for all
+/// keys, limits on states and bytes for each. Ops of processes that are no clients belong to no key and are passed over.
+///
+/// O(1) an op beside what the checker does. Memory: the checker's, for each key.
+///
+/// ```
+/// use history_core::{Budget, Checker, HistoryError, Keyed, Op, OptionError, OptionSpec, Options, Reader, Report, Run, Verdict};
+/// use std::ops::ControlFlow;
+///
+/// /// Says that values never fall.
+/// struct Rising;
+/// struct Seen(i64, bool);
+///
+/// impl Checker for Rising {
+///     # fn name(&self) -> &str { "rising" }
+///     # fn summary(&self) -> &str { "Values never fall." }
+///     # fn options(&self) -> &[OptionSpec] { &[] }
+///     fn start(&self, _: &Options) -> Result<Box<dyn Run>, OptionError> {
+///         Ok(Box::new(Seen(0, true)))
+///     }
+/// }
+/// impl Run for Seen {
+///     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
+///         let value = op.value.as_int().unwrap_or(self.0);
+///         *self = Seen(value, self.1 && value >= self.0);
+///         Ok(ControlFlow::Continue(()))
+///     }
+///     fn finish(self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {
+///         Ok(Report::new("rising", if self.1 { Verdict::Valid } else { Verdict::Invalid }))
+///     }
+/// }
+///
+/// let text = "
+///     {:process 0, :type :invoke, :f :w, :value [:x 5]} {:process 0, :type :ok, :f :w, :value [:x 5]}
+///     {:process 0, :type :invoke, :f :w, :value [:y 2]} {:process 0, :type :ok, :f :w, :value [:y 1]}
+/// ";
+/// let run = Keyed::start(&Rising, &Options::new()).unwrap();
+/// let report = history_core::check(Box::new(run), &mut Reader::new(text.as_bytes()), &Budget::default())?;
+/// assert_eq!(report.verdict, Verdict::Invalid);
+/// let verdicts: Vec<_> = report.keys.iter().map(|key| (key.key.to_string(), key.verdict)).collect();
+/// assert_eq!(verdicts, [(":x".into(), Verdict::Valid), (":y".into(), Verdict::Invalid)]);
+/// # Ok::<(), HistoryError>(())
+/// ```
+pub struct Keyed<'c> {
+    checker: &'c dyn Checker,
+    options: Options,
+    form: Option<Form>,
+    keys: Keys,
+    /// One for each key.
+    runs: Vec<KeyRun>,
+    /// The key of the op in flight in each slot.
+    in_flight: Vec<KeyId>,
+    ops: u64,
+    /// Why nothing can be said.
+    trouble: Option<String>,
+}
+
+struct KeyRun {
+    run: Box<dyn Run>,
+    /// Whether its verdict can no longer change.
+    settled: bool,
+}
+
+/// Why an op cannot be given to a key.
+enum Unplaced {
+    Because(String),
+    Error(HistoryError),
+}
+
+impl From<HistoryError> for Unplaced {
+    fn from(error: HistoryError) -> Unplaced {
+        Unplaced::Error(error)
+    }
+}
+
+impl<'c> Keyed<'c> {
+    /// Begins a history whose ops all have keys.
+    ///
+    /// # Errors
+    ///
+    /// If an option's value makes no sense to the checker.
+    pub fn start(checker: &'c dyn Checker, options: &Options) -> Result<Keyed<'c>, OptionError> {
+        checker.start(options)?;
+        Ok(Keyed {
+            checker,
+            options: options.clone(),
+            form: None,
+            keys: Keys::default(),
+            runs: Vec::new(),
+            in_flight: Vec::new(),
+            ops: 0,
+            trouble: None,
+        })
+    }
+
+    fn new_run(&self) -> Result<Box<dyn Run>, HistoryError> {
+        let run = self.checker.start(&self.options);
+        // It started before, with the same options.
+        run.map_err(|error| HistoryError::new(ErrorKind::Unexpected, error.to_string()))
+    }
+
+    /// The key of an op, and the value that it has for the checker.
+    fn place<'a>(&mut self, op: &Op<'a>) -> Result<(KeyId, Value<'a>), Unplaced> {
+        let form = *self.form.get_or_insert_with(|| Form::of(op));
+        let written = match form {
+            Form::Pair => pair(op.value),
+            Form::Field => field(op).map(|key| (key, op.value)),
+        };
+        let invoked = match op.pair {
+            Pair::Completes { slot, .. } => self.in_flight.get(slot as usize).copied(),
+            _ => None,
+        };
+        let went_wrong = matches!(op.kind, OpKind::Fail | OpKind::Info);
+        match (written, invoked) {
+            (Some((key, value)), None) => Ok((self.keys.id(key)?, value)),
+            (Some((key, value)), Some(invoked)) if self.keys.find(key) == Some(invoked) => Ok((invoked, value)),
+            (None, Some(invoked)) if form == Form::Field || op.value.is_nil() => Ok((invoked, op.value)),
+            // What stands for the value of a failure is an error, whatever it looks like.
+            (_, Some(invoked)) if went_wrong => Ok((invoked, Value::Nil)),
+            (Some((key, _)), Some(invoked)) => Err(Unplaced::Because(format!(
+                "a completion has the key {}, and its invocation the key {}",
+                keys::shown(&key.to_datum()),
+                keys::shown(self.keys.datum(invoked))
+            ))),
+            (None, _) => Err(Unplaced::Because(format!("an op has no key: there is not {}", form.name()))),
+        }
+    }
+
+    fn stop(&mut self, op: &Op<'_>, reason: &str) {
+        let line = op.position.map(|position| format!(" (line {})", position.line)).unwrap_or_default();
+        self.trouble =
+            Some(format!("Nothing can be said of this history by key, because at index {}{line} {reason}.", op.index));
+    }
+}
+
+impl Run for Keyed<'_> {
+    #[inline]
+    fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
+        if !op.process.is_client() || self.trouble.is_some() {
+            return Ok(ControlFlow::Continue(()));
+        }
+        let (key, value) = match self.place(op) {
+            Ok(placed) => placed,
+            Err(Unplaced::Error(error)) => return Err(error),
+            Err(Unplaced::Because(reason)) => {
+                self.stop(op, &reason);
+                return Ok(ControlFlow::Break(()));
+            }
+        };
+        self.ops += 1;
+        if key.at() == self.runs.len() {
+            let run = self.new_run()?;
+            self.runs.push(KeyRun { run, settled: false });
+        }
+        if let Pair::Invokes { slot } = op.pair {
+            let slot = slot as usize;
+            if slot >= self.in_flight.len() {
+                self.in_flight.resize(slot + 1, key);
+            }
+            self.in_flight[slot] = key;
+        }
+        let run = &mut self.runs[key.at()];
+        if !run.settled {
+            let seen = run.run.observe(&Op { value, ..*op });
+            run.settled = seen.map_err(|error| of_key(error, &self.keys, key))?.is_break();
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn finish(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
+        if let Some(trouble) = self.trouble {
+            let mut report = Report::new(self.checker.name().to_owned(), Verdict::Unknown);
+            report.notes.push(trouble);
+            return Ok(report);
+        }
+        if self.runs.is_empty() {
+            return self.new_run()?.finish(budget);
+        }
+        let worth = self.ops >= crate::parallel::WORTH_OPS;
+        let mut merged = Merged::new(self.checker.name().to_owned(), self.runs.len());
+        let mut runs = self.runs.into_iter().map(|run| Mutex::new(Some(run.run)));
+        let mut next = 0;
+        loop {
+            let chunk: Vec<Mutex<Option<Box<dyn Run>>>> = runs.by_ref().take(CHUNK).collect();
+            if chunk.is_empty() {
+                return Ok(merged.into_report());
+            }
+            let finish = |run: &Mutex<Option<Box<dyn Run>>>| {
+                // Each is taken once, by one thread; a panic of another is told by that one.
+                let run = run.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+                run.map(|run| run.finish(budget))
+            };
+            for report in crate::parallel::map(worth, &chunk, finish).into_iter().flatten() {
+                let key = KeyId::new(next);
+                next += 1;
+                merged.add(self.keys.datum(key), report.map_err(|error| of_key(error, &self.keys, key))?);
+            }
+        }
+    }
+}
+
+#[cold]
+fn of_key(mut error: HistoryError, keys: &Keys, key: KeyId) -> HistoryError {
+    error.message = format!("of key {}: {}", keys::shown(keys.datum(key)), error.message);
+    error
+}
