@@ -1,0 +1,210 @@
+//! The engines against each other on histories too large for trying every order, correct ones and damaged ones.
+
+use check_register::models::{CasRegister, FifoQueue, PlainRegister, QueueOp, RegisterOp, Removed};
+use check_register::{Engine, Model, Operation, Outcome, Settings, check_with, explain_refusal};
+use history_core::{Budget, Cancel, Spent, Verdict};
+use proptest::prelude::*;
+
+const SEARCHING: [Engine; 3] = [Engine::Portfolio, Engine::JustInTime, Engine::WingGong];
+
+/// A linearizable history: each operation happens at its position, and was in flight a while before and after. Some have
+/// crashed; of these, some never happened.
+fn history<O: Clone>(happens: &[(O, u64, u64, u8)]) -> Vec<Operation<O>> {
+    let mut operations = Vec::new();
+    for (at, (op, before, after, fate)) in happens.iter().enumerate() {
+        let now = 100 * at as u64 + 5_000;
+        let (call, ret) = (now - before, now + after);
+        operations.push(match fate {
+            0 => Operation::crashed(at as i64, op.clone(), call),
+            _ => Operation::new(at as i64, op.clone(), call, ret),
+        });
+    }
+    operations
+}
+
+/// Reads what the register holds, but for some that read anything.
+fn register_ops(steps: Vec<(u8, i64, u64, u64, u8, bool)>, values: i64) -> Vec<Operation<RegisterOp>> {
+    let mut held = 0;
+    let happens: Vec<(RegisterOp, u64, u64, u8)> = steps
+        .into_iter()
+        .map(|(kind, value, before, after, fate, lies)| {
+            let value = value % values;
+            let op = match kind % 3 {
+                0 => RegisterOp::Write(value),
+                1 => RegisterOp::Cas(held, value),
+                _ => RegisterOp::Read(if lies { value } else { held }),
+            };
+            if kind % 3 < 2 {
+                held = value;
+            }
+            (op, before, after, fate)
+        })
+        .collect();
+    history(&happens)
+}
+
+fn steps(count: usize) -> impl Strategy<Value = Vec<(u8, i64, u64, u64, u8, bool)>> {
+    let lies = prop_oneof![60 => Just(false), 1 => Just(true)];
+    prop::collection::vec((0..3u8, 0..100i64, 0..600u64, 0..600u64, 0..12u8, lies), 1..count)
+}
+
+fn verdicts<M: Model>(model: &M, operations: &[Operation<M::Op>]) -> Vec<(Verdict, Option<usize>)> {
+    let answer = |engine| {
+        let settings = Settings { engine, ..Settings::default() };
+        let answer = check_with(model, operations, settings, &Budget::default());
+        let refused = answer.parts.iter().find_map(|part| match &part.outcome {
+            Outcome::Refused(refusal) => Some(refusal.op),
+            _ => None,
+        });
+        (answer.verdict(), refused)
+    };
+    SEARCHING.map(answer).to_vec()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn engines_agree_on_registers(steps in steps(60)) {
+        let operations = register_ops(steps, 4);
+        let answers = verdicts(&CasRegister::starting_with(0), &operations);
+        prop_assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{answers:?} of {operations:?}");
+    }
+
+    #[test]
+    fn what_happened_in_order_is_linearizable(steps in steps(200)) {
+        let honest = steps.into_iter().map(|(kind, value, before, after, fate, _)| (kind, value, before, after, fate, false));
+        let operations = register_ops(honest.collect(), 4);
+        prop_assert_eq!(explain_refusal(&CasRegister::starting_with(0), &operations), None);
+    }
+
+    /// No value twice: zones decide, whatever is in flight.
+    #[test]
+    fn zones_agree_with_the_search(steps in steps(60)) {
+        let mut operations = register_ops(steps, 40);
+        let mut next = 100;
+        for operation in &mut operations {
+            // Every write writes a value of its own, which whoever would have read the old one then reads.
+            if let RegisterOp::Write(_) | RegisterOp::Cas(..) = operation.op {
+                next += 1;
+                operation.op = RegisterOp::Write(next);
+            } else if let RegisterOp::Read(value) = operation.op {
+                operation.op = RegisterOp::Read(if value % 5 == 0 { value } else { next });
+            }
+        }
+        // A thousand more in flight keep the portfolio from searching.
+        let busy = (0..1_100).map(|at| Operation::new(at, RegisterOp::Write(10_000 + at), at as u64, 1_000_000 + at as u64));
+        let crowded: Vec<Operation<RegisterOp>> = operations.iter().copied().chain(busy).collect();
+        let model = PlainRegister::starting_with(0);
+        let zones = check_with(&model, &crowded, Settings::default(), &Budget::default());
+        let answers = verdicts(&model, &operations);
+        prop_assert!(answers.iter().all(|answer| answer.0 == zones.verdict()), "{answers:?}, {zones:?} of {operations:?}");
+        if let Outcome::Refused(refusal) = &zones.parts[0].outcome {
+            prop_assert_eq!(Some(refusal.op), answers[0].1);
+            prop_assert!(refusal.conflict.is_some());
+        }
+    }
+}
+
+/// Puts in 0, 1, 2, ... at one time, then takes them out one after another in `order`.
+fn queue(order: impl Iterator<Item = i64>, count: i64) -> Vec<Operation<QueueOp>> {
+    let put = |value| Operation::new(value, QueueOp::Put(value), value as u64, 10_000 + value as u64);
+    let take = |(at, value): (usize, i64)| {
+        let at = 20_000 + 10 * at as u64;
+        Operation::new(0, QueueOp::Take(Removed::Value(value)), at, at + 5)
+    };
+    (0..count).map(put).chain(order.enumerate().map(take)).collect()
+}
+
+#[test]
+fn one_engine_knows_where_the_other_has_too_much_to_look_at() {
+    // Twenty elements put in at one time may stand in any order: far more than a search of all configurations can hold.
+    let operations = queue(0..20, 20);
+    let settings = |engine| Settings { engine, configurations_max: 100_000 };
+    let by = |engine| check_with(&FifoQueue::default(), &operations, settings(engine), &Budget::default());
+    let full = &by(Engine::JustInTime).parts[0].outcome;
+    assert_eq!(full, &Outcome::Unknown(check_register::Reason::Full));
+    assert_eq!(by(Engine::WingGong).verdict(), Verdict::Valid);
+    assert_eq!(by(Engine::Portfolio).verdict(), Verdict::Valid);
+}
+
+#[test]
+fn a_budget_ends_the_search() {
+    let operations = queue((0..20).rev(), 20);
+    let check = |budget: &Budget| {
+        let mut answer = check_with(&FifoQueue::default(), &operations, Settings::default(), budget);
+        answer.parts.remove(0).outcome
+    };
+    let few = Budget { states_max: Some(1_000), ..Budget::default() };
+    assert_eq!(check(&few), Outcome::Unknown(check_register::Reason::Spent(Spent::States)));
+    let cancelled = Budget::default();
+    cancelled.cancel.cancel();
+    assert_eq!(check(&cancelled), Outcome::Unknown(check_register::Reason::Spent(Spent::Cancelled)));
+}
+
+/// A model whose first step takes for ever, unless it is told to stop.
+struct Slow(Cancel);
+
+impl Model for Slow {
+    type State = u8;
+    type Op = u8;
+    type Next = Option<u8>;
+
+    fn init(&self) -> u8 {
+        0
+    }
+
+    fn step(&self, _: &u8, _: &u8, budget: &Budget) -> Option<u8> {
+        // Somebody else gives up while the step is under way.
+        self.0.cancel();
+        while budget.check(0, 0).is_ok() {}
+        None
+    }
+}
+
+#[test]
+fn a_long_step_sees_that_the_budget_is_spent() {
+    let budget = Budget::default();
+    let model = Slow(budget.cancel.clone());
+    let answer = check_with(&model, &[Operation::new(0, 1, 0, 1)], Settings::default(), &budget);
+    assert_eq!(answer.parts[0].outcome, Outcome::Unknown(check_register::Reason::Spent(Spent::Cancelled)));
+}
+
+#[test]
+fn crashed_writes_that_nobody_sees_cost_nothing() {
+    // Ten thousand crashed writes, and a read of each value that is not theirs.
+    let mut operations = Vec::new();
+    for at in 0..10_000 {
+        let now = 10 * at as u64;
+        operations.push(Operation::crashed(at, RegisterOp::Write(-1 - at), now));
+        operations.push(Operation::new(0, RegisterOp::Write(at), now + 1, now + 2));
+        operations.push(Operation::new(1, RegisterOp::Read(at), now + 3, now + 4));
+    }
+    let steps = Budget { states_max: Some(200_000), ..Budget::default() };
+    for engine in SEARCHING {
+        let settings = Settings { engine, ..Settings::default() };
+        let answer = check_with(&PlainRegister::default(), &operations, settings, &steps);
+        assert_eq!(answer.verdict(), Verdict::Valid, "{engine:?}");
+    }
+}
+
+#[test]
+fn every_width_of_concurrency_is_decided() {
+    let all_at_once = |width: i64, value: fn(i64) -> i64| {
+        (0..width).map(move |at| Operation::new(at, RegisterOp::Write(value(at)), at as u64, 10_000 + at as u64))
+    };
+    // One read that began when all had returned.
+    let read = |value| Operation::new(0, RegisterOp::Read(value), 30_000, 30_001);
+    let outcome = |operations: Vec<_>| {
+        let mut answer = check_with(&PlainRegister::default(), &operations, Settings::default(), &Budget::default());
+        answer.parts.remove(0).outcome
+    };
+    for width in [1, 63, 64, 65, 257, 1_025, 3_000] {
+        let same = |at| outcome(all_at_once(width, |_| 5).chain([read(at)]).collect()).verdict();
+        assert_eq!((same(5), same(7)), (Verdict::Valid, Verdict::Invalid), "{width}");
+    }
+    // Beyond what the engines can hold zones still decide, where no value is written twice.
+    assert_eq!(outcome(all_at_once(9_000, |at| at).chain([read(17)]).collect()).verdict(), Verdict::Valid);
+    let too_many = outcome(all_at_once(9_000, |at| at % 7).chain([read(1)]).collect());
+    assert_eq!(too_many, Outcome::Unknown(check_register::Reason::InFlight));
+}
