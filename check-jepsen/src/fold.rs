@@ -1,0 +1,165 @@
+//! The fold that all workloads share: clients' ops go to the workload, and an op that it cannot read spoils a valid verdict.
+
+use history_core::{Budget, ErrorKind, History, HistoryError, Op, Pair, Report, Run, Verdict};
+use std::ops::ControlFlow;
+
+/// What one workload makes of ops.
+pub(crate) trait Workload: Send {
+    /// Looks at the next op of a client.
+    fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble>;
+
+    /// The end of the history. If it is not the whole history that was seen, because of [`Trouble::Stop`], the report may
+    /// hold only what stays true whatever comes after.
+    fn report(self, whole: bool) -> Report;
+}
+
+/// Why an op cannot be taken.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// It cannot be read, for this reason; the other ops can be judged without it.
+    Unreadable(String),
+    /// It cannot be read, and without it nothing can be said of what comes after.
+    Stop(String),
+    /// A limit was reached.
+    Error(HistoryError),
+}
+
+impl Trouble {
+    #[cold]
+    pub(crate) fn limit(message: &str) -> Trouble {
+        Trouble::Error(HistoryError::new(ErrorKind::Limit, message))
+    }
+}
+
+/// A completion in a history without invocations, or one whose client has no name: nobody knows when it began.
+#[cold]
+pub(crate) fn without_invocation() -> Trouble {
+    Trouble::Stop("stands a completion whose invocation cannot be told, so nobody knows with what it overlaps".into())
+}
+
+/// The first op that could not be read.
+#[derive(Debug)]
+struct Unreadable {
+    index: u64,
+    line: Option<u64>,
+    reason: String,
+    count: u64,
+}
+
+/// A history on its way through a workload.
+pub(crate) struct WorkloadRun<W> {
+    workload: W,
+    clients: u64,
+    others: u64,
+    unreadable: Option<Unreadable>,
+    stopped: bool,
+}
+
+impl<W: Workload> WorkloadRun<W> {
+    pub(crate) fn new(workload: W) -> WorkloadRun<W> {
+        WorkloadRun { workload, clients: 0, others: 0, unreadable: None, stopped: false }
+    }
+
+    #[cold]
+    fn note(&mut self, op: &Op<'_>, reason: String) {
+        let line = op.position.map(|position| position.line);
+        self.unreadable.get_or_insert(Unreadable { index: op.index, line, reason, count: 0 }).count += 1;
+    }
+}
+
+impl<W: Workload> Run for WorkloadRun<W> {
+    fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
+        if !op.process.is_client() {
+            self.others += 1;
+            return Ok(ControlFlow::Continue(()));
+        }
+        self.clients += 1;
+        match self.workload.take(op) {
+            Ok(()) => {}
+            Err(Trouble::Unreadable(reason)) => self.note(op, reason),
+            Err(Trouble::Stop(reason)) => {
+                self.note(op, reason);
+                self.stopped = true;
+                return Ok(ControlFlow::Break(()));
+            }
+            Err(Trouble::Error(error)) => return Err(error),
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn finish(self: Box<Self>, _budget: &Budget) -> Result<Report, HistoryError> {
+        let mut report = self.workload.report(!self.stopped);
+        if let Some(unreadable) = &self.unreadable {
+            report.verdict = report.verdict.and(Verdict::Unknown);
+            report.notes.insert(0, unreadable.sentence(report.verdict, self.stopped));
+        }
+        report.counts.push(("client-op-count".into(), self.clients));
+        report.counts.push(("nonclient-op-count".into(), self.others));
+        Ok(report)
+    }
+}
+
+impl Unreadable {
+    fn sentence(&self, verdict: Verdict, stopped: bool) -> String {
+        let line = self.line.map(|line| format!(" (line {line})")).unwrap_or_default();
+        let place = format!("at index {}{line} {}", self.index, self.reason);
+        let more = match self.count - 1 {
+            0 => String::new(),
+            1 => " One more op is like that.".into(),
+            more => format!(" {more} more ops are like that."),
+        };
+        match (verdict, stopped) {
+            (Verdict::Invalid, false) => format!("The verdict rests on the other ops: {place}.{more}"),
+            (Verdict::Invalid, true) => format!("The verdict rests on the ops before this one: {place}."),
+            _ => format!("Nothing can be said of this history, because {place}.{more}"),
+        }
+    }
+}
+
+/// Checks a history that is in memory.
+pub(crate) fn check<W: Workload>(history: &History, workload: W) -> Result<Report, HistoryError> {
+    let mut run = Box::new(WorkloadRun::new(workload));
+    for op in history.ops() {
+        if run.observe(&op)?.is_break() {
+            break;
+        }
+    }
+    run.finish(&Budget::default())
+}
+
+/// What a workload remembers of ops in flight.
+#[derive(Debug)]
+pub(crate) struct InFlight<T>(Vec<Option<T>>);
+
+impl<T> Default for InFlight<T> {
+    fn default() -> InFlight<T> {
+        InFlight(Vec::new())
+    }
+}
+
+#[allow(dead_code, reason = "bank needs no invocations")]
+impl<T> InFlight<T> {
+    /// Remembers something of an invocation, for as long as it is in flight.
+    #[inline]
+    pub(crate) fn put(&mut self, pair: Pair, what: T) {
+        if let Pair::Invokes { slot } = pair {
+            let slot = slot as usize;
+            if slot >= self.0.len() {
+                self.0.resize_with(slot + 1, || None);
+            }
+            self.0[slot] = Some(what);
+        }
+    }
+
+    /// What was remembered of a completion's invocation, if it has one.
+    #[inline]
+    pub(crate) fn take(&mut self, pair: Pair) -> Option<T> {
+        let Pair::Completes { slot, .. } = pair else { return None };
+        self.0.get_mut(slot as usize)?.take()
+    }
+
+    /// What is still in flight.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().flatten()
+    }
+}
