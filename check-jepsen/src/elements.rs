@@ -1,7 +1,7 @@
 //! Elements: every value that a workload tells apart gets a small number, integers by an index, others by a table of texts.
 
 use crate::fold::Trouble;
-use history_core::{Datum, History, Value};
+use history_core::{Datum, History, Seq, Value};
 use rustc_hash::FxHasher;
 use std::fmt::Write;
 use std::hash::Hasher;
@@ -22,7 +22,6 @@ impl ElemId {
         self.0 as usize
     }
 
-    #[allow(dead_code, reason = "bank looks at no element that it was not given")]
     pub(crate) fn new(at: usize) -> ElemId {
         debug_assert!(at < NONE as usize);
         ElemId(at as u32)
@@ -61,6 +60,26 @@ impl Elements {
             Value::Int(int) => self.int(int),
             _ => self.other(value),
         }
+    }
+
+    /// The ids of the values of a sequence, one after another.
+    pub(crate) fn each(
+        &mut self,
+        seq: Seq<'_>,
+        mut look: impl FnMut(ElemId) -> Result<(), Trouble>,
+    ) -> Result<(), Trouble> {
+        match seq.as_ints() {
+            Some(ints) => ints.iter().try_for_each(|int| look(self.int(*int)?)),
+            None => seq.iter().try_for_each(|value| look(self.id(value)?)),
+        }
+    }
+
+    /// Some of a collection's elements, for a report: `[0 1 2 ...]`.
+    pub(crate) fn glimpse(&self, ids: impl ExactSizeIterator<Item = ElemId>) -> Datum {
+        const SHOWN_MAX: usize = 32;
+        let more = ids.len() > SHOWN_MAX;
+        let shown = ids.take(SHOWN_MAX).map(|id| self.datum(id));
+        Datum::Vector(shown.chain(more.then(|| Datum::Symbol("...".into()))).collect())
     }
 
     /// The id of an integer.

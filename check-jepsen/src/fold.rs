@@ -1,6 +1,7 @@
 //! The fold that all workloads share: clients' ops go to the workload, and an op that it cannot read spoils a valid verdict.
 
-use history_core::{Budget, ErrorKind, History, HistoryError, Op, Pair, Report, Run, Verdict};
+use crate::elements::ElemId;
+use history_core::{Budget, ErrorKind, History, HistoryError, Op, Pair, Report, Run, Seq, Value, Verdict};
 use std::ops::ControlFlow;
 
 /// What one workload makes of ops.
@@ -31,10 +32,36 @@ impl Trouble {
     }
 }
 
-/// A completion in a history without invocations, or one whose client has no name: nobody knows when it began.
+/// An op in a history without invocations, or one whose client has no name: nobody knows when it began or ended.
 #[cold]
-pub(crate) fn without_invocation() -> Trouble {
-    Trouble::Stop("stands a completion whose invocation cannot be told, so nobody knows with what it overlaps".into())
+pub(crate) fn unpaired() -> Trouble {
+    Trouble::Stop("the op's invocation or completion cannot be told, so nobody knows with what it overlaps".into())
+}
+
+/// A completion that has no value, and no invocation that would have one.
+#[cold]
+pub(crate) fn says_nothing() -> Trouble {
+    Trouble::Stop("the op has no value, nor an invocation that has one".into())
+}
+
+/// The elements of a value that is a collection: a vector, a list or a set.
+#[inline]
+pub(crate) fn collection(value: Value<'_>) -> Result<Seq<'_>, String> {
+    match value {
+        Value::Vector(seq) | Value::List(seq) | Value::Set(seq) => Ok(seq),
+        other => Err(format!("the read's value is no collection of elements, but {}", other.kind())),
+    }
+}
+
+/// What a completion says of the element that was invoked with: nothing, or the same.
+#[inline]
+pub(crate) fn same_element(invoked: Option<ElemId>, completed: Option<ElemId>) -> Result<Option<ElemId>, Trouble> {
+    match (invoked, completed) {
+        (Some(invoked), Some(completed)) if invoked != completed => {
+            Err(Trouble::Stop("the op's value is another one than its invocation's".into()))
+        }
+        (invoked, completed) => Ok(completed.or(invoked)),
+    }
 }
 
 /// The first op that could not be read.
@@ -137,7 +164,6 @@ impl<T> Default for InFlight<T> {
     }
 }
 
-#[allow(dead_code, reason = "bank needs no invocations")]
 impl<T> InFlight<T> {
     /// Remembers something of an invocation, for as long as it is in flight.
     #[inline]

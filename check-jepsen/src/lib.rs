@@ -13,8 +13,10 @@
 //! - Anomalies come with the first, the last and the worst of each kind as witnesses.
 
 pub mod bank;
+pub mod counter;
 mod elements;
 mod fold;
+mod intervals;
 mod witness;
 
 /// The README's example, compiled and run.

@@ -16,6 +16,9 @@ pub(crate) struct OpRef {
 }
 
 impl OpRef {
+    /// Stands for no op.
+    pub(crate) const NONE: OpRef = OpRef { index: u64::MAX, time_ns: NONE, process: NONE };
+
     pub(crate) fn of(op: &Op<'_>) -> OpRef {
         let process = match op.process {
             Process::Client(process) => process,
@@ -24,7 +27,6 @@ impl OpRef {
         OpRef { index: op.index, time_ns: op.time.unwrap_or(NONE), process }
     }
 
-    #[allow(dead_code, reason = "bank has no use for times")]
     pub(crate) fn time_ns(self) -> Option<i64> {
         (self.time_ns != NONE).then_some(self.time_ns)
     }
@@ -60,21 +62,39 @@ impl<B, T> Default for Extremes<B, T> {
 impl<B: Ord, T: Clone + PartialEq> Extremes<B, T> {
     /// Takes the next one.
     pub(crate) fn push(&mut self, badness: B, what: T) {
+        if self.worst.as_ref().is_none_or(|(worst, _)| badness > *worst) {
+            self.worst = Some((badness, what.clone()));
+        }
+        self.push_equal(what);
+    }
+
+    /// Takes the next one, which is there several times, or not at all. The worse the more often.
+    pub(crate) fn push_times(&mut self, times: B, what: T)
+    where
+        B: Copy + Into<u64>,
+    {
+        let count: u64 = times.into();
+        if count > 0 {
+            self.push(times, what);
+            self.count += count - 1;
+        }
+    }
+
+    /// Takes the next one, of a kind in which none is worse than another.
+    pub(crate) fn push_equal(&mut self, what: T) {
         self.count += 1;
         if self.first.is_none() {
             self.first = Some(what.clone());
-        }
-        if self.worst.as_ref().is_none_or(|(worst, _)| badness > *worst) {
-            self.worst = Some((badness, what.clone()));
         }
         self.last = Some(what);
     }
 
     /// The anomaly, unless there is none. Each witness's facts begin with which ones it is.
     pub(crate) fn anomaly(&self, name: &'static str, mut explain: impl FnMut(&T) -> Witness) -> Option<Anomaly> {
-        let (first, (_, worst), last) = (self.first.as_ref()?, self.worst.as_ref()?, self.last.as_ref()?);
+        let (first, last) = (self.first.as_ref()?, self.last.as_ref()?);
+        let worst = self.worst.as_ref().map(|(_, worst)| (worst, "worst"));
         let mut shown: Vec<(&T, Vec<Datum>)> = Vec::new();
-        for (what, role) in [(first, "first"), (worst, "worst"), (last, "last")] {
+        for (what, role) in [Some((first, "first")), worst, Some((last, "last"))].into_iter().flatten() {
             match shown.iter_mut().find(|(seen, _)| *seen == what) {
                 Some((_, roles)) => roles.push(Datum::keyword(role)),
                 None => shown.push((what, vec![Datum::keyword(role)])),
@@ -124,4 +144,10 @@ fn artifact(anomaly: &Anomaly) -> Artifact {
         _ = write!(text, "\n\n({left} more of this type are not shown.)\n");
     }
     Artifact { path: format!("{name}.txt"), content: text.into_bytes() }
+}
+
+/// A number of things: `1 read`, `2 reads`.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
 }

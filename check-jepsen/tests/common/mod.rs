@@ -123,6 +123,14 @@ pub(crate) fn history(events: &[Event]) -> History {
     builder.build()
 }
 
+/// The text of an operation: an invocation with an argument, and a completion of some kind with a value.
+pub(crate) fn op(process: usize, f: &str, argument: &str, kind: &str, value: &str) -> String {
+    format!(
+        "{{:process {process}, :type :invoke, :f :{f}, :value {argument}}} \
+         {{:process {process}, :type :{kind}, :f :{f}, :value {value}}}\n"
+    )
+}
+
 /// What the checker says of a text, given options by name.
 pub(crate) fn judge(checker: &dyn Checker, options: &[(&str, &str)], text: &str) -> Report {
     let options = options.iter().fold(Options::new(), |options, (name, value)| options.with(*name, *value));
