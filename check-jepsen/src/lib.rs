@@ -17,6 +17,9 @@ pub mod counter;
 mod elements;
 mod fold;
 mod intervals;
+mod quantiles;
+pub mod set;
+pub mod set_full;
 mod witness;
 
 /// The README's example, compiled and run.
