@@ -18,8 +18,12 @@ mod elements;
 mod fold;
 mod intervals;
 mod quantiles;
+pub mod queue;
 pub mod set;
 pub mod set_full;
+pub mod stats;
+pub mod total_queue;
+pub mod unique_ids;
 mod witness;
 
 /// The README's example, compiled and run.
