@@ -3,9 +3,27 @@
 use check_elle::list_append::ListAppend;
 use check_elle::rw_register::RwRegister;
 use check_jepsen::bank::Bank;
+use check_jepsen::counter::Counter;
+use check_jepsen::queue::Queue;
+use check_jepsen::set::Set;
+use check_jepsen::set_full::SetFull;
+use check_jepsen::stats::Stats;
+use check_jepsen::total_queue::TotalQueue;
+use check_jepsen::unique_ids::UniqueIds;
 use history_core::Checker;
 
 /// The checkers, in the order in which they are listed.
 pub(crate) fn checkers() -> Vec<Box<dyn Checker>> {
-    vec![Box::new(ListAppend::default()), Box::new(RwRegister::default()), Box::new(Bank::default())]
+    vec![
+        Box::new(ListAppend::default()),
+        Box::new(RwRegister::default()),
+        Box::new(Bank::default()),
+        Box::new(Counter::default()),
+        Box::new(Set::default()),
+        Box::new(SetFull::default()),
+        Box::new(Queue::default()),
+        Box::new(TotalQueue::default()),
+        Box::new(UniqueIds::default()),
+        Box::new(Stats::default()),
+    ]
 }

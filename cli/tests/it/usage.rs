@@ -53,7 +53,7 @@ For more information, try '--help'.
 fn an_unknown_model_lists_the_known_and_the_nearest() {
     histcheck("-m lst-append valid.edn").assert().code(254).stdout_eq("").stderr_eq(str![[r#"
 error: invalid value 'lst-append' for '--model <MODEL>'
-  [possible values: list-append, rw-register, bank]
+  [possible values: list-append, rw-register, bank, counter, set, set-full, queue, total-queue, unique-ids, stats]
 
   tip: a similar value exists: 'list-append'
 
