@@ -28,10 +28,19 @@ impl ElemId {
     }
 }
 
+/// A place in a hash table. With its hash, growing looks at no element, and searching only at those that are likely.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    hash: u32,
+    id: u32,
+}
+
+const VACANT: Slot = Slot { hash: 0, id: NONE };
+
 /// Gives each value its id, in the order in which they come, and each id its value back.
 ///
 /// Two values get one id exactly if they are equal as EDN has it: a list equals a vector of the same elements, and the order
-/// in a set or map does not matter. Memory: 12 bytes an integer if they are dense, 20 if not; 24 and its text any other.
+/// in a set or map does not matter. Memory: about 12 bytes an integer if they are dense, 32 if not; 40 and its text any other.
 #[derive(Debug, Default)]
 pub(crate) struct Elements {
     /// By id: an integer, or the number of a text.
@@ -39,7 +48,7 @@ pub(crate) struct Elements {
     /// By integer: its id, where they are dense.
     dense: Vec<u32>,
     /// All others, by hash; its length is a power of two and at most half of it is in use.
-    table: Vec<u32>,
+    table: Vec<Slot>,
     in_table: usize,
     /// Texts one after another, and where each ends.
     texts: String,
@@ -168,12 +177,13 @@ impl Elements {
         Ok(ElemId(id))
     }
 
-    fn find(&self, hash: u64, is: impl Fn(i64) -> bool) -> Option<ElemId> {
+    fn find(&self, hash: u32, is: impl Fn(i64) -> bool) -> Option<ElemId> {
         let mask = self.table.len().checked_sub(1)?;
         let mut at = hash as usize & mask;
-        while self.table[at] != NONE {
-            let id = ElemId(self.table[at]);
-            if is(self.names[id.at()]) {
+        while self.table[at].id != NONE {
+            let slot = self.table[at];
+            let id = ElemId(slot.id);
+            if slot.hash == hash && is(self.names[id.at()]) {
                 return Some(id);
             }
             at = (at + 1) & mask;
@@ -181,40 +191,36 @@ impl Elements {
         None
     }
 
-    fn insert(&mut self, hash: u64, id: ElemId) {
+    fn insert(&mut self, hash: u32, id: ElemId) {
         if 2 * (self.in_table + 1) > self.table.len() {
             let old = std::mem::take(&mut self.table);
-            self.table = vec![NONE; (2 * old.len()).max(64)];
-            for id in old.into_iter().filter(|id| *id != NONE) {
-                let name = self.names[id as usize];
-                let hash = if name < TEXTS_BELOW { hash_text(self.text(name)) } else { hash_int(name) };
-                self.place(hash, id);
-            }
+            self.table = vec![VACANT; (2 * old.len()).max(64)];
+            old.into_iter().filter(|slot| slot.id != NONE).for_each(|slot| self.place(slot));
         }
-        self.place(hash, id.0);
+        self.place(Slot { hash, id: id.0 });
         self.in_table += 1;
     }
 
-    fn place(&mut self, hash: u64, id: u32) {
+    fn place(&mut self, slot: Slot) {
         let mask = self.table.len() - 1;
-        let mut at = hash as usize & mask;
-        while self.table[at] != NONE {
+        let mut at = slot.hash as usize & mask;
+        while self.table[at].id != NONE {
             at = (at + 1) & mask;
         }
-        self.table[at] = id;
+        self.table[at] = slot;
     }
 }
 
-fn hash_int(int: i64) -> u64 {
+fn hash_int(int: i64) -> u32 {
     let mut hasher = FxHasher::default();
     hasher.write_i64(int);
-    hasher.finish()
+    hasher.finish() as u32
 }
 
-fn hash_text(text: &str) -> u64 {
+fn hash_text(text: &str) -> u32 {
     let mut hasher = FxHasher::default();
     hasher.write(text.as_bytes());
-    hasher.finish()
+    hasher.finish() as u32
 }
 
 /// Writes a text that is the same for equal values. Readers limit how deep values nest, and so how deep this goes.
@@ -229,6 +235,13 @@ fn write_canonical(out: &mut String, value: Value<'_>) {
         items.join(" ")
     };
     _ = match value {
+        // As it is written anyway, but at once.
+        Value::Str(text) if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') => {
+            out.push('"');
+            out.push_str(text);
+            out.push('"');
+            Ok(())
+        }
         Value::Vector(seq) | Value::List(seq) => {
             out.push('[');
             for (at, item) in seq.iter().enumerate() {
