@@ -344,7 +344,7 @@ impl BankRun {
         let off = sum.abs_diff(total);
         let off = if sum > total { format!("{off} too much") } else { format!("{off} too little") };
         let says = from.map(|index| format!(", as the read at index {index} says")).unwrap_or_default();
-        let sentence = format!("R1 shows balances that sum to {sum}: {off}. There are {total} in all{says}");
+        let sentence = format!("R1 shows balances that sum to {sum}: {off}. The total is {total}{says}");
         let (low, high) = self.range.unwrap_or((sum, sum));
         let facts = vec![("total", big(sum)), ("lowest-total", big(low)), ("highest-total", big(high))];
         self.witness(bad, facts, sentence)

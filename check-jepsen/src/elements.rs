@@ -277,7 +277,7 @@ mod tests {
     fn equal_values_share_an_id_and_others_do_not() {
         let mut elements = Elements::default();
         let values = r#":a "a" a :a [1 2] (1 2) #{1 :b} #{:b 1} {:a 1 :b 2} {:b 2 :a 1} 1.0 1 nil -9223372036854775808
-            123456789012345678901234567890 [0 0] [0 [0]] \a #inst "2020-01-01""#;
+            123456789012345678901234567890 [0 0] [0 [0]] \a #inst "2020-01-01" "a\"b" "a\\b" "é" "a\nb""#;
         let got = ids(&mut elements, values);
         for (a, b) in [(0, 3), (4, 5), (6, 7), (8, 9)] {
             assert_eq!(got[a], got[b]);

@@ -151,7 +151,7 @@ fn sentence(name: &str, counts: &[(&str, u64); 5], latencies_us: &[u64]) -> Stri
     let [(_, all), (_, ok), (_, fail), (_, info), (_, open)] = *counts;
     // In thousandths of all, rounded down: only what is whole shows as 100 %.
     let permille = u128::from(ok) * 1000 / u128::from(all.max(1));
-    let mut text = format!("{name}: {ok} of {all} ok ({}.{} %)", permille / 10, permille % 10);
+    let mut text = format!("{}: {ok} of {all} ok ({}.{} %)", name.escape_debug(), permille / 10, permille % 10);
     for (count, kind) in [(fail, "failed"), (info, "unknown"), (open, "never completed")] {
         if count > 0 {
             _ = write!(text, ", {count} {kind}");

@@ -260,6 +260,11 @@ impl Workload for TotalQueueRun {
             true if lost.count > 0 => Verdict::Unknown,
             true => Verdict::Valid,
         };
+        if self.known.is_empty() {
+            report
+                .notes
+                .push("The history holds no :enqueue and no ok :dequeue, so there was nothing to check.".into());
+        }
         self.notes(lost.count, &mut report);
         self.counts(&mut report);
         report
