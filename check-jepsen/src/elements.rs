@@ -292,6 +292,18 @@ mod tests {
     }
 
     #[test]
+    fn values_of_one_hash_are_told_apart() {
+        let texts = || (0..200_000).map(|number| format!("element {number}"));
+        let hashes: std::collections::BTreeSet<u32> = texts().map(|text| hash_text(&format!("{text:?}"))).collect();
+        assert!(hashes.len() < 200_000, "no two texts have one hash, so this shows nothing");
+        let mut elements = Elements::default();
+        for text in texts().chain(texts()) {
+            elements.id(Value::Str(&text)).unwrap();
+        }
+        assert_eq!(elements.len(), 200_000);
+    }
+
+    #[test]
     fn integers_keep_their_ids_wherever_they_are_kept() {
         let mut elements = Elements::default();
         let ints: Vec<i64> =
