@@ -8,6 +8,7 @@ mod exit_codes;
 mod generate;
 mod help;
 mod inputs;
+mod jepsen;
 mod output;
 mod tables;
 mod usage;
