@@ -154,9 +154,9 @@ pub(crate) fn check<W: Workload>(history: &History, workload: W) -> Result<Repor
     run.finish(&Budget::default())
 }
 
-/// What a workload remembers of ops in flight.
+/// What a workload remembers of ops in flight: by slot, with the index of the invocation that it is about.
 #[derive(Debug)]
-pub(crate) struct InFlight<T>(Vec<Option<T>>);
+pub(crate) struct InFlight<T>(Vec<Option<(u64, T)>>);
 
 impl<T> Default for InFlight<T> {
     fn default() -> InFlight<T> {
@@ -167,25 +167,27 @@ impl<T> Default for InFlight<T> {
 impl<T> InFlight<T> {
     /// Remembers something of an invocation, for as long as it is in flight.
     #[inline]
-    pub(crate) fn put(&mut self, pair: Pair, what: T) {
-        if let Pair::Invokes { slot } = pair {
+    pub(crate) fn put(&mut self, op: &Op<'_>, what: T) {
+        if let Pair::Invokes { slot } = op.pair {
             let slot = slot as usize;
             if slot >= self.0.len() {
                 self.0.resize_with(slot + 1, || None);
             }
-            self.0[slot] = Some(what);
+            self.0[slot] = Some((op.index, what));
         }
     }
 
-    /// What was remembered of a completion's invocation, if it has one.
+    /// What was remembered of a completion's invocation, if anything was. What stands there of another one, which completed
+    /// as something that the workload passes over, is forgotten.
     #[inline]
     pub(crate) fn take(&mut self, pair: Pair) -> Option<T> {
-        let Pair::Completes { slot, .. } = pair else { return None };
-        self.0.get_mut(slot as usize)?.take()
+        let Pair::Completes { slot, invoked, .. } = pair else { return None };
+        let (index, what) = self.0.get_mut(slot as usize)?.take()?;
+        (index == invoked).then_some(what)
     }
 
-    /// What is still in flight.
+    /// What is still in flight, as far as is known.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.0.iter().flatten()
+        self.0.iter().flatten().map(|(_, what)| what)
     }
 }

@@ -9,7 +9,7 @@
 //!
 //! The history is valid if none is lost and none is unexpected, and unknown if nothing was read. After Jepsen's `checker/set`.
 //!
-//! Time is linear. Memory: 24 bytes an element beside the element itself, and the last read.
+//! Time is linear. Memory: 27 bytes an element beside the element itself, and the last read.
 
 use crate::elements::{ElemId, Elements};
 use crate::fold::{self, InFlight, Trouble, Workload, WorkloadRun};
@@ -104,7 +104,7 @@ impl SetRun {
         if op.kind == OpKind::Invoke {
             let id = self.element(op.value)?;
             self.known[id.at()].attempted = true;
-            self.in_flight.put(op.pair, id);
+            self.in_flight.put(op, id);
             return Ok(());
         }
         let invoked = self.in_flight.take(op.pair);

@@ -12,7 +12,7 @@
 //! elements of its value. Where a drain crashed, what is missing may be with it, and the verdict is unknown rather than
 //! invalid. After Jepsen's `checker/total-queue`, which refuses crashed drains.
 //!
-//! Time is linear; memory: 36 bytes an element beside the element itself.
+//! Time is linear; memory: 40 bytes an element beside the element itself.
 
 use crate::elements::{ElemId, Elements};
 use crate::fold::{self, InFlight, Trouble, Workload, WorkloadRun};
@@ -137,7 +137,7 @@ impl TotalQueueRun {
     fn enqueue(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
         if op.kind == OpKind::Invoke {
             let id = self.element(op.value)?;
-            self.in_flight.put(op.pair, Flight::Enqueue(id));
+            self.in_flight.put(op, Flight::Enqueue(id));
             return one_more(&mut self.known[id.at()].attempted);
         }
         let invoked = match self.in_flight.take(op.pair) {
@@ -187,7 +187,7 @@ impl TotalQueueRun {
 
     fn drain(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
         if op.kind == OpKind::Invoke {
-            self.in_flight.put(op.pair, Flight::Drain);
+            self.in_flight.put(op, Flight::Drain);
             return Ok(());
         }
         if let Some(Flight::Enqueue(_)) = self.in_flight.take(op.pair) {

@@ -163,3 +163,13 @@ fn an_add_that_never_completes_holds_no_verdict_back() {
     text += "{:process 9, :type :fail, :f :add, :value 5}";
     assert_eq!(anomalies(&judge(&Counter::default(), &[], &text)), [("out-of-bounds", READS)]);
 }
+
+#[test]
+fn a_read_that_nobody_invoked_as_one_is_unknown() {
+    // The slot of the failed read is used again; what was known of that says nothing of this.
+    let text = "{:process 0, :type :invoke, :f :read} {:process 0, :type :fail, :f :read}
+                {:process 0, :type :invoke, :f :txn} {:process 0, :type :ok, :f :read, :value 7}";
+    let report = judge(&Counter::default(), &[], text);
+    assert_eq!(report.verdict, Verdict::Unknown);
+    assert!(report.notes[0].contains("cannot be told"), "{:?}", report.notes);
+}

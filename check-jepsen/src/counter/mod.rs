@@ -10,9 +10,9 @@
 //! The history is valid if every read lies within its bounds, both included. After Jepsen's `checker/counter`, which refuses
 //! negative amounts.
 //!
-//! One pass keeps four sums ([`Sums`]). Only adds that fail look back: a read that is not surely right waits until every add
+//! One pass keeps four sums (`Sums`). Only adds that fail look back: a read that is not surely right waits until every add
 //! that was in flight at its completion has ended (`pending`). Time is linear; memory follows the ops in flight, and the reads
-//! that wait, which an add that never completes may hold up to the end: 120 bytes each.
+//! that wait, which an add that never completes may hold up to the end: 160 bytes each.
 
 mod pending;
 
@@ -163,7 +163,7 @@ impl CounterRun {
             }
             self.possible = self.possible.plus(Sums::of(amount));
             self.waiting = self.waiting.plus(Sums::of(amount));
-            self.in_flight.put(op.pair, Flight::Add(amount, self.pending.begin_add()));
+            self.in_flight.put(op, Flight::Add(amount, self.pending.begin_add()));
             return Ok(());
         }
         let (amount, id) = match self.in_flight.take(op.pair) {
@@ -194,7 +194,7 @@ impl CounterRun {
 
     fn read(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
         if op.kind == OpKind::Invoke {
-            self.in_flight.put(op.pair, Flight::Read(self.certain));
+            self.in_flight.put(op, Flight::Read(self.certain));
             return Ok(());
         }
         if op.kind != OpKind::Ok {

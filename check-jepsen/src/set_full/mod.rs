@@ -142,7 +142,7 @@ impl SetFullRun {
         if op.kind == OpKind::Invoke {
             let id = self.elements.id(op.value)?;
             self.tracks.begin(id);
-            self.in_flight.put(op.pair, Flight::Add(id));
+            self.in_flight.put(op, Flight::Add(id));
             return Ok(());
         }
         let invoked = match self.in_flight.take(op.pair) {
@@ -175,7 +175,7 @@ impl SetFullRun {
                 }
                 let read = ReadId::new(self.reads.len())?;
                 self.reads.push(Read { invoked: OpRef::of(op), completed: OpRef::NONE });
-                self.in_flight.put(op.pair, Flight::Read(read));
+                self.in_flight.put(op, Flight::Read(read));
                 Ok(())
             }
             OpKind::Ok => match self.in_flight.take(op.pair) {
