@@ -1,3 +1,32 @@
-//! The workloads that Jepsen's users run, one a file: bank, counter, set and their kin.
+//! The workloads that Jepsen's users run, one a module: bank and its kin.
 //!
-//! Nothing is here yet.
+//! Each is a fold over the ops of a history that keeps as little as can answer. For histories in memory there is a function
+//! in each module, `bank::check`; for those too large to hold, its options are a [`Checker`](history_core::Checker) that is
+//! fed from a [`Reader`](history_core::Reader).
+//!
+//! What they have in common:
+//!
+//! - Ops of the nemesis, and ops whose `:f` is none of the workload's, are passed over.
+//! - The value of a completion that has none is that of its invocation.
+//! - An op that cannot be read makes the verdict unknown, unless what the others say is invalid all the same. A note says
+//!   which op it was, and why.
+//! - Anomalies come with the first, the last and the worst of each kind as witnesses.
+
+pub mod bank;
+pub mod counter;
+mod elements;
+mod fold;
+mod intervals;
+mod quantiles;
+pub mod queue;
+pub mod set;
+pub mod set_full;
+pub mod stats;
+pub mod total_queue;
+pub mod unique_ids;
+mod witness;
+
+/// The README's example, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

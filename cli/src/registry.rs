@@ -2,6 +2,14 @@
 
 use check_elle::list_append::ListAppend;
 use check_elle::rw_register::RwRegister;
+use check_jepsen::bank::Bank;
+use check_jepsen::counter::Counter;
+use check_jepsen::queue::Queue;
+use check_jepsen::set::Set;
+use check_jepsen::set_full::SetFull;
+use check_jepsen::stats::Stats;
+use check_jepsen::total_queue::TotalQueue;
+use check_jepsen::unique_ids::UniqueIds;
 use check_register::versioned_register::VersionedRegister;
 use history_core::Checker;
 
@@ -10,5 +18,20 @@ pub(crate) fn checkers() -> Vec<Box<dyn Checker>> {
     let mut all: Vec<Box<dyn Checker>> =
         vec![Box::new(ListAppend::default()), Box::new(RwRegister::default()), Box::new(VersionedRegister::default())];
     all.extend(check_register::checkers());
+    all.extend(jepsen());
     all
+}
+
+/// Jepsen's workloads.
+fn jepsen() -> Vec<Box<dyn Checker>> {
+    vec![
+        Box::new(Bank::default()),
+        Box::new(Counter::default()),
+        Box::new(Set::default()),
+        Box::new(SetFull::default()),
+        Box::new(Queue::default()),
+        Box::new(TotalQueue::default()),
+        Box::new(UniqueIds::default()),
+        Box::new(Stats::default()),
+    ]
 }

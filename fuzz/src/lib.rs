@@ -3,15 +3,24 @@
 //! Each target takes any bytes and gives back a short account of what it saw, by which a fuzzer without coverage tells
 //! inputs apart.
 
-use history_core::{ErrorKind, Format, HistoryError, Reader, Severity, Writer};
+use check_jepsen::{bank, counter, queue, set, set_full, stats, total_queue, unique_ids};
+use history_core::{
+    Budget, Checker, ErrorKind, Format, HistoryError, Options, Reader, Report, Severity, Verdict, Writer,
+};
 use std::ops::ControlFlow;
 
 /// A target: what it is called and what it does.
 pub type Target = (&'static str, fn(&[u8]) -> String);
 
 /// All targets.
-pub const TARGETS: [Target; 5] =
-    [("edn", edn), ("json", json), ("intervals", intervals), ("table", table), ("validate", validate)];
+pub const TARGETS: [Target; 6] = [
+    ("edn", edn),
+    ("json", json),
+    ("intervals", intervals),
+    ("table", table),
+    ("validate", validate),
+    ("workloads", workloads),
+];
 
 /// Any bytes as EDN.
 pub fn edn(data: &[u8]) -> String {
@@ -53,6 +62,37 @@ pub fn validate(data: &[u8]) -> String {
     }
     let rules: Vec<_> = problems.counts.iter().map(|(rule, count)| (rule.name(), count.ilog2())).collect();
     format!("{rules:?} {} {}", problems.complete, account(&whole))
+}
+
+/// Any bytes as a history of each of Jepsen's workloads: what is no history is an error, all else has an answer, the same
+/// however the text is read, and is invalid exactly if something was found.
+pub fn workloads(data: &[u8]) -> String {
+    let checkers: [&dyn Checker; 9] = [
+        &bank::Bank::default(),
+        &counter::Counter::default(),
+        &set::Set::default(),
+        &set_full::SetFull::default(),
+        &set_full::SetFull { linearizable: true },
+        &queue::Queue::default(),
+        &total_queue::TotalQueue::default(),
+        &unique_ids::UniqueIds::default(),
+        &stats::Stats::default(),
+    ];
+    let mut said = String::new();
+    for checker in checkers {
+        let judge = |mut reader: Reader<'_>| -> Result<Report, HistoryError> {
+            let run = checker.start(&Options::new()).expect("options that nobody gave are fine");
+            history_core::check(run, &mut reader, &Budget::default())
+        };
+        let judged = judge(Reader::new(data));
+        assert_eq!(judge(Reader::new(data).with_block_bytes(64)), judged, "{}", checker.name());
+        let Ok(report) = judged else { return "no history".into() };
+        assert_eq!(report.verdict == Verdict::Invalid, !report.anomalies.is_empty(), "{report:?}");
+        let (types, notes) = (report.anomaly_types().collect::<Vec<_>>(), report.notes.len());
+        said += &format!("{} {types:?} {notes} ", report.verdict.name());
+        said.extend(report.counts.iter().map(|(_, count)| count.min(&2).to_string()));
+    }
+    said
 }
 
 /// What was read of a text.

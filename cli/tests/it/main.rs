@@ -9,6 +9,7 @@ mod generate;
 mod generate_objects;
 mod help;
 mod inputs;
+mod jepsen;
 mod keyed;
 mod output;
 mod registers;

@@ -1,0 +1,304 @@
+//! counter: amounts are added, and each read lies between what had surely and what could have been added.
+//!
+//! The counter starts at 0. For an `ok` read with its invocation and its completion, an add that failed, ever, did not happen;
+//! of the others
+//!
+//! - those that were `ok` before the read's invocation are certain: they move both bounds by their amount,
+//! - those that were invoked before the read's completion may or may not be in it: a positive amount moves the upper bound, a
+//!   negative one the lower. That is so of `info` and of those still in flight, for all reads that follow.
+//!
+//! The history is valid if every read lies within its bounds, both included. After Jepsen's `checker/counter`, which refuses
+//! negative amounts.
+//!
+//! One pass keeps four sums (`Sums`). Only adds that fail look back: a read that is not surely right waits until every add
+//! that was in flight at its completion has ended (`pending`). Time is linear; memory follows the ops in flight, and the reads
+//! that wait, which an add that never completes may hold up to the end: 160 bytes each.
+
+mod pending;
+
+use crate::fold::{self, InFlight, Trouble, Workload, WorkloadRun};
+use crate::witness::{self, Extremes, OpRef};
+use history_core::{
+    Checker, Datum, History, HistoryError, Op, OpKind, OptionError, OptionSpec, Options, Pair, Report, Run, Value,
+    Verdict, Witness,
+};
+use pending::{AddId, Pending};
+
+/// The counter checker. There is nothing to be set.
+///
+/// ```
+/// use check_jepsen::counter::{self, Counter};
+/// use history_core::{History, Verdict};
+///
+/// let history = History::parse("
+///     {:process 0, :type :invoke, :f :add, :value 2} {:process 0, :type :ok, :f :add, :value 2}
+///     {:process 1, :type :invoke, :f :add, :value -1}
+///     {:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value 1}
+///     {:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value 0}
+/// ")?;
+/// let report = counter::check(&history, &Counter::default())?;
+/// assert_eq!(report.verdict, Verdict::Invalid);
+/// assert!(report.anomalies[0].witnesses[0].explanation.contains("from 1 to 2"));
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counter {}
+
+/// Checks a history that is in memory.
+///
+/// # Errors
+///
+/// If the history is too large to be judged.
+pub fn check(history: &History, _options: &Counter) -> Result<Report, HistoryError> {
+    fold::check(history, CounterRun::default())
+}
+
+impl Checker for Counter {
+    fn name(&self) -> &'static str {
+        "counter"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Amounts are added to a number: every read lies between what was surely and what was possibly added."
+    }
+
+    fn options(&self) -> &[OptionSpec] {
+        &[]
+    }
+
+    fn start(&self, _options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        Ok(Box::new(WorkloadRun::new(CounterRun::default())))
+    }
+}
+
+/// Amounts are below this, so that 2^37 of them have a sum.
+const AMOUNT_END: i128 = 1 << 90;
+
+/// A sum of positive amounts and a sum of negative ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sums {
+    positive: i128,
+    negative: i128,
+}
+
+impl Sums {
+    fn of(amount: i128) -> Sums {
+        Sums { positive: amount.max(0), negative: amount.min(0) }
+    }
+
+    fn plus(self, other: Sums) -> Sums {
+        Sums { positive: self.positive + other.positive, negative: self.negative + other.negative }
+    }
+
+    fn less(self, other: Sums) -> Sums {
+        Sums { positive: self.positive - other.positive, negative: self.negative - other.negative }
+    }
+}
+
+/// A read and all that decides about it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Read {
+    op: OpRef,
+    invoked_index: u64,
+    value: i128,
+    /// Adds that were `ok` before it was invoked.
+    certain: Sums,
+    /// Adds that were invoked before it completed and did not fail.
+    possible: Sums,
+}
+
+impl Read {
+    fn bounds(&self) -> (i128, i128) {
+        (self.possible.negative + self.certain.positive, self.possible.positive + self.certain.negative)
+    }
+
+    /// How far it is out of its bounds.
+    fn off(&self) -> u128 {
+        let (lower, upper) = self.bounds();
+        if self.value < lower {
+            self.value.abs_diff(lower)
+        } else if self.value > upper {
+            self.value.abs_diff(upper)
+        } else {
+            0
+        }
+    }
+}
+
+/// What is in flight.
+#[derive(Clone, Copy, Debug)]
+enum Flight {
+    Add(i128, AddId),
+    /// The adds that were `ok` by then.
+    Read(Sums),
+}
+
+#[derive(Debug, Default)]
+struct CounterRun {
+    /// Adds that were `ok`.
+    certain: Sums,
+    /// Adds that were invoked and did not fail.
+    possible: Sums,
+    /// Those of them that are in flight.
+    waiting: Sums,
+    in_flight: InFlight<Flight>,
+    pending: Pending,
+    reads: u64,
+    wrong: Extremes<u128, Read>,
+}
+
+impl CounterRun {
+    fn add(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+        if op.kind == OpKind::Invoke {
+            let amount = integer(op.value).filter(|amount| (-AMOUNT_END..AMOUNT_END).contains(amount));
+            let Some(amount) = amount else {
+                return Err(Trouble::Stop(format!(
+                    "the amount of an add, {}, is no integer of up to 90 bits",
+                    op.value
+                )));
+            };
+            if op.pair == Pair::Alone {
+                return Err(fold::unpaired());
+            }
+            self.possible = self.possible.plus(Sums::of(amount));
+            self.waiting = self.waiting.plus(Sums::of(amount));
+            self.in_flight.put(op, Flight::Add(amount, self.pending.begin_add()));
+            return Ok(());
+        }
+        let (amount, id) = match self.in_flight.take(op.pair) {
+            Some(Flight::Add(amount, id)) => (amount, id),
+            Some(Flight::Read(..)) => return Err(Trouble::Stop("a read completes as an add".into())),
+            None => return Err(fold::unpaired()),
+        };
+        let added = Sums::of(amount);
+        self.waiting = self.waiting.less(added);
+        match op.kind {
+            OpKind::Ok if !op.value.is_nil() && integer(op.value) != Some(amount) => {
+                let reason = format!("an add of {amount} says on completion that it was {}", op.value);
+                return Err(Trouble::Stop(reason));
+            }
+            OpKind::Ok => self.certain = self.certain.plus(added),
+            OpKind::Fail => {
+                self.possible = self.possible.less(added);
+                self.pending.fail_add(id, added);
+            }
+            OpKind::Info | OpKind::Invoke => {}
+        }
+        self.pending.end_add(id);
+        while let Some(read) = self.pending.next_settled() {
+            self.judge(read);
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+        if op.kind == OpKind::Invoke {
+            self.in_flight.put(op, Flight::Read(self.certain));
+            return Ok(());
+        }
+        if op.kind != OpKind::Ok {
+            return Ok(());
+        }
+        self.reads += 1;
+        let certain = match self.in_flight.take(op.pair) {
+            Some(Flight::Read(certain)) => certain,
+            Some(Flight::Add(..)) => return Err(Trouble::Stop("an add completes as a read".into())),
+            None => return Err(fold::unpaired()),
+        };
+        let Pair::Completes { invoked: invoked_index, .. } = op.pair else { return Err(fold::unpaired()) };
+        let Some(value) = integer(op.value) else {
+            return Err(Trouble::Unreadable(format!("a read shows {}, which is no integer", op.value)));
+        };
+        let read = Read { op: OpRef::of(op), invoked_index, value, certain, possible: self.possible };
+        // Right even if every add in flight fails, or not to be settled by those.
+        let least = Read { possible: self.possible.less(self.waiting), ..read };
+        if least.off() > 0 {
+            if self.pending.is_settled() {
+                self.judge(read);
+            } else {
+                self.pending.push(read);
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges a read whose bounds are final.
+    fn judge(&mut self, read: Read) {
+        let off = read.off();
+        if off > 0 {
+            self.wrong.push(off, read);
+        }
+    }
+}
+
+/// The integer that a value is. What does not fit 128 bits becomes the nearest that does: it is beyond all bounds.
+fn integer(value: Value<'_>) -> Option<i128> {
+    match value {
+        Value::Int(int) => Some(int.into()),
+        Value::Big(text) => {
+            let text = text.trim_end_matches('N');
+            let digits = text.trim_start_matches(['-', '+']);
+            if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+                return None;
+            }
+            let beyond = if text.starts_with('-') { i128::MIN } else { i128::MAX };
+            Some(text.parse().unwrap_or(beyond))
+        }
+        _ => None,
+    }
+}
+
+impl Workload for CounterRun {
+    fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+        match op.f {
+            Some("add") => self.add(op),
+            Some("read") => self.read(op),
+            _ => Ok(()),
+        }
+    }
+
+    fn report(mut self, _whole: bool) -> Report {
+        // What is in flight at the end may have happened. If more comes, bounds can only be closer.
+        while let Some(read) = self.pending.next() {
+            self.judge(read);
+        }
+        let mut report = Report::new("counter", Verdict::Valid);
+        witness::add_anomalies(&mut report, [self.wrong.anomaly("out-of-bounds", explain)]);
+        if !report.anomalies.is_empty() {
+            report.verdict = Verdict::Invalid;
+        }
+        if self.reads == 0 {
+            report.notes.push("The history holds no ok :read, so there was nothing to check.".into());
+        }
+        report.counts = vec![("read-count".into(), self.reads), ("error-count".into(), self.wrong.count)];
+        report
+    }
+}
+
+fn explain(read: &Read) -> Witness {
+    let (lower, upper) = read.bounds();
+    let amount = |int: i128| i64::try_from(int).map_or_else(|_| Datum::Big(int.to_string()), Datum::Int);
+    let Sums { positive, negative } = read.certain;
+    let unsure = read.possible.less(read.certain);
+    let mut sentences = vec![format!(
+        "When R1 was invoked, at index {}, adds with a sum of {} were ok",
+        read.invoked_index,
+        positive + negative
+    )];
+    sentences.push(match (unsure.positive, unsure.negative) {
+        (0, 0) => "No other add may have taken effect before R1 completed".into(),
+        (more, 0) => format!("Other adds of up to {more} may have taken effect before R1 completed"),
+        (0, less) => format!("Other adds of down to {less} may have taken effect before R1 completed"),
+        (more, less) => format!("Other adds of {less} to {more} may have taken effect before R1 completed"),
+    });
+    let off = if read.value < lower { "too little" } else { "too much" };
+    sentences.push(format!(
+        "So R1 must show a number from {lower} to {upper}. However, it shows {}: {} {off}",
+        read.value,
+        read.off()
+    ));
+    let op = read.op.named("R1", OpKind::Ok, amount(read.value));
+    let facts = vec![("lower", amount(lower)), ("upper", amount(upper)), ("value", amount(read.value))];
+    witness::witness(vec![op], facts, &sentences)
+}

@@ -1,0 +1,91 @@
+//! Reads that wait for adds: whether an add happened that was in flight when a read completed is known when it ends.
+//!
+//! Adds are numbered by invocation and reads by completion. A read is settled when every add that was invoked before it has
+//! ended, so reads are settled in order. An add that fails was counted for the reads that completed while it was in flight, a
+//! range of numbers: what it takes back from each of them is noted at the range's two ends, and summed up when reads leave.
+
+use super::{Read, Sums};
+use std::collections::VecDeque;
+
+/// An add: its number, and how many reads had come to wait by then.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AddId {
+    number: u64,
+    reads: u64,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    read: Read,
+    /// Adds that were invoked before it.
+    adds: u64,
+    /// What fails from this read on, less what failed up to the one before.
+    failed: Sums,
+}
+
+/// Reads that wait, in order of completion, and adds from the first that has not ended.
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    reads: VecDeque<Waiting>,
+    /// How many reads left.
+    left: u64,
+    /// What failed among the adds that were counted for the read that left last.
+    failed: Sums,
+    /// The same as `Waiting::failed`, of the next read to come.
+    next_failed: Sums,
+    /// Whether each add has ended; the first has not.
+    adds: VecDeque<bool>,
+    /// The number of the first of `adds`.
+    first_add: u64,
+}
+
+impl Pending {
+    /// An add is invoked.
+    pub(super) fn begin_add(&mut self) -> AddId {
+        self.adds.push_back(false);
+        AddId { number: self.first_add + self.adds.len() as u64 - 1, reads: self.left + self.reads.len() as u64 }
+    }
+
+    /// An add, which is still in flight, turns out not to have happened.
+    pub(super) fn fail_add(&mut self, id: AddId, sums: Sums) {
+        // A read that came after this add cannot have left.
+        if let Some(first) = self.reads.get_mut((id.reads - self.left) as usize) {
+            first.failed = first.failed.plus(sums);
+            self.next_failed = self.next_failed.less(sums);
+        }
+    }
+
+    /// An add ended, one way or another.
+    pub(super) fn end_add(&mut self, id: AddId) {
+        self.adds[(id.number - self.first_add) as usize] = true;
+        while self.adds.front() == Some(&true) {
+            self.adds.pop_front();
+            self.first_add += 1;
+        }
+    }
+
+    /// Whether a read that completes now is settled at once.
+    pub(super) fn is_settled(&self) -> bool {
+        self.adds.is_empty()
+    }
+
+    /// A read comes to wait.
+    pub(super) fn push(&mut self, read: Read) {
+        let adds = self.first_add + self.adds.len() as u64;
+        self.reads.push_back(Waiting { read, adds, failed: std::mem::take(&mut self.next_failed) });
+    }
+
+    /// The next read, if it is settled.
+    pub(super) fn next_settled(&mut self) -> Option<Read> {
+        if self.reads.front()?.adds > self.first_add { None } else { self.next() }
+    }
+
+    /// The next read; adds that are in flight are taken to have happened.
+    pub(super) fn next(&mut self) -> Option<Read> {
+        let Waiting { mut read, failed, .. } = self.reads.pop_front()?;
+        self.left += 1;
+        self.failed = self.failed.plus(failed);
+        read.possible = read.possible.less(self.failed);
+        Some(read)
+    }
+}

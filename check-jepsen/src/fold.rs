@@ -1,0 +1,193 @@
+//! The fold that all workloads share: clients' ops go to the workload, and an op that it cannot read spoils a valid verdict.
+
+use crate::elements::ElemId;
+use history_core::{Budget, ErrorKind, History, HistoryError, Op, Pair, Report, Run, Seq, Value, Verdict};
+use std::ops::ControlFlow;
+
+/// What one workload makes of ops.
+pub(crate) trait Workload: Send {
+    /// Looks at the next op of a client.
+    fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble>;
+
+    /// The end of the history. If it is not the whole history that was seen, because of [`Trouble::Stop`], the report may
+    /// hold only what stays true whatever comes after.
+    fn report(self, whole: bool) -> Report;
+}
+
+/// Why an op cannot be taken.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// It cannot be read, for this reason; the other ops can be judged without it.
+    Unreadable(String),
+    /// It cannot be read, and without it nothing can be said of what comes after.
+    Stop(String),
+    /// A limit was reached.
+    Error(HistoryError),
+}
+
+impl Trouble {
+    #[cold]
+    pub(crate) fn limit(message: &str) -> Trouble {
+        Trouble::Error(HistoryError::new(ErrorKind::Limit, message))
+    }
+}
+
+/// An op in a history without invocations, or one whose client has no name: nobody knows when it began or ended.
+#[cold]
+pub(crate) fn unpaired() -> Trouble {
+    Trouble::Stop("the op's invocation or completion cannot be told, so nobody knows with what it overlaps".into())
+}
+
+/// A completion that has no value, and no invocation that would have one.
+#[cold]
+pub(crate) fn says_nothing() -> Trouble {
+    Trouble::Stop("the op has no value, nor an invocation that has one".into())
+}
+
+/// The elements of a value that is a collection: a vector, a list or a set.
+#[inline]
+pub(crate) fn collection(value: Value<'_>) -> Result<Seq<'_>, String> {
+    match value {
+        Value::Vector(seq) | Value::List(seq) | Value::Set(seq) => Ok(seq),
+        other => Err(format!("the read's value is no collection of elements, but {}", other.kind())),
+    }
+}
+
+/// What a completion says of the element that was invoked with: nothing, or the same.
+#[inline]
+pub(crate) fn same_element(invoked: Option<ElemId>, completed: Option<ElemId>) -> Result<Option<ElemId>, Trouble> {
+    match (invoked, completed) {
+        (Some(invoked), Some(completed)) if invoked != completed => {
+            Err(Trouble::Stop("the op's value is another one than its invocation's".into()))
+        }
+        (invoked, completed) => Ok(completed.or(invoked)),
+    }
+}
+
+/// The first op that could not be read.
+#[derive(Debug)]
+struct Unreadable {
+    index: u64,
+    line: Option<u64>,
+    reason: String,
+    count: u64,
+}
+
+/// A history on its way through a workload.
+pub(crate) struct WorkloadRun<W> {
+    workload: W,
+    clients: u64,
+    others: u64,
+    unreadable: Option<Unreadable>,
+    stopped: bool,
+}
+
+impl<W: Workload> WorkloadRun<W> {
+    pub(crate) fn new(workload: W) -> WorkloadRun<W> {
+        WorkloadRun { workload, clients: 0, others: 0, unreadable: None, stopped: false }
+    }
+
+    #[cold]
+    fn note(&mut self, op: &Op<'_>, reason: String) {
+        let line = op.position.map(|position| position.line);
+        self.unreadable.get_or_insert(Unreadable { index: op.index, line, reason, count: 0 }).count += 1;
+    }
+}
+
+impl<W: Workload> Run for WorkloadRun<W> {
+    fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
+        if !op.process.is_client() {
+            self.others += 1;
+            return Ok(ControlFlow::Continue(()));
+        }
+        self.clients += 1;
+        match self.workload.take(op) {
+            Ok(()) => {}
+            Err(Trouble::Unreadable(reason)) => self.note(op, reason),
+            Err(Trouble::Stop(reason)) => {
+                self.note(op, reason);
+                self.stopped = true;
+                return Ok(ControlFlow::Break(()));
+            }
+            Err(Trouble::Error(error)) => return Err(error),
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn finish(self: Box<Self>, _budget: &Budget) -> Result<Report, HistoryError> {
+        let mut report = self.workload.report(!self.stopped);
+        if let Some(unreadable) = &self.unreadable {
+            report.verdict = report.verdict.and(Verdict::Unknown);
+            report.notes.insert(0, unreadable.sentence(report.verdict, self.stopped));
+        }
+        report.counts.push(("client-op-count".into(), self.clients));
+        report.counts.push(("nonclient-op-count".into(), self.others));
+        Ok(report)
+    }
+}
+
+impl Unreadable {
+    fn sentence(&self, verdict: Verdict, stopped: bool) -> String {
+        let line = self.line.map(|line| format!(" (line {line})")).unwrap_or_default();
+        let place = format!("at index {}{line} {}", self.index, self.reason);
+        let more = match self.count - 1 {
+            0 => String::new(),
+            1 => " One more op is like that.".into(),
+            more => format!(" {more} more ops are like that."),
+        };
+        match (verdict, stopped) {
+            (Verdict::Invalid, false) => format!("The verdict rests on the other ops: {place}.{more}"),
+            (Verdict::Invalid, true) => format!("The verdict rests on the ops before this one: {place}."),
+            _ => format!("Nothing can be said of this history, because {place}.{more}"),
+        }
+    }
+}
+
+/// Checks a history that is in memory.
+pub(crate) fn check<W: Workload>(history: &History, workload: W) -> Result<Report, HistoryError> {
+    let mut run = Box::new(WorkloadRun::new(workload));
+    for op in history.ops() {
+        if run.observe(&op)?.is_break() {
+            break;
+        }
+    }
+    run.finish(&Budget::default())
+}
+
+/// What a workload remembers of ops in flight: by slot, with the index of the invocation that it is about.
+#[derive(Debug)]
+pub(crate) struct InFlight<T>(Vec<Option<(u64, T)>>);
+
+impl<T> Default for InFlight<T> {
+    fn default() -> InFlight<T> {
+        InFlight(Vec::new())
+    }
+}
+
+impl<T> InFlight<T> {
+    /// Remembers something of an invocation, for as long as it is in flight.
+    #[inline]
+    pub(crate) fn put(&mut self, op: &Op<'_>, what: T) {
+        if let Pair::Invokes { slot } = op.pair {
+            let slot = slot as usize;
+            if slot >= self.0.len() {
+                self.0.resize_with(slot + 1, || None);
+            }
+            self.0[slot] = Some((op.index, what));
+        }
+    }
+
+    /// What was remembered of a completion's invocation, if anything was. What stands there of another one, which completed
+    /// as something that the workload passes over, is forgotten.
+    #[inline]
+    pub(crate) fn take(&mut self, pair: Pair) -> Option<T> {
+        let Pair::Completes { slot, invoked, .. } = pair else { return None };
+        let (index, what) = self.0.get_mut(slot as usize)?.take()?;
+        (index == invoked).then_some(what)
+    }
+
+    /// What is still in flight, as far as is known.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().flatten().map(|(_, what)| what)
+    }
+}

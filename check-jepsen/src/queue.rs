@@ -1,0 +1,190 @@
+//! queue: whatever is taken out was put in before.
+//!
+//! Every `ok` dequeue takes something that was enqueued before it and not yet taken. An enqueue counts from its invocation on,
+//! whatever becomes of it, because it may take effect long before it completes; what is enqueued twice may be taken twice. The
+//! order in which things come out is not looked at. Dequeues that are wrong are of two kinds:
+//!
+//! - `unexpected`: nobody had tried to enqueue this before.
+//! - `duplicated`: it was enqueued, but has been taken as often already.
+//!
+//! What is wrong takes nothing, so it makes no later dequeue wrong. After Jepsen's `checker/queue` with an unordered queue,
+//! which stops at the first wrong one. Time is linear; memory: 12 bytes an element beside the element.
+
+use crate::elements::{ElemId, Elements};
+use crate::fold::{self, Trouble, Workload, WorkloadRun};
+use crate::witness::{self, Extremes, OpRef, counted};
+use history_core::{
+    Checker, Datum, History, HistoryError, Op, OpKind, OptionError, OptionSpec, Options, Pair, Report, Run, Verdict,
+    Witness,
+};
+
+/// The queue checker. There is nothing to be set.
+///
+/// ```
+/// use check_jepsen::queue::{self, Queue};
+/// use history_core::{History, Verdict};
+///
+/// let history = History::parse("
+///     {:process 0, :type :invoke, :f :enqueue, :value 1}
+///     {:process 1, :type :invoke, :f :dequeue} {:process 1, :type :ok, :f :dequeue, :value 1}
+///     {:process 1, :type :invoke, :f :dequeue} {:process 1, :type :ok, :f :dequeue, :value 1}
+/// ")?;
+/// let report = queue::check(&history, &Queue::default())?;
+/// assert_eq!(report.verdict, Verdict::Invalid);
+/// assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["duplicated"]);
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Queue {}
+
+/// Checks a history that is in memory.
+///
+/// # Errors
+///
+/// If the history is too large to be judged.
+pub fn check(history: &History, _options: &Queue) -> Result<Report, HistoryError> {
+    fold::check(history, QueueRun::default())
+}
+
+impl Checker for Queue {
+    fn name(&self) -> &'static str {
+        "queue"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Whatever is dequeued was enqueued before, and is taken no more often than that."
+    }
+
+    fn options(&self) -> &[OptionSpec] {
+        &[]
+    }
+
+    fn start(&self, _options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        Ok(Box::new(WorkloadRun::new(QueueRun::default())))
+    }
+}
+
+/// How often something was put in at the most, and taken out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Balance {
+    put: u32,
+    /// At most `put`.
+    taken: u32,
+    /// Dequeues that were wrong.
+    wrong: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Bad {
+    op: OpRef,
+    id: ElemId,
+    before: Balance,
+}
+
+#[derive(Debug, Default)]
+struct QueueRun {
+    elements: Elements,
+    balances: Vec<Balance>,
+    invocations: bool,
+    attempts: u64,
+    dequeues: u64,
+    unexpected: Extremes<(), Bad>,
+    duplicated: Extremes<u32, Bad>,
+}
+
+impl QueueRun {
+    fn dequeue(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+        if op.pair == Pair::Alone && !self.invocations {
+            return Err(fold::unpaired());
+        }
+        self.dequeues += 1;
+        let id = self.elements.id(op.value)?;
+        self.balances.resize(self.elements.len(), Balance::default());
+        let balance = &mut self.balances[id.at()];
+        let before = *balance;
+        if before.put == 0 && op.value.is_nil() {
+            let reason = "a dequeue is ok and says not what it took; one that found nothing should fail";
+            return Err(Trouble::Unreadable(reason.into()));
+        }
+        if balance.taken < balance.put {
+            balance.taken += 1;
+            return Ok(());
+        }
+        balance.wrong = balance.wrong.checked_add(1).ok_or_else(too_often)?;
+        let bad = Bad { op: OpRef::of(op), id, before };
+        if before.put == 0 {
+            self.unexpected.push_equal(bad);
+        } else {
+            self.duplicated.push(before.wrong, bad);
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn too_often() -> Trouble {
+    Trouble::limit("an element is enqueued or dequeued more than 2^32 - 1 times")
+}
+
+impl Workload for QueueRun {
+    fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+        self.invocations |= op.kind == OpKind::Invoke;
+        match (op.f, op.kind) {
+            (Some("enqueue"), OpKind::Invoke) => {
+                self.attempts += 1;
+                let id = self.elements.id(op.value)?;
+                self.balances.resize(self.elements.len(), Balance::default());
+                let balance = &mut self.balances[id.at()];
+                balance.put = balance.put.checked_add(1).ok_or_else(too_often)?;
+                Ok(())
+            }
+            // Without invocations nobody knows from when on it counts.
+            (Some("enqueue"), _) if op.pair == Pair::Alone && !self.invocations => Err(fold::unpaired()),
+            (Some("dequeue"), OpKind::Ok) => self.dequeue(op),
+            _ => Ok(()),
+        }
+    }
+
+    fn report(self, _whole: bool) -> Report {
+        let mut report = Report::new("queue", Verdict::Valid);
+        let anomalies = [
+            self.unexpected.anomaly("unexpected", |bad| self.explain(bad)),
+            self.duplicated.anomaly("duplicated", |bad| self.explain(bad)),
+        ];
+        witness::add_anomalies(&mut report, anomalies);
+        if !report.anomalies.is_empty() {
+            report.verdict = Verdict::Invalid;
+        }
+        if self.dequeues == 0 {
+            report.notes.push("The history holds no ok :dequeue, so there was nothing to check.".into());
+        }
+        report.counts = vec![
+            ("attempt-count".into(), self.attempts),
+            ("dequeue-count".into(), self.dequeues),
+            ("unexpected-count".into(), self.unexpected.count),
+            ("duplicated-count".into(), self.duplicated.count),
+        ];
+        report
+    }
+}
+
+impl QueueRun {
+    fn explain(&self, bad: &Bad) -> Witness {
+        let element = self.elements.datum(bad.id);
+        let Balance { put, taken, wrong } = bad.before;
+        let taken = u64::from(taken) + u64::from(wrong);
+        let sentence = if put == 0 {
+            format!("D1 took {element}, which nobody had tried to enqueue by then")
+        } else {
+            format!(
+                "By then {element} had been enqueued {} at the most, and dequeued {}. However, D1 took it once more",
+                counted(put.into(), "time"),
+                counted(taken, "time")
+            )
+        };
+        let op = bad.op.named("D1", OpKind::Ok, element.clone());
+        let facts = vec![("element", element), ("enqueued", Datum::from(put)), ("dequeued-before", Datum::from(taken))];
+        witness::witness(vec![op], facts, &[sentence])
+    }
+}

@@ -1,0 +1,260 @@
+//! set: elements are added, and at the end all of them are read.
+//!
+//! Clients add elements; the last `ok` read shows what is left. With the elements whose adds were invoked (attempted) and those
+//! whose adds were `ok` (acknowledged), an element is
+//!
+//! - **lost** if it was acknowledged and is not in the last read,
+//! - **unexpected** if it is in the last read and was never attempted,
+//! - **recovered** if it is in the last read, and was attempted but not acknowledged. That is no anomaly.
+//!
+//! The history is valid if none is lost and none is unexpected, and unknown if nothing was read. After Jepsen's `checker/set`.
+//!
+//! Time is linear. Memory: 27 bytes an element beside the element itself, and the last read.
+
+use crate::elements::{ElemId, Elements};
+use crate::fold::{self, InFlight, Trouble, Workload, WorkloadRun};
+use crate::intervals::{FILE_RUNS_MAX, NOTE_RUNS_MAX, interval_set};
+use crate::witness::{self, Extremes, OpRef};
+use history_core::{
+    Artifact, Checker, Datum, History, HistoryError, Op, OpKind, OptionError, OptionSpec, Options, Pair, Report, Run,
+    Value, Verdict, Witness,
+};
+
+/// The set checker. There is nothing to be set.
+///
+/// ```
+/// use check_jepsen::set::{self, Set};
+/// use history_core::{History, Verdict};
+///
+/// let history = History::parse("
+///     {:process 0, :type :invoke, :f :add, :value 1} {:process 0, :type :ok, :f :add, :value 1}
+///     {:process 0, :type :invoke, :f :add, :value 2} {:process 0, :type :ok, :f :add, :value 2}
+///     {:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value #{2}}
+/// ")?;
+/// let report = set::check(&history, &Set::default())?;
+/// assert_eq!(report.verdict, Verdict::Invalid);
+/// assert_eq!(report.anomaly("lost").unwrap().count, 1);
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Set {}
+
+/// Checks a history that is in memory.
+///
+/// # Errors
+///
+/// If the history is too large to be judged.
+pub fn check(history: &History, _options: &Set) -> Result<Report, HistoryError> {
+    fold::check(history, SetRun::default())
+}
+
+impl Checker for Set {
+    fn name(&self) -> &'static str {
+        "set"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Elements are added: the last read shows all that were acknowledged, and none that nobody added."
+    }
+
+    fn options(&self) -> &[OptionSpec] {
+        &[]
+    }
+
+    fn start(&self, _options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        Ok(Box::new(WorkloadRun::new(SetRun::default())))
+    }
+}
+
+/// What is known of an element.
+#[derive(Clone, Copy, Debug, Default)]
+struct Element {
+    attempted: bool,
+    in_last_read: bool,
+    acknowledged: bool,
+}
+
+#[derive(Debug, Default)]
+struct SetRun {
+    elements: Elements,
+    /// By element.
+    known: Vec<Element>,
+    /// By element: the completion of its add, where it is acknowledged. May be shorter.
+    added: Vec<OpRef>,
+    in_flight: InFlight<ElemId>,
+    invocations: bool,
+    reads: u64,
+    last: Option<OpRef>,
+    /// Why the last read cannot be read.
+    last_unreadable: Option<String>,
+    /// The last read: its elements, or the integers that they are.
+    last_ids: Vec<ElemId>,
+    last_ints: Vec<i64>,
+}
+
+impl SetRun {
+    fn element(&mut self, value: Value<'_>) -> Result<ElemId, Trouble> {
+        let id = self.elements.id(value)?;
+        self.known.resize(self.elements.len(), Element::default());
+        Ok(id)
+    }
+
+    fn add(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+        if op.kind == OpKind::Invoke {
+            let id = self.element(op.value)?;
+            self.known[id.at()].attempted = true;
+            self.in_flight.put(op, id);
+            return Ok(());
+        }
+        let invoked = self.in_flight.take(op.pair);
+        // Without invocations, completions are all there is to tell what was attempted.
+        let attempts = op.pair == Pair::Alone && !self.invocations;
+        if op.kind != OpKind::Ok && !attempts {
+            return Ok(());
+        }
+        let said = match (op.value, invoked) {
+            (Value::Nil, Some(_)) => None,
+            (Value::Nil, None) => return Err(fold::says_nothing()),
+            (value, _) => Some(self.element(value)?),
+        };
+        if let Some(id) = fold::same_element(invoked, said)? {
+            let element = &mut self.known[id.at()];
+            element.attempted |= attempts;
+            if op.kind == OpKind::Ok && !std::mem::replace(&mut element.acknowledged, true) {
+                self.added.resize(self.added.len().max(id.at() + 1), OpRef::NONE);
+                self.added[id.at()] = OpRef::of(op);
+            }
+        }
+        Ok(())
+    }
+
+    /// Only the last read counts, and any may be the last one.
+    fn read(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+        let SetRun { elements, last_ids, last_ints, .. } = self;
+        self.reads += 1;
+        self.last = Some(OpRef::of(op));
+        self.last_unreadable = None;
+        last_ids.clear();
+        last_ints.clear();
+        match fold::collection(op.value) {
+            Ok(seq) => match seq.as_ints() {
+                Some(ints) => last_ints.extend_from_slice(ints),
+                None => elements.each(seq, |id| {
+                    last_ids.push(id);
+                    Ok(())
+                })?,
+            },
+            Err(reason) => self.last_unreadable = Some(reason),
+        }
+        Ok(())
+    }
+}
+
+impl Workload for SetRun {
+    fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+        self.invocations |= op.kind == OpKind::Invoke;
+        match (op.f, op.kind) {
+            (Some("add"), _) => self.add(op),
+            (Some("read"), OpKind::Ok) => self.read(op),
+            _ => Ok(()),
+        }
+    }
+
+    fn report(mut self, whole: bool) -> Report {
+        let mut report = Report::new("set", Verdict::Unknown);
+        let Some(last) = self.last.filter(|_| whole) else {
+            if whole {
+                report.notes.push("The history holds no ok :read, so nobody knows what became of the elements.".into());
+            }
+            return report;
+        };
+        if let Some(reason) = &self.last_unreadable {
+            report
+                .notes
+                .push(format!("Nothing can be said of this history, because at index {} {reason}.", last.index));
+            return report;
+        }
+        let ints = std::mem::take(&mut self.last_ints);
+        // There was room for them in the history, and so there is for their ids.
+        let ids = ints.into_iter().filter_map(|int| self.elements.int(int).ok());
+        self.last_ids.extend(ids);
+        self.known.resize(self.elements.len(), Element::default());
+        for id in &self.last_ids {
+            self.known[id.at()].in_last_read = true;
+        }
+        self.judge(last, &mut report);
+        report
+    }
+}
+
+impl SetRun {
+    fn those(&self, is: impl Fn(&Element) -> bool) -> impl Iterator<Item = ElemId> {
+        let all = self.known.iter().enumerate();
+        all.filter(move |(_, element)| is(element)).map(|(at, _)| ElemId::new(at))
+    }
+
+    fn judge(&self, last: OpRef, report: &mut Report) {
+        let lost = |element: &Element| element.acknowledged && !element.in_last_read;
+        let unexpected = |element: &Element| element.in_last_read && !element.attempted;
+        let recovered = |element: &Element| element.in_last_read && element.attempted && !element.acknowledged;
+        let ok = |element: &Element| element.in_last_read && element.attempted;
+        let extremes = |ids: &mut dyn Iterator<Item = ElemId>| {
+            let mut extremes = Extremes::<(), ElemId>::default();
+            ids.for_each(|id| extremes.push_equal(id));
+            extremes
+        };
+        let anomalies = [
+            extremes(&mut self.those(lost)).anomaly("lost", |id| self.explain_lost(last, *id)),
+            extremes(&mut self.those(unexpected)).anomaly("unexpected", |id| self.explain_unexpected(last, *id)),
+        ];
+        witness::add_anomalies(report, anomalies);
+        report.verdict = if report.anomalies.is_empty() { Verdict::Valid } else { Verdict::Invalid };
+        for (name, count) in report.anomalies.iter().map(|anomaly| (&anomaly.name, anomaly.count)) {
+            let set = if name == "lost" {
+                interval_set(&self.elements, self.those(lost), NOTE_RUNS_MAX)
+            } else {
+                interval_set(&self.elements, self.those(unexpected), NOTE_RUNS_MAX)
+            };
+            report.notes.push(format!("{count} {name}: {set}."));
+        }
+        let count = |is: &dyn Fn(&Element) -> bool| self.known.iter().filter(|element| is(element)).count() as u64;
+        report.counts = vec![
+            ("attempt-count".into(), count(&|element| element.attempted)),
+            ("acknowledged-count".into(), count(&|element| element.acknowledged)),
+            ("ok-count".into(), count(&ok)),
+            ("lost-count".into(), count(&lost)),
+            ("unexpected-count".into(), count(&unexpected)),
+            ("recovered-count".into(), count(&recovered)),
+            ("read-count".into(), self.reads),
+        ];
+        let set = |ids: &mut dyn Iterator<Item = ElemId>| Datum::Str(interval_set(&self.elements, ids, FILE_RUNS_MAX));
+        let sets = Datum::Map(vec![
+            (Datum::keyword("ok"), set(&mut self.those(ok))),
+            (Datum::keyword("lost"), set(&mut self.those(lost))),
+            (Datum::keyword("unexpected"), set(&mut self.those(unexpected))),
+            (Datum::keyword("recovered"), set(&mut self.those(recovered))),
+        ]);
+        report.artifacts.push(Artifact { path: "set.edn".into(), content: format!("{sets}\n").into_bytes() });
+    }
+
+    fn last_read(&self, last: OpRef) -> history_core::WitnessOp {
+        last.named("R1", OpKind::Ok, self.elements.glimpse(self.last_ids.iter().copied()))
+    }
+
+    fn explain_lost(&self, last: OpRef, id: ElemId) -> Witness {
+        let element = self.elements.datum(id);
+        let sentences = [
+            format!("A1 says that {element} was added"),
+            format!("R1, the last read, does not show it: {element} is lost"),
+        ];
+        let add = self.added[id.at()].named("A1", OpKind::Ok, element.clone());
+        witness::witness(vec![add, self.last_read(last)], vec![("element", element)], &sentences)
+    }
+
+    fn explain_unexpected(&self, last: OpRef, id: ElemId) -> Witness {
+        let element = self.elements.datum(id);
+        let sentence = format!("R1, the last read, shows {element}, which nobody tried to add");
+        witness::witness(vec![self.last_read(last)], vec![("element", element)], &[sentence])
+    }
+}

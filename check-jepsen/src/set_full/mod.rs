@@ -1,0 +1,223 @@
+//! set-full: elements are added while all of them are read, and every read counts.
+//!
+//! For an element whose add was invoked, among the `ok` reads that completed after that:
+//!
+//! - It is **known** from the completion of its add (`ok`) or of the first read that shows it, whichever comes first.
+//! - *Last present* is the latest invocation of a read that shows it, *last absent* of one that does not.
+//! - It is **stable** if it is present, and last so later than absent: from then on every read showed it. Its stable latency
+//!   is the time from when it was known until just after it was last absent, at least 0; 0 if it never was absent.
+//! - It is **lost** if it is known, and last absent later than last present and than it was known.
+//! - Otherwise it was **never read**.
+//! - It is **stale** if it is stable with a latency of a millisecond or more.
+//!
+//! "Later" goes by index, latencies go by time. Where the times of a history are missing, a stable element is stale if the read
+//! in which it was last absent was invoked after it was known.
+//!
+//! A history is invalid if an element is lost, or is twice in one read; else unknown if none is stable; else invalid if one is
+//! stale and the set has to be linearizable; else valid. After Jepsen's `checker/set-full`. An element that is added again
+//! stays the same: elements are never removed, so its first add counts.
+//!
+//! Time is linear in the elements that reads show. Reads are not compared: an element remembers the number of the last read
+//! that showed it, and if that was not the one before this, the gap says where it was absent (`track`). Memory: 36 bytes an
+//! element beside the element itself, and 48 a read.
+
+mod report;
+mod track;
+
+use crate::fold::{self, InFlight, Trouble, Workload, WorkloadRun};
+use crate::witness::OpRef;
+use history_core::{
+    Checker, History, HistoryError, Op, OpKind, OptionError, OptionKind, OptionSpec, Options, Pair, Report, Run, Value,
+};
+use track::{ReadId, Tracks};
+
+use crate::elements::{ElemId, Elements};
+
+/// The set-full checker.
+///
+/// ```
+/// use check_jepsen::set_full::{self, SetFull};
+/// use history_core::{History, Verdict};
+///
+/// let history = History::parse("
+///     {:process 0, :type :invoke, :f :add, :value 1} {:process 0, :type :ok, :f :add, :value 1}
+///     {:process 1, :type :invoke, :f :read}          {:process 1, :type :ok, :f :read, :value #{1}}
+///     {:process 1, :type :invoke, :f :read}          {:process 1, :type :ok, :f :read, :value #{}}
+/// ")?;
+/// let report = set_full::check(&history, &SetFull::default())?;
+/// assert_eq!(report.verdict, Verdict::Invalid);
+/// assert_eq!(report.anomaly("lost").unwrap().count, 1);
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SetFull {
+    /// Whether the set has to be linearizable: stale elements make a history invalid.
+    pub linearizable: bool,
+}
+
+/// Checks a history that is in memory.
+///
+/// # Errors
+///
+/// If the history is too large to be judged.
+pub fn check(history: &History, options: &SetFull) -> Result<Report, HistoryError> {
+    fold::check(history, SetFullRun::new(*options))
+}
+
+const LINEARIZABLE: OptionSpec = OptionSpec {
+    name: "linearizable",
+    kind: OptionKind::Flag,
+    value_name: "",
+    default: "",
+    help: "Elements must be visible as soon as they are known: stale ones make a history invalid.",
+};
+
+impl Checker for SetFull {
+    fn name(&self) -> &'static str {
+        "set-full"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Elements are added and read throughout: none is lost once it was known, and how long each takes to show."
+    }
+
+    fn options(&self) -> &[OptionSpec] {
+        &[LINEARIZABLE]
+    }
+
+    fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        let linearizable = self.linearizable || options.flag(LINEARIZABLE.name);
+        Ok(Box::new(WorkloadRun::new(SetFullRun::new(SetFull { linearizable }))))
+    }
+}
+
+/// A read, numbered by its invocation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Read {
+    invoked: OpRef,
+    completed: OpRef,
+}
+
+/// What is in flight.
+#[derive(Clone, Copy, Debug)]
+enum Flight {
+    Add(ElemId),
+    Read(ReadId),
+}
+
+#[derive(Debug)]
+struct SetFullRun {
+    options: SetFull,
+    elements: Elements,
+    tracks: Tracks,
+    reads: Vec<Read>,
+    /// By element: the op by which it is known, or none. May be shorter.
+    known: Vec<OpRef>,
+    in_flight: InFlight<Flight>,
+    duplicates: report::Duplicates,
+}
+
+impl SetFullRun {
+    fn new(options: SetFull) -> SetFullRun {
+        SetFullRun {
+            options,
+            elements: Elements::default(),
+            tracks: Tracks::default(),
+            reads: Vec::new(),
+            known: Vec::new(),
+            in_flight: InFlight::default(),
+            duplicates: report::Duplicates::default(),
+        }
+    }
+
+    fn know(&mut self, id: ElemId, op: &Op<'_>) {
+        self.known.resize(self.known.len().max(id.at() + 1), OpRef::NONE);
+        let known = &mut self.known[id.at()];
+        if *known == OpRef::NONE {
+            *known = OpRef::of(op);
+        }
+    }
+
+    fn add(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+        if op.kind == OpKind::Invoke {
+            let id = self.elements.id(op.value)?;
+            self.tracks.begin(id);
+            self.in_flight.put(op, Flight::Add(id));
+            return Ok(());
+        }
+        let invoked = match self.in_flight.take(op.pair) {
+            Some(Flight::Add(id)) => Some(id),
+            Some(Flight::Read(_)) => return Err(Trouble::Stop("a read completes as an add".into())),
+            None => None,
+        };
+        if op.kind != OpKind::Ok {
+            return Ok(());
+        }
+        let said = match (op.value, invoked) {
+            (Value::Nil, Some(_)) => None,
+            (Value::Nil, None) => return Err(fold::says_nothing()),
+            (value, _) => Some(self.elements.id(value)?),
+        };
+        if let Some(id) = fold::same_element(invoked, said)? {
+            if !self.tracks.is_begun(id) {
+                return Err(fold::unpaired());
+            }
+            self.know(id, op);
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+        match op.kind {
+            OpKind::Invoke => {
+                if op.pair == Pair::Alone {
+                    return Err(fold::unpaired());
+                }
+                let read = ReadId::new(self.reads.len())?;
+                self.reads.push(Read { invoked: OpRef::of(op), completed: OpRef::NONE });
+                self.in_flight.put(op, Flight::Read(read));
+                Ok(())
+            }
+            OpKind::Ok => match self.in_flight.take(op.pair) {
+                Some(Flight::Read(read)) => self.completed(read, op),
+                Some(Flight::Add(_)) => Err(Trouble::Stop("an add completes as a read".into())),
+                None => Err(fold::unpaired()),
+            },
+            OpKind::Fail | OpKind::Info => Ok(()),
+        }
+    }
+
+    fn completed(&mut self, read: ReadId, op: &Op<'_>) -> Result<(), Trouble> {
+        let seq = fold::collection(op.value).map_err(Trouble::Stop)?;
+        self.reads[read.at()].completed = OpRef::of(op);
+        let SetFullRun { elements, tracks, .. } = self;
+        tracks.open(read);
+        elements.each(seq, |id| {
+            tracks.show(id);
+            Ok(())
+        })?;
+        self.tracks.close();
+        for id in self.tracks.take_first_seen() {
+            self.know(id, op);
+        }
+        if !self.tracks.twice.is_empty() {
+            let twice = std::mem::take(&mut self.tracks.twice);
+            self.duplicates.push(OpRef::of(op), twice);
+        }
+        Ok(())
+    }
+}
+
+impl Workload for SetFullRun {
+    fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+        match op.f {
+            Some("add") => self.add(op),
+            Some("read") => self.read(op),
+            _ => Ok(()),
+        }
+    }
+
+    fn report(self, whole: bool) -> Report {
+        self.conclude(whole)
+    }
+}

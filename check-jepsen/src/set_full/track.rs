@@ -1,0 +1,179 @@
+//! Which reads showed an element and which did not, in a few words an element and without comparing reads.
+//!
+//! Reads have two numbers: one by invocation ([`ReadId`]), and one by completion, counted from 1, which is the order in which
+//! they are looked at. An element keeps the completion number of the last read that showed it, `seen`. When the read `r` shows
+//! it and `seen` is `r - 1`, nothing but that number changes. Otherwise the reads from `seen + 1` to `r - 1` did not show it,
+//! and the one of them that was invoked last is found on a stack: of the reads completed so far, those that were invoked later
+//! than all that completed after them. So a read costs what it shows, and gaps are paid for by who comes back.
+
+use crate::elements::ElemId;
+use crate::fold::Trouble;
+
+/// A read, numbered by invocation.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct ReadId(u32);
+
+impl ReadId {
+    pub(super) fn new(at: usize) -> Result<ReadId, Trouble> {
+        // One less than all, so that one more fits.
+        match u32::try_from(at) {
+            Ok(at) if at < u32::MAX - 1 => Ok(ReadId(at)),
+            _ => Err(Trouble::limit("more than 2^32 - 2 reads")),
+        }
+    }
+
+    pub(super) fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Stands for an element whose add was not invoked.
+const NOT_BEGUN: u32 = u32::MAX;
+
+/// What every read of an element looks at.
+#[derive(Clone, Copy, Debug)]
+struct Track {
+    /// The completion number of the last read that showed it, or of the last read before its add was invoked.
+    seen: u32,
+    /// One more than the last present read's id; 0 if it never was present. Of an element that was not begun: the completion
+    /// number of the last read that showed it.
+    present: u32,
+}
+
+/// When elements were present and absent.
+#[derive(Debug, Default)]
+pub(super) struct Tracks {
+    by_element: Vec<Track>,
+    /// By element: one more than the last absent read's id, as far as gaps are known; 0 if there is none. May be shorter.
+    absent: Vec<u32>,
+    /// How many reads completed.
+    completed: u32,
+    /// Completed reads, by number, that were invoked later than all that completed after them: numbers increase, and ids
+    /// decrease. No longer than the most reads that were in flight at one time.
+    latest: Vec<(u32, ReadId)>,
+    /// The read being looked at: its number, and one more than its id.
+    number: u32,
+    present: u32,
+    /// Elements that this read was the first to show.
+    first_seen: Vec<ElemId>,
+    /// Elements that this read showed before, once for each further time.
+    pub(super) twice: Vec<ElemId>,
+    /// Elements that reads showed before their add was invoked, if it ever was.
+    pub(super) unexpected: u64,
+    pub(super) first_unexpected: Option<(ElemId, ReadId)>,
+}
+
+impl Tracks {
+    /// The add of an element is invoked, perhaps not for the first time.
+    pub(super) fn begin(&mut self, id: ElemId) {
+        let completed = self.completed;
+        let track = self.track(id);
+        if track.seen == NOT_BEGUN {
+            *track = Track { seen: completed, present: 0 };
+        }
+    }
+
+    pub(super) fn is_begun(&self, id: ElemId) -> bool {
+        self.by_element.get(id.at()).is_some_and(|track| track.seen != NOT_BEGUN)
+    }
+
+    fn track(&mut self, id: ElemId) -> &mut Track {
+        if id.at() >= self.by_element.len() {
+            self.by_element.resize(id.at() + 1, Track { seen: NOT_BEGUN, present: 0 });
+        }
+        &mut self.by_element[id.at()]
+    }
+
+    /// A read is to be looked at.
+    pub(super) fn open(&mut self, read: ReadId) {
+        self.number = self.completed + 1;
+        self.present = read.0 + 1;
+    }
+
+    /// The read shows an element.
+    #[inline]
+    pub(super) fn show(&mut self, id: ElemId) {
+        if let Some(track) = self.by_element.get_mut(id.at())
+            && track.seen == self.completed
+            && track.present != 0
+        {
+            track.seen = self.number;
+            track.present = track.present.max(self.present);
+        } else {
+            self.show_rarely(id);
+        }
+    }
+
+    fn show_rarely(&mut self, id: ElemId) {
+        let (number, present) = (self.number, self.present);
+        let track = self.track(id);
+        let before = *track;
+        if before.seen == NOT_BEGUN {
+            track.present = number;
+            if before.present == number {
+                self.twice.push(id);
+            } else if before.present == 0 {
+                self.unexpected += 1;
+                self.first_unexpected.get_or_insert((id, ReadId(present - 1)));
+            }
+            return;
+        }
+        if before.seen == number {
+            self.twice.push(id);
+            return;
+        }
+        *track = Track { seen: number, present: before.present.max(present) };
+        if before.present == 0 {
+            self.first_seen.push(id);
+        }
+        self.miss(id, before.seen);
+    }
+
+    /// All completed reads after the number `seen` did not show an element.
+    fn miss(&mut self, id: ElemId, seen: u32) {
+        let after = self.latest.partition_point(|(number, _)| *number <= seen);
+        if let Some((_, read)) = self.latest.get(after) {
+            let absent = read.0 + 1;
+            self.absent.resize(self.absent.len().max(id.at() + 1), 0);
+            let last = &mut self.absent[id.at()];
+            *last = absent.max(*last);
+        }
+    }
+
+    /// The read shows no more.
+    pub(super) fn close(&mut self) {
+        self.completed = self.number;
+        let read = ReadId(self.present - 1);
+        while self.latest.pop_if(|(_, before)| *before < read).is_some() {}
+        self.latest.push((self.number, read));
+    }
+
+    /// The elements that the read was the first to show.
+    pub(super) fn take_first_seen(&mut self) -> Vec<ElemId> {
+        std::mem::take(&mut self.first_seen)
+    }
+
+    /// How many reads completed.
+    pub(super) fn completed(&self) -> u64 {
+        self.completed.into()
+    }
+
+    /// The end of the history: all gaps that are still open end here.
+    pub(super) fn finish(&mut self) {
+        for at in 0..self.by_element.len() {
+            let seen = self.by_element[at].seen;
+            if seen != NOT_BEGUN && seen < self.completed {
+                self.miss(ElemId::new(at), seen);
+            }
+        }
+    }
+
+    /// Elements whose add was invoked, with the reads in which each was last present and last absent.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (ElemId, Option<ReadId>, Option<ReadId>)> {
+        let begun = self.by_element.iter().enumerate().filter(|(_, track)| track.seen != NOT_BEGUN);
+        begun.map(|(at, track)| {
+            let absent = self.absent.get(at).copied().unwrap_or(0);
+            (ElemId::new(at), track.present.checked_sub(1).map(ReadId), absent.checked_sub(1).map(ReadId))
+        })
+    }
+}

@@ -1,0 +1,170 @@
+//! stats: how many ops of each function there were, how they ended, and how long they took.
+//!
+//! For each `:f` of the clients' ops: how many completed `ok`, `fail` and `info`, how many never completed (`open`), and the
+//! latencies of those that were `ok`, from their invocations to their completions. The verdict is valid if each function was
+//! `ok` at least once, else unknown: nothing wrong was seen, but something was not tested. After Jepsen's `checker/stats`,
+//! which has no latencies and passes over operations that never complete.
+//!
+//! Quantiles are by nearest rank, in microseconds, rounded down. Time is linear but for sorting; memory: 8 bytes an `ok` op.
+
+use crate::fold::{self, Trouble, Workload, WorkloadRun};
+use crate::quantiles::quantiles;
+use history_core::{
+    Checker, History, HistoryError, Op, OpKind, OptionError, OptionSpec, Options, Pair, Report, Run, Verdict,
+};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// The stats checker. There is nothing to be set.
+///
+/// ```
+/// use check_jepsen::stats::{self, Stats};
+/// use history_core::{History, Verdict};
+///
+/// let history = History::parse("
+///     {:process 0, :type :invoke, :f :read, :time 0} {:process 0, :type :ok, :f :read, :time 2000000}
+///     {:process 0, :type :invoke, :f :write, :time 0} {:process 0, :type :fail, :f :write, :time 7}
+/// ")?;
+/// let report = stats::check(&history, &Stats::default())?;
+/// assert_eq!(report.verdict, Verdict::Unknown, "no write was ok");
+/// assert!(report.counts.contains(&("read-ok-count".into(), 1)));
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {}
+
+/// Checks a history that is in memory.
+///
+/// # Errors
+///
+/// If the history is too large to be judged.
+pub fn check(history: &History, _options: &Stats) -> Result<Report, HistoryError> {
+    fold::check(history, StatsRun::default())
+}
+
+impl Checker for Stats {
+    fn name(&self) -> &'static str {
+        "stats"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Counts and latencies of ops by function: each function was ok at least once."
+    }
+
+    fn options(&self) -> &[OptionSpec] {
+        &[]
+    }
+
+    fn start(&self, _options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        Ok(Box::new(WorkloadRun::new(StatsRun::default())))
+    }
+}
+
+/// Functions of one history, at the most: they are names of operations, not values.
+const FUNCTIONS_MAX: usize = 10_000;
+
+/// What is known of the ops of one function.
+#[derive(Debug, Default)]
+struct Function {
+    invoked: u64,
+    ok: u64,
+    fail: u64,
+    info: u64,
+    /// From invocation to completion, of those that were `ok`; absent where times are.
+    latencies_us: Vec<u64>,
+}
+
+#[derive(Debug, Default)]
+struct StatsRun {
+    /// By name, where the function stands.
+    places: BTreeMap<String, usize>,
+    functions: Vec<Function>,
+    /// Ops without `:f`.
+    nameless: Option<Function>,
+}
+
+impl StatsRun {
+    fn function(&mut self, f: Option<&str>) -> Result<&mut Function, Trouble> {
+        let Some(f) = f else { return Ok(self.nameless.get_or_insert_default()) };
+        if let Some(place) = self.places.get(f) {
+            return Ok(&mut self.functions[*place]);
+        }
+        if self.places.len() == FUNCTIONS_MAX {
+            return Err(Trouble::limit("more than 10,000 different functions"));
+        }
+        let place = self.functions.len();
+        self.places.insert(f.to_owned(), place);
+        self.functions.push(Function::default());
+        Ok(&mut self.functions[place])
+    }
+}
+
+impl Workload for StatsRun {
+    fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+        let function = self.function(op.f)?;
+        match op.kind {
+            OpKind::Invoke => function.invoked += 1,
+            OpKind::Fail => function.fail += 1,
+            OpKind::Info => function.info += 1,
+            OpKind::Ok => {
+                function.ok += 1;
+                if let (Pair::Completes { invoked_time_ns: Some(invoked), .. }, Some(completed)) = (op.pair, op.time) {
+                    let ns = completed.saturating_sub(invoked).max(0).unsigned_abs();
+                    function.latencies_us.push(ns / 1_000);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn report(mut self, _whole: bool) -> Report {
+        let mut report = Report::new("stats", Verdict::Valid);
+        let named = self.places.into_iter().map(|(name, place)| (name, std::mem::take(&mut self.functions[place])));
+        let all = self.nameless.map(|function| ("nil".to_owned(), function)).into_iter().chain(named);
+        for (name, mut function) in all {
+            let Function { invoked, ok, fail, info, .. } = function;
+            if ok == 0 {
+                report.verdict = Verdict::Unknown;
+            }
+            let completed = ok + fail + info;
+            // In a history of completions only, nothing is open.
+            let open = invoked.saturating_sub(completed);
+            let counts = [
+                ("count", completed + open),
+                ("ok-count", ok),
+                ("fail-count", fail),
+                ("info-count", info),
+                ("open-count", open),
+            ];
+            report.counts.extend(counts.into_iter().map(|(kind, count)| (format!("{name}-{kind}").into(), count)));
+            let latencies = quantiles(&format!("{name}-latency-us"), &mut function.latencies_us);
+            report.notes.push(sentence(&name, &counts, &latencies.iter().map(|of| of.1).collect::<Vec<_>>()));
+            report.counts.extend(latencies);
+        }
+        report
+    }
+}
+
+/// What there is to say of a function, given its counts and the quantiles of its latencies.
+fn sentence(name: &str, counts: &[(&str, u64); 5], latencies_us: &[u64]) -> String {
+    let [(_, all), (_, ok), (_, fail), (_, info), (_, open)] = *counts;
+    // In thousandths of all, rounded down: only what is whole shows as 100 %.
+    let permille = u128::from(ok) * 1000 / u128::from(all.max(1));
+    let mut text = format!("{}: {ok} of {all} ok ({}.{} %)", name.escape_debug(), permille / 10, permille % 10);
+    for (count, kind) in [(fail, "failed"), (info, "unknown"), (open, "never completed")] {
+        if count > 0 {
+            _ = write!(text, ", {count} {kind}");
+        }
+    }
+    if let [least, median, p95, p99, most] = *latencies_us {
+        let ms = |us: u64| format!("{}.{:03}", us / 1_000, us % 1_000);
+        let [least, median, p95, p99, most] = [least, median, p95, p99, most].map(ms);
+        _ = write!(text, "; latency {least} to {most} ms, median {median}, 95 % in {p95}, 99 % in {p99}");
+    }
+    text.push('.');
+    if ok == 0 {
+        text += " None was ok, so it was not tested.";
+    }
+    text
+}

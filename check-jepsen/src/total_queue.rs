@@ -1,0 +1,348 @@
+//! total-queue: whatever was put in comes out, if the queue is drained in the end.
+//!
+//! Order does not matter, but number does: what is enqueued twice should come out twice. With the enqueues that were invoked
+//! (attempted), those that were `ok` (acknowledged), and the dequeues that were `ok`, all as multisets,
+//!
+//! - **lost** is what was acknowledged more often than dequeued,
+//! - **unexpected** is what was dequeued and never attempted,
+//! - **duplicated** is what was attempted, but dequeued more often than that,
+//! - **recovered** is what was attempted and dequeued, more often than acknowledged.
+//!
+//! The history is valid if nothing is lost and nothing unexpected; a queue may deliver twice. An `ok` `:drain` dequeues all
+//! elements of its value. Where a drain crashed, what is missing may be with it, and the verdict is unknown rather than
+//! invalid. After Jepsen's `checker/total-queue`, which refuses crashed drains.
+//!
+//! Time is linear; memory: 40 bytes an element beside the element itself.
+
+use crate::elements::{ElemId, Elements};
+use crate::fold::{self, InFlight, Trouble, Workload, WorkloadRun};
+use crate::intervals::{FILE_RUNS_MAX, NOTE_RUNS_MAX, interval_set};
+use crate::witness::{self, Extremes, OpRef, counted};
+use history_core::{
+    Artifact, Checker, Datum, History, HistoryError, Op, OpKind, OptionError, OptionSpec, Options, Pair, Report, Run,
+    Value, Verdict, Witness,
+};
+
+/// The total-queue checker. There is nothing to be set.
+///
+/// ```
+/// use check_jepsen::total_queue::{self, TotalQueue};
+/// use history_core::{History, Verdict};
+///
+/// let history = History::parse("
+///     {:process 0, :type :invoke, :f :enqueue, :value 1} {:process 0, :type :ok, :f :enqueue, :value 1}
+///     {:process 0, :type :invoke, :f :enqueue, :value 2} {:process 0, :type :ok, :f :enqueue, :value 2}
+///     {:process 0, :type :invoke, :f :drain}             {:process 0, :type :ok, :f :drain, :value [2]}
+/// ")?;
+/// let report = total_queue::check(&history, &TotalQueue::default())?;
+/// assert_eq!(report.verdict, Verdict::Invalid);
+/// assert_eq!(report.anomaly("lost").unwrap().count, 1);
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TotalQueue {}
+
+/// Checks a history that is in memory.
+///
+/// # Errors
+///
+/// If the history is too large to be judged.
+pub fn check(history: &History, _options: &TotalQueue) -> Result<Report, HistoryError> {
+    fold::check(history, TotalQueueRun::default())
+}
+
+impl Checker for TotalQueue {
+    fn name(&self) -> &'static str {
+        "total-queue"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Whatever was enqueued comes out of a queue that is drained, and nothing else."
+    }
+
+    fn options(&self) -> &[OptionSpec] {
+        &[]
+    }
+
+    fn start(&self, _options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        Ok(Box::new(WorkloadRun::new(TotalQueueRun::default())))
+    }
+}
+
+/// How often an element was put in and taken out.
+#[derive(Clone, Copy, Debug)]
+struct Element {
+    attempted: u32,
+    acknowledged: u32,
+    dequeued: u32,
+    /// If it is lost, an `ok` enqueue of it; if it was dequeued more often than attempted, a dequeue of it. It is never both,
+    /// because what is acknowledged was attempted.
+    witness: OpRef,
+}
+
+impl Element {
+    const NEW: Element = Element { attempted: 0, acknowledged: 0, dequeued: 0, witness: OpRef::NONE };
+
+    fn lost(&self) -> u32 {
+        self.acknowledged.saturating_sub(self.dequeued)
+    }
+
+    fn unexpected(&self) -> u32 {
+        if self.attempted == 0 { self.dequeued } else { 0 }
+    }
+
+    fn duplicated(&self) -> u32 {
+        if self.attempted == 0 { 0 } else { self.dequeued.saturating_sub(self.attempted) }
+    }
+
+    fn ok(&self) -> u32 {
+        self.dequeued.min(self.attempted)
+    }
+
+    fn recovered(&self) -> u32 {
+        self.ok().saturating_sub(self.acknowledged)
+    }
+}
+
+/// How often an element is of some kind.
+type Count = fn(&Element) -> u32;
+
+/// What is in flight.
+#[derive(Clone, Copy, Debug)]
+enum Flight {
+    Enqueue(ElemId),
+    Drain,
+}
+
+#[derive(Debug, Default)]
+struct TotalQueueRun {
+    elements: Elements,
+    known: Vec<Element>,
+    in_flight: InFlight<Flight>,
+    invocations: bool,
+    crashed_drains: u64,
+    crashed_dequeues: u64,
+    /// Whether some `ok` dequeue does not say what it took.
+    silent: bool,
+}
+
+impl TotalQueueRun {
+    fn element(&mut self, value: Value<'_>) -> Result<ElemId, Trouble> {
+        let id = self.elements.id(value)?;
+        self.known.resize(self.elements.len(), Element::NEW);
+        Ok(id)
+    }
+
+    fn enqueue(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+        if op.kind == OpKind::Invoke {
+            let id = self.element(op.value)?;
+            self.in_flight.put(op, Flight::Enqueue(id));
+            return one_more(&mut self.known[id.at()].attempted);
+        }
+        let invoked = match self.in_flight.take(op.pair) {
+            Some(Flight::Enqueue(id)) => Some(id),
+            Some(Flight::Drain) => return Err(Trouble::Stop("a drain completes as an enqueue".into())),
+            None => None,
+        };
+        // Without invocations, completions are all there is to tell what was attempted.
+        let attempts = op.pair == Pair::Alone && !self.invocations;
+        if op.kind != OpKind::Ok && !attempts {
+            return Ok(());
+        }
+        let said = match (op.value, invoked) {
+            (Value::Nil, Some(_)) => None,
+            (Value::Nil, None) => return Err(fold::says_nothing()),
+            (value, _) => Some(self.element(value)?),
+        };
+        let Some(id) = fold::same_element(invoked, said)? else { return Ok(()) };
+        let element = &mut self.known[id.at()];
+        if attempts {
+            one_more(&mut element.attempted)?;
+        }
+        if op.kind == OpKind::Ok {
+            one_more(&mut element.acknowledged)?;
+            if element.lost() > 0 {
+                element.witness = OpRef::of(op);
+            }
+        }
+        Ok(())
+    }
+
+    fn dequeue(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+        if op.kind == OpKind::Info {
+            self.crashed_dequeues += 1;
+        }
+        if op.kind != OpKind::Ok {
+            return Ok(());
+        }
+        let id = self.element(op.value)?;
+        if op.value.is_nil() && self.known[id.at()].attempted == 0 {
+            self.silent = true;
+            let reason = "a dequeue is ok and says not what it took; one that found nothing should fail";
+            return Err(Trouble::Unreadable(reason.into()));
+        }
+        taken(&mut self.known[id.at()], op)
+    }
+
+    fn drain(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+        if op.kind == OpKind::Invoke {
+            self.in_flight.put(op, Flight::Drain);
+            return Ok(());
+        }
+        if let Some(Flight::Enqueue(_)) = self.in_flight.take(op.pair) {
+            return Err(Trouble::Stop("an enqueue completes as a drain".into()));
+        }
+        if op.kind == OpKind::Info {
+            self.crashed_drains += 1;
+        }
+        if op.kind != OpKind::Ok {
+            return Ok(());
+        }
+        let seq = fold::collection(op.value).map_err(|_| {
+            self.silent = true;
+            Trouble::Unreadable(format!("a drain says not what it took: {} is no collection", op.value))
+        })?;
+        let TotalQueueRun { elements, known, .. } = self;
+        elements.each(seq, |id| {
+            if id.at() >= known.len() {
+                known.resize(id.at() + 1, Element::NEW);
+            }
+            taken(&mut known[id.at()], op)
+        })
+    }
+}
+
+fn one_more(count: &mut u32) -> Result<(), Trouble> {
+    *count = count.checked_add(1).ok_or_else(|| Trouble::limit("an element is there more than 2^32 - 1 times"))?;
+    Ok(())
+}
+
+fn taken(element: &mut Element, op: &Op<'_>) -> Result<(), Trouble> {
+    one_more(&mut element.dequeued)?;
+    if element.dequeued > element.attempted {
+        element.witness = OpRef::of(op);
+    }
+    Ok(())
+}
+
+impl Workload for TotalQueueRun {
+    fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+        self.invocations |= op.kind == OpKind::Invoke;
+        match op.f {
+            Some("enqueue") => self.enqueue(op),
+            Some("dequeue") => self.dequeue(op),
+            Some("drain") => self.drain(op),
+            _ => Ok(()),
+        }
+    }
+
+    fn report(mut self, whole: bool) -> Report {
+        self.crashed_drains += self.in_flight.iter().filter(|flight| matches!(flight, Flight::Drain)).count() as u64;
+        let mut report = Report::new("total-queue", Verdict::Valid);
+        if !whole {
+            // Later ops may dequeue what is missing so far, and enqueue what nobody has so far.
+            return report;
+        }
+        let (mut lost, mut unexpected) = (Extremes::default(), Extremes::default());
+        for (at, element) in self.known.iter().enumerate() {
+            lost.push_times(element.lost(), ElemId::new(at));
+            unexpected.push_times(element.unexpected(), ElemId::new(at));
+        }
+        let is_sure = self.crashed_drains == 0 && !self.silent;
+        let anomalies = [
+            lost.anomaly("lost", |id| self.explain_lost(*id)).filter(|_| is_sure),
+            unexpected.anomaly("unexpected", |id| self.explain_unexpected(*id)),
+        ];
+        witness::add_anomalies(&mut report, anomalies);
+        report.verdict = match report.anomalies.is_empty() {
+            false => Verdict::Invalid,
+            true if lost.count > 0 => Verdict::Unknown,
+            true => Verdict::Valid,
+        };
+        if self.known.is_empty() {
+            report
+                .notes
+                .push("The history holds no :enqueue and no ok :dequeue, so there was nothing to check.".into());
+        }
+        self.notes(lost.count, &mut report);
+        self.counts(&mut report);
+        report
+    }
+}
+
+impl TotalQueueRun {
+    fn set(&self, of: impl Fn(&Element) -> u32, runs_max: usize) -> String {
+        let those = self.known.iter().enumerate().filter(|(_, element)| of(element) > 0);
+        interval_set(&self.elements, those.map(|(at, _)| ElemId::new(at)), runs_max)
+    }
+
+    fn notes(&self, lost: u64, report: &mut Report) {
+        let count = |of: Count| self.known.iter().map(|element| u64::from(of(element))).sum::<u64>();
+        let kinds: [(&str, Count); 3] =
+            [("lost", Element::lost), ("unexpected", Element::unexpected), ("duplicated", Element::duplicated)];
+        for (name, of) in kinds {
+            let count = count(of);
+            if count > 0 {
+                report.notes.push(format!("{count} {name}: {}.", self.set(of, NOTE_RUNS_MAX)));
+            }
+        }
+        if lost > 0 && self.crashed_drains > 0 {
+            let drains = counted(self.crashed_drains, "drain");
+            report.notes.push(format!("{drains} never said what was taken, so what is missing may not be lost."));
+        }
+        if lost > 0 && self.crashed_dequeues > 0 {
+            let dequeues = counted(self.crashed_dequeues, "dequeue");
+            report.notes.push(format!("{dequeues} never completed, and may have taken some of what is missing."));
+        }
+    }
+
+    fn counts(&self, report: &mut Report) {
+        let kinds: [(&'static str, Count); 8] = [
+            ("attempt-count", |element| element.attempted),
+            ("acknowledged-count", |element| element.acknowledged),
+            ("dequeue-count", |element| element.dequeued),
+            ("ok-count", Element::ok),
+            ("lost-count", Element::lost),
+            ("unexpected-count", Element::unexpected),
+            ("duplicated-count", Element::duplicated),
+            ("recovered-count", Element::recovered),
+        ];
+        let count = |of: Count| self.known.iter().map(|element| u64::from(of(element))).sum();
+        report.counts = kinds.into_iter().map(|(name, of)| (name.into(), count(of))).collect();
+        let sets = ["lost", "unexpected", "duplicated", "recovered"];
+        let sets = sets.into_iter().zip([Element::lost, Element::unexpected, Element::duplicated, Element::recovered]);
+        let sets = sets.map(|(name, of)| (Datum::keyword(name), Datum::Str(self.set(of, FILE_RUNS_MAX))));
+        let content = format!("{}\n", Datum::Map(sets.collect())).into_bytes();
+        report.artifacts.push(Artifact { path: "total-queue.edn".into(), content });
+    }
+
+    fn facts(&self, id: ElemId) -> Vec<(&'static str, Datum)> {
+        let Element { attempted, acknowledged, dequeued, .. } = self.known[id.at()];
+        vec![
+            ("element", self.elements.datum(id)),
+            ("attempted", attempted.into()),
+            ("acknowledged", acknowledged.into()),
+            ("dequeued", dequeued.into()),
+        ]
+    }
+
+    fn explain_lost(&self, id: ElemId) -> Witness {
+        let (element, known) = (self.elements.datum(id), self.known[id.at()]);
+        let enqueued = counted(known.acknowledged.into(), "time");
+        let sentences = match known.dequeued {
+            0 => vec![format!("E1 says that {element} was enqueued"), "No dequeue ever took it: it is lost".into()],
+            dequeued => vec![
+                format!("{element} was enqueued {enqueued}, E1 being the last"),
+                format!("It was dequeued {} only: the rest is lost", counted(dequeued.into(), "time")),
+            ],
+        };
+        witness::witness(vec![known.witness.named("E1", OpKind::Ok, element)], self.facts(id), &sentences)
+    }
+
+    fn explain_unexpected(&self, id: ElemId) -> Witness {
+        let (element, known) = (self.elements.datum(id), self.known[id.at()]);
+        let sentence = format!("D1 took {element}, which nobody ever tried to enqueue");
+        witness::witness(vec![known.witness.named("D1", OpKind::Ok, element)], self.facts(id), &[sentence])
+    }
+}

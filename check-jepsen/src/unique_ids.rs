@@ -1,0 +1,134 @@
+//! unique-ids: no id is generated twice.
+//!
+//! Every `ok` `:generate` says which id it made; the history is valid if all of these are distinct. After Jepsen's
+//! `checker/unique-ids`. Time is linear. Memory: 24 bytes an id beside the id itself.
+
+use crate::elements::{ElemId, Elements};
+use crate::fold::{self, Trouble, Workload, WorkloadRun};
+use crate::intervals::{NOTE_RUNS_MAX, interval_set};
+use crate::witness::{self, Extremes, OpRef, counted};
+use history_core::{
+    Checker, Datum, History, HistoryError, Op, OpKind, OptionError, OptionSpec, Options, Report, Run, Verdict, Witness,
+};
+use std::collections::BTreeMap;
+
+/// The unique-ids checker. There is nothing to be set.
+///
+/// ```
+/// use check_jepsen::unique_ids::{self, UniqueIds};
+/// use history_core::{History, Verdict};
+///
+/// let history = History::parse("
+///     {:process 0, :type :invoke, :f :generate} {:process 0, :type :ok, :f :generate, :value 7}
+///     {:process 1, :type :invoke, :f :generate} {:process 1, :type :ok, :f :generate, :value 7}
+/// ")?;
+/// let report = unique_ids::check(&history, &UniqueIds::default())?;
+/// assert_eq!(report.verdict, Verdict::Invalid);
+/// assert_eq!(report.anomaly("duplicated").unwrap().count, 1);
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UniqueIds {}
+
+/// Checks a history that is in memory.
+///
+/// # Errors
+///
+/// If the history is too large to be judged.
+pub fn check(history: &History, _options: &UniqueIds) -> Result<Report, HistoryError> {
+    fold::check(history, UniqueIdsRun::default())
+}
+
+impl Checker for UniqueIds {
+    fn name(&self) -> &'static str {
+        "unique-ids"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Ids are generated: no two are the same."
+    }
+
+    fn options(&self) -> &[OptionSpec] {
+        &[]
+    }
+
+    fn start(&self, _options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        Ok(Box::new(WorkloadRun::new(UniqueIdsRun::default())))
+    }
+}
+
+#[derive(Debug, Default)]
+struct UniqueIdsRun {
+    elements: Elements,
+    /// By id: who generated it first.
+    first: Vec<OpRef>,
+    attempts: u64,
+    acknowledged: u64,
+    /// Of each id that was generated again: how often in all, and by whom second.
+    again: BTreeMap<ElemId, (u64, OpRef)>,
+}
+
+impl Workload for UniqueIdsRun {
+    fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+        match (op.f, op.kind) {
+            (Some("generate"), OpKind::Invoke) => {
+                self.attempts += 1;
+                Ok(())
+            }
+            (Some("generate"), OpKind::Ok) => {
+                self.acknowledged += 1;
+                if op.value.is_nil() {
+                    return Err(Trouble::Unreadable("the op says not which id it generated".into()));
+                }
+                let id = self.elements.id(op.value)?;
+                if id.at() == self.first.len() {
+                    self.first.push(OpRef::of(op));
+                } else {
+                    self.again.entry(id).or_insert((1, OpRef::of(op))).0 += 1;
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn report(self, _whole: bool) -> Report {
+        let mut report = Report::new("unique-ids", Verdict::Valid);
+        let mut duplicated = Extremes::default();
+        for (id, (times, second)) in &self.again {
+            duplicated.push(*times, (*id, *times, *second));
+        }
+        witness::add_anomalies(&mut report, [duplicated.anomaly("duplicated", |bad| self.explain(*bad))]);
+        if !report.anomalies.is_empty() {
+            report.verdict = Verdict::Invalid;
+            let set = interval_set(&self.elements, self.again.keys().copied(), NOTE_RUNS_MAX);
+            report.notes.push(format!("{} duplicated: {set}.", duplicated.count));
+        }
+        if self.acknowledged == 0 {
+            report.notes.push("The history holds no ok :generate, so there was nothing to check.".into());
+        }
+        report.counts = vec![
+            ("attempted-count".into(), self.attempts),
+            ("acknowledged-count".into(), self.acknowledged),
+            ("duplicated-count".into(), duplicated.count),
+        ];
+        report
+    }
+}
+
+impl UniqueIdsRun {
+    fn explain(&self, (id, times, second): (ElemId, u64, OpRef)) -> Witness {
+        let value = self.elements.datum(id);
+        let ops = vec![
+            self.first[id.at()].named("G1", OpKind::Ok, value.clone()),
+            second.named("G2", OpKind::Ok, value.clone()),
+        ];
+        let mut sentences = vec![format!("G1 and G2 generated the same id, {value}")];
+        if times > 2 {
+            sentences.push(format!("It was generated {} in all", counted(times, "time")));
+        }
+        let facts = vec![("id", value), ("times", Datum::from(times))];
+        witness::witness(ops, facts, &sentences)
+    }
+}

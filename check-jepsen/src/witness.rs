@@ -1,0 +1,153 @@
+//! Witnesses: the first, the last and the worst anomaly of a kind, each with its ops and a story.
+
+use history_core::{Anomaly, Artifact, Datum, Op, OpKind, Process, Report, Witness, WitnessOp};
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// Stands for no time and no process.
+const NONE: i64 = i64::MIN;
+
+/// What is kept of an op that may have to be shown: 24 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OpRef {
+    pub(crate) index: u64,
+    time_ns: i64,
+    process: i64,
+}
+
+impl OpRef {
+    /// Stands for no op.
+    pub(crate) const NONE: OpRef = OpRef { index: u64::MAX, time_ns: NONE, process: NONE };
+
+    pub(crate) fn of(op: &Op<'_>) -> OpRef {
+        let process = match op.process {
+            Process::Client(process) => process,
+            Process::Other(_) | Process::Unknown => NONE,
+        };
+        OpRef { index: op.index, time_ns: op.time.unwrap_or(NONE), process }
+    }
+
+    pub(crate) fn time_ns(self) -> Option<i64> {
+        (self.time_ns != NONE).then_some(self.time_ns)
+    }
+
+    /// As an op of a witness.
+    pub(crate) fn named(self, name: &str, kind: OpKind, value: Datum) -> WitnessOp {
+        WitnessOp {
+            name: name.into(),
+            index: self.index,
+            process: (self.process != NONE).then_some(self.process),
+            kind,
+            time_ns: self.time_ns(),
+            value,
+        }
+    }
+}
+
+/// All anomalies of one kind, of which three are kept: the first, the last and the worst, of equally bad ones the first.
+#[derive(Debug)]
+pub(crate) struct Extremes<B, T> {
+    pub(crate) count: u64,
+    first: Option<T>,
+    last: Option<T>,
+    worst: Option<(B, T)>,
+}
+
+impl<B, T> Default for Extremes<B, T> {
+    fn default() -> Extremes<B, T> {
+        Extremes { count: 0, first: None, last: None, worst: None }
+    }
+}
+
+impl<B: Ord, T: Clone + PartialEq> Extremes<B, T> {
+    /// Takes the next one.
+    pub(crate) fn push(&mut self, badness: B, what: T) {
+        if self.worst.as_ref().is_none_or(|(worst, _)| badness > *worst) {
+            self.worst = Some((badness, what.clone()));
+        }
+        self.push_equal(what);
+    }
+
+    /// Takes the next one, which is there several times, or not at all. The worse the more often.
+    pub(crate) fn push_times(&mut self, times: B, what: T)
+    where
+        B: Copy + Into<u64>,
+    {
+        let count: u64 = times.into();
+        if count > 0 {
+            self.push(times, what);
+            self.count += count - 1;
+        }
+    }
+
+    /// Takes the next one, of a kind in which none is worse than another.
+    pub(crate) fn push_equal(&mut self, what: T) {
+        self.count += 1;
+        if self.first.is_none() {
+            self.first = Some(what.clone());
+        }
+        self.last = Some(what);
+    }
+
+    /// The anomaly, unless there is none. Each witness's facts begin with which ones it is.
+    pub(crate) fn anomaly(&self, name: &'static str, mut explain: impl FnMut(&T) -> Witness) -> Option<Anomaly> {
+        let (first, last) = (self.first.as_ref()?, self.last.as_ref()?);
+        let worst = self.worst.as_ref().map(|(_, worst)| (worst, "worst"));
+        let mut shown: Vec<(&T, Vec<Datum>)> = Vec::new();
+        for (what, role) in [Some((first, "first")), worst, Some((last, "last"))].into_iter().flatten() {
+            match shown.iter_mut().find(|(seen, _)| *seen == what) {
+                Some((_, roles)) => roles.push(Datum::keyword(role)),
+                None => shown.push((what, vec![Datum::keyword(role)])),
+            }
+        }
+        let witnesses = shown.into_iter().map(|(what, roles)| {
+            let mut witness = explain(what);
+            witness.facts.insert(0, ("shown-as".into(), Datum::Vector(roles)));
+            witness
+        });
+        Some(Anomaly { name: name.into(), count: self.count, witnesses: witnesses.collect() })
+    }
+}
+
+/// A witness: the ops by their names, and what is to be said of them, each sentence a line.
+pub(crate) fn witness(ops: Vec<WitnessOp>, facts: Vec<(&'static str, Datum)>, sentences: &[String]) -> Witness {
+    let mut text = String::from("Let:\n");
+    let width = ops.iter().map(|op| op.name.len()).max().unwrap_or_default();
+    for op in &ops {
+        _ = write!(text, "  {:width$} = {{:index {}, :type :{}", op.name, op.index, op.kind.name());
+        if let Some(process) = op.process {
+            _ = write!(text, ", :process {process}");
+        }
+        _ = writeln!(text, ", :value {}}}", op.value);
+    }
+    text.push_str("\nThen:\n");
+    for sentence in sentences {
+        _ = writeln!(text, "  - {sentence}.");
+    }
+    let facts = facts.into_iter().map(|(name, datum)| (Cow::Borrowed(name), datum)).collect();
+    Witness { ops, steps: Vec::new(), facts, explanation: text }
+}
+
+/// Adds anomalies to a report, by name, and their stories as files.
+pub(crate) fn add_anomalies(report: &mut Report, anomalies: impl IntoIterator<Item = Option<Anomaly>>) {
+    report.anomalies.extend(anomalies.into_iter().flatten());
+    report.anomalies.sort_by(|a, b| a.name.cmp(&b.name));
+    report.artifacts.extend(report.anomalies.iter().map(artifact));
+}
+
+fn artifact(anomaly: &Anomaly) -> Artifact {
+    let name = &anomaly.name;
+    let tell = |(at, witness): (usize, &Witness)| format!("{name} #{at}\n{}", witness.explanation);
+    let mut text = anomaly.witnesses.iter().enumerate().map(tell).collect::<Vec<_>>().join("\n\n");
+    let left = anomaly.count - anomaly.witnesses.len() as u64;
+    if left > 0 {
+        _ = write!(text, "\n\n({left} more of this type are not shown.)\n");
+    }
+    Artifact { path: format!("{name}.txt"), content: text.into_bytes() }
+}
+
+/// A number of things: `1 read`, `2 reads`.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}

@@ -1,0 +1,75 @@
+//! The README's table of differences: each of its histories is judged as the table says.
+
+mod common;
+
+use check_jepsen::bank::Bank;
+use check_jepsen::counter::Counter;
+use check_jepsen::queue::Queue;
+use check_jepsen::set::Set;
+use check_jepsen::set_full::SetFull;
+use check_jepsen::stats::Stats;
+use check_jepsen::total_queue::TotalQueue;
+use check_jepsen::unique_ids::UniqueIds;
+use history_core::Verdict::{Invalid, Unknown, Valid};
+use history_core::{Checker, Verdict};
+use std::fmt::Write;
+
+/// The text of a history in the README's short form: `0i add 3` is the invocation of `(add 3)` by process 0. Unless the history
+/// is of completions only, those that nobody invokes are invoked just before, with the same value if they add something.
+fn long(short: &[&str], completions_only: bool) -> String {
+    let (mut text, mut open) = (String::new(), Vec::new());
+    for op in short {
+        let (who, what) = op.split_once(' ').unwrap();
+        let (process, kind) = who.split_at(1);
+        let (f, value) = what.split_once(' ').unwrap_or((what, "nil"));
+        let mut write = |kind: &str, value: &str| {
+            _ = writeln!(text, "{{:process {process}, :type :{kind}, :f :{f}, :value {value}}}");
+        };
+        if kind == "i" {
+            open.push(process);
+            write("invoke", value);
+            continue;
+        }
+        match open.iter().position(|known| *known == process) {
+            Some(at) => _ = open.remove(at),
+            None if completions_only => {}
+            None => write("invoke", if matches!(f, "add" | "enqueue") { value } else { "nil" }),
+        }
+        write("ok", value);
+    }
+    text
+}
+
+#[test]
+fn each_history_of_the_table_is_judged_as_it_says() {
+    let (bank, set, queue, total_queue) = (Bank::default(), Set::default(), Queue::default(), TotalQueue::default());
+    let (set_full, linearizable) = (SetFull::default(), SetFull { linearizable: true });
+    let rows: &[(&dyn Checker, &[&str], Verdict)] = &[
+        (&bank, &["0o read {\"0\" 5}", "0o read {0 5}"], Valid),
+        (&bank, &["0o read {0 5, 1 5}", "0o read {0 10}"], Valid),
+        (&bank, &["0o read {0 nil}"], Invalid),
+        (&bank, &["0o read nil"], Unknown),
+        (&Counter::default(), &["0i add -1", "1i read", "1o read -1"], Valid),
+        (&Counter::default(), &["0i add 1", "0o add 9"], Unknown),
+        (&set, &["0i add 3", "0o add nil", "0o read #{3}"], Valid),
+        (&set, &["0i add 3", "0o add 4"], Unknown),
+        (&set_full, &["0i add 3", "0o add 4"], Unknown),
+        (&total_queue, &["0i enqueue 3", "0o enqueue 4"], Unknown),
+        (&set_full, &["0o add 1", "0o read [1]", "0o read [1 1]"], Invalid),
+        (&set_full, &["0o add 1", "0o read []", "0o add 1"], Invalid),
+        (&set_full, &["0o add 1", "0o read nil"], Unknown),
+        (&linearizable, &["0o add 1", "1i read", "1o read []", "1o read [1]"], Invalid),
+        (&set_full, &["0o add 1", "1i read", "1o read []", "1o read [1]"], Valid),
+        (&queue, &["0o dequeue 1", "0o enqueue 1", "0o dequeue 1"], Invalid),
+        (&queue, &["0o dequeue nil"], Unknown),
+        (&total_queue, &["0o dequeue nil"], Unknown),
+        (&total_queue, &["0o enqueue 1", "0i drain"], Unknown),
+        (&UniqueIds::default(), &["0o generate nil", "0o generate nil"], Unknown),
+        (&Stats::default(), &["0i read"], Unknown),
+    ];
+    for (checker, short, verdict) in rows {
+        let report = common::judge(*checker, &[], &long(short, false));
+        assert_eq!(report.verdict, *verdict, "{} {short:?}: {report:?}", checker.name());
+    }
+    assert_eq!(common::judge(&set, &[], &long(&["0o add 3", "0o read #{3}"], true)).verdict, Valid);
+}
