@@ -175,5 +175,14 @@ fn option(name: &'static str, kind: OptionKind, value_name: &'static str) -> Arg
 
 fn help_of(spec: &OptionSpec, by: &[&str]) -> String {
     let default = if spec.default.is_empty() { String::new() } else { format!(" [default: {}]", spec.default) };
-    format!("{} ({}){default}", spec.help.trim_end_matches('.'), by.join(", "))
+    format!("{} ({}){default}", spec.help.trim_end_matches('.'), some(by))
+}
+
+/// Names in a line of help: all, or the first of many.
+fn some(names: &[&str]) -> String {
+    const SHOWN: usize = 4;
+    match names.split_at_checked(SHOWN) {
+        Some((first, more)) if more.len() > 1 => format!("{} and {} others", first.join(", "), more.len()),
+        _ => names.join(", "),
+    }
 }

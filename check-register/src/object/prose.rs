@@ -79,7 +79,11 @@ impl<'a, S: Spec> Story<'a, S> {
         } else {
             let what = self.what(refusal.op);
             let from = if refusal.ends.len() == 1 { "It admits" } else { "None of these admits" };
-            let no = if refusal.ends.len() == 1 { "no " } else { "a " };
+            let no = match refusal.ends.len() {
+                1 => "no",
+                _ if what.starts_with(['a', 'e', 'i', 'o', 'u']) => "an",
+                _ => "a",
+            };
             _ = writeln!(then, "When it took effect the state may be:");
             for end in refusal.ends.iter().take(STATES_MAX) {
                 self.end(&mut then, end);
@@ -88,9 +92,9 @@ impl<'a, S: Spec> Story<'a, S> {
             if more > 0 {
                 _ = writeln!(then, "  or one of {more} more");
             }
-            _ = writeln!(then, "{from} {no}{what}.");
+            _ = writeln!(then, "{from} {no} {what}.");
         }
-        let mut explanation = String::from("Let:\n");
+        let mut explanation = part.map_or_else(|| "Let:\n".into(), |part| format!("Let, of {part}:\n"));
         for (at, op) in self.named.iter().enumerate() {
             _ = writeln!(explanation, "  T{} = {}{}, {}", at + 1, self.what(*op), self.whose(*op), self.when(*op));
         }

@@ -3,6 +3,7 @@
 mod cases;
 mod certify;
 mod enumerate;
+mod general;
 mod oracle;
 mod properties;
 mod world;

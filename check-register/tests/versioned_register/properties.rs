@@ -10,7 +10,7 @@ use std::num::NonZeroU32;
 
 /// What one client does next.
 #[derive(Clone, Copy, Debug)]
-enum Step {
+pub(crate) enum Step {
     /// It reads, or writes over the version it saw last, or over the newest.
     Begin { writes: bool, knows: bool },
     /// What it asked for happens.
@@ -19,7 +19,7 @@ enum Step {
     End { crashes: bool },
 }
 
-fn steps(max: usize) -> impl Strategy<Value = Vec<(usize, Step)>> {
+pub(crate) fn steps(max: usize) -> impl Strategy<Value = Vec<(usize, Step)>> {
     let step = prop_oneof![
         3 => (any::<bool>(), any::<bool>()).prop_map(|(writes, knows)| Step::Begin { writes, knows }),
         3 => Just(Step::Happen),
@@ -29,7 +29,7 @@ fn steps(max: usize) -> impl Strategy<Value = Vec<(usize, Step)>> {
 }
 
 /// What a correct register makes of it; each operation by a client of its own.
-fn run(steps: &[(usize, Step)]) -> Vec<Operation> {
+pub(crate) fn run(steps: &[(usize, Step)]) -> Vec<Operation> {
     #[derive(Clone, Copy)]
     struct Client {
         /// Its operation in flight, and whether that happened.
@@ -87,7 +87,7 @@ fn run(steps: &[(usize, Step)]) -> Vec<Operation> {
 
 /// A small lie about one operation.
 #[derive(Clone, Copy, Debug)]
-enum Damage {
+pub(crate) enum Damage {
     Reads(i64),
     Value,
     Fails,
@@ -96,7 +96,7 @@ enum Damage {
     EndsLater,
 }
 
-fn damage() -> impl Strategy<Value = (usize, Damage)> {
+pub(crate) fn damage() -> impl Strategy<Value = (usize, Damage)> {
     let damage = prop_oneof![
         (0..12_i64).prop_map(Damage::Reads),
         Just(Damage::Value),
@@ -108,7 +108,7 @@ fn damage() -> impl Strategy<Value = (usize, Damage)> {
     (any::<usize>(), damage)
 }
 
-fn harm(operations: &mut [Operation], lies: &[(usize, Damage)]) {
+pub(crate) fn harm(operations: &mut [Operation], lies: &[(usize, Damage)]) {
     let len = operations.len();
     for (at, lie) in lies {
         let Some(operation) = operations.get_mut(*at % len.max(1)) else { return };
@@ -134,7 +134,7 @@ fn settings(initial: bool, forget: u32) -> VersionedRegister {
     }
 }
 
-fn verdict(history: &History, initial: bool, forget: u32) -> Verdict {
+pub(crate) fn verdict(history: &History, initial: bool, forget: u32) -> Verdict {
     check(history, &settings(initial, forget)).unwrap().verdict
 }
 

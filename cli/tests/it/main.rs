@@ -11,6 +11,7 @@ mod help;
 mod inputs;
 mod jepsen;
 mod keyed;
+mod linearizable;
 mod output;
 mod registers;
 mod tables;

@@ -53,7 +53,7 @@ For more information, try '--help'.
 fn an_unknown_model_lists_the_known_and_the_nearest() {
     histcheck("-m lst-append valid.edn").assert().code(254).stdout_eq("").stderr_eq(str![[r#"
 error: invalid value 'lst-append' for '--model <MODEL>'
-  [possible values: list-append, rw-register, versioned-register]
+  [possible values: list-append, rw-register, [..]]
 
   tip: a similar value exists: 'list-append'
 

@@ -1,0 +1,134 @@
+//! Linearizability of objects, as a user checks it.
+
+use crate::{histcheck, stderr};
+use snapbox::str;
+
+/// A read that saw a value after it was overwritten; a crashed write could have been seen instead.
+const STALE: &str = "
+    {:process 0, :type :invoke, :f :write, :value 1}
+    {:process 0, :type :ok,     :f :write, :value 1}
+    {:process 1, :type :invoke, :f :write, :value 2}
+    {:process 2, :type :invoke, :f :write, :value 3}
+    {:process 2, :type :info,   :f :write, :value :timed-out}
+    {:process 1, :type :ok,     :f :write, :value 2}
+    {:process 3, :type :invoke, :f :cas,   :value [1 4]}
+    {:process 3, :type :fail,   :f :cas,   :value [1 4]}
+    {:process 4, :type :invoke, :f :read}
+    {:process 4, :type :ok,     :f :read,  :value 1}
+";
+
+#[test]
+fn a_refused_read_is_told_with_the_states_that_it_met() {
+    let assert = histcheck("-v -m cas-register -").stdin(STALE).assert();
+    assert.code(1).stderr_eq("").stdout_eq(str![[r#"
+-	false
+
+  nonlinearizable
+    Let:
+      T1 = read of 1 by process 4, index 8 to 9
+      T2 = write of 2 by process 1, index 2 to 5
+      T3 = write of 1 by process 0, index 0 to 1
+
+    Then:
+      Everything that had returned before T1 did can be put in order, up to T2.
+      T1 is the first that cannot be placed.
+      When it took effect the state may be:
+        2, after T3, T2
+      It admits no read of 1.
+
+"#]]);
+}
+
+#[test]
+fn every_engine_tells_the_same() {
+    let told = |engine: &str| {
+        let assert = histcheck(&format!("-v -m cas-register --engine {engine} -")).stdin(STALE).assert().code(1);
+        String::from_utf8_lossy(&assert.get_output().stdout).into_owned()
+    };
+    assert_eq!(told("just-in-time"), told("wing-gong"));
+    assert_eq!(told("just-in-time"), told("portfolio"));
+    let assert = histcheck("-m cas-register --engine fast -").assert().code(254);
+    assert!(stderr(&assert).contains("there is no engine fast; there are just-in-time"), "{}", stderr(&assert));
+}
+
+#[test]
+fn the_object_is_named_by_the_model_or_by_spec() {
+    histcheck("-m linearizable --spec cas-register -").stdin(STALE).assert().code(1).stdout_eq("-\tfalse\n");
+    // A plain register has no cas.
+    let assert = histcheck("-m register -").stdin(STALE).assert().code(2);
+    assert!(
+        stderr(&assert)
+            .contains("at index 6 (line 8) register has no operation :cas; it has :read value, :write value"),
+        "{}",
+        stderr(&assert)
+    );
+    let assert = histcheck("-m linearizable -").assert().code(254);
+    assert!(stderr(&assert).contains("--spec: say what the object is: register, cas-register"), "{}", stderr(&assert));
+    let assert = histcheck("-m linearizable --spec heap -").assert().code(254);
+    assert!(stderr(&assert).contains("there is no object heap"), "{}", stderr(&assert));
+    let set = "{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value #{1}}";
+    histcheck("-m linearizable --spec set -").stdin(set).assert().code(1);
+    histcheck("-m linearizable-set --initial #{1} -").stdin(set).assert().code(0);
+}
+
+#[test]
+fn the_initial_state_may_be_edn_or_json() {
+    let read = |value: &str| {
+        format!("{{:process 0, :type :invoke, :f :read}} {{:process 0, :type :ok, :f :read, :value {value}}}")
+    };
+    histcheck("-m register -").stdin(read("0")).assert().code(1);
+    histcheck("-m register --initial 0 -").stdin(read("0")).assert().code(0);
+    histcheck("-m register --initial :x -").stdin(read(":x")).assert().code(0);
+    let get =
+        "{:process 0, :type :invoke, :f :get, :key \"k\"} {:process 0, :type :ok, :f :get, :key \"k\", :value \"v\"}";
+    histcheck("-m kv -").stdin(get).assert().code(1);
+    histcheck(r#"-m kv --initial {"k":"v"} -"#).stdin(get).assert().code(0);
+    let assert = histcheck("-m register --initial [ -").assert().code(254);
+    assert!(stderr(&assert).contains("--initial: [ is neither an EDN nor a JSON value"), "{}", stderr(&assert));
+    let assert = histcheck("-m semaphore --initial many -").assert().code(254);
+    assert!(
+        stderr(&assert).contains("many is no number of permits; it is the number of permits"),
+        "{}",
+        stderr(&assert)
+    );
+}
+
+#[test]
+fn a_timeline_is_written_where_a_directory_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().to_str().unwrap();
+    histcheck(&format!("-m cas-register -d {path} -")).stdin(STALE).assert().code(1);
+    let page = std::fs::read_to_string(directory.path().join("timeline.html")).unwrap();
+    assert!(page.contains("Read of 1 cannot be placed"), "{page}");
+    assert!(page.contains("write of 2") && page.contains("Here read of 1 is not possible."));
+}
+
+#[test]
+fn keys_are_parts_of_a_map_and_may_be_made_parts_of_anything() {
+    let kv = "
+        {:process 0, :type :invoke, :f :put, :key 1, :value \"a\"} {:process 0, :type :ok, :f :put, :key 1, :value \"a\"}
+        {:process 0, :type :invoke, :f :get, :key 2}               {:process 0, :type :ok, :f :get, :key 2, :value \"a\"}";
+    let assert = histcheck("-v -m kv -").stdin(kv).assert().code(1);
+    let told = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    assert!(told.contains("Let, of key 2:") && told.contains("\"\", as at the start"), "{told}");
+
+    let tuples = "
+        {:process 0, :type :invoke, :f :write, :value [:x 1]} {:process 0, :type :ok, :f :write, :value [:x 1]}
+        {:process 0, :type :invoke, :f :read, :value [:y nil]} {:process 0, :type :ok, :f :read, :value [:y 1]}";
+    let assert = histcheck("-v -m register --keyed -").stdin(tuples).assert().code(1);
+    let told = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    assert!(told.contains(":y") && told.contains("read of 1"), "{told}");
+}
+
+#[test]
+fn logs_and_intervals_are_read_as_they_are() {
+    let log = "INFO  jepsen.util - 0\t:invoke\t:write\t3\nINFO  jepsen.util - 0\t:info\t:write\t:timed-out\n\
+               INFO  jepsen.util - 1\t:invoke\t:read\tnil\nINFO  jepsen.util - 1\t:ok\t:read\t3\n";
+    histcheck("-m cas-register -").stdin(log).assert().code(0).stdout_eq("-\ttrue\n");
+    histcheck("-m cas-register -").stdin(log.replace(":read\t3", ":read\t4")).assert().code(1);
+    let intervals = r#"{"client": 0, "call": 0, "return": 10, "input": {"f": "write", "value": 1}, "output": null}
+{"client": 1, "call": 20, "return": 30, "input": {"f": "read"}, "output": 2}
+"#;
+    histcheck("-m register -").stdin(intervals).assert().code(1);
+    histcheck("-m register -").stdin(intervals.replace("\"output\": 2", "\"output\": 1")).assert().code(0);
+}
