@@ -8,6 +8,7 @@ use crate::models::Spec;
 use crate::timeline::{BARS_MAX, Bar, BarStatus, ORDERS_MAX, Order, PageOptions, Scale, Timeline, html, window};
 use crate::{Answer, Outcome, PartAnswer};
 use history_core::{Artifact, Budget};
+use std::fmt::Write as _;
 
 /// Pages, at the most. Parts that are not linearizable come first.
 const PAGES_MAX: usize = 8;
@@ -31,7 +32,13 @@ pub(super) fn artifacts<S: Spec>(
             Err(error) => Artifact { path: format!("{name}.txt"), content: format!("{error}\n").into() },
         })
     };
-    refused.chain(linearizable).take(PAGES_MAX).filter_map(page).collect()
+    let order = |part: &PartAnswer| {
+        let Outcome::Linearizable(order) = &part.outcome else { return None };
+        let name = part.part.as_ref().map_or_else(|| "linearization".into(), |part| format!("linearization {part}"));
+        Some(Artifact { path: format!("{name}.txt"), content: pages.listing(order, bytes_max).into() })
+    };
+    let orders = answer.parts.iter().filter_map(order).take(PAGES_MAX);
+    refused.chain(linearizable).take(PAGES_MAX).filter_map(page).chain(orders).collect()
 }
 
 struct Pages<'a, S: Spec> {
@@ -123,6 +130,24 @@ impl<S: Spec> Pages<'_, S> {
                 .collect(),
             note: window.note(),
         })
+    }
+
+    /// A linearization as text: a line an operation, and the state after it.
+    fn listing(&self, order: &[usize], bytes_max: usize) -> String {
+        let story = Story::new(self.model, self.columns, self.recorded);
+        let ops: Vec<u32> = order.iter().map(|op| *op as u32).collect();
+        let positions: Vec<u32> = (0..ops.len() as u32).collect();
+        let mut text = String::new();
+        for (op, state) in order.iter().zip(self.states(&ops, &positions, 1)) {
+            let (index, process) = (self.recorded.invoked(*op), row_name(self.recorded.process(*op)));
+            let line = format!("{index}\t{process}\t{}\t{state}\n", shortened(&story.what(*op)));
+            if text.len() + line.len() > bytes_max {
+                _ = writeln!(text, "... and so on: more than {bytes_max} bytes in all");
+                break;
+            }
+            text += &line;
+        }
+        text
     }
 
     /// The states after the first `from` operations of an order, and after each further one.

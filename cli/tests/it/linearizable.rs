@@ -104,6 +104,22 @@ fn a_timeline_is_written_where_a_directory_is_named() {
 }
 
 #[test]
+fn a_linearization_is_written_as_text_as_well() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().to_str().unwrap();
+    let valid = STALE.replace(":read,  :value 1", ":read,  :value 3");
+    histcheck(&format!("-m cas-register -d {path} -")).stdin(valid).assert().code(0);
+    let text = std::fs::read_to_string(directory.path().join("linearization.txt")).unwrap();
+    let lines = [
+        "0\tprocess 0\twrite of 1\t1\n",
+        "2\tprocess 1\twrite of 2\t2\n",
+        "3\tprocess 2\twrite of 3\t3\n",
+        "8\tprocess 4\tread of 3\t3\n",
+    ];
+    assert_eq!(text, lines.concat());
+}
+
+#[test]
 fn keys_are_parts_of_a_map_and_may_be_made_parts_of_anything() {
     let kv = "
         {:process 0, :type :invoke, :f :put, :key 1, :value \"a\"} {:process 0, :type :ok, :f :put, :key 1, :value \"a\"}
