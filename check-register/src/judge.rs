@@ -152,8 +152,10 @@ pub(crate) fn judge<M: Model>(model: &M, columns: &Columns<M::Op>, settings: Set
     let outcomes = parallel::map_with(
         columns.len() > parallel::WORTH_OPS,
         parts.len(),
-        || (new_transitions(), Limits::new(budget, settings.configurations_max)),
-        |(transitions, limits), at| {
+        new_transitions,
+        |transitions, at| {
+            // One for each part, so that what one part may take does not depend on which others its thread had.
+            let limits = Limits::new(budget, settings.configurations_max);
             let mut part = parts.get(at);
             if !part.crashed.is_empty() {
                 part.visibility = Visibility::new(&part, model, &columns.classes);
@@ -165,7 +167,7 @@ pub(crate) fn judge<M: Model>(model: &M, columns: &Columns<M::Op>, settings: Set
                 reads_only: &reads_only,
                 access: &access,
                 initial: model.initial_access(),
-                limits,
+                limits: &limits,
                 engine: settings.engine,
             };
             let of_part = |op: u32| part.ids[op as usize].at();
