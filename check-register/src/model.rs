@@ -83,7 +83,9 @@ pub trait Model: Sync {
     }
 
     /// Whether an operation's effect by number may still be seen after another operation has changed the state. A crashed
-    /// operation whose effect does not last is tried only where an operation in flight may see it.
+    /// operation whose effect does not last is tried only where an operation in flight may see it, and is not admitted without
+    /// it. So `false` may also be said where the operation can be put off until just before the first one that sees it, like
+    /// an add to a set.
     fn effect_lasts(&self, op: &Self::Op) -> bool {
         let _ = op;
         true

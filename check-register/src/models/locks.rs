@@ -2,7 +2,7 @@
 
 use super::spec::{Spec, call, unknown_op};
 use crate::Model;
-use history_core::{Budget, Datum, Interner, Op, Process, Value};
+use history_core::{Budget, Datum, Interner, Op, OpKind, Process, Value};
 
 /// A mutex that anyone may release. It is free at first.
 #[derive(Clone, Copy, Debug, Default)]
@@ -146,7 +146,8 @@ impl<const REENTRANT: bool> Spec for OwnedLock<REENTRANT> {
     }
 
     fn decode(&mut self, op: &Op<'_>, invoked: Option<&LockOp>) -> Result<Option<LockOp>, String> {
-        if op.value.is_nil()
+        // What an `info` says in the place of a value is why nobody knows, and names no owner.
+        if (op.value.is_nil() || op.kind == OpKind::Info)
             && let Some(invoked) = invoked
         {
             return Ok(Some(*invoked));

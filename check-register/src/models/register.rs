@@ -94,7 +94,7 @@ impl<const CAS: bool> Model for Register<CAS> {
     }
 
     fn initial_access(&self) -> Option<i64> {
-        (self.initial != Interner::NIL).then_some(self.initial)
+        Some(self.initial)
     }
 
     fn describe_op(&self, op: &RegisterOp) -> String {

@@ -2,7 +2,7 @@
 
 use super::spec::{Spec, bad_value, call, unknown_op};
 use crate::Model;
-use history_core::{Budget, Datum, Op, Value};
+use history_core::{Budget, Datum, Op, OpKind, Value};
 
 /// A counting semaphore. There is one permit at first; whoever releases adds permits, whether he held them or not.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +67,8 @@ impl Spec for Semaphore {
     }
 
     fn decode(&mut self, op: &Op<'_>, invoked: Option<&SemaphoreOp>) -> Result<Option<SemaphoreOp>, String> {
-        if op.value.is_nil()
+        // What an `info` says in the place of a value is why nobody knows, and no number of permits.
+        if (op.value.is_nil() || op.kind == OpKind::Info)
             && let Some(invoked) = invoked
         {
             return Ok(Some(*invoked));

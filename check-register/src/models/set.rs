@@ -58,6 +58,11 @@ impl Model for Set {
         false
     }
 
+    fn effect_lasts(&self, _: &SetOp) -> bool {
+        // It does; but an add that nobody sees for now may as well come later, just before the first read that sees it.
+        false
+    }
+
     fn describe_op(&self, op: &SetOp) -> String {
         match op {
             SetOp::Add(value) => format!("add of {}", self.values.datum(*value)),

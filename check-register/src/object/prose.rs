@@ -63,12 +63,19 @@ impl<'a, S: Spec> Story<'a, S> {
             None => _ = writeln!(then, "{refused} cannot be placed, although nothing had returned before it did."),
             Some(last) => {
                 let last = self.name(last);
-                _ = writeln!(
-                    then,
-                    "Everything that had returned before {refused} did can be put in order, up to {last}."
-                );
-                let whether = if refusal.is_first { "is the first that" } else { "at the latest" };
-                _ = writeln!(then, "{refused} {whether} cannot be placed.");
+                _ = if refusal.is_first {
+                    writeln!(
+                        then,
+                        "Everything that had returned before {refused} did can be put in order, up to {last}.\n\
+                         {refused} is the first that cannot be placed."
+                    )
+                } else {
+                    writeln!(
+                        then,
+                        "What had returned when {refused} did cannot be put in order. Whether it can up to {last}, which \
+                         returned last before, is not known."
+                    )
+                };
             }
         }
         if let Some(conflict) = refusal.conflict {

@@ -136,7 +136,7 @@ fn until<M: Model>(part: &Part, model: &M, classes: &[M::Op]) -> Vec<u32> {
                 continue;
             }
             news |= sight.see(part.crashed[at], now);
-            for other in (0..until.len()).filter(|_| compare) {
+            for other in (0..until.len()).filter(|_| compare && unnumbered > 0) {
                 if effects[other].is_none() && until[other] < now && may_see(part.crashed[at], other) {
                     until[other] = now;
                     news = true;

@@ -1,6 +1,7 @@
 //! Every engine against trying all orders, on every history of up to three operations of each model, and on random ones of
 //! up to six.
 
+mod distinct;
 mod models;
 mod oracle;
 mod world;
