@@ -18,6 +18,7 @@ mod elements;
 mod fold;
 mod intervals;
 pub mod long_fork;
+mod pq_tree;
 mod quantiles;
 pub mod queue;
 mod rows;
