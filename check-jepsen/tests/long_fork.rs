@@ -74,7 +74,7 @@ fn expected(events: &[Event], group_size: Option<u32>) -> Verdict {
 }
 
 fn agrees(events: &[Event], group_size: Option<u32>) -> Verdict {
-    let report = long_fork::check(&history(events), &LongFork { group_size }).unwrap();
+    let report = long_fork::check(&history(events), &LongFork { group_size, general: false }).unwrap();
     assert_eq!(report.verdict, expected(events, group_size), "{events:?}\n{report:?}");
     assert_sound(&report, events);
     for witness in report.anomalies.iter().flat_map(|anomaly| &anomaly.witnesses) {
@@ -163,6 +163,86 @@ fn what_a_person_reads() {
         read(1, "[[:r 9 nil] [:r 8 7] [:r 7 nil] [:r 6 nil]]"),
     ];
     insta::assert_snapshot!(story(&judge(&LongFork::default(), &[], &text.concat())));
+}
+
+fn permutations(states: &[State]) -> Vec<Vec<State>> {
+    let Some((first, rest)) = states.split_first() else { return vec![Vec::new()] };
+    let insert =
+        |order: Vec<State>| (0..=order.len()).map(move |at| [&order[..at], &[first.clone()], &order[at..]].concat());
+    permutations(rest).into_iter().flat_map(insert).collect()
+}
+
+/// From nil on, no value of a key comes back.
+fn is_in_order(order: &[State]) -> bool {
+    (0..order.first().map_or(0, Vec::len)).all(|key| {
+        let mut values = vec![&Datum::Nil];
+        values.extend(order.iter().map(|state| &state[key].1));
+        values.dedup();
+        (0..values.len()).all(|at| !values[..at].contains(&values[at]))
+    })
+}
+
+#[test]
+fn reads_of_several_values_are_in_order_if_some_permutation_is() {
+    let read = |values: [i64; 3]| {
+        let mops = [0, 1, 2].map(|key| ("r", key, Some(values[key as usize]).filter(|value| *value > 0)));
+        Event { kind: OpKind::Ok, process: 0, f: "read", value: txn(&mops) }
+    };
+    let all: Vec<Event> = (0..27).map(|number| read([number / 9, number / 3 % 3, number % 3])).collect();
+    let (mut possible, mut sizes) = (0, [0; 5]);
+    for number in 0..27usize.pow(4) {
+        let events: Vec<Event> = (0..4).map(|at| all[number / 27usize.pow(at) % 27].clone()).collect();
+        // Each order of four once; tests of orders themselves are beside the code.
+        if !events.is_sorted_by_key(|event| event.value.to_string()) {
+            continue;
+        }
+        let report = long_fork::check(&history(&events), &LongFork { group_size: None, general: true }).unwrap();
+        assert_sound(&report, &events);
+        let fits = permutations(&reads(&events)).iter().any(|order| is_in_order(order));
+        assert_eq!(report.verdict, if fits { Verdict::Valid } else { Verdict::Invalid }, "{events:?}");
+        possible += usize::from(fits);
+        for witness in report.anomalies.iter().flat_map(|anomaly| &anomaly.witnesses) {
+            let shown: Vec<Event> = witness.ops.iter().map(|op| events[op.index as usize].clone()).collect();
+            assert!(!permutations(&reads(&shown)).iter().any(|order| is_in_order(order)), "{witness:?}");
+            sizes[shown.len()] += 1;
+        }
+    }
+    assert!(possible > 1_000 && sizes[2] > 1_000 && sizes[3] > 1_000, "{possible} {sizes:?}");
+}
+
+#[test]
+fn what_a_person_reads_of_a_loop() {
+    let text = [
+        "{:process 0, :type :ok, :f :read, :value [[:r 0 1] [:r 1 1] [:r 2 1] [:r 3 7]]}",
+        "{:process 0, :type :ok, :f :read, :value [[:r 0 nil] [:r 1 nil] [:r 2 nil] [:r 3 nil]]}",
+        "{:process 1, :type :ok, :f :read, :value [[:r 1 2] [:r 0 1] [:r 2 2] [:r 3 7]]}",
+        "{:process 2, :type :ok, :f :read, :value [[:r 0 2] [:r 1 1] [:r 2 2] [:r 3 7]]}",
+    ];
+    let report = judge(&LongFork::default(), &[("general", "true")], &text.join("\n"));
+    insta::assert_snapshot!(story(&report));
+    // Two reads that fork are told before that.
+    let more = "{:process 0, :type :ok, :f :read, :value [[:r 0 nil] [:r 1 3] [:r 2 3] [:r 3 nil]]}
+                {:process 0, :type :ok, :f :read, :value [[:r 0 4] [:r 1 nil] [:r 2 3] [:r 3 nil]]}";
+    let forked = format!("{}\n{more}", text.join("\n"));
+    let report = judge(&LongFork::default(), &[("general", "true")], &forked);
+    assert_eq!(anomalies(&report), [("long-fork", 1)]);
+    assert_eq!(report.anomalies[0].witnesses[0].ops.len(), 2);
+    let report = judge(&LongFork::default(), &[], &text.join("\n"));
+    assert_eq!(report.verdict, Verdict::Unknown);
+    assert!(report.notes[0].contains("unless --general says"), "{:?}", report.notes);
+}
+
+#[test]
+fn a_value_is_written_to_a_key_once() {
+    let text =
+        "{:type :invoke, :value [[:w 0 1]]} {:type :invoke, :value [[:w 0 2]]} {:type :invoke, :value [[:w 1 1]]}
+                {:type :ok, :value [[:r 0 1] [:r 1 nil]]} {:type :ok, :value [[:r 0 2] [:r 1 nil]]}";
+    let general = |text: &str| judge(&LongFork::default(), &[("general", "true")], text);
+    assert_eq!(general(text).verdict, Verdict::Valid);
+    let report = general(&format!("{text} {{:type :invoke, :value [[:w 0 2]]}}"));
+    assert_eq!(report.verdict, Verdict::Unknown);
+    assert!(report.notes[0].contains("2 is written to the key 0 a second time"), "{:?}", report.notes);
+    assert_eq!(judge(&LongFork::default(), &[], text).verdict, Verdict::Unknown);
 }
 
 #[test]

@@ -2,11 +2,10 @@
 
 use super::run::{NIL, Seen};
 
-/// Reads that cannot be put in order.
+/// Reads that cannot be put in order: two, or all states of a group of which any two can.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fork {
     pub(super) group: u32,
-    /// Two or more states, in the order in which they were first read.
     pub(super) states: Vec<u32>,
 }
 

@@ -13,6 +13,9 @@ pub(super) const NIL: u32 = 0;
 /// Stands for no value.
 const UNSEEN: u32 = u32::MAX;
 
+/// Why several values of a key are refused.
+const UNLESS_GENERAL: &str = "each may be written once, unless --general says that keys take several values";
+
 /// What is known of a key.
 #[derive(Clone, Copy, Debug)]
 struct Key {
@@ -37,7 +40,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    fn new(size: usize) -> Seen {
+    pub(super) fn new(size: usize) -> Seen {
         let (groups, states) = (Rows::new(size), Rows::new(size + 1));
         Seen { size, groups, states, readers: Vec::new(), shown: Vec::new() }
     }
@@ -62,6 +65,8 @@ pub(super) struct LongForkRun {
     pub(super) seen: Option<Seen>,
     /// By key.
     known: Vec<Key>,
+    /// Where keys may take several values: each key and value that was written.
+    pairs: Option<Rows>,
     /// Whether the history has invocations, as far as can be seen.
     invocations: bool,
     /// Of transactions in flight, those that write.
@@ -84,6 +89,7 @@ impl LongForkRun {
             values: Elements::default(),
             seen: options.group_size.map(|size| Seen::new(size as usize)),
             known: Vec::new(),
+            pairs: options.general.then(|| Rows::new(2)),
             invocations: false,
             writers: InFlight::default(),
             reads: 0,
@@ -152,9 +158,14 @@ impl LongForkRun {
                     "nil is written to the key {key}, which reads as if nobody had written it"
                 )));
             }
-            if std::mem::replace(&mut self.known[*key as usize].written, true) {
+            if let Some(pairs) = &mut self.pairs {
+                if !pairs.intern(&[*key, *value])?.1 {
+                    let (key, value) = (self.key_datum(*key), self.value_datum(*value));
+                    return Err(refuse(format!("{value} is written to the key {key} a second time")));
+                }
+            } else if std::mem::replace(&mut self.known[*key as usize].written, true) {
                 let key = self.key_datum(*key);
-                return Err(refuse(format!("the key {key} is written a second time, and each may be written once")));
+                return Err(refuse(format!("the key {key} is written a second time ({UNLESS_GENERAL})")));
             }
         }
         Ok(())
@@ -189,7 +200,7 @@ impl LongForkRun {
         let shown = seen.shown[state] as usize;
         self.early += u64::from(shown == 0);
         self.late += u64::from(shown == seen.size);
-        if new { self.show() } else { Ok(()) }
+        if new && self.pairs.is_none() { self.show() } else { Ok(()) }
     }
 
     /// Each key has one value.
@@ -202,7 +213,7 @@ impl LongForkRun {
             if known.value != UNSEEN {
                 let (key, value, other) = (*key, *value, known.value);
                 return Err(refuse(format!(
-                    "a read shows the key {} with the value {}, an earlier one with {}, and each may be written once",
+                    "a read shows the key {} with the value {}, an earlier one with {} ({UNLESS_GENERAL})",
                     self.key_datum(key),
                     self.value_datum(value),
                     self.value_datum(other)
@@ -211,6 +222,10 @@ impl LongForkRun {
             known.value = *value;
         }
         Ok(())
+    }
+
+    pub(super) fn is_general(&self) -> bool {
+        self.pairs.is_some()
     }
 
     pub(super) fn key_datum(&self, key: u32) -> history_core::Datum {

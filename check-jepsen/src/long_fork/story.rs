@@ -1,7 +1,9 @@
 //! The report: which reads cannot be put in order, and why.
 
 use super::forks::{self, Fork};
+use super::order::{self, can_be_ordered};
 use super::run::{LongForkRun, NIL, Seen};
+use super::smallest::{Smallest, find_smallest};
 use crate::witness::{self, Extremes};
 use history_core::{Datum, OpKind, Report, Verdict, Witness};
 use std::fmt::Write;
@@ -18,7 +20,11 @@ impl LongForkRun {
         if let (true, Some(seen)) = (whole, &self.seen) {
             let sorted = forks::sorted(seen);
             for group in sorted.chunk_by(|a, b| seen.group(*a) == seen.group(*b)) {
+                let before = found.count;
                 forks::find_forks(seen, group).for_each(|fork| found.push_equal(fork));
+                if self.is_general() && found.count == before && !can_be_ordered(seen, group) {
+                    found.push_equal(Fork { group: seen.group(group[0]), states: group.to_vec() });
+                }
             }
             witness::add_anomalies(&mut report, [found.anomaly("long-fork", |fork| self.explain(seen, fork))]);
         }
@@ -47,15 +53,57 @@ impl LongForkRun {
             };
             Datum::Vector(keys.iter().zip(seen.values(*state)).map(mop).collect())
         };
-        let name = |at: usize| format!("R{}", at + 1);
-        let ops = fork.states.iter().enumerate();
-        let ops =
-            ops.map(|(at, state)| seen.readers[*state as usize].named(&name(at), OpKind::Ok, read(state))).collect();
-        let sentences = self.fork_sentences(seen, fork, keys);
-        let facts = vec![("group", Datum::Vector(keys.iter().map(|key| self.key_datum(*key)).collect()))];
-        let mut witness = witness::witness(ops, facts, &sentences);
-        witness.explanation += &self.table(seen, fork, keys);
+        let (states, sentences, smallest) = if let [_, _] = fork.states[..] {
+            (fork.states.clone(), self.fork_sentences(seen, fork, keys), true)
+        } else {
+            let found = find_smallest(seen, &fork.states);
+            let sentences = self.order_sentences(seen, &found, keys);
+            (found.states, sentences, found.smallest)
+        };
+        let op = |(at, state): (usize, &u32)| {
+            seen.readers[*state as usize].named(&format!("R{}", at + 1), OpKind::Ok, read(state))
+        };
+        let ops = states.iter().enumerate().map(op).collect();
+        let group = Datum::Vector(keys.iter().map(|key| self.key_datum(*key)).collect());
+        let mut witness = witness::witness(ops, vec![("group", group), ("smallest", smallest.into())], &sentences);
+        witness.explanation += &self.table(seen, &states, keys);
         witness
+    }
+
+    /// Why three reads or more cannot be put in order.
+    fn order_sentences(&self, seen: &Seen, found: &Smallest, keys: &[u32]) -> Vec<String> {
+        let count = found.states.len();
+        let mut sentences = vec![
+            "A value that is over does not come back, so reads that show the same value of a key stand together, and those \
+             that show nil stand first"
+                .to_owned(),
+            format!("No order of R1 to R{count} is like that"),
+        ];
+        for order in permutations(count) {
+            let states: Vec<u32> = order.iter().map(|at| found.states[*at]).collect();
+            let Some((key, first, last)) = order::broken_by(seen, &states) else { continue };
+            let name = |place: usize| match place.checked_sub(1) {
+                None => "the initial state".to_owned(),
+                Some(at) => format!("R{}", order[at] + 1),
+            };
+            let value = self.value_datum(if first == 0 { NIL } else { seen.values(states[first - 1])[key] });
+            let told: Vec<String> = (1..=count).map(name).collect();
+            sentences.push(format!(
+                "In the order {} the key {} is {value} in {} and in {}, and is not between them",
+                told.join(" "),
+                self.key_datum(keys[key]),
+                name(first),
+                name(last)
+            ));
+        }
+        sentences.push(match (found.smallest, found.minimal) {
+            (true, _) => format!("Fewer than {count} reads of this group can always be put in order"),
+            (false, true) => {
+                "Without any one of them there is such an order, but other, fewer reads may have none".into()
+            }
+            (false, false) => "Not all of them may be needed: to find out would take too long".into(),
+        });
+        sentences
     }
 
     /// What two reads show that they cannot both show.
@@ -88,15 +136,15 @@ impl LongForkRun {
     }
 
     /// The keys on which the reads differ, a line each.
-    fn table(&self, seen: &Seen, fork: &Fork, keys: &[u32]) -> String {
+    fn table(&self, seen: &Seen, states: &[u32], keys: &[u32]) -> String {
         let value = |state: &u32, at: usize| seen.values(*state)[at];
-        let differ = |at: &usize| fork.states.iter().any(|state| value(state, *at) != value(&fork.states[0], *at));
+        let differ = |at: &usize| states.iter().any(|state| value(state, *at) != value(&states[0], *at));
         let different: Vec<usize> = (0..keys.len()).filter(differ).collect();
         let mut rows = vec![vec!["key".to_owned()]];
-        rows[0].extend((0..fork.states.len()).map(|at| format!("R{}", at + 1)));
+        rows[0].extend((0..states.len()).map(|at| format!("R{}", at + 1)));
         for at in different.iter().take(LISTED_MAX) {
             let mut row = vec![self.key_datum(keys[*at]).to_string()];
-            row.extend(fork.states.iter().map(|state| self.value_datum(value(state, *at)).to_string()));
+            row.extend(states.iter().map(|state| self.value_datum(value(state, *at)).to_string()));
             rows.push(row);
         }
         let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
@@ -114,4 +162,10 @@ impl LongForkRun {
         }
         text
     }
+}
+
+/// All orders of three things; of more there are too many to tell.
+fn permutations(count: usize) -> impl Iterator<Item = [usize; 3]> {
+    let all = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    all.into_iter().filter(move |_| count == 3)
 }

@@ -37,7 +37,8 @@ struct Node {
     parent: u32,
     /// In the union-find of children of Q-nodes. Stands for itself if it is its own, or the child of none.
     union: u32,
-    /// For what stands for a set of children: the Q-node that they are of.
+    /// For what stands for a set of children: how many they are, and the Q-node that they are of.
+    size: u32,
     owner: u32,
     /// The neighbours among the parent's children, in no order: children form a list that can be read from either end.
     beside: [u32; 2],
@@ -84,7 +85,6 @@ const NO_MARK: Mark = Mark {
 #[derive(Clone, Debug)]
 pub(crate) struct PqTree {
     nodes: Vec<Node>,
-    leaves: u32,
     root: u32,
     /// Nodes whose marks are to be taken off.
     touched: Vec<u32>,
@@ -95,7 +95,7 @@ impl PqTree {
     /// All orders of so many leaves, fewer than 2^30.
     pub(crate) fn new(leaves: u32) -> PqTree {
         debug_assert!(leaves < 1 << 30);
-        let mut tree = PqTree { nodes: Vec::new(), leaves, root: NONE, touched: Vec::new(), queue: Vec::new() };
+        let mut tree = PqTree { nodes: Vec::new(), root: NONE, touched: Vec::new(), queue: Vec::new() };
         for _ in 0..leaves {
             tree.add(Kind::Leaf);
         }
@@ -119,26 +119,6 @@ impl PqTree {
         possible
     }
 
-    /// One of the orders.
-    pub(crate) fn frontier(&self) -> Vec<u32> {
-        let mut order = Vec::with_capacity(self.leaves as usize);
-        // Nodes to be visited, each with the neighbour that comes before it.
-        let mut stack = vec![(self.root, NONE)];
-        while let Some((node, before)) = stack.pop() {
-            if node == NONE {
-                continue;
-            }
-            if node != self.root {
-                stack.push((self.after(node, before), node));
-            }
-            match self.nodes[node as usize].kind {
-                Kind::Leaf => order.push(node),
-                Kind::P | Kind::Q => stack.push((self.nodes[node as usize].ends[0], NONE)),
-            }
-        }
-        order
-    }
-
     fn at(&mut self, node: u32) -> &mut Node {
         &mut self.nodes[node as usize]
     }
@@ -150,6 +130,7 @@ impl PqTree {
             children: 0,
             parent: NONE,
             union: id,
+            size: 1,
             owner: NONE,
             beside: [NONE; 2],
             ends: [NONE; 2],
@@ -240,7 +221,10 @@ impl PqTree {
     fn unite(&mut self, a: u32, b: u32) {
         let (a, b) = (self.find(a), self.find(b));
         if a != b {
-            self.at(a.max(b)).union = a.min(b);
+            let (a_size, b_size) = (self.nodes[a as usize].size, self.nodes[b as usize].size);
+            let (large, small) = if a_size < b_size { (b, a) } else { (a, b) };
+            self.at(small).union = large;
+            self.at(large).size = a_size + b_size;
         }
     }
 

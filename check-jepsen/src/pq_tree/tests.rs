@@ -4,6 +4,28 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
+impl PqTree {
+    /// One of the orders.
+    fn frontier(&self) -> Vec<u32> {
+        let mut order = Vec::new();
+        // Nodes to be visited, each with the neighbour that comes before it.
+        let mut stack = vec![(self.root, NONE)];
+        while let Some((node, before)) = stack.pop() {
+            if node == NONE {
+                continue;
+            }
+            if node != self.root {
+                stack.push((self.after(node, before), node));
+            }
+            match self.nodes[node as usize].kind {
+                Kind::Leaf => order.push(node),
+                Kind::P | Kind::Q => stack.push((self.nodes[node as usize].ends[0], NONE)),
+            }
+        }
+        order
+    }
+}
+
 fn permutations(count: u32) -> Vec<Vec<u32>> {
     let mut all = vec![Vec::new()];
     for next in 0..count {
