@@ -13,6 +13,7 @@
 //! - Anomalies come with the first, the last and the worst of each kind as witnesses.
 
 pub mod bank;
+pub mod comments;
 pub mod counter;
 mod elements;
 mod fold;
@@ -22,6 +23,7 @@ mod pq_tree;
 mod quantiles;
 pub mod queue;
 mod rows;
+pub mod sequential;
 pub mod set;
 pub mod set_full;
 pub mod stats;
