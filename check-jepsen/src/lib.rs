@@ -13,12 +13,17 @@
 //! - Anomalies come with the first, the last and the worst of each kind as witnesses.
 
 pub mod bank;
+pub mod comments;
 pub mod counter;
 mod elements;
 mod fold;
 mod intervals;
+pub mod long_fork;
+mod pq_tree;
 mod quantiles;
 pub mod queue;
+mod rows;
+pub mod sequential;
 pub mod set;
 pub mod set_full;
 pub mod stats;

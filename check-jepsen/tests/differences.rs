@@ -3,8 +3,11 @@
 mod common;
 
 use check_jepsen::bank::Bank;
+use check_jepsen::comments::Comments;
 use check_jepsen::counter::Counter;
+use check_jepsen::long_fork::LongFork;
 use check_jepsen::queue::Queue;
+use check_jepsen::sequential::Sequential;
 use check_jepsen::set::Set;
 use check_jepsen::set_full::SetFull;
 use check_jepsen::stats::Stats;
@@ -33,7 +36,7 @@ fn long(short: &[&str], completions_only: bool) -> String {
         match open.iter().position(|known| *known == process) {
             Some(at) => _ = open.remove(at),
             None if completions_only => {}
-            None => write("invoke", if matches!(f, "add" | "enqueue") { value } else { "nil" }),
+            None => write("invoke", if matches!(f, "add" | "enqueue" | "write") { value } else { "nil" }),
         }
         write("ok", value);
     }
@@ -44,6 +47,8 @@ fn long(short: &[&str], completions_only: bool) -> String {
 fn each_history_of_the_table_is_judged_as_it_says() {
     let (bank, set, queue, total_queue) = (Bank::default(), Set::default(), Queue::default(), TotalQueue::default());
     let (set_full, linearizable) = (SetFull::default(), SetFull { linearizable: true });
+    let (comments, long_fork) = (Comments::default(), LongFork::default());
+    let general = LongFork { general: true, ..long_fork };
     let rows: &[(&dyn Checker, &[&str], Verdict)] = &[
         (&bank, &["0o read {\"0\" 5}", "0o read {0 5}"], Valid),
         (&bank, &["0o read {0 5, 1 5}", "0o read {0 10}"], Valid),
@@ -60,6 +65,15 @@ fn each_history_of_the_table_is_judged_as_it_says() {
         (&set_full, &["0o add 1", "0o read nil"], Unknown),
         (&linearizable, &["0o add 1", "1i read", "1o read []", "1o read [1]"], Invalid),
         (&set_full, &["0o add 1", "1i read", "1o read []", "1o read [1]"], Valid),
+        (&long_fork, &["0o read [[:r 0 1] [:r 1 1]]", "0o read [[:r 0 2] [:r 1 nil]]"], Unknown),
+        (&general, &["0o read [[:r 0 1] [:r 1 1]]", "0o read [[:r 0 2] [:r 1 nil]]"], Valid),
+        (&general, &["0o read [[:r 0 1] [:r 1 nil]]", "0o read [[:r 0 nil] [:r 1 1]]"], Invalid),
+        (&long_fork, &["0o txn [[:r 0 nil] [:w 0 1]]"], Unknown),
+        (&long_fork, &["0i write [[:w 0 nil]]"], Unknown),
+        (&comments, &["0o write 1", "0o write 1"], Unknown),
+        (&comments, &["0o read nil"], Unknown),
+        (&comments, &["0o read [5 [1]]"], Unknown),
+        (&Sequential::default(), &["0o read nil"], Unknown),
         (&queue, &["0o dequeue 1", "0o enqueue 1", "0o dequeue 1"], Invalid),
         (&queue, &["0o dequeue nil"], Unknown),
         (&total_queue, &["0o dequeue nil"], Unknown),

@@ -3,8 +3,11 @@
 mod common;
 
 use check_jepsen::bank::Bank;
+use check_jepsen::comments::Comments;
 use check_jepsen::counter::Counter;
+use check_jepsen::long_fork::LongFork;
 use check_jepsen::queue::Queue;
+use check_jepsen::sequential::Sequential;
 use check_jepsen::set::Set;
 use check_jepsen::set_full::SetFull;
 use check_jepsen::stats::Stats;
@@ -14,9 +17,9 @@ use history_core::{Budget, Checker, Options, Reader, Report, Verdict};
 use proptest::prelude::*;
 use std::fmt::Write;
 
-const FS: [&str; 8] = ["read", "add", "enqueue", "dequeue", "drain", "generate", "transfer", ""];
+const FS: [&str; 10] = ["read", "write", "read", "add", "enqueue", "dequeue", "drain", "generate", "transfer", ""];
 
-const VALUES: [&str; 24] = [
+const VALUES: [&str; 31] = [
     "nil",
     "1",
     "2",
@@ -41,6 +44,13 @@ const VALUES: [&str; 24] = [
     ":x",
     "[nil [1 2] #{{}}]",
     "#inst \"2020\"",
+    "[[:r 0 1] [:r 1 nil]]",
+    "[[:r 0 nil] [:r 1 1]]",
+    "[[:r 0 2] [:r 1 1]]",
+    "[[:w 0 1]]",
+    "[[:w 0 nil]]",
+    "[1 [2 nil 0]]",
+    "[1 #{1}]",
 ];
 
 type Choice = (u8, u8, u8, u8);
@@ -52,7 +62,7 @@ fn ops(choices: &[Choice]) -> Vec<String> {
     let mut processes = [0, 1, 2];
     let mut ops = Vec::new();
     for (who, kind, f, value) in choices {
-        let (who, f, value) = (*who as usize % 16, *f as usize, VALUES[*value as usize % VALUES.len()]);
+        let (who, f, mut value) = (*who as usize % 16, *f as usize, VALUES[*value as usize % VALUES.len()]);
         let completion = ["ok", "ok", "ok", "fail", "info"][*kind as usize % 5];
         let (process, kind, f) = match who {
             0 => (String::new(), if kind % 2 == 0 { "invoke" } else { completion }, f % FS.len()),
@@ -63,10 +73,14 @@ fn ops(choices: &[Choice]) -> Vec<String> {
                 let (kind, f) = match open[client].take() {
                     None => {
                         // A few workloads are of few functions.
-                        open[client] = Some(f % FS.len());
+                        open[client] = Some((f % FS.len(), value));
                         ("invoke", f % FS.len())
                     }
-                    Some(invoked) => (completion, if f > 250 { f % FS.len() } else { invoked }),
+                    Some((invoked, argument)) => {
+                        // Half of them are told as they began.
+                        value = if *kind >= 128 { argument } else { value };
+                        (completion, if f > 250 { f % FS.len() } else { invoked })
+                    }
                 };
                 if kind == "info" {
                     crashes += 1;
@@ -91,13 +105,17 @@ fn judge(checker: &dyn Checker, text: &str, block_bytes: usize) -> Report {
 }
 
 /// Checkers, and whether a wrong op is wrong whatever comes after it.
-fn checkers() -> [(Box<dyn Checker>, bool); 9] {
+fn checkers() -> [(Box<dyn Checker>, bool); 13] {
     [
         (Box::new(Bank::default()), true),
         (Box::new(Counter::default()), true),
         (Box::new(Set::default()), false),
         (Box::new(SetFull::default()), false),
         (Box::new(SetFull { linearizable: true }), false),
+        (Box::new(LongFork::default()), false),
+        (Box::new(LongFork { general: true, ..LongFork::default() }), false),
+        (Box::new(Comments::default()), true),
+        (Box::new(Sequential::default()), true),
         (Box::new(Queue::default()), true),
         (Box::new(TotalQueue::default()), false),
         (Box::new(UniqueIds::default()), true),
@@ -130,7 +148,7 @@ fn strange_histories_get_every_verdict() {
     let mut seen = std::collections::BTreeSet::new();
     let mut state = 1u64;
     for _ in 0..3_000 {
-        let choices: Vec<Choice> = (0..16)
+        let choices: Vec<Choice> = (0..24)
             .map(|_| {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let [a, b, c, d, ..] = (state >> 24).to_le_bytes();
@@ -145,5 +163,5 @@ fn strange_histories_get_every_verdict() {
         }
     }
     // Stats is never invalid.
-    assert_eq!(seen.len(), 8 * 3 - 1, "{seen:?}");
+    assert_eq!(seen.len(), 11 * 3 - 1, "{seen:?}");
 }

@@ -3,8 +3,11 @@
 use check_elle::list_append::ListAppend;
 use check_elle::rw_register::RwRegister;
 use check_jepsen::bank::Bank;
+use check_jepsen::comments::Comments;
 use check_jepsen::counter::Counter;
+use check_jepsen::long_fork::LongFork;
 use check_jepsen::queue::Queue;
+use check_jepsen::sequential::Sequential;
 use check_jepsen::set::Set;
 use check_jepsen::set_full::SetFull;
 use check_jepsen::stats::Stats;
@@ -29,6 +32,9 @@ fn jepsen() -> Vec<Box<dyn Checker>> {
         Box::new(Counter::default()),
         Box::new(Set::default()),
         Box::new(SetFull::default()),
+        Box::new(LongFork::default()),
+        Box::new(Comments::default()),
+        Box::new(Sequential::default()),
         Box::new(Queue::default()),
         Box::new(TotalQueue::default()),
         Box::new(UniqueIds::default()),

@@ -3,7 +3,9 @@
 //! Each target takes any bytes and gives back a short account of what it saw, by which a fuzzer without coverage tells
 //! inputs apart.
 
-use check_jepsen::{bank, counter, queue, set, set_full, stats, total_queue, unique_ids};
+use check_jepsen::{
+    bank, comments, counter, long_fork, queue, sequential, set, set_full, stats, total_queue, unique_ids,
+};
 use history_core::{
     Budget, Checker, ErrorKind, Format, HistoryError, Options, Reader, Report, Severity, Verdict, Writer,
 };
@@ -67,12 +69,16 @@ pub fn validate(data: &[u8]) -> String {
 /// Any bytes as a history of each of Jepsen's workloads: what is no history is an error, all else has an answer, the same
 /// however the text is read, and is invalid exactly if something was found.
 pub fn workloads(data: &[u8]) -> String {
-    let checkers: [&dyn Checker; 9] = [
+    let checkers: [&dyn Checker; 13] = [
         &bank::Bank::default(),
         &counter::Counter::default(),
         &set::Set::default(),
         &set_full::SetFull::default(),
         &set_full::SetFull { linearizable: true },
+        &long_fork::LongFork::default(),
+        &long_fork::LongFork { general: true, ..long_fork::LongFork::default() },
+        &comments::Comments::default(),
+        &sequential::Sequential::default(),
         &queue::Queue::default(),
         &total_queue::TotalQueue::default(),
         &unique_ids::UniqueIds::default(),

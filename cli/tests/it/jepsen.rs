@@ -37,6 +37,18 @@ For more information, try '--help'.
 }
 
 #[test]
+fn reads_that_go_round_are_shown_in_a_table() {
+    histcheck("-m long-fork --general -v round.edn").assert().code(1).stderr_eq("").stdout_eq(str![[r#""#]]);
+    histcheck("-m long-fork --group-size 3 round.edn").assert().code(2).stdout_eq("round.edn\tunknown\n");
+}
+
+#[test]
+fn comments_and_sequential_are_judged_by_name() {
+    histcheck("-m comments -v reverse.edn").assert().code(1).stderr_eq("").stdout_eq(str![[r#""#]]);
+    histcheck("-m sequential --key-count 3 -v backwards.edn").assert().code(1).stderr_eq("").stdout_eq(str![[r#""#]]);
+}
+
+#[test]
 fn stats_tell_how_it_went() {
     histcheck("-m stats transfers.edn").assert().code(0).stdout_eq("transfers.edn\ttrue\n").stderr_eq(str![[r#"
 transfers.edn: note: read: 2 of 2 ok (100.0 %); latency 1.000 to 1.500 ms, median 1.000, 95 % in 1.500, 99 % in 1.500. transfer: 1 of 1 ok (100.0 %); latency 3.500 to 3.500 ms, median 3.500, 95 % in 3.500, 99 % in 3.500.

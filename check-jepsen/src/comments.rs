@@ -1,0 +1,326 @@
+//! comments: who sees a write sees all that was acknowledged before it began.
+//!
+//! Clients write values, each once, and read all there are. In real time, a write that was acknowledged before another one was
+//! invoked comes before it. So a read that shows the later one must show the earlier one too; if not, that is a
+//! **causal reverse**, and the store is not strictly serializable, though it may be serializable.
+//!
+//! For each `ok` read: of every value it shows, all values must be there whose writes were `ok` before the write of that value
+//! was invoked. What is `ok` before some op only grows with the op's place in the history, so all of that is what was `ok`
+//! before the latest-invoked write that the read shows: a beginning of the list of values in the order in which they were
+//! acknowledged. It is enough to count how many of them a read shows.
+//!
+//! A value that is shown before anybody began to write it says nothing until its write is invoked; such reads are kept to the
+//! end. A value that is written a second time, unless it had failed, makes the verdict unknown, unless something else is wrong: what
+//! was acknowledged before the first of its writes must be there in any case.
+//!
+//! After `comments` of Jepsen's test of CockroachDB. Time is linear. Memory: 72 bytes a value beside the value itself.
+
+use crate::elements::{ElemId, Elements};
+use crate::fold::{self, InFlight, Trouble, Workload, WorkloadRun};
+use crate::intervals::interval_set;
+use crate::witness::{self, Extremes, OpRef, counted};
+use history_core::{
+    Checker, Datum, History, HistoryError, Op, OpKind, OptionError, OptionSpec, Options, Report, Run, Value, Verdict,
+    Witness,
+};
+
+/// The comments checker. There is nothing to be set.
+///
+/// ```
+/// use check_jepsen::comments::{self, Comments};
+/// use history_core::{History, Verdict};
+///
+/// let history = History::parse("
+///     {:process 0, :type :invoke, :f :write, :value 1}
+///     {:process 1, :type :invoke, :f :read}
+///     {:process 0, :type :ok, :f :write, :value 1}
+///     {:process 0, :type :invoke, :f :write, :value 2}
+///     {:process 0, :type :ok, :f :write, :value 2}
+///     {:process 1, :type :ok, :f :read, :value #{2}}
+/// ")?;
+/// let report = comments::check(&history, &Comments::default())?;
+/// assert_eq!(report.verdict, Verdict::Invalid);
+/// assert!(report.anomalies[0].witnesses[0].explanation.contains("R1 shows 2, and not 1"));
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Comments {}
+
+/// Checks a history that is in memory.
+///
+/// # Errors
+///
+/// If the history is too large to be judged.
+pub fn check(history: &History, _options: &Comments) -> Result<Report, HistoryError> {
+    fold::check(history, CommentsRun::default())
+}
+
+impl Checker for Comments {
+    fn name(&self) -> &'static str {
+        "comments"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Values are written, and all read at once: who sees a write sees all that was acknowledged before it began."
+    }
+
+    fn options(&self) -> &[OptionSpec] {
+        &[]
+    }
+
+    fn start(&self, _options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        Ok(Box::new(WorkloadRun::new(CommentsRun::default())))
+    }
+}
+
+/// Stands for no number.
+const NONE: u32 = u32::MAX;
+
+/// Elements that are kept of a read or of what it lacks.
+const KEPT_MAX: usize = 33;
+
+/// What is known of a value.
+#[derive(Clone, Copy, Debug)]
+struct Comment {
+    /// The invocation of its write, and how many values were acknowledged by then.
+    invoked: OpRef,
+    before: u32,
+    /// How many values were acknowledged before it was.
+    rank: u32,
+    /// The last read that showed it, counted from 1.
+    seen_by: u32,
+    /// Its write failed, so that it may be written again.
+    failed: bool,
+}
+
+const UNWRITTEN: Comment = Comment { invoked: OpRef::NONE, before: NONE, rank: NONE, seen_by: 0, failed: false };
+
+/// A read that lacks something.
+#[derive(Clone, Debug, PartialEq)]
+struct Bad {
+    read: OpRef,
+    latest: ElemId,
+    /// The invocation of its write.
+    invoked: OpRef,
+    /// How many values were acknowledged by then, how many of them are not there, and the ranks of the first of these.
+    expected: u32,
+    missing: u32,
+    ranks: Vec<u32>,
+    /// The first elements that the read shows.
+    shown: Vec<ElemId>,
+}
+
+#[derive(Debug, Default)]
+struct CommentsRun {
+    elements: Elements,
+    /// By element. May be shorter.
+    comments: Vec<Comment>,
+    /// Values in the order in which they were acknowledged, and the ops that did.
+    acknowledged: Vec<(ElemId, OpRef)>,
+    in_flight: InFlight<ElemId>,
+    reads: u32,
+    writes: u64,
+    /// Reads that show values nobody had begun to write.
+    too_early: Vec<(OpRef, Box<[ElemId]>)>,
+    reverse: Extremes<u32, Bad>,
+    scratch: Vec<ElemId>,
+}
+
+impl CommentsRun {
+    fn comment(&mut self, id: ElemId) -> &mut Comment {
+        if id.at() >= self.comments.len() {
+            self.comments.resize(id.at() + 1, UNWRITTEN);
+        }
+        &mut self.comments[id.at()]
+    }
+
+    fn write(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+        if op.kind == OpKind::Invoke {
+            if op.value.is_nil() {
+                return Err(Trouble::Stop("a write says not what it writes".into()));
+            }
+            self.writes += 1;
+            let id = self.elements.id(op.value)?;
+            self.in_flight.put(op, id);
+            let before = self.acknowledged.len() as u32;
+            let comment = self.comment(id);
+            if comment.before != NONE && !comment.failed {
+                return Err(Trouble::Unreadable(format!("{} is written a second time", op.value)));
+            }
+            comment.failed = false;
+            (comment.invoked, comment.before) = (OpRef::of(op), before);
+            return Ok(());
+        }
+        let invoked = self.in_flight.take(op.pair);
+        match op.kind {
+            OpKind::Ok => {
+                let said = if op.value.is_nil() { None } else { Some(self.elements.id(op.value)?) };
+                let id = fold::same_element(invoked, said)?.ok_or_else(fold::says_nothing)?;
+                self.acknowledge(id, op)
+            }
+            OpKind::Fail => {
+                if let Some(id) = invoked {
+                    let comment = self.comment(id);
+                    comment.failed = comment.rank == NONE;
+                }
+                Ok(())
+            }
+            OpKind::Invoke | OpKind::Info => Ok(()),
+        }
+    }
+
+    fn acknowledge(&mut self, id: ElemId, op: &Op<'_>) -> Result<(), Trouble> {
+        let rank = self.acknowledged.len() as u32;
+        let comment = self.comment(id);
+        if comment.before == NONE {
+            return Err(fold::unpaired());
+        }
+        if comment.rank == NONE {
+            comment.rank = rank;
+            self.acknowledged.push((id, OpRef::of(op)));
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+        let seq = fold::collection(op.value).map_err(Trouble::Unreadable)?;
+        let mut shown = std::mem::take(&mut self.scratch);
+        shown.clear();
+        shown.reserve(seq.len());
+        self.elements.each(seq, |id| {
+            shown.push(id);
+            Ok(())
+        })?;
+        if self.elements.len() > self.comments.len() {
+            self.comments.resize(self.elements.len(), UNWRITTEN);
+        }
+        let unwritten = |id: &ElemId| self.comments[id.at()].before == NONE;
+        if shown.iter().any(unwritten) {
+            if is_pair(op.value) && unwritten(&shown[1]) {
+                self.scratch = shown;
+                return Err(Trouble::Unreadable(
+                    "a read is a pair of a key and a collection; keys are judged apart, with --keyed".into(),
+                ));
+            }
+            self.too_early.push((OpRef::of(op), shown.as_slice().into()));
+        } else {
+            self.judge(OpRef::of(op), &shown)?;
+        }
+        self.scratch = shown;
+        Ok(())
+    }
+
+    /// Looks at what a read shows. What is not written yet says nothing.
+    fn judge(&mut self, read: OpRef, shown: &[ElemId]) -> Result<(), Trouble> {
+        if self.reads == NONE {
+            return Err(Trouble::limit("more than 2^32 - 1 reads"));
+        }
+        self.reads += 1;
+        let mut latest: Option<(u32, ElemId)> = None;
+        for id in shown {
+            let comment = &mut self.comments[id.at()];
+            comment.seen_by = self.reads;
+            if comment.before != NONE && latest.is_none_or(|(before, _)| comment.before > before) {
+                latest = Some((comment.before, *id));
+            }
+        }
+        let Some((expected, latest)) = latest else { return Ok(()) };
+        // A read may show an element twice.
+        let mut there = 0;
+        for id in shown {
+            let comment = &mut self.comments[id.at()];
+            there += u32::from(comment.seen_by == self.reads && comment.rank < expected);
+            comment.seen_by = 0;
+        }
+        if there < expected {
+            shown.iter().for_each(|id| self.comments[id.at()].seen_by = self.reads);
+            // Of those that are there this passes over no more than the read shows.
+            let absent = |rank: &u32| self.comments[self.acknowledged[*rank as usize].0.at()].seen_by != self.reads;
+            let ranks = (0..expected).filter(absent).take(KEPT_MAX).collect();
+            let missing = expected - there;
+            let shown = shown[..shown.len().min(KEPT_MAX)].to_vec();
+            let invoked = self.comments[latest.at()].invoked;
+            self.reverse.push(missing, Bad { read, latest, invoked, expected, missing, ranks, shown });
+        }
+        Ok(())
+    }
+
+    fn explain(&self, bad: &Bad) -> Witness {
+        let (lacked, acknowledged) = self.acknowledged[bad.ranks[0] as usize];
+        let (lacked, latest) = (self.elements.datum(lacked), self.elements.datum(bad.latest));
+        let ops = vec![
+            acknowledged.named("W1", OpKind::Ok, lacked.clone()),
+            bad.invoked.named("W2", OpKind::Invoke, latest.clone()),
+            bad.read.named("R1", OpKind::Ok, self.elements.glimpse(bad.shown.iter().copied())),
+        ];
+        let missing =
+            interval_set(&self.elements, bad.ranks.iter().map(|rank| self.acknowledged[*rank as usize].0), KEPT_MAX);
+        let mut sentences = vec![
+            format!(
+                "The write of {lacked} was acknowledged (W1) before that of {latest} was invoked (W2), so it came first"
+            ),
+            format!("R1 shows {latest}, and not {lacked}"),
+        ];
+        if bad.missing > 1 {
+            let (expected, some) = (counted(bad.expected.into(), "value"), bad.missing as usize > bad.ranks.len());
+            let among = if some { ", among them" } else { ":" };
+            sentences.push(format!("Of {expected} acknowledged before W2, R1 lacks {}{among} {missing}", bad.missing));
+        }
+        let facts = vec![
+            ("shown", latest),
+            ("missing", lacked),
+            ("missing-count", Datum::from(bad.missing)),
+            ("expected-count", Datum::from(bad.expected)),
+        ];
+        witness::witness(ops, facts, &sentences)
+    }
+}
+
+/// `[key values]`, as tests of several keys have it.
+fn is_pair(value: Value<'_>) -> bool {
+    let Some(seq) = value.as_seq() else { return false };
+    let second = seq.iter().nth(1);
+    seq.len() == 2 && matches!(second, Some(Value::Vector(_) | Value::List(_) | Value::Set(_)))
+}
+
+impl Workload for CommentsRun {
+    fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+        match op.f {
+            Some("write") => self.write(op),
+            Some("read") if op.kind == OpKind::Ok => self.read(op),
+            _ => Ok(()),
+        }
+    }
+
+    fn report(mut self, _whole: bool) -> Report {
+        let mut report = Report::new("comments", Verdict::Valid);
+        let too_early = std::mem::take(&mut self.too_early);
+        if let Some((first, _)) = too_early.first() {
+            let count = counted(too_early.len() as u64, "read");
+            let index = first.index;
+            report.notes.push(format!(
+                "{count} (the first at index {index}) showed values that nobody had begun to write by then. A value that \
+                 nobody writes says nothing of others."
+            ));
+        }
+        for (read, shown) in &too_early {
+            // There are not so many reads, for they are all in memory.
+            _ = self.judge(*read, shown);
+        }
+        witness::add_anomalies(&mut report, [self.reverse.anomaly("causal-reverse", |bad| self.explain(bad))]);
+        if self.reverse.count > 0 {
+            report.verdict = Verdict::Invalid;
+        }
+        if self.reads == 0 {
+            report.notes.push("The history holds no ok :read, so there was nothing to check.".into());
+        }
+        report.counts = vec![
+            ("read-count".into(), self.reads.into()),
+            ("write-count".into(), self.writes),
+            ("acknowledged-count".into(), self.acknowledged.len() as u64),
+            ("error-count".into(), self.reverse.count),
+        ];
+        report
+    }
+}

@@ -1,0 +1,290 @@
+//! The fold: transactions are taken apart, and each different read of a group is kept once.
+
+use super::LongFork;
+use crate::elements::{ElemId, Elements};
+use crate::fold::{InFlight, Trouble, Workload};
+use crate::rows::Rows;
+use crate::witness::OpRef;
+use history_core::{Op, OpKind, Pair, Report, Seq, Value};
+
+/// The value of a key that nobody has written yet; others are ids of values, and one more.
+pub(super) const NIL: u32 = 0;
+
+/// Stands for no value.
+const UNSEEN: u32 = u32::MAX;
+
+/// Why several values of a key are refused.
+const UNLESS_GENERAL: &str = "each may be written once, unless --general says that keys take several values";
+
+/// What is known of a key.
+#[derive(Clone, Copy, Debug)]
+struct Key {
+    /// The only value that reads have shown.
+    value: u32,
+    written: bool,
+}
+
+/// Groups of keys, and what reads showed of them.
+#[derive(Debug)]
+pub(super) struct Seen {
+    /// How many keys a group has.
+    pub(super) size: usize,
+    /// By group: its keys, in order.
+    pub(super) groups: Rows,
+    /// By state: the group, and a value of each of its keys.
+    pub(super) states: Rows,
+    /// By state: who was the first to read it.
+    pub(super) readers: Vec<OpRef>,
+    /// By state: how many keys it shows.
+    pub(super) shown: Vec<u32>,
+}
+
+impl Seen {
+    pub(super) fn new(size: usize) -> Seen {
+        let (groups, states) = (Rows::new(size), Rows::new(size + 1));
+        Seen { size, groups, states, readers: Vec::new(), shown: Vec::new() }
+    }
+
+    /// The group that a state is of.
+    #[inline]
+    pub(super) fn group(&self, state: u32) -> u32 {
+        self.states.row(state as usize)[0]
+    }
+
+    /// The value of each key of a state.
+    #[inline]
+    pub(super) fn values(&self, state: u32) -> &[u32] {
+        &self.states.row(state as usize)[1..]
+    }
+}
+
+pub(super) struct LongForkRun {
+    pub(super) keys: Elements,
+    pub(super) values: Elements,
+    /// Once the size of groups is known.
+    pub(super) seen: Option<Seen>,
+    /// By key.
+    known: Vec<Key>,
+    /// Where keys may take several values: each key and value that was written.
+    pairs: Option<Rows>,
+    /// Whether the history has invocations, as far as can be seen.
+    invocations: bool,
+    /// Of transactions in flight, those that write.
+    writers: InFlight<()>,
+    pub(super) reads: u64,
+    /// Reads that show nothing, and those that show everything.
+    pub(super) early: u64,
+    pub(super) late: u64,
+    pub(super) writes: u64,
+    /// Of the transaction at hand: what it reads and what it writes.
+    read: Vec<(u32, u32)>,
+    written: Vec<(u32, u32)>,
+    row: Vec<u32>,
+}
+
+impl LongForkRun {
+    pub(super) fn new(options: LongFork) -> LongForkRun {
+        LongForkRun {
+            keys: Elements::default(),
+            values: Elements::default(),
+            seen: options.group_size.map(|size| Seen::new(size as usize)),
+            known: Vec::new(),
+            pairs: options.general.then(|| Rows::new(2)),
+            invocations: false,
+            writers: InFlight::default(),
+            reads: 0,
+            early: 0,
+            late: 0,
+            writes: 0,
+            read: Vec::new(),
+            written: Vec::new(),
+            row: Vec::new(),
+        }
+    }
+
+    /// Takes a transaction apart, into `self.read` and `self.written`. Values of reads are of no interest before they are ok.
+    fn decode(&mut self, mops: Seq<'_>, ok: bool) -> Result<(), Trouble> {
+        self.read.clear();
+        self.written.clear();
+        for mop in mops {
+            let mut parts = mop.as_seq().map(Seq::iter).ok_or_else(|| strange(mop))?;
+            let (Some(name), Some(key), Some(value), None) = (parts.next(), parts.next(), parts.next(), parts.next())
+            else {
+                return Err(strange(mop));
+            };
+            match name.as_name() {
+                Some("r") if ok => {
+                    let mop = (self.key(key)?, self.value(value)?);
+                    self.read.push(mop);
+                }
+                Some("r") => self.read.push((0, NIL)),
+                Some("w") => {
+                    let mop = (self.key(key)?, self.value(value)?);
+                    self.written.push(mop);
+                }
+                _ => return Err(strange(mop)),
+            }
+        }
+        if self.written.is_empty() || self.read.is_empty() {
+            return Ok(());
+        }
+        Err(Trouble::Unreadable("a transaction both reads and writes, so what it read was not all there was".into()))
+    }
+
+    #[inline]
+    fn key(&mut self, key: Value<'_>) -> Result<u32, Trouble> {
+        let id = self.keys.id(key)?;
+        if id.at() == self.known.len() {
+            self.known.push(Key { value: UNSEEN, written: false });
+        }
+        Ok(id.at() as u32)
+    }
+
+    #[inline]
+    fn value(&mut self, value: Value<'_>) -> Result<u32, Trouble> {
+        if value.is_nil() {
+            return Ok(NIL);
+        }
+        Ok(self.values.id(value)?.at() as u32 + 1)
+    }
+
+    /// Counts what `self.written` writes.
+    fn write(&mut self) -> Result<(), Trouble> {
+        for (key, value) in &self.written {
+            self.writes += 1;
+            if *value == NIL {
+                let key = self.key_datum(*key);
+                return Err(refuse(format!(
+                    "nil is written to the key {key}, which reads as if nobody had written it"
+                )));
+            }
+            if let Some(pairs) = &mut self.pairs {
+                if !pairs.intern(&[*key, *value])?.1 {
+                    let (key, value) = (self.key_datum(*key), self.value_datum(*value));
+                    return Err(refuse(format!("{value} is written to the key {key} a second time")));
+                }
+            } else if std::mem::replace(&mut self.known[*key as usize].written, true) {
+                let key = self.key_datum(*key);
+                return Err(refuse(format!("the key {key} is written a second time ({UNLESS_GENERAL})")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps what `self.read` shows.
+    fn observe(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+        self.reads += 1;
+        self.read.sort_unstable();
+        self.read.dedup();
+        if let Some(twice) = self.read.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            let key = self.key_datum(twice[0].0);
+            return Err(Trouble::Unreadable(format!("a read shows the key {key} twice, with different values")));
+        }
+        let seen = self.seen.get_or_insert_with(|| Seen::new(self.read.len()));
+        if seen.size != self.read.len() || seen.size == 0 {
+            let (size, group) = (crate::witness::counted(self.read.len() as u64, "key"), seen.size);
+            return Err(refuse(format!("a read is of {size}, and groups have {group}")));
+        }
+        self.row.clear();
+        self.row.extend(self.read.iter().map(|(key, _)| *key));
+        let (group, _) = seen.groups.intern(&self.row)?;
+        self.row.clear();
+        self.row.push(group as u32);
+        self.row.extend(self.read.iter().map(|(_, value)| *value));
+        let (state, new) = seen.states.intern(&self.row)?;
+        if new {
+            let shown = self.read.iter().filter(|(_, value)| *value != NIL).count();
+            seen.readers.push(OpRef::of(op));
+            seen.shown.push(shown as u32);
+        }
+        let shown = seen.shown[state] as usize;
+        self.early += u64::from(shown == 0);
+        self.late += u64::from(shown == seen.size);
+        if new && self.pairs.is_none() { self.show() } else { Ok(()) }
+    }
+
+    /// Each key has one value.
+    fn show(&mut self) -> Result<(), Trouble> {
+        for (key, value) in &self.read {
+            let known = &mut self.known[*key as usize];
+            if *value == NIL || *value == known.value {
+                continue;
+            }
+            if known.value != UNSEEN {
+                let (key, value, other) = (*key, *value, known.value);
+                return Err(refuse(format!(
+                    "a read shows the key {} with the value {}, an earlier one with {} ({UNLESS_GENERAL})",
+                    self.key_datum(key),
+                    self.value_datum(value),
+                    self.value_datum(other)
+                )));
+            }
+            known.value = *value;
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_general(&self) -> bool {
+        self.pairs.is_some()
+    }
+
+    pub(super) fn key_datum(&self, key: u32) -> history_core::Datum {
+        self.keys.datum(ElemId::new(key as usize))
+    }
+
+    pub(super) fn value_datum(&self, value: u32) -> history_core::Datum {
+        match value.checked_sub(1) {
+            None => history_core::Datum::Nil,
+            Some(at) => self.values.datum(ElemId::new(at as usize)),
+        }
+    }
+}
+
+#[cold]
+fn strange(mop: Value<'_>) -> Trouble {
+    let told = match mop {
+        Value::Vector(_) | Value::List(_) => mop.to_string(),
+        other => other.kind().to_owned(),
+    };
+    Trouble::Unreadable(format!("a transaction holds {told}, which is neither [:r key value] nor [:w key value]"))
+}
+
+/// The history is not one of this workload.
+#[cold]
+fn refuse(reason: String) -> Trouble {
+    Trouble::Stop(reason)
+}
+
+impl Workload for LongForkRun {
+    fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+        let writer = op.kind != OpKind::Invoke && self.writers.take(op.pair).is_some();
+        self.invocations |= op.kind == OpKind::Invoke;
+        let ok = op.kind == OpKind::Ok;
+        let counts = op.kind == OpKind::Invoke || op.pair == Pair::Alone && !self.invocations;
+        if !ok && !counts {
+            return Ok(());
+        }
+        let of_this_workload = matches!(op.f, None | Some("read" | "write" | "txn"));
+        let decoded = match op.value {
+            Value::Vector(mops) | Value::List(mops) => self.decode(mops, ok),
+            // What a read will show is not known before; what a write wrote is known.
+            Value::Nil if writer || op.kind != OpKind::Ok && op.f != Some("write") => return Ok(()),
+            other => Err(Trouble::Unreadable(format!("the op's value is no transaction, but {}", other.kind()))),
+        };
+        match decoded {
+            Err(Trouble::Unreadable(_)) if !of_this_workload => return Ok(()),
+            decoded => decoded?,
+        }
+        if !self.written.is_empty() {
+            if op.kind == OpKind::Invoke {
+                self.writers.put(op, ());
+            }
+            return if counts { self.write() } else { Ok(()) };
+        }
+        if ok && (of_this_workload || !self.read.is_empty()) { self.observe(op) } else { Ok(()) }
+    }
+
+    fn report(self, whole: bool) -> Report {
+        self.conclude(whole)
+    }
+}

@@ -1,0 +1,171 @@
+//! The report: which reads cannot be put in order, and why.
+
+use super::forks::{self, Fork};
+use super::order::{self, can_be_ordered};
+use super::run::{LongForkRun, NIL, Seen};
+use super::smallest::{Smallest, find_smallest};
+use crate::witness::{self, Extremes};
+use history_core::{Datum, OpKind, Report, Verdict, Witness};
+use std::fmt::Write;
+
+/// Keys that a table or a sentence lists.
+const LISTED_MAX: usize = 16;
+
+impl LongForkRun {
+    pub(super) fn conclude(&self, whole: bool) -> Report {
+        let mut report = Report::new("long-fork", Verdict::Valid);
+        let mut found = Extremes::<(), Fork>::default();
+        let groups = self.seen.as_ref().map_or(0, |seen| seen.groups.len());
+        // Of a part of the history nothing can be said: the rest may show that its keys are not written once.
+        if let (true, Some(seen)) = (whole, &self.seen) {
+            let sorted = forks::sorted(seen);
+            for group in sorted.chunk_by(|a, b| seen.group(*a) == seen.group(*b)) {
+                let before = found.count;
+                forks::find_forks(seen, group).for_each(|fork| found.push_equal(fork));
+                if self.is_general() && found.count == before && !can_be_ordered(seen, group) {
+                    found.push_equal(Fork { group: seen.group(group[0]), states: group.to_vec() });
+                }
+            }
+            witness::add_anomalies(&mut report, [found.anomaly("long-fork", |fork| self.explain(seen, fork))]);
+        }
+        if found.count > 0 {
+            report.verdict = Verdict::Invalid;
+        }
+        if self.reads == 0 {
+            report.notes.push("The history holds no ok read, so there was nothing to check.".into());
+        }
+        report.counts = vec![
+            ("read-count".into(), self.reads),
+            ("early-read-count".into(), self.early),
+            ("late-read-count".into(), self.late),
+            ("write-count".into(), self.writes),
+            ("group-count".into(), groups as u64),
+            ("fork-count".into(), found.count),
+        ];
+        report
+    }
+
+    fn explain(&self, seen: &Seen, fork: &Fork) -> Witness {
+        let keys = seen.groups.row(fork.group as usize);
+        let read = |state: &u32| {
+            let mop = |(key, value): (&u32, &u32)| {
+                Datum::Vector(vec![Datum::keyword("r"), self.key_datum(*key), self.value_datum(*value)])
+            };
+            Datum::Vector(keys.iter().zip(seen.values(*state)).map(mop).collect())
+        };
+        let (states, sentences, smallest) = if let [_, _] = fork.states[..] {
+            (fork.states.clone(), self.fork_sentences(seen, fork, keys), true)
+        } else {
+            let found = find_smallest(seen, &fork.states);
+            let sentences = self.order_sentences(seen, &found, keys);
+            (found.states, sentences, found.smallest)
+        };
+        let op = |(at, state): (usize, &u32)| {
+            seen.readers[*state as usize].named(&format!("R{}", at + 1), OpKind::Ok, read(state))
+        };
+        let ops = states.iter().enumerate().map(op).collect();
+        let group = Datum::Vector(keys.iter().map(|key| self.key_datum(*key)).collect());
+        let mut witness = witness::witness(ops, vec![("group", group), ("smallest", smallest.into())], &sentences);
+        witness.explanation += &self.table(seen, &states, keys);
+        witness
+    }
+
+    /// Why three reads or more cannot be put in order.
+    fn order_sentences(&self, seen: &Seen, found: &Smallest, keys: &[u32]) -> Vec<String> {
+        let count = found.states.len();
+        let mut sentences = vec![
+            "A value that is over does not come back, so reads that show the same value of a key stand together, and those \
+             that show nil stand first"
+                .to_owned(),
+            format!("No order of R1 to R{count} is like that"),
+        ];
+        for order in permutations(count) {
+            let states: Vec<u32> = order.iter().map(|at| found.states[*at]).collect();
+            let Some((key, first, last)) = order::broken_by(seen, &states) else { continue };
+            let name = |place: usize| match place.checked_sub(1) {
+                None => "the initial state".to_owned(),
+                Some(at) => format!("R{}", order[at] + 1),
+            };
+            let value = self.value_datum(if first == 0 { NIL } else { seen.values(states[first - 1])[key] });
+            let told: Vec<String> = (1..=count).map(name).collect();
+            sentences.push(format!(
+                "In the order {} the key {} is {value} in {} and in {}, and is not between them",
+                told.join(" "),
+                self.key_datum(keys[key]),
+                name(first),
+                name(last)
+            ));
+        }
+        sentences.push(match (found.smallest, found.minimal) {
+            (true, _) => format!("Fewer than {count} reads of this group can always be put in order"),
+            (false, true) => {
+                "Without any one of them there is such an order, but other, fewer reads may have none".into()
+            }
+            (false, false) => "Not all of them may be needed: to find out would take too long".into(),
+        });
+        sentences
+    }
+
+    /// What two reads show that they cannot both show.
+    fn fork_sentences(&self, seen: &Seen, fork: &Fork, keys: &[u32]) -> Vec<String> {
+        let (a, b) = (seen.values(fork.states[0]), seen.values(fork.states[1]));
+        let only = |mine: &[u32], other: &[u32]| -> Vec<u32> {
+            let at = (0..keys.len()).filter(|at| mine[*at] != NIL && other[*at] == NIL);
+            at.map(|at| keys[at]).collect()
+        };
+        let (first, second) = (only(a, b), only(b, a));
+        let (x, y) = (self.key_datum(first[0]), self.key_datum(second[0]));
+        vec![
+            format!("R1 shows {}, and not {}", self.list(&first, "and"), self.list(&second, "or")),
+            format!("R2 shows {}, and not {}", self.list(&second, "and"), self.list(&first, "or")),
+            format!(
+                "For R1 the write of {x} came before that of {y}, for R2 after it: they fork, and no order fits both"
+            ),
+        ]
+    }
+
+    fn list(&self, keys: &[u32], word: &str) -> String {
+        let mut text: Vec<String> = keys.iter().take(LISTED_MAX).map(|key| self.key_datum(*key).to_string()).collect();
+        if keys.len() > LISTED_MAX {
+            text.push(format!("{} more", keys.len() - LISTED_MAX));
+        }
+        match text.split_last() {
+            Some((last, rest)) if !rest.is_empty() => format!("{} {word} {last}", rest.join(", ")),
+            _ => text.concat(),
+        }
+    }
+
+    /// The keys on which the reads differ, a line each.
+    fn table(&self, seen: &Seen, states: &[u32], keys: &[u32]) -> String {
+        let value = |state: &u32, at: usize| seen.values(*state)[at];
+        let differ = |at: &usize| states.iter().any(|state| value(state, *at) != value(&states[0], *at));
+        let different: Vec<usize> = (0..keys.len()).filter(differ).collect();
+        let mut rows = vec![vec!["key".to_owned()]];
+        rows[0].extend((0..states.len()).map(|at| format!("R{}", at + 1)));
+        for at in different.iter().take(LISTED_MAX) {
+            let mut row = vec![self.key_datum(keys[*at]).to_string()];
+            row.extend(states.iter().map(|state| self.value_datum(value(state, *at)).to_string()));
+            rows.push(row);
+        }
+        let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
+        let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
+        let mut text = String::from("\n");
+        for row in &rows {
+            let mut line = String::new();
+            for (cell, width) in row.iter().zip(&widths) {
+                _ = write!(line, "  {cell:width$}");
+            }
+            _ = writeln!(text, "{}", line.trim_end());
+        }
+        if different.len() > LISTED_MAX {
+            _ = writeln!(text, "  ({} more keys differ.)", different.len() - LISTED_MAX);
+        }
+        text
+    }
+}
+
+/// All orders of three things; of more there are too many to tell.
+fn permutations(count: usize) -> impl Iterator<Item = [usize; 3]> {
+    let all = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    all.into_iter().filter(move |_| count == 3)
+}

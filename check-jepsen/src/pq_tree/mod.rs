@@ -1,0 +1,236 @@
+//! PQ-trees: all orders of some things in which each of several sets stands together, in one tree.
+//!
+//! A **P-node**'s children may be in any order, a **Q-node**'s in one order or its reverse; the orders of leaves that remain
+//! possible are the tree's **frontiers**. At first that is every order: one P-node. [`PqTree::reduce`] takes one more set and
+//! keeps exactly those frontiers in which it stands together, or finds that there are none. A matrix of zeros and ones whose
+//! columns are such sets has the **consecutive-ones property** if its rows can be ordered so.
+//!
+//! After Booth and Lueker, "Testing for the consecutive ones property, interval graphs, and graph planarity using PQ-tree
+//! algorithms", JCSS 13 (1976). Two things differ. They know the parent of a Q-node's inner child only in passing; here those
+//! children share their parent through a union-find, which no child ever leaves, and which makes linear time almost so: the
+//! time for all sets is their total size times an inverse Ackermann function. And instead of their templates, each node makes
+//! one list of its children with the set at one end, and splices it into its parent's list.
+//!
+//! Nothing recurses, and no node's id is used twice.
+
+mod bubble;
+mod reduce;
+#[cfg(test)]
+mod tests;
+
+/// Stands for no node.
+const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Leaf,
+    P,
+    Q,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    kind: Kind,
+    /// How many children there are.
+    children: u32,
+    /// The parent, unless that is a Q-node.
+    parent: u32,
+    /// In the union-find of children of Q-nodes. Stands for itself if it is its own, or the child of none.
+    union: u32,
+    /// For what stands for a set of children: how many they are, and the Q-node that they are of.
+    size: u32,
+    owner: u32,
+    /// The neighbours among the parent's children, in no order: children form a list that can be read from either end.
+    beside: [u32; 2],
+    /// The first and the last child. Of a Q-node in which the set at hand ends: the end without it, then the end with it.
+    ends: [u32; 2],
+    /// What the set at hand says of this node.
+    mark: Mark,
+}
+
+/// What is known of a node while a set is taken in.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    /// The parent as it was before the set came.
+    parent: u32,
+    /// Whether it is on the way from the set's leaves to the root of them.
+    touched: bool,
+    /// Whether all its leaves are of the set.
+    full: bool,
+    /// Children on the way that have not been done.
+    waiting: u32,
+    /// Leaves of the set below.
+    leaves: u32,
+    /// How many children are full, the first of them, and for each the next.
+    full_children: u32,
+    full_first: u32,
+    full_next: u32,
+    /// Children that have leaves of both kinds.
+    partial: [u32; 2],
+}
+
+const NO_MARK: Mark = Mark {
+    parent: NONE,
+    touched: false,
+    full: false,
+    waiting: 0,
+    leaves: 0,
+    full_children: 0,
+    full_first: NONE,
+    full_next: NONE,
+    partial: [NONE; 2],
+};
+
+/// The tree. Leaves are 0 and up.
+#[derive(Clone, Debug)]
+pub(crate) struct PqTree {
+    nodes: Vec<Node>,
+    root: u32,
+    /// Nodes whose marks are to be taken off.
+    touched: Vec<u32>,
+    queue: Vec<u32>,
+}
+
+impl PqTree {
+    /// All orders of so many leaves, fewer than 2^30.
+    pub(crate) fn new(leaves: u32) -> PqTree {
+        debug_assert!(leaves < 1 << 30);
+        let mut tree = PqTree { nodes: Vec::new(), root: NONE, touched: Vec::new(), queue: Vec::new() };
+        for _ in 0..leaves {
+            tree.add(Kind::Leaf);
+        }
+        tree.root = if leaves == 1 { 0 } else { tree.add(Kind::P) };
+        let root = tree.root;
+        (0..leaves).filter(|leaf| *leaf != root).for_each(|leaf| tree.append(root, leaf));
+        tree
+    }
+
+    /// Keeps the orders in which these leaves, all different, stand together. `false` if there are none; the tree is then of
+    /// no more use. Time: the number of leaves, almost, on the average of all sets so far.
+    pub(crate) fn reduce(&mut self, set: &[u32]) -> bool {
+        if set.len() < 2 {
+            return true;
+        }
+        self.bubble(set);
+        let possible = self.restrict(set);
+        for node in std::mem::take(&mut self.touched) {
+            self.nodes[node as usize].mark = NO_MARK;
+        }
+        possible
+    }
+
+    fn at(&mut self, node: u32) -> &mut Node {
+        &mut self.nodes[node as usize]
+    }
+
+    fn add(&mut self, kind: Kind) -> u32 {
+        let id = self.nodes.len() as u32;
+        self.nodes.push(Node {
+            kind,
+            children: 0,
+            parent: NONE,
+            union: id,
+            size: 1,
+            owner: NONE,
+            beside: [NONE; 2],
+            ends: [NONE; 2],
+            mark: NO_MARK,
+        });
+        id
+    }
+
+    /// The neighbour of a child that is not `before`.
+    fn after(&self, child: u32, before: u32) -> u32 {
+        let [a, b] = self.nodes[child as usize].beside;
+        if a == before { b } else { a }
+    }
+
+    /// Puts one node, or none, for another into the list of neighbours of `child`.
+    fn swap_beside(&mut self, child: u32, old: u32, new: u32) {
+        if child != NONE {
+            let beside = &mut self.at(child).beside;
+            let at = usize::from(beside[0] != old);
+            debug_assert_eq!(beside[at], old);
+            beside[at] = new;
+        }
+    }
+
+    /// Adds a child at the end `at` of a list, without saying whose it is.
+    fn push_at(&mut self, node: u32, at: usize, child: u32) {
+        let end = self.nodes[node as usize].ends[at];
+        self.at(child).beside = [end, NONE];
+        if end == NONE {
+            self.at(node).ends = [child; 2];
+        } else {
+            self.swap_beside(end, NONE, child);
+            self.at(node).ends[at] = child;
+        }
+        self.at(node).children += 1;
+    }
+
+    /// Adds a child to a P-node.
+    fn append(&mut self, node: u32, child: u32) {
+        self.push_at(node, 1, child);
+        self.at(child).parent = node;
+    }
+
+    /// Takes a child out of its parent's list.
+    fn remove(&mut self, node: u32, child: u32) {
+        let [a, b] = self.nodes[child as usize].beside;
+        self.swap_beside(a, child, b);
+        // A list of two has each as the other's only neighbour, so the second swap finds what the first one left.
+        self.swap_beside(b, child, a);
+        for end in 0..2 {
+            if self.nodes[node as usize].ends[end] == child {
+                self.at(node).ends[end] = if a == NONE { b } else { a };
+            }
+        }
+        self.at(child).beside = [NONE; 2];
+        self.at(node).children -= 1;
+    }
+
+    /// Puts a node into the place of another one in its parent's list.
+    fn replace(&mut self, parent: u32, old: u32, new: u32) {
+        let beside = self.nodes[old as usize].beside;
+        for neighbour in beside {
+            self.swap_beside(neighbour, old, new);
+        }
+        self.at(new).beside = beside;
+        self.at(old).beside = [NONE; 2];
+        for end in 0..2 {
+            if self.nodes[parent as usize].ends[end] == old {
+                self.at(parent).ends[end] = new;
+            }
+        }
+    }
+
+    /// What stands for the children of a Q-node that `child` is among. Halves paths as it goes.
+    fn find(&mut self, mut child: u32) -> u32 {
+        loop {
+            let up = self.nodes[child as usize].union;
+            if up == child {
+                return child;
+            }
+            let above = self.nodes[up as usize].union;
+            self.at(child).union = above;
+            child = above;
+        }
+    }
+
+    /// Makes one set of two.
+    fn unite(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.find(a), self.find(b));
+        if a != b {
+            let (a_size, b_size) = (self.nodes[a as usize].size, self.nodes[b as usize].size);
+            let (large, small) = if a_size < b_size { (b, a) } else { (a, b) };
+            self.at(small).union = large;
+            self.at(large).size = a_size + b_size;
+        }
+    }
+
+    /// Says that the children that `child` is among are of a Q-node.
+    fn own(&mut self, node: u32, child: u32) {
+        let stands = self.find(child);
+        self.at(stands).owner = node;
+    }
+}

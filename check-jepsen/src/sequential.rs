@@ -1,0 +1,244 @@
+//! sequential: what one client wrote in order shows in that order.
+//!
+//! A client writes the subkeys of a key one after another, k₀ first, and others read all of them in the reverse order, so that
+//! each subkey is read after those that were written later: `[k [v_n ... v_1 v_0]]`, `nil` where there is nothing yet. If the
+//! store is sequentially consistent, a read that finds one of them finds all that were written before it: after a value that
+//! is not `nil` comes none that is. A read that shows a later subkey and not an earlier one is `out-of-order`.
+//!
+//! Each `ok` read is looked at on its own. Writes are not looked at, nor what the values are. Reads are counted as Jepsen
+//! counts them: `all` shows every subkey, `some` lacks at least one, `none` shows nothing, `bad` is out of order; the latter two
+//! are among the second. After `sequential` of Jepsen's test of CockroachDB. Time is linear; memory is constant.
+
+use crate::fold::{self, Trouble, Workload, WorkloadRun};
+use crate::witness::{self, Extremes, OpRef, counted};
+use history_core::{
+    Checker, Datum, History, HistoryError, Op, OpKind, OptionError, OptionKind, OptionSpec, Options, Report, Run, Seq,
+    Value, Verdict, Witness,
+};
+
+/// The sequential checker, and what it is told of keys.
+///
+/// ```
+/// use check_jepsen::sequential::{self, Sequential};
+/// use history_core::{History, Verdict};
+///
+/// let history = History::parse("
+///     {:process 0, :type :ok, :f :read, :value [7 [nil \"7_1\" \"7_0\"]]}
+///     {:process 0, :type :ok, :f :read, :value [8 [\"8_2\" nil \"8_0\"]]}
+/// ")?;
+/// let report = sequential::check(&history, &Sequential::default())?;
+/// assert_eq!(report.verdict, Verdict::Invalid);
+/// assert!(report.anomalies[0].witnesses[0].explanation.contains("R1 shows subkey 2 of 8"));
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sequential {
+    /// How many subkeys a key has; as many as the longest read shows if absent. At least 1. Only counts depend on it.
+    pub key_count: Option<u32>,
+}
+
+/// Checks a history that is in memory.
+///
+/// # Errors
+///
+/// If the history is too large to be judged.
+pub fn check(history: &History, options: &Sequential) -> Result<Report, HistoryError> {
+    fold::check(history, SequentialRun::new(*options))
+}
+
+const KEY_COUNT: OptionSpec = OptionSpec {
+    name: "key-count",
+    kind: OptionKind::Integer,
+    value_name: "KEYS",
+    default: "",
+    help: "How many subkeys a key has; as many as the longest read shows if it is not given.",
+};
+
+impl Checker for Sequential {
+    fn name(&self) -> &'static str {
+        "sequential"
+    }
+
+    fn summary(&self) -> &'static str {
+        "A client writes subkeys in order, others read them in reverse: no read shows a later one and not an earlier one."
+    }
+
+    fn options(&self) -> &[OptionSpec] {
+        &[KEY_COUNT]
+    }
+
+    fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        let mut settings = *self;
+        if let Some(count) = options.integer(KEY_COUNT.name)? {
+            let count = u32::try_from(count).ok().filter(|count| *count > 0);
+            settings.key_count =
+                Some(count.ok_or_else(|| {
+                    OptionError::new(KEY_COUNT.name, "a key has at least 1 subkey, and fewer than 2^32")
+                })?);
+        }
+        Ok(Box::new(WorkloadRun::new(SequentialRun::new(settings))))
+    }
+}
+
+/// A read that is out of order. Subkeys are numbered as they were written, from 0.
+#[derive(Clone, Debug, PartialEq)]
+struct Bad {
+    op: OpRef,
+    value: Datum,
+    key: Datum,
+    shown: usize,
+    absent: usize,
+    absent_count: u64,
+}
+
+/// What a read shows.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shown {
+    subkeys: usize,
+    nils: u64,
+    /// Places in the read: the first `nil` after something else, and what comes before it.
+    gap: Option<(usize, usize)>,
+    /// Nils after something else.
+    late_nils: u64,
+}
+
+#[derive(Debug)]
+struct SequentialRun {
+    /// How many subkeys a key has, and whether somebody said so.
+    key_count: usize,
+    given: bool,
+    reads: u64,
+    all: u64,
+    some: u64,
+    none: u64,
+    /// Reads of as many subkeys as a key has.
+    whole: u64,
+    bad: Extremes<u64, Bad>,
+}
+
+impl SequentialRun {
+    fn new(options: Sequential) -> SequentialRun {
+        SequentialRun {
+            key_count: options.key_count.unwrap_or(0) as usize,
+            given: options.key_count.is_some(),
+            reads: 0,
+            all: 0,
+            some: 0,
+            none: 0,
+            whole: 0,
+            bad: Extremes::default(),
+        }
+    }
+
+    fn count(&mut self, shown: &Shown) {
+        self.reads += 1;
+        if shown.subkeys > self.key_count && !self.given {
+            (self.key_count, self.whole, self.all) = (shown.subkeys, 0, 0);
+        }
+        let whole = shown.subkeys == self.key_count;
+        self.whole += u64::from(whole);
+        self.all += u64::from(whole && shown.nils == 0);
+        self.some += u64::from(shown.nils > 0);
+        self.none += u64::from(shown.nils == shown.subkeys as u64);
+    }
+
+    fn explain(bad: &Bad) -> Witness {
+        let Bad { key, shown, absent, .. } = bad;
+        let mut sentences = vec![
+            format!("R1 shows subkey {shown} of {key}, and not subkey {absent}"),
+            format!("Subkeys were written in order, {absent} before {shown}, and R1 read {absent} after {shown}"),
+        ];
+        if bad.absent_count > 1 {
+            let count = counted(bad.absent_count, "subkey");
+            sentences.push(format!("In all, {count} are absent although one that was written later is there"));
+        }
+        let number = |at: usize| Datum::from(at as u64);
+        let facts = vec![("key", key.clone()), ("shown", number(*shown)), ("absent", number(*absent))];
+        witness::witness(vec![bad.op.named("R1", OpKind::Ok, bad.value.clone())], facts, &sentences)
+    }
+}
+
+/// The key and its subkeys' values, the last one first.
+fn pair(mut value: Value<'_>) -> Result<(Value<'_>, Seq<'_>), Trouble> {
+    let all = value;
+    while let Value::Tagged(_, inner) = value {
+        value = inner.value();
+    }
+    let mut parts = value.as_seq().map(Seq::iter).into_iter().flatten();
+    match (parts.next(), parts.next().and_then(Value::as_seq), parts.next()) {
+        (Some(key), Some(values), None) => Ok((key, values)),
+        _ => Err(Trouble::Unreadable(format!(
+            "a read is no pair of a key and the list of its subkeys' values, but {}",
+            all.kind()
+        ))),
+    }
+}
+
+fn look(values: Seq<'_>) -> Shown {
+    let mut shown = Shown { subkeys: values.len(), ..Shown::default() };
+    if values.as_ints().is_some() {
+        return shown;
+    }
+    let mut last = None;
+    for (at, value) in values.iter().enumerate() {
+        if !value.is_nil() {
+            last = Some(at);
+            continue;
+        }
+        shown.nils += 1;
+        if let Some(last) = last {
+            shown.late_nils += 1;
+            shown.gap.get_or_insert((last, at));
+        }
+    }
+    shown
+}
+
+impl Workload for SequentialRun {
+    fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+        if op.kind != OpKind::Ok || op.f != Some("read") {
+            return Ok(());
+        }
+        let (key, values) = pair(op.value)?;
+        let shown = look(values);
+        self.count(&shown);
+        if let Some((before, nil)) = shown.gap {
+            let number = |place: usize| shown.subkeys - 1 - place;
+            let bad = Bad {
+                op: OpRef::of(op),
+                value: op.value.to_datum(),
+                key: key.to_datum(),
+                shown: number(before),
+                absent: number(nil),
+                absent_count: shown.late_nils,
+            };
+            self.bad.push(shown.late_nils, bad);
+        }
+        Ok(())
+    }
+
+    fn report(self, _whole: bool) -> Report {
+        let mut report = Report::new("sequential", Verdict::Valid);
+        witness::add_anomalies(&mut report, [self.bad.anomaly("out-of-order", SequentialRun::explain)]);
+        if self.bad.count > 0 {
+            report.verdict = Verdict::Invalid;
+        }
+        if self.reads == 0 {
+            report.notes.push("The history holds no ok :read, so there was nothing to check.".into());
+        }
+        if self.whole < self.reads {
+            let others = counted(self.reads - self.whole, "read");
+            let count = self.key_count;
+            report.notes.push(format!("{others} of other than {count} subkeys; the order was checked all the same."));
+        }
+        report.counts = vec![
+            ("read-count".into(), self.reads),
+            ("all-count".into(), self.all),
+            ("some-count".into(), self.some),
+            ("none-count".into(), self.none),
+            ("bad-count".into(), self.bad.count),
+            ("key-count".into(), self.key_count as u64),
+        ];
+        report
+    }
+}
