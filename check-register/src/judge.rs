@@ -149,11 +149,10 @@ pub(crate) fn judge<M: Model>(model: &M, columns: &Columns<M::Op>, settings: Set
     let reads_only: Vec<bool> = columns.classes.iter().map(|op| model.reads_only(op)).collect();
     let access = |class: ClassId| model.access(&columns.classes[class.at()]);
     let new_transitions = || Transitions::new(model, &columns.classes, budget);
-    let outcomes = parallel::map_with(
-        columns.len() > parallel::WORTH_OPS,
-        parts.len(),
-        || (new_transitions(), Limits::new(budget, settings.configurations_max)),
-        |(transitions, limits), at| {
+    let outcomes =
+        parallel::map_with(columns.len() > parallel::WORTH_OPS, parts.len(), new_transitions, |transitions, at| {
+            // One for each part, so that what one part may take does not depend on which others its thread had.
+            let limits = Limits::new(budget, settings.configurations_max);
             let mut part = parts.get(at);
             if !part.crashed.is_empty() {
                 part.visibility = Visibility::new(&part, model, &columns.classes);
@@ -165,7 +164,7 @@ pub(crate) fn judge<M: Model>(model: &M, columns: &Columns<M::Op>, settings: Set
                 reads_only: &reads_only,
                 access: &access,
                 initial: model.initial_access(),
-                limits,
+                limits: &limits,
                 engine: settings.engine,
             };
             let of_part = |op: u32| part.ids[op as usize].at();
@@ -188,8 +187,7 @@ pub(crate) fn judge<M: Model>(model: &M, columns: &Columns<M::Op>, settings: Set
                     })
                 }
             }
-        },
-    );
+        });
     let described = parts.names.iter().map(|name| name.map(|name| model.describe_part(name)));
     Answer { parts: described.zip(outcomes).map(|(part, outcome)| PartAnswer { part, outcome }).collect() }
 }

@@ -90,9 +90,7 @@ impl<'m> Transitions<'m> {
             [] => Next::Nowhere,
             [one] => Next::One(one),
             [..] => {
-                // A model may name a state twice.
-                self.scratch.sort_unstable();
-                self.scratch.dedup();
+                // In the model's order: ids depend on what else was searched. A state that is named twice does no harm.
                 let first = self.choices.len() as u32;
                 self.choices.extend_from_slice(&self.scratch);
                 Next::Many { first, count: self.scratch.len() as u32 }
