@@ -15,6 +15,7 @@
 //!   all classes together, and lets one class be used in place of another. What it refuses is refused indeed; what it finds must be certified,
 //!   and if it made use of some class too often the exact search decides.
 
+use super::mask::Mask;
 use super::open::Open;
 use super::part::Part;
 use super::paths::{Paths, Placed};
@@ -60,7 +61,7 @@ struct Inside {
 impl<'p, const W: usize> JustInTime<'p, W> {
     pub(crate) fn new(part: &'p Part, reads_only: &'p [bool], init: StateId, exact: bool) -> JustInTime<'p, W> {
         let mut seen = Seen::new();
-        seen.configs.push(Config { mask: super::mask::Mask::EMPTY, state: init, uses: Uses::NONE, path: Paths::ROOT });
+        seen.configs.push(Config { mask: Mask::EMPTY, state: init, uses: Uses::NONE, path: Paths::ROOT });
         JustInTime {
             part,
             at: 0,
@@ -151,6 +152,10 @@ impl<'p, const W: usize> JustInTime<'p, W> {
             for at in std::mem::replace(&mut inside.crashed, self.seen.configs.len())..inside.crashed {
                 let config = self.seen.configs[at];
                 if !config.mask.has(slot) {
+                    // A round may multiply the configurations by the crashed classes, so it is not left to its end.
+                    if let Some(progress) = self.limit(transitions, limits) {
+                        return Some(progress);
+                    }
                     self.use_crashed(transitions, &config);
                 }
             }
@@ -281,7 +286,14 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         if self.work >= until {
             return Some(Progress::Paused);
         }
-        limits.check(self.work, self.seen.configs.len(), || self.bytes() + transitions.bytes())
+        self.limit(transitions, limits)
+    }
+
+    /// The limit that was reached, if one was.
+    #[inline]
+    fn limit(&self, transitions: &Transitions<'_>, limits: &Limits<'_>) -> Option<Progress> {
+        let held = self.seen.configs.len() * Mask::<W>::WEIGHT;
+        limits.check(self.work, held, || self.bytes() + transitions.bytes())
     }
 
     /// Configurations that differ in uses which matter no more are one.

@@ -25,6 +25,9 @@ impl<const W: usize> Mask<W> {
         self.0[slot as usize / 64] &= !(1 << (slot % 64));
     }
 
+    /// Of how many configurations in small sets one in such large ones takes the place.
+    pub(crate) const WEIGHT: usize = W.div_ceil(8);
+
     /// Whether all of `others` are in it.
     #[inline]
     pub(crate) fn has_all(self, others: Mask<W>) -> bool {

@@ -85,8 +85,12 @@ impl<'p, const W: usize> WingGong<'p, W> {
             if self.work >= until {
                 return Progress::Paused;
             }
-            if let Some(progress) = limits.check(self.work, self.met.len(), || self.bytes() + transitions.bytes()) {
+            let held = (self.met.len() + self.stack.len()) * Mask::<W>::WEIGHT;
+            if let Some(progress) = limits.check(self.work, held, || self.bytes() + transitions.bytes()) {
                 return progress;
+            }
+            if self.paths.wants_prune() {
+                self.paths.prune(self.stack.iter_mut().map(|(_, config)| &mut config.path));
             }
             let Some((at, mut config)) = self.stack.pop() else {
                 return Progress::Refused { event: self.furthest };
