@@ -31,7 +31,7 @@ use run::ObjectRun;
 /// ")?;
 /// let report = Linearizable::<CasRegister>::default().check(&history)?;
 /// assert_eq!(report.verdict, Verdict::Invalid);
-/// assert!(report.anomalies[0].witnesses[0].explanation.contains("the state may be:\n  1"));
+/// assert!(report.anomalies[0].witnesses[0].explanation.contains("the state may be:\n    1"));
 /// # Ok::<(), history_core::HistoryError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
