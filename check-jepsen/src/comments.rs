@@ -13,7 +13,7 @@
 //! end. A value that is written a second time, unless it had failed, makes the verdict unknown, unless something else is wrong: what
 //! was acknowledged before the first of its writes must be there in any case.
 //!
-//! After `comments` of Jepsen's test of CockroachDB. Time is linear. Memory: 72 bytes a value beside the value itself.
+//! After `comments` of Jepsen's test of `CockroachDB`. Time is linear. Memory: 72 bytes a value beside the value itself.
 
 use crate::elements::{ElemId, Elements};
 use crate::fold::{self, InFlight, Trouble, Workload, WorkloadRun};
@@ -234,7 +234,9 @@ impl CommentsRun {
             comment.seen_by = 0;
         }
         if there < expected {
-            shown.iter().for_each(|id| self.comments[id.at()].seen_by = self.reads);
+            for id in shown {
+                self.comments[id.at()].seen_by = self.reads;
+            }
             // Of those that are there this passes over no more than the read shows.
             let absent = |rank: &u32| self.comments[self.acknowledged[*rank as usize].0.at()].seen_by != self.reads;
             let ranks = (0..expected).filter(absent).take(KEPT_MAX).collect();

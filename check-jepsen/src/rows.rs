@@ -86,7 +86,9 @@ impl Rows {
 
 fn hash(row: &[u32]) -> u32 {
     let mut hasher = FxHasher::default();
-    row.iter().for_each(|cell| hasher.write_u32(*cell));
+    for cell in row {
+        hasher.write_u32(*cell);
+    }
     hasher.finish() as u32
 }
 

@@ -7,7 +7,7 @@
 //!
 //! Each `ok` read is looked at on its own. Writes are not looked at, nor what the values are. Reads are counted as Jepsen
 //! counts them: `all` shows every subkey, `some` lacks at least one, `none` shows nothing, `bad` is out of order; the latter two
-//! are among the second. After `sequential` of Jepsen's test of CockroachDB. Time is linear; memory is constant.
+//! are among the second. After `sequential` of Jepsen's test of `CockroachDB`. Time is linear; memory is constant.
 
 use crate::fold::{self, Trouble, Workload, WorkloadRun};
 use crate::witness::{self, Extremes, OpRef, counted};

@@ -167,8 +167,9 @@ fn what_a_person_reads() {
 
 fn permutations(states: &[State]) -> Vec<Vec<State>> {
     let Some((first, rest)) = states.split_first() else { return vec![Vec::new()] };
-    let insert =
-        |order: Vec<State>| (0..=order.len()).map(move |at| [&order[..at], &[first.clone()], &order[at..]].concat());
+    let insert = |order: Vec<State>| {
+        (0..=order.len()).map(move |at| [&order[..at], std::slice::from_ref(first), &order[at..]].concat())
+    };
     permutations(rest).into_iter().flat_map(insert).collect()
 }
 
@@ -185,7 +186,8 @@ fn is_in_order(order: &[State]) -> bool {
 #[test]
 fn reads_of_several_values_are_in_order_if_some_permutation_is() {
     let read = |values: [i64; 3]| {
-        let mops = [0, 1, 2].map(|key| ("r", key, Some(values[key as usize]).filter(|value| *value > 0)));
+        let mops = [(0, values[0]), (1, values[1]), (2, values[2])];
+        let mops = mops.map(|(key, value)| ("r", key, Some(value).filter(|value| *value > 0)));
         Event { kind: OpKind::Ok, process: 0, f: "read", value: txn(&mops) }
     };
     let all: Vec<Event> = (0..27).map(|number| read([number / 9, number / 3 % 3, number % 3])).collect();

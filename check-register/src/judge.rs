@@ -183,7 +183,7 @@ pub(crate) fn judge<M: Model>(model: &M, columns: &Columns<M::Op>, settings: Set
                         last: evidence.last.map(of_part),
                         ends: evidence.ends.into_iter().map(end).collect(),
                         more_ends: evidence.more_ends,
-                        conflict: refused.conflict.map(|conflict| conflict.map(&of_part)),
+                        conflict: refused.conflict.map(|conflict| conflict.map(of_part)),
                     })
                 }
             }

@@ -11,12 +11,12 @@ const SEARCHING: [Engine; 3] = [Engine::Portfolio, Engine::JustInTime, Engine::W
 /// crashed; of these, some never happened.
 fn history<O: Clone>(happens: &[(O, u64, u64, u8)]) -> Vec<Operation<O>> {
     let mut operations = Vec::new();
-    for (at, (op, before, after, fate)) in happens.iter().enumerate() {
-        let now = 100 * at as u64 + 5_000;
+    for (at, (op, before, after, fate)) in (0_i64..).zip(happens) {
+        let now = 100 * at.cast_unsigned() + 5_000;
         let (call, ret) = (now - before, now + after);
         operations.push(match fate {
-            0 => Operation::crashed(at as i64, op.clone(), call),
-            _ => Operation::new(at as i64, op.clone(), call, ret),
+            0 => Operation::crashed(at, op.clone(), call),
+            _ => Operation::new(at, op.clone(), call, ret),
         });
     }
     operations
@@ -93,7 +93,7 @@ proptest! {
             }
         }
         // A thousand more in flight keep the portfolio from searching.
-        let busy = (0..1_100).map(|at| Operation::new(at, RegisterOp::Write(10_000 + at), at as u64, 1_000_000 + at as u64));
+        let busy = (0..1_100).map(|at| Operation::new(at, RegisterOp::Write(10_000 + at), at.cast_unsigned(), 1_000_000 + at.cast_unsigned()));
         let crowded: Vec<Operation<RegisterOp>> = operations.iter().copied().chain(busy).collect();
         let model = PlainRegister::starting_with(0);
         let zones = check_with(&model, &crowded, Settings::default(), &Budget::default());
@@ -108,7 +108,7 @@ proptest! {
 
 /// Puts in 0, 1, 2, ... at one time, then takes them out one after another in `order`.
 fn queue(order: impl Iterator<Item = i64>, count: i64) -> Vec<Operation<QueueOp>> {
-    let put = |value| Operation::new(value, QueueOp::Put(value), value as u64, 10_000 + value as u64);
+    let put = |value| Operation::new(value, QueueOp::Put(value), value.cast_unsigned(), 10_000 + value.cast_unsigned());
     let take = |(at, value): (usize, i64)| {
         let at = 20_000 + 10 * at as u64;
         Operation::new(0, QueueOp::Take(Removed::Value(value)), at, at + 5)
@@ -174,8 +174,8 @@ fn a_long_step_sees_that_the_budget_is_spent() {
 fn crashed_writes_that_nobody_sees_cost_nothing() {
     // Ten thousand crashed writes, and a read of each value that is not theirs.
     let mut operations = Vec::new();
-    for at in 0..10_000 {
-        let now = 10 * at as u64;
+    for at in 0..10_000_i64 {
+        let now = 10 * at.cast_unsigned();
         operations.push(Operation::crashed(at, RegisterOp::Write(-1 - at), now));
         operations.push(Operation::new(0, RegisterOp::Write(at), now + 1, now + 2));
         operations.push(Operation::new(1, RegisterOp::Read(at), now + 3, now + 4));
@@ -191,7 +191,9 @@ fn crashed_writes_that_nobody_sees_cost_nothing() {
 #[test]
 fn every_width_of_concurrency_is_decided() {
     let all_at_once = |width: i64, value: fn(i64) -> i64| {
-        (0..width).map(move |at| Operation::new(at, RegisterOp::Write(value(at)), at as u64, 10_000 + at as u64))
+        (0..width).map(move |at| {
+            Operation::new(at, RegisterOp::Write(value(at)), at.cast_unsigned(), 10_000 + at.cast_unsigned())
+        })
     };
     // One read that began when all had returned.
     let read = |value| Operation::new(0, RegisterOp::Read(value), 30_000, 30_001);

@@ -17,7 +17,7 @@ pub(super) struct Smallest {
     /// Whether each of them is needed.
     pub(super) minimal: bool,
     /// Whether there is no smaller set in the group.
-    pub(super) smallest: bool,
+    pub(super) least: bool,
 }
 
 /// A set of these states, all of one group, that cannot be ordered. All of them together cannot, but any two can.
@@ -27,12 +27,12 @@ pub(super) fn find_smallest(seen: &Seen, states: &[u32]) -> Smallest {
     let (core, minimal) = shrink(seen, &states);
     for size in 3..core.len() {
         match first_of_size(seen, &states, size) {
-            Search::Found(states) => return Smallest { states, minimal: true, smallest: true },
+            Search::Found(states) => return Smallest { states, minimal: true, least: true },
             Search::None => {}
-            Search::TooMany => return Smallest { states: core, minimal, smallest: false },
+            Search::TooMany => return Smallest { states: core, minimal, least: false },
         }
     }
-    Smallest { states: core, minimal, smallest: true }
+    Smallest { states: core, minimal, least: true }
 }
 
 /// A set of which each is needed, unless it would take too long.

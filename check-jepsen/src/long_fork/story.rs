@@ -58,7 +58,7 @@ impl LongForkRun {
         } else {
             let found = find_smallest(seen, &fork.states);
             let sentences = self.order_sentences(seen, &found, keys);
-            (found.states, sentences, found.smallest)
+            (found.states, sentences, found.least)
         };
         let op = |(at, state): (usize, &u32)| {
             seen.readers[*state as usize].named(&format!("R{}", at + 1), OpKind::Ok, read(state))
@@ -96,7 +96,7 @@ impl LongForkRun {
                 name(last)
             ));
         }
-        sentences.push(match (found.smallest, found.minimal) {
+        sentences.push(match (found.least, found.minimal) {
             (true, _) => format!("Fewer than {count} reads of this group can always be put in order"),
             (false, true) => {
                 "Without any one of them there is such an order, but other, fewer reads may have none".into()

@@ -195,10 +195,8 @@ impl PqTree {
         let [empty, full] = self.nodes[partial as usize].ends;
         // An end of the parent's list stays one.
         let ends = self.nodes[node as usize].ends;
-        for side in 0..2 {
-            if ends[side] == partial {
-                self.at(node).ends[side] = if toward == NONE { full } else { empty };
-            }
+        if let Some(side) = ends.iter().position(|end| *end == partial) {
+            self.at(node).ends[side] = if toward == NONE { full } else { empty };
         }
         self.swap_beside(away, partial, empty);
         self.swap_beside(empty, NONE, away);

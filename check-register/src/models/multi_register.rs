@@ -117,7 +117,7 @@ impl Spec for MultiRegister {
             }
         };
         let mut accesses = Vec::with_capacity(items.len());
-        for item in items.iter() {
+        for item in items {
             let bad = || bad_value(op, "a list of [:read key value] and [:write key value]");
             let mut parts = item.as_seq().ok_or_else(bad)?.iter();
             let (Some(f), Some(key), Some(value), None) = (parts.next(), parts.next(), parts.next(), parts.next())

@@ -105,9 +105,8 @@ impl<const DISCIPLINE: u8> Model for Queue<DISCIPLINE> {
                 let at = exits.clone().find(|at| state[*at] == value);
                 at.map(|at| Self::without(state, at)).into_iter().collect()
             }
-            QueueOp::Take(Removed::Nothing) if state.is_empty() => vec![state.clone()],
+            QueueOp::Take(Removed::Nothing | Removed::Unknown) if state.is_empty() => vec![state.clone()],
             QueueOp::Take(Removed::Nothing) => Vec::new(),
-            QueueOp::Take(Removed::Unknown) if state.is_empty() => vec![state.clone()],
             QueueOp::Take(Removed::Unknown) => {
                 let different = |at: &usize| *at == 0 || state[*at] != state[*at - 1];
                 let exits = Self::exits(state);

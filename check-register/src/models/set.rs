@@ -78,10 +78,7 @@ impl Model for Set {
 
 impl Set {
     fn codes(&mut self, value: Value<'_>) -> Option<Box<[i64]>> {
-        let values = match value {
-            Value::Set(values) | Value::Vector(values) | Value::List(values) => values,
-            _ => return None,
-        };
+        let (Value::Set(values) | Value::Vector(values) | Value::List(values)) = value else { return None };
         let mut codes: Vec<i64> = values.iter().map(|value| self.values.code(value)).collect();
         codes.sort_unstable();
         codes.dedup();

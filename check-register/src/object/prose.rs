@@ -116,9 +116,10 @@ impl<'a, S: Spec> Story<'a, S> {
         let before = if end.order.len() > tail.len() { "..., " } else { "" };
         let names: Vec<String> = tail.iter().map(|op| self.name(*op)).collect();
         let state = shortened(&end.state);
-        _ = match names.is_empty() {
-            true => writeln!(text, "  {state}, as at the start"),
-            false => writeln!(text, "  {state}, after {before}{}", names.join(", ")),
+        _ = if names.is_empty() {
+            writeln!(text, "  {state}, as at the start")
+        } else {
+            writeln!(text, "  {state}, after {before}{}", names.join(", "))
         };
     }
 

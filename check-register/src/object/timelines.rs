@@ -81,7 +81,9 @@ impl<S: Spec> Pages<'_, S> {
         let story = Story::new(self.model, self.columns, self.recorded);
         let placed = orders.first().map(|order| {
             let mut placed = vec![false; ops.len()];
-            order.iter().for_each(|at| placed[*at as usize] = true);
+            for at in order {
+                placed[*at as usize] = true;
+            }
             placed
         });
         let refused_at = refused.and_then(position);

@@ -68,13 +68,12 @@ struct Cluster {
     last_call: i64,
 }
 
+/// A linearization, or the first event up to which there is none and why.
+type Decided = Result<Vec<u32>, (usize, Conflict<u32>)>;
+
 /// A linearization of a part, or the first event up to which there is none and why; `None` if the part is no register of
 /// distinct writes. O(n log n); O(n log^2 n) if there is none.
-pub(crate) fn decide(
-    part: &Part,
-    access: impl Fn(usize) -> Option<Access>,
-    initial: Option<i64>,
-) -> Option<Result<Vec<u32>, (usize, Conflict<u32>)>> {
+pub(crate) fn decide(part: &Part, access: impl Fn(usize) -> Option<Access>, initial: Option<i64>) -> Option<Decided> {
     let mut conflict = match decide_before(part, part.events.len(), &access, initial)? {
         Ok(order) => return Some(Ok(order)),
         Err(conflict) => conflict,

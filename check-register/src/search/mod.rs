@@ -230,13 +230,13 @@ impl<'q, 'm, const W: usize> Engines<'q, 'm, W> {
         while let Some(engine) = &mut self.just_in_time {
             match engine.advance(question.transitions, until, limits) {
                 Progress::Paused => break,
-                Progress::Linearizable => match placing::place(part, &engine.linearization()) {
-                    Some(order) => return Some(Decision::Linearizable(order)),
-                    None => {
-                        debug_assert!(!engine.is_exact(), "what the exact search finds can be placed");
-                        self.start_just_in_time(question, true);
+                Progress::Linearizable => {
+                    if let Some(order) = placing::place(part, &engine.linearization()) {
+                        return Some(Decision::Linearizable(order));
                     }
-                },
+                    debug_assert!(!engine.is_exact(), "what the exact search finds can be placed");
+                    self.start_just_in_time(question, true);
+                }
                 Progress::Refused { event } if engine.is_exact() || engine.is_refusal_exact(part) => {
                     return Some(Decision::Refused(Refused { event, is_first: true, conflict: None }));
                 }

@@ -213,7 +213,9 @@ impl<M: Model> States for Table<'_, M> {
 
     fn sweep(&mut self, live: &[StateId]) {
         let mut keep = vec![false; self.states.len()];
-        live.iter().for_each(|id| keep[id.at()] = true);
+        for id in live {
+            keep[id.at()] = true;
+        }
         self.ids.retain(|id| keep[id.at()]);
         self.free.clear();
         for (at, state) in self.states.iter_mut().enumerate().rev() {

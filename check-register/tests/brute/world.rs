@@ -11,7 +11,7 @@ pub(crate) fn enumerate<O: Clone>(len: usize, ops: &[O], mut f: impl FnMut(&[Ope
             let mut chosen = vec![0; count];
             loop {
                 let operation = |(at, op): (usize, &usize)| Operation {
-                    process: at as i64,
+                    process: 0,
                     op: ops[*op].clone(),
                     call: times[at].0,
                     ret: times[at].1,
@@ -66,12 +66,12 @@ pub(crate) fn random<O: Clone>(len: u64, ops: &[O], count: u64, mut f: impl FnMu
     };
     for _ in 0..count {
         let span = 4 + below(24);
-        let history: Vec<Operation<O>> = (0..1 + below(len))
+        let history: Vec<Operation<O>> = (0..=below(len))
             .map(|at| {
                 let begin = below(span);
                 let end = begin + below(8);
                 Operation {
-                    process: at as i64,
+                    process: at.cast_signed(),
                     op: ops[below(ops.len() as u64) as usize].clone(),
                     // No two events at one time.
                     call: 16 * begin + 2 * at,

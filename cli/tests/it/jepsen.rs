@@ -38,14 +38,63 @@ For more information, try '--help'.
 
 #[test]
 fn reads_that_go_round_are_shown_in_a_table() {
-    histcheck("-m long-fork --general -v round.edn").assert().code(1).stderr_eq("").stdout_eq(str![[r#""#]]);
+    histcheck("-m long-fork --general -v round.edn").assert().code(1).stderr_eq("").stdout_eq(str![[r#"
+round.edn	false
+
+  long-fork
+    Let:
+      R1 = {:index 3, :type :ok, :process 2, :value [[:r 0 1] [:r 1 1] [:r 2 1]]}
+      R2 = {:index 6, :type :ok, :process 2, :value [[:r 0 1] [:r 1 2] [:r 2 2]]}
+      R3 = {:index 8, :type :ok, :process 3, :value [[:r 0 2] [:r 1 1] [:r 2 2]]}
+
+    Then:
+      - A value that is over does not come back, so reads that show the same value of a key stand together, and those that show nil stand first.
+      - No order of R1 to R3 is like that.
+      - In the order R1 R2 R3 the key 1 is 1 in R1 and in R3, and is not between them.
+      - In the order R1 R3 R2 the key 0 is 1 in R1 and in R2, and is not between them.
+      - In the order R2 R1 R3 the key 2 is 2 in R2 and in R3, and is not between them.
+      - In the order R2 R3 R1 the key 0 is 1 in R2 and in R1, and is not between them.
+      - In the order R3 R1 R2 the key 2 is 2 in R3 and in R2, and is not between them.
+      - In the order R3 R2 R1 the key 1 is 1 in R3 and in R1, and is not between them.
+      - Fewer than 3 reads of this group can always be put in order.
+
+      key  R1  R2  R3
+      0    1   1   2
+      1    1   2   1
+      2    1   2   2
+
+"#]]);
     histcheck("-m long-fork --group-size 3 round.edn").assert().code(2).stdout_eq("round.edn\tunknown\n");
 }
 
 #[test]
 fn comments_and_sequential_are_judged_by_name() {
-    histcheck("-m comments -v reverse.edn").assert().code(1).stderr_eq("").stdout_eq(str![[r#""#]]);
-    histcheck("-m sequential --key-count 3 -v backwards.edn").assert().code(1).stderr_eq("").stdout_eq(str![[r#""#]]);
+    histcheck("-m comments -v reverse.edn").assert().code(1).stderr_eq("").stdout_eq(str![[r#"
+reverse.edn	false
+
+  causal-reverse
+    Let:
+      W1 = {:index 1, :type :ok, :process 0, :value 1}
+      W2 = {:index 2, :type :invoke, :process 1, :value 2}
+      R1 = {:index 4, :type :ok, :process 2, :value [2]}
+
+    Then:
+      - The write of 1 was acknowledged (W1) before that of 2 was invoked (W2), so it came first.
+      - R1 shows 2, and not 1.
+
+"#]]);
+    histcheck("-m sequential --key-count 3 -v backwards.edn").assert().code(1).stderr_eq("").stdout_eq(str![[r#"
+backwards.edn	false
+
+  out-of-order
+    Let:
+      R1 = {:index 1, :type :ok, :process 0, :value [7 ["7_2" nil "7_0"]]}
+
+    Then:
+      - R1 shows subkey 2 of 7, and not subkey 1.
+      - Subkeys were written in order, 1 before 2, and R1 read 1 after 2.
+
+"#]]);
 }
 
 #[test]

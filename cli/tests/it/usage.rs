@@ -127,9 +127,9 @@ fn all_options_of_elle_cli_are_taken_and_those_without_effect_say_so() {
         .stderr_eq(str![[r#"
 warning: --total-amount has no effect on list-append: it is for the bank workload
 warning: --allow-negative-balances has no effect on list-append: it is for the bank workload
+warning: --group-size has no effect on list-append: it is for the long-fork workload
 warning: --cycle-search-timeout has no effect on list-append: it either looks for no cycles, or finds them fast enough to need no limit
 warning: --plot-timeout has no effect on list-append: it either draws no plots of cycles, or draws them fast enough to need no limit
-warning: --group-size has no effect on list-append: it is for the long-fork workload
 warning: --max-transfer has no effect on list-append: it is for the bank workload
 warning: --plot-format has no effect without --directory: pictures are written there
 warning: --max-plot-bytes has no effect without --directory: pictures are written there
