@@ -10,7 +10,7 @@
 //! acknowledged. It is enough to count how many of them a read shows.
 //!
 //! A value that is shown before anybody began to write it says nothing until its write is invoked; such reads are kept to the
-//! end. A value that is written a second time, unless it had failed, makes the verdict unknown, unless something else is wrong: what
+//! end. A value that is written a second time, unless what went before had failed, makes the verdict unknown, unless something else is wrong: what
 //! was acknowledged before the first of its writes must be there in any case.
 //!
 //! After `comments` of Jepsen's test of `CockroachDB`. Time is linear. Memory: 72 bytes a value beside the value itself.
@@ -90,11 +90,11 @@ struct Comment {
     rank: u32,
     /// The last read that showed it, counted from 1.
     seen_by: u32,
-    /// Its write failed, so that it may be written again.
-    failed: bool,
+    /// Writes of it that may have happened. If all have failed it may be written again.
+    live: u32,
 }
 
-const UNWRITTEN: Comment = Comment { invoked: OpRef::NONE, before: NONE, rank: NONE, seen_by: 0, failed: false };
+const UNWRITTEN: Comment = Comment { invoked: OpRef::NONE, before: NONE, rank: NONE, seen_by: 0, live: 0 };
 
 /// A read that lacks something.
 #[derive(Clone, Debug, PartialEq)]
@@ -145,10 +145,10 @@ impl CommentsRun {
             self.in_flight.put(op, id);
             let before = self.acknowledged.len() as u32;
             let comment = self.comment(id);
-            if comment.before != NONE && !comment.failed {
+            comment.live = comment.live.saturating_add(1);
+            if comment.live > 1 {
                 return Err(Trouble::Unreadable(format!("{} is written a second time", op.value)));
             }
-            comment.failed = false;
             (comment.invoked, comment.before) = (OpRef::of(op), before);
             return Ok(());
         }
@@ -161,8 +161,7 @@ impl CommentsRun {
             }
             OpKind::Fail => {
                 if let Some(id) = invoked {
-                    let comment = self.comment(id);
-                    comment.failed = comment.rank == NONE;
+                    self.comment(id).live -= 1;
                 }
                 Ok(())
             }

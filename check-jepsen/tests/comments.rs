@@ -24,15 +24,22 @@ fn missing(seen: &Values, before: &BTreeMap<String, Values>) -> Values {
 }
 
 fn expected(events: &[Event]) -> (Verdict, u64) {
-    let (mut acknowledged, mut failed, mut before) = (Values::new(), Values::new(), BTreeMap::new());
+    let (mut acknowledged, mut live, mut before) = (Values::new(), BTreeMap::<String, u32>::new(), BTreeMap::new());
     let (mut errors, mut twice, mut too_early) = (0, false, Vec::new());
     for event in events {
         let value = event.value.to_string();
         match (event.f, event.kind) {
-            ("write", OpKind::Invoke) if before.contains_key(&value) && !failed.remove(&value) => twice = true,
-            ("write", OpKind::Invoke) => _ = before.insert(value, acknowledged.clone()),
+            ("write", OpKind::Invoke) => {
+                let writes = live.entry(value.clone()).or_default();
+                *writes += 1;
+                if *writes > 1 {
+                    twice = true;
+                } else {
+                    before.insert(value, acknowledged.clone());
+                }
+            }
             ("write", OpKind::Ok) => _ = acknowledged.insert(value),
-            ("write", OpKind::Fail) if !acknowledged.contains(&value) => _ = failed.insert(value),
+            ("write", OpKind::Fail) => *live.get_mut(&value).unwrap() -= 1,
             ("read", OpKind::Ok) => {
                 let seen = elements(&event.value);
                 if seen.iter().all(|value| before.contains_key(value)) {
@@ -114,6 +121,32 @@ fn what_a_person_reads() {
     text += &op(3, "read", "nil", "ok", "[\"last\"]");
     text += &op(3, "read", "nil", "ok", "[3 0 1]");
     insta::assert_snapshot!(story(&judge(&Comments::default(), &[], &text)));
+}
+
+#[test]
+fn a_value_that_is_shown_twice_stands_for_no_other() {
+    let text: String = (1..=3).map(|value: i64| op(0, "write", &value.to_string(), "ok", "nil")).collect();
+    let report = judge(&Comments::default(), &[], &(text.clone() + &op(1, "read", "nil", "ok", "[1 1 3]")));
+    assert_eq!(anomalies(&report), [("causal-reverse", 1)]);
+    let report = judge(&Comments::default(), &[], &(text + &op(1, "read", "nil", "ok", "[1 2 2 1 3 3]")));
+    assert_eq!(report.verdict, Verdict::Valid);
+}
+
+#[test]
+fn a_write_that_fails_takes_nothing_from_another_of_its_value() {
+    let text = "{:process 0, :type :invoke, :f :write, :value 5} {:process 1, :type :invoke, :f :write, :value 5}
+                {:process 0, :type :fail, :f :write, :value 5} {:process 1, :type :ok, :f :write, :value 5}
+                {:process 0, :type :invoke, :f :write, :value 4} {:process 0, :type :ok, :f :write, :value 4}
+                {:process 0, :type :invoke, :f :write, :value 5} {:process 1, :type :invoke, :f :read}
+                {:process 1, :type :ok, :f :read, :value #{5}}";
+    let report = judge(&Comments::default(), &[], text);
+    assert_eq!(
+        (report.verdict, report.anomalies.len()),
+        (Verdict::Unknown, 0),
+        "the first write of 5 says nothing of 4"
+    );
+    let failed = text.replace(":type :ok, :f :write, :value 5", ":type :fail, :f :write, :value 5");
+    assert_eq!(judge(&Comments::default(), &[], &failed).verdict, Verdict::Invalid);
 }
 
 #[test]
