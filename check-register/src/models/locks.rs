@@ -85,7 +85,8 @@ pub type OwnerMutex = OwnedLock<false>;
 /// A mutex that its owner may acquire again, and must release as often.
 pub type ReentrantMutex = OwnedLock<true>;
 
-/// A lock that only its owner may release: the process that acquired it, or whom the ops' values name. It is free at
+/// A lock that only its owner may release: the process that acquired it, or whom the
+/// invocations' values name: the value itself, or its `:client`. It is free at
 /// first.
 #[derive(Clone, Debug, Default)]
 pub struct OwnedLock<const REENTRANT: bool> {
@@ -137,7 +138,7 @@ impl<const REENTRANT: bool> Spec for OwnedLock<REENTRANT> {
     } else {
         "Linearizability of a mutex that only its owner may release."
     };
-    const OPS: &'static str = ":acquire, :release, by the op's process or the owner that its value names";
+    const OPS: &'static str = ":acquire, :release, by the op's process or the owner that its invocation's value names";
     const INITIAL: &'static str = "the owner who holds it; free if not given";
 
     fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
@@ -146,13 +147,15 @@ impl<const REENTRANT: bool> Spec for OwnedLock<REENTRANT> {
     }
 
     fn decode(&mut self, op: &Op<'_>, invoked: Option<&LockOp>) -> Result<Option<LockOp>, String> {
-        // What an `info` says in the place of a value is why nobody knows, and names no owner.
-        if (op.value.is_nil() || op.kind == OpKind::Info)
-            && let Some(invoked) = invoked
-        {
+        // What a completion says is the lock's answer, such as a fencing token, or why there is none.
+        if let Some(invoked) = invoked {
             return Ok(Some(*invoked));
         }
-        let owner = match (op.value, op.process) {
+        let named = match op.value {
+            Value::Map(entries) => entries.get("client").unwrap_or(op.value),
+            value => value,
+        };
+        let owner = match (named, op.process) {
             (Value::Nil, Process::Client(process)) => self.owners.code(Value::Int(process)),
             (Value::Nil, _) => return Err("neither its process nor its value says whose lock it is".into()),
             (owner, _) => self.owners.code(owner),

@@ -1,7 +1,7 @@
 //! What recorded ops stand for: histories as clients write them, with little said or with more than was asked.
 
 use check_register::Linearizable;
-use check_register::models::{OwnerMutex, Semaphore, Spec};
+use check_register::models::{OwnerMutex, ReentrantMutex, Semaphore, Spec};
 use history_core::{History, Verdict};
 
 fn verdict<S: Spec + Clone + Default + 'static>(ops: &str) -> Verdict {
@@ -37,4 +37,34 @@ fn the_reason_of_an_info_is_no_number_of_permits() {
     };
     assert_eq!(ops(2), Verdict::Valid);
     assert_eq!(ops(3), Verdict::Invalid);
+}
+
+#[test]
+fn what_a_lock_answers_is_not_its_owner() {
+    // A fenced lock tells a token with each acquisition, and nothing when it is given back.
+    let ops = |releaser: u32| {
+        format!(
+            "{{:process 0, :type :invoke, :f :acquire, :value nil}}
+             {{:process 0, :type :ok,     :f :acquire, :value 17}}
+             {{:process {releaser}, :type :invoke, :f :release, :value nil}}
+             {{:process {releaser}, :type :ok,     :f :release, :value nil}}"
+        )
+    };
+    assert_eq!(verdict::<OwnerMutex>(&ops(0)), Verdict::Valid);
+    assert_eq!(verdict::<ReentrantMutex>(&ops(0)), Verdict::Valid);
+    assert_eq!(verdict::<OwnerMutex>(&ops(1)), Verdict::Invalid);
+}
+
+#[test]
+fn a_client_that_is_named_with_more_owns_the_lock() {
+    let ops = |releaser: &str| {
+        verdict::<OwnerMutex>(&format!(
+            "{{:process 0, :type :invoke, :f :acquire, :value {{:client \"n1\", :uid 1}}}}
+             {{:process 0, :type :ok,     :f :acquire, :value {{:client \"n1\", :uid 1, :fence 4}}}}
+             {{:process 1, :type :invoke, :f :release, :value {{:client \"{releaser}\", :uid 2}}}}
+             {{:process 1, :type :ok,     :f :release, :value {{:client \"{releaser}\", :uid 2}}}}"
+        ))
+    };
+    assert_eq!(ops("n1"), Verdict::Valid);
+    assert_eq!(ops("n2"), Verdict::Invalid);
 }
