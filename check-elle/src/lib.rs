@@ -17,7 +17,6 @@ pub mod lattice;
 pub mod list_append;
 pub mod model;
 mod names;
-mod parallel;
 pub mod plot;
 pub mod rw_register;
 mod set;

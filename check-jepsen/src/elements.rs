@@ -3,7 +3,6 @@
 use crate::fold::Trouble;
 use history_core::{Datum, History, Seq, Value};
 use rustc_hash::FxHasher;
-use std::fmt::Write;
 use std::hash::Hasher;
 
 /// Names below this are numbers of texts, counted from `i64::MIN`; the others are integers themselves.
@@ -126,7 +125,7 @@ impl Elements {
     fn other(&mut self, value: Value<'_>) -> Result<ElemId, Trouble> {
         let mut text = std::mem::take(&mut self.scratch);
         text.clear();
-        write_canonical(&mut text, value);
+        value.write_canonical(&mut text);
         let found = self.text_id(&text);
         self.scratch = text;
         found
@@ -221,46 +220,6 @@ fn hash_text(text: &str) -> u32 {
     let mut hasher = FxHasher::default();
     hasher.write(text.as_bytes());
     hasher.finish() as u32
-}
-
-/// Writes a text that is the same for equal values. Readers limit how deep values nest, and so how deep this goes.
-fn write_canonical(out: &mut String, value: Value<'_>) {
-    let canonical = |value: Value<'_>| {
-        let mut text = String::new();
-        write_canonical(&mut text, value);
-        text
-    };
-    let sorted = |mut items: Vec<String>| {
-        items.sort_unstable();
-        items.join(" ")
-    };
-    _ = match value {
-        // As it is written anyway, but at once.
-        Value::Str(text) if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') => {
-            out.push('"');
-            out.push_str(text);
-            out.push('"');
-            Ok(())
-        }
-        Value::Vector(seq) | Value::List(seq) => {
-            out.push('[');
-            for (at, item) in seq.iter().enumerate() {
-                if at > 0 {
-                    out.push(' ');
-                }
-                write_canonical(out, item);
-            }
-            out.push(']');
-            Ok(())
-        }
-        Value::Set(seq) => write!(out, "#{{{}}}", sorted(seq.iter().map(canonical).collect())),
-        Value::Map(entries) => {
-            let entry = |(key, value)| format!("{} {}", canonical(key), canonical(value));
-            write!(out, "{{{}}}", sorted(entries.iter().map(entry).collect()))
-        }
-        Value::Tagged(tag, inner) => write!(out, "#{tag} {}", canonical(inner.value())),
-        atom => write!(out, "{atom}"),
-    };
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use crate::ids::ClassId;
 use crate::search::transitions::Transitions;
 use crate::search::visible::Visibility;
 use crate::search::{Decision, Limits, Question};
-use crate::{Conflict, Model, Reason, parallel};
-use history_core::{Budget, Verdict};
+use crate::{Conflict, Model, Reason};
+use history_core::{Budget, Verdict, parallel};
 
 /// How to search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -119,7 +119,7 @@ impl Outcome {
 /// ```
 /// use check_register::models::{PlainRegister, RegisterOp};
 /// use check_register::{Operation, Outcome, check};
-/// use history_core::{Budget, Verdict};
+/// use history_core::{Budget, Verdict, parallel};
 ///
 /// // A read that began after 2 was written, and found 1.
 /// let stale = [

@@ -20,7 +20,6 @@ mod judge;
 mod model;
 pub mod models;
 mod object;
-mod parallel;
 mod search;
 pub mod timeline;
 pub mod versioned_register;

@@ -44,7 +44,7 @@ impl Interner {
 
     #[cold]
     fn name(&mut self, value: Value<'_>) -> i64 {
-        let text = canonical(value);
+        let text = value.canonical();
         if let Some(code) = self.codes.get(&text) {
             return *code;
         }
@@ -76,27 +76,6 @@ impl Interner {
         scratch.clear();
         scratch.extend(list.iter().map(|value| self.code(value)));
         scratch
-    }
-}
-
-/// A text that is the same for equal values. Readers limit how deep values nest, and so how deep this goes.
-fn canonical(value: Value<'_>) -> String {
-    let all = |items: &mut dyn Iterator<Item = String>| items.collect::<Vec<_>>();
-    match value {
-        Value::Vector(seq) | Value::List(seq) => format!("[{}]", all(&mut seq.iter().map(canonical)).join(" ")),
-        Value::Set(seq) => {
-            let mut items = all(&mut seq.iter().map(canonical));
-            items.sort_unstable();
-            format!("#{{{}}}", items.join(" "))
-        }
-        Value::Map(entries) => {
-            let mut items =
-                all(&mut entries.iter().map(|(key, value)| format!("{} {}", canonical(key), canonical(value))));
-            items.sort_unstable();
-            format!("{{{}}}", items.join(", "))
-        }
-        Value::Tagged(tag, inner) => format!("#{tag} {}", canonical(inner.value())),
-        atom => atom.to_string(),
     }
 }
 

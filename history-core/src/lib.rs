@@ -53,7 +53,7 @@ mod keyed;
 mod op;
 mod options;
 mod pairing;
-mod parallel;
+pub mod parallel;
 mod read;
 mod report;
 #[cfg(feature = "serde")]

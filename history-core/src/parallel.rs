@@ -1,24 +1,72 @@
 //! Work on several threads, with the same results in the same order as on one. Without the feature `parallel` it is one.
+//!
+//! For checkers. Threads are started for one call and end with it; a panic in one of them goes on in the caller.
 
-/// Shorter histories are judged before a thread has started.
-pub(crate) const WORTH_OPS: u64 = 20_000;
+/// Histories of fewer operations are judged before a thread has started.
+pub const WORTH_OPS: usize = 20_000;
+
+/// The results of two functions, called at one time if it is `worth` it.
+#[cfg(feature = "parallel")]
+pub fn both<A, B: Send>(worth: bool, a: impl FnOnce() -> A, b: impl FnOnce() -> B + Send) -> (A, B) {
+    if !worth {
+        return (a(), b());
+    }
+    std::thread::scope(|scope| {
+        let b = scope.spawn(b);
+        let a = a();
+        (a, b.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
+}
+
+/// The results of two functions.
+#[cfg(not(feature = "parallel"))]
+pub fn both<A, B>(_: bool, a: impl FnOnce() -> A, b: impl FnOnce() -> B) -> (A, B) {
+    (a(), b())
+}
 
 /// What `f` makes of each item, in their order; on several threads if it is `worth` it.
+///
+/// ```
+/// let squares = history_core::parallel::map(true, &[1, 2, 3], |item| item * item);
+/// assert_eq!(squares, [1, 4, 9]);
+/// ```
 #[cfg(feature = "parallel")]
-pub(crate) fn map<T: Sync, R: Send>(worth: bool, items: &[T], f: impl Fn(&T) -> R + Sync) -> Vec<R> {
+pub fn map<T: Sync, R: Send>(worth: bool, items: &[T], f: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    map_with(worth, items.len(), || (), |(), at| f(&items[at]))
+}
+
+/// What `f` makes of each item, in their order.
+#[cfg(not(feature = "parallel"))]
+pub fn map<T, R>(_: bool, items: &[T], f: impl Fn(&T) -> R) -> Vec<R> {
+    items.iter().map(f).collect()
+}
+
+/// What `f` makes of each number below `count`, in their order; on several threads if it is `worth` it. Each thread has a
+/// context of its own.
+#[cfg(feature = "parallel")]
+pub fn map_with<C, R: Send>(
+    worth: bool,
+    count: usize,
+    context: impl Fn() -> C + Sync,
+    f: impl Fn(&mut C, usize) -> R + Sync,
+) -> Vec<R> {
     use std::sync::atomic::{AtomicUsize, Ordering};
-    if !worth {
-        return items.iter().map(f).collect();
+    if !worth || count < 2 {
+        let mut context = context();
+        return (0..count).map(|at| f(&mut context, at)).collect();
     }
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(items.len());
-    // Whoever is free takes the next one: items differ much in how long they take.
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(count);
+    // Whoever is free takes the next one: they differ much in how long they take.
     let next = AtomicUsize::new(0);
     let work = || {
+        let mut context = context();
         let mut done = Vec::new();
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(item) = items.get(at) else { return done };
-            done.push((at, f(item)));
+            if at >= count {
+                return done;
+            }
+            done.push((at, f(&mut context, at)));
         }
     };
     let mut done: Vec<(usize, R)> = std::thread::scope(|scope| {
@@ -33,10 +81,11 @@ pub(crate) fn map<T: Sync, R: Send>(worth: bool, items: &[T], f: impl Fn(&T) -> 
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// What `f` makes of each item, in their order.
+/// What `f` makes of each number below `count`, in their order.
 #[cfg(not(feature = "parallel"))]
-pub(crate) fn map<T, R>(_: bool, items: &[T], f: impl Fn(&T) -> R) -> Vec<R> {
-    items.iter().map(f).collect()
+pub fn map_with<C, R>(_: bool, count: usize, context: impl Fn() -> C, mut f: impl FnMut(&mut C, usize) -> R) -> Vec<R> {
+    let mut context = context();
+    (0..count).map(|at| f(&mut context, at)).collect()
 }
 
 #[cfg(test)]
@@ -50,6 +99,7 @@ mod tests {
         for worth in [false, true] {
             assert_eq!(map(worth, &items, |item| item * item), squares);
             assert_eq!(map(worth, &[] as &[u32], |item| *item), []);
+            assert_eq!(both(worth, || items.len(), || items[7]), (1000, 7));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Datum;
 use crate::tape::{Tag, Tape};
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// One value, as EDN has them; JSON's are a subset.
 ///
@@ -156,6 +156,50 @@ impl<'a> Value<'a> {
             Value::Map(_) => "a map",
             Value::Tagged(..) => "a tagged value",
         }
+    }
+
+    /// A text that is the same for equal values and differs for others: EDN, in which a list is written as a vector, and what is
+    /// in a set or map is sorted.
+    pub fn canonical(self) -> String {
+        let mut text = String::new();
+        self.write_canonical(&mut text);
+        text
+    }
+
+    /// Puts [`Value::canonical`] behind a text.
+    pub fn write_canonical(self, out: &mut String) {
+        // Readers limit how deep values nest, and so how deep this goes.
+        let sorted = |mut items: Vec<String>| {
+            items.sort_unstable();
+            items.join(" ")
+        };
+        _ = match self {
+            // As it is written anyway, but at once.
+            Value::Str(text) if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') => {
+                out.push('"');
+                out.push_str(text);
+                out.push('"');
+                Ok(())
+            }
+            Value::Vector(seq) | Value::List(seq) => {
+                out.push('[');
+                for (at, item) in seq.iter().enumerate() {
+                    if at > 0 {
+                        out.push(' ');
+                    }
+                    item.write_canonical(out);
+                }
+                out.push(']');
+                Ok(())
+            }
+            Value::Set(seq) => write!(out, "#{{{}}}", sorted(seq.iter().map(Value::canonical).collect())),
+            Value::Map(entries) => {
+                let entry = |(key, value): (Value<'_>, Value<'_>)| format!("{} {}", key.canonical(), value.canonical());
+                write!(out, "{{{}}}", sorted(entries.iter().map(entry).collect()))
+            }
+            Value::Tagged(tag, inner) => write!(out, "#{tag} {}", inner.value().canonical()),
+            atom => write!(out, "{atom}"),
+        };
     }
 
     /// A copy that owns what it holds. O(size).

@@ -16,7 +16,7 @@ use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::{CYCLES, Suffix};
 use crate::graph::scc::{Masked, components};
 use crate::graph::{Graph, Mask, Relation};
-use crate::parallel;
+use history_core::parallel;
 use history_core::{Budget, Spent};
 
 /// The relation that gives a suffix to the types of cycles with it.
@@ -60,7 +60,7 @@ struct Part {
 /// limit of states. Components: O(nodes + edges). Within a component see [`search`].
 pub(crate) fn find(graph: &Graph, order: Suffix, budget: &Budget) -> Found {
     let components = components(&Masked { graph, mask: Mask::ALL }).large;
-    let worth = components.len() > 1 && graph.txns as usize >= parallel::WORTH_TXNS;
+    let worth = components.len() > 1 && graph.txns as usize >= parallel::WORTH_OPS;
     let mut all = Found::default();
     let mut states = 0;
     let parts = parallel::map(worth, &components, |nodes| find_in(graph, nodes, order, budget));

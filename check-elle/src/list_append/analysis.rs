@@ -10,11 +10,11 @@ use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::Suffix;
 use crate::graph::Relation;
 use crate::ids::{ElemId, KeyId, StateId, TxnId};
-use crate::parallel;
 use crate::plot::{self, KeyRead, PlotOptions};
 use crate::txn::report::Analysis;
 use crate::txn::story::{Named, Reason};
 use crate::txn::{TxnGraph, Txns};
+use history_core::parallel;
 use history_core::{Artifact, Datum, Interner, Witness};
 
 /// Elements of one list that a report shows, at the most.
@@ -42,7 +42,7 @@ struct Meeting {
 
 impl Lists {
     pub(crate) fn new(interner: Interner, states: States, txns: Txns<Mop>, found: Findings) -> Lists {
-        let worth = txns.len() >= parallel::WORTH_TXNS;
+        let worth = txns.len() >= parallel::WORTH_OPS;
         let judge = || {
             let orders = Orders::infer(&states, &txns);
             let direct = direct::find(&states, &txns, &orders, found);

@@ -11,10 +11,10 @@ use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::Suffix;
 use crate::graph::Relation;
 use crate::ids::{KeyId, TxnId, VersionId};
-use crate::parallel;
 use crate::txn::report::Analysis;
 use crate::txn::story::{Named, Reason};
 use crate::txn::{TxnGraph, Txns};
+use history_core::parallel;
 use history_core::{Datum, Interner, Witness};
 
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl Registers {
         let found = Found { internal, updates, future_reads };
         let touches = Touches::new(touches, &versions);
         let from = Inference { versions: &versions, txns: &txns, touches: &touches };
-        let worth = txns.len() >= parallel::WORTH_TXNS;
+        let worth = txns.len() >= parallel::WORTH_OPS;
         let find = || direct::find(&versions, &txns, found);
         let (order, direct) = parallel::both(worth, || Order::infer(from, sources), find);
         let unused = [

@@ -7,7 +7,7 @@ use super::sources::{Edge, Inference, Source, Sources};
 use super::versions::Versions;
 use crate::graph::scc::{Digraph, components};
 use crate::ids::{KeyId, TxnId, VersionId};
-use crate::parallel;
+use history_core::parallel;
 use rustc_hash::FxHashMap;
 
 #[derive(Debug)]
@@ -110,7 +110,7 @@ impl Order {
         if sources.linearizable_keys {
             let spans = from.spans();
             // Whether there is a cycle depends on all versions, what comes of it only on those that somebody left behind.
-            let worth = from.txns.len() >= parallel::WORTH_TXNS;
+            let worth = from.txns.len() >= parallel::WORTH_OPS;
             let by_gates = || {
                 let (found, gates) = from.linearizable_by_gates(&spans);
                 let told = || from.linearizable(&spans, |_| true);

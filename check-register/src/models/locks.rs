@@ -2,7 +2,7 @@
 
 use super::spec::{Spec, call, unknown_op};
 use crate::Model;
-use history_core::{Budget, Datum, Interner, Op, OpKind, Process, Value};
+use history_core::{Budget, Datum, Interner, Op, Process, Value};
 
 /// A mutex that anyone may release. It is free at first.
 #[derive(Clone, Copy, Debug, Default)]

@@ -132,7 +132,7 @@ impl Interner {
 
     #[cold]
     fn other(&mut self, value: Value<'_>) -> Packed {
-        let text = canonical(value);
+        let text = value.canonical();
         let new = || keep(&mut self.datums, value.to_datum());
         Packed::tagged(INTERNED, (*self.others.entry(text).or_insert_with(new)).into())
     }
@@ -161,27 +161,6 @@ fn keep(datums: &mut Vec<Datum>, datum: Datum) -> u32 {
     let number = u32::try_from(datums.len()).expect("fewer than 2^32 long values fit the memory");
     datums.push(datum);
     number
-}
-
-/// A text that is the same for equal values. Readers limit how deep values nest, and so how deep this goes.
-fn canonical(value: Value<'_>) -> String {
-    let all = |items: &mut dyn Iterator<Item = String>| items.collect::<Vec<_>>();
-    match value {
-        Value::Vector(seq) | Value::List(seq) => format!("[{}]", all(&mut seq.iter().map(canonical)).join(" ")),
-        Value::Set(seq) => {
-            let mut items = all(&mut seq.iter().map(canonical));
-            items.sort_unstable();
-            format!("#{{{}}}", items.join(" "))
-        }
-        Value::Map(entries) => {
-            let mut items =
-                all(&mut entries.iter().map(|(key, value)| format!("{} {}", canonical(key), canonical(value))));
-            items.sort_unstable();
-            format!("{{{}}}", items.join(", "))
-        }
-        Value::Tagged(tag, inner) => format!("#{tag} {}", canonical(inner.value())),
-        atom => atom.to_string(),
-    }
 }
 
 #[cfg(test)]

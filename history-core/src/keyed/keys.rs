@@ -43,7 +43,7 @@ impl Keys {
         }
         let id = match key {
             Value::Int(key) => *self.ints.entry(key).or_insert(next),
-            key => *self.others.entry(canonical(key)).or_insert(next),
+            key => *self.others.entry(key.canonical()).or_insert(next),
         };
         if id == next {
             self.datums.push(key.to_datum());
@@ -56,7 +56,7 @@ impl Keys {
     pub(super) fn find(&self, key: Value<'_>) -> Option<KeyId> {
         match key {
             Value::Int(key) => self.ints.get(&key).copied(),
-            key => self.others.get(&canonical(key)).copied(),
+            key => self.others.get(&key.canonical()).copied(),
         }
     }
 
@@ -71,26 +71,5 @@ pub(super) fn shown(key: &Datum) -> String {
     match text.char_indices().nth(SHOWN_CHARS_MAX) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text,
-    }
-}
-
-/// A text that is the same for values that EDN calls equal: a list and a vector of the same elements, sets and maps in any
-/// order. Readers limit how deep values nest, and so how deep this goes.
-fn canonical(value: Value<'_>) -> String {
-    let sorted = |mut items: Vec<String>| {
-        items.sort_unstable();
-        items.join(" ")
-    };
-    match value {
-        Value::Vector(seq) | Value::List(seq) => {
-            format!("[{}]", seq.iter().map(canonical).collect::<Vec<_>>().join(" "))
-        }
-        Value::Set(seq) => format!("#{{{}}}", sorted(seq.iter().map(canonical).collect())),
-        Value::Map(entries) => {
-            let entries = entries.iter().map(|(key, value)| format!("{} {}", canonical(key), canonical(value)));
-            format!("{{{}}}", sorted(entries.collect()))
-        }
-        Value::Tagged(tag, inner) => format!("#{tag} {}", canonical(inner.value())),
-        atom => atom.to_string(),
     }
 }

@@ -15,7 +15,7 @@ mod merge;
 pub use auto::{Decision, KeyedAuto};
 
 use crate::error::{ErrorKind, HistoryError};
-use crate::{Budget, Checker, Op, OpKind, OptionError, Options, Pair, Report, Run, Value, Verdict};
+use crate::{Budget, Checker, Op, OpKind, OptionError, Options, Pair, Report, Run, Value, Verdict, parallel};
 use keys::{KeyId, Keys};
 use merge::Merged;
 use std::ops::ControlFlow;
@@ -243,7 +243,7 @@ impl Run for Keyed<'_> {
         if self.runs.is_empty() {
             return self.new_run()?.finish(budget);
         }
-        let worth = self.ops >= crate::parallel::WORTH_OPS;
+        let worth = self.ops >= parallel::WORTH_OPS as u64;
         let mut merged = Merged::new(self.checker.name().to_owned(), self.runs.len());
         let mut runs = self.runs.into_iter().map(|run| Mutex::new(Some(run.run)));
         let mut next = 0;
@@ -257,7 +257,7 @@ impl Run for Keyed<'_> {
                 let run = run.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
                 run.map(|run| run.finish(budget))
             };
-            for report in crate::parallel::map(worth, &chunk, finish).into_iter().flatten() {
+            for report in parallel::map(worth, &chunk, finish).into_iter().flatten() {
                 let key = KeyId::new(next);
                 next += 1;
                 merged.add(self.keys.datum(key), report.map_err(|error| of_key(error, &self.keys, key))?);
