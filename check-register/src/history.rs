@@ -39,15 +39,44 @@ pub(crate) struct Columns<O> {
     /// What operations do; equal ones once.
     pub(crate) classes: Vec<O>,
     ids: HashTable<ClassId>,
-    /// By operation: its class; `NONE` for those that say nothing.
-    class_of: Vec<u32>,
-    /// By operation.
-    returns: Vec<bool>,
+    ops: Vec<OpClass>,
     /// Calls and returns.
     events: Vec<Event>,
 }
 
 const NONE: u32 = u32::MAX;
+
+/// What an operation does, and in the lowest bit whether it returned.
+///
+/// One word, because a history of many keys has as many of these columns, and each one that an op touches is a cache miss.
+#[derive(Clone, Copy, Debug)]
+struct OpClass(u32);
+
+impl OpClass {
+    /// Of an operation that says nothing.
+    const NOTHING: OpClass = OpClass(NONE - 1);
+
+    /// The position of its class; none is there if it says nothing.
+    #[inline]
+    fn class(self) -> usize {
+        (self.0 >> 1) as usize
+    }
+
+    #[inline]
+    fn returns(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    #[inline]
+    fn set_class(&mut self, class: ClassId) {
+        self.0 = (class.at() as u32) << 1 | self.0 & 1;
+    }
+
+    #[inline]
+    fn set_returns(&mut self) {
+        self.0 |= 1;
+    }
+}
 
 fn hash(op: &impl Hash) -> u64 {
     let mut hasher = FxHasher::default();
@@ -60,26 +89,19 @@ impl<O: Eq + Hash> Columns<O> {
     pub(crate) const OPS_MAX: usize = 1 << 30;
 
     pub(crate) fn new() -> Columns<O> {
-        Columns {
-            classes: Vec::new(),
-            ids: HashTable::new(),
-            class_of: Vec::new(),
-            returns: Vec::new(),
-            events: Vec::new(),
-        }
+        Columns { classes: Vec::new(), ids: HashTable::new(), ops: Vec::new(), events: Vec::new() }
     }
 
     /// How many operations there are.
     pub(crate) fn len(&self) -> usize {
-        self.class_of.len()
+        self.ops.len()
     }
 
     /// Some operation is called. As long as it is not said what it does, it does nothing.
     #[inline]
     pub(crate) fn call(&mut self) -> OpId {
-        let id = OpId::new(self.class_of.len());
-        self.class_of.push(NONE);
-        self.returns.push(false);
+        let id = OpId::new(self.ops.len());
+        self.ops.push(OpClass::NOTHING);
         self.events.push(Event::call(id.at()));
         id
     }
@@ -87,7 +109,7 @@ impl<O: Eq + Hash> Columns<O> {
     /// An operation returns.
     #[inline]
     pub(crate) fn ret(&mut self, id: OpId) {
-        self.returns[id.at()] = true;
+        self.ops[id.at()].set_returns();
         self.events.push(Event::ret(id.at()));
     }
 
@@ -99,22 +121,22 @@ impl<O: Eq + Hash> Columns<O> {
         if class.at() == classes.len() {
             classes.push(op);
         }
-        self.class_of[id.at()] = class.at() as u32;
+        self.ops[id.at()].set_class(class);
     }
 
     /// What an operation does, if it does anything.
     pub(crate) fn op(&self, id: OpId) -> Option<&O> {
-        self.classes.get(self.class_of[id.at()] as usize)
+        self.classes.get(self.ops[id.at()].class())
     }
 
     /// Whether an operation returned.
     pub(crate) fn returns(&self, id: OpId) -> bool {
-        self.returns[id.at()]
+        self.ops[id.at()].returns()
     }
 
     /// The events of each part; parts in the order in which the history first calls upon them.
     pub(crate) fn by_part<M: Model<Op = O>>(&self, model: &M) -> Parts<'_, O> {
-        let class = |event: &Event| self.class_of[event.op()] as usize;
+        let class = |event: &Event| self.ops[event.op()].class();
         let (names, part_of) = self.parts(model);
         let mut starts = vec![0; names.len() + 1];
         for event in &self.events {
@@ -145,10 +167,10 @@ impl<O: Eq + Hash> Columns<O> {
         let mut ids: FxHashMap<u64, u32> = FxHashMap::default();
         let mut part_of = vec![NONE; self.classes.len()];
         // Not every class that was set is still in use.
-        for class in &self.class_of {
-            let Some(part) = part_of.get_mut(*class as usize) else { continue };
+        for op in &self.ops {
+            let Some(part) = part_of.get_mut(op.class()) else { continue };
             if *part == NONE {
-                let name = named[*class as usize];
+                let name = named[op.class()];
                 *part = *ids.entry(name).or_insert_with(|| {
                     names.push(Some(name));
                     names.len() as u32 - 1
@@ -176,12 +198,10 @@ impl<O> Parts<'_, O> {
 
     /// A part, made for the search.
     pub(crate) fn get(&self, at: usize) -> Part {
-        let Columns { class_of, returns, .. } = self.columns;
-        Part::new(self.events[self.starts[at]..self.starts[at + 1]].iter().map(|event| RawEvent {
-            id: OpId::new(event.op()),
-            class: ClassId::new(class_of[event.op()] as usize),
-            is_return: event.is_return(),
-            returns: returns[event.op()],
+        Part::new(self.events[self.starts[at]..self.starts[at + 1]].iter().map(|event| {
+            let op = self.columns.ops[event.op()];
+            let (id, class) = (OpId::new(event.op()), ClassId::new(op.class()));
+            RawEvent { id, class, is_return: event.is_return(), returns: op.returns() }
         }))
     }
 }

@@ -28,10 +28,19 @@ pub(crate) struct Record {
     /// The node of `f`, where that is a name.
     pub(crate) f: Option<u32>,
     pub(crate) value: Option<u32>,
-    /// The node of the whole op, a map; absent where all its fields are known.
-    pub(crate) map: Option<u32>,
+    /// Where the other fields are; absent where there are none.
+    pub(crate) extra: Option<Extra>,
     /// Absent for ops that were built, not read.
     pub(crate) position: Option<Position>,
+}
+
+/// Entries of an op's map, from the first to the last that has no place of its own in a record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extra {
+    /// The node of the first one's key.
+    pub(crate) node: u32,
+    /// Others may stand among them.
+    pub(crate) entries: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,10 +87,7 @@ impl Batch {
             f: record.f.and_then(|node| value(node).as_name()),
             value: record.value.map_or(Value::Nil, value),
             pair: record.pair,
-            extra: Fields(record.map.map(|node| match value(node) {
-                Value::Map(entries) => entries,
-                _ => Entries::empty(&self.tape),
-            })),
+            extra: Fields(record.extra.map(|extra| Entries::at(&self.tape, extra.node as usize, extra.entries))),
             position: record.position,
         }
     }
@@ -127,7 +133,7 @@ impl Record {
             found.field(tape, at, value)?;
             at = tape.after(value);
         }
-        found.into_record(node, position)
+        found.into_record(position)
     }
 }
 
@@ -144,13 +150,20 @@ struct Found {
     value: Option<u32>,
     /// One bit for each [`OwnField`].
     seen: u8,
-    has_extra: bool,
+    /// Entries since the first that is none of these.
+    since_extra: u32,
+    extra: Option<Extra>,
 }
 
 impl Found {
     fn field(&mut self, tape: &Tape, key: usize, at: usize) -> Result<(), Fault> {
+        self.since_extra += 1;
         let Some(field) = tape.name(key).and_then(OwnField::from_name) else {
-            self.has_extra = true;
+            let first = self.extra.map(|extra| extra.node).unwrap_or_else(|| {
+                self.since_extra = 1;
+                key as u32
+            });
+            self.extra = Some(Extra { node: first, entries: self.since_extra });
             return Ok(());
         };
         let bit = 1 << field as u8;
@@ -184,7 +197,7 @@ impl Found {
         Ok(())
     }
 
-    fn into_record(self, node: usize, position: Position) -> Result<Record, Fault> {
+    fn into_record(self, position: Position) -> Result<Record, Fault> {
         let Some(kind) = self.kind else { return Err(Fault::op("the map has no :type".into(), OP)) };
         Ok(Record {
             index: self.index,
@@ -194,7 +207,7 @@ impl Found {
             pair: Pair::Alone,
             f: self.f,
             value: self.value,
-            map: self.has_extra.then_some(node as u32),
+            extra: self.extra,
             position: Some(position),
         })
     }

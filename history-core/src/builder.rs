@@ -1,6 +1,6 @@
 //! Histories made by a program, op by op, through the same checks as those that are read.
 
-use crate::batch::{Batch, ProcessRecord, Record};
+use crate::batch::{Batch, Extra, ProcessRecord, Record};
 use crate::error::{ErrorKind, HistoryError};
 use crate::history::Collector;
 use crate::index::Indices;
@@ -207,7 +207,7 @@ impl HistoryBuilder {
             pair: Pair::Alone,
             f: op.f.map(|f| put_text(tape, Tag::Keyword, f)).transpose()?,
             value: Some(put(tape, &op.value, 0)?),
-            map: put_extra(tape, &op.extra)?,
+            extra: put_extra(tape, &op.extra)?,
             position: None,
         })
     }
@@ -217,12 +217,9 @@ fn limit(message: String) -> HistoryError {
     HistoryError::new(ErrorKind::Limit, message)
 }
 
-/// Further fields as a map; its node.
-fn put_extra(tape: &mut Tape, extra: &[(&str, Datum)]) -> Result<Option<u32>, HistoryError> {
-    if extra.is_empty() {
-        return Ok(None);
-    }
-    let map = tape.open(Tag::Map);
+/// Puts further fields on a tape.
+fn put_extra(tape: &mut Tape, extra: &[(&str, Datum)]) -> Result<Option<Extra>, HistoryError> {
+    let node = tape.nodes.len() as u32;
     for (name, value) in extra {
         if OwnField::from_name(name).is_some() {
             let message = format!("{name} is no further field");
@@ -231,8 +228,7 @@ fn put_extra(tape: &mut Tape, extra: &[(&str, Datum)]) -> Result<Option<u32>, Hi
         put_text(tape, Tag::Keyword, name)?;
         put(tape, value, 1)?;
     }
-    tape.close(map, 2 * extra.len() as u32);
-    Ok(Some(map))
+    Ok((!extra.is_empty()).then_some(Extra { node, entries: extra.len() as u32 }))
 }
 
 /// Puts text on a tape; its node.

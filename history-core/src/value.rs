@@ -279,8 +279,9 @@ impl<'a> Iterator for Values<'a> {
 impl ExactSizeIterator for Values<'_> {}
 
 impl<'a> Entries<'a> {
-    pub(crate) const fn empty(tape: &'a Tape) -> Entries<'a> {
-        Entries { tape, at: 0, count: 0 }
+    /// So many entries, the key of the first at this node.
+    pub(crate) const fn at(tape: &'a Tape, at: usize, count: u32) -> Entries<'a> {
+        Entries { tape, at, count }
     }
 
     /// How many entries there are.

@@ -2,15 +2,14 @@
 
 use crate::ids::OpId;
 use history_core::Process;
-use rustc_hash::FxHashMap;
 
 /// Operations by number, as they were recorded. 28 bytes each.
 #[derive(Debug, Default)]
 pub(super) struct Recorded {
     /// The first index of the history.
     first_index: u64,
-    rows: Vec<i64>,
-    row_ids: FxHashMap<i64, u32>,
+    /// Processes whose numbers do not fit a [`Row`].
+    large: Vec<i64>,
     ops: Vec<Row>,
     /// The times of the invocation and of the completion; empty as long as there are none.
     times: Vec<(i64, i64)>,
@@ -18,7 +17,8 @@ pub(super) struct Recorded {
 
 #[derive(Debug, Clone, Copy)]
 struct Row {
-    process: u32,
+    /// Its number; or less than 0: the position in `large`, or [`NOBODY`].
+    process: i32,
     /// The invocation's index, less `first_index`.
     invoked: u32,
     /// The completion's.
@@ -26,6 +26,7 @@ struct Row {
 }
 
 const NONE: u32 = u32::MAX;
+const NOBODY: i32 = i32::MIN;
 const NO_TIME: i64 = i64::MIN;
 
 /// An index that does not fit.
@@ -39,11 +40,14 @@ impl Recorded {
             self.first_index = index;
         }
         let process = match process {
-            Process::Client(process) => *self.row_ids.entry(process).or_insert_with(|| {
-                self.rows.push(process);
-                self.rows.len() as u32 - 1
-            }),
-            Process::Other(_) | Process::Unknown => NONE,
+            Process::Client(process) => {
+                i32::try_from(process).ok().filter(|process| *process >= 0).unwrap_or_else(|| {
+                    self.large.push(process);
+                    // There are fewer than 2^30 operations.
+                    -(self.large.len() as i32)
+                })
+            }
+            Process::Other(_) | Process::Unknown => NOBODY,
         };
         let invoked = self.offset(index)?;
         self.ops.push(Row { process, invoked, completed: NONE });
@@ -74,7 +78,11 @@ impl Recorded {
 
     /// Who did it.
     pub(super) fn process(&self, op: usize) -> Option<i64> {
-        self.rows.get(self.ops[op].process as usize).copied()
+        match self.ops[op].process {
+            NOBODY => None,
+            process @ 0.. => Some(process.into()),
+            large => self.large.get(large.unsigned_abs() as usize - 1).copied(),
+        }
     }
 
     /// The index of its invocation.

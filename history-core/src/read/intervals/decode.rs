@@ -1,6 +1,6 @@
 //! The fields of one interval, and the two ops that it is.
 
-use crate::batch::{ProcessRecord, Record};
+use crate::batch::{Extra, ProcessRecord, Record};
 use crate::op::OwnField;
 use crate::syntax::Fault;
 use crate::tape::{RUN_INT_END, Tag, Tape};
@@ -162,26 +162,22 @@ impl Interval {
             pair: Pair::Alone,
             f: Some(self.f as u32),
             value,
-            map: self.extra(tape, ends, unused),
+            extra: self.extra(tape, ends, unused),
             position: Some(position),
         }
     }
 
-    /// A map of the further fields, where there are any.
-    fn extra(&self, tape: &mut Tape, ends: bool, output: Option<usize>) -> Option<u32> {
+    /// Copies of the further fields, where there are any.
+    fn extra(&self, tape: &mut Tape, ends: bool, output: Option<usize>) -> Option<Extra> {
         let error = entries(tape, self.whole).find(|(key, _)| ends && tape.name(*key) == Some("error"));
         let output = output.and_then(|at| entries(tape, self.whole).find(|(_, value)| *value == at));
         let further: Vec<(usize, usize)> = self.further(tape).chain(error).chain(output).collect();
-        if further.is_empty() {
-            return None;
-        }
-        let map = tape.open(Tag::Map);
+        let node = tape.nodes.len() as u32;
         for (key, value) in &further {
             tape.copy(*key);
             tape.copy(*value);
         }
-        tape.close(map, 2 * further.len() as u32);
-        Some(map)
+        (!further.is_empty()).then_some(Extra { node, entries: further.len() as u32 })
     }
 }
 
