@@ -33,6 +33,18 @@ pub trait Run: Send {
     /// If the history cannot be judged. That is no verdict.
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError>;
 
+    /// Whether the history is certainly invalid by now, whatever comes next. A checker that cannot tell before the end says
+    /// `false`. O(1).
+    fn is_violated(&self) -> bool {
+        false
+    }
+
+    /// The report on what [`Run::is_violated`] knows of; `None` as long as that says `false`. It holds only what stays true
+    /// whatever comes next, and its verdict is [`Invalid`](crate::Verdict::Invalid). It may take as long as a report at the end.
+    fn violation(&self) -> Option<Report> {
+        None
+    }
+
     /// Ends the history. A search that spends the budget gives [`Unknown`](crate::Verdict::Unknown).
     ///
     /// # Errors

@@ -5,7 +5,7 @@ mod common;
 mod texts;
 
 use common::{Read, drain, read, read_in_blocks};
-use history_core::{ErrorKind, HistoryError, Op, Reader};
+use history_core::{ErrorKind, Format, HistoryError, Op, Reader};
 use std::fmt::Write;
 use std::io;
 use std::ops::ControlFlow;
@@ -91,6 +91,43 @@ fn a_slow_source_is_read_alike_eagerly_or_not() {
         assert_eq!(drain(Reader::new(Slow(text.as_bytes(), false)).eager()), whole, "{name}");
         let small = Reader::new(Slow(text.as_bytes(), false)).eager().with_block_bytes(5);
         assert_eq!(drain(small), whole, "{name}");
+    }
+}
+
+#[test]
+fn a_source_that_grows_may_end_anywhere() {
+    for (name, text) in TEXTS {
+        let whole = read(text);
+        if whole.format == Some(Format::Intervals) {
+            continue; // These are sorted, so more text changes what comes first.
+        }
+        for end in 0..=text.len() {
+            let part = &text.as_bytes()[..end];
+            let mut reader = Reader::new(Slow(part, false)).growing().with_block_bytes(7);
+            let (mut ops, mut batch) = (0, history_core::Batch::new());
+            let ended = loop {
+                match reader.read_batch(&mut batch) {
+                    Ok(true) => {}
+                    Ok(false) => break Ok(()),
+                    Err(error) => break Err(error),
+                }
+                for op in batch.ops() {
+                    assert_eq!(format!("{op:?}"), whole.ops[ops], "{name}, {end} bytes");
+                    ops += 1;
+                }
+            };
+            if let Err(error) = ended {
+                assert_eq!((ops, error.kind), (0, ErrorKind::NotAnOp), "{name}, {end} bytes: {error}");
+            }
+            let Some(cut_off) = reader.cut_off() else { continue };
+            // Where it says so an op begins, and what the end cut is not among those that were read.
+            let rest = &text[cut_off.offset as usize..];
+            assert!(ops < whole.ops.len() || rest.starts_with(['#', ']', ')', ';']), "{name}, {end} bytes: {rest}");
+            assert_eq!(rest.trim_start(), rest, "{name}, {end} bytes");
+        }
+        let mut reader = Reader::new(text.as_bytes()).growing();
+        reader.for_each(|_| Ok(ControlFlow::Continue(()))).unwrap();
+        assert_eq!((reader.ops(), reader.cut_off()), (whole.ops.len() as u64, None), "{name}");
     }
 }
 

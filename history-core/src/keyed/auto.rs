@@ -130,6 +130,14 @@ impl<'c> KeyedAuto<'c> {
         }
     }
 
+    /// The way that was decided on, once it is.
+    fn taken(&self) -> Option<&Branch<'c>> {
+        Some(match self.decided? {
+            Way::Keyed => &self.keyed,
+            Way::Whole => &self.whole,
+        })
+    }
+
     fn decide(&mut self, way: Way, because: impl FnOnce() -> String) {
         self.decided = Some(way);
         let form = self.form.unwrap_or(Form::Pair).name();
@@ -178,6 +186,14 @@ impl Run for KeyedAuto<'_> {
                 Ok(ControlFlow::Continue(()))
             }
         }
+    }
+
+    fn is_violated(&self) -> bool {
+        self.taken().is_some_and(|branch| branch.run.is_violated())
+    }
+
+    fn violation(&self) -> Option<Report> {
+        self.taken()?.run.violation()
     }
 
     fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {

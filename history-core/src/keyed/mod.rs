@@ -118,6 +118,8 @@ pub struct Keyed<'c> {
     /// The key of the op in flight in each slot.
     in_flight: Vec<KeyId>,
     ops: u64,
+    /// The first key whose history was certainly invalid before its end.
+    violated: Option<KeyId>,
     /// Why nothing can be said.
     trouble: Option<String>,
 }
@@ -156,6 +158,7 @@ impl<'c> Keyed<'c> {
             runs: Vec::new(),
             in_flight: Vec::new(),
             ops: 0,
+            violated: None,
             trouble: None,
         })
     }
@@ -230,8 +233,22 @@ impl Run for Keyed<'_> {
         if !run.settled {
             let seen = run.run.observe(&Op { value, ..*op });
             run.settled = seen.map_err(|error| of_key(error, &self.keys, key))?.is_break();
+            if self.violated.is_none() && run.run.is_violated() {
+                self.violated = Some(key);
+            }
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    fn is_violated(&self) -> bool {
+        self.violated.is_some() && self.trouble.is_none()
+    }
+
+    fn violation(&self) -> Option<Report> {
+        let key = self.violated.filter(|_| self.trouble.is_none())?;
+        let mut merged = Merged::new(self.checker.name().to_owned(), 1);
+        merged.add(self.keys.datum(key), self.runs[key.at()].run.violation()?);
+        Some(merged.into_report())
     }
 
     fn finish(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {

@@ -15,6 +15,8 @@ pub(crate) struct Blocks<'s> {
     opened: bool,
     /// Whether a block ends where the source makes one wait.
     eager: bool,
+    /// Whether the source may end anywhere.
+    may_be_cut: bool,
     block_bytes: usize,
     /// The end of the last block: first what was read and is kept to be shown, then what was not.
     rest: Vec<u8>,
@@ -35,7 +37,9 @@ pub(crate) struct Block {
     pub(crate) end: usize,
     /// How much of the text was there before, but was not enough: a part of an op.
     pub(crate) carried: usize,
-    /// Whether the text ends here.
+    /// Whether the source ended.
+    pub(crate) over: bool,
+    /// Whether the text ends here, and should be whole.
     pub(crate) last: bool,
     /// The place of `start`.
     pub(crate) place: Place,
@@ -61,6 +65,7 @@ impl<'s> Blocks<'s> {
             source,
             opened: false,
             eager: false,
+            may_be_cut: false,
             block_bytes: BLOCK_BYTES,
             rest: Vec::new(),
             behind: 0,
@@ -71,6 +76,10 @@ impl<'s> Blocks<'s> {
 
     pub(crate) fn set_eager(&mut self) {
         self.eager = true;
+    }
+
+    pub(crate) fn set_may_be_cut(&mut self) {
+        self.may_be_cut = true;
     }
 
     pub(crate) fn set_block_bytes(&mut self, bytes: usize) {
@@ -106,7 +115,9 @@ impl<'s> Blocks<'s> {
         };
         match String::from_utf8(bytes) {
             Ok(valid) => *text = valid,
-            Err(error) => self.cut_at_bad_bytes(error, text, last || failure.is_some(), failure.is_some()),
+            Err(error) => {
+                self.cut_at_bad_bytes(error, text, last && !self.may_be_cut || failure.is_some(), failure.is_some())
+            }
         }
         if let Some(error) = failure
             && self.fault.is_none()
@@ -117,11 +128,12 @@ impl<'s> Blocks<'s> {
             self.fault = Some(if end.offset == 0 { error } else { error.at(end.position()) });
         }
         let end = text.len();
-        let last = last && self.fault.is_none();
+        let over = last && self.fault.is_none();
+        let last = over && !self.may_be_cut;
         if last {
             text.push('\n');
         }
-        Ok(Block { start, end, carried: unread, last, place })
+        Ok(Block { start, end, carried: unread, over, last, place })
     }
 
     /// Reads more bytes. Whether the source ended.

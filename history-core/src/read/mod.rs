@@ -21,11 +21,11 @@ pub use sniff::Format;
 pub(crate) use sniff::{Sniffed, format as sniff};
 pub(crate) use steps::{Steps, Stop, error as fault_error, too_long};
 
-use crate::Op;
 use crate::batch::{Batch, Record};
 use crate::error::{ErrorKind, HistoryError};
 use crate::index::Indices;
 use crate::pairing::Pairing;
+use crate::{Op, Position};
 use std::io::Read;
 use std::ops::ControlFlow;
 
@@ -81,6 +81,7 @@ pub struct Reader<'s> {
     /// Whether the text was read to its end.
     read_all: bool,
     ended: bool,
+    cut_off: Option<Position>,
     /// Why nothing more can be read.
     failed: Option<HistoryError>,
 }
@@ -98,6 +99,7 @@ impl<'s> Reader<'s> {
             intervals: None,
             read_all: false,
             ended: false,
+            cut_off: None,
             failed: None,
         }
     }
@@ -125,6 +127,14 @@ impl<'s> Reader<'s> {
         self
     }
 
+    /// Reads a history that is still being written: hands out ops as soon as the source has them, and takes what is there
+    /// for the history wherever it ends. [`Reader::cut_off`] tells where, if within an op.
+    #[must_use]
+    pub fn growing(mut self) -> Reader<'s> {
+        self.blocks.set_may_be_cut();
+        self.eager()
+    }
+
     /// Leaves ops as they are: every [`Op::pair`] is [`Pair::Alone`](crate::Pair::Alone), and whether invocations and
     /// completions fit together is not looked at.
     #[must_use]
@@ -144,6 +154,16 @@ impl<'s> Reader<'s> {
     /// The format, once the first batch was read.
     pub fn format(&self) -> Option<Format> {
         self.format
+    }
+
+    /// Where the op begins that the end of a [growing](Reader::growing) source cut, once that was read to its end.
+    pub fn cut_off(&self) -> Option<Position> {
+        self.cut_off
+    }
+
+    /// How many operations are in flight.
+    pub fn in_flight(&self) -> usize {
+        self.pairing.as_ref().map_or(0, Pairing::open)
     }
 
     /// How many ops have been read.
@@ -211,7 +231,7 @@ impl<'s> Reader<'s> {
                 Ok(Sniffed::Known(format)) => format,
                 Ok(Sniffed::More(space)) => {
                     self.blocks.keep(&batch.tape.source, &block, block.start + space);
-                    return Ok(());
+                    return if block.over { Err(no_op()) } else { Ok(()) };
                 }
                 Err(error) => return Err(self.blocks.sited(error, &batch.tape.source, &block)),
             },
@@ -223,7 +243,13 @@ impl<'s> Reader<'s> {
             Err(error) => return Err(self.blocks.sited(error, &batch.tape.source, &block)),
         };
         self.blocks.keep(&batch.tape.source, &block, consumed);
-        self.read_all = block.last;
+        self.read_all = block.over;
+        if block.over && !block.last {
+            let text = &batch.tape.source[consumed..block.end];
+            let space = text.len() - text.trim_start().len();
+            let place = block.place_of(&batch.tape.source, consumed + space);
+            self.cut_off = (space < text.len()).then(|| place.position());
+        }
         if self.read_all {
             match &mut self.intervals {
                 Some(intervals) if intervals.ops() > 0 => intervals.sort()?,
@@ -231,7 +257,7 @@ impl<'s> Reader<'s> {
             }
         }
         if self.ended && self.ops() == 0 && !self.steps.as_ref().is_some_and(Steps::saw_container) {
-            return Err(HistoryError::new(ErrorKind::NotAnOp, "there is no op in it").expected(crate::batch::OP));
+            return Err(no_op());
         }
         Ok(())
     }
@@ -294,6 +320,11 @@ impl<'s> Reader<'s> {
         }
         Ok(())
     }
+}
+
+#[cold]
+fn no_op() -> HistoryError {
+    HistoryError::new(ErrorKind::NotAnOp, "there is no op in it").expected(crate::batch::OP)
 }
 
 impl Batch {
