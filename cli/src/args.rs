@@ -4,7 +4,7 @@ use crate::input::Input;
 use crate::{compat, gen_args, grammar};
 use clap::ArgMatches;
 use clap::error::ErrorKind;
-use history_core::{Checker, Format, OptionKind, Options};
+use history_core::{Checker, Compose, ComposeError, Format, OptionKind, Options};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub(crate) enum Command<'c> {
 
 /// Histories to be judged.
 pub(crate) struct Check<'c> {
-    pub(crate) checker: &'c dyn Checker,
+    pub(crate) checker: Box<dyn Checker + 'c>,
     pub(crate) options: Options,
     pub(crate) keyed: WhetherKeyed,
     pub(crate) inputs: Vec<Input>,
@@ -131,17 +131,15 @@ impl Wrong {
 }
 
 fn check<'c>(matches: &ArgMatches, checkers: &'c [Box<dyn Checker>]) -> Result<Check<'c>, Wrong> {
-    let model = matches.get_one::<String>("model").ok_or_else(|| no_model(matches))?;
-    let checker = checkers.iter().find(|checker| checker.name() == model);
-    let checker = checker.ok_or_else(|| Wrong::new(format!("there is no checker {model}")))?.as_ref();
-    let (mut options, mut warnings) = options(matches, checker, checkers)?;
+    let checker = checker(matches, checkers)?;
+    let (mut options, mut warnings) = options(matches, &*checker, checkers)?;
     // A checker says of options that they make no sense when it starts; better now than behind the first file.
     checker.start(&options).map_err(|error| Wrong::new(error.to_string()))?;
     let directory = matches.get_one::<OsString>("directory").map(PathBuf::from);
     if directory.as_ref().is_some_and(|path| path.as_os_str().is_empty()) {
         return Err(Wrong::new("--directory names no directory".to_owned()).tip("say . for this one".to_owned()));
     }
-    let plots = plots(matches, checker, directory.is_some(), &mut warnings);
+    let plots = plots(matches, &*checker, directory.is_some(), &mut warnings);
     for spec in checker.options().iter().filter(|spec| ["max-plot-bytes", "max-timeline-bytes"].contains(&spec.name)) {
         match (&directory, options.text(spec.name)) {
             // Without this option nothing is drawn.
@@ -168,6 +166,25 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c [Box<dyn Checker>]) -> Result<C
         plots,
         warnings,
     })
+}
+
+/// The checker that was named, or those that were.
+fn checker<'c>(matches: &ArgMatches, checkers: &'c [Box<dyn Checker>]) -> Result<Box<dyn Checker + 'c>, Wrong> {
+    let models = matches.get_many::<String>("model").ok_or_else(|| no_model(matches))?;
+    let mut named: Vec<Box<dyn Checker + 'c>> = Vec::new();
+    for model in models {
+        let checker = checkers.iter().find(|checker| checker.name() == model);
+        named.push(Box::new(checker.ok_or_else(|| Wrong::new(format!("there is no checker {model}")))?.as_ref()));
+    }
+    if named.len() == 1 {
+        // One alone answers for itself.
+        return named.pop().ok_or_else(|| no_model(matches));
+    }
+    let composed = Compose::new(named).map_err(|error| match &error {
+        ComposeError::Twice(name) => Wrong::new(format!("-m names {name} twice")).tip("one run of it says it all"),
+        _ => Wrong::new(format!("-m: {error}")).tip("check the history with one after another"),
+    })?;
+    Ok(Box::new(composed))
 }
 
 /// How to write pictures, and a warning if there will be none to write. Those that draw say how large a picture may be.
@@ -229,7 +246,7 @@ fn options(
     for (name, kind) in of_checkers.chain(of_elle_cli.filter(|(name, _)| takers(name).is_empty())) {
         let Some(value) = given(matches, name, kind)? else { continue };
         let by = takers(name);
-        if by.contains(&checker.name()) {
+        if checker.options().iter().any(|spec| spec.name == name) {
             options.set(name, value);
         } else if name == "directory" {
             // The command line has a use for it all the same.

@@ -71,7 +71,8 @@ fn own_options(checkers: &[Box<dyn Checker>]) -> [Arg; 8] {
             .long("model")
             .value_name("MODEL")
             .value_parser(PossibleValuesParser::new(names))
-            .help("What the histories should be; `histcheck models` says more"),
+            .value_delimiter(',')
+            .help("What the histories should be, or several with commas between; `histcheck models` says more"),
         format(),
         Arg::new("keyed")
             .long("keyed")

@@ -28,6 +28,8 @@ Examples:
       Does it at least obey snapshot isolation? If not, why not?
   histcheck -m list-append --output json *.edn.gz store/latest -
       Whole reports for compressed files, a directory of Jepsen's and standard input.
+  histcheck -m bank,stats history.edn
+      Several checkers over one pass: the worst verdict is that of all, and with -v each says its own.
   histcheck -m list-append --keyed=auto history.edn
       Each key on its own, if ops look like {:value [key value]}, as those of Jepsen's independent tests do.
   histcheck gen list-append --txns 1000 --bug lost-update | histcheck -m list-append -v -

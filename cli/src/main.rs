@@ -49,23 +49,18 @@ fn check(job: &Check<'_>) -> Exit {
     let mut directory = job.directory.as_ref().map(|path| Directory::new(path.clone(), job.inputs.len(), job.plots));
     let terse = job.output == OutputFormat::Text && !job.verbose;
     // What was found shows in the verdict; why nothing was does not.
-    let hints = |report: &Report| terse && (report.verdict != Verdict::Invalid || io::stderr().is_terminal());
+    let wanted = |report: &Report| terse && (report.verdict != Verdict::Invalid || io::stderr().is_terminal());
     let mut exit = Exit::OK;
     for input in &job.inputs {
         let mut judged = judge(job, input);
         // They belong into the directory, not into the report that is printed.
-        let artifacts = judged.as_mut().map(|report| std::mem::take(&mut report.artifacts)).unwrap_or_default();
+        let artifacts = judged.as_mut().map(Report::take_artifacts).unwrap_or_default();
         exit = exit.and(judged.as_ref().map_or(Exit::FAILED, |report| Exit::of(report.verdict)));
         if let Err(error) = output.write(input, &judged) {
             return exit.and(exit::stopped(&error));
         }
         match &judged {
-            Ok(report) if hints(report) => {
-                if let Some(hint) = output::hint(report) {
-                    diagnose::hint(&input.place(), &hint);
-                }
-            }
-            Ok(_) => {}
+            Ok(report) => output::hints(report, &wanted).iter().for_each(|hint| diagnose::hint(&input.place(), hint)),
             Err(error) => diagnose::history(&input.place(), error),
         }
         if let (Some(directory), Ok(report)) = (&mut directory, &judged)
@@ -91,14 +86,14 @@ fn judge(job: &Check<'_>, input: &Input) -> Result<Report, HistoryError> {
 }
 
 /// Begins a history: as a whole, or by key.
-fn start<'c>(job: &Check<'c>, input: &Input) -> Result<Box<dyn Run + 'c>, OptionError> {
+fn start<'j>(job: &'j Check<'_>, input: &Input) -> Result<Box<dyn Run + 'j>, OptionError> {
     Ok(match job.keyed {
         WhetherKeyed::No => job.checker.start(&job.options)?,
-        WhetherKeyed::Yes => Box::new(Keyed::start(job.checker, &job.options)?),
+        WhetherKeyed::Yes => Box::new(Keyed::start(&*job.checker, &job.options)?),
         WhetherKeyed::Auto => {
             let place = input.place().into_owned();
             let tell = move |decision: &Decision| diagnose::hint(&place, &format!("note: {decision}"));
-            Box::new(KeyedAuto::start(job.checker, &job.options, tell)?)
+            Box::new(KeyedAuto::start(&*job.checker, &job.options, tell)?)
         }
     })
 }

@@ -24,6 +24,25 @@ pub trait Checker: Send + Sync {
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError>;
 }
 
+/// A checker that is lent is one, too.
+impl<C: Checker + ?Sized> Checker for &C {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn summary(&self) -> &str {
+        (**self).summary()
+    }
+
+    fn options(&self) -> &[OptionSpec] {
+        (**self).options()
+    }
+
+    fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        (**self).start(options)
+    }
+}
+
 /// One history on its way through a checker.
 pub trait Run: Send {
     /// Takes the next op. `Break` once the verdict can no longer change.

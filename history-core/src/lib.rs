@@ -8,7 +8,8 @@
 //!   [`Writer`] writes them; [`HistoryBuilder`] makes them without text; [`validate`] says all that is wrong with a
 //!   text.
 //! - [`Checker`] and [`Run`] are what a checker implements, [`Options`] and [`Budget`] what it is given,
-//!   [`Report`] what it answers. [`Keyed`] judges each key of a history on its own, with any checker.
+//!   [`Report`] what it answers. [`Keyed`] judges each key of a history on its own, with any checker, and [`Compose`]
+//!   runs several checkers over one pass.
 //! - [`HistoryError`] is what is said of a text that is no history: where, what, and what was expected.
 //!
 //! ```
@@ -39,9 +40,11 @@
 //!   the schema of a report.
 
 mod batch;
+mod branch;
 mod budget;
 mod builder;
 mod checker;
+mod compose;
 mod datum;
 mod error;
 #[cfg(feature = "files")]
@@ -68,6 +71,7 @@ pub use batch::Batch;
 pub use budget::{Budget, Cancel, Spent};
 pub use builder::{HistoryBuilder, NewOp};
 pub use checker::{Checker, Run, check, check_ahead};
+pub use compose::{Compose, ComposeError};
 pub use datum::Datum;
 pub use error::{ErrorKind, HistoryError, Position, Snippet};
 #[cfg(feature = "files")]

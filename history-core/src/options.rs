@@ -34,6 +34,19 @@ pub enum OptionKind {
     File,
 }
 
+impl OptionKind {
+    /// What it takes, in words: `"an integer"`.
+    pub fn phrase(self) -> &'static str {
+        match self {
+            OptionKind::Flag => "nothing",
+            OptionKind::Integer => "an integer",
+            OptionKind::Text => "text",
+            OptionKind::Names => "names",
+            OptionKind::File => "a file",
+        }
+    }
+}
+
 /// The options given to a checker.
 ///
 /// ```

@@ -53,6 +53,9 @@ pub struct Report {
     /// Of a history whose keys were judged each on its own: those that are not valid, up to some number; all, where there
     /// are few. In the order in which they came up.
     pub keys: Vec<KeyReport>,
+    /// Of several checkers run as one ([`Compose`](crate::Compose)): what each of them has to say. What it found stands there and
+    /// not here, but for the verdict.
+    pub checkers: Vec<Report>,
 }
 
 /// What became of one key of a history whose keys were judged each on its own.
@@ -168,16 +171,36 @@ impl Report {
             counts: Vec::new(),
             artifacts: Vec::new(),
             keys: Vec::new(),
+            checkers: Vec::new(),
         }
     }
 
-    /// The anomalies of a type.
+    /// The anomalies of a type, the first found of several checkers.
     pub fn anomaly(&self, name: &str) -> Option<&Anomaly> {
-        self.anomalies.iter().find(|anomaly| anomaly.name == name)
+        let own = self.anomalies.iter().find(|anomaly| anomaly.name == name);
+        own.or_else(|| self.checkers.iter().find_map(|report| report.anomaly(name)))
     }
 
-    /// The names of all types found, sorted.
+    /// The names of all types found, sorted; those found by several checkers, each once.
     pub fn anomaly_types(&self) -> impl Iterator<Item = &str> {
-        self.anomalies.iter().map(|anomaly| anomaly.name.as_ref())
+        let mut names: Vec<&str> = self.anomalies.iter().map(|anomaly| anomaly.name.as_ref()).collect();
+        if !self.checkers.is_empty() {
+            self.checkers.iter().for_each(|report| names.extend(report.anomaly_types()));
+            names.sort_unstable();
+            names.dedup();
+        }
+        names.into_iter()
+    }
+
+    /// Takes all files out of the report. Those of each of several checkers get a folder of its name.
+    pub fn take_artifacts(&mut self) -> Vec<Artifact> {
+        let mut all = std::mem::take(&mut self.artifacts);
+        for report in &mut self.checkers {
+            // A name is one part of a path.
+            let folder = report.checker.replace('/', "_");
+            let artifacts = report.take_artifacts().into_iter();
+            all.extend(artifacts.map(|artifact| Artifact { path: format!("{folder}/{}", artifact.path), ..artifact }));
+        }
+        all
     }
 }

@@ -45,6 +45,24 @@ fn report() -> Report {
 }
 
 #[test]
+fn each_of_several_checkers_has_its_report_under_its_name() {
+    let mut all = Report::new("list-append,stats", Verdict::Invalid);
+    assert!(!serde_json::to_string(&all).unwrap().contains("checkers"));
+    let stats = Report::new("stats", Verdict::Valid);
+    all.checkers = vec![report(), stats.clone()];
+    let json = serde_json::to_value(&all).unwrap();
+    assert_eq!(json["anomaly_types"], serde_json::json!(["G-single-item", "internal"]));
+    assert_eq!(json["anomalies"], serde_json::json!({}));
+    assert_eq!(json["checkers"]["list-append"], serde_json::to_value(report()).unwrap());
+    assert_eq!(json["checkers"]["stats"], serde_json::to_value(&stats).unwrap());
+    let again: Report = serde_json::from_str(&serde_json::to_string(&all).unwrap()).unwrap();
+    assert_eq!(serde_json::to_value(&again).unwrap(), json);
+    assert_eq!(again.checkers[1], stats);
+    let edn = to_edn(&all).unwrap();
+    assert!(edn.contains(":checkers {:list-append {:checker :list-append, :valid false"), "{edn}");
+}
+
+#[test]
 fn keys_stand_in_a_report_only_if_they_were_judged() {
     let mut report = Report::new("spy", Verdict::Unknown);
     assert!(!serde_json::to_string(&report).unwrap().contains("keys"));

@@ -11,7 +11,7 @@ use std::io::{self, BufWriter, Stdout, Write as _};
 
 pub(crate) use line::{Failure, about, row, write as write_line};
 pub(crate) use paint::Paint;
-pub(crate) use text::{account, hint, verdict, wrapped};
+pub(crate) use text::{account, hints, verdict, wrapped};
 
 /// Writes results, each flushed as it becomes known.
 pub(crate) struct Output {

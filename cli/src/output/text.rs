@@ -26,6 +26,15 @@ pub(crate) fn account(out: &mut dyn Write, report: &Report, indent: &str, paint:
     for note in &report.notes {
         _ = writeln!(text, "{} {note}", paint.note("note:"));
     }
+    if !report.checkers.is_empty() {
+        write_indented(out, &text, indent)?;
+        // What was found, and in which keys, is told by those who found it.
+        for report in &report.checkers {
+            writeln!(out, "{indent}{}: {}", report.checker, report.verdict.name())?;
+            account(out, report, &format!("{indent}  "), paint)?;
+        }
+        return Ok(());
+    }
     for key in report.keys.iter().filter(|key| key.verdict != Verdict::Valid).take(KEYS_MAX) {
         _ = writeln!(text, "key {}: {}", key.key, key.verdict.name());
     }
@@ -40,10 +49,11 @@ pub(crate) fn account(out: &mut dyn Write, report: &Report, indent: &str, paint:
     for anomaly in &report.anomalies {
         describe(&mut text, anomaly, paint);
     }
-    for line in text.lines() {
-        writeln!(out, "{}", format!("{indent}{line}").trim_end())?;
-    }
-    Ok(())
+    write_indented(out, &text, indent)
+}
+
+fn write_indented(out: &mut dyn Write, text: &str, indent: &str) -> io::Result<()> {
+    text.lines().try_for_each(|line| writeln!(out, "{}", format!("{indent}{line}").trim_end()))
 }
 
 /// Keys that prose names, at the most.
@@ -85,8 +95,20 @@ fn describe(text: &mut String, anomaly: &Anomaly, paint: Paint) {
     }
 }
 
+/// Lines for someone who sees the verdict alone: one of a report that is `wanted`, of several checkers one of each.
+pub(crate) fn hints(report: &Report, wanted: &dyn Fn(&Report) -> bool) -> Vec<String> {
+    if report.checkers.is_empty() {
+        return hint(report).filter(|_| wanted(report)).into_iter().collect();
+    }
+    let of_one = |one: &Report| {
+        let hints = hints(one, wanted).into_iter();
+        hints.map(|hint| format!("{}: {hint}", one.checker)).collect::<Vec<_>>()
+    };
+    report.checkers.iter().flat_map(of_one).collect()
+}
+
 /// One line for someone who sees the verdict alone and may wonder what it rests on; `None` if there is nothing to add.
-pub(crate) fn hint(report: &Report) -> Option<String> {
+fn hint(report: &Report) -> Option<String> {
     /// Names in the line.
     const NAMES_MAX: usize = 6;
     match report.verdict {

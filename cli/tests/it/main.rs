@@ -2,6 +2,7 @@
 
 #![expect(clippy::needless_raw_string_hashes, reason = "snapbox writes snapshots with hashes")]
 
+mod compose;
 mod directory;
 mod errors;
 mod exit_codes;

@@ -5,6 +5,7 @@
 //! look like is no proof, though: should a later op have no key after all, the verdict is unknown, not wrong.
 
 use super::{Form, Keyed, field, pair};
+use crate::branch::Branch;
 use crate::error::HistoryError;
 use crate::{Budget, Checker, Op, OpKind, OptionError, Options, Report, Run, Value};
 use std::ops::ControlFlow;
@@ -57,37 +58,6 @@ enum Way {
     Whole,
 }
 
-/// One of two runs, which may have ended though nobody wanted to know yet.
-struct Branch<'c> {
-    run: Box<dyn Run + 'c>,
-    ended: Option<Result<(), HistoryError>>,
-}
-
-impl Branch<'_> {
-    fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
-        self.feed(op);
-        match &self.ended {
-            None => Ok(ControlFlow::Continue(())),
-            Some(Ok(())) => Ok(ControlFlow::Break(())),
-            Some(Err(error)) => Err(error.clone()),
-        }
-    }
-
-    fn feed(&mut self, op: &Op<'_>) {
-        if self.ended.is_none() {
-            self.ended = match self.run.observe(op) {
-                Ok(ControlFlow::Continue(())) => None,
-                Ok(ControlFlow::Break(())) => Some(Ok(())),
-                // By the time it is told, another op is at hand.
-                Err(error) => Some(Err(match op.position {
-                    Some(position) => error.at(position),
-                    None => error,
-                })),
-            };
-        }
-    }
-}
-
 impl<'c> KeyedAuto<'c> {
     /// Begins a history, and tells what was decided when it is.
     ///
@@ -102,8 +72,8 @@ impl<'c> KeyedAuto<'c> {
         let whole = checker.start(options)?;
         let keyed = Box::new(Keyed::start(checker, options)?);
         Ok(KeyedAuto {
-            keyed: Branch { run: keyed, ended: None },
-            whole: Branch { run: whole, ended: None },
+            keyed: Branch::new(keyed),
+            whole: Branch::new(whole),
             form: None,
             invocations: 0,
             decided: None,
@@ -203,9 +173,6 @@ impl Run for KeyedAuto<'_> {
         }
         let KeyedAuto { keyed, whole, decided, .. } = *self;
         let branch = if decided == Some(Way::Keyed) { keyed } else { whole };
-        match branch.ended {
-            Some(Err(error)) => Err(error),
-            _ => branch.run.finish(budget),
-        }
+        branch.finish(budget)
     }
 }

@@ -32,6 +32,9 @@ pub(super) struct Merged {
     not_listed: u64,
     with_artifacts: usize,
     artifacts_left_out: u64,
+    /// Of several checkers: what each has to say, in their order.
+    checkers: Vec<Merged>,
+    keys_expected: usize,
 }
 
 /// What is said of a key, and perhaps of others.
@@ -55,6 +58,8 @@ impl Merged {
             not_listed: 0,
             with_artifacts: 0,
             artifacts_left_out: 0,
+            checkers: Vec::new(),
+            keys_expected: keys,
         }
     }
 
@@ -64,6 +69,13 @@ impl Merged {
         self.by_verdict[report.verdict as usize] += 1;
         self.report.verdict = self.report.verdict.and(report.verdict);
         self.list(key, &report);
+        if self.checkers.is_empty() {
+            let begun = |report: &Report| Merged::new(report.checker.clone().into_owned(), self.keys_expected);
+            self.checkers = report.checkers.iter().map(begun).collect();
+        }
+        for (merged, report) in self.checkers.iter_mut().zip(report.checkers) {
+            merged.add(key, report);
+        }
         for note in report.notes {
             self.note(key, note);
         }
@@ -109,7 +121,7 @@ impl Merged {
         self.report.keys.push(KeyReport {
             key: key.clone(),
             verdict: report.verdict,
-            anomaly_types: report.anomalies.iter().map(|anomaly| anomaly.name.clone()).collect(),
+            anomaly_types: report.anomaly_types().map(|name| name.to_owned().into()).collect(),
             notes: report.notes.clone(),
         });
     }
@@ -168,6 +180,7 @@ impl Merged {
             ("unknown-key-count", unknown),
             ("invalid-key-count", invalid),
         ];
+        self.report.checkers = self.checkers.into_iter().map(Merged::into_report).collect();
         self.report.counts.extend(counts.map(|(name, count)| (name.into(), count)));
         self.report
     }

@@ -252,10 +252,12 @@ impl Run for Keyed<'_> {
     }
 
     fn finish(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
-        if let Some(trouble) = self.trouble {
-            let mut report = Report::new(self.checker.name().to_owned(), Verdict::Unknown);
-            report.notes.push(trouble);
-            return Ok(report);
+        if let Some(trouble) = &self.trouble {
+            let name = self.checker.name();
+            // What a checker says of nothing shows whether it is several.
+            let nothing = self.new_run()?.finish(budget);
+            let nothing = nothing.unwrap_or_else(|_| Report::new(name.to_owned(), Verdict::Unknown));
+            return Ok(unknown(name, trouble, &nothing));
         }
         if self.runs.is_empty() {
             return self.new_run()?.finish(budget);
@@ -281,6 +283,14 @@ impl Run for Keyed<'_> {
             }
         }
     }
+}
+
+/// The report on a history that cannot be split, shaped like another one.
+fn unknown(checker: &str, trouble: &str, like: &Report) -> Report {
+    let mut report = Report::new(checker.to_owned(), Verdict::Unknown);
+    report.notes.push(trouble.to_owned());
+    report.checkers = like.checkers.iter().map(|like| unknown(&like.checker, trouble, like)).collect();
+    report
 }
 
 #[cold]

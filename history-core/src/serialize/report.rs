@@ -84,6 +84,8 @@ struct ReportForm {
     artifacts: Vec<Artifact>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     keys: Vec<KeyReport>,
+    #[serde(default, with = "named", skip_serializing_if = "Vec::is_empty")]
+    checkers: Vec<(Name, Report)>,
 }
 
 /// What an anomaly's name stands for.
@@ -100,7 +102,7 @@ impl Serialize for Report {
         ReportForm {
             checker: self.checker.clone(),
             valid: self.verdict,
-            anomaly_types: self.anomalies.iter().map(|anomaly| anomaly.name.clone()).collect(),
+            anomaly_types: self.anomaly_types().map(|name| name.to_owned().into()).collect(),
             not: self.not.clone(),
             also_not: self.also_not.clone(),
             anomalies: self.anomalies.iter().map(|anomaly| (anomaly.name.clone(), form(anomaly))).collect(),
@@ -108,6 +110,7 @@ impl Serialize for Report {
             counts: self.counts.clone(),
             artifacts: self.artifacts.clone(),
             keys: self.keys.clone(),
+            checkers: self.checkers.iter().map(|report| (report.checker.clone(), report.clone())).collect(),
         }
         .serialize(serializer)
     }
@@ -128,6 +131,7 @@ impl<'de> Deserialize<'de> for Report {
             counts: form.counts,
             artifacts: form.artifacts,
             keys: form.keys,
+            checkers: form.checkers.into_iter().map(|(_, report)| report).collect(),
         })
     }
 }

@@ -1,0 +1,63 @@
+//! One of several runs on the same ops, which may end while the others go on.
+
+use crate::error::HistoryError;
+use crate::{Budget, Op, Report, Run};
+use std::ops::ControlFlow;
+
+/// A run, and how it ended, though nobody may want to know yet.
+pub(crate) struct Branch<'c> {
+    run: Box<dyn Run + 'c>,
+    ended: Option<Result<(), HistoryError>>,
+}
+
+impl<'c> Branch<'c> {
+    pub(crate) fn new(run: Box<dyn Run + 'c>) -> Branch<'c> {
+        Branch { run, ended: None }
+    }
+
+    /// Hands on an op, and tells at once how it ended, if it did.
+    #[inline]
+    pub(crate) fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
+        self.feed(op);
+        match &self.ended {
+            None => Ok(ControlFlow::Continue(())),
+            Some(Ok(())) => Ok(ControlFlow::Break(())),
+            Some(Err(error)) => Err(error.clone()),
+        }
+    }
+
+    /// Hands on an op, unless it has ended.
+    #[inline]
+    pub(crate) fn feed(&mut self, op: &Op<'_>) {
+        if self.ended.is_none() {
+            self.ended = match self.run.observe(op) {
+                Ok(ControlFlow::Continue(())) => None,
+                Ok(ControlFlow::Break(())) => Some(Ok(())),
+                // By the time it is told, another op is at hand.
+                Err(error) => Some(Err(match op.position {
+                    Some(position) => error.at(position),
+                    None => error,
+                })),
+            };
+        }
+    }
+
+    /// Whether it has seen all that it wants to see.
+    #[inline]
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.is_some()
+    }
+
+    /// Why it cannot judge the history, if that is how it ended.
+    pub(crate) fn error(&self) -> Option<&HistoryError> {
+        self.ended.as_ref()?.as_ref().err()
+    }
+
+    /// What it has to say in the end.
+    pub(crate) fn finish(self, budget: &Budget) -> Result<Report, HistoryError> {
+        match self.ended {
+            Some(Err(error)) => Err(error),
+            _ => self.run.finish(budget),
+        }
+    }
+}
