@@ -53,6 +53,17 @@ impl<'c> Branch<'c> {
         self.ended.as_ref()?.as_ref().err()
     }
 
+    /// Whether the history is certainly invalid by now.
+    #[inline]
+    pub(crate) fn is_violated(&self) -> bool {
+        self.error().is_none() && self.run.is_violated()
+    }
+
+    /// What is certain already.
+    pub(crate) fn violation(&self) -> Option<Report> {
+        if self.is_violated() { self.run.violation() } else { None }
+    }
+
     /// What it has to say in the end.
     pub(crate) fn finish(self, budget: &Budget) -> Result<Report, HistoryError> {
         match self.ended {

@@ -204,6 +204,16 @@ impl Run for ComposeRun {
         self.error().map_or(Ok(ControlFlow::Break(())), Err)
     }
 
+    fn is_violated(&self) -> bool {
+        self.branches.iter().any(|(_, branch)| branch.is_violated())
+    }
+
+    fn violation(&self) -> Option<Report> {
+        let checkers: Vec<Report> = self.branches.iter().filter_map(|(_, branch)| branch.violation()).collect();
+        let found = Report::new(self.name.clone(), Verdict::Invalid);
+        (!checkers.is_empty()).then_some(Report { checkers, ..found })
+    }
+
     fn finish(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
         let mut all = Report::new(self.name, Verdict::Valid);
         let mut failed = None;

@@ -159,11 +159,11 @@ impl Run for KeyedAuto<'_> {
     }
 
     fn is_violated(&self) -> bool {
-        self.taken().is_some_and(|branch| branch.run.is_violated())
+        self.taken().is_some_and(|branch| branch.is_violated())
     }
 
     fn violation(&self) -> Option<Report> {
-        self.taken()?.run.violation()
+        self.taken()?.violation()
     }
 
     fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
