@@ -1,6 +1,7 @@
 //! From the words of a command line to what is to be done.
 
 use crate::input::Input;
+use crate::watch::{Address, Source, Watch};
 use crate::{compat, gen_args, grammar};
 use clap::ArgMatches;
 use clap::error::ErrorKind;
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 /// What is to be done.
 pub(crate) enum Command<'c> {
     Check(Check<'c>),
+    Watch(Watch<'c>),
     Validate(Validate),
     Gen(gen_args::Gen),
     Models(OutputFormat),
@@ -77,7 +79,8 @@ pub(crate) fn parse(
     let mut grammar = grammar::command(checkers);
     let matches = grammar.try_get_matches_from_mut(words)?;
     let understood = match matches.subcommand() {
-        None => check(&matches, checkers).map(Command::Check),
+        None => inputs(&matches).and_then(|inputs| check(&matches, checkers, inputs)).map(Command::Check),
+        Some(("watch", matches)) => watch(matches, checkers).map(Command::Watch),
         Some(("validate", matches)) => validate(matches).map(Command::Validate),
         Some(("gen", matches)) => gen_args::parse(matches).map(Command::Gen),
         Some(("models", matches)) => Ok(Command::Models(output(matches))),
@@ -130,7 +133,7 @@ impl Wrong {
     }
 }
 
-fn check<'c>(matches: &ArgMatches, checkers: &'c [Box<dyn Checker>]) -> Result<Check<'c>, Wrong> {
+fn check<'c>(matches: &ArgMatches, checkers: &'c [Box<dyn Checker>], inputs: Vec<Input>) -> Result<Check<'c>, Wrong> {
     let checker = checker(matches, checkers)?;
     let (mut options, mut warnings) = options(matches, &*checker, checkers)?;
     // A checker says of options that they make no sense when it starts; better now than behind the first file.
@@ -159,7 +162,7 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c [Box<dyn Checker>]) -> Result<C
             Some("auto") => WhetherKeyed::Auto,
             _ => WhetherKeyed::No,
         },
-        inputs: inputs(matches)?,
+        inputs,
         output: output(matches),
         verbose: matches.get_flag("verbose"),
         directory,
@@ -277,13 +280,35 @@ fn given(matches: &ArgMatches, name: &str, kind: OptionKind) -> Result<Option<St
     })
 }
 
+fn watch<'c>(matches: &ArgMatches, checkers: &'c [Box<dyn Checker>]) -> Result<Watch<'c>, Wrong> {
+    let file = matches.get_one::<OsString>("files");
+    let listen = matches.get_one::<String>("listen");
+    let source = match (file, listen) {
+        (_, Some(address)) => Source::Listen {
+            address: Address::parse(address).map_err(|why| Wrong::new(format!("--listen: {why}")))?,
+            until_closed: matches.get_flag("until-closed"),
+        },
+        (Some(file), None) if file != "-" => Source::File(file.into()),
+        _ => Source::Stdin,
+    };
+    let name = listen.map(OsString::from).or(file.cloned()).unwrap_or_else(|| "-".into());
+    let mut check = check(matches, checkers, vec![Input::new(name, format(matches))])?;
+    // Whoever waits for a violation wants to see it.
+    check.verbose = true;
+    Ok(Watch { check, source, keep_going: matches.get_flag("keep-going") })
+}
+
+fn format(matches: &ArgMatches) -> Option<Format> {
+    matches.get_one::<String>("format").and_then(|name| Format::from_name(name))
+}
+
 fn validate(matches: &ArgMatches) -> Result<Validate, Wrong> {
     let each_max = matches.get_one("max-each").copied().unwrap_or(usize::MAX);
     Ok(Validate { inputs: inputs(matches)?, each_max, output: output(matches) })
 }
 
 fn inputs(matches: &ArgMatches) -> Result<Vec<Input>, Wrong> {
-    let format = matches.get_one::<String>("format").and_then(|name| Format::from_name(name));
+    let format = format(matches);
     let files = matches.get_many::<OsString>("files").into_iter().flatten();
     let inputs: Vec<Input> = files.map(|file| Input::new(file.clone(), format)).collect();
     if inputs.is_empty() {

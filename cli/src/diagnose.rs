@@ -109,6 +109,11 @@ pub(crate) fn warning(message: &str) {
     say(Severity::Warning, message);
 }
 
+/// Says on standard error what is good to know.
+pub(crate) fn note(message: &str) {
+    say(Severity::Note, message);
+}
+
 fn say(severity: Severity, message: &str) {
     let style = style(severity);
     let _ = writeln!(anstream::stderr(), "{style}{}{style:#}: {message}", severity.name());

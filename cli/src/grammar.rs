@@ -41,8 +41,15 @@ pub(crate) fn command(checkers: &[Box<dyn Checker>]) -> Command {
         .args_override_self(true)
         .arg_required_else_help(true)
         .max_term_width(100)
-        .subcommands(subcommands())
+        .subcommands(subcommands(checkers))
         .args(own_options(checkers));
+    command = with_options_of(checkers, command);
+    let names: Vec<&str> = taken(checkers).iter().map(|taken| taken.spec.name).collect();
+    command.after_long_help(help::AFTER_LONG.to_owned() + &compat::paragraph(&names))
+}
+
+/// A command that takes the options of all checkers as well.
+fn with_options_of(checkers: &[Box<dyn Checker>], mut command: Command) -> Command {
     command = command.next_help_heading("Options of checkers");
     let taken = taken(checkers);
     for Taken { spec, by } in &taken {
@@ -55,7 +62,7 @@ pub(crate) fn command(checkers: &[Box<dyn Checker>]) -> Command {
     for known in compat::KNOWN.iter().filter(|known| !names.contains(&known.name)) {
         command = command.arg(option(known.name, known.kind, known.value_name).hide(true));
     }
-    command.after_long_help(help::AFTER_LONG.to_owned() + &compat::paragraph(&names))
+    command
 }
 
 fn own_options(checkers: &[Box<dyn Checker>]) -> [Arg; 8] {
@@ -130,12 +137,45 @@ fn output(help: &'static str) -> Arg {
         .help(help)
 }
 
-fn subcommands() -> Vec<Command> {
+/// Watching takes what judging does, but for one history.
+fn watch(checkers: &[Box<dyn Checker>]) -> Command {
+    let [files, own @ ..] = own_options(checkers);
+    let command = Command::new("watch")
+        .about("Judges a history while it is still being written")
+        .override_usage(help::WATCH_USAGE)
+        .after_help(help::WATCH)
+        .max_term_width(100)
+        .arg(files.num_args(1).conflicts_with("listen").help("A file that grows, or - for standard input [default: -]"))
+        .arg(
+            Arg::new("listen").long("listen").value_name("ADDRESS").help(
+                "Where clients connect to write ops as JSON Lines: 127.0.0.1:PORT (0: any free one) or unix:PATH",
+            ),
+        )
+        .arg(
+            Arg::new("until-closed")
+                .long("until-closed")
+                .action(ArgAction::SetTrue)
+                .requires("listen")
+                .help("With --listen, end the history when the last client has closed its connection"),
+        )
+        .arg(
+            Arg::new("keep-going")
+                .long("keep-going")
+                .action(ArgAction::SetTrue)
+                .help("Print a violation and go on, instead of ending there"),
+        )
+        .args(own.into_iter().filter(|arg| arg.get_id() != "verbose"))
+        .arg(Arg::new("verbose").short('v').long("verbose").action(ArgAction::SetTrue).hide(true));
+    with_options_of(checkers, command)
+}
+
+fn subcommands(checkers: &[Box<dyn Checker>]) -> Vec<Command> {
     let table = |name: &'static str, about: &'static str| {
         Command::new(name).about(about).arg(output("As text, or as one JSON object or EDN map a line"))
     };
     let files = Arg::new("files").value_name("FILE").num_args(1..).required(true).value_parser(value_parser!(OsString));
     vec![
+        watch(checkers),
         Command::new("validate")
             .about("Says what keeps files from being histories, and what looks doubtful")
             .after_help(help::VALIDATE)

@@ -60,6 +60,29 @@ A file named like a command can be given as ./validate, or after -m.
 
 ";
 
+pub(crate) const WATCH_USAGE: &str = "\
+histcheck watch -m MODEL [OPTIONS] [FILE]
+       histcheck watch -m MODEL [OPTIONS] --listen ADDRESS";
+
+pub(crate) const WATCH: &str = "\
+Prints the violation, with its witness, as soon as it is certain, and ends with exit code 1. Otherwise the history ends where \
+standard input does, or with an interrupt (Ctrl-C, SIGTERM): then the verdict on all of it is printed. A second interrupt gives \
+up the search for it.
+
+A file is followed by its name, through truncation and rotation, and may come into being later. Clients that connect write an \
+op a line, in the order in which they happened; ops of different clients are taken in the order in which they arrive. Where \
+ops come faster than they are judged, those who write them wait.
+
+Checkers that know of a violation only at the end say so then.
+
+Examples:
+  histcheck watch -m cas-register history.jsonl
+      Ends as soon as the register was not linearizable.
+  ./test-harness | histcheck watch -m bank --keep-going
+      Says what is wrong when it happens, and sums up at the end.
+  histcheck watch -m list-append --listen 127.0.0.1:7000 --until-closed
+      Several clients write into one history, which ends when all have closed their connections.";
+
 pub(crate) const VALIDATE: &str = "\
 Reports everything in a file that keeps it from being a history, all at once, and as warnings what is legal but \
 doubtful: a completion that does not match its invocation, the same write twice, keys of several types.

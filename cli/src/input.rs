@@ -20,6 +20,11 @@ impl Input {
         self.path == "-"
     }
 
+    /// The format that was asked for.
+    pub(crate) fn format(&self) -> Option<Format> {
+        self.format
+    }
+
     /// The path as it was given.
     pub(crate) fn path(&self) -> &OsStr {
         &self.path

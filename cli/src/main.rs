@@ -15,16 +15,16 @@ mod output;
 #[cfg(feature = "png")]
 mod png;
 mod registry;
+mod results;
 mod tables;
 mod validate;
+mod watch;
 
-use args::{Check, Command, OutputFormat, WhetherKeyed};
-use artifacts::Directory;
+use args::{Check, Command, WhetherKeyed};
 use exit::Exit;
-use history_core::{Budget, Decision, ErrorKind, HistoryError, Keyed, KeyedAuto, OptionError, Report, Run, Verdict};
+use history_core::{Budget, Decision, ErrorKind, HistoryError, Keyed, KeyedAuto, OptionError, Report, Run};
 use input::Input;
-use output::Output;
-use std::io::{self, IsTerminal as _};
+use results::Results;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
@@ -33,6 +33,7 @@ fn main() -> ExitCode {
     let done = match args::parse(std::env::args_os(), &checkers) {
         Err(said) => return exit::usage(&said),
         Ok(Command::Check(job)) => check(&job),
+        Ok(Command::Watch(job)) => watch::run(&job),
         Ok(Command::Validate(job)) => validate::run(&job),
         Ok(Command::Gen(job)) => r#gen::run(&job),
         Ok(Command::Models(format)) => tables::models(&checkers, format),
@@ -45,29 +46,12 @@ fn main() -> ExitCode {
 /// Judges histories, one after another.
 fn check(job: &Check<'_>) -> Exit {
     job.warnings.iter().for_each(|warning| diagnose::warning(warning));
-    let mut output = Output::new(job.output, job.verbose);
-    let mut directory = job.directory.as_ref().map(|path| Directory::new(path.clone(), job.inputs.len(), job.plots));
-    let terse = job.output == OutputFormat::Text && !job.verbose;
-    // What was found shows in the verdict; why nothing was does not.
-    let wanted = |report: &Report| terse && (report.verdict != Verdict::Invalid || io::stderr().is_terminal());
+    let mut results = Results::new(job);
     let mut exit = Exit::OK;
     for input in &job.inputs {
-        let mut judged = judge(job, input);
-        // They belong into the directory, not into the report that is printed.
-        let artifacts = judged.as_mut().map(Report::take_artifacts).unwrap_or_default();
-        exit = exit.and(judged.as_ref().map_or(Exit::FAILED, |report| Exit::of(report.verdict)));
-        if let Err(error) = output.write(input, &judged) {
-            return exit.and(exit::stopped(&error));
-        }
-        match &judged {
-            Ok(report) => output::hints(report, &wanted).iter().for_each(|hint| diagnose::hint(&input.place(), hint)),
-            Err(error) => diagnose::history(&input.place(), error),
-        }
-        if let (Some(directory), Ok(report)) = (&mut directory, &judged)
-            && let Err(message) = directory.write(input, report, &artifacts)
-        {
-            diagnose::error(&message);
-            exit = exit.and(Exit::FAILED);
+        match results.tell(input, judge(job, input)) {
+            Ok(told) => exit = exit.and(told),
+            Err(stopped) => return exit.and(stopped),
         }
     }
     exit
@@ -75,25 +59,33 @@ fn check(job: &Check<'_>) -> Exit {
 
 /// Feeds one history to the checker.
 fn judge(job: &Check<'_>, input: &Input) -> Result<Report, HistoryError> {
-    // It started before, with the same options, when the command line was read.
-    let run = start(job, input).map_err(|error| HistoryError::new(ErrorKind::Unexpected, error.to_string()))?;
+    let run = start(job, input)?;
     let check = || history_core::check_ahead(run, &mut input.open()?, &Budget::default());
-    // A bug of ours in one history must not cost the others their verdicts. The panic itself was told on stderr.
-    catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|_| {
+    guarded(check)
+}
+
+/// Does what may fail because of a bug of ours, which in one history must not cost the others their verdicts.
+fn guarded<T>(what: impl FnOnce() -> Result<T, HistoryError>) -> Result<T, HistoryError> {
+    // The panic itself was told on stderr.
+    catch_unwind(AssertUnwindSafe(what)).unwrap_or_else(|_| {
         let message = "histcheck itself failed here; please report it, with the history if you can";
         Err(HistoryError::new(ErrorKind::Unexpected, message))
     })
 }
 
 /// Begins a history: as a whole, or by key.
-fn start<'j>(job: &'j Check<'_>, input: &Input) -> Result<Box<dyn Run + 'j>, OptionError> {
-    Ok(match job.keyed {
-        WhetherKeyed::No => job.checker.start(&job.options)?,
-        WhetherKeyed::Yes => Box::new(Keyed::start(&*job.checker, &job.options)?),
-        WhetherKeyed::Auto => {
-            let place = input.place().into_owned();
-            let tell = move |decision: &Decision| diagnose::hint(&place, &format!("note: {decision}"));
-            Box::new(KeyedAuto::start(&*job.checker, &job.options, tell)?)
-        }
-    })
+fn start<'j>(job: &'j Check<'_>, input: &Input) -> Result<Box<dyn Run + 'j>, HistoryError> {
+    let begun = || -> Result<Box<dyn Run + 'j>, OptionError> {
+        Ok(match job.keyed {
+            WhetherKeyed::No => job.checker.start(&job.options)?,
+            WhetherKeyed::Yes => Box::new(Keyed::start(&*job.checker, &job.options)?),
+            WhetherKeyed::Auto => {
+                let place = input.place().into_owned();
+                let tell = move |decision: &Decision| diagnose::hint(&place, &format!("note: {decision}"));
+                Box::new(KeyedAuto::start(&*job.checker, &job.options, tell)?)
+            }
+        })
+    };
+    // It started before, with the same options, when the command line was read.
+    begun().map_err(|error| HistoryError::new(ErrorKind::Unexpected, error.to_string()))
 }

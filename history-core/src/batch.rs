@@ -159,11 +159,13 @@ impl Found {
     fn field(&mut self, tape: &Tape, key: usize, at: usize) -> Result<(), Fault> {
         self.since_extra += 1;
         let Some(field) = tape.name(key).and_then(OwnField::from_name) else {
-            let first = self.extra.map(|extra| extra.node).unwrap_or_else(|| {
+            let node = if let Some(extra) = self.extra {
+                extra.node
+            } else {
                 self.since_extra = 1;
                 key as u32
-            });
-            self.extra = Some(Extra { node: first, entries: self.since_extra });
+            };
+            self.extra = Some(Extra { node, entries: self.since_extra });
             return Ok(());
         };
         let bit = 1 << field as u8;

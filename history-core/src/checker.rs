@@ -64,6 +64,12 @@ pub trait Run: Send {
         None
     }
 
+    /// How many ways the history may have gone are being followed, if the checker follows any: whoever watches wants to see
+    /// whether they grow.
+    fn possibilities(&self) -> Option<u64> {
+        None
+    }
+
     /// Ends the history. A search that spends the budget gives [`Unknown`](crate::Verdict::Unknown).
     ///
     /// # Errors

@@ -44,7 +44,7 @@ impl Recorded {
                 i32::try_from(process).ok().filter(|process| *process >= 0).unwrap_or_else(|| {
                     self.large.push(process);
                     // There are fewer than 2^30 operations.
-                    -(self.large.len() as i32)
+                    i32::try_from(self.large.len()).map_or(NOBODY, |len| -len)
                 })
             }
             Process::Other(_) | Process::Unknown => NOBODY,

@@ -18,6 +18,7 @@ mod registers;
 mod tables;
 mod usage;
 mod validate;
+mod watch;
 
 use snapbox::cmd::{Command, OutputAssert};
 use std::path::PathBuf;

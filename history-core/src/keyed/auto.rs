@@ -159,7 +159,7 @@ impl Run for KeyedAuto<'_> {
     }
 
     fn is_violated(&self) -> bool {
-        self.taken().is_some_and(|branch| branch.is_violated())
+        self.taken().is_some_and(Branch::is_violated)
     }
 
     fn violation(&self) -> Option<Report> {

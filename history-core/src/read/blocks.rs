@@ -116,7 +116,7 @@ impl<'s> Blocks<'s> {
         match String::from_utf8(bytes) {
             Ok(valid) => *text = valid,
             Err(error) => {
-                self.cut_at_bad_bytes(error, text, last && !self.may_be_cut || failure.is_some(), failure.is_some())
+                self.cut_at_bad_bytes(error, text, last && !self.may_be_cut || failure.is_some(), failure.is_some());
             }
         }
         if let Some(error) = failure

@@ -1,0 +1,190 @@
+//! A file that grows: what is in it, then whatever is added, through truncation and rotation.
+
+use super::inbox::{ARRIVAL_BYTES, Arrival, Door};
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Between two looks at a file that has just grown, and at one that has not for a while.
+const PAUSES: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
+
+/// A file that is followed by its name.
+pub(super) struct Follow {
+    path: PathBuf,
+    /// Absent as long as there is none of that name.
+    file: Option<Followed>,
+}
+
+struct Followed {
+    file: File,
+    /// How much of it was read.
+    offset: u64,
+    /// The last byte that was read.
+    last: u8,
+}
+
+impl Follow {
+    /// Follows what is at the path, now or later.
+    pub(super) fn new(path: PathBuf) -> Follow {
+        Follow { path, file: None }
+    }
+
+    /// Brings what there is, and then more, until nobody wants it any more.
+    pub(super) fn run(mut self, door: &Door) {
+        let mut pause = PAUSES[0];
+        loop {
+            match self.more() {
+                Ok(text) if text.is_empty() => {
+                    std::thread::sleep(pause);
+                    pause = (2 * pause).min(PAUSES[1]);
+                }
+                Ok(text) => {
+                    pause = PAUSES[0];
+                    if door.send(Arrival::Text(text)).is_err() {
+                        return;
+                    }
+                }
+                Err(error) => {
+                    let _ = door.send(Arrival::Failed(error));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// What has been added; empty if nothing was.
+    fn more(&mut self) -> io::Result<Vec<u8>> {
+        let Some(followed) = &mut self.file else {
+            self.open()?;
+            return Ok(Vec::new());
+        };
+        let text = followed.read()?;
+        if !text.is_empty() {
+            return Ok(text);
+        }
+        if followed.file.metadata()?.len() < followed.offset {
+            // It was emptied, and what is in it now is new.
+            followed.file.seek(SeekFrom::Start(0))?;
+            followed.offset = 0;
+            return Ok(followed.end_line());
+        }
+        if is_replaced(&followed.file, &self.path)? {
+            // What was written between the last read and the change of names is still in the old file.
+            let text = followed.read()?;
+            if !text.is_empty() {
+                return Ok(text);
+            }
+            let end = followed.end_line();
+            self.open()?;
+            return Ok(end);
+        }
+        Ok(Vec::new())
+    }
+
+    fn open(&mut self) -> io::Result<()> {
+        if let Some(file) = found(File::open(&self.path))? {
+            self.file = Some(Followed { file, offset: 0, last: b'\n' });
+        }
+        Ok(())
+    }
+}
+
+impl Followed {
+    fn read(&mut self) -> io::Result<Vec<u8>> {
+        let mut text = Vec::with_capacity(ARRIVAL_BYTES);
+        let count = (&mut self.file).take(ARRIVAL_BYTES as u64).read_to_end(&mut text)?;
+        self.offset += count as u64;
+        self.last = text.last().copied().unwrap_or(self.last);
+        Ok(text)
+    }
+
+    /// What keeps a line that never ended apart from what comes next.
+    fn end_line(&mut self) -> Vec<u8> {
+        let last = std::mem::replace(&mut self.last, b'\n');
+        if last == b'\n' { Vec::new() } else { b"\n".to_vec() }
+    }
+}
+
+/// Whether another file has the name by now. As long as there is none, the old one may still grow.
+fn is_replaced(file: &File, path: &Path) -> io::Result<bool> {
+    let Some(named) = found(std::fs::metadata(path))? else { return Ok(false) };
+    Ok(!is_same(&file.metadata()?, &named))
+}
+
+/// Nothing if there is no such file.
+fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(unix)]
+fn is_same(a: &Metadata, b: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+/// Elsewhere files are told apart by when they were made.
+#[cfg(not(unix))]
+fn is_same(a: &Metadata, b: &Metadata) -> bool {
+    a.created().ok() == b.created().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::io::Write;
+
+    /// All that the next looks bring.
+    fn drain(follow: &mut Follow) -> String {
+        let mut all = Vec::new();
+        let mut idle = 0;
+        // Opening a file takes a look of its own.
+        while idle < 3 {
+            let text = follow.more().unwrap();
+            idle = if text.is_empty() { idle + 1 } else { 0 };
+            all.extend(text);
+        }
+        String::from_utf8(all).unwrap()
+    }
+
+    fn append(path: &Path, text: &str) {
+        let mut file = fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+    }
+
+    #[test]
+    fn a_file_is_followed_as_it_comes_grows_and_is_emptied() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("history.jsonl");
+        let mut follow = Follow::new(path.clone());
+        assert_eq!(drain(&mut follow), "");
+        append(&path, "one\n");
+        assert_eq!(drain(&mut follow), "one\n");
+        append(&path, "two\nth");
+        assert_eq!(drain(&mut follow), "two\nth");
+        append(&path, "ree\n");
+        assert_eq!(drain(&mut follow), "ree\n");
+        fs::write(&path, "four\n").unwrap();
+        assert_eq!(drain(&mut follow), "four\n");
+    }
+
+    #[test]
+    fn what_was_written_before_a_rotation_is_not_lost() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, old) = (dir.path().join("log"), dir.path().join("log.1"));
+        append(&path, "one\n");
+        let mut follow = Follow::new(path.clone());
+        assert_eq!(drain(&mut follow), "one\n");
+        fs::rename(&path, &old).unwrap();
+        append(&old, "two");
+        assert_eq!(drain(&mut follow), "two", "as long as there is no new file, the old one may grow");
+        append(&old, "!");
+        append(&path, "three\n");
+        assert_eq!(drain(&mut follow), "!\nthree\n", "a line that never ended is kept apart");
+    }
+}

@@ -1,0 +1,228 @@
+//! `histcheck watch`: the verdict while the history is still being written.
+//!
+//! One thread brings text ([`inbox`]), another reads and judges it; where the judge is slower, those who write wait. What is
+//! certain is printed at the op that proves it.
+
+mod follow;
+mod inbox;
+mod listen;
+mod status;
+
+use crate::args::Check;
+use crate::exit::Exit;
+use crate::results::Results;
+use crate::{diagnose, guarded, start};
+use follow::Follow;
+use history_core::{Batch, Budget, Cancel, HistoryError, Op, Reader, Report, Run};
+use inbox::{ARRIVAL_BYTES, Arrival, Door, Inbox};
+pub(crate) use listen::Address;
+use listen::{Listener, Unlink};
+use status::Status;
+use std::io::Read;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::thread;
+
+/// A history to be watched.
+pub(crate) struct Watch<'c> {
+    /// How it is judged; its one input stands for the history where it has no other name.
+    pub(crate) check: Check<'c>,
+    pub(crate) source: Source,
+    /// Whether to go on behind a violation.
+    pub(crate) keep_going: bool,
+}
+
+/// Where the history comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    Stdin,
+    File(PathBuf),
+    Listen {
+        address: Address,
+        /// Whether the history ends when the last writer is gone.
+        until_closed: bool,
+    },
+}
+
+/// Watches until the history ends or is violated.
+pub(crate) fn run(job: &Watch<'_>) -> Exit {
+    job.check.warnings.iter().for_each(|warning| diagnose::warning(warning));
+    let (door, inbox) = inbox::inbox();
+    let budget = Budget::default();
+    if let Err(error) = end_on_signals(door.clone(), budget.cancel.clone()) {
+        diagnose::warning(&format!(
+            "signals cannot be caught, so one that ends this ends it without a report: {error}"
+        ));
+    }
+    // As long as this lives, a socket's file stays.
+    let _socket = match open(&job.source, door) {
+        Ok(socket) => socket,
+        Err(message) => {
+            diagnose::error(&message);
+            return Exit::FAILED;
+        }
+    };
+    let input = &job.check.inputs[0];
+    let mut results = Results::new(&job.check);
+    let mut stopped = None;
+    let judged = guarded(|| {
+        let mut watched = Watched { job, results: &mut results, status: Status::begin(), violated: None };
+        let judged = watched.judge(inbox, &budget);
+        if let Err(Stopped::Output(exit)) = judged {
+            stopped = Some(exit);
+        }
+        match judged {
+            Ok(report) => Ok(Some(report)),
+            Err(Stopped::Output(_)) => Ok(None),
+            Err(Stopped::History(error)) => Err(error),
+        }
+    });
+    match judged.transpose() {
+        None => stopped.unwrap_or(Exit::FAILED),
+        Some(judged) => results.tell(input, judged).unwrap_or_else(|stopped| stopped),
+    }
+}
+
+/// The first signal ends the history, the next one the search that then may still go on, the third one everything.
+fn end_on_signals(door: Door, cancel: Cancel) -> Result<(), ctrlc::Error> {
+    let mut signals = 0;
+    ctrlc::set_handler(move || {
+        signals += 1;
+        match signals {
+            1 => {
+                // It waits until what came before was read; another signal must not.
+                let door = door.clone();
+                thread::spawn(move || door.send(Arrival::End));
+            }
+            2 => cancel.cancel(),
+            _ => std::process::exit(130),
+        }
+    })
+}
+
+/// Lets threads bring the text. What is returned is to be kept until all was read.
+fn open(source: &Source, door: Door) -> Result<Option<Unlink>, String> {
+    match source {
+        Source::Stdin => {
+            thread::spawn(move || bring(std::io::stdin(), &door));
+        }
+        Source::File(path) => {
+            if path.is_dir() {
+                return Err(format!("{} is a directory; say which file in it to watch", path.display()));
+            }
+            if !path.exists() {
+                diagnose::note(&format!("{} does not exist yet; waiting for it", path.display()));
+            }
+            let follow = Follow::new(path.clone());
+            thread::spawn(move || follow.run(&door));
+        }
+        Source::Listen { address, until_closed } => {
+            let (listener, until_closed) = (Listener::bind(address), *until_closed);
+            let listener = listener.map_err(|error| format!("cannot listen on {address}: {error}"))?;
+            // Whoever starts the writers needs to know, above all where any free port would do.
+            diagnose::note(&format!("listening on {}", listener.name()));
+            let unlink = listener.unlink();
+            thread::spawn(move || listener.run(&door, until_closed));
+            return Ok(unlink);
+        }
+    }
+    Ok(None)
+}
+
+fn bring(mut source: impl Read, door: &Door) {
+    loop {
+        let mut text = vec![0; ARRIVAL_BYTES];
+        let arrival = match source.read(&mut text) {
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) => Arrival::Failed(error),
+            Ok(0) => Arrival::End,
+            Ok(count) => {
+                text.truncate(count);
+                Arrival::Text(text)
+            }
+        };
+        let last = !matches!(arrival, Arrival::Text(_));
+        if door.send(arrival).is_err() || last {
+            return;
+        }
+    }
+}
+
+/// A history while it is being watched.
+struct Watched<'w, 'c> {
+    job: &'w Watch<'c>,
+    results: &'w mut Results,
+    status: Status,
+    /// The op at which the violation became certain, as a sentence.
+    violated: Option<String>,
+}
+
+/// Why there will be no report.
+enum Stopped {
+    History(HistoryError),
+    /// Nobody can be told.
+    Output(Exit),
+}
+
+impl From<HistoryError> for Stopped {
+    fn from(error: HistoryError) -> Stopped {
+        Stopped::History(error)
+    }
+}
+
+impl Watched<'_, '_> {
+    fn judge(&mut self, inbox: Inbox, budget: &Budget) -> Result<Report, Stopped> {
+        let input = &self.job.check.inputs[0];
+        let mut run = start(&self.job.check, input)?;
+        let mut reader = Reader::new(inbox).growing();
+        if let Some(format) = input.format() {
+            reader = reader.with_format(format);
+        }
+        let mut batch = Batch::new();
+        let mut output = None;
+        let mut ended = false;
+        while !ended {
+            let more = reader.read_batch(&mut batch);
+            let flow = batch.each(&mut |op| {
+                let flow = run.observe(op)?;
+                if self.violated.is_none() && run.is_violated() {
+                    self.violated = Some(since(op));
+                    if !self.job.keep_going {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                    if let Err(exit) = self.tell(run.as_ref()) {
+                        output = Some(exit);
+                        return Ok(ControlFlow::Break(()));
+                    }
+                }
+                Ok(flow)
+            })?;
+            self.status.update(reader.ops(), reader.in_flight(), run.possibilities());
+            ended = flow.is_break() || !more?;
+        }
+        if let Some(exit) = output {
+            return Err(Stopped::Output(exit));
+        }
+        if let Some(position) = reader.cut_off() {
+            let line = position.line;
+            self.status.aside(|| diagnose::warning(&format!("the end cuts the op at line {line}; it was left out")));
+        }
+        let mut report = run.finish(budget)?;
+        report.notes.extend(self.violated.take());
+        Ok(report)
+    }
+
+    /// Tells what is certain while the history goes on.
+    fn tell(&mut self, run: &dyn Run) -> Result<(), Exit> {
+        let Some(mut report) = run.violation() else { return Ok(()) };
+        report.notes.extend(self.violated.clone());
+        report.notes.push("The history goes on.".into());
+        let Watched { results, job, status, .. } = self;
+        status.aside(|| results.tell(&job.check.inputs[0], Ok(report))).map(|_| ())
+    }
+}
+
+fn since(op: &Op<'_>) -> String {
+    let line = op.position.map(|position| format!(" (line {})", position.line)).unwrap_or_default();
+    format!("This has been certain since the op at index {}{line}.", op.index)
+}

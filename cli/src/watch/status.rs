@@ -1,0 +1,108 @@
+//! The line on a terminal that says how far a watch has come.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Between two lines.
+const EVERY: Duration = Duration::from_millis(200);
+
+/// What the line shows; it is nowhere but on a terminal.
+pub(super) struct Status {
+    bar: ProgressBar,
+    figures: Arc<Figures>,
+}
+
+/// What is known at the moment.
+#[derive(Default)]
+struct Figures {
+    ops: AtomicU64,
+    in_flight: AtomicU64,
+    /// One more than there are; 0 if the checker holds none.
+    possibilities: AtomicU64,
+}
+
+impl Status {
+    pub(super) fn begin() -> Status {
+        // Draws to standard error, and nothing if that is no terminal.
+        let bar = ProgressBar::new_spinner();
+        bar.set_style(
+            ProgressStyle::with_template("{spinner} {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()),
+        );
+        let figures = Arc::new(Figures::default());
+        if !bar.is_hidden() {
+            let (bar, figures) = (bar.clone(), Arc::clone(&figures));
+            thread::spawn(move || refresh(&bar, &figures));
+        }
+        Status { bar, figures }
+    }
+
+    pub(super) fn update(&self, ops: u64, in_flight: usize, possibilities: Option<u64>) {
+        self.figures.ops.store(ops, Ordering::Relaxed);
+        self.figures.in_flight.store(in_flight as u64, Ordering::Relaxed);
+        self.figures.possibilities.store(possibilities.map_or(0, |count| count + 1), Ordering::Relaxed);
+    }
+
+    /// Does something else to the terminal meanwhile.
+    pub(super) fn aside<T>(&self, what: impl FnOnce() -> T) -> T {
+        self.bar.suspend(what)
+    }
+}
+
+impl Drop for Status {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn refresh(bar: &ProgressBar, figures: &Figures) {
+    let (mut before, mut looked) = (0, Instant::now());
+    while !bar.is_finished() {
+        thread::sleep(EVERY);
+        let ops = figures.ops.load(Ordering::Relaxed);
+        let rate = rate(ops.saturating_sub(before), looked.elapsed());
+        (before, looked) = (ops, Instant::now());
+        let possibilities = figures.possibilities.load(Ordering::Relaxed).checked_sub(1);
+        bar.set_message(line(ops, rate, figures.in_flight.load(Ordering::Relaxed), possibilities, memory()));
+        bar.tick();
+    }
+}
+
+/// So many a second.
+fn rate(count: u64, time: Duration) -> u64 {
+    let milliseconds = time.as_millis().max(1);
+    (u128::from(count) * 1000 / milliseconds).try_into().unwrap_or(u64::MAX)
+}
+
+fn line(ops: u64, rate: u64, in_flight: u64, possibilities: Option<u64>, bytes: Option<u64>) -> String {
+    let mut line = format!("{ops} ops, {rate} a second, {in_flight} in flight");
+    if let Some(count) = possibilities {
+        _ = write!(line, ", {count} {}", if count == 1 { "possibility" } else { "possibilities" });
+    }
+    if let Some(bytes) = bytes {
+        _ = write!(line, ", {} MB", bytes / 1_000_000);
+    }
+    line
+}
+
+/// Bytes of memory that this process has, where the system says so in a file.
+fn memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    kilobytes.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_says_what_is_known() {
+        assert_eq!(line(10, 2, 3, None, None), "10 ops, 2 a second, 3 in flight");
+        let all = "1000000 ops, 499995 a second, 0 in flight, 1 possibility, 31 MB";
+        assert_eq!(line(1_000_000, rate(99_999, Duration::from_millis(200)), 0, Some(1), Some(31_999_999)), all);
+    }
+}

@@ -1,0 +1,138 @@
+//! `histcheck watch`: verdicts while a history is being written.
+
+use super::{histcheck, stderr, stdout};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+const READ_OF_1: &str = r#"{"process":0,"type":"invoke","f":"read","value":null}
+{"process":0,"type":"ok","f":"read","value":1}
+"#;
+
+/// Adds to 1, and a read of it.
+fn counted(reads: i64) -> String {
+    format!(
+        r#"{{"process":0,"type":"invoke","f":"add","value":1}}
+{{"process":0,"type":"ok","f":"add","value":1}}
+{{"process":0,"type":"invoke","f":"read","value":null}}
+{{"process":0,"type":"ok","f":"read","value":{reads}}}
+"#
+    )
+}
+
+/// A watch that was started, and its standard error, line by line.
+struct Started {
+    child: Child,
+    said: BufReader<std::process::ChildStderr>,
+}
+
+impl Started {
+    fn new(words: &str) -> Started {
+        let mut child = Command::new(snapbox::cmd::cargo_bin!("histcheck"))
+            .args(words.split_whitespace())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let said = BufReader::new(child.stderr.take().unwrap());
+        Started { child, said }
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.said.read_line(&mut line).unwrap();
+        line
+    }
+
+    /// The exit code and what was printed, once it has ended.
+    fn end(mut self) -> (Option<i32>, String) {
+        let mut printed = String::new();
+        self.child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+        (self.child.wait().unwrap().code(), printed)
+    }
+}
+
+#[test]
+fn a_pipe_is_judged_when_it_ends() {
+    let valid = histcheck("watch -m counter").stdin(counted(1)).assert().code(0);
+    assert!(stdout(&valid).starts_with("-\ttrue\n"), "{}", stdout(&valid));
+    // What a checker knows only at the end comes then.
+    let invalid = histcheck("watch -m list-append -")
+        .stdin(READ_OF_1.replace("\"value\":1", "\"value\":[[\"r\",1,[1]]]"))
+        .assert();
+    assert!(stdout(&invalid).starts_with("-\t"), "{}", stdout(&invalid));
+}
+
+#[test]
+fn a_history_that_is_cut_counts_up_to_there() {
+    let text = format!("[{}", counted(1).trim_end().replace('\n', ",\n"));
+    for cut in [0, 7] {
+        let assert = histcheck("watch -m counter").stdin(text[..text.len() - cut].to_owned()).assert().code(0);
+        assert_eq!(stderr(&assert).contains("the end cuts the op at line 4"), cut > 0, "{}", stderr(&assert));
+    }
+}
+
+#[test]
+fn bad_text_is_an_error_with_its_place() {
+    let assert =
+        histcheck("watch -m counter").stdin("{\"type\":\"invoke\",\"process\":0}\n{\"type\":\"nope\"}\n").assert();
+    let assert = assert.code(255);
+    assert!(stderr(&assert).starts_with("<stdin>:2:1: error: the op's type is"), "{}", stderr(&assert));
+    assert_eq!(stdout(&assert), "");
+}
+
+#[test]
+fn writers_connect_and_the_last_one_ends_the_history() {
+    let mut started = Started::new("watch -m counter --listen 127.0.0.1:0 --until-closed");
+    let line = started.line();
+    let address = line.trim().strip_prefix("note: listening on ").unwrap().to_owned();
+    let mut first = TcpStream::connect(&address).unwrap();
+    let mut second = TcpStream::connect(&address).unwrap();
+    first.write_all(counted(1).as_bytes()).unwrap();
+    second.write_all(READ_OF_1.replace("\"process\":0", "\"process\":1").as_bytes()).unwrap();
+    drop((first, second));
+    let (code, printed) = started.end();
+    assert_eq!(
+        (code, printed.lines().next()),
+        (Some(0), Some(format!("{}\ttrue", "127.0.0.1:0").as_str())),
+        "{printed}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_the_history() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, socket) = (dir.path().join("h.jsonl"), dir.path().join("h.sock"));
+    std::fs::write(&file, counted(7)).unwrap();
+    let interrupt = |started: &Started| {
+        let pid = started.child.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    };
+    // That it listens says that signals are caught by now.
+    let mut started = Started::new(&format!("watch -m counter --keep-going --listen unix:{}", socket.display()));
+    assert!(started.line().contains("listening"));
+    let mut writer = std::os::unix::net::UnixStream::connect(&socket).unwrap();
+    writer.write_all(counted(7).as_bytes()).unwrap();
+    // Nothing tells when a line has been judged, so let it be the end of the history that comes behind it.
+    drop(writer);
+    interrupt(&started);
+    let (code, printed) = started.end();
+    assert!(code == Some(1) && printed.contains("\tfalse") || code == Some(255), "{code:?} {printed}");
+    assert!(!socket.exists(), "a socket's file goes with it");
+}
+
+#[test]
+fn what_makes_no_sense_is_wrong_usage() {
+    for (words, why) in [
+        ("watch", "say with -m"),
+        ("watch -m counter --listen 0.0.0.0:1", "other machines"),
+        ("watch -m counter --listen 127.0.0.1:1 file", "cannot be used with"),
+        ("watch -m counter --until-closed", "--listen"),
+        ("watch -m counter a b", "unexpected argument"),
+    ] {
+        let assert = histcheck(words).assert().code(254);
+        assert!(stderr(&assert).contains(why), "{words}: {}", stderr(&assert));
+    }
+}
