@@ -34,6 +34,12 @@ pub enum ObjectBug {
     ReorderedElement,
     /// Some reads of a counter are off by a little.
     WrongSum,
+    /// Some reads see one part of the state as it is, and another as it was.
+    ReadSkew,
+    /// Some transfers take an amount from one account and give it to none.
+    HalfTransfer,
+    /// Some ids are those that were given last.
+    RepeatedId,
 }
 
 struct Row {
@@ -49,7 +55,7 @@ const fn row(bug: ObjectBug, name: &'static str, rate: f64, summary: &'static st
 }
 
 /// In the order of the variants.
-const TABLE: [Row; 11] = [
+const TABLE: [Row; 14] = [
     row(ObjectBug::None, "none", 0.0, "nothing is wrong"),
     row(ObjectBug::StaleRead, "stale-read", 0.1, "reads see a past state"),
     row(ObjectBug::LostWrite, "lost-write", 0.05, "writes are acknowledged, but not done"),
@@ -61,6 +67,9 @@ const TABLE: [Row; 11] = [
     row(ObjectBug::DuplicateElement, "duplicate-element", 0.05, "elements are kept twice"),
     row(ObjectBug::ReorderedElement, "reordered-element", 0.05, "elements come before the last one until then"),
     row(ObjectBug::WrongSum, "wrong-sum", 0.05, "reads of a counter are off by a little"),
+    row(ObjectBug::ReadSkew, "read-skew", 0.1, "reads see parts of the state at different times"),
+    row(ObjectBug::HalfTransfer, "half-transfer", 0.05, "transfers take an amount, but do not give it"),
+    row(ObjectBug::RepeatedId, "repeated-id", 0.05, "ids are given again"),
 ];
 
 impl ObjectBug {
@@ -89,6 +98,9 @@ impl ObjectBug {
     }
 
     pub(crate) fn is_of(self, object: Object) -> bool {
+        if let Some(bugs) = ObjectBug::of_workload(object) {
+            return self == ObjectBug::None || bugs.contains(&self);
+        }
         let ordered = matches!(object, Object::FifoQueue | Object::Stack);
         match self {
             ObjectBug::None | ObjectBug::FalseFail => true,
@@ -102,7 +114,23 @@ impl ObjectBug {
             ObjectBug::DuplicateElement => object.is_sequence(),
             ObjectBug::ReorderedElement => ordered,
             ObjectBug::WrongSum => object == Object::Counter,
+            ObjectBug::ReadSkew | ObjectBug::HalfTransfer | ObjectBug::RepeatedId => false,
         }
+    }
+
+    /// Those of one of Jepsen's workloads that is no object of its own: what its checker can find.
+    fn of_workload(object: Object) -> Option<&'static [ObjectBug]> {
+        Some(match object {
+            Object::Bank => &[ObjectBug::WrongRead, ObjectBug::ReadSkew, ObjectBug::HalfTransfer],
+            Object::SetFull => &[ObjectBug::StaleRead, ObjectBug::LostElement, ObjectBug::DuplicateElement],
+            Object::Queue => &[ObjectBug::WrongRead, ObjectBug::DuplicateElement],
+            Object::TotalQueue => &[ObjectBug::WrongRead, ObjectBug::LostElement],
+            Object::UniqueIds => &[ObjectBug::RepeatedId],
+            Object::LongFork => &[ObjectBug::ReadSkew],
+            Object::Comments => &[ObjectBug::LostElement, ObjectBug::ReadSkew],
+            Object::Sequential => &[ObjectBug::LostWrite, ObjectBug::ReadSkew],
+            _ => return None,
+        })
     }
 
     /// As on command lines: `"stale-read"`.
