@@ -132,12 +132,10 @@ fn object_datum(op: ObjectOp<'_>, format: Format) -> Datum {
         ObjectValue::Int(n) => n.into(),
         ObjectValue::Cas(old, new) => Datum::Vector(vec![old.into(), new.into()]),
         ObjectValue::Set(elements) if format == Format::Edn => Datum::Set(ints(elements)),
-        ObjectValue::Set(elements) => Datum::Vector(ints(elements)),
-        ObjectValue::List(elements) => Datum::Vector(ints(elements)),
+        ObjectValue::Set(elements) | ObjectValue::List(elements) => Datum::Vector(ints(elements)),
         ObjectValue::Balances(balances) => {
-            let account =
-                |n: usize| if format == Format::Edn { (n as i64).into() } else { n.to_string().as_str().into() };
-            Datum::Map(balances.iter().enumerate().map(|(n, balance)| (account(n), (*balance).into())).collect())
+            let account = |n: i64| if format == Format::Edn { n.into() } else { n.to_string().as_str().into() };
+            Datum::Map((0..).zip(balances).map(|(n, balance)| (account(n), (*balance).into())).collect())
         }
         ObjectValue::Transfer { from, to, amount } => Datum::Map(vec![
             ("from".into(), i64::from(from).into()),

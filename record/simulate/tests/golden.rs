@@ -410,7 +410,7 @@ ccb54034e209f461 long-fork read-skew
 0d599ec3f68c24dd comments read-skew
 b4b7e02704f34327 sequential none
 ded1985a31c04075 sequential lost-write
-92a60908734fb839 sequential read-skew
+478f2888b555a567 sequential read-skew
 ";
 
 #[test]

@@ -1,8 +1,7 @@
 //! What an object can do wrong: a table of bugs.
 
 use super::object::Object;
-use std::fmt;
-use std::str::FromStr;
+use crate::named::named;
 
 /// What an object does wrong.
 ///
@@ -73,18 +72,6 @@ const TABLE: [Row; 14] = [
 ];
 
 impl ObjectBug {
-    /// All of them, [`ObjectBug::None`] first.
-    pub const ALL: [ObjectBug; TABLE.len()] = {
-        let mut all = [ObjectBug::None; TABLE.len()];
-        let mut i = 0;
-        while i < all.len() {
-            assert!(TABLE[i].bug as usize == i);
-            all[i] = TABLE[i].bug;
-            i += 1;
-        }
-        all
-    };
-
     /// Those that make sense for an object, [`ObjectBug::None`] first.
     ///
     /// ```
@@ -133,53 +120,13 @@ impl ObjectBug {
         })
     }
 
-    /// As on command lines: `"stale-read"`.
-    pub fn name(self) -> &'static str {
-        self.row().name
-    }
-
-    /// What the object does, in one line without a period.
-    pub fn summary(self) -> &'static str {
-        self.row().summary
-    }
-
     /// How many of the operations it applies to, from 0 to 1, unless told otherwise.
     pub fn default_rate(self) -> f64 {
         self.row().rate
     }
-
-    fn row(self) -> &'static Row {
-        &TABLE[self as usize]
-    }
 }
 
-impl fmt::Display for ObjectBug {
-    /// Writes its name.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// A name that no bug of objects has.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownObjectBug(String);
-
-impl fmt::Display for UnknownObjectBug {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = ObjectBug::ALL.iter().map(|bug| bug.name()).collect();
-        write!(f, "{} is no bug of objects; there are {}", self.0, names.join(", "))
-    }
-}
-
-impl std::error::Error for UnknownObjectBug {}
-
-impl FromStr for ObjectBug {
-    type Err = UnknownObjectBug;
-
-    fn from_str(name: &str) -> Result<ObjectBug, UnknownObjectBug> {
-        ObjectBug::ALL.into_iter().find(|bug| bug.name() == name).ok_or_else(|| UnknownObjectBug(name.into()))
-    }
-}
+named!(ObjectBug, UnknownObjectBug, bug, "bug of objects", "A name that no bug of objects has.", also | _ | None);
 
 #[cfg(test)]
 mod tests {

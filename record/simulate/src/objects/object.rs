@@ -1,8 +1,7 @@
 //! The objects that can be simulated: a table.
 
 use super::sequential::SUBKEYS_MAX;
-use std::fmt;
-use std::str::FromStr;
+use crate::named::named;
 
 /// What clients work on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -106,28 +105,6 @@ const TABLE: [Row; 22] = [
 ];
 
 impl Object {
-    /// All of them.
-    pub const ALL: [Object; TABLE.len()] = {
-        let mut all = [Object::Register; TABLE.len()];
-        let mut i = 0;
-        while i < all.len() {
-            assert!(TABLE[i].object as usize == i);
-            all[i] = TABLE[i].object;
-            i += 1;
-        }
-        all
-    };
-
-    /// As checkers call it: `"cas-register"`.
-    pub fn name(self) -> &'static str {
-        self.row().name
-    }
-
-    /// What it is, in one line without a period.
-    pub fn summary(self) -> &'static str {
-        self.row().summary
-    }
-
     /// How many keys there are, unless told otherwise.
     pub fn default_keys(self) -> u32 {
         self.row().keys
@@ -174,36 +151,6 @@ impl Object {
     pub fn has_last(self) -> bool {
         matches!(self, Object::Set | Object::SetFull | Object::TotalQueue)
     }
-
-    fn row(self) -> &'static Row {
-        &TABLE[self as usize]
-    }
 }
 
-impl fmt::Display for Object {
-    /// Writes its name.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// A name that no object has.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownObject(String);
-
-impl fmt::Display for UnknownObject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = Object::ALL.iter().map(|object| object.name()).collect();
-        write!(f, "{} is no object; there are {}", self.0, names.join(", "))
-    }
-}
-
-impl std::error::Error for UnknownObject {}
-
-impl FromStr for Object {
-    type Err = UnknownObject;
-
-    fn from_str(name: &str) -> Result<Object, UnknownObject> {
-        Object::ALL.into_iter().find(|object| object.name() == name).ok_or_else(|| UnknownObject(name.into()))
-    }
-}
+named!(Object, UnknownObject, object, "object", "A name that no object has.", also | _ | None);

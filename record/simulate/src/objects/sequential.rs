@@ -71,11 +71,10 @@ impl Model for Sequential {
         }
     }
 
-    fn skew(&self, past: &BTreeMap<i64, u64>, flight: &mut Flight, rng: &mut Rng) {
-        let Ask::ReadSubkeys(key) = flight.ask else { return };
-        let written = past.get(&key).copied().unwrap_or_default();
+    /// Each subkey is written long after another, so that hardly two fit into the states that are remembered: any may be missing.
+    fn skew(&self, _: &BTreeMap<i64, u64>, flight: &mut Flight, rng: &mut Rng) {
         for item in &mut flight.items {
-            if *item != UNWRITTEN && written >> *item & 1 == 0 && rng.happens(Chance::HALF) {
+            if rng.happens(Chance::HALF) {
                 *item = UNWRITTEN;
             }
         }

@@ -120,8 +120,8 @@ impl<M: Model + 'static> Store<M> {
 impl<M: Model> Store<M> {
     pub(super) fn new(parameters: &Objects, model: M) -> Store<M> {
         let (object, bug) = (parameters.object, parameters.bug);
-        // The registers of a multi-register are one object.
-        let count = if object == Object::MultiRegister { 1 } else { parameters.keys };
+        // Where operations are about several keys at a time, all keys are one object.
+        let count = if object.has_keys() && object != Object::Kv { 1 } else { parameters.keys };
         let has_last = model.last().is_some();
         let mut ids = Rng::new(parameters.seed, Purpose::Ids);
         let key: Option<fn(i64) -> ObjectKey> = match object {
@@ -274,10 +274,8 @@ impl<M: Model> Store<M> {
 /// Whether it adds or writes something, rather than reading, taking or releasing.
 fn changes(flight: &Flight) -> bool {
     match flight.ask {
-        Ask::Read | Ask::Get | Ask::Dequeue | Ask::Pop | Ask::Drain | Ask::Acquire | Ask::Release => false,
-        Ask::ReadSubkeys(_) => false,
-        Ask::Txn => !flight.is_read(),
-        _ => true,
+        Ask::Dequeue | Ask::Pop | Ask::Drain | Ask::Acquire | Ask::Release => false,
+        _ => !flight.is_read(),
     }
 }
 

@@ -209,10 +209,8 @@ pub fn step(object: Object, state: &State, did: &Did, result: Option<&Said>) -> 
         (Object::Sequential, "write", Said::Cas(key, subkey)) => and(key * 100 + subkey),
         (Object::Sequential, "read", _) => same(result.is_none_or(|said| {
             let Said::Many(shown) = said else { panic!("{said:?}") };
-            let sees = |(subkey, shown): (i64, &i64)| match state.contains(&(said_key(said) * 100 + subkey)) {
-                true => *shown == subkey,
-                false => *shown < 0,
-            };
+            let is_there = |subkey: i64| state.contains(&(said_key(said) * 100 + subkey));
+            let sees = |(subkey, shown): (i64, &i64)| if is_there(subkey) { *shown == subkey } else { *shown < 0 };
             shown.len() == 6 && (0..).zip(shown[1..].iter().rev()).all(sees)
         })),
         (Object::Set | Object::SetFull | Object::Comments | Object::Bank, "read", _) => {
