@@ -5,7 +5,7 @@ use check_jepsen::{
     bank::Bank, comments::Comments, counter::Counter, long_fork::LongFork, queue::Queue, sequential::Sequential,
     set::Set, set_full::SetFull, stats::Stats, total_queue::TotalQueue, unique_ids::UniqueIds,
 };
-use history_core::{Budget, Checker, Compose, Keyed, Options, Reader, Report, Run, Verdict};
+use history_core::{Budget, Checker, Compose, Decision, Keyed, KeyedAuto, Options, Reader, Report, Run, Verdict};
 use record_simulate::{Format, Object, ObjectBug, Objects};
 
 fn checkers() -> Vec<Box<dyn Checker>> {
@@ -144,8 +144,9 @@ fn several_checkers_say_what_each_says_alone() {
             let report = run(all.start(&Options::new()).unwrap(), Reader::new(&text[..]).with_block_bytes(block_bytes));
             assert_eq!((report.verdict, &report.checkers), (worst, &singles), "{object} {bug}");
         }
-        verdicts[worst as usize] += 1;
-        singles.iter().for_each(|report| verdicts[report.verdict as usize] += 1);
+        for verdict in singles.iter().map(|report| report.verdict).chain([worst]) {
+            verdicts[verdict as usize] += 1;
+        }
     }
     assert!(verdicts.iter().all(|n| *n > 10), "{verdicts:?}");
 }
@@ -168,5 +169,61 @@ fn several_checkers_say_of_keys_what_each_says_alone() {
             if how.ends_with("linearizable") { Options::new().with("linearizable", "true") } else { Options::new() };
         let report = by_key(&all, &options);
         assert!(report.keys.iter().any(|key| key.anomaly_types.iter().any(|name| name == anomaly)), "{how}: {bug}");
+    }
+}
+
+/// Two histories at one time, each op as one on a key.
+fn keyed(histories: &[Vec<u8>]) -> String {
+    let texts: Vec<&str> = histories.iter().map(|text| std::str::from_utf8(text).unwrap()).collect();
+    let mut lines: Vec<_> = texts.iter().map(|text| text.lines()).collect();
+    let mut all = String::new();
+    while let Some(ops) = lines.iter_mut().map(Iterator::next).collect::<Option<Vec<_>>>() {
+        for (key, op) in ops.iter().enumerate() {
+            let (head, tail) = op.split_once(", :process ").unwrap();
+            let (process, tail) = tail.split_once(", :f ").unwrap();
+            let (f, tail) = tail.split_once(", :value ").unwrap();
+            let (value, _) = tail.rsplit_once(", :time ").unwrap();
+            let kind = head.rsplit_once(":type ").unwrap().1;
+            all += &format!("{{:type {kind}, :process {}{process:0>9}, :f {f}, :value [{key} {value}]}}\n", key + 1);
+        }
+    }
+    all
+}
+
+/// Workloads that have keys of their own can have others around them, and then each of these is judged on its own.
+#[test]
+fn keys_around_keys_are_judged_each_on_its_own() {
+    let checkers = checkers();
+    for (object, name, bug, anomaly) in [
+        (Object::LongFork, "long-fork", ObjectBug::ReadSkew, "long-fork"),
+        (Object::Sequential, "sequential", ObjectBug::ReadSkew, "out-of-order"),
+        (Object::Comments, "comments", ObjectBug::ReadSkew, "causal-reverse"),
+    ] {
+        let checker = checkers.iter().find(|checker| checker.name() == name).unwrap();
+        let [one, two, broken] = [(1, ObjectBug::None), (2, ObjectBug::None), (3, bug)]
+            .map(|(seed, bug)| text(&Objects { seed, bug, info_rate: 0.02, ..Objects::of(object) }, Format::Edn));
+        for (histories, verdicts) in [
+            ([one.clone(), two], [Verdict::Valid, Verdict::Valid]),
+            ([one, broken], [Verdict::Valid, Verdict::Invalid]),
+        ] {
+            let text = keyed(&histories);
+            let by_key = Keyed::start(&**checker, &Options::new()).unwrap();
+            let auto = KeyedAuto::start(&**checker, &Options::new(), |decision| {
+                assert!(matches!(decision, Decision::Keyed { .. }), "{name}: {decision}");
+            });
+            for run_by_key in [Box::new(by_key) as Box<dyn Run>, Box::new(auto.unwrap())] {
+                let report = run(run_by_key, Reader::new(text.as_bytes()));
+                let found: Vec<Verdict> = report.keys.iter().map(|key| key.verdict).collect();
+                assert_eq!(found, verdicts, "{name}: {report:?}");
+                assert_eq!(report.anomaly(anomaly).is_some(), report.verdict == Verdict::Invalid);
+            }
+            // Whoever does not say that there are keys is told so, and hears nothing wrong.
+            let whole = run(checker.start(&Options::new()).unwrap(), Reader::new(text.as_bytes()));
+            assert_eq!(whole.verdict, Verdict::Unknown, "{name}: {whole:?}");
+        }
+        // Nor does it make anything wrong to say that there are keys where there are none but those of the workload.
+        let plain = text(&Objects { ops: 300, ..Objects::of(object) }, Format::Edn);
+        let by_key = run(Box::new(Keyed::start(&**checker, &Options::new()).unwrap()), Reader::new(&plain[..]));
+        assert_eq!(by_key.verdict, Verdict::Unknown, "{name}: {by_key:?}");
     }
 }
