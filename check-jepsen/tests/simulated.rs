@@ -7,6 +7,7 @@ use check_jepsen::{
 };
 use history_core::{Budget, Checker, Compose, Decision, Keyed, KeyedAuto, Options, Reader, Report, Run, Verdict};
 use record_simulate::{Format, Object, ObjectBug, Objects};
+use std::fmt::Write as _;
 
 fn checkers() -> Vec<Box<dyn Checker>> {
     vec![
@@ -184,7 +185,7 @@ fn keyed(histories: &[Vec<u8>]) -> String {
             let (f, tail) = tail.split_once(", :value ").unwrap();
             let (value, _) = tail.rsplit_once(", :time ").unwrap();
             let kind = head.rsplit_once(":type ").unwrap().1;
-            all += &format!("{{:type {kind}, :process {}{process:0>9}, :f {f}, :value [{key} {value}]}}\n", key + 1);
+            _ = writeln!(all, "{{:type {kind}, :process {}{process:0>9}, :f {f}, :value [{key} {value}]}}", key + 1);
         }
     }
     all

@@ -97,7 +97,7 @@ const TABLE: [Row; 22] = [
     row(Object::Bank, "bank", 8, "Transfers between accounts of a bank, and reads of all balances"),
     row(Object::SetFull, "set-full", 0, "New elements added to a set, and reads of all of them"),
     row(Object::Queue, "queue", 0, "A queue of elements of which each is new"),
-    row(Object::TotalQueue, "total-queue", 0, "The same, drained in the end"),
+    row(Object::TotalQueue, "total-queue", 0, "A queue of new elements, drained in the end"),
     row(Object::UniqueIds, "unique-ids", 0, "A generator of ids"),
     row(Object::LongFork, "long-fork", 2, "Keys that are written once, and read in groups"),
     row(Object::Comments, "comments", 0, "New values written, and reads of all of them"),
