@@ -1,3 +1,26 @@
-//! The verdict while the history is still being written.
+//! Linearizability while the history is still being made.
 //!
-//! Nothing is here yet.
+//! - [`Online`] takes **spans**: completed operations of a known set of clients, each client's in order.
+//! - [`Events`] takes invocations and completions in the order in which they happened.
+//!
+//! Both say what is known as soon as it is certain, for any [`Model`](check_register::Model), and remember only what may
+//! still matter. One engine is under both: just-in-time linearization, part of the object by part.
+
+mod events;
+mod kernel;
+mod object;
+mod ops;
+mod outcome;
+mod part;
+mod paths;
+mod pile;
+mod set;
+mod spans;
+mod table;
+mod uses;
+mod violation;
+
+pub use events::{Call, Events};
+pub use outcome::{FeedError, Outcome, Reason, Settings};
+pub use spans::{Online, Span};
+pub use violation::{Next, Possibility, Step, Violation};
