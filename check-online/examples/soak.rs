@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p check-online --example soak -- [SPANS] [CLIENTS] [register|cas|queue|kv] [spans|events]`
 
-use check_online::{Events, Online, Outcome, Span};
+use check_online::{OnlineModel, Events, Online, Outcome, Span};
 use check_register::Model;
 use check_register::models::{
     CasRegister, FifoQueue, Kv, KvAction, KvOp, PlainRegister, QueueOp, RegisterOp, Removed,
@@ -28,7 +28,7 @@ impl Random {
 
 /// Objects that clients use, one operation at each instant.
 trait Object {
-    type Model: Model;
+    type Model: OnlineModel;
     fn model() -> Self::Model;
     /// What happens next.
     fn next(&mut self, random: &mut Random) -> <Self::Model as Model>::Op;

@@ -3,7 +3,7 @@
 use crate::object::{Event, Object};
 use crate::ops::{NEVER, OpIx};
 use crate::{Outcome, Settings, Violation};
-use check_register::Model;
+use crate::OnlineModel;
 use std::sync::Arc;
 
 /// An operation in flight; what [`Events::invoke`] gives and its end takes.
@@ -35,11 +35,11 @@ pub struct Call(OpIx);
 /// let Outcome::Violation(violation) = events.complete(read, 5, Some(&Read(2))) else { panic!() };
 /// assert_eq!(violation.refused.client, 1);
 /// ```
-pub struct Events<M: Model> {
+pub struct Events<M: OnlineModel> {
     object: Object<M>,
 }
 
-impl<M: Model> Events<M> {
+impl<M: OnlineModel> Events<M> {
     /// A checker of an object.
     pub fn new(model: M) -> Events<M> {
         Events::with_settings(model, Settings::default())
@@ -57,36 +57,36 @@ impl<M: Model> Events<M> {
     }
 
     /// An operation returns, and did this, if that says anything. What is known with it.
-    pub fn complete(&mut self, call: Call, at: u64, op: Option<&M::Op>) -> Outcome {
+    pub fn complete(&mut self, call: Call, at: u64, op: Option<&M::Op>) -> Outcome<M::Op> {
         let class = self.object.class(op);
         self.object.world.ops.get_mut(call.0).finish = at;
         self.end(call, Event::Completes(class))
     }
 
     /// An operation did not happen.
-    pub fn fail(&mut self, call: Call) -> Outcome {
+    pub fn fail(&mut self, call: Call) -> Outcome<M::Op> {
         self.end(call, Event::Fails)
     }
 
     /// Nobody will know of an operation whether it happened: it may have at any time since its call, or may yet. `op` is what
     /// it then did, most often what it was called for.
-    pub fn crash(&mut self, call: Call, op: Option<&M::Op>) -> Outcome {
+    pub fn crash(&mut self, call: Call, op: Option<&M::Op>) -> Outcome<M::Op> {
         let class = self.object.class(op);
         self.end(call, Event::Crashes(class))
     }
 
-    fn end(&mut self, call: Call, event: Event) -> Outcome {
+    fn end(&mut self, call: Call, event: Event) -> Outcome<M::Op> {
         self.object.happen(call.0, event);
         self.outcome()
     }
 
     /// What is known so far.
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> Outcome<M::Op> {
         self.object.outcome()
     }
 
     /// Violations so far: the first of each part, for the first eight parts.
-    pub fn violations(&self) -> &[Arc<Violation>] {
+    pub fn violations(&self) -> &[Arc<Violation<M::Op>>] {
         &self.object.violations
     }
 

@@ -18,10 +18,10 @@ use crate::pile::Pile;
 use crate::set::{Index, Set};
 use crate::table::{ClassId, Next, StateId, Table};
 use crate::uses::Uses;
-use check_register::Model;
+use crate::OnlineModel;
 
 /// What all parts of an object share.
-pub(crate) struct World<M: Model> {
+pub(crate) struct World<M: OnlineModel> {
     pub(crate) table: Table<M>,
     pub(crate) ops: Ops,
     pub(crate) paths: Paths,
@@ -35,7 +35,7 @@ pub(crate) struct World<M: Model> {
     pub(crate) possibilities_max: usize,
 }
 
-impl<M: Model> World<M> {
+impl<M: OnlineModel> World<M> {
     pub(crate) fn new(model: M, possibilities_max: usize) -> World<M> {
         World {
             table: Table::new(model),
@@ -72,6 +72,9 @@ pub(crate) enum Stop {
 
 /// As many operations of a part may be in flight at one time.
 pub(crate) const IN_FLIGHT_MAX: usize = 8_192;
+
+/// With so many possibilities to be stepped from, their steps are taken at one time.
+const AHEAD_MIN: usize = 1 << 11;
 
 /// The possibilities of one part between two events.
 #[derive(Debug)]
@@ -119,7 +122,7 @@ impl Kernel {
     }
 
     /// An operation is called that will return at `ret`.
-    pub(crate) fn call<M: Model>(
+    pub(crate) fn call<M: OnlineModel>(
         &mut self,
         world: &mut World<M>,
         op: OpIx,
@@ -153,7 +156,7 @@ impl Kernel {
     }
 
     /// An operation that was called returns; it is event `now`.
-    pub(crate) fn ret<M: Model>(
+    pub(crate) fn ret<M: OnlineModel>(
         &mut self,
         world: &mut World<M>,
         pile: &Pile,
@@ -170,7 +173,9 @@ impl Kernel {
             // The usual case where little is in flight. They differ without this slot as well.
             self.set.keep(slot);
         } else {
-            self.place(world, pile, now, slot)?;
+            let placed = self.place(world, pile, now, slot);
+            world.table.forget_ahead();
+            placed?;
         }
         if is_read { &mut self.reads } else { &mut self.writes }.remove(at);
         self.free.push(slot);
@@ -178,11 +183,15 @@ impl Kernel {
     }
 
     /// Keeps and makes the possibilities in which the operation in `slot` takes effect.
-    fn place<M: Model>(&mut self, world: &mut World<M>, pile: &Pile, now: Seq, slot: u32) -> Result<(), Stop> {
-        let (mut placed, mut crashed) = (0, 0);
+    fn place<M: OnlineModel>(&mut self, world: &mut World<M>, pile: &Pile, now: Seq, slot: u32) -> Result<(), Stop> {
+        let (mut placed, mut crashed, mut ahead) = (0, 0, 0);
         world.index.start();
         loop {
             while placed < self.set.len() {
+                if self.set.len() - placed >= AHEAD_MIN && ahead <= placed {
+                    ahead = self.set.len();
+                    self.step_ahead(world, placed, slot);
+                }
                 if !self.set.has(placed, slot) {
                     self.place_one(world, placed);
                     if self.set.weight() > world.possibilities_max {
@@ -214,8 +223,20 @@ impl Kernel {
         Ok(())
     }
 
+    /// Takes the steps of all possibilities from `from` on, as far as they are not known.
+    #[cold]
+    fn step_ahead<M: OnlineModel>(&self, world: &mut World<M>, from: usize, slot: u32) {
+        let mut steps = Vec::new();
+        for at in (from..self.set.len()).filter(|at| !self.set.has(*at, slot)) {
+            let state = self.set.heads[at].state;
+            let left = self.writes.iter().filter(|write| !self.set.has(at, **write));
+            steps.extend(left.map(|write| (state, self.slots[*write as usize].class)));
+        }
+        world.table.step_ahead(steps);
+    }
+
     /// All possibilities with one more of the operations in flight.
-    fn place_one<M: Model>(&mut self, world: &mut World<M>, from: usize) {
+    fn place_one<M: OnlineModel>(&mut self, world: &mut World<M>, from: usize) {
         /// Equal operations are told apart by so many classes. It only saves work.
         const CLASSES: usize = 16;
         let mut tried = [None; CLASSES];
@@ -246,7 +267,7 @@ impl Kernel {
     }
 
     /// All possibilities with one more use of an operation that may have happened.
-    fn use_pile<M: Model>(&mut self, world: &mut World<M>, pile: &Pile, now: Seq, from: usize) {
+    fn use_pile<M: OnlineModel>(&mut self, world: &mut World<M>, pile: &Pile, now: Seq, from: usize) {
         let mut useful = std::mem::take(&mut world.useful);
         self.useful(world, pile, from, &mut useful);
         let head = self.set.heads[from];
@@ -275,7 +296,7 @@ impl Kernel {
     /// An effect that does not last is of use to those that see it before the state changes again: some operation in flight
     /// that has not taken effect and that the state does not admit as it is, or another one of the pile that is of use
     /// itself. Whatever else it is tried for could do without it.
-    fn useful<M: Model>(&self, world: &mut World<M>, pile: &Pile, from: usize, into: &mut Vec<u32>) {
+    fn useful<M: OnlineModel>(&self, world: &mut World<M>, pile: &Pile, from: usize, into: &mut Vec<u32>) {
         into.clear();
         let state = self.set.heads[from].state;
         into.extend_from_slice(pile.awake());
@@ -296,7 +317,7 @@ impl Kernel {
 
     /// Adds what a step of `op` leads to: it is in a slot, or of an entry of the pile.
     #[inline]
-    fn add<M: Model>(
+    fn add<M: OnlineModel>(
         &mut self,
         world: &mut World<M>,
         from: usize,

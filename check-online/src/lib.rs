@@ -8,12 +8,14 @@
 
 mod events;
 mod kernel;
+mod model;
 mod object;
 mod ops;
 mod outcome;
 mod part;
 mod paths;
 mod pile;
+mod prose;
 mod set;
 mod spans;
 mod table;
@@ -21,6 +23,7 @@ mod uses;
 mod violation;
 
 pub use events::{Call, Events};
+pub use model::OnlineModel;
 pub use outcome::{FeedError, Outcome, Reason, Settings};
 pub use spans::{Online, Span};
 pub use violation::{Next, Possibility, Step, Violation};

@@ -1,6 +1,6 @@
 //! An object as the parts that do not see each other, each judged on its own, over one world of states and operations.
 //!
-//! Parts are as in [`Model::part`]. Whether every operation will be about some part is not known before the end. As long as
+//! Parts are as in [`Model::part`](check_register::Model::part). Whether every operation will be about some part is not known before the end. As long as
 //! it is so parts are judged alone; what came in first is kept, so that the object can be judged as a whole from its start
 //! when an operation turns up that is about the whole of it.
 
@@ -11,7 +11,7 @@ use crate::part::Part;
 use crate::paths::PathId;
 use crate::table::ClassId;
 use crate::violation::{self, Violation};
-use check_register::Model;
+use crate::OnlineModel;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ const VIOLATIONS_MAX: usize = 8;
 const COLLECT_EVERY: u32 = 64;
 
 /// How an object's history is judged so far.
-pub(crate) struct Object<M: Model> {
+pub(crate) struct Object<M: OnlineModel> {
     pub(crate) world: World<M>,
     parts: Vec<Part>,
     names: Vec<Option<u64>>,
@@ -71,14 +71,14 @@ pub(crate) struct Object<M: Model> {
     seq: Seq,
     lag_max: usize,
     countdown: u32,
-    pub(crate) violations: Vec<Arc<Violation>>,
+    pub(crate) violations: Vec<Arc<Violation<M::Op>>>,
     pub(crate) refused: u64,
     pub(crate) unknown: Option<Reason>,
 }
 
 const NONE: u32 = u32::MAX;
 
-impl<M: Model> Object<M> {
+impl<M: OnlineModel> Object<M> {
     pub(crate) fn new(model: M, possibilities_max: usize, lag_max: usize) -> Object<M> {
         Object {
             world: World::new(model, possibilities_max),
@@ -322,7 +322,8 @@ impl<M: Model> Object<M> {
                 self.refused += 1;
                 if self.violations.len() < VIOLATIONS_MAX {
                     let name = self.names[at as usize].map(|name| self.world.table.model.describe_part(name));
-                    self.violations.push(Arc::new(violation::describe(&mut self.world, part, name, op)));
+                    let violation = violation::describe(&mut self.world, part, name, op);
+                    self.violations.extend(violation.map(Arc::new));
                 }
             }
         }
@@ -366,7 +367,7 @@ impl<M: Model> Object<M> {
     }
 
     /// What is known so far.
-    pub(crate) fn outcome(&self) -> Outcome {
+    pub(crate) fn outcome(&self) -> Outcome<M::Op> {
         match (self.violations.first(), self.unknown) {
             (Some(violation), _) => Outcome::Violation(violation.clone()),
             (None, Some(reason)) => Outcome::Unknown(reason),
@@ -396,7 +397,7 @@ impl<M: Model> Object<M> {
 }
 
 /// An operation that was in flight ends.
-fn end<M: Model>(
+fn end<M: OnlineModel>(
     part: &mut Part,
     world: &mut World<M>,
     op: OpIx,

@@ -7,16 +7,16 @@ use std::sync::Arc;
 
 /// What is known of a history so far.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Outcome {
+pub enum Outcome<O> {
     /// What has happened so far is linearizable, as far as it is known.
     Ok,
     /// It is not, and never will be.
-    Violation(Arc<Violation>),
+    Violation(Arc<Violation<O>>),
     /// It could not be found out. A violation may still be found, if there are parts of which more is known.
     Unknown(Reason),
 }
 
-impl Outcome {
+impl<O> Outcome<O> {
     /// As a verdict.
     pub fn verdict(&self) -> Verdict {
         match self {

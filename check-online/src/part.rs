@@ -10,7 +10,7 @@ use crate::object::Event;
 use crate::ops::{Fate, NEVER, OpIx, Seq};
 use crate::pile::Pile;
 use crate::table::ClassId;
-use check_register::Model;
+use crate::OnlineModel;
 use std::collections::VecDeque;
 
 /// A part of an object.
@@ -53,7 +53,7 @@ const REDUCE_EVERY: u32 = 32;
 const SPARE_MAX: usize = 64;
 
 impl Part {
-    pub(crate) fn new<M: Model>(world: &mut World<M>) -> Part {
+    pub(crate) fn new<M: OnlineModel>(world: &mut World<M>) -> Part {
         let init = world.table.init();
         Part {
             kernel: Kernel::new(init),
@@ -66,7 +66,7 @@ impl Part {
     }
 
     /// An operation is called whose result is known already.
-    pub(crate) fn call_known<M: Model>(&mut self, world: &mut World<M>, op: OpIx) -> Result<(), Stop> {
+    pub(crate) fn call_known<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx) -> Result<(), Stop> {
         let row = *world.ops.get(op);
         let Some(class) = row.class else { return Ok(()) };
         if !self.checkpoints.is_empty() {
@@ -79,7 +79,7 @@ impl Part {
     }
 
     /// An operation is called whose result is not known.
-    pub(crate) fn call_open<M: Model>(&mut self, world: &mut World<M>, op: OpIx) {
+    pub(crate) fn call_open<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx) {
         let row = *world.ops.get(op);
         self.hold(world, op, row.seq);
         self.log.push_back(Logged { seq: row.seq, op, is_return: false });
@@ -87,7 +87,7 @@ impl Part {
     }
 
     /// An operation is called of which it is known that it never returns.
-    pub(crate) fn call_crashed<M: Model>(&mut self, world: &mut World<M>, op: OpIx) {
+    pub(crate) fn call_crashed<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx) {
         if !self.pile_up(world, op) {
             return;
         }
@@ -102,7 +102,7 @@ impl Part {
     }
 
     /// Puts an operation among those that may have happened. Whether it rests there.
-    fn pile_up<M: Model>(&mut self, world: &mut World<M>, op: OpIx) -> bool {
+    fn pile_up<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx) -> bool {
         let row = *world.ops.get(op);
         match row.class {
             Some(class) if !world.table.reads_only(class) => self.pile.add(&mut world.table, op, class, row.seq),
@@ -111,7 +111,7 @@ impl Part {
     }
 
     /// An operation that was called as [`Part::call_known`] returns.
-    pub(crate) fn ret<M: Model>(&mut self, world: &mut World<M>, op: OpIx, now: Seq) -> Result<(), Stop> {
+    pub(crate) fn ret<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx, now: Seq) -> Result<(), Stop> {
         if world.ops.get(op).class.is_none() {
             return Ok(());
         }
@@ -124,7 +124,7 @@ impl Part {
     }
 
     /// An operation in flight returns, with what it did. Its row says so already; `was` is what it was taken for.
-    pub(crate) fn complete<M: Model>(
+    pub(crate) fn complete<M: OnlineModel>(
         &mut self,
         world: &mut World<M>,
         op: OpIx,
@@ -144,7 +144,7 @@ impl Part {
     }
 
     /// An operation in flight did not happen. Its row says so already.
-    pub(crate) fn fail<M: Model>(
+    pub(crate) fn fail<M: OnlineModel>(
         &mut self,
         world: &mut World<M>,
         op: OpIx,
@@ -159,7 +159,7 @@ impl Part {
     }
 
     /// It is known of an operation in flight that it will not return; it may have happened. Its row says so already.
-    pub(crate) fn crash<M: Model>(
+    pub(crate) fn crash<M: OnlineModel>(
         &mut self,
         world: &mut World<M>,
         op: OpIx,
@@ -178,7 +178,7 @@ impl Part {
 
     /// An operation whose part was not known until now turns out to be of this part. It was called at `world.ops.get(op).seq`,
     /// and nothing since then was forgotten.
-    pub(crate) fn adopt<M: Model>(&mut self, world: &mut World<M>, op: OpIx) {
+    pub(crate) fn adopt<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx) {
         let seq = world.ops.get(op).seq;
         let at = self.log.partition_point(|logged| logged.seq < seq);
         if at == self.log.len() {
@@ -191,13 +191,13 @@ impl Part {
     }
 
     /// Whether some possibility makes use of an entry of the pile.
-    fn is_used<M: Model>(&self, world: &World<M>, entry: u32) -> bool {
+    fn is_used<M: OnlineModel>(&self, world: &World<M>, entry: u32) -> bool {
         let kernels = self.checkpoints.iter().map(|checkpoint| &checkpoint.kernel).chain([&self.kernel]);
         kernels.flat_map(|kernel| &kernel.set.heads).any(|head| world.uses.count(head.uses, entry) > 0)
     }
 
     /// Whether it may be needed to go back to an operation's call.
-    fn is_held<M: Model>(&self, world: &World<M>, op: OpIx) -> bool {
+    fn is_held<M: OnlineModel>(&self, world: &World<M>, op: OpIx) -> bool {
         let row = world.ops.get(op);
         match row.fate {
             Fate::Open => true,
@@ -207,11 +207,11 @@ impl Part {
     }
 
     /// The same for the entry of a class.
-    fn is_used_class<M: Model>(&self, world: &World<M>, class: ClassId) -> bool {
+    fn is_used_class<M: OnlineModel>(&self, world: &World<M>, class: ClassId) -> bool {
         self.pile.find(class).is_none_or(|entry| self.is_used(world, entry))
     }
 
-    fn hold<M: Model>(&mut self, world: &mut World<M>, owner: OpIx, seq: Seq) {
+    fn hold<M: OnlineModel>(&mut self, world: &mut World<M>, owner: OpIx, seq: Seq) {
         let kernel = match world.spare.pop() {
             Some(mut kernel) => {
                 kernel.clone_from(&self.kernel);
@@ -223,7 +223,7 @@ impl Part {
     }
 
     /// Takes the events from `from` on once more.
-    fn rerun<M: Model>(&mut self, world: &mut World<M>, from: Seq) -> Result<(), Stop> {
+    fn rerun<M: OnlineModel>(&mut self, world: &mut World<M>, from: Seq) -> Result<(), Stop> {
         let mut next = self.checkpoints.partition_point(|checkpoint| checkpoint.seq <= from);
         // What was woken at its own call.
         let Some(start) = next.checked_sub(1) else { return Ok(()) };
@@ -255,7 +255,7 @@ impl Part {
     }
 
     /// Forgets what nobody goes back to. `pin` is the first call of an operation whose part is not known.
-    pub(crate) fn trim<M: Model>(&mut self, world: &mut World<M>, pin: Seq) {
+    pub(crate) fn trim<M: OnlineModel>(&mut self, world: &mut World<M>, pin: Seq) {
         while let Some(first) = self.checkpoints.front() {
             let is_needed = self.is_held(world, first.owner);
             let next = self.checkpoints.get(1).map(|next| next.seq);
@@ -277,7 +277,7 @@ impl Part {
     }
 
     /// Forgets the checkpoint of an operation that is not held any more, unless it is the first, which `trim` looks after.
-    pub(crate) fn release<M: Model>(&mut self, world: &mut World<M>, op: OpIx) {
+    pub(crate) fn release<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx) {
         if self.is_held(world, op) {
             return;
         }
@@ -289,7 +289,7 @@ impl Part {
         }
     }
 
-    fn forget_checkpoint<M: Model>(&mut self, world: &mut World<M>, at: usize) {
+    fn forget_checkpoint<M: OnlineModel>(&mut self, world: &mut World<M>, at: usize) {
         if let Some(gone) = self.checkpoints.remove(at)
             && world.spare.len() < SPARE_MAX
         {
@@ -299,7 +299,7 @@ impl Part {
 
     /// What is held longest is not waited for any longer: from now on it is taken as crashed. Whose it is if nobody knew how it
     /// ends.
-    pub(crate) fn pass_over<M: Model>(&mut self, world: &mut World<M>) -> Result<Option<OpIx>, Stop> {
+    pub(crate) fn pass_over<M: OnlineModel>(&mut self, world: &mut World<M>) -> Result<Option<OpIx>, Stop> {
         if let Some(first) = self.pile.wake_all() {
             self.rerun(world, first)?;
         }
@@ -314,7 +314,7 @@ impl Part {
     }
 
     /// Forgets operations of the pile that every possibility has made use of.
-    fn reduce<M: Model>(&mut self, world: &mut World<M>) {
+    fn reduce<M: OnlineModel>(&mut self, world: &mut World<M>) {
         self.returns += 1;
         if self.returns < REDUCE_EVERY || self.pile.is_empty() {
             return;
@@ -342,7 +342,7 @@ impl Part {
     }
 
     /// Whether the end of an operation that was passed over says something that cannot be made use of any more.
-    pub(crate) fn is_missed<M: Model>(
+    pub(crate) fn is_missed<M: OnlineModel>(
         &mut self,
         world: &mut World<M>,
         op: OpIx,
@@ -364,7 +364,7 @@ impl Part {
     }
 
     /// Nothing of it is needed any more.
-    pub(crate) fn forget<M: Model>(&mut self, world: &mut World<M>) {
+    pub(crate) fn forget<M: OnlineModel>(&mut self, world: &mut World<M>) {
         let over = self.over;
         *self = Part::new(world);
         self.over = over;

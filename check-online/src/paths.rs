@@ -27,7 +27,7 @@ struct Node {
 const PRUNE_MIN: usize = 1 << 13;
 
 /// Of what all possibilities of a part have in common, this much is kept.
-const TRUNK: usize = 4;
+pub(crate) const TRUNK: usize = 4;
 
 impl Paths {
     /// The linearization of nothing.

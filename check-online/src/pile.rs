@@ -1,14 +1,14 @@
 //! Operations that may have happened, and may happen yet: those that crashed, and those in flight whose result nobody knows.
 //!
 //! Equal ones are one entry with a count. Three kinds of entries differ in when they are tried:
-//! - One whose effect does not last ([`Model::effect_lasts`]) is tried where an operation in flight sees it.
-//! - Another one rests until some operation whose result is known may see it: by the law of [`Model::effect`] it
+//! - One whose effect does not last ([`Model::effect_lasts`](check_register::Model::effect_lasts)) is tried where an operation in flight sees it.
+//! - Another one rests until some operation whose result is known may see it: by the law of [`Model::effect`](check_register::Model::effect) it
 //!   matters to nobody before. When it is woken, what has happened since its call is looked at once more.
 //! - From then on it is tried wherever an operation returns, for who may see it later cannot be known.
 
 use crate::ops::{OpIx, Seq};
 use crate::table::{ClassId, Sees, Table};
-use check_register::Model;
+use crate::OnlineModel;
 use rustc_hash::FxHashMap;
 
 /// Equal operations.
@@ -70,7 +70,7 @@ impl Pile {
     }
 
     /// Adds an operation. Whether it rests.
-    pub(crate) fn add<M: Model>(&mut self, table: &mut Table<M>, op: OpIx, class: ClassId, call: Seq) -> bool {
+    pub(crate) fn add<M: OnlineModel>(&mut self, table: &mut Table<M>, op: OpIx, class: ClassId, call: Seq) -> bool {
         self.len += 1;
         if let Some(entry) = self.by_class.get(&class) {
             let entry = &mut self.entries[*entry as usize];
@@ -166,7 +166,7 @@ impl Pile {
     }
 
     /// Adds to `into` the entries whose effects do not last and that operations of this class see.
-    pub(crate) fn fleeting_seen_by<M: Model>(&self, table: &mut Table<M>, class: ClassId, into: &mut Vec<u32>) {
+    pub(crate) fn fleeting_seen_by<M: OnlineModel>(&self, table: &mut Table<M>, class: ClassId, into: &mut Vec<u32>) {
         let mut add = |at: u32| {
             if !self.entry(at).lasts && !into.contains(&at) {
                 into.push(at);
@@ -186,7 +186,7 @@ impl Pile {
     }
 
     /// Wakes the entries that operations of this class may see, and those that these may see. The first call among them.
-    pub(crate) fn wake<M: Model>(&mut self, table: &mut Table<M>, class: ClassId) -> Option<Seq> {
+    pub(crate) fn wake<M: OnlineModel>(&mut self, table: &mut Table<M>, class: ClassId) -> Option<Seq> {
         if self.resting == 0 {
             return None;
         }
@@ -225,7 +225,7 @@ impl Pile {
     }
 
     /// Wakes what entries that are awake may see: the one that was added last.
-    fn wake_seen_by_awake<M: Model>(&mut self, table: &mut Table<M>) {
+    fn wake_seen_by_awake<M: OnlineModel>(&mut self, table: &mut Table<M>) {
         let seers: Vec<ClassId> = self.awake.iter().map(|at| self.entry(*at).class).collect();
         for seer in seers {
             self.wake(table, seer);

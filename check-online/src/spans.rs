@@ -10,7 +10,7 @@
 use crate::object::{Event, Object};
 use crate::ops::{NEVER, OpIx};
 use crate::{FeedError, Outcome, Reason, Settings, Violation};
-use check_register::Model;
+use crate::OnlineModel;
 use std::cmp::Reverse;
 use std::collections::binary_heap::{BinaryHeap, PeekMut};
 use std::collections::VecDeque;
@@ -94,7 +94,7 @@ struct Client<O> {
 /// assert_eq!((violation.refused.client, violation.refused.finish), (0, Some(12)));
 /// # Ok::<(), check_online::FeedError>(())
 /// ```
-pub struct Online<M: Model> {
+pub struct Online<M: OnlineModel> {
     object: Object<M>,
     clients: Vec<Client<M::Op>>,
     agenda: BinaryHeap<Reverse<(u64, Next, u32)>>,
@@ -107,7 +107,7 @@ pub struct Online<M: Model> {
     is_over: bool,
 }
 
-impl<M: Model> Online<M> {
+impl<M: OnlineModel> Online<M> {
     /// A checker of an object that these clients share: 0, 1, and so on.
     pub fn new(model: M, clients: u32) -> Online<M> {
         Online::with_settings(model, clients, Settings::default())
@@ -143,7 +143,7 @@ impl<M: Model> Online<M> {
     ///
     /// If the client does not run, or the span does not follow its last one.
     #[inline]
-    pub fn feed(&mut self, span: Span<M::Op>) -> Result<Outcome, FeedError> {
+    pub fn feed(&mut self, span: Span<M::Op>) -> Result<Outcome<M::Op>, FeedError> {
         let Span { client, start, finish, op } = span;
         if finish < start {
             return Err(FeedError::Backwards { start, finish });
@@ -157,11 +157,11 @@ impl<M: Model> Online<M> {
     /// # Errors
     ///
     /// If the client does not run, or the operation does not follow its last one.
-    pub fn crash(&mut self, client: u32, start: u64, op: M::Op) -> Result<Outcome, FeedError> {
+    pub fn crash(&mut self, client: u32, start: u64, op: M::Op) -> Result<Outcome<M::Op>, FeedError> {
         self.queue(client, start, Queued { start, finish: None, op })
     }
 
-    fn queue(&mut self, client: u32, last: u64, queued: Queued<M::Op>) -> Result<Outcome, FeedError> {
+    fn queue(&mut self, client: u32, last: u64, queued: Queued<M::Op>) -> Result<Outcome<M::Op>, FeedError> {
         let this = self.clients.get_mut(client as usize).ok_or(FeedError::NoClient { client })?;
         if this.state != State::Runs {
             return Err(FeedError::NotRunning { client });
@@ -188,7 +188,7 @@ impl<M: Model> Online<M> {
     /// # Errors
     ///
     /// If the client does not run.
-    pub fn idle(&mut self, client: u32, until: u64) -> Result<Outcome, FeedError> {
+    pub fn idle(&mut self, client: u32, until: u64) -> Result<Outcome<M::Op>, FeedError> {
         let this = self.running(client)?;
         this.last = this.last.max(Some(until));
         self.judge();
@@ -200,7 +200,7 @@ impl<M: Model> Online<M> {
     /// # Errors
     ///
     /// If the client does not run.
-    pub fn pause(&mut self, client: u32) -> Result<Outcome, FeedError> {
+    pub fn pause(&mut self, client: u32) -> Result<Outcome<M::Op>, FeedError> {
         self.running(client)?.state = State::Pauses;
         self.judge();
         Ok(self.outcome())
@@ -233,7 +233,7 @@ impl<M: Model> Online<M> {
     /// # Errors
     ///
     /// If there is no such client, or it has stopped already.
-    pub fn stop(&mut self, client: u32) -> Result<Outcome, FeedError> {
+    pub fn stop(&mut self, client: u32) -> Result<Outcome<M::Op>, FeedError> {
         let this = self.clients.get_mut(client as usize).ok_or(FeedError::NoClient { client })?;
         if this.state == State::Stopped {
             return Err(FeedError::NotRunning { client });
@@ -256,13 +256,13 @@ impl<M: Model> Online<M> {
     }
 
     /// What is known so far.
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> Outcome<M::Op> {
         self.object.outcome()
     }
 
     /// All clients stop. What is known then is final.
     #[must_use]
-    pub fn finish(mut self) -> Outcome {
+    pub fn finish(mut self) -> Outcome<M::Op> {
         for client in &mut self.clients {
             client.state = State::Stopped;
         }
@@ -271,7 +271,7 @@ impl<M: Model> Online<M> {
     }
 
     /// Violations so far: the first of each part, for the first eight parts.
-    pub fn violations(&self) -> &[Arc<Violation>] {
+    pub fn violations(&self) -> &[Arc<Violation<M::Op>>] {
         &self.object.violations
     }
 

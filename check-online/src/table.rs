@@ -1,10 +1,10 @@
 //! The model as a table that forgets: states and operations are ids, and a step that was taken once is looked up.
 
-use check_register::Model;
+use crate::OnlineModel;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
-use history_core::Budget;
-use rustc_hash::FxHasher;
+use history_core::{Budget, parallel};
+use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 
 macro_rules! id {
@@ -99,17 +99,19 @@ struct Cached {
 const CACHE_BITS: u32 = 12;
 
 /// The model, and what is in use of its operations and states. Memory follows these: see [`Table::collect`].
-pub(crate) struct Table<M: Model> {
+pub(crate) struct Table<M: OnlineModel> {
     pub(crate) model: M,
     classes: Rows<Class<M::Op>>,
     states: Rows<M::State>,
     cache: Vec<Cached>,
+    /// Steps that were taken ahead, while there are very many to be taken.
+    ahead: FxHashMap<(StateId, ClassId), Next>,
     choices: Vec<StateId>,
     scratch: Vec<u64>,
     budget: Budget,
 }
 
-impl<M: Model> Table<M> {
+impl<M: OnlineModel> Table<M> {
     pub(crate) fn new(model: M) -> Table<M> {
         let empty = Cached { state: StateId(0), class: ClassId(0), next: None };
         Table {
@@ -117,6 +119,7 @@ impl<M: Model> Table<M> {
             classes: Rows::new(),
             states: Rows::new(),
             cache: vec![empty; 1 << CACHE_BITS],
+            ahead: FxHashMap::default(),
             choices: Vec::new(),
             scratch: Vec::new(),
             budget: Budget::default(),
@@ -185,8 +188,42 @@ impl<M: Model> Table<M> {
     }
 
     fn step(&mut self, at: usize, state: StateId, class: ClassId) -> Next {
+        if !self.ahead.is_empty()
+            && let Some(next) = self.ahead.get(&(state, class))
+        {
+            return *next;
+        }
         let states = self.model.step(self.states.get(state.0), self.op(class), &self.budget).into_iter();
         self.admit(at, state, class, states)
+    }
+
+    /// Takes many steps at one time, for [`Table::next`] to look up until [`Table::forget_ahead`].
+    pub(crate) fn step_ahead(&mut self, mut steps: Vec<(StateId, ClassId)>) {
+        steps.sort_unstable();
+        steps.dedup();
+        steps.retain(|step| !self.ahead.contains_key(step));
+        let Table { model, states, classes, budget, .. } = &*self;
+        // A thread takes this many in a row.
+        let runs: Vec<&[(StateId, ClassId)]> = steps.chunks(256).collect();
+        let taken = parallel::map(runs.len() > 1, &runs, |run| {
+            let step = |(state, class): &(StateId, ClassId)| {
+                let next = model.step(states.get(state.0), &classes.get(class.0).op, budget);
+                next.into_iter().collect::<Vec<M::State>>()
+            };
+            run.iter().map(step).collect::<Vec<_>>()
+        });
+        // In one order, whoever took them, so that ids are the same.
+        for ((state, class), next) in steps.into_iter().zip(taken.into_iter().flatten()) {
+            let next = self.admit(place(state, class), state, class, next.into_iter());
+            self.ahead.insert((state, class), next);
+        }
+    }
+
+    /// The steps taken ahead are of no more use.
+    pub(crate) fn forget_ahead(&mut self) {
+        if !self.ahead.is_empty() {
+            self.ahead = FxHashMap::default();
+        }
     }
 
     /// Notes where a step leads.

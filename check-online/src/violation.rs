@@ -1,37 +1,38 @@
 //! What there is to say of a violation: what all possibilities had in common, what became of each, and why none goes on.
 
+use crate::OnlineModel;
 use crate::kernel::World;
 use crate::ops::{Fate, NEVER, OpIx};
 use crate::part::Part;
-use crate::paths::Paths;
-use check_register::Model;
-use std::fmt;
+use crate::paths::{Paths, TRUNK};
 
 /// A proof that a history is not linearizable: no order of the operations up to the return of one of them is admitted.
 ///
 /// Its `Display` tells it in words.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Violation {
+pub struct Violation<O> {
     /// The part of the object; `None` if it is the whole of it.
     pub part: Option<String>,
     /// The operation that cannot take effect before it returns.
-    pub refused: Step,
-    /// How many operations all possibilities had begun with.
+    pub refused: Step<O>,
+    /// How many operations all possibilities had begun with: the last common linearization.
     pub common_len: u64,
-    /// The last ones of these.
-    pub common: Vec<Step>,
+    /// The last ones of these, in order.
+    pub common: Vec<Step<O>>,
     /// What the history could have come to before the refused operation returned: each state once.
-    pub possibilities: Vec<Possibility>,
+    pub possibilities: Vec<Possibility<O>>,
     /// Further states that are not listed.
     pub more_possibilities: usize,
 }
 
 /// An operation of a [`Violation`].
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Step {
+pub struct Step<O> {
     /// Who did it.
     pub client: i64,
-    /// What it did, as the model describes it.
+    /// What it did.
+    pub op: O,
+    /// The same, as the model describes it.
     pub what: String,
     /// When it was called: the span's start, or the invocation's index.
     pub start: u64,
@@ -41,15 +42,14 @@ pub struct Step {
 
 /// A state that the object may have come to.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Possibility {
-    /// The operations that took effect after the common ones, in order. Up to the first one of them that is kept, if there are
-    /// very many.
-    pub after: Vec<Step>,
+pub struct Possibility<O> {
+    /// The operations that took effect after the common ones, in order; the last ones, if there are very many.
+    pub after: Vec<Step<O>>,
     /// The state, as the model describes it.
     pub state: String,
-    /// What could come next: the operations in flight that have not taken effect, and whether each can. The refused one is
-    /// among them, and cannot.
-    pub next: Vec<(Step, Next)>,
+    /// What could come next: the operations in flight that have not taken effect and that will return, and whether each can. The
+    /// refused one is among them, and cannot.
+    pub next: Vec<(Step<O>, Next)>,
 }
 
 /// Whether an operation can take effect in some state.
@@ -67,22 +67,26 @@ const POSSIBILITIES_MAX: usize = 8;
 /// Operations that are listed of one possibility, the last ones.
 const AFTER_MAX: usize = 64;
 
-/// Describes the refusal of the operation that was to return last in `part`'s kernel.
-pub(crate) fn describe<M: Model>(world: &mut World<M>, part: &Part, name: Option<String>, refused: OpIx) -> Violation {
+/// Describes the refusal of an operation that was to return, of which `part` has no possibility left.
+pub(crate) fn describe<M: OnlineModel>(
+    world: &mut World<M>,
+    part: &Part,
+    name: Option<String>,
+    refused: OpIx,
+) -> Option<Violation<M::Op>> {
     let heads = &part.kernel.set.heads;
     let mut paths = heads.iter().map(|head| head.path);
     let first = paths.next().unwrap_or(Paths::ROOT);
     let common = paths.fold(first, |common, path| world.paths.common(common, path));
+    let trunk = world.paths.down_to(common, Paths::ROOT);
     let mut violation = Violation {
         part: name,
-        refused: step(world, refused),
+        refused: step(world, refused)?,
         common_len: world.paths.len(common),
-        common: Vec::new(),
+        common: steps(world, &trunk[trunk.len().saturating_sub(TRUNK)..]),
         possibilities: Vec::new(),
         more_possibilities: 0,
     };
-    let trunk = world.paths.down_to(common, Paths::ROOT);
-    violation.common = trunk[trunk.len().saturating_sub(4)..].iter().map(|op| step(world, *op)).collect();
     let mut states = Vec::new();
     for (at, head) in heads.iter().enumerate() {
         if states.contains(&head.state) {
@@ -94,71 +98,31 @@ pub(crate) fn describe<M: Model>(world: &mut World<M>, part: &Part, name: Option
         }
         states.push(head.state);
         let after = world.paths.down_to(head.path, common);
-        let after = after[after.len().saturating_sub(AFTER_MAX)..].iter().map(|op| step(world, *op)).collect();
-        let left: Vec<_> = part.kernel.in_flight().filter(|(slot, _)| !part.kernel.set.has(at, *slot)).collect();
+        let after = steps(world, &after[after.len().saturating_sub(AFTER_MAX)..]);
+        let left = part.kernel.in_flight().filter(|(slot, _)| !part.kernel.set.has(at, *slot));
         let mut next = Vec::new();
         for (_, in_flight) in left {
             let admits = world.table.admits(head.state, in_flight.class);
-            next.push((step(world, in_flight.op), if admits { Next::LeadsOn } else { Next::NotAdmitted }));
+            let why = if admits { Next::LeadsOn } else { Next::NotAdmitted };
+            next.extend(step(world, in_flight.op).map(|step| (step, why)));
         }
         violation.possibilities.push(Possibility { after, state: world.table.describe_state(head.state), next });
     }
-    violation
+    Some(violation)
 }
 
-fn step<M: Model>(world: &World<M>, op: OpIx) -> Step {
+fn steps<M: OnlineModel>(world: &World<M>, ops: &[OpIx]) -> Vec<Step<M::Op>> {
+    ops.iter().filter_map(|op| step(world, *op)).collect()
+}
+
+fn step<M: OnlineModel>(world: &World<M>, op: OpIx) -> Option<Step<M::Op>> {
     let row = world.ops.get(op);
-    Step {
+    let class = row.class?;
+    Some(Step {
         client: row.client,
-        what: row.class.map_or_else(|| "nothing".into(), |class| world.table.describe_class(class)),
+        op: world.table.op(class).clone(),
+        what: world.table.describe_class(class),
         start: row.start,
         finish: (row.fate == Fate::Returns && row.finish != NEVER).then_some(row.finish),
-    }
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} by client {}, ", self.what, self.client)?;
-        match self.finish {
-            Some(finish) => write!(f, "{} to {finish}", self.start),
-            None => write!(f, "from {} on", self.start),
-        }
-    }
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not linearizable")?;
-        if let Some(part) = &self.part {
-            write!(f, ", of {part}")?;
-        }
-        writeln!(f, ": {} cannot take effect before it returns.", self.refused)?;
-        match self.common.last() {
-            None => writeln!(f, "Nothing is sure to have come first.")?,
-            Some(_) => {
-                writeln!(f, "Up to here there is one order, of {} operations; its last ones are:", self.common_len)?;
-                self.common.iter().try_for_each(|step| writeln!(f, "  {step}"))?;
-            }
-        }
-        for possibility in &self.possibilities {
-            if possibility.after.is_empty() {
-                writeln!(f, "The state may then be {}:", possibility.state)?;
-            } else {
-                writeln!(f, "After that there may have come:")?;
-                possibility.after.iter().try_for_each(|step| writeln!(f, "  {step}"))?;
-                writeln!(f, "with which the state is {}:", possibility.state)?;
-            }
-            for (step, next) in &possibility.next {
-                let what = &step.what;
-                match next {
-                    Next::NotAdmitted => writeln!(f, "  it does not admit {what} by client {}", step.client)?,
-                    Next::LeadsOn => writeln!(f, "  {what} by client {} may follow, which helps no more", step.client)?,
-                }
-            }
-        }
-        if self.more_possibilities > 0 {
-            writeln!(f, "There are {} more states, which do not admit it either.", self.more_possibilities)?;
-        }
-        Ok(())
-    }
+    })
 }
