@@ -2,11 +2,9 @@
 //!
 //! `cargo run --release -p check-online --example soak -- [SPANS] [CLIENTS] [register|cas|queue|kv] [spans|events]`
 
-use check_online::{OnlineModel, Events, Online, Outcome, Span};
+use check_online::{Events, Online, OnlineModel, Outcome, Span};
 use check_register::Model;
-use check_register::models::{
-    CasRegister, FifoQueue, Kv, KvAction, KvOp, PlainRegister, QueueOp, RegisterOp, Removed,
-};
+use check_register::models::{CasRegister, FifoQueue, Kv, KvAction, KvOp, PlainRegister, QueueOp, RegisterOp, Removed};
 use std::collections::VecDeque;
 use std::time::Instant;
 

@@ -1,9 +1,9 @@
 //! Events: invocations and completions in the order in which they happened, judged at each completion.
 
+use crate::OnlineModel;
 use crate::object::{Event, Object};
 use crate::ops::{NEVER, OpIx};
 use crate::{Outcome, Settings, Violation};
-use crate::OnlineModel;
 use std::sync::Arc;
 
 /// An operation in flight; what [`Events::invoke`] gives and its end takes.
@@ -95,8 +95,9 @@ impl<M: OnlineModel> Events<M> {
         self.object.possibilities()
     }
 
-    pub(crate) fn object(&self) -> &Object<M> {
-        &self.object
+    /// In how many parts there is a violation.
+    pub fn violations_count(&self) -> u64 {
+        self.object.refused
     }
 
     pub(crate) fn model_mut(&mut self) -> &mut M {

@@ -12,13 +12,13 @@
 //! - Operations that may have happened need not take effect at all ([`pile`](crate::pile)); a possibility with no more uses of
 //!   any of them covers the others of its state and mask.
 
+use crate::OnlineModel;
 use crate::ops::{OpIx, Ops, Seq};
 use crate::paths::Paths;
 use crate::pile::Pile;
 use crate::set::{Index, Set};
 use crate::table::{ClassId, Next, StateId, Table};
 use crate::uses::Uses;
-use crate::OnlineModel;
 
 /// What all parts of an object share.
 pub(crate) struct World<M: OnlineModel> {

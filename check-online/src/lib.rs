@@ -7,6 +7,7 @@
 //! still matter. One engine is under both: just-in-time linearization, part of the object by part.
 
 mod events;
+mod handle;
 mod kernel;
 mod model;
 mod object;
@@ -16,6 +17,7 @@ mod part;
 mod paths;
 mod pile;
 mod prose;
+mod run;
 mod set;
 mod spans;
 mod table;
@@ -23,7 +25,9 @@ mod uses;
 mod violation;
 
 pub use events::{Call, Events};
+pub use handle::OnlineHandle;
 pub use model::OnlineModel;
 pub use outcome::{FeedError, Outcome, Reason, Settings};
+pub use run::{OnlineLinearizable, OnlineRun, checkers};
 pub use spans::{Online, Span};
 pub use violation::{Next, Possibility, Step, Violation};

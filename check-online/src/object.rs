@@ -4,14 +4,14 @@
 //! it is so parts are judged alone; what came in first is kept, so that the object can be judged as a whole from its start
 //! when an operation turns up that is about the whole of it.
 
-use crate::{Outcome, Reason};
+use crate::OnlineModel;
 use crate::kernel::{Stop, World};
 use crate::ops::{Fate, NEVER, OpIx, OpRow, Seq};
 use crate::part::Part;
 use crate::paths::PathId;
 use crate::table::ClassId;
 use crate::violation::{self, Violation};
-use crate::OnlineModel;
+use crate::{Outcome, Reason};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -109,7 +109,8 @@ impl<M: OnlineModel> Object<M> {
         };
         self.seq += 1;
         let in_flight = fate != Fate::Crashed;
-        let ix = self.world.ops.push(OpRow { client, start, finish, ret: finish, seq: self.seq, class, fate, in_flight });
+        let ix =
+            self.world.ops.push(OpRow { client, start, finish, ret: finish, seq: self.seq, class, fate, in_flight });
         if ix.at() == self.part_of.len() {
             self.part_of.push(NONE);
         }
@@ -380,17 +381,7 @@ impl<M: OnlineModel> Object<M> {
         self.whole && self.parts[0].over.is_some() || self.unknown == Some(Reason::Whole)
     }
 
-    /// Whether some operation is known.
-    pub(crate) fn has_begun(&self) -> bool {
-        !self.parts.is_empty()
-    }
-
-    /// How many parts there are.
-    pub(crate) fn part_count(&self) -> usize {
-        self.parts.len()
-    }
-
-    /// The most possibilities of any part that was called upon since the last question, for status lines.
+    /// The most possibilities of any part.
     pub(crate) fn possibilities(&self) -> usize {
         self.parts.iter().map(Part::possibilities).max().unwrap_or(0)
     }

@@ -10,6 +10,13 @@ id! {
 impl OpIx {
     /// Stands for no operation.
     pub(crate) const NONE: OpIx = OpIx(u32::MAX);
+
+    /// The operation of the row at `at`.
+    #[inline]
+    pub(crate) fn new(at: usize) -> OpIx {
+        debug_assert!(at < u32::MAX as usize);
+        OpIx(at as u32)
+    }
 }
 
 /// Counts calls and returns in the order in which they are taken.

@@ -54,7 +54,9 @@ impl Reason {
     /// As a clause: `"there are more possibilities than may be held"`.
     pub fn because(self) -> String {
         match self {
-            Reason::Full => "so much is in flight at one time that there are more possibilities than may be held".into(),
+            Reason::Full => {
+                "so much is in flight at one time that there are more possibilities than may be held".into()
+            }
             Reason::InFlight => "more than 8,192 operations are in flight at one time".into(),
             Reason::Behind { client } => {
                 format!("client {client} lags so far behind the others that more waits for it than may be held")
@@ -142,7 +144,9 @@ impl fmt::Display for FeedError {
                 "client {client} starts an operation at {start}, but is known to have come to {last} before; a client's \
                  operations must follow each other"
             ),
-            FeedError::Backwards { start, finish } => write!(f, "a span from {start} to {finish} ends before it starts"),
+            FeedError::Backwards { start, finish } => {
+                write!(f, "a span from {start} to {finish} ends before it starts")
+            }
             FeedError::Late { at, judged } => {
                 write!(f, "a client cannot begin at {at}: everything up to {judged} has been judged without it")
             }

@@ -5,12 +5,12 @@
 //! **checkpoint**, and the events since the first call that may matter, as the **log**; a return goes back to its call and
 //! takes the events from there on again. Over a history this takes as many steps as operations are in flight, for each event.
 
+use crate::OnlineModel;
 use crate::kernel::{Kernel, Stop, World};
 use crate::object::Event;
 use crate::ops::{Fate, NEVER, OpIx, Seq};
 use crate::pile::Pile;
 use crate::table::ClassId;
-use crate::OnlineModel;
 use std::collections::VecDeque;
 
 /// A part of an object.

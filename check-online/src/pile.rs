@@ -6,9 +6,9 @@
 //!   matters to nobody before. When it is woken, what has happened since its call is looked at once more.
 //! - From then on it is tried wherever an operation returns, for who may see it later cannot be known.
 
+use crate::OnlineModel;
 use crate::ops::{OpIx, Seq};
 use crate::table::{ClassId, Sees, Table};
-use crate::OnlineModel;
 use rustc_hash::FxHashMap;
 
 /// Equal operations.

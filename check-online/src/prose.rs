@@ -44,7 +44,11 @@ impl<'v, O> Story<'v, O> {
             Some(_) => {
                 let names = self.names(&violation.common);
                 let before = if names.len() as u64 == violation.common_len { "" } else { "..., " };
-                _ = writeln!(then, "What is sure to have taken effect first, in this order: {before}{}.", names.join(", "));
+                _ = writeln!(
+                    then,
+                    "What is sure to have taken effect first, in this order: {before}{}.",
+                    names.join(", ")
+                );
             }
         }
         _ = writeln!(then, "{refused} cannot take effect before it returns:");

@@ -7,13 +7,13 @@
 //! operation that is not known yet may have put the object into any state. A violation is thus found at the earliest span
 //! that proves it: the first with which no continuation is linearizable, whatever the model's operations can do.
 
+use crate::OnlineModel;
 use crate::object::{Event, Object};
 use crate::ops::{NEVER, OpIx};
 use crate::{FeedError, Outcome, Reason, Settings, Violation};
-use crate::OnlineModel;
 use std::cmp::Reverse;
-use std::collections::binary_heap::{BinaryHeap, PeekMut};
 use std::collections::VecDeque;
+use std::collections::binary_heap::{BinaryHeap, PeekMut};
 use std::sync::Arc;
 
 /// A completed operation.

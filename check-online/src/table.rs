@@ -14,13 +14,6 @@ macro_rules! id {
         pub(crate) struct $name(u32);
 
         impl $name {
-            /// The id of the row at `at`.
-            #[inline]
-            pub(crate) fn new(at: usize) -> $name {
-                debug_assert!(at < u32::MAX as usize);
-                $name(at as u32)
-            }
-
             #[inline]
             pub(crate) fn at(self) -> usize {
                 self.0 as usize
@@ -227,13 +220,7 @@ impl<M: OnlineModel> Table<M> {
     }
 
     /// Notes where a step leads.
-    fn admit(
-        &mut self,
-        at: usize,
-        state: StateId,
-        class: ClassId,
-        mut states: impl Iterator<Item = M::State>,
-    ) -> Next {
+    fn admit(&mut self, at: usize, state: StateId, class: ClassId, mut states: impl Iterator<Item = M::State>) -> Next {
         let next = match states.next() {
             None => Next::Nowhere,
             Some(one) => {

@@ -2,7 +2,7 @@
 
 use crate::oracle::linearizable;
 use crate::{Random, certify, refused, without_result, world};
-use check_online::{OnlineModel, Call, Events, Outcome, Settings};
+use check_online::{Call, Events, OnlineModel, Outcome, Settings};
 use check_register::models::Spec;
 use check_register::{Model, Operation};
 
@@ -17,7 +17,12 @@ enum End {
 const TWO_ENDS: [End; 3] = [End::Ok, End::Fail, End::Info];
 
 /// The history as it stood at `until`, of which the online checker knows just as much.
-fn prefix<M: Model>(model: &M, operations: &[Operation<M::Op>], ends: &[End], until: u64) -> Vec<(usize, Operation<M::Op>)>
+fn prefix<M: Model>(
+    model: &M,
+    operations: &[Operation<M::Op>],
+    ends: &[End],
+    until: u64,
+) -> Vec<(usize, Operation<M::Op>)>
 where
     M::Op: 'static,
 {

@@ -2,9 +2,9 @@
 //! time that the slowest client has come to.
 
 use crate::{Random, certify, refused};
-use check_online::{OnlineModel, Online, Outcome, Span};
+use check_online::{Online, OnlineModel, Outcome, Span};
+use check_register::Operation;
 use check_register::models::Spec;
-use check_register::{Model, Operation};
 
 /// What a client does next.
 #[derive(Clone, Debug)]
