@@ -105,7 +105,7 @@ impl Part {
     fn pile_up<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx) -> bool {
         let row = *world.ops.get(op);
         match row.class {
-            Some(class) if !world.table.reads_only(class) => self.pile.add(&mut world.table, op, class, row.seq),
+            Some(class) if !world.table.reads_only(class) => self.pile.add(&world.table, op, class, row.seq),
             _ => false,
         }
     }
@@ -316,7 +316,8 @@ impl Part {
     /// Forgets operations of the pile that every possibility has made use of.
     fn reduce<M: OnlineModel>(&mut self, world: &mut World<M>) {
         self.returns += 1;
-        if self.returns < REDUCE_EVERY || self.pile.is_empty() {
+        let is_due = self.returns >= REDUCE_EVERY || !self.pile.awake().is_empty();
+        if !is_due || self.pile.is_empty() {
             return;
         }
         self.returns = 0;

@@ -1,10 +1,13 @@
 //! Operations that may have happened, and may happen yet: those that crashed, and those in flight whose result nobody knows.
 //!
 //! Equal ones are one entry with a count. Three kinds of entries differ in when they are tried:
-//! - One whose effect does not last ([`Model::effect_lasts`](check_register::Model::effect_lasts)) is tried where an operation in flight sees it.
-//! - Another one rests until some operation whose result is known may see it: by the law of [`Model::effect`](check_register::Model::effect) it
-//!   matters to nobody before. When it is woken, what has happened since its call is looked at once more.
+//! - One whose effect does not last is tried where an operation in flight sees it: see [`Model::effect_lasts`].
+//! - Another one rests until some operation whose result is known may see it, or may see one that may see it: before, by the
+//!   law of [`Model::effect`], it matters to nobody. When it is woken, what has happened since its call is looked at once more.
 //! - From then on it is tried wherever an operation returns, for who may see it later cannot be known.
+//!
+//! [`Model::effect`]: check_register::Model::effect
+//! [`Model::effect_lasts`]: check_register::Model::effect_lasts
 
 use crate::OnlineModel;
 use crate::ops::{OpIx, Seq};
@@ -38,7 +41,7 @@ pub(crate) struct Pile {
     by_effect: FxHashMap<u64, u32>,
     /// Those that are tried everywhere.
     awake: Vec<u32>,
-    /// Those that rest and have no effect by number.
+    /// Those that have no effect by number.
     unnumbered: Vec<u32>,
     /// How many entries rest.
     resting: usize,
@@ -70,7 +73,7 @@ impl Pile {
     }
 
     /// Adds an operation. Whether it rests.
-    pub(crate) fn add<M: OnlineModel>(&mut self, table: &mut Table<M>, op: OpIx, class: ClassId, call: Seq) -> bool {
+    pub(crate) fn add<M: OnlineModel>(&mut self, table: &Table<M>, op: OpIx, class: ClassId, call: Seq) -> bool {
         self.len += 1;
         if let Some(entry) = self.by_class.get(&class) {
             let entry = &mut self.entries[*entry as usize];
@@ -96,10 +99,7 @@ impl Pile {
         self.entries[at as usize] = Entry { class, effect, lasts, rests: lasts, ops, next };
         self.by_class.insert(class, at);
         self.resting += usize::from(lasts);
-        if lasts && !self.awake.is_empty() {
-            self.wake_seen_by_awake(table);
-        }
-        self.entry(at).rests
+        lasts
     }
 
     /// Takes an operation away, if it is there. Gives its entry, and whether that rests.
@@ -219,17 +219,8 @@ impl Pile {
     fn wake_one(&mut self, at: u32) {
         self.entries[at as usize].rests = false;
         self.resting -= 1;
-        self.unnumbered.retain(|other| *other != at);
         let place = self.awake.partition_point(|other| *other < at);
         self.awake.insert(place, at);
-    }
-
-    /// Wakes what entries that are awake may see: the one that was added last.
-    fn wake_seen_by_awake<M: OnlineModel>(&mut self, table: &mut Table<M>) {
-        let seers: Vec<ClassId> = self.awake.iter().map(|at| self.entry(*at).class).collect();
-        for seer in seers {
-            self.wake(table, seer);
-        }
     }
 
     /// Wakes all that rest. The first call among them.
