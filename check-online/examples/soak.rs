@@ -1,6 +1,7 @@
 //! Feeds spans without end, as a service would that runs for weeks, and asserts that memory stays flat.
 //!
-//! `cargo run --release -p check-online --example soak -- [SPANS] [CLIENTS] [register|cas|queue|kv] [spans|events]`
+//! `cargo run --release -p check-online --example soak -- [SPANS] [CLIENTS] [register|cas|queue|kv] [spans|events]`; or
+//! `-- latency` for the time from the span that proves a violation to the answer.
 
 use check_online::{Events, Online, OnlineModel, Outcome, Span};
 use check_register::Model;
@@ -80,7 +81,7 @@ impl Object for Queue {
         FifoQueue::default()
     }
     fn next(&mut self, random: &mut Random) -> QueueOp {
-        if random.below(2) == 0 && self.0.len() < 16 {
+        if random.below(2) == 0 && self.0.len() < 4 {
             self.1 += 1;
             self.0.push_back(self.1);
             return QueueOp::Put(self.1);
@@ -223,8 +224,38 @@ fn run<O: Object>(object: O, spans: u64, clients: usize, events: bool) {
     }
 }
 
+/// The time from the span that proves a violation to the answer, on a checker of its own thread.
+fn latency(rounds: usize) {
+    let mut nanoseconds = Vec::new();
+    for round in 0..rounds {
+        let handle = Online::new(Register::model(), 4).spawn(1_000);
+        let mut source = Source::new(Register::default(), 4);
+        source.random.0 += round as u64;
+        let spans: Vec<_> = (0..5_000).map(|_| source.next()).collect();
+        spans.iter().for_each(|span| handle.feed(*span).expect("spans in order"));
+        // Everything before has been judged when this is answered.
+        let end = 2 + spans.iter().map(|span| span.finish).max().unwrap_or(0);
+        (0..4).for_each(|client| handle.idle(client, end).expect("it runs"));
+        let fifth = handle.join(end).expect("nothing is later");
+        handle.stop(fifth).expect("it runs");
+        (1..4).for_each(|client| handle.stop(client).expect("it runs"));
+        let start = Instant::now();
+        handle.feed(Span::new(0, end + 1, end + 2, RegisterOp::Read(-1))).expect("a span in order");
+        while handle.outcome() == Outcome::Ok {
+            std::thread::yield_now();
+        }
+        nanoseconds.push(start.elapsed().as_nanos());
+    }
+    nanoseconds.sort_unstable();
+    let at = |percent: usize| nanoseconds[(nanoseconds.len() - 1) * percent / 100] / 1_000;
+    println!("from the span that proves it to the answer: {} us (median), {} us (99th percentile)", at(50), at(99));
+}
+
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
+    if args.first().is_some_and(|arg| arg == "latency") {
+        return latency(1_000);
+    }
     let arg = |at: usize, default: &str| args.get(at).cloned().unwrap_or_else(|| default.into());
     let spans: u64 = arg(0, "1000000").parse().expect("a number of spans");
     let clients: usize = arg(1, "4").parse().expect("a number of clients");
