@@ -33,6 +33,13 @@ trait Object {
     fn next(&mut self, random: &mut Random) -> <Self::Model as Model>::Op;
 }
 
+type SpanOf<O> = Span<<<O as Object>::Model as Model>::Op>;
+
+/// How many a second.
+fn rate(count: u64, since: Instant) -> u128 {
+    u128::from(count) * 1_000_000_000 / since.elapsed().as_nanos().max(1)
+}
+
 #[derive(Default)]
 struct Register(i64, i64);
 
@@ -134,12 +141,14 @@ impl<O: Object> Source<O> {
 
     fn new(object: O, clients: usize) -> Source<O> {
         let mut source = Source { object, random: Random(17), clients: vec![(0, 0, 0); clients] };
-        (0..clients).for_each(|client| source.plan(client, 0));
+        for client in 0..clients {
+            source.plan(client, 0);
+        }
         source
     }
 
     /// The span of the operation that takes effect next.
-    fn next(&mut self) -> Span<<O::Model as Model>::Op> {
+    fn next(&mut self) -> SpanOf<O> {
         let client = (0..self.clients.len()).min_by_key(|client| self.clients[*client].0).expect("some client");
         let (_, start, finish) = self.clients[client];
         let op = self.object.next(&mut self.random);
@@ -150,11 +159,11 @@ impl<O: Object> Source<O> {
 
 /// Where spans go. Whether all is well.
 trait Sink<O: Object> {
-    fn take(&mut self, span: Span<<O::Model as Model>::Op>) -> bool;
+    fn take(&mut self, span: SpanOf<O>) -> bool;
 }
 
 impl<O: Object> Sink<O> for Online<O::Model> {
-    fn take(&mut self, span: Span<<O::Model as Model>::Op>) -> bool {
+    fn take(&mut self, span: SpanOf<O>) -> bool {
         let outcome = self.feed(span).expect("spans in order");
         if outcome != Outcome::Ok {
             eprintln!("{outcome:?}");
@@ -167,11 +176,11 @@ impl<O: Object> Sink<O> for Online<O::Model> {
 struct Sorted<O: Object> {
     events: Events<O::Model>,
     calls: Vec<Option<check_online::Call>>,
-    waiting: Vec<(u64, bool, Span<<O::Model as Model>::Op>)>,
+    waiting: Vec<(u64, bool, SpanOf<O>)>,
 }
 
 impl<O: Object> Sink<O> for Sorted<O> {
-    fn take(&mut self, span: Span<<O::Model as Model>::Op>) -> bool {
+    fn take(&mut self, span: SpanOf<O>) -> bool {
         self.waiting.push((span.start, false, span.clone()));
         self.waiting.push((span.finish, true, span));
         if self.waiting.len() < 1024 {
@@ -204,12 +213,12 @@ fn soak<O: Object>(object: O, spans: u64, clients: usize, mut sink: impl Sink<O>
             *peak = resident().max(*peak);
         }
         if at % (spans / 10).max(1) == 0 && at > 0 {
-            let rate = (spans / 10) as f64 / lap.elapsed().as_secs_f64();
-            println!("{at:>10} spans, {rate:>10.0} spans/s, {:>7} KiB", resident() / 1024);
+            let (rate, held) = (rate(spans / 10, lap), resident() / 1024);
+            println!("{at:>10} spans, {rate:>10} spans/s, {held:>7} KiB");
             lap = Instant::now();
         }
     }
-    println!("{:.0} spans/s in all", spans as f64 / start.elapsed().as_secs_f64());
+    println!("{} spans/s in all", rate(spans, start));
     let [first, second] = peaks;
     println!("peak {} KiB in the first half, {} KiB in the second", first / 1024, second / 1024);
     assert!(second * 10 <= first * 11, "memory grows");
@@ -232,13 +241,19 @@ fn latency(rounds: usize) {
         let mut source = Source::new(Register::default(), 4);
         source.random.0 += round as u64;
         let spans: Vec<_> = (0..5_000).map(|_| source.next()).collect();
-        spans.iter().for_each(|span| handle.feed(*span).expect("spans in order"));
+        for span in &spans {
+            handle.feed(*span).expect("spans in order");
+        }
         // Everything before has been judged when this is answered.
         let end = 2 + spans.iter().map(|span| span.finish).max().unwrap_or(0);
-        (0..4).for_each(|client| handle.idle(client, end).expect("it runs"));
+        for client in 0..4 {
+            handle.idle(client, end).expect("it runs");
+        }
         let fifth = handle.join(end).expect("nothing is later");
         handle.stop(fifth).expect("it runs");
-        (1..4).for_each(|client| handle.stop(client).expect("it runs"));
+        for client in 1..4 {
+            handle.stop(client).expect("it runs");
+        }
         let start = Instant::now();
         handle.feed(Span::new(0, end + 1, end + 2, RegisterOp::Read(-1))).expect("a span in order");
         while handle.outcome() == Outcome::Ok {

@@ -6,10 +6,17 @@ use crate::ops::{NEVER, OpIx};
 use crate::{Outcome, Settings, Violation};
 use std::sync::Arc;
 
-/// An operation in flight; what [`Events::invoke`] gives and its end takes.
+/// An operation in flight; what [`Events::invoke`] gives, and its end takes, of the same checker.
 #[derive(Debug)]
 #[must_use = "it is needed when the operation ends"]
 pub struct Call(OpIx);
+
+impl Call {
+    /// An operation ends once.
+    fn into_op(self) -> OpIx {
+        self.0
+    }
+}
 
 /// Checks the history of an object while it is being made, from the invocations and completions of its operations in the order
 /// in which they happened.
@@ -59,24 +66,25 @@ impl<M: OnlineModel> Events<M> {
     /// An operation returns, and did this, if that says anything. What is known with it.
     pub fn complete(&mut self, call: Call, at: u64, op: Option<&M::Op>) -> Outcome<M::Op> {
         let class = self.object.class(op);
-        self.object.world.ops.get_mut(call.0).finish = at;
-        self.end(call, Event::Completes(class))
+        let op = call.into_op();
+        self.object.world.ops.get_mut(op).finish = at;
+        self.end(op, Event::Completes(class))
     }
 
     /// An operation did not happen.
     pub fn fail(&mut self, call: Call) -> Outcome<M::Op> {
-        self.end(call, Event::Fails)
+        self.end(call.into_op(), Event::Fails)
     }
 
     /// Nobody will know of an operation whether it happened: it may have at any time since its call, or may yet. `op` is what
     /// it then did, most often what it was called for.
     pub fn crash(&mut self, call: Call, op: Option<&M::Op>) -> Outcome<M::Op> {
         let class = self.object.class(op);
-        self.end(call, Event::Crashes(class))
+        self.end(call.into_op(), Event::Crashes(class))
     }
 
-    fn end(&mut self, call: Call, event: Event) -> Outcome<M::Op> {
-        self.object.happen(call.0, event);
+    fn end(&mut self, op: OpIx, event: Event) -> Outcome<M::Op> {
+        self.object.happen(op, event);
         self.outcome()
     }
 

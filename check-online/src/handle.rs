@@ -16,7 +16,7 @@ enum Message<O> {
     Stop(u32),
     Resume { client: u32, at: u64, answer: SyncSender<Result<(), FeedError>> },
     Join { at: u64, answer: SyncSender<Result<u32, FeedError>> },
-    Finish(SyncSender<Outcome<O>>),
+    Finish(SyncSender<Result<Outcome<O>, FeedError>>),
 }
 
 /// What the checker's thread tells.
@@ -93,7 +93,14 @@ fn serve<M: OnlineModel>(mut online: Online<M>, receiver: &Receiver<Message<M::O
             Message::Resume { client, at, answer } => _ = answer.send(online.resume(client, at)),
             Message::Join { at, answer } => _ = answer.send(online.join(at)),
             Message::Finish(answer) => {
-                _ = answer.send(online.finish());
+                let outcome = online.finish();
+                let mut told = shared.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+                // Before anybody knows of the end: what is sent from now on would be lost.
+                let error = told.1.replace(FeedError::Closed);
+                told.0 = outcome.clone();
+                shared.is_news.store(true, Ordering::Release);
+                drop(told);
+                _ = answer.send(error.map_or(Ok(outcome), Err));
                 return;
             }
         }
@@ -215,9 +222,6 @@ impl<O: Clone> OnlineHandle<O> {
     pub fn finish(self) -> Result<Outcome<O>, FeedError> {
         let (answer, answered) = sync_channel(1);
         self.send(Message::Finish(answer))?;
-        let outcome = answered.recv().map_err(|_| FeedError::Closed)?;
-        // What was fed last may have been what could not be taken.
-        self.error()?;
-        Ok(outcome)
+        answered.recv().unwrap_or(Err(FeedError::Closed))
     }
 }

@@ -87,12 +87,11 @@ impl Pile {
             self.entries.push(Entry { class, effect, lasts, rests: lasts, ops: Vec::new(), next: NONE });
             self.entries.len() as u32 - 1
         });
-        let next = match effect {
-            Some(effect) => self.by_effect.insert(effect, at).unwrap_or(NONE),
-            None => {
-                self.unnumbered.push(at);
-                NONE
-            }
+        let next = if let Some(effect) = effect {
+            self.by_effect.insert(effect, at).unwrap_or(NONE)
+        } else {
+            self.unnumbered.push(at);
+            NONE
         };
         let mut ops = std::mem::take(&mut self.entries[at as usize].ops);
         ops.push((call, op));
@@ -226,7 +225,9 @@ impl Pile {
     /// Wakes all that rest. The first call among them.
     pub(crate) fn wake_all(&mut self) -> Option<Seq> {
         let resting: Vec<u32> = self.live().filter(|at| self.entry(*at).rests).collect();
-        resting.iter().for_each(|at| self.wake_one(*at));
+        for at in &resting {
+            self.wake_one(*at);
+        }
         resting.iter().map(|at| self.entry(*at).ops[0].0).min()
     }
 

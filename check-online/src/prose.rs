@@ -39,17 +39,12 @@ impl<'v, O> Story<'v, O> {
         let violation = self.violation;
         let refused = self.name(&violation.refused);
         let mut then = String::new();
-        match violation.common.last() {
-            None => _ = writeln!(then, "Nothing is sure to have taken effect first."),
-            Some(_) => {
-                let names = self.names(&violation.common);
-                let before = if names.len() as u64 == violation.common_len { "" } else { "..., " };
-                _ = writeln!(
-                    then,
-                    "What is sure to have taken effect first, in this order: {before}{}.",
-                    names.join(", ")
-                );
-            }
+        if violation.common.is_empty() {
+            _ = writeln!(then, "Nothing is sure to have taken effect first.");
+        } else {
+            let names = self.names(&violation.common);
+            let before = if names.len() as u64 == violation.common_len { "" } else { "..., " };
+            _ = writeln!(then, "What is sure to have taken effect first, in this order: {before}{}.", names.join(", "));
         }
         _ = writeln!(then, "{refused} cannot take effect before it returns:");
         violation.possibilities.iter().for_each(|possibility| self.possibility(&mut then, possibility));

@@ -263,8 +263,8 @@ impl<M: OnlineModel> Table<M> {
 
     /// Forgets all states and classes but those that `mark` marks. Ids stay.
     pub(crate) fn collect(&mut self, mark: impl FnOnce(&mut Marks<StateId>, &mut Marks<ClassId>)) {
-        let mut states = Marks::new(self.states.rows.len());
-        let mut classes = Marks::new(self.classes.rows.len());
+        let mut states = Marks::new(self.states.len());
+        let mut classes = Marks::new(self.classes.len());
         mark(&mut states, &mut classes);
         self.states.collect(&states.marked);
         self.classes.collect(&classes.marked);
@@ -333,7 +333,7 @@ impl Marks<ClassId> {
 #[derive(Debug)]
 pub(crate) struct Rows<T> {
     /// `None` where the number is free.
-    rows: Vec<Option<T>>,
+    all: Vec<Option<T>>,
     free: Vec<u32>,
     ids: HashTable<u32>,
     /// Rows that the last collection left.
@@ -345,17 +345,17 @@ const COLLECT_MIN: usize = 1 << 12;
 
 impl<T> Rows<T> {
     pub(crate) fn new() -> Rows<T> {
-        Rows { rows: Vec::new(), free: Vec::new(), ids: HashTable::new(), collected: 0 }
+        Rows { all: Vec::new(), free: Vec::new(), ids: HashTable::new(), collected: 0 }
     }
 
     #[inline]
     pub(crate) fn get(&self, id: u32) -> &T {
-        self.rows[id as usize].as_ref().expect("an id in use")
+        self.all[id as usize].as_ref().expect("an id in use")
     }
 
     #[inline]
     fn get_mut(&mut self, id: u32) -> &mut T {
-        self.rows[id as usize].as_mut().expect("an id in use")
+        self.all[id as usize].as_mut().expect("an id in use")
     }
 
     /// The number of the row that `is` finds, or of a new one.
@@ -367,18 +367,18 @@ impl<T> Rows<T> {
         hash_of: impl Fn(&T) -> u64,
         new: impl FnOnce() -> T,
     ) -> u32 {
-        let Rows { rows, free, ids, .. } = self;
-        let row = |id: &u32| rows[*id as usize].as_ref();
+        let Rows { all, free, ids, .. } = self;
+        let row = |id: &u32| all[*id as usize].as_ref();
         let found = ids.entry(hash, |id| row(id).is_some_and(&mut is), |id| row(id).map_or(0, &hash_of));
         match found {
             Entry::Occupied(entry) => *entry.get(),
             Entry::Vacant(entry) => {
-                let id = free.pop().unwrap_or(rows.len() as u32);
+                let id = free.pop().unwrap_or(all.len() as u32);
                 entry.insert(id);
-                if id as usize == rows.len() {
-                    rows.push(Some(new()));
+                if id as usize == all.len() {
+                    all.push(Some(new()));
                 } else {
-                    rows[id as usize] = Some(new());
+                    all[id as usize] = Some(new());
                 }
                 id
             }
@@ -387,7 +387,7 @@ impl<T> Rows<T> {
 
     /// How many numbers there are, free ones too.
     pub(crate) fn len(&self) -> usize {
-        self.rows.len()
+        self.all.len()
     }
 
     #[inline]
@@ -397,9 +397,9 @@ impl<T> Rows<T> {
 
     /// Forgets all rows but those that are marked.
     pub(crate) fn collect(&mut self, keep: &[bool]) {
-        let Rows { rows, free, ids, collected } = self;
+        let Rows { all, free, ids, collected } = self;
         free.clear();
-        for (at, row) in rows.iter_mut().enumerate().rev() {
+        for (at, row) in all.iter_mut().enumerate().rev() {
             if !keep[at] {
                 *row = None;
                 free.push(at as u32);

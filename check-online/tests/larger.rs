@@ -5,6 +5,7 @@ use check_register::models::{CasRegister, FifoQueue, QueueOp, RegisterOp, Remove
 use check_register::{Linearizable, Model, Operation, check};
 use history_core::{Budget, Checker, History, Options, Run, Verdict};
 use proptest::prelude::*;
+use std::fmt::Write as _;
 
 /// A step of a history: what, with which value, how long before and after it was in flight, how it ends, whether it lies.
 type Step = (u8, i64, u64, u64, u8, bool);
@@ -17,18 +18,18 @@ fn steps(count: usize) -> impl Strategy<Value = Vec<Step>> {
 /// Each operation happens at its position, and was in flight a while before and after. Some crash, and some of these never
 /// happened.
 fn operations<O>(steps: &[Step], mut happens: impl FnMut(&Step) -> O) -> Vec<Operation<O>> {
-    let operation = |(at, step): (usize, &Step)| {
+    let operation = |(at, step): (u32, &Step)| {
         let (_, _, before, after, fate, _) = *step;
-        let now = 1_000 * at as u64 + 500_000;
+        let now = 1_000 * u64::from(at) + 500_000;
         // Distinct times.
         let (call, ret) = (now - 10 * before, now + 10 * after + 5);
         let op = happens(step);
         match fate {
-            0 => Operation::crashed(at as i64, op, call),
-            _ => Operation::new(at as i64, op, call, ret),
+            0 => Operation::crashed(at.into(), op, call),
+            _ => Operation::new(at.into(), op, call, ret),
         }
     };
-    let mut all: Vec<_> = steps.iter().enumerate().map(operation).collect();
+    let mut all: Vec<_> = (0..).zip(steps).map(operation).collect();
     let mut times: Vec<(u64, bool, usize)> = Vec::new();
     for (at, operation) in all.iter().enumerate() {
         times.push((operation.call, false, at));
@@ -102,7 +103,7 @@ fn by_events<M: check_online::OnlineModel + Clone>(
     let mut events = Events::new(model.clone());
     let mut calls: Vec<Option<check_online::Call>> = operations.iter().map(|_| None).collect();
     for (is_return, operation) in by_time(operations) {
-        let at = operation.process as usize;
+        let at = usize::try_from(operation.process).expect("a position");
         if is_return {
             let call = calls[at].take().expect("called");
             events.complete(call, operation.ret.unwrap_or(0), Some(&operation.op));
@@ -184,7 +185,8 @@ proptest! {
                 RegisterOp::Write(value) => ("write", value.to_string()),
                 RegisterOp::Cas(old, new) => ("cas", format!("[{old} {new}]")),
             };
-            text += &format!("{{:process {}, :type :{kind}, :f :{f}, :value {value}}}\n", operation.process);
+            let process = operation.process;
+            _ = writeln!(text, "{{:process {process}, :type :{kind}, :f :{f}, :value {value}}}");
         }
         let history = History::parse(&text).unwrap();
         let options = Options::new().with("initial", initial.to_string());

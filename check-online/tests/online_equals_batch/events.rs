@@ -65,7 +65,7 @@ where
                 End::Info => events.crash(call, without_result(model, op).as_ref()),
             };
         } else {
-            calls[at] = Some(events.invoke(at as i64, time, without_result(model, op).as_ref()));
+            calls[at] = Some(events.invoke(i64::from(at as u32), time, without_result(model, op).as_ref()));
         }
         let known = prefix(model, operations, ends, time);
         let (positions, known): (Vec<usize>, Vec<Operation<M::Op>>) = known.into_iter().unzip();

@@ -56,7 +56,7 @@ fn a_violation_is_found_at_the_earliest_span_that_proves_it() {
                     _ => RegisterOp::Read(value(&mut random)),
                 };
                 last[client] = Some(finish);
-                fed.push(Operation::new(client as i64, op, start, finish));
+                fed.push(Operation::new(number.into(), op, start, finish));
                 online.feed(Span::new(number, start, finish, op)).unwrap()
             };
             let expected = can_go_on(&model, &fed, &last);

@@ -63,12 +63,12 @@ fn hold<M: OnlineModel + Clone>(model: &M, plans: &[Vec<Step<M::Op>>], random: &
         next[client] += 1;
         match step {
             Step::Span(start, finish, op) => {
-                fed.push(Operation::new(client as i64, op.clone(), start, finish));
+                fed.push(Operation::new(number.into(), op.clone(), start, finish));
                 last[client] = Some(finish);
                 online.feed(Span::new(number, start, finish, op)).unwrap();
             }
             Step::Crash(start, op) => {
-                fed.push(Operation::crashed(client as i64, op.clone(), start));
+                fed.push(Operation::crashed(number.into(), op.clone(), start));
                 last[client] = None;
                 online.crash(number, start, op).unwrap();
             }
