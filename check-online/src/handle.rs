@@ -214,7 +214,7 @@ impl<O: Clone> OnlineHandle<O> {
     }
 
     /// All clients stop. Waits until everything that was fed has been judged; what is known then is final. Other handles cannot
-    /// feed any more.
+    /// feed any more; what they feed at the same time may be judged or not.
     ///
     /// # Errors
     ///

@@ -79,7 +79,10 @@ where
             Outcome::Violation(violation) => {
                 let refused = expected.unwrap_or_else(|| panic!("refused {violation:?} {}", told()));
                 assert_eq!(violation.refused.start, operations[refused].call, "{violation:?} {}", told());
-                certify::certify(model, &known, &violation);
+                // An operation that was passed over is in no order, although it returned.
+                if lag_max >= 100 {
+                    certify::certify(model, &known, &violation);
+                }
                 return false;
             }
             // Nothing may be said wrong, and nothing said at all only where the past had to be forgotten.
