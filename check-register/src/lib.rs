@@ -28,6 +28,7 @@ pub use assert::explain_refusal;
 pub use history::Operation;
 pub use judge::{Answer, End, Engine, Outcome, PartAnswer, Refusal, Settings, check, check_with};
 pub use model::{Access, Model};
+pub use object::decoder::{Decoder, Happening};
 pub use object::{AnyObject, Linearizable, checkers};
 pub use search::Reason;
 pub use search::distinct::Conflict;
