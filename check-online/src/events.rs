@@ -108,6 +108,10 @@ impl<M: OnlineModel> Events<M> {
         self.object.refused
     }
 
+    pub(crate) fn model(&self) -> &M {
+        &self.object.world.table.model
+    }
+
     pub(crate) fn model_mut(&mut self) -> &mut M {
         &mut self.object.world.table.model
     }

@@ -204,7 +204,38 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
         Ok(())
     }
 
-    fn witness(&mut self, violation: &Violation<S::Op>) -> Witness {
+    /// What is known so far, as a report.
+    fn report(&self) -> Report {
+        if let Some(reason) = &self.malformed {
+            let mut report = Report::new(S::NAME, Verdict::Unknown);
+            report.notes.push(reason.clone());
+            return report;
+        }
+        let outcome = self.events.outcome();
+        let mut report = Report::new(S::NAME, outcome.verdict());
+        match outcome {
+            Outcome::Ok if !self.has_begun => {
+                report.verdict = Verdict::Unknown;
+                report.notes.push("There is no operation to judge.".into());
+            }
+            Outcome::Ok => {}
+            Outcome::Unknown(reason) => report.notes.push(format!("Nothing is known, because {}.", reason.because())),
+            Outcome::Violation(_) => {
+                let witnesses = self.events.violations().iter().map(|violation| self.witness(violation)).collect();
+                let count = self.events.violations_count();
+                report.anomalies.push(Anomaly { name: "nonlinearizable".into(), count, witnesses });
+            }
+        }
+        report.counts = vec![
+            ("ok-count".into(), self.counts.ok),
+            ("fail-count".into(), self.counts.fail),
+            ("info-count".into(), self.counts.info),
+            ("nonclient-op-count".into(), self.counts.other),
+        ];
+        report
+    }
+
+    fn witness(&self, violation: &Violation<S::Op>) -> Witness {
         let mut story = Story::new(violation, "index ");
         let explanation = story.tell();
         let op = |(at, step): (usize, &&crate::Step<S::Op>)| WitnessOp {
@@ -213,7 +244,7 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
             process: Some(step.client),
             kind: if step.finish.is_some() { OpKind::Ok } else { OpKind::Info },
             time_ns: None,
-            value: self.events.model_mut().datum(&step.op),
+            value: self.events.model().datum(&step.op),
         };
         let ops = story.named.iter().enumerate().map(op).collect();
         let mut facts = Vec::new();
@@ -244,34 +275,19 @@ impl<S: Spec + OnlineModel> Run for OnlineRun<S> {
         })
     }
 
-    fn finish(mut self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {
-        if let Some(reason) = self.malformed {
-            let mut report = Report::new(S::NAME, Verdict::Unknown);
-            report.notes.push(reason);
-            return Ok(report);
-        }
-        let outcome = self.events.outcome();
-        let mut report = Report::new(S::NAME, outcome.verdict());
-        match outcome {
-            Outcome::Ok if !self.has_begun => {
-                report.verdict = Verdict::Unknown;
-                report.notes.push("There is no operation to judge.".into());
-            }
-            Outcome::Ok => {}
-            Outcome::Unknown(reason) => report.notes.push(format!("Nothing is known, because {}.", reason.because())),
-            Outcome::Violation(_) => {
-                let violations = self.events.violations().to_vec();
-                let witnesses = violations.iter().map(|violation| self.witness(violation)).collect();
-                let count = self.events.violations_count();
-                report.anomalies.push(Anomaly { name: "nonlinearizable".into(), count, witnesses });
-            }
-        }
-        report.counts = vec![
-            ("ok-count".into(), self.counts.ok),
-            ("fail-count".into(), self.counts.fail),
-            ("info-count".into(), self.counts.info),
-            ("nonclient-op-count".into(), self.counts.other),
-        ];
-        Ok(report)
+    fn is_violated(&self) -> bool {
+        self.malformed.is_none() && matches!(self.events.outcome(), Outcome::Violation(_))
+    }
+
+    fn violation(&self) -> Option<Report> {
+        self.is_violated().then(|| self.report())
+    }
+
+    fn possibilities(&self) -> Option<u64> {
+        Some(OnlineRun::possibilities(self) as u64)
+    }
+
+    fn finish(self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {
+        Ok(self.report())
     }
 }

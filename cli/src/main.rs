@@ -29,7 +29,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let checkers = registry::checkers();
+    // Some have other checkers for watching, with options of their own.
+    let watches = std::env::args_os().nth(1).is_some_and(|word| word == "watch");
+    let checkers = if watches { registry::watchers() } else { registry::checkers() };
     let done = match args::parse(std::env::args_os(), &checkers) {
         Err(said) => return exit::usage(&said),
         Ok(Command::Check(job)) => check(&job),

@@ -25,6 +25,17 @@ pub(crate) fn checkers() -> Vec<Box<dyn Checker>> {
     all
 }
 
+/// The checkers that histories are watched with: of objects those that know of a violation when it happens.
+pub(crate) fn watchers() -> Vec<Box<dyn Checker>> {
+    let mut watchers = checkers();
+    for online in check_online::checkers() {
+        if let Some(checker) = watchers.iter_mut().find(|checker| checker.name() == online.name()) {
+            *checker = online;
+        }
+    }
+    watchers
+}
+
 /// Jepsen's workloads.
 fn jepsen() -> Vec<Box<dyn Checker>> {
     vec![
