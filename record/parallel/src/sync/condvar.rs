@@ -165,8 +165,9 @@ impl Condvar {
                 let (thread, mutex) = waiting.remove(0);
                 self.wake(thread, mutex);
             }
+        } else {
+            self.inner.notify_one();
         }
-        self.inner.notify_one();
     }
 
     /// Lets all threads go on.
@@ -177,8 +178,9 @@ impl Condvar {
             for (thread, mutex) in self.waiting().drain(..) {
                 self.wake(thread, mutex);
             }
+        } else {
+            self.inner.notify_all();
         }
-        self.inner.notify_all();
     }
 
     /// Begins a wait: the mutex is free, and this thread is among those that wait. Gives the guard back where there is no

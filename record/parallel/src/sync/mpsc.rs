@@ -89,9 +89,10 @@ impl<T> Channel<T> {
                 }
                 !is_over
             });
+        } else {
+            drop(state);
+            self.changed.notify_all();
         }
-        drop(state);
-        self.changed.notify_all();
     }
 
     #[track_caller]
