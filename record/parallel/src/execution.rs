@@ -12,7 +12,7 @@ use crate::coroutine::{self, Coroutine, Job, Pool};
 use crate::failure::{Cause, Waiting};
 use crate::object::{OBJECTS_MAX, Object, Row};
 use crate::op::{Gate, Kind, ObjectId, Op, Step, THREADS_MAX, ThreadId, ThreadSet, extra};
-use crate::scheduler::{Choice, Ended, Scheduler};
+use crate::scheduler::{Choice, Scheduler};
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::sync::Once;
@@ -84,12 +84,6 @@ pub(crate) struct Outcome {
     pub(crate) threads: Vec<Thread>,
     pub(crate) rows: Vec<Row>,
     pub(crate) cause: Option<Cause>,
-}
-
-impl Outcome {
-    pub(crate) fn ended(&self) -> Ended<'_> {
-        Ended { steps: &self.steps, threads: &self.threads }
-    }
 }
 
 thread_local! {

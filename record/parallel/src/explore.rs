@@ -184,20 +184,21 @@ impl Explorer {
     }
 
     pub(crate) fn explore(&mut self, scheduler: Box<dyn Scheduler>) -> Result<Explored, Failure> {
-        self.explore_until(scheduler, |_| None)
+        self.explore_until(scheduler, |_| {})
     }
 
-    /// Explores until an execution fails or `judge` finds fault with it.
+    /// Explores until an execution fails, by itself or because `judge` says so.
     pub(crate) fn explore_until(
         &mut self,
         mut scheduler: Box<dyn Scheduler>,
-        mut judge: impl FnMut(&Outcome) -> Option<Cause>,
+        mut judge: impl FnMut(&mut Outcome),
     ) -> Result<Explored, Failure> {
         let mut explored = Explored::default();
         while scheduler.begin() {
             let mut outcome = self.run(scheduler);
             let number = explored.executions + explored.redundant + 1;
-            if let Some(mut cause) = outcome.cause.take().or_else(|| judge(&outcome)) {
+            judge(&mut outcome);
+            if let Some(mut cause) = outcome.cause.take() {
                 if let (Cause::NoChoice, Some(why)) = (&cause, outcome.scheduler.error()) {
                     cause = Cause::Nondeterminism(why);
                 }

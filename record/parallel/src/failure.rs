@@ -25,6 +25,8 @@ pub enum Cause {
     Deadlock(Vec<Waiting>),
     /// The limit of steps was reached: threads wait for each other in circles, or the limit is too low.
     Livelock(Vec<Waiting>),
+    /// The recorded history is not linearizable. Why is told here.
+    NotLinearizable(String),
     /// The same schedule led elsewhere the second time. What differs is told here.
     Nondeterminism(String),
     /// The scheduler had no answer: the schedule is not of this program.
@@ -63,10 +65,10 @@ impl fmt::Display for Waiting {
         if let Some(name) = &self.name {
             write!(f, " ({name})")?;
         }
-        let state = if self.is_ready { "can go on with" } else { "waits at" };
-        write!(f, " {state} {:?}, {}", self.kind.name(), self.place)?;
+        let state = if self.is_ready { "could go on" } else { "is blocked" };
+        write!(f, " {state} at {}: {}", self.place, self.kind.name())?;
         if let Some((what, made)) = self.object {
-            write!(f, ", of the {what} made at {made}")?;
+            write!(f, " {what} made at {made}")?;
         }
         match self.holder {
             Some(holder) if holder == self.thread => write!(f, ", which it holds itself"),
@@ -141,6 +143,7 @@ impl fmt::Display for Cause {
                 )?;
                 list(f, waiting)
             }
+            Cause::NotLinearizable(why) => f.write_str(why.trim_end()),
             Cause::Nondeterminism(what) => write!(
                 f,
                 "the program is not determined by its schedule: {what}\nLook for time, random numbers, addresses used as \
@@ -155,7 +158,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n", self.cause)?;
         writeln!(f, "execution {}, {} steps, {}:", self.executions, self.steps.len(), preemptions(self.preemptions()))?;
-        writeln!(f, "{}", self.table())?;
+        writeln!(f, "{}\n", self.table())?;
         write!(f, "replay: {}={} cargo test NAME", crate::REPLAY_VARIABLE, self.schedule)
     }
 }

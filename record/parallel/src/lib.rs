@@ -13,6 +13,8 @@ mod object;
 #[cfg(feature = "scheduled")]
 mod op;
 #[cfg(feature = "scheduled")]
+pub mod property;
+#[cfg(feature = "scheduled")]
 mod rng;
 #[cfg(feature = "scheduled")]
 mod schedule;

@@ -155,7 +155,7 @@ kinds! {
     /// A condition variable is waited for, and the mutex unlocked.
     Wait "wait" true;
     /// A wait ends because the time is up, or because of a notification.
-    WaitEnd "wait ended" true;
+    WaitEnd "wake from" true;
     /// A mutex is locked after a wait.
     Relock "lock again" true;
     /// One waiter is notified.

@@ -49,7 +49,8 @@ impl Names {
 
 /// Draws the table, without a line break at its end.
 pub(crate) fn draw(steps: &[Step], names: &Names) -> String {
-    let used: Vec<ThreadId> = (0..names.threads.len()).filter_map(ThreadId::new).collect();
+    let all = (0..names.threads.len()).filter_map(ThreadId::new);
+    let used: Vec<ThreadId> = all.filter(|thread| steps.iter().any(|step| step.thread == *thread)).collect();
     let cell = |step: &Step| match names.object(step.op.object) {
         Some(object) => format!("{} {object}", step.op.kind.name()),
         None => step.op.kind.name().to_owned(),
@@ -58,11 +59,11 @@ pub(crate) fn draw(steps: &[Step], names: &Names) -> String {
         Some(name) => format!("{thread} {name}"),
         None => thread.to_string(),
     };
-    let mut widths: Vec<usize> = used.iter().map(|thread| title(*thread).chars().count()).collect();
-    for step in steps {
-        let width = &mut widths[step.thread.at()];
-        *width = (*width).max(cell(step).chars().count());
-    }
+    let width = |thread: &ThreadId| {
+        let own = steps.iter().filter(|step| step.thread == *thread);
+        own.map(|step| cell(step).chars().count()).fold(title(*thread).chars().count(), usize::max)
+    };
+    let widths: Vec<usize> = used.iter().map(width).collect();
     let mut text = String::from("  step  ");
     for (thread, width) in used.iter().zip(&widths) {
         _ = write!(text, " {:width$} ", title(*thread));
@@ -89,7 +90,7 @@ pub(crate) fn draw(steps: &[Step], names: &Names) -> String {
         lines.push(line);
     }
     if steps.iter().any(Step::is_preemption) {
-        lines.push("        * the thread before could have gone on: a preemption".into());
+        lines.push("        * a preemption: the thread that ran before could have gone on".into());
     }
     lines.join("\n")
 }
