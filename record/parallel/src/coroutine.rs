@@ -95,7 +95,9 @@ mod tests {
             for _ in 0..2 {
                 both.iter_mut().for_each(super::Coroutine::resume);
             }
-            both.into_iter().for_each(|coroutine| pool.put(coroutine));
+            for coroutine in both {
+                pool.put(coroutine);
+            }
             assert_eq!(pool.0.len(), 2);
         }
         let expected = |round| [(round, 'a', 0), (round, 'b', 0), (round, 'a', 1), (round, 'b', 1)];

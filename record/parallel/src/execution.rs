@@ -16,7 +16,7 @@ use crate::scheduler::{Choice, Scheduler};
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::sync::Once;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// What a thread is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -95,6 +95,36 @@ thread_local! {
 
 static SERIAL: AtomicU64 = AtomicU64::new(1);
 
+/// Stacks that threads cut off by failures have kept, in this process.
+static STACKS_LOST: AtomicUsize = AtomicUsize::new(0);
+
+/// The system has room for some tens of thousands.
+const STACKS_LOST_MAX: usize = 20_000;
+
+/// While it lives, the thread of the system is one of managed threads.
+struct Active;
+
+impl Active {
+    fn new(execution: Execution) -> Active {
+        EXECUTION.set(Some(execution));
+        ACTIVE.set(true);
+        Active
+    }
+
+    fn end(active: Active) -> Execution {
+        let execution = EXECUTION.take().expect("it was under way");
+        drop(active);
+        execution
+    }
+}
+
+impl Drop for Active {
+    fn drop(&mut self) {
+        ACTIVE.set(false);
+        drop(EXECUTION.take());
+    }
+}
+
 /// Whether the caller is a managed thread whose pause points count. While a thread unwinds they do not: nobody else may run on a
 /// thread of the system that counts itself as panicking.
 #[inline]
@@ -136,6 +166,10 @@ pub(crate) fn pause_on(object: Option<ObjectId>, kind: Kind, gate: Gate, place: 
 
 /// Starts a managed thread from a managed thread. `body` must end with [`end_thread`].
 pub(crate) fn spawn(name: Option<String>, place: &'static Location<'static>, body: Job) -> (ThreadId, ObjectId) {
+    if with(|execution| execution.is_calling()) == Some(true) {
+        // The new thread may be what others see of an operation first, so the operation must have been called.
+        pause_on(None, Kind::Spawn, Gate::Free, place);
+    }
     let new = with(|execution| execution.spawn(name, place, body)).expect("the caller is managed");
     // The new thread runs up to its first pause point.
     coroutine::suspend();
@@ -178,9 +212,17 @@ fn keep_panics_quiet() {
 /// Runs a program once.
 pub(crate) fn run(pool: &mut Pool, scheduler: Box<dyn Scheduler>, limits: Limits, program: Job) -> Outcome {
     assert!(!is_active(), "an execution cannot be started inside of another");
+    assert!(
+        !std::thread::panicking(),
+        "an execution cannot be started while a thread panics: none of its steps would wait"
+    );
+    let lost = STACKS_LOST.load(Ordering::Relaxed);
+    assert!(
+        lost <= STACKS_LOST_MAX,
+        "failed executions have left {lost} threads behind in this process, which is too many"
+    );
     keep_panics_quiet();
-    EXECUTION.set(Some(Execution::new(scheduler, limits, program)));
-    ACTIVE.set(true);
+    let active = Active::new(Execution::new(scheduler, limits, program));
     let mut coroutines: Vec<Option<Coroutine>> = Vec::new();
     loop {
         let (current, job) = with(|execution| (execution.current, execution.job.take())).expect("it is under way");
@@ -199,11 +241,13 @@ pub(crate) fn run(pool: &mut Pool, scheduler: Box<dyn Scheduler>, limits: Limits
             break;
         }
     }
-    ACTIVE.set(false);
+    let execution = Active::end(active);
     // Threads that were cut off hold on to their stacks: unwinding them would run destructors in an order that no schedule
     // said, and some of those would wait for each other.
-    coroutines.into_iter().flatten().for_each(std::mem::forget);
-    let execution = EXECUTION.take().expect("it was under way");
+    for coroutine in coroutines.into_iter().flatten() {
+        std::mem::forget(coroutine);
+        STACKS_LOST.fetch_add(1, Ordering::Relaxed);
+    }
     let Execution { threads, rows, steps, scheduler, cause, .. } = execution;
     Outcome { scheduler: scheduler.expect("it is only lent"), steps, threads, rows, cause }
 }

@@ -86,7 +86,7 @@ pub fn explore<S: Scheduler + 'static>(
     scheduler: S,
     program: impl Fn() + Send + Sync + 'static,
 ) -> Result<Explored, Box<Failure>> {
-    Explorer::new(*settings, Arc::new(program)).explore(Box::new(scheduler)).map_err(Box::new)
+    Explorer::new(*settings, Arc::new(program)).explore(Box::new(scheduler))
 }
 
 /// Looks for a failure of the same kind with as few preemptions as possible; gives back the one it has if it finds none.
@@ -139,7 +139,7 @@ pub fn check(program: impl Fn() + Send + Sync + 'static) {
         [Box::new(Random::new(seed, 500)), Box::new(Pct::new(seed, 2, 500)), Box::new(Pct::new(seed, 3, 500))];
     for scheduler in schedulers {
         if let Err(failure) = explorer.explore(scheduler) {
-            panic!("{}", explorer.simplify(Box::new(failure)));
+            panic!("{}", explorer.simplify(failure));
         }
     }
 }
@@ -183,7 +183,7 @@ impl Explorer {
         execution::run(&mut self.pool, scheduler, Limits { steps_max: self.settings.steps_max }, job)
     }
 
-    pub(crate) fn explore(&mut self, scheduler: Box<dyn Scheduler>) -> Result<Explored, Failure> {
+    pub(crate) fn explore(&mut self, scheduler: Box<dyn Scheduler>) -> Result<Explored, Box<Failure>> {
         self.explore_until(scheduler, |_| {})
     }
 
@@ -192,7 +192,7 @@ impl Explorer {
         &mut self,
         mut scheduler: Box<dyn Scheduler>,
         mut judge: impl FnMut(&mut Outcome),
-    ) -> Result<Explored, Failure> {
+    ) -> Result<Explored, Box<Failure>> {
         let mut explored = Explored::default();
         while scheduler.begin() {
             let mut outcome = self.run(scheduler);
@@ -202,7 +202,7 @@ impl Explorer {
                 if let (Cause::NoChoice, Some(why)) = (&cause, outcome.scheduler.error()) {
                     cause = Cause::Nondeterminism(why);
                 }
-                return Err(Failure::new(cause, &outcome, number));
+                return Err(Box::new(Failure::new(cause, &outcome, number)));
             }
             if number <= self.settings.repeated {
                 self.repeat(&outcome, number)?;
@@ -220,7 +220,7 @@ impl Explorer {
     }
 
     /// Follows the schedule of an execution once more, and looks for the first difference.
-    fn repeat(&mut self, first: &Outcome, number: u64) -> Result<(), Failure> {
+    fn repeat(&mut self, first: &Outcome, number: u64) -> Result<(), Box<Failure>> {
         let mut replay = Box::new(Replay::new(&Schedule::in_full(&first.steps)));
         replay.begin();
         let second = self.run(replay);
@@ -249,11 +249,11 @@ impl Explorer {
         } else {
             return Ok(());
         };
-        Err(Failure::new(Cause::Nondeterminism(told), &second, number))
+        Err(Box::new(Failure::new(Cause::Nondeterminism(told), &second, number)))
     }
 
     /// Runs under one schedule, given as text.
-    pub(crate) fn replay(&mut self, text: &str) -> Result<Explored, Failure> {
+    pub(crate) fn replay(&mut self, text: &str) -> Result<Explored, Box<Failure>> {
         let schedule: Schedule = text.parse().unwrap_or_else(|error| panic!("{REPLAY_VARIABLE}: {error}"));
         let repeated = std::mem::replace(&mut self.settings.repeated, 1);
         let explored = self.explore(Box::new(Replay::new(&schedule)));
@@ -271,7 +271,7 @@ impl Explorer {
             let scheduler = Exhaustive::new().preemptions_max(bound).executions_max(left);
             match self.explore(Box::new(scheduler)) {
                 Err(simpler) if simpler.cause.is_like(&failure.cause) => {
-                    return Box::new(Failure { executions: failure.executions, ..simpler });
+                    return Box::new(Failure { executions: failure.executions, ..*simpler });
                 }
                 Err(_) => return failure,
                 Ok(explored) => left -= explored.executions,

@@ -27,6 +27,8 @@ pub enum Cause {
     Livelock(Vec<Waiting>),
     /// The recorded history is not linearizable. Why is told here.
     NotLinearizable(String),
+    /// It could not be found out whether the recorded history is linearizable: the program is too large. Why is told here.
+    NotJudged(String),
     /// The same schedule led elsewhere the second time. What differs is told here.
     Nondeterminism(String),
     /// The scheduler had no answer: the schedule is not of this program.
@@ -143,7 +145,7 @@ impl fmt::Display for Cause {
                 )?;
                 list(f, waiting)
             }
-            Cause::NotLinearizable(why) => f.write_str(why.trim_end()),
+            Cause::NotLinearizable(why) | Cause::NotJudged(why) => f.write_str(why.trim_end()),
             Cause::Nondeterminism(what) => write!(
                 f,
                 "the program is not determined by its schedule: {what}\nLook for time, random numbers, addresses used as \

@@ -46,3 +46,8 @@ pub const REPLAY_VARIABLE: &str = "HISTCHECK_REPLAY";
 /// The environment variable that says which seed to start from.
 #[cfg(feature = "scheduled")]
 pub const SEED_VARIABLE: &str = "HISTCHECK_SEED";
+
+/// The guide's examples run too.
+#[cfg(all(doctest, feature = "scheduled"))]
+#[doc = include_str!("../../../docs/testing-concurrent-rust.md")]
+struct Guide;

@@ -184,6 +184,8 @@ kinds! {
     Unpark "unpark" true;
     /// A thread lets others go first.
     Yield "yield" false;
+    /// A thread is spawned by an operation of a recorded history that has touched nothing before.
+    Spawn "spawn" false;
     /// An operation of a recorded history is called that touches nothing.
     Call "call" false;
 }

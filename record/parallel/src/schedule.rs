@@ -147,8 +147,8 @@ mod tests {
         ] {
             assert_eq!(text.parse::<Schedule>().unwrap_err().to_string(), told);
         }
-        assert!(format!("a{}", STEPS_MAX + 1).parse::<Schedule>().is_err());
-        assert!(format!("a{}b1", STEPS_MAX).parse::<Schedule>().is_err());
+        assert!(format!("a{STEPS_MAX}0").parse::<Schedule>().is_err());
+        assert!(format!("a{STEPS_MAX}b1").parse::<Schedule>().is_err());
         assert!("a99999999999999999999999".parse::<Schedule>().is_err());
     }
 }

@@ -21,13 +21,12 @@ impl Names {
         let mut objects: Vec<String> = Vec::with_capacity(outcome.rows.len());
         let mut counts: Vec<(&str, u32)> = Vec::new();
         for row in &outcome.rows {
-            let count = match counts.iter_mut().find(|(what, _)| *what == row.what) {
-                Some((_, count)) => count,
-                None => {
-                    counts.push((row.what, 0));
-                    &mut counts.last_mut().expect("it was pushed").1
-                }
-            };
+            let known = counts.iter().position(|(what, _)| *what == row.what);
+            let at = known.unwrap_or(counts.len());
+            if known.is_none() {
+                counts.push((row.what, 0));
+            }
+            let count = &mut counts[at].1;
             *count += 1;
             // Threads have letters, everything else is counted by its kind.
             let name = if row.what == "thread" {

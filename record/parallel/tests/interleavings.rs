@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use record_parallel::scheduler::{Choice, Ended, Exhaustive, Reduced, Scheduler};
 use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use record_parallel::sync::{Condvar, Mutex, RwLock, mpsc};
-use record_parallel::{Cause, Explored, Kind, Settings, ThreadId, explore, thread};
+use record_parallel::{Cause, Explored, Settings, ThreadId, explore, thread};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex as StdMutex};
 
@@ -145,7 +145,7 @@ fn run(programs: &[Vec<Instruction>], seen: &Arc<StdMutex<Seen>>) {
     struct Shared {
         atomics: [AtomicU32; 2],
         locks: [Mutex<u32>; 2],
-        shared: RwLock<u32>,
+        register: RwLock<u32>,
         flag: Mutex<bool>,
         changed: Condvar,
         threads: StdMutex<Vec<thread::Thread>>,
@@ -154,7 +154,7 @@ fn run(programs: &[Vec<Instruction>], seen: &Arc<StdMutex<Seen>>) {
     let shared = Arc::new(Shared {
         atomics: [AtomicU32::new(0), AtomicU32::new(0)],
         locks: [Mutex::new(0), Mutex::new(0)],
-        shared: RwLock::new(0),
+        register: RwLock::new(0),
         flag: Mutex::new(false),
         changed: Condvar::new(),
         threads: StdMutex::default(),
@@ -191,8 +191,8 @@ fn run(programs: &[Vec<Instruction>], seen: &Arc<StdMutex<Seen>>) {
                         let taken = shared.locks[of].try_lock().ok();
                         note = Some(taken.as_deref().copied().unwrap_or(9999));
                     }
-                    Instruction::Read => note = Some(*shared.shared.read().unwrap()),
-                    Instruction::Write => *shared.shared.write().unwrap() = mine,
+                    Instruction::Read => note = Some(*shared.register.read().unwrap()),
+                    Instruction::Write => *shared.register.write().unwrap() = mine,
                     Instruction::Send => note = sender.send(mine).is_err().then_some(9999),
                     Instruction::Receive => note = receiver.as_ref().and_then(|receiver| receiver.recv().ok()),
                     Instruction::TryReceive => {
@@ -297,7 +297,18 @@ proptest! {
     }
 }
 
+/// The thread that must be tried before another's step is asleep, and a third one has to come before it.
 #[test]
-fn kinds_have_names() {
-    assert_eq!(Kind::Lock.name(), "lock");
+fn a_thread_that_sleeps_does_not_hide_others() {
+    use Instruction::{Load, Lock, Store, TryLock};
+    let programs = Arc::new(vec![vec![Store(0)], vec![Load(0), Lock(0)], vec![Load(0), TryLock(0)]]);
+    let (all, _) = outcomes(&programs, Exhaustive::new());
+    let (some, _) = outcomes(&programs, Reduced::new());
+    assert_eq!(all.as_ref().map(BTreeSet::len), Some(12));
+    assert_eq!(some, all);
+    let programs = Arc::new(vec![vec![Store(1)], vec![Store(0), Load(1)], vec![Lock(0), Load(1)]]);
+    let (all, _) = outcomes(&programs, Exhaustive::new());
+    let (some, _) = outcomes(&programs, Reduced::new());
+    assert_eq!(all.as_ref().map(BTreeSet::len), Some(4));
+    assert_eq!(some, all);
 }

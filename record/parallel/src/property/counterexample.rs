@@ -157,7 +157,7 @@ fn history<M: ParallelModel>(model: &M, program: &Program<M::Command>, records: 
         }
     }
     events.sort_by_key(|(time, ..)| *time);
-    let lanes = program.branches.len() as i64 + 1;
+    let lanes = i64::from(program.branches.len() as u32) + 1;
     let mut processes: Vec<i64> = (0..lanes).collect();
     let mut builder = HistoryBuilder::new();
     for (_, is_call, record) in events {

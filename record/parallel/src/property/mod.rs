@@ -1,7 +1,6 @@
 //! Parallel property tests: a sequential model, and the real thing under many schedules, judged by linearizability.
 //!
-//! Claessen, Palka, Smallbone, Hughes, Svensson, Arts and Wiger, "Finding Race Conditions in Erlang with QuickCheck and PULSE"
-//! (ICFP 2009). Commands are drawn with proptest: some that run one after another, then two or more branches that run at one
+//! Claessen and others, "Finding Race Conditions in Erlang with `QuickCheck` and PULSE" (ICFP 2009). Commands are drawn with proptest: some that run one after another, then two or more branches that run at one
 //! time. Each program runs under many schedules. Each operation is recorded with when it was called and when it returned,
 //! as tightly as the schedule allows: it is called together with its first step on what others see, and returns together
 //! with its last one. Any longer interval would only admit more. The history must be linearizable to the model.
@@ -16,7 +15,7 @@ mod shrink;
 mod steps;
 
 pub use counterexample::{Counterexample, Operated};
-pub use parallel::{Parallel, Passed};
+pub use parallel::{Parallel, Passed, Tested};
 pub use program::Program;
 
 use history_core::Datum;

@@ -21,10 +21,10 @@ pub(crate) fn save<C: Debug>(source: &'static str, seed: u64, program: &Program<
     }
 }
 
-/// As proptest writes seeds of its ChaCha generator: 32 bytes in hexadecimal.
+/// As proptest writes seeds of its generator `ChaCha`: 32 bytes in hexadecimal.
 fn to_text(seed: u64) -> String {
-    let head: String = seed.to_le_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("cc {head:0<64}")
+    // The first byte is the lowest one.
+    format!("cc {:016x}{:048x}", seed.swap_bytes(), 0)
 }
 
 /// A seed of this crate; from seeds of other tests in the same file a number is made all the same.

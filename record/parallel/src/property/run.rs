@@ -70,8 +70,6 @@ pub(crate) struct Runner<M: ParallelModel> {
     records: Records<M::Response>,
     /// Histories of this program that were found linearizable: most schedules give one of a few.
     judged: HashSet<Vec<Record<M::Response>>>,
-    /// Histories about which no verdict was reached.
-    pub(crate) unknown: u64,
 }
 
 /// A failure of a program, with its history.
@@ -89,7 +87,6 @@ impl<M: ParallelModel> Runner<M> {
             program: Arc::new(Program { prefix: Vec::new(), branches: Vec::new() }),
             records: Arc::default(),
             judged: HashSet::new(),
-            unknown: 0,
         }
     }
 
@@ -103,7 +100,7 @@ impl<M: ParallelModel> Runner<M> {
 
     /// Runs the program under the schedules of a scheduler.
     pub(crate) fn explore(&mut self, scheduler: Box<dyn Scheduler>) -> Result<Explored, Box<Found<M::Response>>> {
-        let Runner { model, explorer, program, records, judged, unknown } = self;
+        let Runner { model, explorer, program, records, judged } = self;
         let (mut history, mut lanes) = (Vec::new(), Lanes { threads: Vec::new() });
         let result = explorer.explore_until(scheduler, |outcome| {
             history = std::mem::take(&mut *lock(records));
@@ -113,16 +110,16 @@ impl<M: ParallelModel> Runner<M> {
                 return;
             }
             let operations = operations(program, &history);
-            match check(&Spec(&**model), &operations, &Budget::default()).verdict() {
-                Verdict::Valid => _ = judged.insert(history.clone()),
-                Verdict::Unknown => *unknown += 1,
-                Verdict::Invalid => {
-                    let why = explain_refusal(&Spec(&**model), &operations);
-                    outcome.cause = Some(Cause::NotLinearizable(why.unwrap_or_default()));
-                }
+            let verdict = check(&Spec(&**model), &operations, &Budget::default()).verdict();
+            if verdict == Verdict::Valid {
+                judged.insert(history.clone());
+                return;
             }
+            let why = explain_refusal(&Spec(&**model), &operations).unwrap_or_default();
+            let is_known = verdict == Verdict::Invalid;
+            outcome.cause = Some(if is_known { Cause::NotLinearizable(why) } else { Cause::NotJudged(why) });
         });
-        result.map_err(|failure| Box::new(Found { failure, records: history, lanes }))
+        result.map_err(|failure| Box::new(Found { failure: *failure, records: history, lanes }))
     }
 }
 
@@ -201,7 +198,7 @@ pub(crate) fn operations<C: Clone, R: Clone>(
 ) -> Vec<Operation<Done<C, R>>> {
     let operation = |record: &Record<R>| {
         let command = command_of(program, record).clone();
-        let process = record.lane.map_or(0, |branch| branch as i64 + 1);
+        let process = record.lane.map_or(0, |branch| i64::from(branch as u32) + 1);
         match &record.returned {
             Some((returned, Outcome::Returned(response))) => {
                 let op = Done { command, response: Some(response.clone()) };

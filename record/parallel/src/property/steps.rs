@@ -12,6 +12,7 @@ pub(crate) struct Lanes {
 
 impl Lanes {
     /// The branch of a thread; `None` for the prefix. Threads that the object started itself are nobody's.
+    #[expect(clippy::option_option, reason = "a lane is a branch or the prefix, here and wherever records are kept")]
     pub(crate) fn lane(&self, thread: ThreadId) -> Option<Option<usize>> {
         match self.threads.iter().position(|of| *of == thread) {
             None => (thread.at() == 0).then_some(None),

@@ -1,10 +1,12 @@
 //! Reduced: at least one schedule of every kind, where schedules that differ in the order of independent steps are of one kind.
 //!
-//! Dynamic partial-order reduction: Flanagan and Godefroid, "Dynamic Partial-Order Reduction for Model Checking Software" (POPL
-//! 2005), with sleep sets: Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems" (LNCS 1032, 1996),
-//! chapter 5. After each execution, for each operation of each thread and each moment at which the thread stood before
-//! it, the last step that depends on it and does not happen before it is where the other order must be tried as well. The
-//! paper looks at these moments while it searches; here it is done once the execution has ended, which finds the same ones.
+//! Source sets with sleep sets: Abdulla, Aronis, Jonsson and Sagonas, "Optimal Dynamic Partial Order Reduction" (POPL 2014),
+//! section 4. It refines Flanagan and Godefroid, "Dynamic Partial-Order Reduction for Model Checking Software" (POPL 2005),
+//! whose backtracking points are not enough where sleep sets are in use: the thread that must be tried may be asleep, when
+//! another one must come before it. After each execution, for each operation of each thread and each moment at which the thread stood
+//! before it, the steps that depend on it and need not come before it are where another order must be tried. An
+//! operation that waits is looked at from the moment when the thread came to it, since two steps that lock a mutex are never next
+//! to each other.
 //!
 //! Two steps are independent if they touch different objects or only look, and none of them is a return of an operation
 //! of the recorded history where the other is a call. Yielding says nothing here: a program that spins until another
@@ -13,7 +15,7 @@
 //! Preemptions are not bounded: with a bound, the one schedule of a kind that is tried may be one that exceeds it.
 
 use super::{Choice, Ended, Scheduler};
-use crate::op::{Kind, Step};
+use crate::op::{Gate, Kind, Step, THREADS_MAX};
 use crate::{ThreadId, ThreadSet};
 
 /// Tries one schedule of every kind: fewer executions than [`super::Exhaustive`], with the same results.
@@ -235,37 +237,60 @@ impl<'a> Analysis<'a> {
     /// A thread came to stand before a step after its step `own`, and took it as the one numbered `at`.
     fn want_earlier(&self, nodes: &mut [Node], own: Option<usize>, at: usize, step: &Step) {
         let stood = own.map_or(0, |own| own + 1);
-        for other in stood..at {
-            if self.may_change_places(other, step) {
-                self.want(nodes, other, own, step.thread);
+        let mut races: Vec<usize> = Vec::new();
+        for other in (0..at).rev() {
+            let is_before = own.is_some_and(|own| self.happens_before(other, own));
+            let is_covered = races.iter().any(|race| self.happens_before(other, *race));
+            if is_before || !self.may_change_places(other, step) {
+                continue;
             }
-        }
-        let concurrent = |other: &usize| own.is_none_or(|own| !self.happens_before(*other, own));
-        if let Some(last) = (0..stood).rev().find(|other| self.may_change_places(*other, step) && concurrent(other)) {
-            self.want(nodes, last, own, step.thread);
+            if !is_covered {
+                self.want(nodes, other, at, step);
+            }
+            // What waits may have been possible before somebody else made it wait: each moment since the thread stood there
+            // counts, and the last one before.
+            let early = stood.max(other);
+            let could = nodes.get(early).is_none_or(|node| node.ready.contains(step.thread));
+            if step.op.gate != Gate::Free && could && (other >= stood || !is_covered) {
+                self.want(nodes, other, early, step);
+            }
+            // Of a thread that waited, races are told apart by when it came to wait.
+            if other < stood || step.op.gate == Gate::Free {
+                races.push(other);
+            }
         }
     }
 
-    /// At a step, a thread must be tried as well, or others that lead to its being ready.
-    fn want(&self, nodes: &mut [Node], at: usize, own: Option<usize>, thread: ThreadId) {
-        let node = &mut nodes[at];
-        if node.ready.contains(thread) {
-            node.wanted.insert(thread);
-            return;
+    /// Makes sure that an order is tried in which a step of another thread comes before the one numbered `at`: after whatever was
+    /// taken from there up to `end` that does not need that one. Any thread will do whose first step there needs nothing
+    /// of the rest: one of the weak initials of the source set.
+    fn want(&self, nodes: &mut [Node], at: usize, end: usize, step: &Step) {
+        let mut firsts: [Option<usize>; THREADS_MAX] = [None; THREADS_MAX];
+        let mut is_free = true;
+        for between in (at + 1..end).filter(|between| !self.happens_before(at, *between)) {
+            firsts[self.ended.steps[between].thread.at()].get_or_insert(between);
+            is_free &= !self.depend(between, step);
         }
-        let mut leading = ThreadSet::default();
-        if let Some(own) = own {
-            for between in at + 1..=own {
-                let other = self.ended.steps[between].thread;
-                if node.ready.contains(other) && self.happens_before(between, own) {
-                    leading.insert(other);
-                }
+        let width = self.ended.threads();
+        let mut initials = ThreadSet::default();
+        for (thread, first) in firsts.iter().enumerate() {
+            let Some(first) = *first else { continue };
+            let clock = |of: usize| self.clocks[first * width + of];
+            let needs = |(of, earlier): (usize, &Option<usize>)| {
+                of != thread && earlier.is_some_and(|earlier| earlier < first && clock(of) > earlier)
+            };
+            if !firsts.iter().enumerate().any(needs) {
+                initials.insert(ThreadId(thread as u8));
             }
         }
-        if leading.0 & node.wanted.0 != 0 {
+        if firsts[step.thread.at()].is_none() && is_free {
+            initials.insert(step.thread);
+        }
+        let node = &mut nodes[at];
+        if initials.0 & node.wanted.0 != 0 {
             return;
         }
-        match leading.first() {
+        match ThreadSet(initials.0 & node.ready.0).first() {
             Some(first) => node.wanted.insert(first),
             None => node.wanted = node.ready,
         }

@@ -134,7 +134,9 @@ impl<T: ?Sized> RwLock<T> {
 
     /// The lock of std knows how many readers there are.
     fn gates(&self) -> [bool; 2] {
-        [lock::is_free(&self.inner.try_read()), lock::is_free(&self.inner.try_write())]
+        let is_readable = lock::is_free(&self.inner.try_read());
+        let is_writable = lock::is_free(&self.inner.try_write());
+        [is_readable, is_writable]
     }
 
     fn set_gates(&self, open: [bool; 2]) {
