@@ -197,3 +197,24 @@ fn bad_replay_strings_are_told() {
         assert!(message.contains(told), "{text:?}: {message}");
     }
 }
+
+#[test]
+fn seeds_of_failures_are_kept_and_tried_first() {
+    let folder = std::env::temp_dir().join(format!("record-parallel-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let source: &'static str = Box::leak(folder.join("kept.rs").display().to_string().into_boxed_str());
+    let nothing = || Parallel::new(Register { lies: true }).cases(0).persist(source);
+    assert!(nothing().run().is_ok(), "nothing is kept yet");
+    let found = Parallel::new(Register { lies: true }).persist(source).run().unwrap_err();
+    let kept = std::fs::read_to_string(folder.join("kept.proptest-regressions")).unwrap();
+    assert!(kept.contains("Refuse(10)") && kept.contains("\ncc "), "{kept}");
+    let again = nothing().run().unwrap_err();
+    assert_eq!((&again.replay, again.operations.len()), (&found.replay, found.operations.len()));
+    again.save(folder.join("saved")).unwrap();
+    let saved = ["history.edn", "timeline.html", "report.txt"].map(|name| folder.join("saved").join(name));
+    assert_eq!(
+        saved.map(|path| std::fs::read_to_string(path).unwrap()),
+        [again.edn(), again.html(), again.to_string()]
+    );
+    std::fs::remove_dir_all(&folder).unwrap();
+}

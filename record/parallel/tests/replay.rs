@@ -18,7 +18,9 @@ fn program() {
             count.store(seen + 1, SeqCst);
         })
     });
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    for thread in threads {
+        thread.join().unwrap();
+    }
     assert_eq!(count.load(SeqCst), 3);
 }
 
@@ -74,5 +76,7 @@ fn a_thousand_runs_under_load_are_one() {
         assert_eq!(report(), first, "run {run}");
     }
     stop.store(true, SeqCst);
-    busy.into_iter().for_each(|thread| thread.join().unwrap());
+    for thread in busy {
+        thread.join().unwrap();
+    }
 }

@@ -14,7 +14,9 @@ fn program() {
             count.store(seen + 1, SeqCst);
         })
     });
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    for thread in threads {
+        thread.join().unwrap();
+    }
     assert_eq!(count.load(SeqCst), 2);
 }
 
@@ -22,7 +24,7 @@ fn program() {
 fn the_first_report_that_a_reader_sees() {
     let failure = explore(&Settings::default(), Random::new(0, 500), program).unwrap_err();
     insta::assert_snapshot!(simplify(&Settings::default(), failure, program), @r"
-    thread a panicked at record/parallel/tests/report.rs:18:5: assertion `left == right` failed
+    thread a panicked at record/parallel/tests/report.rs:20:5: assertion `left == right` failed
       left: 1
      right: 2
 
@@ -32,9 +34,9 @@ fn the_first_report_that_a_reader_sees() {
          2 * |                 |                  load AtomicU32 1   record/parallel/tests/report.rs:13
          3   |                 |                  store AtomicU32 1  record/parallel/tests/report.rs:14
          4   |                 store AtomicU32 1  |                  record/parallel/tests/report.rs:14
-         5   join thread b     |                  |                  record/parallel/tests/report.rs:17
-         6   join thread c     |                  |                  record/parallel/tests/report.rs:17
-         7   load AtomicU32 1  |                  |                  record/parallel/tests/report.rs:18
+         5   join thread b     |                  |                  record/parallel/tests/report.rs:18
+         6   join thread c     |                  |                  record/parallel/tests/report.rs:18
+         7   load AtomicU32 1  |                  |                  record/parallel/tests/report.rs:20
             * a preemption: the thread that ran before could have gone on
 
     replay: HISTCHECK_REPLAY=bc cargo test NAME

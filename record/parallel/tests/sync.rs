@@ -22,13 +22,13 @@ fn results<T: Ord + Clone + std::fmt::Debug + Send + 'static>(program: fn() -> T
         let seen = Arc::new(StdMutex::new(BTreeSet::new()));
         let kept = Arc::clone(&seen);
         let body = move || _ = kept.lock().unwrap().insert(program());
-        let explored = match is_reduced {
-            true => explore(&Settings::default(), Reduced::new(), body),
-            false => explore(&Settings::default(), Exhaustive::new(), body),
+        let explored = if is_reduced {
+            explore(&Settings::default(), Reduced::new(), body)
+        } else {
+            explore(&Settings::default(), Exhaustive::new(), body)
         };
         assert!(explored.unwrap_or_else(|failure| panic!("{failure}")).is_complete);
-        let seen = seen.lock().unwrap().clone();
-        seen
+        seen.lock().unwrap().clone()
     };
     let full = run(false);
     assert_eq!(run(true), full);
@@ -72,9 +72,10 @@ fn a_mutex_lets_one_in() {
                 inside.fetch_sub(1, SeqCst);
             })
         });
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
-        let count = *count.lock().unwrap();
-        count
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        *count.lock().unwrap()
     });
     assert_eq!(seen, [2]);
 }
@@ -410,7 +411,9 @@ fn outside_of_executions_everything_is_as_in_std() {
     let guard = count.1.wait_while(count.0.lock().unwrap(), |count| *count < 2000).unwrap();
     assert_eq!(*guard, 2000);
     drop(guard);
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    for thread in threads {
+        thread.join().unwrap();
+    }
     assert_eq!(count.2.load(SeqCst), 2000);
 
     let (sender, receiver) = mpsc::sync_channel(0);

@@ -110,7 +110,7 @@ impl<M: ParallelModel> Parallel<M> {
     }
 
     /// Keeps the seeds of failures in proptest's file of regressions for a source file, and tries those first. To be given
-    /// `file!()`.
+    /// `file!()`: for a file in `src` they are in the folder `proptest-regressions`, for any other beside the file.
     #[must_use]
     pub fn persist(mut self, source: &'static str) -> Parallel<M> {
         self.source = Some(source);

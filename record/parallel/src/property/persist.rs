@@ -4,20 +4,25 @@ use super::program::Program;
 use proptest::test_runner::{FailurePersistence as _, FileFailurePersistence, PersistedSeed};
 use std::fmt::Debug;
 
-/// The folder beside `src` or `tests` that proptest uses by default.
-fn file() -> FileFailurePersistence {
-    FileFailurePersistence::default()
+/// Where proptest keeps seeds by default: a folder `proptest-regressions` beside `src`. A file that is not below a `src` has them beside
+/// itself, for there proptest by itself would keep none.
+fn file(source: &str) -> FileFailurePersistence {
+    if std::path::Path::new(source).components().any(|part| part.as_os_str() == "src") {
+        FileFailurePersistence::default()
+    } else {
+        FileFailurePersistence::WithSource("proptest-regressions")
+    }
 }
 
 /// The seeds that are kept for a source file.
 pub(crate) fn load(source: &'static str) -> Vec<u64> {
-    file().load_persisted_failures2(Some(source)).iter().filter_map(|seed| from_text(&seed.to_string())).collect()
+    file(source).load_persisted_failures2(Some(source)).iter().filter_map(|seed| from_text(&seed.to_string())).collect()
 }
 
 /// Keeps a seed with what it was shrunk to.
 pub(crate) fn save<C: Debug>(source: &'static str, seed: u64, program: &Program<C>) {
     if let Ok(persisted) = to_text(seed).parse::<PersistedSeed>() {
-        file().save_persisted_failure2(Some(source), persisted, program);
+        file(source).save_persisted_failure2(Some(source), persisted, program);
     }
 }
 
