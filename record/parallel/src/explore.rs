@@ -130,7 +130,7 @@ pub fn check(program: impl Fn() + Send + Sync + 'static) {
     if let Ok(text) = std::env::var(REPLAY_VARIABLE) {
         match explorer.replay(&text) {
             Ok(_) => eprintln!("{REPLAY_VARIABLE}={text}: the program passes under this schedule"),
-            Err(failure) => panic!("{failure}"),
+            Err(failure) => fail(&failure),
         }
         return;
     }
@@ -139,9 +139,15 @@ pub fn check(program: impl Fn() + Send + Sync + 'static) {
         [Box::new(Random::new(seed, 500)), Box::new(Pct::new(seed, 2, 500)), Box::new(Pct::new(seed, 3, 500))];
     for scheduler in schedulers {
         if let Err(failure) = explorer.explore(scheduler) {
-            panic!("{}", explorer.simplify(failure));
+            fail(&explorer.simplify(failure));
         }
     }
+}
+
+/// Fails the test with a report that says how to see the failure again.
+#[track_caller]
+fn fail(failure: &Failure) -> ! {
+    panic!("{failure}\n\nreplay: {REPLAY_VARIABLE}={} cargo test NAME", failure.schedule)
 }
 
 /// The number that `HISTCHECK_SEED` says; 0 if it says nothing.

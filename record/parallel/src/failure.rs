@@ -161,7 +161,7 @@ impl fmt::Display for Failure {
         writeln!(f, "{}\n", self.cause)?;
         writeln!(f, "execution {}, {} steps, {}:", self.executions, self.steps.len(), preemptions(self.preemptions()))?;
         writeln!(f, "{}\n", self.table())?;
-        write!(f, "replay: {}={} cargo test NAME", crate::REPLAY_VARIABLE, self.schedule)
+        write!(f, "schedule, for scheduler::Replay: {}", self.schedule)
     }
 }
 

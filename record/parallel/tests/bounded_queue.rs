@@ -106,7 +106,7 @@ fn the_report_says_who_waits_for_what() {
         14   |                     |                     wait Condvar 1      record/parallel/tests/bounded_queue.rs:46
             * a preemption: the thread that ran before could have gone on
 
-    replay: HISTCHECK_REPLAY=b2c cargo test NAME
+    schedule, for scheduler::Replay: b2c
     ");
     let schedule: Schedule = simplest.schedule.to_string().parse().unwrap();
     let again = explore(&settings, scheduler::Replay::new(&schedule), program(true)).unwrap_err();

@@ -39,7 +39,7 @@ fn the_first_report_that_a_reader_sees() {
          7   load AtomicU32 1  |                  |                  record/parallel/tests/report.rs:20
             * a preemption: the thread that ran before could have gone on
 
-    replay: HISTCHECK_REPLAY=bc cargo test NAME
+    schedule, for scheduler::Replay: bc
     ");
 }
 

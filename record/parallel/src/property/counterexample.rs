@@ -25,10 +25,11 @@ pub struct Counterexample<C, R> {
     pub failure: Failure,
     /// The operations of its history, in the order of their calls.
     pub operations: Vec<Operated<C, R>>,
-    /// What to set `HISTCHECK_REPLAY` to.
+    /// What to set `HISTCHECK_REPLAY` to; of a program that was not drawn, only the schedule.
     pub replay: String,
     /// The history, for other checkers; see [`ParallelModel::record`].
     pub history: History,
+    is_drawn: bool,
     search: Option<(Passed, usize)>,
     timeline: Timeline,
 }
@@ -85,7 +86,8 @@ where
         };
         let history = history(model, &program, &found.records);
         let timeline = draw(model, &program, found);
-        Counterexample { program, failure, operations, replay, history, search: origin.search, timeline }
+        let (is_drawn, search) = (origin.described.is_some(), origin.search);
+        Counterexample { program, failure, operations, replay, history, is_drawn, search, timeline }
     }
 
     /// The history as EDN, which `histcheck` reads.
@@ -279,6 +281,10 @@ impl<C: fmt::Debug, R: fmt::Debug> fmt::Display for Counterexample<C, R> {
             writeln!(f, "  {lane:9} {called:>3} to {returned:>3}  {command:?} -> {answer}")?;
         }
         writeln!(f, "\n{}\n", self.failure.cause)?;
-        write!(f, "replay: {}={} cargo test NAME", crate::REPLAY_VARIABLE, self.replay)
+        if self.is_drawn {
+            write!(f, "replay: {}={} cargo test NAME", crate::REPLAY_VARIABLE, self.replay)
+        } else {
+            write!(f, "schedule, for scheduler::Replay: {}", self.replay)
+        }
     }
 }

@@ -13,6 +13,8 @@ mod program;
 mod run;
 mod shrink;
 mod steps;
+#[cfg(test)]
+mod tests;
 
 pub use counterexample::{Counterexample, Operated};
 pub use parallel::{Parallel, Passed, Tested};

@@ -98,6 +98,12 @@ impl<M: ParallelModel> Runner<M> {
         self.explorer.set_program(Arc::new(move || run(&model, &program, &records)));
     }
 
+    /// The linearizable histories of this program that were seen.
+    #[cfg(test)]
+    pub(crate) fn judged(&self) -> impl Iterator<Item = &Vec<Record<M::Response>>> {
+        self.judged.iter()
+    }
+
     /// Runs the program under the schedules of a scheduler.
     pub(crate) fn explore(&mut self, scheduler: Box<dyn Scheduler>) -> Result<Explored, Box<Found<M::Response>>> {
         let Runner { model, explorer, program, records, judged } = self;
