@@ -8,15 +8,13 @@
 //! What an operation may have to wait for is a **gate** of its object: a mutex has one that is open while it is free, a channel one
 //! for senders and one for receivers. A thread is ready if its operation's gate is open. Nothing is tried in vain.
 
-use crate::coroutine::{self, Coroutine, Job, Pool};
+use crate::coroutine::Job;
 use crate::failure::{Cause, Waiting};
 use crate::object::{OBJECTS_MAX, Object, Row};
 use crate::op::{Gate, Kind, ObjectId, Op, Step, THREADS_MAX, ThreadId, ThreadSet, extra};
 use crate::scheduler::{Choice, Scheduler};
-use std::cell::{Cell, RefCell};
-use std::panic::{AssertUnwindSafe, Location, catch_unwind};
-use std::sync::Once;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::panic::Location;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a thread is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,174 +84,10 @@ pub(crate) struct Outcome {
     pub(crate) cause: Option<Cause>,
 }
 
-thread_local! {
-    static ACTIVE: Cell<bool> = const { Cell::new(false) };
-    static EXECUTION: RefCell<Option<Execution>> = const { RefCell::new(None) };
-    /// What the last panic said, and where.
-    static PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
-}
-
 static SERIAL: AtomicU64 = AtomicU64::new(1);
 
-/// Stacks that threads cut off by failures have kept, in this process.
-static STACKS_LOST: AtomicUsize = AtomicUsize::new(0);
-
-/// The system has room for some tens of thousands.
-const STACKS_LOST_MAX: usize = 20_000;
-
-/// While it lives, the thread of the system is one of managed threads.
-struct Active;
-
-impl Active {
-    fn new(execution: Execution) -> Active {
-        EXECUTION.set(Some(execution));
-        ACTIVE.set(true);
-        Active
-    }
-
-    fn end(active: Active) -> Execution {
-        let execution = EXECUTION.take().expect("it was under way");
-        drop(active);
-        execution
-    }
-}
-
-impl Drop for Active {
-    fn drop(&mut self) {
-        ACTIVE.set(false);
-        drop(EXECUTION.take());
-    }
-}
-
-/// Whether the caller is a managed thread whose pause points count. While a thread unwinds they do not: nobody else may run on a
-/// thread of the system that counts itself as panicking.
-#[inline]
-pub(crate) fn is_managed() -> bool {
-    ACTIVE.get() && !std::thread::panicking()
-}
-
-/// Whether the caller is a managed thread, unwinding or not.
-pub(crate) fn is_active() -> bool {
-    ACTIVE.get()
-}
-
-/// Looks at the execution under way, if this is a managed thread.
-pub(crate) fn with<R>(f: impl FnOnce(&mut Execution) -> R) -> Option<R> {
-    if !ACTIVE.get() {
-        return None;
-    }
-    EXECUTION.with_borrow_mut(|execution| execution.as_mut().map(f))
-}
-
-/// A pause point of the running thread, before the operation that `op` makes of the execution's serial number and objects.
-#[inline]
-pub(crate) fn pause(op: impl FnOnce(u64, &mut Vec<Row>) -> Op) {
-    let switch = EXECUTION.with_borrow_mut(|execution| {
-        let Some(execution) = execution else { return false };
-        let op = op(execution.serial, &mut execution.rows);
-        execution.pause(op)
-    });
-    if switch {
-        coroutine::suspend();
-    }
-}
-
-/// A pause point of the running thread before an operation on a thread's own object, or on none.
-pub(crate) fn pause_on(object: Option<ObjectId>, kind: Kind, gate: Gate, place: &'static Location<'static>) {
-    let object = object.unwrap_or(ObjectId::NONE);
-    pause(|_, _| Op { kind, gate, object, also: ObjectId::NONE, place });
-}
-
-/// Starts a managed thread from a managed thread. `body` must end with [`end_thread`].
-pub(crate) fn spawn(name: Option<String>, place: &'static Location<'static>, body: Job) -> (ThreadId, ObjectId) {
-    if with(|execution| execution.is_calling()) == Some(true) {
-        // The new thread may be what others see of an operation first, so the operation must have been called.
-        pause_on(None, Kind::Spawn, Gate::Free, place);
-    }
-    let new = with(|execution| execution.spawn(name, place, body)).expect("the caller is managed");
-    // The new thread runs up to its first pause point.
-    coroutine::suspend();
-    new
-}
-
-/// Runs the body of a thread and tells the execution how it ended.
-pub(crate) fn run_thread<T>(body: impl FnOnce() -> T, keep: impl FnOnce(T)) {
-    // Whatever the body leaves half done is seen by nobody: a panic ends the execution.
-    match catch_unwind(AssertUnwindSafe(|| keep(body()))) {
-        Ok(()) => _ = with(Execution::finish),
-        Err(payload) => {
-            let (message, place) = PANIC.take().unwrap_or_else(|| (describe(&*payload), String::new()));
-            with(|execution| execution.panic(message, place));
-        }
-    }
-}
-
-fn describe(payload: &(dyn std::any::Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("(its payload is no text)").to_owned()
-}
-
-/// Panics of managed threads are told of in the report of the execution, once, and not as they happen in each of thousands.
-fn keep_panics_quiet() {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            if is_active() {
-                let place = info.location().map(ToString::to_string).unwrap_or_default();
-                PANIC.set(Some((describe(info.payload()), place)));
-            } else {
-                before(info);
-            }
-        }));
-    });
-}
-
-/// Runs a program once.
-pub(crate) fn run(pool: &mut Pool, scheduler: Box<dyn Scheduler>, limits: Limits, program: Job) -> Outcome {
-    assert!(!is_active(), "an execution cannot be started inside of another");
-    assert!(
-        !std::thread::panicking(),
-        "an execution cannot be started while a thread panics: none of its steps would wait"
-    );
-    let lost = STACKS_LOST.load(Ordering::Relaxed);
-    assert!(
-        lost <= STACKS_LOST_MAX,
-        "failed executions have left {lost} threads behind in this process, which is too many"
-    );
-    keep_panics_quiet();
-    let active = Active::new(Execution::new(scheduler, limits, program));
-    let mut coroutines: Vec<Option<Coroutine>> = Vec::new();
-    loop {
-        let (current, job) = with(|execution| (execution.current, execution.job.take())).expect("it is under way");
-        if let Some(job) = job {
-            assert_eq!(coroutines.len(), current.at(), "threads start in the order of their numbers");
-            coroutines.push(None);
-            coroutines[current.at()] = Some(pool.start(job));
-        } else if let Some(coroutine) = &mut coroutines[current.at()] {
-            coroutine.resume();
-        }
-        let (done, over) = with(|execution| (execution.done.take(), execution.over)).expect("it is under way");
-        if let Some(coroutine) = done.and_then(|thread| coroutines[thread.at()].take()) {
-            pool.put(coroutine);
-        }
-        if over {
-            break;
-        }
-    }
-    let execution = Active::end(active);
-    // Threads that were cut off hold on to their stacks: unwinding them would run destructors in an order that no schedule
-    // said, and some of those would wait for each other.
-    for coroutine in coroutines.into_iter().flatten() {
-        std::mem::forget(coroutine);
-        STACKS_LOST.fetch_add(1, Ordering::Relaxed);
-    }
-    let Execution { threads, rows, steps, scheduler, cause, .. } = execution;
-    Outcome { scheduler: scheduler.expect("it is only lent"), steps, threads, rows, cause }
-}
-
 impl Execution {
-    fn new(scheduler: Box<dyn Scheduler>, limits: Limits, program: Job) -> Execution {
+    pub(crate) fn new(scheduler: Box<dyn Scheduler>, limits: Limits, program: Job) -> Execution {
         let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
         assert!(serial < 1 << (64 - OBJECTS_MAX.trailing_zeros()), "executions are counted in 40 bits");
         let mut execution = Execution {
@@ -275,6 +109,21 @@ impl Execution {
         execution.add_thread(None, Location::caller(), None);
         execution.job = Some(program);
         execution
+    }
+
+    /// Who runs next, and its body if it is to start.
+    pub(crate) fn turn(&mut self) -> (ThreadId, Option<Job>) {
+        (self.current, self.job.take())
+    }
+
+    /// Whose body has ended in this turn, and whether the execution is over.
+    pub(crate) fn turn_over(&mut self) -> (Option<ThreadId>, bool) {
+        (self.done.take(), self.over)
+    }
+
+    pub(crate) fn into_outcome(self) -> Outcome {
+        let Execution { threads, rows, steps, scheduler, cause, .. } = self;
+        Outcome { scheduler: scheduler.expect("it is only lent"), steps, threads, rows, cause }
     }
 
     fn add_thread(
@@ -302,7 +151,12 @@ impl Execution {
         (thread, object)
     }
 
-    fn spawn(&mut self, name: Option<String>, place: &'static Location<'static>, body: Job) -> (ThreadId, ObjectId) {
+    pub(crate) fn spawn(
+        &mut self,
+        name: Option<String>,
+        place: &'static Location<'static>,
+        body: Job,
+    ) -> (ThreadId, ObjectId) {
         let new = self.add_thread(name, place, Some(self.current));
         self.mark(extra::SPAWN);
         self.current = new.0;
@@ -398,8 +252,10 @@ impl Execution {
         self.stand(thread, op);
     }
 
+    /// The running thread comes to stand before an operation. Returns whether somebody else is to run.
     #[inline]
-    fn pause(&mut self, op: Op) -> bool {
+    pub(crate) fn pause_with(&mut self, op: impl FnOnce(u64, &mut Vec<Row>) -> Op) -> bool {
+        let op = op(self.serial, &mut self.rows);
         let me = self.current;
         let thread = &mut self.threads[me.at()];
         thread.state = State::Paused;
@@ -485,7 +341,8 @@ impl Execution {
         (called.unwrap_or(now), now)
     }
 
-    fn finish(&mut self) {
+    /// The running thread has ended.
+    pub(crate) fn finish(&mut self) {
         let me = self.current;
         let thread = &mut self.threads[me.at()];
         thread.state = State::Finished;
@@ -503,7 +360,8 @@ impl Execution {
         }
     }
 
-    fn panic(&mut self, message: String, place: String) {
+    /// The running thread has panicked, which ends the execution.
+    pub(crate) fn panic(&mut self, message: String, place: String) {
         let me = self.current;
         self.threads[me.at()].state = State::Panicked;
         self.cause = Some(Cause::Panic { thread: me, message, place });
@@ -511,8 +369,8 @@ impl Execution {
         self.over = true;
     }
 
-    /// Ends the execution because a thread cannot go on in a way that this crate can follow.
-    pub(crate) fn waiting(&self) -> Vec<Waiting> {
+    /// The threads that stand before an operation.
+    fn waiting(&self) -> Vec<Waiting> {
         let threads = self.threads.iter().enumerate();
         let paused = threads.filter(|(_, thread)| thread.state == State::Paused);
         let waiting = paused.map(|(at, thread)| {

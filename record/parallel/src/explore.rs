@@ -1,9 +1,10 @@
 //! Explores a program: runs it under schedule after schedule until it fails.
 
 use crate::coroutine::Pool;
-use crate::execution::{self, Limits, Outcome};
+use crate::execution::{Limits, Outcome};
 use crate::failure::{Cause, Failure};
 use crate::op::Step;
+use crate::runtime;
 use crate::scheduler::{Exhaustive, Pct, Random, Replay, Scheduler};
 use crate::{REPLAY_VARIABLE, Schedule};
 use std::sync::Arc;
@@ -177,7 +178,7 @@ impl Explorer {
     pub(crate) fn run(&mut self, scheduler: Box<dyn Scheduler>) -> Outcome {
         let program = Arc::clone(&self.program);
         let job = Box::new(move || {
-            execution::run_thread(
+            runtime::run_thread(
                 || {
                     program();
                     // What the program holds goes away before it is finished.
@@ -186,7 +187,7 @@ impl Explorer {
                 |()| {},
             );
         });
-        execution::run(&mut self.pool, scheduler, Limits { steps_max: self.settings.steps_max }, job)
+        runtime::run(&mut self.pool, scheduler, Limits { steps_max: self.settings.steps_max }, job)
     }
 
     pub(crate) fn explore(&mut self, scheduler: Box<dyn Scheduler>) -> Result<Explored, Box<Failure>> {

@@ -17,6 +17,8 @@ pub mod property;
 #[cfg(feature = "scheduled")]
 mod rng;
 #[cfg(feature = "scheduled")]
+mod runtime;
+#[cfg(feature = "scheduled")]
 mod schedule;
 #[cfg(feature = "scheduled")]
 pub mod scheduler;

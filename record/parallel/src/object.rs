@@ -1,7 +1,7 @@
 //! Objects: what threads meet at. Each has two gates, and knows where it was made.
 
-use crate::execution;
 use crate::op::{Gate, Kind, ObjectId, Op};
+use crate::runtime;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -61,10 +61,10 @@ impl Object {
     #[inline]
     pub(crate) fn pause(&self, kind: Kind, gate: Gate, open: impl FnOnce() -> [bool; 2]) -> bool {
         let place = Location::caller();
-        if !execution::is_managed() {
+        if !runtime::is_managed() {
             return false;
         }
-        execution::pause(|serial, rows| {
+        runtime::pause(|serial, rows| {
             let object = self.id(serial, rows, open);
             Op { kind, gate, object, also: ObjectId::NONE, place }
         });
@@ -73,10 +73,10 @@ impl Object {
 
     /// A pause point of an operation that is described whole, given the object's number. Returns whether this is a managed thread.
     pub(crate) fn pause_op(&self, op: impl FnOnce(ObjectId) -> Op) -> bool {
-        if !execution::is_managed() {
+        if !runtime::is_managed() {
             return false;
         }
-        execution::pause(|serial, rows| op(self.id(serial, rows, || [true; 2])));
+        runtime::pause(|serial, rows| op(self.id(serial, rows, || [true; 2])));
         true
     }
 
@@ -94,7 +94,7 @@ impl Object {
 
     /// Opens or closes the first gate and the second. Does nothing for objects that no managed thread has met.
     pub(crate) fn set_gates(&self, open: [bool; 2]) {
-        execution::with(|execution| {
+        runtime::with(|execution| {
             let seen = self.seen.load(Ordering::Relaxed);
             let bits = OBJECTS_MAX.trailing_zeros();
             if seen >> bits == execution.serial() {

@@ -199,7 +199,7 @@ impl ObjectId {
     pub(crate) const NONE: ObjectId = ObjectId(u32::MAX);
 }
 
-/// Which gate of an object must be open for an operation; see [`crate::execution`].
+/// Which gate of an object must be open for an operation; see `crate::execution`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Gate {
     /// None.

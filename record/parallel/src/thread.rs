@@ -3,8 +3,8 @@
 //! Without the feature `scheduled` this module is `std::thread`. All managed threads share the `thread_local!` variables of the
 //! one thread of the system that they run on. Sleeping is yielding: no time passes.
 
-use crate::execution;
 use crate::op::{Gate, Kind, ObjectId, ThreadId as Managed};
+use crate::runtime;
 use std::fmt;
 use std::io;
 use std::panic::Location;
@@ -40,10 +40,10 @@ impl Thread {
         match &self.0 {
             Handle::Std(thread) => thread.unpark(),
             Handle::Managed { thread, object, .. } => {
-                if execution::is_managed() {
-                    execution::pause_on(Some(*object), Kind::Unpark, Gate::Free, Location::caller());
+                if runtime::is_managed() {
+                    runtime::pause_on(Some(*object), Kind::Unpark, Gate::Free, Location::caller());
                 }
-                execution::with(|execution| execution.set_token(*thread, true));
+                runtime::with(|execution| execution.set_token(*thread, true));
             }
         }
     }
@@ -91,10 +91,10 @@ impl<T> JoinHandle<T> {
             Joining::Std { handle, .. } => handle.join(),
             Joining::Managed { object, result, .. } => {
                 assert!(
-                    execution::is_managed(),
+                    runtime::is_managed(),
                     "a managed thread can be joined by a managed thread that does not panic"
                 );
-                execution::pause_on(Some(object), Kind::Join, Gate::First, Location::caller());
+                runtime::pause_on(Some(object), Kind::Join, Gate::First, Location::caller());
                 let result = result.lock().unwrap_or_else(PoisonError::into_inner).take();
                 Ok(result.expect("a thread that has finished has left its result"))
             }
@@ -114,8 +114,8 @@ impl<T> JoinHandle<T> {
         match &self.0 {
             Joining::Std { handle, .. } => handle.is_finished(),
             Joining::Managed { object, result, .. } => {
-                if execution::is_managed() {
-                    execution::pause_on(Some(*object), Kind::Load, Gate::Free, Location::caller());
+                if runtime::is_managed() {
+                    runtime::pause_on(Some(*object), Kind::Load, Gate::Free, Location::caller());
                 }
                 result.lock().unwrap_or_else(PoisonError::into_inner).is_some()
             }
@@ -166,7 +166,7 @@ impl Builder {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        if execution::is_managed() {
+        if runtime::is_managed() {
             return Ok(spawn_managed(self.name, Location::caller(), f));
         }
         let mut builder = std::thread::Builder::new();
@@ -204,16 +204,16 @@ where
     let result = Arc::new(Mutex::new(None));
     let kept = Arc::clone(&result);
     let body = Box::new(move || {
-        execution::run_thread(f, |value| *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(value));
+        runtime::run_thread(f, |value| *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(value));
     });
-    let (thread, object) = execution::spawn(name.clone(), place, body);
+    let (thread, object) = runtime::spawn(name.clone(), place, body);
     let thread = Thread(Handle::Managed { thread, object, name: name.map(Arc::from) });
     JoinHandle(Joining::Managed { thread, object, result })
 }
 
 /// The running thread.
 pub fn current() -> Thread {
-    let managed = execution::with(|execution| {
+    let managed = runtime::with(|execution| {
         let thread = execution.current();
         let record = execution.thread(thread);
         Handle::Managed { thread, object: record.object, name: record.name.as_deref().map(Arc::from) }
@@ -225,9 +225,9 @@ pub fn current() -> Thread {
 #[track_caller]
 pub fn park() {
     if let Handle::Managed { thread, object, .. } = current().0 {
-        assert!(execution::is_managed(), "a destructor parks while its thread panics");
-        execution::pause_on(Some(object), Kind::Park, Gate::Second, Location::caller());
-        execution::with(|execution| execution.set_token(thread, false));
+        assert!(runtime::is_managed(), "a destructor parks while its thread panics");
+        runtime::pause_on(Some(object), Kind::Park, Gate::Second, Location::caller());
+        runtime::with(|execution| execution.set_token(thread, false));
     } else {
         std::thread::park();
     }
@@ -237,10 +237,10 @@ pub fn park() {
 #[track_caller]
 pub fn park_timeout(duration: Duration) {
     if let Handle::Managed { thread, object, .. } = current().0 {
-        if execution::is_managed() {
-            execution::pause_on(Some(object), Kind::Park, Gate::Free, Location::caller());
+        if runtime::is_managed() {
+            runtime::pause_on(Some(object), Kind::Park, Gate::Free, Location::caller());
         }
-        execution::with(|execution| execution.set_token(thread, false));
+        runtime::with(|execution| execution.set_token(thread, false));
     } else {
         std::thread::park_timeout(duration);
     }
@@ -249,9 +249,9 @@ pub fn park_timeout(duration: Duration) {
 /// Lets others go first.
 #[track_caller]
 pub fn yield_now() {
-    if execution::is_managed() {
-        execution::pause_on(None, Kind::Yield, Gate::Free, Location::caller());
-    } else if !execution::is_active() {
+    if runtime::is_managed() {
+        runtime::pause_on(None, Kind::Yield, Gate::Free, Location::caller());
+    } else if !runtime::is_active() {
         std::thread::yield_now();
     }
 }
@@ -259,7 +259,7 @@ pub fn yield_now() {
 /// Lets others go first; outside of executions, for some time.
 #[track_caller]
 pub fn sleep(duration: Duration) {
-    if execution::is_active() {
+    if runtime::is_active() {
         yield_now();
     } else {
         std::thread::sleep(duration);

@@ -78,7 +78,8 @@ fn run_theirs(program: Program, threads: usize, steps: usize, executions: usize)
     let scheduler = shuttle::scheduler::RandomScheduler::new_from_seed(1, executions);
     let mut config = shuttle::Config::new();
     config.silence_warnings = true;
-    shuttle::Runner::new(scheduler, config).run(move || program(threads, steps));
+    let runs = shuttle::Runner::new(scheduler, config).run(move || program(threads, steps));
+    assert_eq!(runs, executions);
     start.elapsed()
 }
 

@@ -7,6 +7,7 @@ use crate::execution::{self, State};
 use crate::explore::{Explored, Explorer};
 use crate::failure::{Cause, Failure};
 use crate::op::{Gate, Kind, ThreadId};
+use crate::runtime;
 use crate::scheduler::Scheduler;
 use crate::{Settings, thread};
 use check_register::{Model, Operation, check, explain_refusal};
@@ -166,13 +167,13 @@ fn give<M: ParallelModel>(
     number: usize,
     records: &Records<M::Response>,
 ) {
-    execution::with(execution::Execution::call);
+    runtime::with(execution::Execution::call);
     let outcome = model.run_real(system, command);
-    if execution::with(|execution| execution.is_calling()) == Some(true) {
+    if runtime::with(|execution| execution.is_calling()) == Some(true) {
         // It has touched nothing that others can see. Where it stands among what others do matters all the same.
-        execution::pause_on(None, Kind::Call, Gate::Free, Location::caller());
+        runtime::pause_on(None, Kind::Call, Gate::Free, Location::caller());
     }
-    let times = execution::with(execution::Execution::return_from_call);
+    let times = runtime::with(execution::Execution::return_from_call);
     let (called, returned) = times.expect("this is a managed thread");
     lock(records).push(Record { lane, number, called, returned: Some((returned, outcome)) });
 }

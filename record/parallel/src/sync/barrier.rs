@@ -1,8 +1,8 @@
 //! A barrier: whoever arrives waits for the others.
 
-use crate::execution;
 use crate::object::Object;
 use crate::op::{Gate, Kind, Op, ThreadId};
+use crate::runtime;
 use std::fmt;
 use std::panic::Location;
 use std::sync::{Mutex, PoisonError};
@@ -44,14 +44,14 @@ impl Barrier {
     pub fn wait(&self) -> BarrierWaitResult {
         if !self.object.touch(Kind::Arrive) {
             // A thread that unwinds waits for nobody.
-            return BarrierWaitResult(!execution::is_active() && self.inner.wait().is_leader());
+            return BarrierWaitResult(!runtime::is_active() && self.inner.wait().is_leader());
         }
         let place = Location::caller();
-        let me = execution::with(|execution| execution.current()).expect("it has come to a pause point");
+        let me = runtime::with(|execution| execution.current()).expect("it has come to a pause point");
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.len() + 1 >= self.size {
             for thread in waiting.drain(..) {
-                execution::with(|execution| execution.redirect(thread, |op| op.gate = Gate::Free));
+                runtime::with(|execution| execution.redirect(thread, |op| op.gate = Gate::Free));
             }
             return BarrierWaitResult(true);
         }

@@ -1,9 +1,9 @@
 //! A condition variable: threads wait in the order in which they came.
 
 use super::{Mutex, MutexGuard};
-use crate::execution;
 use crate::object::Object;
 use crate::op::{Gate, Kind, ObjectId, Op, ThreadId};
+use crate::runtime;
 use std::fmt;
 use std::panic::Location;
 use std::sync::{LockResult, PoisonError};
@@ -110,7 +110,7 @@ impl Condvar {
                     also: object,
                     place,
                 });
-                let me = execution::with(|execution| execution.current());
+                let me = runtime::with(|execution| execution.current());
                 let mut waiting = self.waiting();
                 // Whoever was notified is not among those that wait any more.
                 let position = waiting.iter().position(|(thread, _)| Some(*thread) == me);
@@ -144,7 +144,7 @@ impl Condvar {
         let start = Instant::now();
         while condition(&mut guard) {
             // Time does not pass under a schedule.
-            let left = if execution::is_active() { duration } else { duration.saturating_sub(start.elapsed()) };
+            let left = if runtime::is_active() { duration } else { duration.saturating_sub(start.elapsed()) };
             let result;
             (guard, result) = self.wait_timeout(guard, left)?;
             if result.timed_out() {
@@ -159,7 +159,7 @@ impl Condvar {
     #[track_caller]
     pub fn notify_one(&self) {
         self.object.touch(Kind::NotifyOne);
-        if execution::is_active() {
+        if runtime::is_active() {
             let mut waiting = self.waiting();
             if !waiting.is_empty() {
                 let (thread, mutex) = waiting.remove(0);
@@ -174,7 +174,7 @@ impl Condvar {
     #[track_caller]
     pub fn notify_all(&self) {
         self.object.touch(Kind::NotifyAll);
-        if execution::is_active() {
+        if runtime::is_active() {
             for (thread, mutex) in self.waiting().drain(..) {
                 self.wake(thread, mutex);
             }
@@ -191,11 +191,10 @@ impl Condvar {
         is_timed: bool,
         place: &'static Location<'static>,
     ) -> Result<&'a Mutex<T>, MutexGuard<'a, T>> {
-        if !execution::is_active() {
+        if !runtime::is_active() {
             return Err(guard);
         }
-        let about =
-            execution::with(|execution| (execution.current(), execution.id_of(guard.object(), || [false, true])));
+        let about = runtime::with(|execution| (execution.current(), execution.id_of(guard.object(), || [false, true])));
         let (me, mutex) = about.expect("this is a managed thread");
         let paused =
             self.object.pause_op(|object| Op { kind: Kind::Wait, gate: Gate::Free, object, also: mutex, place });
@@ -208,7 +207,7 @@ impl Condvar {
     /// Makes a thread that waits stand before its mutex.
     fn wake(&self, thread: ThreadId, mutex: Option<ObjectId>) {
         let Some(mutex) = mutex else { return };
-        execution::with(|execution| {
+        runtime::with(|execution| {
             let condvar = execution.id_of(&self.object, || [true; 2]);
             execution.redirect(thread, |op| {
                 *op = Op { kind: Kind::Relock, gate: Gate::First, object: mutex, also: condvar, place: op.place };

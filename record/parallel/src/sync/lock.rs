@@ -1,8 +1,8 @@
 //! What the locks have in common: one of std, and the gates that say in an execution whether it is free.
 
-use crate::execution;
 use crate::object::Object;
 use crate::op::{Gate, Kind};
+use crate::runtime;
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 /// Takes a lock of std in whatever way `attempt` does: by waiting for it under a schedule, or as std does.
@@ -16,7 +16,7 @@ pub(crate) fn acquire<G>(
     wait: impl FnOnce() -> LockResult<G>,
 ) -> LockResult<G> {
     if !object.pause(kind, gate, open) {
-        return if execution::is_active() { at_once(object, attempt) } else { wait() };
+        return if runtime::is_active() { at_once(object, attempt) } else { wait() };
     }
     at_once(object, attempt)
 }

@@ -1,8 +1,8 @@
 //! Channels. The first gate is open to the receiver, the second to senders.
 
-use crate::execution;
 use crate::object::Object;
 use crate::op::{Gate, Kind, Op, ThreadId};
+use crate::runtime;
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::Location;
@@ -79,13 +79,13 @@ impl<T> Channel<T> {
 
     /// Tells everybody who waits what has become of the channel.
     fn tell(&self, mut state: MutexGuard<'_, State<T>>) {
-        if execution::is_active() {
+        if runtime::is_active() {
             self.object.set_gates(state.gates(self.bound));
             let (taken, is_received) = (state.taken, state.is_received);
             state.handing.retain(|(thread, number)| {
                 let is_over = *number < taken || !is_received;
                 if is_over {
-                    execution::with(|execution| execution.redirect(*thread, |op| op.gate = Gate::Free));
+                    runtime::with(|execution| execution.redirect(*thread, |op| op.gate = Gate::Free));
                 }
                 !is_over
             });
@@ -101,7 +101,7 @@ impl<T> Channel<T> {
         let is_managed = self.object.pause(Kind::Send, Gate::Second, || self.gates());
         let mut state = self.state();
         while !state.gates(self.bound)[1] {
-            assert!(!execution::is_active(), "a destructor waits for a channel while its thread panics");
+            assert!(!runtime::is_active(), "a destructor waits for a channel while its thread panics");
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if !state.is_received {
@@ -126,7 +126,7 @@ impl<T> Channel<T> {
         place: &'static Location<'static>,
     ) -> Result<(), SendError<T>> {
         if is_managed {
-            let me = execution::with(|execution| execution.current()).expect("this is a managed thread");
+            let me = runtime::with(|execution| execution.current()).expect("this is a managed thread");
             state.handing.push((me, number));
             self.tell(state);
             self.object.pause_op(|object| Op { kind: Kind::Sent, gate: Gate::Shut, object, also: object, place });
@@ -192,7 +192,7 @@ impl<T> Channel<T> {
         self.object.pause(Kind::Receive, Gate::First, || self.gates());
         let mut state = self.state();
         while !state.gates(self.bound)[0] {
-            assert!(!execution::is_active(), "a destructor waits for a channel while its thread panics");
+            assert!(!runtime::is_active(), "a destructor waits for a channel while its thread panics");
             state = match deadline {
                 None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
                 Some(deadline) => {
@@ -321,7 +321,7 @@ impl<T> Receiver<T> {
     /// If there is none.
     #[track_caller]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        let result = if execution::is_active() {
+        let result = if runtime::is_active() {
             self.0.begin_to_wait();
             self.0.object.pause(Kind::Receive, Gate::Free, || self.0.gates());
             let mut state = self.0.state();

@@ -1,9 +1,9 @@
 //! A mutex. Its first gate is open while it is free.
 
 use super::lock;
-use crate::execution;
 use crate::object::Object;
 use crate::op::{Gate, Kind};
+use crate::runtime;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
@@ -105,7 +105,7 @@ impl<T: ?Sized> Mutex<T> {
         inner: std::sync::MutexGuard<'a, T>,
         place: &'static Location<'static>,
     ) -> MutexGuard<'a, T> {
-        execution::with(|execution| {
+        runtime::with(|execution| {
             let id = execution.id_of(&self.object, || [false, true]);
             execution.set_gates(id, [false, true]);
             execution.hold(id);

@@ -1,8 +1,8 @@
 //! What is done once. The first gate is open unless somebody is at it.
 
-use crate::execution;
 use crate::object::Object;
 use crate::op::{Gate, Kind};
+use crate::runtime;
 use std::fmt;
 use std::panic::Location;
 
@@ -18,7 +18,7 @@ struct Busy<'a>(&'a Object);
 impl<'a> Busy<'a> {
     fn new(object: &'a Object) -> Busy<'a> {
         object.set_gates([false, true]);
-        execution::with(|execution| {
+        runtime::with(|execution| {
             let id = execution.id_of(object, || [false, true]);
             execution.hold(id);
         });

@@ -1,9 +1,9 @@
 //! A reader-writer lock. Its first gate is open to readers, its second to writers. Neither is preferred.
 
 use super::lock;
-use crate::execution;
 use crate::object::Object;
 use crate::op::{Gate, Kind};
+use crate::runtime;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
@@ -140,7 +140,7 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     fn set_gates(&self, open: [bool; 2]) {
-        execution::with(|execution| {
+        runtime::with(|execution| {
             let id = execution.id_of(&self.object, || open);
             execution.set_gates(id, open);
             execution.hold(id);
@@ -170,7 +170,7 @@ impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
     fn drop(&mut self) {
         self.lock.object.pause_at(Kind::ReadUnlock, self.place);
         self.inner = None;
-        if execution::is_active() {
+        if runtime::is_active() {
             self.lock.object.set_gates(self.lock.gates());
         }
     }
