@@ -111,7 +111,7 @@ struct Bad {
     shown: Vec<ElemId>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct CommentsRun {
     elements: Elements,
     /// By element. May be shorter.

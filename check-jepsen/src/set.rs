@@ -75,7 +75,7 @@ struct Element {
     acknowledged: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct SetRun {
     elements: Elements,
     /// By element.

@@ -115,7 +115,7 @@ enum Flight {
     Drain,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct TotalQueueRun {
     elements: Elements,
     known: Vec<Element>,

@@ -45,7 +45,7 @@ impl OpRef {
 }
 
 /// All anomalies of one kind, of which three are kept: the first, the last and the worst, of equally bad ones the first.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Extremes<B, T> {
     pub(crate) count: u64,
     first: Option<T>,

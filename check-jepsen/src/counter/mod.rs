@@ -134,7 +134,7 @@ enum Flight {
     Read(Sums),
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct CounterRun {
     /// Adds that were `ok`.
     certain: Sums,

@@ -14,7 +14,7 @@ pub(super) struct AddId {
     reads: u64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Waiting {
     read: Read,
     /// Adds that were invoked before it.
@@ -24,7 +24,7 @@ struct Waiting {
 }
 
 /// Reads that wait, in order of completion, and adds from the first that has not ended.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Pending {
     reads: VecDeque<Waiting>,
     /// How many reads left.

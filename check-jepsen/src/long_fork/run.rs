@@ -25,7 +25,7 @@ struct Key {
 }
 
 /// Groups of keys, and what reads showed of them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Seen {
     /// How many keys a group has.
     pub(super) size: usize,
@@ -58,6 +58,7 @@ impl Seen {
     }
 }
 
+#[derive(Clone)]
 pub(super) struct LongForkRun {
     pub(super) keys: Elements,
     pub(super) values: Elements,

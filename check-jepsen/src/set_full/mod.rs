@@ -105,7 +105,7 @@ enum Flight {
     Read(ReadId),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct SetFullRun {
     options: SetFull,
     elements: Elements,

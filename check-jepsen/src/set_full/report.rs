@@ -20,7 +20,7 @@ struct Duplicate {
 }
 
 /// All such reads.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Duplicates {
     reads: Extremes<usize, Duplicate>,
 }

@@ -41,7 +41,7 @@ struct Track {
 }
 
 /// When elements were present and absent.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tracks {
     by_element: Vec<Track>,
     /// By element: one more than the last absent read's id, as far as gaps are known; 0 if there is none. May be shorter.
