@@ -137,11 +137,11 @@ fn healed(ops: &[NewOp<'static>]) -> Vec<NewOp<'static>> {
         }
     }
     let mut different: Vec<Datum> = Vec::new();
-    all.into_iter().for_each(|value| {
+    for value in all {
         if !different.contains(&value) {
-            different.push(value)
+            different.push(value);
         }
-    });
+    }
     let time_ns = ops.iter().filter_map(|op| op.time_ns).max();
     let mut ops = ops.to_vec();
     for (kind, value) in [(OpKind::Invoke, Datum::Nil), (OpKind::Ok, Datum::Vector(different))] {
@@ -285,16 +285,14 @@ fn proven_by(checker: &dyn Checker, text: &str) -> Option<usize> {
     let mut run = start(checker);
     let (mut at, mut known) = (0, None);
     let mut reader = Reader::new(text.as_bytes());
-    let read: Result<(), HistoryError> = reader
-        .for_each(|op| {
-            at += 1;
-            let flow = run.observe(op)?;
-            if known.is_none() && run.is_violated() {
-                known = Some(at);
-            }
-            Ok(flow)
-        })
-        .map(|_| ());
+    let read: Result<(), HistoryError> = reader.for_each(|op| {
+        at += 1;
+        let flow = run.observe(op)?;
+        if known.is_none() && run.is_violated() {
+            known = Some(at);
+        }
+        Ok(flow)
+    });
     read.unwrap();
     known
 }
@@ -334,6 +332,6 @@ fn a_fork_is_certain_only_if_writes_show_when_they_begin() {
                 {:process 0, :type :ok, :f :read, :value [[:r 0 nil] [:r 1 1]]}";
     assert_eq!(proven_by(&LongFork::default(), fork), None);
     let invoke = "{:process 0, :type :invoke, :f :read}";
-    let fork = fork.lines().map(|line| format!("{invoke} {line}\n")).collect::<String>();
+    let fork = fork.lines().map(|line| format!("{invoke} {line}")).collect::<Vec<_>>().join("\n");
     assert_eq!(proven_by(&LongFork::default(), &fork), Some(4));
 }
