@@ -40,7 +40,7 @@ const VACANT: Slot = Slot { hash: 0, id: NONE };
 ///
 /// Two values get one id exactly if they are equal as EDN has it: a list equals a vector of the same elements, and the order
 /// in a set or map does not matter. Memory: about 12 bytes an integer if they are dense, 32 if not; 40 and its text any other.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Elements {
     /// By id: an integer, or the number of a text.
     names: Vec<i64>,

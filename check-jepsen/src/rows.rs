@@ -17,7 +17,7 @@ struct Slot {
 const VACANT: Slot = Slot { hash: 0, id: NONE };
 
 /// Gives each row its number, in the order in which they come. All rows are of one width.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Rows {
     width: usize,
     /// Rows one after another.

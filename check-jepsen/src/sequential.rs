@@ -102,7 +102,7 @@ struct Shown {
     late_nils: u64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct SequentialRun {
     /// How many subkeys a key has, and whether somebody said so.
     key_count: usize,
@@ -222,6 +222,10 @@ impl Workload for SequentialRun {
             self.bad.push(shown.late_nils, bad);
         }
         Ok(())
+    }
+
+    fn is_violated(&self) -> bool {
+        self.bad.count > 0
     }
 
     fn report(self, _whole: bool) -> Report {
