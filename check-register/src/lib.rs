@@ -21,6 +21,7 @@ mod model;
 pub mod models;
 mod object;
 mod search;
+mod settling;
 pub mod timeline;
 pub mod versioned_register;
 
@@ -32,6 +33,7 @@ pub use object::decoder::{Decoder, Happening};
 pub use object::{AnyObject, Linearizable, checkers};
 pub use search::Reason;
 pub use search::distinct::Conflict;
+pub use settling::{Moment, Settling};
 
 /// The README's examples run too.
 #[cfg(doctest)]
