@@ -112,7 +112,7 @@ where
         count(hold(&model, operations, &ends, 1_000));
     });
     for lag_max in [1_000, 1_000, 6, 3] {
-        world::random(6, ops, 800, |operations| {
+        world::random(6, ops, (800, 6), |operations| {
             let ends: Vec<End> =
                 operations.iter().map(|_| TWO_ENDS[random.below(8).saturating_sub(5) as usize]).collect();
             count(hold(&model, operations, &ends, lag_max));
