@@ -101,6 +101,7 @@ struct Bad {
     balances: Vec<(ElemId, Option<i128>)>,
 }
 
+#[derive(Clone)]
 struct BankRun {
     allow_negative: bool,
     /// Accounts that exist come first; the others were seen in reads.
@@ -156,6 +157,11 @@ impl BankRun {
             run.known = Some(run.accounts.len());
         }
         Ok(run)
+    }
+
+    /// Reads that are wrong.
+    fn errors(&self) -> u64 {
+        self.unexpected_key.count + self.nil_balance.count + self.wrong_total.count + self.negative_value.count
     }
 
     /// The account of a key: JSON's keys are strings, and those that are integers stand for these.
@@ -260,9 +266,12 @@ impl Workload for BankRun {
         }
     }
 
+    fn is_violated(&self) -> bool {
+        self.errors() > 0
+    }
+
     fn report(self, _whole: bool) -> Report {
-        let errors =
-            self.unexpected_key.count + self.nil_balance.count + self.wrong_total.count + self.negative_value.count;
+        let errors = self.errors();
         let mut report = Report::new("bank", if errors == 0 { Verdict::Valid } else { Verdict::Invalid });
         let anomalies = [
             self.unexpected_key.anomaly("unexpected-key", |bad| self.explain_unexpected_key(bad)),

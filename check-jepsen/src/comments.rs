@@ -10,15 +10,18 @@
 //! acknowledged. It is enough to count how many of them a read shows.
 //!
 //! A value that is shown before anybody began to write it says nothing until its write is invoked; such reads are kept to the
-//! end. A value that is written a second time, unless what went before had failed, makes the verdict unknown, unless something else is wrong: what
+//! end, though a write that proves one of them wrong is known for it at once (`early`). A value that is written a second time, unless what went before had failed, makes the verdict unknown, unless something else is wrong: what
 //! was acknowledged before the first of its writes must be there in any case.
 //!
 //! After `comments` of Jepsen's test of `CockroachDB`. Time is linear. Memory: 72 bytes a value beside the value itself.
+
+mod early;
 
 use crate::elements::{ElemId, Elements};
 use crate::fold::{self, InFlight, Trouble, Workload, WorkloadRun};
 use crate::intervals::interval_set;
 use crate::witness::{self, Extremes, OpRef, counted};
+use early::Early;
 use history_core::{
     Checker, Datum, History, HistoryError, Op, OpKind, OptionError, OptionSpec, Options, Report, Run, Value, Verdict,
     Witness,
@@ -88,13 +91,24 @@ struct Comment {
     before: u32,
     /// How many values were acknowledged before it was.
     rank: u32,
-    /// The last read that showed it, counted from 1.
+    /// The last look at a read that showed it, counted from 1.
     seen_by: u32,
     /// Writes of it that may have happened. If all have failed it may be written again.
     live: u32,
 }
 
 const UNWRITTEN: Comment = Comment { invoked: OpRef::NONE, before: NONE, rank: NONE, seen_by: 0, live: 0 };
+
+/// What a read shows.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    /// How many values it must show: those that were acknowledged before the latest of what it shows was written.
+    expected: u32,
+    latest: ElemId,
+    /// How many of them it shows, and how many of all that are acknowledged.
+    there: u32,
+    acknowledged: u32,
+}
 
 /// A read that lacks something.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,7 +125,7 @@ struct Bad {
     shown: Vec<ElemId>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct CommentsRun {
     elements: Elements,
     /// By element. May be shorter.
@@ -120,9 +134,14 @@ struct CommentsRun {
     acknowledged: Vec<(ElemId, OpRef)>,
     in_flight: InFlight<ElemId>,
     reads: u32,
+    /// How often a read was looked at.
+    looks: u32,
     writes: u64,
     /// Reads that show values nobody had begun to write.
     too_early: Vec<(OpRef, Box<[ElemId]>)>,
+    early: Early,
+    /// Whether one of these is wrong, whatever else is written. Then `early` is of no more use.
+    early_is_wrong: bool,
     reverse: Extremes<u32, Bad>,
     scratch: Vec<ElemId>,
 }
@@ -150,6 +169,7 @@ impl CommentsRun {
                 return Err(Trouble::Unreadable(format!("{} is written a second time", op.value)));
             }
             (comment.invoked, comment.before) = (OpRef::of(op), before);
+            self.early_is_wrong |= self.early.proves(id);
             return Ok(());
         }
         let invoked = self.in_flight.take(op.pair);
@@ -178,6 +198,9 @@ impl CommentsRun {
         if comment.rank == NONE {
             comment.rank = rank;
             self.acknowledged.push((id, OpRef::of(op)));
+            if !self.early_is_wrong {
+                self.early.acknowledge(id, &self.too_early);
+            }
         }
         Ok(())
     }
@@ -202,7 +225,7 @@ impl CommentsRun {
                     "a read is a pair of a key and a collection; keys are judged apart, with --keyed".into(),
                 ));
             }
-            self.too_early.push((OpRef::of(op), shown.as_slice().into()));
+            self.keep(OpRef::of(op), &shown)?;
         } else {
             self.judge(OpRef::of(op), &shown)?;
         }
@@ -210,34 +233,57 @@ impl CommentsRun {
         Ok(())
     }
 
+    /// Keeps a read that shows what nobody has begun to write.
+    fn keep(&mut self, read: OpRef, shown: &[ElemId]) -> Result<(), Trouble> {
+        self.too_early.push((read, shown.into()));
+        if self.early_is_wrong {
+            return Ok(());
+        }
+        let look = self.look(shown)?;
+        self.early_is_wrong = look.there < look.expected;
+        let is_whole = look.acknowledged as usize == self.acknowledged.len();
+        let unacknowledged = shown.iter().copied().filter(|id| self.comments[id.at()].rank == NONE);
+        // There are no more of them than looks.
+        self.early.push(self.too_early.len() as u32 - 1, shown, is_whole.then_some(unacknowledged));
+        Ok(())
+    }
+
     /// Looks at what a read shows. What is not written yet says nothing.
-    fn judge(&mut self, read: OpRef, shown: &[ElemId]) -> Result<(), Trouble> {
-        if self.reads == NONE {
+    fn look(&mut self, shown: &[ElemId]) -> Result<Look, Trouble> {
+        if self.looks == NONE {
             return Err(Trouble::limit("more than 2^32 - 1 reads"));
         }
-        self.reads += 1;
+        self.looks += 1;
         let mut latest: Option<(u32, ElemId)> = None;
         for id in shown {
             let comment = &mut self.comments[id.at()];
-            comment.seen_by = self.reads;
+            comment.seen_by = self.looks;
             if comment.before != NONE && latest.is_none_or(|(before, _)| comment.before > before) {
                 latest = Some((comment.before, *id));
             }
         }
-        let Some((expected, latest)) = latest else { return Ok(()) };
-        // A read may show an element twice.
-        let mut there = 0;
+        let (expected, latest) = latest.unwrap_or((0, ElemId::new(0)));
+        let mut look = Look { expected, latest, there: 0, acknowledged: 0 };
         for id in shown {
             let comment = &mut self.comments[id.at()];
-            there += u32::from(comment.seen_by == self.reads && comment.rank < expected);
+            // A read may show an element twice.
+            let is_first = comment.seen_by == self.looks;
+            look.there += u32::from(is_first && comment.rank < expected);
+            look.acknowledged += u32::from(is_first && comment.rank != NONE);
             comment.seen_by = 0;
         }
+        Ok(look)
+    }
+
+    fn judge(&mut self, read: OpRef, shown: &[ElemId]) -> Result<(), Trouble> {
+        let Look { expected, latest, there, .. } = self.look(shown)?;
+        self.reads += 1;
         if there < expected {
             for id in shown {
-                self.comments[id.at()].seen_by = self.reads;
+                self.comments[id.at()].seen_by = self.looks;
             }
             // Of those that are there this passes over no more than the read shows.
-            let absent = |rank: &u32| self.comments[self.acknowledged[*rank as usize].0.at()].seen_by != self.reads;
+            let absent = |rank: &u32| self.comments[self.acknowledged[*rank as usize].0.at()].seen_by != self.looks;
             let ranks = (0..expected).filter(absent).take(KEPT_MAX).collect();
             let missing = expected - there;
             let shown = shown[..shown.len().min(KEPT_MAX)].to_vec();
@@ -292,6 +338,10 @@ impl Workload for CommentsRun {
             Some("read") if op.kind == OpKind::Ok => self.read(op),
             _ => Ok(()),
         }
+    }
+
+    fn is_violated(&self) -> bool {
+        self.reverse.count > 0 || self.early_is_wrong
     }
 
     fn report(mut self, _whole: bool) -> Report {

@@ -40,7 +40,7 @@ const VACANT: Slot = Slot { hash: 0, id: NONE };
 ///
 /// Two values get one id exactly if they are equal as EDN has it: a list equals a vector of the same elements, and the order
 /// in a set or map does not matter. Memory: about 12 bytes an integer if they are dense, 32 if not; 40 and its text any other.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Elements {
     /// By id: an integer, or the number of a text.
     names: Vec<i64>,
@@ -105,21 +105,26 @@ impl Elements {
         }
         let hash = hash_int(int);
         if let Some(id) = self.find(hash, |name| name == int) {
+            // It came up when there were few.
+            self.index(int, id);
             return Ok(id);
         }
         let id = self.push(int)?;
-        // As an index an integer may waste no more than a small multiple of what is used.
-        let dense_max = 64 + 4 * self.names.len();
-        match usize::try_from(int) {
-            Ok(at) if at < dense_max => {
-                if at >= self.dense.len() {
-                    self.dense.resize((at + 1).next_power_of_two().max(32), NONE);
-                }
-                self.dense[at] = id.0;
-            }
-            _ => self.insert(hash, id),
+        if !self.index(int, id) {
+            self.insert(hash, id);
         }
         Ok(id)
+    }
+
+    /// Notes the id of an integer that can be an index: as one it may waste no more than a small multiple of what is used.
+    fn index(&mut self, int: i64, id: ElemId) -> bool {
+        let dense_max = 64 + 4 * self.names.len();
+        let Some(at) = usize::try_from(int).ok().filter(|at| *at < dense_max) else { return false };
+        if at >= self.dense.len() {
+            self.dense.resize((at + 1).next_power_of_two().max(32), NONE);
+        }
+        self.dense[at] = id.0;
+        true
     }
 
     fn other(&mut self, value: Value<'_>) -> Result<ElemId, Trouble> {

@@ -5,12 +5,18 @@ use history_core::{Budget, ErrorKind, History, HistoryError, Op, Pair, Report, R
 use std::ops::ControlFlow;
 
 /// What one workload makes of ops.
-pub(crate) trait Workload: Send {
+pub(crate) trait Workload: Clone + Send {
     /// Looks at the next op of a client.
     fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble>;
 
-    /// The end of the history. If it is not the whole history that was seen, because of [`Trouble::Stop`], the report may
-    /// hold only what stays true whatever comes after.
+    /// Whether the history is invalid whatever comes after. O(1). Once it is true it stays so, and the report is invalid,
+    /// whether this was the whole history or not.
+    fn is_violated(&self) -> bool {
+        false
+    }
+
+    /// The end of the history. If it is not the whole history that was seen, because more may come or of
+    /// [`Trouble::Stop`], the report may hold only what stays true whatever comes after.
     fn report(self, whole: bool) -> Report;
 }
 
@@ -73,40 +79,59 @@ struct Unreadable {
     count: u64,
 }
 
-/// A history on its way through a workload.
-pub(crate) struct WorkloadRun<W> {
-    workload: W,
+/// What is said of every history.
+#[derive(Debug, Default)]
+struct Tally {
     clients: u64,
     others: u64,
     unreadable: Option<Unreadable>,
     stopped: bool,
 }
 
+/// A history on its way through a workload.
+pub(crate) struct WorkloadRun<W> {
+    workload: W,
+    tally: Tally,
+}
+
 impl<W: Workload> WorkloadRun<W> {
     pub(crate) fn new(workload: W) -> WorkloadRun<W> {
-        WorkloadRun { workload, clients: 0, others: 0, unreadable: None, stopped: false }
+        WorkloadRun { workload, tally: Tally::default() }
     }
+}
 
+impl Tally {
     #[cold]
     fn note(&mut self, op: &Op<'_>, reason: String) {
         let line = op.position.map(|position| position.line);
         self.unreadable.get_or_insert(Unreadable { index: op.index, line, reason, count: 0 }).count += 1;
+    }
+
+    /// Adds it to what the workload says.
+    fn complete(&self, mut report: Report) -> Report {
+        if let Some(unreadable) = &self.unreadable {
+            report.verdict = report.verdict.and(Verdict::Unknown);
+            report.notes.insert(0, unreadable.sentence(report.verdict, self.stopped));
+        }
+        report.counts.push(("client-op-count".into(), self.clients));
+        report.counts.push(("nonclient-op-count".into(), self.others));
+        report
     }
 }
 
 impl<W: Workload> Run for WorkloadRun<W> {
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
         if !op.process.is_client() {
-            self.others += 1;
+            self.tally.others += 1;
             return Ok(ControlFlow::Continue(()));
         }
-        self.clients += 1;
+        self.tally.clients += 1;
         match self.workload.take(op) {
             Ok(()) => {}
-            Err(Trouble::Unreadable(reason)) => self.note(op, reason),
+            Err(Trouble::Unreadable(reason)) => self.tally.note(op, reason),
             Err(Trouble::Stop(reason)) => {
-                self.note(op, reason);
-                self.stopped = true;
+                self.tally.note(op, reason);
+                self.tally.stopped = true;
                 return Ok(ControlFlow::Break(()));
             }
             Err(Trouble::Error(error)) => return Err(error),
@@ -114,15 +139,17 @@ impl<W: Workload> Run for WorkloadRun<W> {
         Ok(ControlFlow::Continue(()))
     }
 
+    fn is_violated(&self) -> bool {
+        self.workload.is_violated()
+    }
+
+    fn violation(&self) -> Option<Report> {
+        self.is_violated().then(|| self.tally.complete(self.workload.clone().report(false)))
+    }
+
     fn finish(self: Box<Self>, _budget: &Budget) -> Result<Report, HistoryError> {
-        let mut report = self.workload.report(!self.stopped);
-        if let Some(unreadable) = &self.unreadable {
-            report.verdict = report.verdict.and(Verdict::Unknown);
-            report.notes.insert(0, unreadable.sentence(report.verdict, self.stopped));
-        }
-        report.counts.push(("client-op-count".into(), self.clients));
-        report.counts.push(("nonclient-op-count".into(), self.others));
-        Ok(report)
+        let WorkloadRun { workload, tally } = *self;
+        Ok(tally.complete(workload.report(!tally.stopped)))
     }
 }
 
@@ -155,7 +182,7 @@ pub(crate) fn check<W: Workload>(history: &History, workload: W) -> Result<Repor
 }
 
 /// What a workload remembers of ops in flight: by slot, with the index of the invocation that it is about.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct InFlight<T>(Vec<Option<(u64, T)>>);
 
 impl<T> Default for InFlight<T> {

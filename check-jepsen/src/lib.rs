@@ -10,6 +10,10 @@
 //! - The value of a completion that has none is that of its invocation.
 //! - An op that cannot be read makes the verdict unknown, unless what the others say is invalid all the same. A note says
 //!   which op it was, and why.
+//! - While a history is still being written, a violation is known at the op that proves it, whatever comes next
+//!   ([`Run::is_violated`](history_core::Run::is_violated)): everything that `bank`, `counter`, `comments`, `sequential`,
+//!   `queue` and `unique-ids` find, two reads that fork, an element twice in one read of `set-full`, or late although it must be
+//!   linearizable. The rest is known at the end.
 //! - Anomalies come with the first, the last and the worst of each kind as witnesses.
 
 pub mod bank;

@@ -82,7 +82,7 @@ struct Bad {
     before: Balance,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct QueueRun {
     elements: Elements,
     balances: Vec<Balance>,
@@ -144,6 +144,10 @@ impl Workload for QueueRun {
             (Some("dequeue"), OpKind::Ok) => self.dequeue(op),
             _ => Ok(()),
         }
+    }
+
+    fn is_violated(&self) -> bool {
+        self.unexpected.count + self.duplicated.count > 0
     }
 
     fn report(self, _whole: bool) -> Report {

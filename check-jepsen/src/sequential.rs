@@ -102,7 +102,7 @@ struct Shown {
     late_nils: u64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct SequentialRun {
     /// How many subkeys a key has, and whether somebody said so.
     key_count: usize,
@@ -174,14 +174,21 @@ fn pair(mut value: Value<'_>) -> Result<(Value<'_>, Seq<'_>), Trouble> {
     }
 }
 
-fn look(values: Seq<'_>) -> Shown {
+fn look(values: Seq<'_>) -> Result<Shown, Trouble> {
     let mut shown = Shown { subkeys: values.len(), ..Shown::default() };
     if values.as_ints().is_some() {
-        return shown;
+        return Ok(shown);
     }
     let mut last = None;
     for (at, value) in values.iter().enumerate() {
         if !value.is_nil() {
+            // Of a pair within a pair the outer key would look like a subkey.
+            if value.as_seq().is_some() {
+                return Err(Trouble::Unreadable(
+                    "a subkey's value is a collection; where keys of a test are around those of a read, say --keyed"
+                        .into(),
+                ));
+            }
             last = Some(at);
             continue;
         }
@@ -191,7 +198,7 @@ fn look(values: Seq<'_>) -> Shown {
             shown.gap.get_or_insert((last, at));
         }
     }
-    shown
+    Ok(shown)
 }
 
 impl Workload for SequentialRun {
@@ -200,7 +207,7 @@ impl Workload for SequentialRun {
             return Ok(());
         }
         let (key, values) = pair(op.value)?;
-        let shown = look(values);
+        let shown = look(values)?;
         self.count(&shown);
         if let Some((before, nil)) = shown.gap {
             let number = |place: usize| shown.subkeys - 1 - place;
@@ -215,6 +222,10 @@ impl Workload for SequentialRun {
             self.bad.push(shown.late_nils, bad);
         }
         Ok(())
+    }
+
+    fn is_violated(&self) -> bool {
+        self.bad.count > 0
     }
 
     fn report(self, _whole: bool) -> Report {

@@ -7,7 +7,8 @@
 //! - **unexpected** if it is in the last read and was never attempted,
 //! - **recovered** if it is in the last read, and was attempted but not acknowledged. That is no anomaly.
 //!
-//! The history is valid if none is lost and none is unexpected, and unknown if nothing was read. After Jepsen's `checker/set`.
+//! The history is valid if none is lost and none is unexpected, and unknown if nothing was read. Nothing is certain before the
+//! end, because any read may be followed by another one. After Jepsen's `checker/set`.
 //!
 //! Time is linear. Memory: 27 bytes an element beside the element itself, and the last read.
 
@@ -75,7 +76,7 @@ struct Element {
     acknowledged: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct SetRun {
     elements: Elements,
     /// By element.

@@ -65,7 +65,7 @@ impl Checker for Stats {
 const FUNCTIONS_MAX: usize = 10_000;
 
 /// What is known of the ops of one function.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Function {
     invoked: u64,
     ok: u64,
@@ -75,7 +75,7 @@ struct Function {
     latencies_us: Vec<u64>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct StatsRun {
     /// By name, where the function stands.
     places: BTreeMap<String, usize>,

@@ -12,6 +12,8 @@
 //! elements of its value. Where a drain crashed, what is missing may be with it, and the verdict is unknown rather than
 //! invalid. After Jepsen's `checker/total-queue`, which refuses crashed drains.
 //!
+//! Nothing is certain before the end: what is missing may be dequeued, and what nobody attempted may be enqueued.
+//!
 //! Time is linear; memory: 40 bytes an element beside the element itself.
 
 use crate::elements::{ElemId, Elements};
@@ -115,7 +117,7 @@ enum Flight {
     Drain,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct TotalQueueRun {
     elements: Elements,
     known: Vec<Element>,

@@ -58,7 +58,7 @@ impl Checker for UniqueIds {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct UniqueIdsRun {
     elements: Elements,
     /// By id: who generated it first.
@@ -91,6 +91,10 @@ impl Workload for UniqueIdsRun {
             }
             _ => Ok(()),
         }
+    }
+
+    fn is_violated(&self) -> bool {
+        !self.again.is_empty()
     }
 
     fn report(self, _whole: bool) -> Report {

@@ -31,6 +31,11 @@ impl OpRef {
         (self.time_ns != NONE).then_some(self.time_ns)
     }
 
+    /// The same at some time at the earliest, if it has any.
+    pub(crate) fn not_before(self, time_ns: i64) -> OpRef {
+        if self.time_ns == NONE { self } else { OpRef { time_ns: self.time_ns.max(time_ns), ..self } }
+    }
+
     /// As an op of a witness.
     pub(crate) fn named(self, name: &str, kind: OpKind, value: Datum) -> WitnessOp {
         WitnessOp {
@@ -45,7 +50,7 @@ impl OpRef {
 }
 
 /// All anomalies of one kind, of which three are kept: the first, the last and the worst, of equally bad ones the first.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Extremes<B, T> {
     pub(crate) count: u64,
     first: Option<T>,

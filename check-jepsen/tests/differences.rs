@@ -33,15 +33,19 @@ fn long(short: &[&str], completions_only: bool) -> String {
             write("invoke", value);
             continue;
         }
+        let end = if kind == "f" { "fail" } else { "ok" };
         match open.iter().position(|known| *known == process) {
             Some(at) => _ = open.remove(at),
             None if completions_only => {}
             None => write("invoke", if matches!(f, "add" | "enqueue" | "write") { value } else { "nil" }),
         }
-        write("ok", value);
+        write(end, value);
     }
     text
 }
+
+/// What is judged, and the verdict.
+type Row<'a> = (&'a dyn Checker, &'a [&'a str], Verdict);
 
 #[test]
 fn each_history_of_the_table_is_judged_as_it_says() {
@@ -49,7 +53,7 @@ fn each_history_of_the_table_is_judged_as_it_says() {
     let (set_full, linearizable) = (SetFull::default(), SetFull { linearizable: true });
     let (comments, long_fork) = (Comments::default(), LongFork::default());
     let general = LongFork { general: true, ..long_fork };
-    let rows: &[(&dyn Checker, &[&str], Verdict)] = &[
+    let rows: &[Row<'_>] = &[
         (&bank, &["0o read {\"0\" 5}", "0o read {0 5}"], Valid),
         (&bank, &["0o read {0 5, 1 5}", "0o read {0 10}"], Valid),
         (&bank, &["0o read {0 nil}"], Invalid),
@@ -73,7 +77,12 @@ fn each_history_of_the_table_is_judged_as_it_says() {
         (&comments, &["0o write 1", "0o write 1"], Unknown),
         (&comments, &["0o read nil"], Unknown),
         (&comments, &["0o read [5 [1]]"], Unknown),
+        (&comments, &["0o write 1", "0o read #{1}"], Valid),
+        (&comments, &["0i write 1", "0f write 1", "0o write 1", "0o read #{1}"], Valid),
         (&Sequential::default(), &["0o read nil"], Unknown),
+        (&Sequential::default(), &["0o read [5 [nil 0]]"], Valid),
+        (&Sequential::default(), &["0o read [5 [2 1]]"], Valid),
+        (&Sequential::default(), &["0o read [5 [7 [1 nil 0]]]"], Unknown),
         (&queue, &["0o dequeue 1", "0o enqueue 1", "0o dequeue 1"], Invalid),
         (&queue, &["0o dequeue nil"], Unknown),
         (&total_queue, &["0o dequeue nil"], Unknown),
@@ -85,5 +94,49 @@ fn each_history_of_the_table_is_judged_as_it_says() {
         let report = common::judge(*checker, &[], &long(short, false));
         assert_eq!(report.verdict, *verdict, "{} {short:?}: {report:?}", checker.name());
     }
-    assert_eq!(common::judge(&set, &[], &long(&["0o add 3", "0o read #{3}"], true)).verdict, Valid);
+    let completions: Row<'_> = (&set, &["0o add 3", "0o read #{3}"], Valid);
+    assert_eq!(common::judge(&set, &[], &long(completions.1, true)).verdict, completions.2);
+    each_row_has_its_history(rows.iter().chain([&completions]).map(|row| (row.0.name(), row.1)).collect());
+}
+
+/// Every row of the table is about a checker, and the histories in it are among those that were judged.
+fn each_row_has_its_history(mut judged: Vec<(&str, &[&str])>) {
+    judged.push(("stats", &["0i read", "0o read", "0i read", "0o read"]));
+    let (_, table) = include_str!("../README.md").split_once("## Where it differs").unwrap();
+    let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
+    assert_eq!(rows.len(), 31);
+    for row in rows {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").collect();
+        let [what, _, _, shown] = cells[..] else { panic!("{row}") };
+        let history: Vec<&str> = shown.split('`').skip(1).step_by(2).collect();
+        let about = what.trim().split([':', ',']).next().unwrap();
+        let names: &[&str] = match about {
+            "sets" => &["set", "set-full"],
+            "queues" => &["queue", "total-queue"],
+            "quantiles" => &["stats"],
+            name => &[name],
+        };
+        for name in names {
+            assert!(
+                judged.iter().any(|(of, short)| of == name && *short == history),
+                "no test has the history of {row}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_median_is_the_smaller_one_of_two() {
+    let text = "{:process 0, :type :invoke, :f :read, :time 0} {:process 0, :type :ok, :f :read, :time 1000000}
+                {:process 0, :type :invoke, :f :read, :time 2000000} {:process 0, :type :ok, :f :read, :time 4000000}";
+    let report = common::judge(&Stats::default(), &[], text);
+    let median = report.counts.iter().find(|(name, _)| name == "read-latency-us-p50").unwrap();
+    assert_eq!(median.1, 1000);
+}
+
+/// A read without `nil` counts as one of all, whatever the names of the subkeys.
+#[test]
+fn all_count_is_of_reads_without_nil() {
+    let report = common::judge(&Sequential::default(), &[], &long(&["0o read [5 [2 1]]"], false));
+    assert!(report.counts.contains(&("all-count".into(), 1)), "{:?}", report.counts);
 }

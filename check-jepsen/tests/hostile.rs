@@ -104,6 +104,13 @@ fn judge(checker: &dyn Checker, text: &str, block_bytes: usize) -> Report {
         .unwrap()
 }
 
+/// Whether a text is certainly invalid.
+fn is_violated(checker: &dyn Checker, text: &str) -> bool {
+    let mut run = checker.start(&Options::new()).unwrap();
+    Reader::new(text.as_bytes()).for_each(|op| run.observe(op)).unwrap();
+    run.is_violated()
+}
+
 /// Checkers, and whether a wrong op is wrong whatever comes after it.
 fn checkers() -> [(Box<dyn Checker>, bool); 13] {
     [
@@ -135,8 +142,12 @@ proptest! {
             prop_assert_eq!(&report, &judge(checker.as_ref(), &whole, 64), "in small blocks");
             prop_assert_eq!(report.verdict == Verdict::Invalid, !report.anomalies.is_empty(), "{:?}", report);
             prop_assert!(report.verdict != Verdict::Unknown || !report.notes.is_empty(), "{:?}", report);
-            if lasts && judge(checker.as_ref(), &beginning, 1 << 20).verdict == Verdict::Invalid {
+            let is_invalid = judge(checker.as_ref(), &beginning, 1 << 20).verdict == Verdict::Invalid;
+            let is_certain = is_violated(checker.as_ref(), &beginning);
+            prop_assert!(if lasts { is_certain == is_invalid } else { is_certain <= is_invalid }, "{}", &beginning);
+            if is_certain {
                 prop_assert_eq!(report.verdict, Verdict::Invalid, "{} of {}", checker.name(), &whole);
+                prop_assert!(is_violated(checker.as_ref(), &whole), "{} of {}", checker.name(), &whole);
             }
         }
     }

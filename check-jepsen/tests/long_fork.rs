@@ -50,8 +50,15 @@ fn same_keys(a: &State, b: &State) -> bool {
     a.iter().map(|(key, _)| key).eq(b.iter().map(|(key, _)| key))
 }
 
-/// Straight from the definition, pair by pair.
+/// What forked before the op for which a history is refused did so all the same.
 fn expected(events: &[Event], group_size: Option<u32>) -> Verdict {
+    let mut before = (0..=events.len()).rev().map(|len| defined(&events[..len], group_size));
+    let before = before.find(|verdict| *verdict != Verdict::Unknown);
+    defined(events, group_size).and(before.unwrap_or(Verdict::Unknown))
+}
+
+/// Straight from the definition, pair by pair. Histories that are refused are unknown.
+fn defined(events: &[Event], group_size: Option<u32>) -> Verdict {
     let reads = reads(events);
     let writes = events.iter().filter(|event| event.kind == OpKind::Invoke && event.f == "write");
     let mut written: Vec<String> = writes.map(|event| mops(&event.value)[0].1.to_string()).collect();
@@ -284,6 +291,28 @@ fn what_is_no_history_of_this_workload_is_unknown() {
             assert!(report.notes[0].contains(reason), "{op}: {:?}", report.notes);
         }
     }
+}
+
+#[test]
+fn what_was_found_before_a_history_is_refused_stays() {
+    let fork = "{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value [[:r 0 1] [:r 1 nil]]}
+                {:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value [[:r 0 nil] [:r 1 1]]}";
+    let loops = "{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value [[:r 0 1] [:r 1 1] [:r 2 1]]}
+                 {:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value [[:r 0 1] [:r 1 2] [:r 2 2]]}
+                 {:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value [[:r 0 2] [:r 1 1] [:r 2 2]]}";
+    let refused = "{:process 0, :type :invoke, :f :write, :value [[:w 5 nil]]}";
+    for (text, reads) in [(fork, 2), (loops, 3)] {
+        let report = judge(&LongFork::default(), &[("general", "true")], &format!("{text} {refused}"));
+        assert_eq!(anomalies(&report), [("long-fork", 1)]);
+        assert_eq!(report.anomalies[0].witnesses[0].ops.len(), reads);
+        assert!(report.notes[0].starts_with("The verdict rests on the ops before this one"), "{:?}", report.notes);
+    }
+    // The read for which it is refused is no witness.
+    let read = |value: &str| {
+        format!("{{:process 0, :type :invoke, :f :read}} {{:process 0, :type :ok, :f :read, :value {value}}}")
+    };
+    let text = ["[[:r 0 1] [:r 1 1]]", "[[:r 0 1] [:r 1 nil]]", "[[:r 0 nil] [:r 1 2]]"].map(read).join(" ");
+    assert_eq!(judge(&LongFork::default(), &[], &text).verdict, Verdict::Unknown);
 }
 
 #[test]

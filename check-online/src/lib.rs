@@ -1,3 +1,45 @@
-//! The verdict while the history is still being written.
+//! Linearizability while the history is still being made.
 //!
-//! Nothing is here yet.
+//! - [`Online`] takes **spans**: completed operations of a known set of clients, each client's in order.
+//! - [`Events`] takes invocations and completions in the order in which they happened.
+//!
+//! - [`OnlineLinearizable`] reads recorded ops, as a [`Checker`](history_core::Checker); [`checkers`] lists all.
+//! - [`OnlineHandle`] feeds a checker on a thread of its own, from several threads.
+//!
+//! All say what is known as soon as it is certain, for any [`Model`](check_register::Model), and remember only what may
+//! still matter. One engine is under them: just-in-time linearization, part of the object by part.
+//!
+//! # Features
+//!
+//! - `parallel`, on by default: steps of very many possibilities are taken on several threads, with the same answers.
+
+mod events;
+mod handle;
+mod kernel;
+mod model;
+mod object;
+mod ops;
+mod outcome;
+mod part;
+mod paths;
+mod pile;
+mod prose;
+mod run;
+mod set;
+mod spans;
+mod table;
+mod uses;
+mod violation;
+
+pub use events::{Call, Events};
+pub use handle::OnlineHandle;
+pub use model::OnlineModel;
+pub use outcome::{FeedError, Outcome, Reason, Settings};
+pub use run::{OnlineLinearizable, OnlineRun, checkers};
+pub use spans::{Online, Span};
+pub use violation::{Next, Possibility, Step, Violation};
+
+/// The README's examples run too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,11 +1,13 @@
 //! What there is to say of a history that is not linearizable: how far it was, and what it could have come to.
 
+use crate::ids::StateId;
 use crate::search::just_in_time::JustInTime;
 use crate::search::mask::Mask;
-use crate::search::part::Part;
+use crate::search::part::{Kind, Part};
 use crate::search::transitions::Transitions;
-use crate::search::{Limits, Progress, Refused, placing};
+use crate::search::{Limits, Refused, placing};
 use history_core::Budget;
+use rustc_hash::FxHashSet;
 
 /// The evidence, in operations of the part.
 pub(crate) struct Evidence {
@@ -24,55 +26,68 @@ pub(crate) struct Evidence {
 const ENDS_MAX: usize = 16;
 
 /// Finds the evidence for a refusal. `ends` is empty where that takes too long.
-pub(crate) fn find_evidence(
+pub(crate) fn find_evidence<'m>(
     part: &Part,
     refused: &Refused,
-    transitions: &mut Transitions<'_>,
-    reads_only: &[bool],
+    (transitions, more_transitions): (&mut Transitions<'m>, &dyn Fn() -> Transitions<'m>),
+    kinds: &[Kind],
 ) -> Evidence {
     let before = &part.events[..refused.event];
     let last = before.iter().rev().find(|event| event.is_return()).map(|event| event.op() as u32);
     let op = part.events[refused.event].op() as u32;
     let mut evidence = Evidence { op, last, ends: Vec::new(), more_ends: 0 };
     match part.slots as usize {
-        ..=64 => find_ends::<1>(&mut evidence, part, refused, transitions, reads_only),
-        slots if slots <= Mask::<16>::SLOTS => find_ends::<16>(&mut evidence, part, refused, transitions, reads_only),
+        ..=64 => find_ends::<1>(&mut evidence, part, refused, (transitions, more_transitions), kinds),
+        slots if slots <= Mask::<16>::SLOTS => {
+            find_ends::<16>(&mut evidence, part, refused, (transitions, more_transitions), kinds);
+        }
         _ => {}
     }
     evidence
 }
 
-fn find_ends<const W: usize>(
+fn find_ends<'m, const W: usize>(
     evidence: &mut Evidence,
     part: &Part,
     refused: &Refused,
-    transitions: &mut Transitions<'_>,
-    reads_only: &[bool],
+    (transitions, more_transitions): (&mut Transitions<'m>, &dyn Fn() -> Transitions<'m>),
+    kinds: &[Kind],
 ) {
     /// Steps an event, and in all besides.
-    const EFFORT: (u64, u64) = (64, 4_000_000);
-    const CONFIGS_MAX: usize = 1_000_000;
+    const EFFORT: (u64, u64) = (64, 1_000_000);
+    const CONFIGS_MAX: usize = 200_000;
     // Counted in steps: the same on every machine, and soon over.
     let budget = Budget::default();
     let limits = Limits::new(&budget, CONFIGS_MAX);
     let until = EFFORT.0 * refused.event as u64 + EFFORT.1;
-    let exact = !part.crashed.is_empty();
-    let mut engine = JustInTime::<W>::new(part, reads_only, transitions.init(), exact);
-    if engine.advance(transitions, until, &limits) != (Progress::Refused { event: refused.event }) {
+    let exact = part.visibility.is_searched();
+    let mut engine = JustInTime::<W>::new(part, kinds, transitions.init(), exact);
+    _ = engine.advance(transitions, until, &limits);
+    if engine.at != refused.event {
         return;
     }
+    // If it has not come to the end of this return, these are not all.
     let (before, reached) = engine.configs();
-    let mut states = Vec::new();
+    let remembers = part.visibility.any_pends || kinds.contains(&Kind::Begins);
+    let mut settling = remembers.then(more_transitions);
+    let mut states: FxHashSet<StateId> = FxHashSet::default();
     for config in before.iter().chain(reached) {
-        if states.contains(&config.state) {
+        if !states.insert(config.state) {
             continue;
         }
-        if states.len() == ENDS_MAX {
+        if evidence.ends.len() == ENDS_MAX {
             evidence.more_ends += 1;
             continue;
         }
-        states.push(config.state);
-        let order = placing::place(part, &engine.paths.get(config.path));
-        evidence.ends.push((transitions.describe_state(config.state), order.unwrap_or_default()));
+        let state = transitions.describe_state(config.state);
+        // States may differ in what they remember alone, which readers are not shown.
+        if remembers && evidence.ends.iter().any(|(other, _)| *other == state) {
+            continue;
+        }
+        let mut path = engine.paths.get(config.path);
+        if let Some(transitions) = &mut settling {
+            path = transitions.settle(part, &path);
+        }
+        evidence.ends.push((state, placing::place(part, &path).unwrap_or_default()));
     }
 }

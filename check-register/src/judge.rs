@@ -3,6 +3,8 @@
 use crate::explain::find_evidence;
 use crate::history::{self, Columns, Operation};
 use crate::ids::ClassId;
+use crate::search::origins::Origin;
+use crate::search::part::Kind;
 use crate::search::transitions::Transitions;
 use crate::search::visible::Visibility;
 use crate::search::{Decision, Limits, Question};
@@ -14,12 +16,15 @@ use history_core::{Budget, Verdict, parallel};
 pub struct Settings {
     /// Which engine.
     pub engine: Engine,
-    /// Configurations that an engine may hold at one time. When all engines hold so many the answer is unknown.
+    /// Configurations that an engine may hold at one time. It may also not hold more than 100 bytes for each of so
+    /// many (or 16 MiB), not counting what states hold on the heap. A configuration takes 60 to 120 bytes where at
+    /// most 64 operations are in flight at one time, 100 to 200 up to 256, and 300 to 600 up to 1,024. When all
+    /// engines hold so many the answer is unknown.
     pub configurations_max: usize,
 }
 
 impl Default for Settings {
-    /// All engines; ten million configurations, which take about half a gigabyte.
+    /// All engines; ten million configurations, so up to a gigabyte for each of two engines.
     fn default() -> Settings {
         Settings { engine: Engine::Portfolio, configurations_max: 10_000_000 }
     }
@@ -55,8 +60,8 @@ pub struct PartAnswer {
 /// Whether operations are linearizable. Operations are given by their positions in the list that was checked.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// They are: the model admits them in this order, which holds all that returned and, of the others, those that it makes use
-    /// of.
+    /// They are: the model admits them in this order, which holds all that returned and, of the others, those that it
+    /// makes use of.
     Linearizable(Vec<usize>),
     /// They are not.
     Refused(Refusal),
@@ -74,11 +79,12 @@ pub struct Refusal {
     pub is_first: bool,
     /// The operation that returned last before that, and could be placed.
     pub last: Option<usize>,
-    /// What the history could have come to by then, each state once, with a linearization that leads to it: of all that
-    /// had returned, and of some that had not. From none of them can the operation be placed. Empty where the search took too
+    /// What the history could have come to by then, each state once, with a linearization that leads to it: of all
+    /// that had returned, and of some that had not. From none of them can the operation be placed. Crashed operations
+    /// that make no difference to those that returned are left out. Not all, or empty, where the search took too
     /// long.
     pub ends: Vec<End>,
-    /// Further states that are not listed.
+    /// Further states that are not listed: at least so many.
     pub more_ends: usize,
     /// For a register of distinct writes, operations that contradict each other.
     pub conflict: Option<Conflict>,
@@ -113,8 +119,8 @@ impl Outcome {
 
 /// Whether a history is linearizable to a model.
 ///
-/// The budget's states are steps of the model. Takes time linear in the history where little is in flight at one time, and at
-/// worst exponential in what is; memory follows what is in flight, and 50 bytes an operation.
+/// The budget's states are steps of the model. Takes time linear in the history where little is in flight at one
+/// time, and at worst exponential in what is; memory follows what is in flight, and 50 bytes an operation.
 ///
 /// ```
 /// use check_register::models::{PlainRegister, RegisterOp};
@@ -146,8 +152,13 @@ pub fn check_with<M: Model>(model: &M, operations: &[Operation<M::Op>], settings
 /// What was found out about columns; operations are given by their ids.
 pub(crate) fn judge<M: Model>(model: &M, columns: &Columns<M::Op>, settings: Settings, budget: &Budget) -> Answer {
     let parts = columns.by_part(model);
-    let reads_only: Vec<bool> = columns.classes.iter().map(|op| model.reads_only(op)).collect();
+    let kinds: Vec<Kind> = columns.classes.iter().map(|op| Kind::of(model, op)).collect();
     let access = |class: ClassId| model.access(&columns.classes[class.at()]);
+    let origin = |class: ClassId| {
+        let op = &columns.classes[class.at()];
+        let effect = if kinds[class.at()] == Kind::Reads { None } else { model.effect(op) };
+        Origin { effect, needs: model.needs(op) }
+    };
     let new_transitions = || Transitions::new(model, &columns.classes, budget);
     let outcomes =
         parallel::map_with(columns.len() > parallel::WORTH_OPS, parts.len(), new_transitions, |transitions, at| {
@@ -161,7 +172,8 @@ pub(crate) fn judge<M: Model>(model: &M, columns: &Columns<M::Op>, settings: Set
                 part: &part,
                 transitions,
                 more_transitions: &new_transitions,
-                reads_only: &reads_only,
+                kinds: &kinds,
+                origin: &origin,
                 access: &access,
                 initial: model.initial_access(),
                 limits: &limits,
@@ -172,7 +184,7 @@ pub(crate) fn judge<M: Model>(model: &M, columns: &Columns<M::Op>, settings: Set
                 Decision::Linearizable(order) => Outcome::Linearizable(order.into_iter().map(of_part).collect()),
                 Decision::Unknown(reason) => Outcome::Unknown(reason),
                 Decision::Refused(refused) => {
-                    let evidence = find_evidence(&part, &refused, transitions, &reads_only);
+                    let evidence = find_evidence(&part, &refused, (transitions, &new_transitions), &kinds);
                     let end = |(state, order): (String, Vec<u32>)| End {
                         state,
                         order: order.into_iter().map(of_part).collect(),

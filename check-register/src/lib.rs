@@ -21,6 +21,7 @@ mod model;
 pub mod models;
 mod object;
 mod search;
+mod settling;
 pub mod timeline;
 pub mod versioned_register;
 
@@ -28,9 +29,11 @@ pub use assert::explain_refusal;
 pub use history::Operation;
 pub use judge::{Answer, End, Engine, Outcome, PartAnswer, Refusal, Settings, check, check_with};
 pub use model::{Access, Model};
+pub use object::decoder::{Decoder, Happening};
 pub use object::{AnyObject, Linearizable, checkers};
 pub use search::Reason;
 pub use search::distinct::Conflict;
+pub use settling::{Moment, Settling};
 
 /// The README's examples run too.
 #[cfg(doctest)]

@@ -1,6 +1,6 @@
 //! The engines against each other on histories too large for trying every order, correct ones and damaged ones.
 
-use check_register::models::{CasRegister, FifoQueue, PlainRegister, QueueOp, RegisterOp, Removed};
+use check_register::models::{CasRegister, FifoQueue, PlainRegister, QueueOp, RegisterOp, Removed, Stack};
 use check_register::{Engine, Model, Operation, Outcome, Settings, check_with, explain_refusal};
 use history_core::{Budget, Cancel, Spent, Verdict};
 use proptest::prelude::*;
@@ -118,10 +118,10 @@ fn queue(order: impl Iterator<Item = i64>, count: i64) -> Vec<Operation<QueueOp>
 
 #[test]
 fn one_engine_knows_where_the_other_has_too_much_to_look_at() {
-    // Twenty elements put in at one time may stand in any order: far more than a search of all configurations can hold.
-    let operations = queue(0..20, 20);
+    // Twenty elements pushed at one time may lie in any order: far more than a search of all configurations can hold.
+    let operations = queue((0..20).rev(), 20);
     let settings = |engine| Settings { engine, configurations_max: 100_000 };
-    let by = |engine| check_with(&FifoQueue::default(), &operations, settings(engine), &Budget::default());
+    let by = |engine| check_with(&Stack::default(), &operations, settings(engine), &Budget::default());
     let full = &by(Engine::JustInTime).parts[0].outcome;
     assert_eq!(full, &Outcome::Unknown(check_register::Reason::Full));
     assert_eq!(by(Engine::WingGong).verdict(), Verdict::Valid);
@@ -130,9 +130,9 @@ fn one_engine_knows_where_the_other_has_too_much_to_look_at() {
 
 #[test]
 fn a_budget_ends_the_search() {
-    let operations = queue((0..20).rev(), 20);
+    let operations = queue(0..20, 20);
     let check = |budget: &Budget| {
-        let mut answer = check_with(&FifoQueue::default(), &operations, Settings::default(), budget);
+        let mut answer = check_with(&Stack::default(), &operations, Settings::default(), budget);
         answer.parts.remove(0).outcome
     };
     let few = Budget { states_max: Some(1_000), ..Budget::default() };
@@ -209,4 +209,35 @@ fn every_width_of_concurrency_is_decided() {
     assert_eq!(outcome(all_at_once(9_000, |at| at).chain([read(17)]).collect()).verdict(), Verdict::Valid);
     let too_many = outcome(all_at_once(9_000, |at| at % 7).chain([read(1)]).collect());
     assert_eq!(too_many, Outcome::Unknown(check_register::Reason::InFlight));
+}
+
+#[test]
+fn what_nobody_can_have_written_is_refused_at_once() {
+    // 65 writes of 7 values at one time, and a read of an eighth while they are in flight.
+    let writes = (0..65)
+        .map(|at: i64| Operation::new(at, RegisterOp::Write(at % 7), at.cast_unsigned(), 1_000 + at.cast_unsigned()));
+    let operations: Vec<_> = writes.chain([Operation::new(99, RegisterOp::Read(7), 100, 500)]).collect();
+    let steps = Budget { states_max: Some(200_000), ..Budget::default() };
+    for engine in SEARCHING {
+        let settings = Settings { engine, ..Settings::default() };
+        let answer = check_with(&PlainRegister::default(), &operations, settings, &steps);
+        let Outcome::Refused(refusal) = &answer.parts[0].outcome else { panic!("{engine:?}: {answer:?}") };
+        assert_eq!((refusal.op, refusal.is_first, refusal.ends.is_empty()), (65, true, false), "{engine:?}");
+    }
+}
+
+#[test]
+fn puts_at_one_time_and_crashed_takes_cost_a_queue_nothing() {
+    // A hundred elements put in at one time, of which every tenth is taken by one of a hundred crashed takes.
+    let crash = (0..100).map(|at| Operation::crashed(at, QueueOp::Take(Removed::Unknown), 15_000));
+    let kept = queue((0..100).filter(|at| at % 10 > 0), 100);
+    let nothing = Operation::new(0, QueueOp::Take(Removed::Nothing), 100_000, 100_001);
+    let operations: Vec<_> = kept.into_iter().chain(crash).chain([nothing]).collect();
+    let steps = Budget { states_max: Some(20_000), ..Budget::default() };
+    for engine in SEARCHING {
+        let settings = Settings { engine, ..Settings::default() };
+        let answer = check_with(&FifoQueue::default(), &operations, settings, &steps);
+        let Outcome::Linearizable(order) = &answer.parts[0].outcome else { panic!("{engine:?}: {answer:?}") };
+        assert_eq!(order.len(), 100 + 90 + 10 + 1, "{engine:?}: as many crashed takes as are needed");
+    }
 }

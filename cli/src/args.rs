@@ -326,8 +326,11 @@ fn watch<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Watch<'c>, 
     };
     let name = listen.map(OsString::from).or(file.cloned()).unwrap_or_else(|| "-".into());
     let mut check = check(matches, checkers, vec![Input::new(name, format(matches))])?;
-    // Whoever waits for a violation wants to see it.
+    // Whoever waits for a violation wants to see it, and what is watched comes in order, whatever clocks say.
     check.verbose = true;
+    if check.checker.options().iter().any(|spec| spec.name == "in-order") {
+        check.options.set("in-order", "true");
+    }
     Ok(Watch { check, source, keep_going: matches.get_flag("keep-going") })
 }
 

@@ -54,6 +54,9 @@ fn keys(d: &Objects) -> Vec<Arg> {
             "Operations after which a key is replaced by a new one, with --keyed; 0 if never",
         )
     };
+    if matches!(object, Object::LongFork | Object::Sequential) {
+        return Vec::new();
+    }
     let mut args = vec![small("keys", "N", d.keys, of).visible_alias("key-count")];
     if object != Object::MultiRegister {
         args.push(number("ops-per-key", "N", d.ops_per_key, replaced));
@@ -69,18 +72,24 @@ fn keys(d: &Objects) -> Vec<Arg> {
 fn asks(d: &Objects) -> Vec<Arg> {
     let object = d.object;
     let mut args = Vec::new();
-    if !object.is_lock() {
-        args.push(match object {
-            Object::Counter => small("values", "N", d.values, "The largest amount to add"),
-            _ => small("values", "N", d.values, "Different values that are written; 0 if each is new"),
-        });
+    let values = match object {
+        Object::Counter => "The largest amount to add",
+        Object::Bank => "Accounts that there are",
+        Object::LongFork => "Keys of a group",
+        Object::Sequential => "Subkeys of a key",
+        _ => "Different values that are written; 0 if each is new",
+    };
+    if !object.is_lock() && object.values_range().1 > 0 {
+        args.push(small("values", "N", d.values, values));
+    }
+    if !object.is_lock() && object != Object::UniqueIds {
         args.push(share(
             "read-fraction",
             d.read_fraction,
             match object {
                 Object::MultiRegister => "How many of the micro-operations are reads, from 0 to 1",
                 Object::Stack => "How many of the operations are pops, from 0 to 1",
-                Object::FifoQueue | Object::UnorderedQueue => "How many of the operations are dequeues, from 0 to 1",
+                _ if object.is_sequence() => "How many of the operations are dequeues, from 0 to 1",
                 _ => "How many of the operations are reads, from 0 to 1",
             },
         ));
@@ -94,7 +103,9 @@ fn asks(d: &Objects) -> Vec<Arg> {
             small("ops-per-txn-max", "N", d.ops_per_txn_max, "Most micro-operations of a transaction")
                 .visible_alias("max-txn-length"),
         ),
-        Object::Semaphore => Some(small("permits", "N", d.permits, "Permits that there are")),
+        Object::Semaphore => {
+            Some(small("permits", "N", d.permits, "Permits that there are; a checker is told with --initial N"))
+        }
         Object::ReentrantMutex => Some(small("permits", "N", d.permits, "How often its owner can hold it")),
         _ if object.is_sequence() => {
             Some(small("capacity", "N", d.capacity, "Elements from which on clients add no more"))

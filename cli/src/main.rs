@@ -34,7 +34,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let mut checkers = Registry::built_in();
+    // Some have other checkers for watching, with options of their own.
+    let watches = std::env::args_os().nth(1).is_some_and(|word| word == "watch");
+    let mut checkers = if watches { Registry::watchers() } else { Registry::built_in() };
     let loaded = plugins::load(&mut checkers, std::env::args_os());
     let done = match args::parse(std::env::args_os(), &checkers) {
         // What is wrong with the command line may be that a plugin is missing.

@@ -53,6 +53,19 @@ impl Registry {
         Registry::from(all)
     }
 
+    /// The checkers that histories are watched with: of objects those that know of a violation when it happens.
+    pub(crate) fn watchers() -> Registry {
+        #[cfg_attr(not(feature = "online"), expect(unused_mut, reason = "nothing takes the place of another"))]
+        let mut watchers = Registry::built_in();
+        #[cfg(feature = "online")]
+        for online in check_online::checkers() {
+            if let Some(checker) = watchers.checkers.iter_mut().find(|checker| checker.name() == online.name()) {
+                *checker = online;
+            }
+        }
+        watchers
+    }
+
     /// Adds what a plugin has.
     ///
     /// # Errors

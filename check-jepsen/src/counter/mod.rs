@@ -12,9 +12,11 @@
 //!
 //! One pass keeps four sums (`Sums`). Only adds that fail look back: a read that is not surely right waits until every add
 //! that was in flight at its completion has ended (`pending`). Time is linear; memory follows the ops in flight, and the reads
-//! that wait, which an add that never completes may hold up to the end: 160 bytes each.
+//! that wait, which an add that never completes may hold up to the end: 250 bytes each. That a read is wrong is known as soon as it
+//! is certain, though: a few steps more for an add that fails (`slack`).
 
 mod pending;
+mod slack;
 
 use crate::fold::{self, InFlight, Trouble, Workload, WorkloadRun};
 use crate::witness::{self, Extremes, OpRef};
@@ -134,7 +136,7 @@ enum Flight {
     Read(Sums),
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct CounterRun {
     /// Adds that were `ok`.
     certain: Sums,
@@ -256,6 +258,10 @@ impl Workload for CounterRun {
             Some("read") => self.read(op),
             _ => Ok(()),
         }
+    }
+
+    fn is_violated(&self) -> bool {
+        self.wrong.count > 0 || self.pending.is_violated()
     }
 
     fn report(mut self, _whole: bool) -> Report {

@@ -3,7 +3,11 @@
 //! Adds are numbered by invocation and reads by completion. A read is settled when every add that was invoked before it has
 //! ended, so reads are settled in order. An add that fails was counted for the reads that completed while it was in flight, a
 //! range of numbers: what it takes back from each of them is noted at the range's two ends, and summed up when reads leave.
+//!
+//! A read may be wrong for certain long before it is settled. How far each is from either of its bounds only gets less, and for
+//! all reads from some number on by as much: `Slack` knows when one of them is beyond.
 
+use super::slack::Slack;
 use super::{Read, Sums};
 use std::collections::VecDeque;
 
@@ -14,7 +18,7 @@ pub(super) struct AddId {
     reads: u64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Waiting {
     read: Read,
     /// Adds that were invoked before it.
@@ -24,7 +28,7 @@ struct Waiting {
 }
 
 /// Reads that wait, in order of completion, and adds from the first that has not ended.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Pending {
     reads: VecDeque<Waiting>,
     /// How many reads left.
@@ -37,6 +41,11 @@ pub(super) struct Pending {
     adds: VecDeque<bool>,
     /// The number of the first of `adds`.
     first_add: u64,
+    /// By read: how far it is below its upper bound, and above its lower one, if all adds in flight happened.
+    below: Slack,
+    above: Slack,
+    /// Whether a read that waits, or did, is wrong even so. Then nobody looks at the distances any more.
+    is_violated: bool,
 }
 
 impl Pending {
@@ -53,6 +62,16 @@ impl Pending {
             first.failed = first.failed.plus(sums);
             self.next_failed = self.next_failed.less(sums);
         }
+        if !self.is_violated {
+            self.below.lower(id.reads, sums.positive);
+            self.above.lower(id.reads, -sums.negative);
+            self.is_violated = self.below.is_below_zero() || self.above.is_below_zero();
+        }
+    }
+
+    /// Whether a read that waits, or did, is wrong whatever becomes of the adds in flight.
+    pub(super) fn is_violated(&self) -> bool {
+        self.is_violated
     }
 
     /// An add ended, one way or another.
@@ -72,6 +91,12 @@ impl Pending {
     /// A read comes to wait.
     pub(super) fn push(&mut self, read: Read) {
         let adds = self.first_add + self.adds.len() as u64;
+        let (place, (lower, upper)) = (self.left + self.reads.len() as u64, read.bounds());
+        self.is_violated |= !(lower..=upper).contains(&read.value);
+        if !self.is_violated {
+            self.below.push(place, upper - read.value);
+            self.above.push(place, read.value - lower);
+        }
         self.reads.push_back(Waiting { read, adds, failed: std::mem::take(&mut self.next_failed) });
     }
 
@@ -84,6 +109,8 @@ impl Pending {
     pub(super) fn next(&mut self) -> Option<Read> {
         let Waiting { mut read, failed, .. } = self.reads.pop_front()?;
         self.left += 1;
+        self.below.forget(self.left);
+        self.above.forget(self.left);
         self.failed = self.failed.plus(failed);
         read.possible = read.possible.less(self.failed);
         Some(read)

@@ -11,13 +11,13 @@ pub(super) struct Fork {
 
 /// States by group, in each by the number of keys shown, then by who came first.
 pub(super) fn sorted(seen: &Seen) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..seen.states.len() as u32).collect();
+    let mut order: Vec<u32> = (0..seen.shown.len() as u32).collect();
     order.sort_unstable_by_key(|state| (seen.group(*state), seen.shown[*state as usize], *state));
     order
 }
 
 /// Whether a state shows every key that another shows.
-fn shows_all(seen: &Seen, state: u32, of: u32) -> bool {
+pub(super) fn shows_all(seen: &Seen, state: u32, of: u32) -> bool {
     seen.values(of).iter().zip(seen.values(state)).all(|(less, more)| *less == NIL || *more != NIL)
 }
 

@@ -27,7 +27,11 @@
 //! a key once at the most. Transactions are told by what they are, not by their `:f`, and those that both read and write
 //! cannot be judged.
 //!
-//! After Jepsen's `jepsen.tests.long-fork`. Time is linear but for the sorting of different reads. Memory: 8 bytes a key of a
+//! What was found before an op for which a history is refused stays, if there are invocations: reads that completed before a
+//! write was invoked owe nothing to it. So two reads that fork are a violation whatever comes next. That more than two cannot
+//! be ordered is looked for at the end only.
+//!
+//! After Jepsen's `jepsen.tests.long-fork`. Time is linear but for the sorting of different reads. Memory: 12 bytes a key of a
 //! group, and for each different read of one 40 bytes and 4 a key.
 
 mod forks;

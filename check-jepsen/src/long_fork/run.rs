@@ -1,6 +1,7 @@
 //! The fold: transactions are taken apart, and each different read of a group is kept once.
 
 use super::LongFork;
+use super::forks::shows_all;
 use crate::elements::{ElemId, Elements};
 use crate::fold::{InFlight, Trouble, Workload};
 use crate::rows::Rows;
@@ -12,6 +13,9 @@ pub(super) const NIL: u32 = 0;
 
 /// Stands for no value.
 const UNSEEN: u32 = u32::MAX;
+
+/// Stands for no state.
+const NO_STATE: u32 = u32::MAX;
 
 /// Why several values of a key are refused.
 const UNLESS_GENERAL: &str = "each may be written once, unless --general says that keys take several values";
@@ -25,7 +29,7 @@ struct Key {
 }
 
 /// Groups of keys, and what reads showed of them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Seen {
     /// How many keys a group has.
     pub(super) size: usize,
@@ -35,14 +39,36 @@ pub(super) struct Seen {
     pub(super) states: Rows,
     /// By state: who was the first to read it.
     pub(super) readers: Vec<OpRef>,
-    /// By state: how many keys it shows.
+    /// By state: how many keys it shows. Of states that made the history refused nothing is said.
     pub(super) shown: Vec<u32>,
+    /// By group, and in each by how many keys are shown: the first state that shows so many.
+    levels: Vec<u32>,
 }
 
 impl Seen {
     pub(super) fn new(size: usize) -> Seen {
         let (groups, states) = (Rows::new(size), Rows::new(size + 1));
-        Seen { size, groups, states, readers: Vec::new(), shown: Vec::new() }
+        Seen { size, groups, states, readers: Vec::new(), shown: Vec::new(), levels: Vec::new() }
+    }
+
+    /// Whether the last state forks with another of its group. Of those that show equally many keys one is enough, and of the
+    /// others the neighbours are, as long as none forked: then each shows all that those do which show fewer.
+    fn forks(&mut self) -> bool {
+        let state = self.shown.len() as u32 - 1;
+        let (shown, width) = (self.shown[state as usize] as usize, self.size + 1);
+        let start = self.group(state) as usize * width;
+        self.levels.resize(self.levels.len().max(start + width), NO_STATE);
+        let level = &mut self.levels[start + shown];
+        if *level != NO_STATE {
+            let other = *level;
+            return !shows_all(self, other, state);
+        }
+        *level = state;
+        let levels = &self.levels[start..start + width];
+        let less = levels[..shown].iter().rev().find(|state| **state != NO_STATE);
+        let more = levels[shown + 1..].iter().find(|state| **state != NO_STATE);
+        less.is_some_and(|less| !shows_all(self, state, *less))
+            || more.is_some_and(|more| !shows_all(self, *more, state))
     }
 
     /// The group that a state is of.
@@ -58,6 +84,7 @@ impl Seen {
     }
 }
 
+#[derive(Clone)]
 pub(super) struct LongForkRun {
     pub(super) keys: Elements,
     pub(super) values: Elements,
@@ -68,7 +95,9 @@ pub(super) struct LongForkRun {
     /// Where keys may take several values: each key and value that was written.
     pairs: Option<Rows>,
     /// Whether the history has invocations, as far as can be seen.
-    invocations: bool,
+    pub(super) invocations: bool,
+    /// Whether two reads fork.
+    forked: bool,
     /// Of transactions in flight, those that write.
     writers: InFlight<()>,
     pub(super) reads: u64,
@@ -91,6 +120,7 @@ impl LongForkRun {
             known: Vec::new(),
             pairs: options.general.then(|| Rows::new(2)),
             invocations: false,
+            forked: false,
             writers: InFlight::default(),
             reads: 0,
             early: 0,
@@ -192,15 +222,20 @@ impl LongForkRun {
         self.row.push(group as u32);
         self.row.extend(self.read.iter().map(|(_, value)| *value));
         let (state, new) = seen.states.intern(&self.row)?;
+        if new && self.pairs.is_none() {
+            self.show()?;
+        }
+        let Some(seen) = &mut self.seen else { return Ok(()) };
         if new {
             let shown = self.read.iter().filter(|(_, value)| *value != NIL).count();
             seen.readers.push(OpRef::of(op));
             seen.shown.push(shown as u32);
+            self.forked = self.forked || seen.forks();
         }
         let shown = seen.shown[state] as usize;
         self.early += u64::from(shown == 0);
         self.late += u64::from(shown == seen.size);
-        if new && self.pairs.is_none() { self.show() } else { Ok(()) }
+        Ok(())
     }
 
     /// Each key has one value.
@@ -282,6 +317,11 @@ impl Workload for LongForkRun {
             return if counts { self.write() } else { Ok(()) };
         }
         if ok && (of_this_workload || !self.read.is_empty()) { self.observe(op) } else { Ok(()) }
+    }
+
+    /// Without invocations, a write of nil may yet turn out to have been in flight, and to explain a fork.
+    fn is_violated(&self) -> bool {
+        self.forked && self.invocations
     }
 
     fn report(self, whole: bool) -> Report {

@@ -16,8 +16,7 @@ impl LongForkRun {
         let mut report = Report::new("long-fork", Verdict::Valid);
         let mut found = Extremes::<(), Fork>::default();
         let groups = self.seen.as_ref().map_or(0, |seen| seen.groups.len());
-        // Of a part of the history nothing can be said: the rest may show that its keys are not written once.
-        if let (true, Some(seen)) = (whole, &self.seen) {
+        if let (true, Some(seen)) = (whole || self.invocations, &self.seen) {
             let sorted = forks::sorted(seen);
             for group in sorted.chunk_by(|a, b| seen.group(*a) == seen.group(*b)) {
                 let before = found.count;

@@ -10,17 +10,23 @@
 //! - Otherwise it was **never read**.
 //! - It is **stale** if it is stable with a latency of a millisecond or more.
 //!
-//! "Later" goes by index, latencies go by time. Where the times of a history are missing, a stable element is stale if the read
+//! "Later" goes by index, latencies go by time. Where the clock goes back, a read is taken to have been invoked no earlier than
+//! the reads before it. Where the times of a history are missing, a stable element is stale if the read
 //! in which it was last absent was invoked after it was known.
 //!
 //! A history is invalid if an element is lost, or is twice in one read; else unknown if none is stable; else invalid if one is
 //! stale and the set has to be linearizable; else valid. After Jepsen's `checker/set-full`. An element that is added again
 //! stays the same: elements are never removed, so its first add counts.
 //!
+//! Before the end it is certain that an element is twice in one read, and, if the set has to be linearizable, that a read lacks
+//! an element that it must show: whatever comes next, that one will be stale or lost (`late`). What is lost so far may come
+//! back.
+//!
 //! Time is linear in the elements that reads show. Reads are not compared: an element remembers the number of the last read
 //! that showed it, and if that was not the one before this, the gap says where it was absent (`track`). Memory: 36 bytes an
 //! element beside the element itself, and 48 a read.
 
+mod late;
 mod report;
 mod track;
 
@@ -29,6 +35,7 @@ use crate::witness::OpRef;
 use history_core::{
     Checker, History, HistoryError, Op, OpKind, OptionError, OptionKind, OptionSpec, Options, Pair, Report, Run, Value,
 };
+use late::Late;
 use track::{ReadId, Tracks};
 
 use crate::elements::{ElemId, Elements};
@@ -102,10 +109,11 @@ struct Read {
 #[derive(Clone, Copy, Debug)]
 enum Flight {
     Add(ElemId),
-    Read(ReadId),
+    /// With the number of elements that it must show if the set is linearizable.
+    Read(ReadId, u32),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct SetFullRun {
     options: SetFull,
     elements: Elements,
@@ -115,6 +123,10 @@ struct SetFullRun {
     known: Vec<OpRef>,
     in_flight: InFlight<Flight>,
     duplicates: report::Duplicates,
+    /// If the set has to be linearizable.
+    late: Option<Late>,
+    /// The latest time at which a read was invoked.
+    latest_ns: i64,
 }
 
 impl SetFullRun {
@@ -127,6 +139,8 @@ impl SetFullRun {
             known: Vec::new(),
             in_flight: InFlight::default(),
             duplicates: report::Duplicates::default(),
+            late: options.linearizable.then(Late::default),
+            latest_ns: i64::MIN,
         }
     }
 
@@ -135,6 +149,9 @@ impl SetFullRun {
         let known = &mut self.known[id.at()];
         if *known == OpRef::NONE {
             *known = OpRef::of(op);
+            if let Some(late) = &mut self.late {
+                late.know(id);
+            }
         }
     }
 
@@ -147,7 +164,7 @@ impl SetFullRun {
         }
         let invoked = match self.in_flight.take(op.pair) {
             Some(Flight::Add(id)) => Some(id),
-            Some(Flight::Read(_)) => return Err(Trouble::Stop("a read completes as an add".into())),
+            Some(Flight::Read(..)) => return Err(Trouble::Stop("a read completes as an add".into())),
             None => None,
         };
         if op.kind != OpKind::Ok {
@@ -174,12 +191,15 @@ impl SetFullRun {
                     return Err(fold::unpaired());
                 }
                 let read = ReadId::new(self.reads.len())?;
-                self.reads.push(Read { invoked: OpRef::of(op), completed: OpRef::NONE });
-                self.in_flight.put(op, Flight::Read(read));
+                let invoked = OpRef::of(op).not_before(self.latest_ns);
+                self.latest_ns = invoked.time_ns().unwrap_or(self.latest_ns);
+                self.reads.push(Read { invoked, completed: OpRef::NONE });
+                let must = self.late.as_mut().map_or(0, |late| late.must(invoked, &self.known));
+                self.in_flight.put(op, Flight::Read(read, must));
                 Ok(())
             }
             OpKind::Ok => match self.in_flight.take(op.pair) {
-                Some(Flight::Read(read)) => self.completed(read, op),
+                Some(Flight::Read(read, must)) => self.completed(read, must, op),
                 Some(Flight::Add(_)) => Err(Trouble::Stop("an add completes as a read".into())),
                 None => Err(fold::unpaired()),
             },
@@ -187,7 +207,7 @@ impl SetFullRun {
         }
     }
 
-    fn completed(&mut self, read: ReadId, op: &Op<'_>) -> Result<(), Trouble> {
+    fn completed(&mut self, read: ReadId, must: u32, op: &Op<'_>) -> Result<(), Trouble> {
         let seq = fold::collection(op.value).map_err(Trouble::Stop)?;
         self.reads[read.at()].completed = OpRef::of(op);
         let SetFullRun { elements, tracks, .. } = self;
@@ -203,6 +223,8 @@ impl SetFullRun {
         if !self.tracks.twice.is_empty() {
             let twice = std::mem::take(&mut self.tracks.twice);
             self.duplicates.push(OpRef::of(op), twice);
+        } else if let Some(late) = &mut self.late {
+            late.look(must, seq, &mut self.elements, &self.tracks)?;
         }
         Ok(())
     }
@@ -215,6 +237,10 @@ impl Workload for SetFullRun {
             Some("read") => self.read(op),
             _ => Ok(()),
         }
+    }
+
+    fn is_violated(&self) -> bool {
+        !self.duplicates.is_empty() || self.late.as_ref().is_some_and(Late::is_certain)
     }
 
     fn report(self, whole: bool) -> Report {

@@ -20,7 +20,7 @@ struct Duplicate {
 }
 
 /// All such reads.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Duplicates {
     reads: Extremes<usize, Duplicate>,
 }
@@ -32,6 +32,10 @@ impl Duplicates {
         let elements: Vec<(ElemId, u64)> =
             twice.chunk_by(|a, b| a == b).map(|same| (same[0], 1 + same.len() as u64)).collect();
         self.reads.push(elements.len(), Duplicate { read, elements });
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.reads.count == 0
     }
 }
 
@@ -96,9 +100,9 @@ impl Fates {
 }
 
 /// Milliseconds, rounded down, from when an element was known until just after the read was invoked; 0 without a read.
-fn latency_ms(known: OpRef, read: Option<Read>) -> Option<u64> {
-    let Some(read) = read else { return Some(0) };
-    let ns = read.invoked.time_ns()?.saturating_add(1).saturating_sub(known.time_ns()?);
+pub(super) fn latency_ms(known: OpRef, invoked: Option<OpRef>) -> Option<u64> {
+    let Some(invoked) = invoked else { return Some(0) };
+    let ns = invoked.time_ns()?.saturating_add(1).saturating_sub(known.time_ns()?);
     Some((ns.max(0) / MS_NS).unsigned_abs())
 }
 
@@ -118,8 +122,8 @@ impl SetFullRun {
             };
             let (present, absent) = (present.map(read), absent.map(read));
             let latency_ms = match outcome {
-                Outcome::Stable => latency_ms(known, absent),
-                Outcome::Lost => latency_ms(known, present),
+                Outcome::Stable => latency_ms(known, absent.map(|read| read.invoked)),
+                Outcome::Lost => latency_ms(known, present.map(|read| read.invoked)),
                 Outcome::NeverRead => None,
             };
             let stale = outcome == Outcome::Stable && latency_ms.map_or(after_known, |latency| latency > 0);
@@ -128,12 +132,33 @@ impl SetFullRun {
         fates
     }
 
+    /// What lacked an element that it had to show, whether that turns out to be stale or lost.
+    fn late(&self) -> Extremes<u64, Fate> {
+        let mut late = Extremes::default();
+        for (id, present, absent) in self.tracks.iter() {
+            let known = self.known.get(id.at()).copied().unwrap_or(OpRef::NONE);
+            let (present, absent) =
+                (present.map(|read| self.reads[read.at()]), absent.map(|read| self.reads[read.at()]));
+            let latency_ms = latency_ms(known, absent.map(|read| read.invoked));
+            let is_after = known != OpRef::NONE && absent.is_some_and(|read| read.invoked.index > known.index);
+            if is_after && latency_ms != Some(0) {
+                let fate = Fate { id, outcome: Outcome::Stable, latency_ms, stale: true, known, present, absent };
+                late.push(latency_ms.unwrap_or(0), fate);
+            }
+        }
+        late
+    }
+
     pub(super) fn conclude(mut self, whole: bool) -> Report {
         let mut report = Report::new("set-full", Verdict::Unknown);
         let duplicated = self.duplicates.reads.anomaly("duplicated", |read| self.explain_duplicate(read));
         if !whole {
-            // Whatever came later, an element was twice in one read.
-            witness::add_anomalies(&mut report, [duplicated]);
+            // Whatever came later, an element was twice in one read, or was not where it had to be.
+            let late = self.late.as_ref().is_some_and(super::Late::is_certain).then(|| {
+                self.tracks.finish();
+                self.late().anomaly("stale", |fate| self.explain_stale(fate))
+            });
+            witness::add_anomalies(&mut report, [duplicated, late.flatten()]);
             report.verdict = if report.anomalies.is_empty() { Verdict::Unknown } else { Verdict::Invalid };
             return report;
         }

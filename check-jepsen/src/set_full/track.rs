@@ -41,7 +41,7 @@ struct Track {
 }
 
 /// When elements were present and absent.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tracks {
     by_element: Vec<Track>,
     /// By element: one more than the last absent read's id, as far as gaps are known; 0 if there is none. May be shorter.
@@ -56,6 +56,8 @@ pub(super) struct Tracks {
     present: u32,
     /// Elements that this read was the first to show.
     first_seen: Vec<ElemId>,
+    /// How many elements it shows whose add was not invoked.
+    strangers: usize,
     /// Elements that this read showed before, once for each further time.
     pub(super) twice: Vec<ElemId>,
     /// Elements that reads showed before their add was invoked, if it ever was.
@@ -88,6 +90,7 @@ impl Tracks {
     pub(super) fn open(&mut self, read: ReadId) {
         self.number = self.completed + 1;
         self.present = read.0 + 1;
+        self.strangers = 0;
     }
 
     /// The read shows an element.
@@ -112,7 +115,10 @@ impl Tracks {
             track.present = number;
             if before.present == number {
                 self.twice.push(id);
-            } else if before.present == 0 {
+                return;
+            }
+            self.strangers += 1;
+            if before.present == 0 {
                 self.unexpected += 1;
                 self.first_unexpected.get_or_insert((id, ReadId(present - 1)));
             }
@@ -151,6 +157,16 @@ impl Tracks {
     /// The elements that the read was the first to show.
     pub(super) fn take_first_seen(&mut self) -> Vec<ElemId> {
         std::mem::take(&mut self.first_seen)
+    }
+
+    /// Of a number of elements, all different, that the last read shows: those whose add was invoked.
+    pub(super) fn begun(&self, shown: usize) -> usize {
+        shown - self.strangers
+    }
+
+    /// Whether the last read shows an element.
+    pub(super) fn is_shown(&self, id: ElemId) -> bool {
+        self.by_element.get(id.at()).is_some_and(|track| track.seen == self.completed)
     }
 
     /// How many reads completed.

@@ -67,6 +67,15 @@ impl Model for MultiRegister {
         op.iter().all(|access| key(access) == first).then(|| first.cast_unsigned())
     }
 
+    fn may_see(&self, op: &Self::Op, other: &Self::Op) -> bool {
+        // Whoever reads a key behind a transaction that wrote it, and before it is written again, finds what that one wrote. So
+        // if nobody finds it nobody looked.
+        op.iter().any(|access| match *access {
+            RegisterAccess::Read { key, value } => other.contains(&RegisterAccess::Write { key, value }),
+            RegisterAccess::Write { .. } => false,
+        })
+    }
+
     fn describe_part(&self, part: u64) -> String {
         format!("key {}", self.values.datum(part.cast_signed()))
     }

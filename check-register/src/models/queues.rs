@@ -1,7 +1,8 @@
 //! Queues and the stack: what is put in comes out once.
 
+use super::queue_state::QueueState;
 use super::spec::{Spec, bad_value, call, unknown_op};
-use crate::Model;
+use crate::{Model, Settling};
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 
 /// In which order values leave.
@@ -65,55 +66,55 @@ impl<const DISCIPLINE: u8> Queue<DISCIPLINE> {
 
     const PUT: &'static str = if DISCIPLINE == 2 { "push" } else { "enqueue" };
     const TAKE: &'static str = if DISCIPLINE == 2 { "pop" } else { "dequeue" };
-
-    /// The values that may leave first, as positions.
-    fn exits(state: &[i64]) -> std::ops::Range<usize> {
-        match (Self::DISCIPLINE, state.len()) {
-            (_, 0) => 0..0,
-            (Discipline::Fifo, _) => 0..1,
-            (Discipline::Unordered, len) => 0..len,
-            (Discipline::Lifo, len) => len - 1..len,
-        }
-    }
-
-    fn without(state: &[i64], at: usize) -> Box<[i64]> {
-        [&state[..at], &state[at + 1..]].concat().into()
-    }
 }
 
 impl<const DISCIPLINE: u8> Model for Queue<DISCIPLINE> {
-    /// The oldest first; sorted if the order does not matter.
-    type State = Box<[i64]>;
+    type State = QueueState;
     type Op = QueueOp;
-    type Next = Vec<Box<[i64]>>;
+    type Next = Vec<QueueState>;
 
-    fn init(&self) -> Box<[i64]> {
-        self.initial.clone().into()
+    fn init(&self) -> QueueState {
+        QueueState::new(Self::DISCIPLINE, &self.initial)
     }
 
-    fn step(&self, state: &Box<[i64]>, op: &QueueOp, _: &Budget) -> Vec<Box<[i64]>> {
+    fn step(&self, state: &QueueState, op: &QueueOp, _: &Budget) -> Vec<QueueState> {
+        let ways = match *op {
+            QueueOp::Put(value) => return vec![state.put(Self::DISCIPLINE, value)],
+            QueueOp::Take(Removed::Value(value)) => state.take(Self::DISCIPLINE, value),
+            QueueOp::Take(Removed::Nothing) => state.take_nothing(Self::DISCIPLINE).into_iter().collect(),
+            QueueOp::Take(Removed::Unknown) => state.take_any(Self::DISCIPLINE),
+        };
+        ways.into_iter().map(|way| way.state).collect()
+    }
+
+    fn pend(&self, state: &QueueState, op: &QueueOp) -> Option<QueueState> {
         match *op {
-            QueueOp::Put(value) => {
-                let at = match Self::DISCIPLINE {
-                    Discipline::Unordered => state.partition_point(|other| *other < value),
-                    Discipline::Fifo | Discipline::Lifo => state.len(),
-                };
-                vec![[&state[..at], &[value], &state[at..]].concat().into()]
-            }
-            QueueOp::Take(Removed::Value(value)) => {
-                let exits = Self::exits(state);
-                let at = exits.clone().find(|at| state[*at] == value);
-                at.map(|at| Self::without(state, at)).into_iter().collect()
-            }
-            QueueOp::Take(Removed::Nothing | Removed::Unknown) if state.is_empty() => vec![state.clone()],
-            QueueOp::Take(Removed::Nothing) => Vec::new(),
-            QueueOp::Take(Removed::Unknown) => {
-                let different = |at: &usize| *at == 0 || state[*at] != state[*at - 1];
-                let exits = Self::exits(state);
-                let single = exits.len() == 1;
-                exits.filter(|at| single || different(at)).map(|at| Self::without(state, at)).collect()
-            }
+            QueueOp::Put(value) => Some(state.pend_put(Self::DISCIPLINE, value)),
+            QueueOp::Take(Removed::Unknown) => Some(state.pend_take()),
+            QueueOp::Take(Removed::Value(_) | Removed::Nothing) => None,
         }
+    }
+
+    fn begin(&self, state: &QueueState, op: &QueueOp, flight: u32) -> Option<QueueState> {
+        match *op {
+            QueueOp::Put(value) if Self::DISCIPLINE != Discipline::Lifo => {
+                Some(state.begin_put(Self::DISCIPLINE, value, flight))
+            }
+            _ => None,
+        }
+    }
+
+    fn end(&self, state: &QueueState, _: &QueueOp, flight: u32) -> QueueState {
+        state.end_put(Self::DISCIPLINE, flight)
+    }
+
+    fn may_wait(&self, op: &QueueOp) -> bool {
+        // A value may leave as well when others have been put in behind it.
+        matches!(op, QueueOp::Take(Removed::Value(_)))
+    }
+
+    fn settle(&self, settling: &mut Settling<'_, QueueState, QueueOp>) {
+        super::queue_notes::settle(Self::DISCIPLINE, settling);
     }
 
     fn effect(&self, op: &QueueOp) -> Option<u64> {
@@ -133,6 +134,18 @@ impl<const DISCIPLINE: u8> Model for Queue<DISCIPLINE> {
             }
             QueueOp::Take(Removed::Unknown) => true,
         }
+    }
+
+    fn needs(&self, op: &QueueOp) -> Option<u64> {
+        match *op {
+            QueueOp::Take(Removed::Value(value)) if !self.initial.contains(&value) => Some(value.cast_unsigned()),
+            _ => None,
+        }
+    }
+
+    fn may_see(&self, op: &QueueOp, _: &QueueOp) -> bool {
+        // Who puts something in does not see that something else is missing.
+        matches!(op, QueueOp::Take(_))
     }
 
     fn part(&self, op: &QueueOp) -> Option<u64> {
@@ -162,8 +175,8 @@ impl<const DISCIPLINE: u8> Model for Queue<DISCIPLINE> {
         }
     }
 
-    fn describe_state(&self, state: &Box<[i64]>) -> String {
-        let values: Vec<String> = state.iter().map(|value| self.values.datum(*value).to_string()).collect();
+    fn describe_state(&self, state: &QueueState) -> String {
+        let values: Vec<String> = state.values().map(|value| self.values.datum(value).to_string()).collect();
         format!("[{}]", values.join(" "))
     }
 }

@@ -85,6 +85,13 @@ impl<const CAS: bool> Model for Register<CAS> {
         false
     }
 
+    fn needs(&self, op: &RegisterOp) -> Option<u64> {
+        match *op {
+            RegisterOp::Read(value) | RegisterOp::Cas(value, _) if value != self.initial => Some(value.cast_unsigned()),
+            _ => None,
+        }
+    }
+
     fn access(&self, op: &RegisterOp) -> Option<Access> {
         match *op {
             RegisterOp::Read(value) => Some(Access::Read(value)),

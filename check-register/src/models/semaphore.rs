@@ -60,6 +60,11 @@ impl Spec for Semaphore {
     const OPS: &'static str = ":acquire permits, :release permits (1 if it has no value)";
     const INITIAL: &'static str = "the number of permits; 1 if not given";
 
+    fn assumes(&self) -> Option<String> {
+        let were = if self.permits == 1 { "was 1 permit".into() } else { format!("were {} permits", self.permits) };
+        Some(format!("It was taken that there {were} at first; if that is not so, say how many with --initial."))
+    }
+
     fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
         let permits = value.as_int().and_then(|permits| u64::try_from(permits).ok());
         self.permits = permits.ok_or_else(|| format!("{value} is no number of permits"))?;

@@ -21,6 +21,11 @@ pub trait Spec: Model + Send {
     /// What `--initial` may be, for messages.
     const INITIAL: &'static str;
 
+    /// What a refusal rests on besides the history, if a user may not be aware of it: one sentence.
+    fn assumes(&self) -> Option<String> {
+        None
+    }
+
     /// Sets the state at the start.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! Checkers of recorded histories: any model that reads ops.
 
+pub(crate) mod decoder;
 mod options;
 mod prose;
 mod recorded;
@@ -70,10 +71,15 @@ impl<S: Spec + Clone + 'static> Linearizable<S> {
         run.finish(budget)
     }
 
-    fn with_options(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+    /// The same checker, but for what the options say.
+    ///
+    /// # Errors
+    ///
+    /// If an option's value makes no sense.
+    pub fn with_options(&self, options: &Options) -> Result<Linearizable<S>, OptionError> {
         let mut this = self.clone();
         options::apply(&mut this, options)?;
-        Ok(Box::new(ObjectRun::new(this)))
+        Ok(this)
     }
 }
 
@@ -91,7 +97,7 @@ impl<S: Spec + Clone + 'static> Checker for Linearizable<S> {
     }
 
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
-        self.with_options(options)
+        Ok(Box::new(ObjectRun::new(self.with_options(options)?)))
     }
 }
 

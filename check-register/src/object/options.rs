@@ -36,8 +36,8 @@ const MAX_CONFIGURATIONS: OptionSpec = OptionSpec {
     kind: OptionKind::Integer,
     value_name: "N",
     default: "10000000",
-    help: "Configurations that a search may hold at one time, of 50 to 100 bytes each. When every engine holds so many, the \
-           verdict is unknown.",
+    help: "Configurations that a search may hold at one time, and 100 bytes for each of so many. When every engine holds so \
+           many, the verdict is unknown.",
 };
 
 const MAX_TIMELINE_BYTES: OptionSpec = OptionSpec {

@@ -50,6 +50,7 @@ pub(super) fn report<S: Spec>(
         report.notes.push("There is no operation to judge.".into());
     }
     if refused > 0 {
+        report.notes.extend(checker.model.assumes());
         report.anomalies.push(Anomaly { name: "nonlinearizable".into(), count: refused, witnesses });
     }
     report.counts = vec![

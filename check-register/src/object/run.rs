@@ -1,12 +1,13 @@
 //! The fold: ops become operations of a model.
 
 use super::Linearizable;
+use super::decoder::{Decoder, Happening};
 use super::recorded::{Recorded, TooLarge};
 use crate::history::Columns;
 use crate::ids::OpId;
 use crate::judge::judge;
 use crate::models::Spec;
-use history_core::{Budget, ErrorKind, HistoryError, Op, OpKind, Pair, Report, Run, Verdict};
+use history_core::{Budget, ErrorKind, HistoryError, Op, OpKind, Report, Run, Verdict};
 use std::ops::ControlFlow;
 
 /// How many ops of each kind there were.
@@ -24,20 +25,13 @@ pub(super) struct ObjectRun<S: Spec> {
     columns: Columns<S::Op>,
     recorded: Recorded,
     counts: Counts,
+    decoder: Decoder<S::Op>,
     /// Operations in flight, by slot.
-    open: Vec<Option<InFlight<S::Op>>>,
+    open: Vec<OpId>,
     /// Those that got `info`, which may have happened.
     crashed: Vec<(OpId, S::Op)>,
     /// Why nothing can be said of this history.
     malformed: Option<String>,
-}
-
-/// An operation that was invoked.
-struct InFlight<O> {
-    id: OpId,
-    op: Option<O>,
-    /// Whether the invocation had a value.
-    has_value: bool,
 }
 
 impl<S: Spec + Clone> ObjectRun<S> {
@@ -47,6 +41,7 @@ impl<S: Spec + Clone> ObjectRun<S> {
             columns: Columns::new(),
             recorded: Recorded::default(),
             counts: Counts::default(),
+            decoder: Decoder::default(),
             open: Vec::new(),
             crashed: Vec::new(),
             malformed: None,
@@ -54,65 +49,46 @@ impl<S: Spec + Clone> ObjectRun<S> {
     }
 
     fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
-        match op.pair {
-            Pair::Invokes { slot } => self.invoke(op, slot as usize),
-            Pair::Completes { slot, .. } => self.complete(op, slot as usize),
-            Pair::Alone if op.kind == OpKind::Invoke => {
-                Err(Trouble::Malformed("the op names no process, so its completion cannot be found".into()))
-            }
-            Pair::Alone => Err(Trouble::Malformed(
-                "the completion has no invocation, and without it nobody knows when the operation began".into(),
-            )),
-        }
-    }
-
-    fn invoke(&mut self, op: &Op<'_>, slot: usize) -> Result<(), Trouble> {
-        if self.columns.len() == Columns::<S::Op>::OPS_MAX {
+        if op.kind == OpKind::Invoke && self.columns.len() == Columns::<S::Op>::OPS_MAX {
             return Err(limit(format!("more than {} operations", Columns::<S::Op>::OPS_MAX)));
         }
-        let decoded = self.checker.model.decode(op, None)?;
-        let id = self.columns.call();
-        self.recorded.invoke(op.process, op.index, op.time)?;
-        if slot >= self.open.len() {
-            self.open.resize_with(slot + 1, || None);
-        }
-        self.open[slot] = Some(InFlight { id, op: decoded, has_value: !op.value.is_nil() });
-        Ok(())
-    }
-
-    fn complete(&mut self, op: &Op<'_>, slot: usize) -> Result<(), Trouble> {
-        let Some(InFlight { id, op: invoked, has_value }) = self.open.get_mut(slot).and_then(Option::take) else {
-            return Err(Trouble::Malformed("the completion has no invocation".into()));
-        };
-        self.recorded.complete(id, op.index, op.time)?;
-        match op.kind {
-            OpKind::Fail => self.counts.fail += 1,
-            OpKind::Info | OpKind::Invoke => {
-                self.counts.info += 1;
-                // What an `info` says in the place of a value is mostly why it failed.
-                let happened = if has_value || op.value.is_nil() {
-                    invoked
-                } else {
-                    self.checker.model.decode(op, invoked.as_ref())?
-                };
-                self.crashed.extend(happened.map(|op| (id, op)));
-            }
-            OpKind::Ok => {
-                self.counts.ok += 1;
-                let happened = self.checker.model.decode(op, invoked.as_ref())?;
-                if let Some(happened) = happened {
-                    self.columns.set(id, happened);
-                    self.columns.ret(id);
+        let (slot, happened) = match self.decoder.decode(&mut self.checker.model, op)? {
+            Happening::Called { slot, .. } => {
+                let id = self.columns.call();
+                self.recorded.invoke(op.process, op.index, op.time)?;
+                if slot >= self.open.len() {
+                    self.open.resize(slot + 1, id);
                 }
+                self.open[slot] = id;
+                return Ok(());
             }
+            Happening::Failed { slot } => {
+                self.counts.fail += 1;
+                (slot, None)
+            }
+            Happening::Crashed { slot, op } => {
+                self.counts.info += 1;
+                self.crashed.extend(op.map(|op| (self.open[slot], op)));
+                (slot, None)
+            }
+            Happening::Returned { slot, op } => {
+                self.counts.ok += 1;
+                (slot, op)
+            }
+        };
+        let id = self.open[slot];
+        self.recorded.complete(id, op.index, op.time)?;
+        if let Some(happened) = happened {
+            self.columns.set(id, happened);
+            self.columns.ret(id);
         }
         Ok(())
     }
 
     /// What never completed may have happened, as what got `info` may. What only reads says nothing then.
     fn push_crashed(&mut self) {
-        let open = std::mem::take(&mut self.open).into_iter().flatten();
-        self.crashed.extend(open.filter_map(|open| Some((open.id, open.op?))));
+        let open = std::mem::take(&mut self.decoder).in_flight();
+        self.crashed.extend(open.map(|(slot, op)| (self.open[slot], op)));
         self.crashed.sort_unstable_by_key(|(id, _)| *id);
         for (id, op) in std::mem::take(&mut self.crashed) {
             if !self.checker.model.reads_only(&op) {

@@ -2,22 +2,23 @@
 //! return demands it.
 //!
 //! Lowe, "Testing for linearizability" (Concurrency and Computation 2017), section 3.2; the idea is Wing and Gong's.
-//! A configuration is a state of the model and the set of operations in flight that were placed already. A call adds nothing
-//! to be decided. A return keeps the configurations in which its operation was placed, and in the others places
-//! operations in flight, in every order that ends with this one. What returned is in every configuration, so memory follows the
-//! operations in flight and not the length of the history.
+//! A configuration is a state of the model and the set of operations in flight that were placed already. A call adds
+//! nothing to be decided. A return keeps the configurations in which its operation was placed, and in the others
+//! places operations in flight, in every order that ends with this one. What returned is in every configuration, so
+//! memory follows the operations in flight and not the length of the history.
 //!
 //! Three things keep the sets small:
 //! - An operation that only reads is placed at the first instant that admits it: this hinders nothing later.
 //! - Of operations in flight that are equal, the one that returns first is placed first: it may take the other's place.
-//! - Crashed operations need not be placed at all, and equal ones are one class. The exact search counts the uses of each class: a
+//! - Crashed operations need not be placed at all, and equal ones are one class. The exact search counts the uses of
+//!   each class: a
 //!   configuration with no more uses of any class covers the others of its state and mask. The relaxed search counts the uses of
 //!   all classes together, and lets one class be used in place of another. What it refuses is refused indeed; what it finds must be certified,
 //!   and if it made use of some class too often the exact search decides.
 
 use super::mask::Mask;
 use super::open::Open;
-use super::part::Part;
+use super::part::{Event, Kind, Part};
 use super::paths::{Paths, Placed};
 use super::seen::{Config, Seen};
 use super::transitions::{Next, Transitions};
@@ -30,6 +31,8 @@ pub(crate) struct JustInTime<'p, const W: usize> {
     part: &'p Part,
     /// Events up to here are done.
     pub(crate) at: usize,
+    /// Events from here on are left out.
+    pub(crate) end: usize,
     open: Open<'p, W>,
     /// The configurations before event `at`; inside a return, those that were reached from them as well.
     seen: Seen<W>,
@@ -59,13 +62,14 @@ struct Inside {
 }
 
 impl<'p, const W: usize> JustInTime<'p, W> {
-    pub(crate) fn new(part: &'p Part, reads_only: &'p [bool], init: StateId, exact: bool) -> JustInTime<'p, W> {
+    pub(crate) fn new(part: &'p Part, kinds: &'p [Kind], init: StateId, exact: bool) -> JustInTime<'p, W> {
         let mut seen = Seen::new();
         seen.configs.push(Config { mask: Mask::EMPTY, state: init, uses: Uses::NONE, path: Paths::ROOT });
         JustInTime {
             part,
             at: 0,
-            open: Open::new(part, reads_only),
+            end: part.events.len(),
+            open: Open::new(part, kinds),
             seen,
             paths: Paths::new(),
             uses: Uses::new(),
@@ -79,7 +83,19 @@ impl<'p, const W: usize> JustInTime<'p, W> {
 
     /// Goes on until the answer is known, `work` reaches `until`, or a limit is.
     pub(crate) fn advance(&mut self, transitions: &mut Transitions<'_>, until: u64, limits: &Limits<'_>) -> Progress {
-        while let Some(event) = self.part.events.get(self.at) {
+        while let Some(event) = self.part.events[..self.end].get(self.at) {
+            if self.open.is_remembered(*event) {
+                if event.is_return()
+                    && let Some(progress) = self.make_return(transitions, None, until, limits)
+                {
+                    return progress;
+                }
+                self.remember(transitions, *event);
+                self.open.forward(*event);
+                self.at += 1;
+                self.forget(transitions);
+                continue;
+            }
             if !event.is_return() {
                 if let Some(slot) = self.open.forward(*event) {
                     self.place_read(transitions, slot);
@@ -88,7 +104,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
                 continue;
             }
             let slot = self.part.ops[event.op()].slot;
-            if let Some(progress) = self.make_return(transitions, slot, until, limits) {
+            if let Some(progress) = self.make_return(transitions, Some(slot), until, limits) {
                 return progress;
             }
             self.open.forward(*event);
@@ -101,24 +117,38 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         Progress::Linearizable
     }
 
+    /// An operation was called that states remember, or returns.
+    fn remember(&mut self, transitions: &mut Transitions<'_>, event: Event) {
+        let op = &self.part.ops[event.op()];
+        self.work += self.seen.configs.len() as u64;
+        let all = std::mem::take(&mut self.seen.configs);
+        self.seen.forget_order();
+        for mut config in all {
+            config.state = transitions.remember(config.state, op.class, op.moment(event.is_return()));
+            config.path = self.paths.push(config.path, Placed::Marked(event.op() as u32));
+            insert(&mut self.seen, &self.uses, self.exact, config);
+        }
+        self.seen.forget_order();
+    }
+
     /// A read was called: it is placed wherever the state admits it.
     fn place_read(&mut self, transitions: &mut Transitions<'_>, slot: u32) {
         let op = self.open.at(slot).op;
         self.work += self.seen.configs.len() as u64;
         for config in &mut self.seen.configs {
-            if self.open.admits(transitions, config.state, slot) {
+            if self.open.finds(transitions, config.state, slot) {
                 config.mask.set(slot);
                 config.path = self.paths.push(config.path, Placed::Op(op));
             }
         }
     }
 
-    /// Keeps and makes the configurations in which the operation in `slot`, which now returns, was placed. `None` if there are
-    /// some.
+    /// Keeps and makes the configurations in which the operation in `slot`, which now returns, was placed. `None` if
+    /// there are some. Without a slot, makes those that must come before one that states remember returns.
     fn make_return(
         &mut self,
         transitions: &mut Transitions<'_>,
-        slot: u32,
+        slot: Option<u32>,
         until: u64,
         limits: &Limits<'_>,
     ) -> Option<Progress> {
@@ -126,9 +156,15 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         if let Some(progress) = self.pause(until, transitions, limits) {
             return Some(progress);
         }
-        if self.inside.is_none() && self.seen.configs.iter().all(|config| config.mask.has(slot)) {
+        let is_done = |open: &Open<'p, W>, config: &Config<W>| match slot {
+            Some(slot) => config.mask.has(slot),
+            None => !open.is_any_hurried(config),
+        };
+        if self.inside.is_none() && self.seen.configs.iter().all(|config| is_done(&self.open, config)) {
             // The usual case where little is in flight. They differ without this slot as well.
-            self.seen.configs.iter_mut().for_each(|config| config.mask.clear(slot));
+            if let Some(slot) = slot {
+                self.seen.configs.iter_mut().for_each(|config| config.mask.clear(slot));
+            }
             self.work += before as u64;
             return None;
         }
@@ -136,7 +172,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         loop {
             while inside.placed < self.seen.configs.len() {
                 let config = self.seen.configs[inside.placed];
-                if !config.mask.has(slot) {
+                if !is_done(&self.open, &config) {
                     if let Some(progress) = self.pause(until, transitions, limits) {
                         self.inside = Some(inside);
                         return Some(progress);
@@ -151,7 +187,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
             // One use more than in the round before, so the fewest uses are found first.
             for at in std::mem::replace(&mut inside.crashed, self.seen.configs.len())..inside.crashed {
                 let config = self.seen.configs[at];
-                if !config.mask.has(slot) {
+                if !is_done(&self.open, &config) {
                     // A round may multiply the configurations by the crashed classes, so it is not left to its end.
                     if let Some(progress) = self.limit(transitions, limits) {
                         return Some(progress);
@@ -163,6 +199,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         if let Some(spent) = transitions.spent() {
             return Some(Progress::Spent(spent));
         }
+        let slot = slot?;
         if !self.seen.configs.iter().any(|config| config.mask.has(slot)) {
             self.inside = Some(inside);
             return Some(Progress::Refused { event: self.at });
@@ -176,7 +213,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         self.seen.configs.retain(|config| config.mask.has(slot));
         self.seen.configs.iter_mut().for_each(|config| config.mask.clear(slot));
         self.seen.forget_order();
-        if self.part.crashed.is_empty() || self.seen.configs.len() < 2 {
+        if !self.part.visibility.is_searched() || self.seen.configs.len() < 2 {
             return;
         }
         // Those with the fewest uses first: they cover others that were found sooner.
@@ -191,8 +228,10 @@ impl<'p, const W: usize> JustInTime<'p, W> {
 
     /// All configurations with one more of the operations in flight placed.
     fn place_one(&mut self, transitions: &mut Transitions<'_>, config: &Config<W>) {
-        for at in 0..self.open.writes().len() {
-            let slot = self.open.writes()[at];
+        let mut slots = std::mem::take(&mut self.useful);
+        slots.clear();
+        slots.extend(self.open.placeable());
+        for slot in slots.drain(..) {
             let op = *self.open.at(slot);
             if config.mask.has(slot) || !config.mask.has_all(op.before) {
                 continue;
@@ -202,6 +241,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
             let next = transitions.next(config.state, op.class);
             self.reach(transitions, &Config { mask, ..*config }, next, Placed::Op(op.op), config);
         }
+        self.useful = slots;
     }
 
     /// All configurations with one more use of a crashed operation.
@@ -242,20 +282,27 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         self.work += 1;
         match next {
             Next::Nowhere => {}
-            Next::One(state) => self.add(transitions, Config { state, ..*to }, placed, from),
+            Next::One(state) => self.add(transitions, Config { state, ..*to }, (placed, None), from),
             Next::Many { first, count } => {
-                for at in first..first + count {
-                    let state = transitions.choice(at);
-                    self.add(transitions, Config { state, ..*to }, placed, from);
+                for choice in 0..count {
+                    let state = transitions.choice(first + choice);
+                    self.add(transitions, Config { state, ..*to }, (placed, Some(choice)), from);
                 }
             }
         }
     }
 
-    fn add(&mut self, transitions: &mut Transitions<'_>, mut to: Config<W>, placed: Placed, from: &Config<W>) {
+    /// Adds `to`, to which an operation led from `from`, by one of several choices or none.
+    fn add(
+        &mut self,
+        transitions: &mut Transitions<'_>,
+        mut to: Config<W>,
+        (placed, choice): (Placed, Option<u32>),
+        from: &Config<W>,
+    ) {
         if to.state != from.state {
             for slot in self.open.reads() {
-                if !to.mask.has(*slot) && self.open.admits(transitions, to.state, *slot) {
+                if !to.mask.has(*slot) && self.open.finds(transitions, to.state, *slot) {
                     to.mask.set(*slot);
                 }
             }
@@ -267,9 +314,13 @@ impl<'p, const W: usize> JustInTime<'p, W> {
             return;
         }
         let mut path = self.paths.push(from.path, placed);
+        if let Some(choice) = choice {
+            path = self.paths.push(path, Placed::Chosen(choice));
+        }
         for slot in self.open.reads() {
-            if to.mask.has(*slot) && !from.mask.has(*slot) {
-                path = self.paths.push(path, Placed::Op(self.open.at(*slot).op));
+            let op = self.open.at(*slot).op;
+            if to.mask.has(*slot) && !from.mask.has(*slot) && placed != Placed::Op(op) {
+                path = self.paths.push(path, Placed::Op(op));
             }
         }
         if let Some(added) = self.seen.configs.last_mut() {
@@ -326,10 +377,11 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         self.exact
     }
 
-    /// Whether the exact search would have come as far: some configuration before the refused return can be placed as it is.
-    pub(crate) fn is_refusal_exact(&self, part: &Part) -> bool {
-        part.crashed.is_empty()
-            || self.configs().0.iter().any(|config| placing::place(part, &self.paths.get(config.path)).is_some())
+    /// Whether the exact search would have come as far: some configuration before the refused return can be placed as
+    /// it is.
+    pub(crate) fn is_refusal_exact(&self, part: &Part, settle: impl Fn(&[Placed]) -> Vec<Placed>) -> bool {
+        let can_be = |config: &Config<W>| placing::place(part, &settle(&self.paths.get(config.path))).is_some();
+        part.crashed.is_empty() || self.configs().0.iter().any(can_be)
     }
 
     /// The configurations before the event at which the search stands, and those that lie within reach of them there.

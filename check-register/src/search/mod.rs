@@ -7,6 +7,7 @@ pub(crate) mod distinct;
 pub(crate) mod just_in_time;
 pub(crate) mod mask;
 pub(crate) mod open;
+pub(crate) mod origins;
 pub(crate) mod part;
 pub(crate) mod paths;
 pub(crate) mod placing;
@@ -22,7 +23,9 @@ use distinct::Conflict;
 use history_core::{Budget, Spent};
 use just_in_time::JustInTime;
 use mask::Mask;
-use part::Part;
+use origins::Origin;
+use part::{Kind, Part};
+use paths::Placed;
 use std::cell::Cell;
 use transitions::Transitions;
 use wing_gong::WingGong;
@@ -45,10 +48,16 @@ pub(crate) enum Progress {
     Spent(Spent),
 }
 
+/// Bytes that a configuration may take, with all that an engine remembers of it.
+const CONFIG_BYTES: usize = 100;
+
+/// Bytes that an engine may take however few configurations it may hold: tables have a size from which they begin.
+const BYTES_MIN: usize = 1 << 24;
+
 /// What an engine may use.
 pub(crate) struct Limits<'b> {
     pub(crate) budget: &'b Budget,
-    /// Configurations held at one time.
+    /// Configurations held at one time, and at `CONFIG_BYTES` each the bytes.
     pub(crate) configs_max: usize,
     /// Questions until the budget is looked at again.
     countdown: Cell<u32>,
@@ -72,7 +81,11 @@ impl<'b> Limits<'b> {
             return None;
         }
         self.countdown.set(EVERY);
-        self.budget.check(work, bytes() as u64).err().map(Progress::Spent)
+        let bytes = bytes();
+        if let Err(spent) = self.budget.check(work, bytes as u64) {
+            return Some(Progress::Spent(spent));
+        }
+        (bytes > BYTES_MIN.max(self.configs_max.saturating_mul(CONFIG_BYTES))).then_some(Progress::Full)
     }
 }
 
@@ -128,8 +141,10 @@ pub(crate) struct Question<'q, 'm> {
     pub(crate) transitions: &'q mut Transitions<'m>,
     /// More of the same, for a second engine: engines forget states that are of no more use to them.
     pub(crate) more_transitions: &'q dyn Fn() -> Transitions<'m>,
-    /// By class: whether it only reads.
-    pub(crate) reads_only: &'q [bool],
+    /// By class.
+    pub(crate) kinds: &'q [Kind],
+    /// By class: what effect it has and needs.
+    pub(crate) origin: &'q dyn Fn(ClassId) -> Origin,
     /// By class: what it does if the object is a register.
     pub(crate) access: &'q dyn Fn(ClassId) -> Option<Access>,
     pub(crate) initial: Option<i64>,
@@ -143,7 +158,7 @@ const IN_FLIGHT_MAX: usize = Mask::<128>::SLOTS;
 impl<'q, 'm> Question<'q, 'm> {
     /// Finds the answer.
     pub(crate) fn decide(&mut self) -> Decision {
-        match self.part.slots as usize {
+        let decision = match self.part.slots as usize {
             ..=64 => self.decide_with::<1>(),
             65..=256 => self.decide_with::<4>(),
             257..=1024 => self.decide_with::<16>(),
@@ -152,6 +167,18 @@ impl<'q, 'm> Question<'q, 'm> {
                 _ if slots <= IN_FLIGHT_MAX => self.decide_with::<128>(),
                 _ => Decision::Unknown(Reason::InFlight),
             },
+        };
+        debug_assert!(self.is_no_later_than_unmet(&decision), "{decision:?}");
+        decision
+    }
+
+    /// Whether a decision does not contradict what a look at the origins of effects shows.
+    fn is_no_later_than_unmet(&self, decision: &Decision) -> bool {
+        let unmet = origins::find_unmet(self.part, self.origin);
+        match decision {
+            Decision::Linearizable(_) => unmet.is_none(),
+            Decision::Refused(refused) => unmet.is_none_or(|event| refused.event <= event),
+            Decision::Unknown(_) => true,
         }
     }
 
@@ -167,21 +194,54 @@ impl<'q, 'm> Question<'q, 'm> {
     fn decide_with<const W: usize>(&mut self) -> Decision {
         /// Steps an event in the first turn: most histories need fewer.
         const TURN: u64 = 12;
+        /// Turns to find out whether a refusal that is known is the first.
+        const SOONER: u32 = 2;
         let mut until = TURN * (self.part.events.len() as u64 + 1_000);
         let mut engines = Engines::<'q, 'm, W>::new(self);
+        let mut turns = 0;
         loop {
-            if let Some(decision) = engines.turn(self, until) {
+            let found = engines.turn(self, until);
+            let found = match engines.unmet {
+                Some(event) => refuse_unmet(event, found, turns > SOONER),
+                None => found,
+            };
+            if let Some(decision) = found {
                 return decision;
             }
-            if self.engine == Engine::Portfolio
-                && std::mem::take(&mut engines.try_distinct)
-                && let Some(decision) = self.distinct()
-            {
-                return decision;
+            if turns == 0 {
+                if self.engine == Engine::Portfolio
+                    && let Some(decision) = self.distinct()
+                {
+                    return decision;
+                }
+                engines.unmet = origins::find_unmet(self.part, self.origin);
             }
+            turns += 1;
             until = until.saturating_mul(4);
         }
     }
+}
+
+/// What is known of a part of which `event` is refused in any case, when engines have searched up to there. `None` if they
+/// should go on.
+fn refuse_unmet(event: usize, found: Option<Decision>, is_over: bool) -> Option<Decision> {
+    let refused = |is_first| Some(Decision::Refused(Refused { event, is_first, conflict: None }));
+    match found {
+        Some(Decision::Refused(sooner)) => Some(Decision::Refused(sooner)),
+        Some(Decision::Linearizable(_)) => refused(true),
+        Some(Decision::Unknown(_)) => refused(false),
+        None if is_over => refused(false),
+        None => None,
+    }
+}
+
+/// A path with the operations that states remembered, where they took effect.
+fn settle(question: &Question<'_, '_>, path: &[Placed]) -> Vec<Placed> {
+    if !path.iter().any(|placed| matches!(placed, Placed::Marked(_))) {
+        return path.to_vec();
+    }
+    // With states of its own: those of the engines are still in use.
+    (question.more_transitions)().settle(question.part, path)
 }
 
 /// The engines on one part.
@@ -191,23 +251,22 @@ struct Engines<'q, 'm, const W: usize> {
     wing_gong: Option<(WingGong<'q, W>, Transitions<'m>)>,
     /// Whether each engine is out of the race.
     full: (bool, bool),
-    try_distinct: bool,
+    /// An event that is refused in any case: engines need not look beyond.
+    unmet: Option<usize>,
 }
 
 impl<'q, 'm, const W: usize> Engines<'q, 'm, W> {
     fn new(question: &mut Question<'q, 'm>) -> Engines<'q, 'm, W> {
         let full = (question.engine == Engine::WingGong, question.engine == Engine::JustInTime);
-        let mut engines = Engines { just_in_time: None, wing_gong: None, full, try_distinct: true };
+        let mut engines = Engines { just_in_time: None, wing_gong: None, full, unmet: None };
         // Where effects do not last there are few states, and it is the uses that make configurations many.
-        let lasts = &question.part.visibility.lasts;
-        let relaxed = lasts.len() > 1 && !lasts.contains(&true);
-        engines.start_just_in_time(question, !relaxed);
+        engines.start_just_in_time(question, !question.part.visibility.is_fleeting());
         engines
     }
 
     fn start_just_in_time(&mut self, question: &mut Question<'q, 'm>, exact: bool) {
         let init = question.transitions.init();
-        self.just_in_time = Some(JustInTime::new(question.part, question.reads_only, init, exact));
+        self.just_in_time = Some(JustInTime::new(question.part, question.kinds, init, exact));
     }
 
     /// A turn for each engine that is not full. `None` if the answer is still not known.
@@ -228,16 +287,23 @@ impl<'q, 'm, const W: usize> Engines<'q, 'm, W> {
     fn turn_just_in_time(&mut self, question: &mut Question<'q, 'm>, until: u64) -> Option<Decision> {
         let (limits, part) = (question.limits, question.part);
         while let Some(engine) = &mut self.just_in_time {
+            engine.end = self.unmet.unwrap_or(part.events.len());
             match engine.advance(question.transitions, until, limits) {
                 Progress::Paused => break,
                 Progress::Linearizable => {
-                    if let Some(order) = placing::place(part, &engine.linearization()) {
+                    let path = settle(question, &engine.linearization());
+                    if let Some(order) = placing::place(part, &path) {
                         return Some(Decision::Linearizable(order));
                     }
-                    debug_assert!(!engine.is_exact(), "what the exact search finds can be placed");
+                    if engine.is_exact() {
+                        // Only a model that does not settle what it remembers comes here.
+                        return Some(Decision::Linearizable(placing::operations(&path)));
+                    }
                     self.start_just_in_time(question, true);
                 }
-                Progress::Refused { event } if engine.is_exact() || engine.is_refusal_exact(part) => {
+                Progress::Refused { event }
+                    if engine.is_exact() || engine.is_refusal_exact(part, |path| settle(question, path)) =>
+                {
                     return Some(Decision::Refused(Refused { event, is_first: true, conflict: None }));
                 }
                 Progress::Refused { event } => return Some(self.refuse_sooner(question, event, until)),
@@ -255,13 +321,15 @@ impl<'q, 'm, const W: usize> Engines<'q, 'm, W> {
         let (engine, transitions) = self.wing_gong.get_or_insert_with(|| {
             let mut transitions = (question.more_transitions)();
             let init = transitions.init();
-            (WingGong::new(question.part, question.reads_only, init), transitions)
+            (WingGong::new(question.part, question.kinds, init), transitions)
         });
+        engine.end = self.unmet.unwrap_or(question.part.events.len());
         match engine.advance(transitions, until, question.limits) {
             Progress::Paused => {}
             Progress::Linearizable => {
-                let order = placing::place(question.part, &engine.linearization());
-                return Some(Decision::Linearizable(order.expect("what an exact search finds can be placed")));
+                let path = settle(question, &engine.linearization());
+                let order = placing::place(question.part, &path);
+                return Some(Decision::Linearizable(order.unwrap_or_else(|| placing::operations(&path))));
             }
             Progress::Refused { event } => {
                 return Some(Decision::Refused(Refused { event, is_first: true, conflict: None }));

@@ -1,7 +1,7 @@
 //! The operations in flight at one place of a history.
 
 use super::mask::Mask;
-use super::part::{Event, NEVER, Part};
+use super::part::{Event, Kind, NEVER, Part};
 use super::seen::Config;
 use super::transitions::{Next, Transitions};
 use super::visible::Visibility;
@@ -11,8 +11,8 @@ use crate::ids::{ClassId, StateId};
 #[derive(Debug)]
 pub(crate) struct Open<'p, const W: usize> {
     part: &'p Part,
-    /// By class: whether it only reads.
-    reads_only: &'p [bool],
+    /// By class.
+    kinds: &'p [Kind],
     /// By slot.
     slots: Vec<InFlight<W>>,
     /// Slots of those that may change the state: the one that returns first stands first.
@@ -27,6 +27,8 @@ pub(crate) struct Open<'p, const W: usize> {
     seen_by: Vec<Mask<W>>,
     /// Crashed classes of which some were called and which still matter, in order.
     live: Vec<u32>,
+    /// By crashed class: whether it is among the useful ones. Scratch space: all false.
+    marked: Vec<bool>,
     /// Crashed classes in the order in which they cease to matter.
     ends: Vec<u32>,
     /// How many have.
@@ -48,11 +50,11 @@ pub(crate) struct InFlight<const W: usize> {
 
 impl<'p, const W: usize> Open<'p, W> {
     /// What is in flight before the first event: nothing.
-    pub(crate) fn new(part: &'p Part, reads_only: &'p [bool]) -> Open<'p, W> {
+    pub(crate) fn new(part: &'p Part, kinds: &'p [Kind]) -> Open<'p, W> {
         let empty = InFlight { op: 0, class: ClassId::new(0), ret: NEVER, before: Mask::EMPTY };
         Open {
             part,
-            reads_only,
+            kinds,
             slots: vec![empty; part.slots as usize],
             writes: Vec::new(),
             reads: Vec::new(),
@@ -60,6 +62,7 @@ impl<'p, const W: usize> Open<'p, W> {
             called: 0,
             seen_by: vec![Mask::EMPTY; part.crashed.len()],
             live: Vec::new(),
+            marked: vec![false; part.crashed.len()],
             ends: {
                 let mut ends: Vec<u32> = (0..part.crashed.len() as u32).collect();
                 ends.sort_by_key(|class| part.visibility.until[*class as usize]);
@@ -119,6 +122,8 @@ impl<'p, const W: usize> Open<'p, W> {
         let op = &self.part.ops[event.op()];
         if event.is_return() {
             self.open(event.op());
+        } else if op.is_crashed() && self.part.visibility.pends[op.slot as usize] {
+            // It was never counted.
         } else if op.is_crashed() {
             self.crashed[op.slot as usize] -= 1;
             self.called -= 1;
@@ -134,13 +139,19 @@ impl<'p, const W: usize> Open<'p, W> {
         let this = &self.part.ops[op];
         let slot = this.slot;
         if this.is_crashed() {
+            if self.part.visibility.pends[slot as usize] {
+                return None;
+            }
             self.crashed[slot as usize] += 1;
             self.called += 1;
             self.revive(slot);
             return None;
         }
+        if self.kinds[this.class.at()] == Kind::Begins {
+            return None;
+        }
         let mut entry = InFlight { op: op as u32, class: this.class, ret: this.ret, before: Mask::EMPTY };
-        let is_read = self.reads_only[this.class.at()];
+        let is_read = self.kinds[this.class.at()] == Kind::Reads;
         let list = if is_read { &mut self.reads } else { &mut self.writes };
         let mut at = list.len();
         for (i, other_slot) in list.iter().enumerate() {
@@ -166,7 +177,7 @@ impl<'p, const W: usize> Open<'p, W> {
 
     fn close(&mut self, op: usize) {
         let slot = self.part.ops[op].slot;
-        let is_read = self.reads_only[self.part.ops[op].class.at()];
+        let is_read = self.kinds[self.part.ops[op].class.at()] == Kind::Reads;
         let list = if is_read { &mut self.reads } else { &mut self.writes };
         if let Some(at) = list.iter().position(|other| *other == slot) {
             list.remove(at);
@@ -179,12 +190,6 @@ impl<'p, const W: usize> Open<'p, W> {
         for class in self.part.visibility.seen(self.part.ops[op].class) {
             self.seen_by[*class as usize].clear(slot);
         }
-    }
-
-    /// Slots of operations in flight that may change the state, in order of their returns.
-    #[inline]
-    pub(crate) fn writes(&self) -> &[u32] {
-        &self.writes
     }
 
     /// Slots of operations in flight that only read, in order of their returns.
@@ -207,10 +212,10 @@ impl<'p, const W: usize> Open<'p, W> {
 
     /// The crashed classes that may be of use to a configuration, in order.
     ///
-    /// An effect that does not last is of use to those that see it before the state changes again: some operation in flight
-    /// that was not placed and that the state does not admit as it is, or another crashed one that is of use itself. Whatever
-    /// else it is tried for could do without it.
-    pub(crate) fn useful(&self, transitions: &mut Transitions<'_>, config: &Config<W>, into: &mut Vec<u32>) {
+    /// An effect that does not last is of use to those that see it before the state changes again: some operation in
+    /// flight that was not placed and that the state does not admit as it is, or another crashed one that is of use
+    /// itself. Whatever else it is tried for could do without it.
+    pub(crate) fn useful(&mut self, transitions: &mut Transitions<'_>, config: &Config<W>, into: &mut Vec<u32>) {
         into.clear();
         let Visibility { lasts, chain, .. } = &self.part.visibility;
         let mut content = config.mask;
@@ -221,14 +226,24 @@ impl<'p, const W: usize> Open<'p, W> {
         }
         let wanted = |class: &u32| lasts[*class as usize] || !content.has_all(self.seen_by[*class as usize]);
         into.extend(self.live.iter().copied().filter(wanted));
+        if into.is_empty() {
+            return;
+        }
+        for class in into.iter() {
+            self.marked[*class as usize] = true;
+        }
         let mut next = 0;
         while next < into.len() && into.len() < self.live.len() {
             for other in &chain[into[next] as usize] {
-                if !into.contains(other) && self.live.binary_search(other).is_ok() {
+                let is_live = self.crashed[*other as usize] > 0 && self.until(*other) > self.at;
+                if is_live && !std::mem::replace(&mut self.marked[*other as usize], true) {
                     into.push(*other);
                 }
             }
             next += 1;
+        }
+        for class in into.iter() {
+            self.marked[*class as usize] = false;
         }
         into.sort_unstable();
     }
@@ -257,7 +272,44 @@ impl<'p, const W: usize> Open<'p, W> {
         self.until(class) > self.at
     }
 
-    /// Whether a state admits the read in this slot.
+    /// Whether states should remember the operation that is being called, or did and should know that it returns.
+    #[inline]
+    pub(crate) fn is_remembered(&self, event: Event) -> bool {
+        let op = &self.part.ops[event.op()];
+        if op.is_crashed() {
+            self.part.visibility.pends[op.slot as usize] && self.until(op.slot) > self.at
+        } else {
+            self.kinds[op.class.at()] == Kind::Begins
+        }
+    }
+
+    /// Whether some operation in flight that was not placed must perhaps be placed before one that states remember returns.
+    pub(crate) fn is_any_hurried(&self, config: &Config<W>) -> bool {
+        let waits = |slot: u32| self.kinds[self.slots[slot as usize].class.at()] == Kind::Waits;
+        self.any_crashed()
+            || self.reads.iter().any(|slot| !config.mask.has(*slot))
+            || self.writes.iter().any(|slot| !config.mask.has(*slot) && !waits(*slot))
+    }
+
+    /// Slots of operations in flight that are to be placed in every order: also those that only read, where what they
+    /// find may tell of pending operations.
+    #[inline]
+    pub(crate) fn placeable(&self) -> impl Iterator<Item = u32> {
+        let reads: &[u32] = if self.part.visibility.any_pends { &self.reads } else { &[] };
+        self.writes.iter().chain(reads).copied()
+    }
+
+    /// Whether a state admits the read in this slot and stays what it is.
+    #[inline]
+    pub(crate) fn finds(&self, transitions: &mut Transitions<'_>, state: StateId, slot: u32) -> bool {
+        match transitions.next(state, self.at(slot).class) {
+            Next::Nowhere => false,
+            Next::One(next) => next == state || !self.part.visibility.any_pends,
+            Next::Many { .. } => !self.part.visibility.any_pends,
+        }
+    }
+
+    /// Whether a state admits the operation in this slot.
     #[inline]
     pub(crate) fn admits(&self, transitions: &mut Transitions<'_>, state: StateId, slot: u32) -> bool {
         transitions.next(state, self.at(slot).class) != Next::Nowhere

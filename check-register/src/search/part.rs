@@ -2,6 +2,7 @@
 
 use super::visible::Visibility;
 use crate::ids::{ClassId, OpId};
+use crate::{Model, Moment};
 use rustc_hash::FxHashMap;
 
 /// Stands for no slot and for no return.
@@ -31,6 +32,33 @@ impl Event {
     }
 }
 
+/// What the search makes of operations of a class that return.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// It places them in every order.
+    Writes,
+    /// The same, but they may be placed behind what states remember to have returned as well as before it.
+    Waits,
+    /// It places them where they are admitted first.
+    Reads,
+    /// It leaves them to the states.
+    Begins,
+}
+
+impl Kind {
+    pub(crate) fn of<M: Model>(model: &M, op: &M::Op) -> Kind {
+        if model.reads_only(op) {
+            Kind::Reads
+        } else if model.begin(&model.init(), op, 0).is_some() {
+            Kind::Begins
+        } else if model.may_wait(op) {
+            Kind::Waits
+        } else {
+            Kind::Writes
+        }
+    }
+}
+
 /// An operation of a part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PartOp {
@@ -46,6 +74,16 @@ pub(crate) struct PartOp {
 }
 
 impl PartOp {
+    /// What its call or its return is to a state that remembers it.
+    #[inline]
+    pub(crate) fn moment(&self, returns: bool) -> Moment {
+        match (self.is_crashed(), returns) {
+            (true, _) => Moment::Pend,
+            (false, false) => Moment::Begin { flight: self.slot },
+            (false, true) => Moment::End { flight: self.slot },
+        }
+    }
+
     #[inline]
     pub(crate) fn is_crashed(&self) -> bool {
         self.ret == NEVER

@@ -11,6 +11,10 @@ pub(crate) enum Placed {
     Op(u32),
     /// Some operation of this crashed class.
     Crashed(u32),
+    /// Nothing was: this operation was called, or for the second time returned, which states remember.
+    Marked(u32),
+    /// Nothing was: of the states that the step before may lead to it was this one.
+    Chosen(u32),
 }
 
 /// The tree. Nodes stand behind those they grew from.
@@ -23,12 +27,13 @@ pub(crate) struct Paths {
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    /// An operation; with the highest bit, a crashed class.
+    /// A number, and in the two highest bits what it is of.
     placed: u32,
     parent: PathId,
 }
 
-const CRASHED: u32 = 1 << 31;
+/// There are no more operations, classes and choices than the lower bits can tell.
+const KIND: u32 = 30;
 
 /// With fewer nodes than this it is not worth to look for those that are no longer used.
 const PRUNE_MIN: usize = 1 << 14;
@@ -46,7 +51,9 @@ impl Paths {
     pub(crate) fn push(&mut self, parent: PathId, placed: Placed) -> PathId {
         let placed = match placed {
             Placed::Op(op) => op,
-            Placed::Crashed(class) => class | CRASHED,
+            Placed::Crashed(class) => class | 1 << KIND,
+            Placed::Marked(op) => op | 2 << KIND,
+            Placed::Chosen(choice) => choice | 3 << KIND,
         };
         self.nodes.push(Node { placed, parent });
         PathId(self.nodes.len() as u32 - 1)
@@ -67,8 +74,13 @@ impl Paths {
             }
             let node = self.nodes[path.0 as usize];
             path = node.parent;
-            let of = node.placed & !CRASHED;
-            Some(if node.placed & CRASHED == 0 { Placed::Op(of) } else { Placed::Crashed(of) })
+            let of = node.placed & ((1 << KIND) - 1);
+            Some(match node.placed >> KIND {
+                0 => Placed::Op(of),
+                1 => Placed::Crashed(of),
+                2 => Placed::Marked(of),
+                _ => Placed::Chosen(of),
+            })
         })
     }
 

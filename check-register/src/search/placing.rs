@@ -17,6 +17,7 @@ pub(crate) fn place(part: &Part, placed: &[Placed]) -> Option<Vec<u32>> {
         order.push(match one {
             Placed::Op(op) => *op,
             Placed::Crashed(class) => crashed[*class as usize].pop()?,
+            Placed::Marked(_) | Placed::Chosen(_) => continue,
         });
     }
     let mut first_return_after = NEVER;
@@ -28,4 +29,9 @@ pub(crate) fn place(part: &Part, placed: &[Placed]) -> Option<Vec<u32>> {
         first_return_after = first_return_after.min(op.ret);
     }
     Some(order)
+}
+
+/// The operations that returned, in this order.
+pub(crate) fn operations(placed: &[Placed]) -> Vec<u32> {
+    placed.iter().filter_map(|one| if let Placed::Op(op) = one { Some(*op) } else { None }).collect()
 }

@@ -1,11 +1,14 @@
 //! The model as a table: states and operations are ids, and a step that was taken once is looked up.
 
 use super::mask::mix;
-use crate::Model;
+use super::part::Part;
+use super::paths::Placed;
 use crate::ids::{ClassId, StateId};
+use crate::{Model, Moment, Settling};
 use hashbrown::HashTable;
 use history_core::{Budget, Spent};
 use rustc_hash::FxHasher;
+use std::any::Any;
 use std::hash::{Hash, Hasher};
 
 /// Where a step leads.
@@ -100,6 +103,60 @@ impl<'m> Transitions<'m> {
         next
     }
 
+    /// The state after an operation is called that states remember, or after it returns.
+    pub(crate) fn remember(&mut self, state: StateId, class: ClassId, moment: Moment) -> StateId {
+        self.states.remember(state, class, moment)
+    }
+
+    /// Forgets what is not needed for this state if so much is kept that it is time to.
+    fn keep_only(&mut self, state: StateId) {
+        if self.wants_sweep() {
+            self.sweep(std::iter::once(state));
+        }
+    }
+
+    /// A path with the operations that states remembered, where they took effect.
+    pub(crate) fn settle(&mut self, part: &Part, path: &[Placed]) -> Vec<Placed> {
+        let mut replay = Replay { notes: None, happened: Vec::new(), steps: Vec::with_capacity(path.len()) };
+        let mut state = self.init();
+        let mut begun = vec![false; part.ops.len()];
+        for (at, one) in path.iter().enumerate() {
+            let (class, moment) = match one {
+                Placed::Op(op) => (part.ops[*op as usize].class, Moment::Place),
+                Placed::Crashed(class) => (part.crashed[*class as usize], Moment::Place),
+                Placed::Marked(op) => {
+                    let returns = std::mem::replace(&mut begun[*op as usize], true);
+                    (part.ops[*op as usize].class, part.ops[*op as usize].moment(returns))
+                }
+                Placed::Chosen(_) => continue,
+            };
+            let after = match (moment, path.get(at + 1)) {
+                (Moment::Place, chosen) => match (self.next(state, class), chosen) {
+                    (Next::One(after), _) => after,
+                    (Next::Many { first, count }, Some(Placed::Chosen(choice))) if *choice < count => {
+                        self.choice(first + choice)
+                    }
+                    // The model does not always answer alike: nothing can be said of what follows.
+                    _ => break,
+                },
+                _ => self.remember(state, class, moment),
+            };
+            replay.steps.push(*one);
+            self.states.settle(&mut replay, moment, class, (state, after));
+            state = after;
+            self.keep_only(state);
+        }
+        if let Some(last) = replay.steps.last() {
+            let class = match last {
+                Placed::Op(op) | Placed::Marked(op) => part.ops[*op as usize].class,
+                Placed::Crashed(class) | Placed::Chosen(class) => part.crashed[*class as usize],
+            };
+            replay.steps.push(Placed::Chosen(0));
+            self.states.settle(&mut replay, Moment::Finish, class, (state, state));
+        }
+        replay.order(part)
+    }
+
     /// What ran out during a step of the model, if anything did. Nothing that was found since then may be used.
     #[inline]
     pub(crate) fn spent(&self) -> Option<Spent> {
@@ -138,10 +195,45 @@ impl<'m> Transitions<'m> {
     }
 }
 
+/// A path on its way to become an order of operations.
+struct Replay {
+    /// The model's notes.
+    notes: Option<Box<dyn Any>>,
+    /// Before which step the operation took effect that was remembered at which one.
+    happened: Vec<(u64, u64)>,
+    steps: Vec<Placed>,
+}
+
+impl Replay {
+    /// What was placed, and what took effect in between.
+    fn order(mut self, part: &Part) -> Vec<Placed> {
+        // The sort is stable: what was named first comes first.
+        self.happened.sort_by_key(|(before, _)| *before);
+        let mut order = Vec::with_capacity(self.steps.len());
+        let mut next = self.happened.iter().peekable();
+        for (step, one) in (1..).zip(&self.steps) {
+            while let Some((_, began)) = next.next_if(|(before, _)| *before <= step) {
+                let began = began.checked_sub(1).and_then(|at| self.steps.get(at as usize));
+                if let Some(Placed::Marked(op)) = began {
+                    let this = &part.ops[*op as usize];
+                    order.push(if this.is_crashed() { Placed::Crashed(this.slot) } else { Placed::Op(*op) });
+                }
+            }
+            if let Placed::Op(_) | Placed::Crashed(_) = one {
+                order.push(*one);
+            }
+        }
+        order
+    }
+}
+
 /// The states of some model.
 trait States {
     fn init(&mut self) -> StateId;
     fn step(&mut self, state: StateId, class: ClassId, next: &mut Vec<StateId>);
+    fn remember(&mut self, state: StateId, class: ClassId, moment: Moment) -> StateId;
+    /// The last of `replay.steps`, from a state to another.
+    fn settle(&self, replay: &mut Replay, moment: Moment, class: ClassId, states: (StateId, StateId));
     fn kept(&self) -> usize;
     fn bytes(&self) -> usize;
     fn sweep(&mut self, live: &[StateId]);
@@ -201,6 +293,29 @@ impl<M: Model> States for Table<'_, M> {
         for state in self.model.step(self.state(state), &self.classes[class.at()], self.budget) {
             next.push(self.intern(state));
         }
+    }
+
+    fn remember(&mut self, state: StateId, class: ClassId, moment: Moment) -> StateId {
+        let (before, op) = (self.state(state), &self.classes[class.at()]);
+        let after = match moment {
+            Moment::Pend => self.model.pend(before, op),
+            Moment::Begin { flight } => self.model.begin(before, op, flight),
+            Moment::End { flight } => Some(self.model.end(before, op, flight)),
+            Moment::Place | Moment::Finish => None,
+        };
+        after.map_or(state, |after| self.intern(after))
+    }
+
+    fn settle(&self, replay: &mut Replay, moment: Moment, class: ClassId, (before, after): (StateId, StateId)) {
+        self.model.settle(&mut Settling {
+            step: replay.steps.len() as u64,
+            moment,
+            op: &self.classes[class.at()],
+            before: self.state(before),
+            after: self.state(after),
+            notes: &mut replay.notes,
+            happened: &mut replay.happened,
+        });
     }
 
     fn kept(&self) -> usize {

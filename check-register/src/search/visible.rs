@@ -4,12 +4,17 @@ use super::part::Part;
 use crate::Model;
 use crate::ids::ClassId;
 use rustc_hash::FxHashMap;
+use std::collections::BinaryHeap;
 
 /// What is known of crashed classes, which are given by their positions in [`Part::crashed`].
 #[derive(Debug, Default)]
 pub(crate) struct Visibility {
     /// Of each, the event from which on nobody can see whether more of them happen.
     pub(crate) until: Vec<u32>,
+    /// Of each, whether states remember that it was called: the search then need not place it.
+    pub(crate) pends: Vec<bool>,
+    /// Whether any of `pends` is so.
+    pub(crate) any_pends: bool,
     /// Of each, whether its effect lasts when the state changes again.
     pub(crate) lasts: Vec<bool>,
     /// Of each, the others whose effects it may see, of those that do not last.
@@ -22,12 +27,15 @@ impl Visibility {
     /// O(n), plus the square of the crashed classes in the worst case.
     pub(crate) fn new<M: Model>(part: &Part, model: &M, classes: &[M::Op]) -> Visibility {
         let op = |class: &ClassId| &classes[class.at()];
+        let init = model.init();
+        let pends: Vec<bool> = part.crashed.iter().map(|class| model.pend(&init, op(class)).is_some()).collect();
         let lasts: Vec<bool> = part
             .crashed
             .iter()
             .map(|class| model.effect(op(class)).is_none() || model.effect_lasts(op(class)))
             .collect();
-        let fleeting: Vec<u32> = (0..lasts.len() as u32).filter(|at| !lasts[*at as usize]).collect();
+        let fleeting: Vec<u32> =
+            (0..lasts.len() as u32).filter(|at| !lasts[*at as usize] && !pends[*at as usize]).collect();
         let mut by_effect: FxHashMap<u64, Vec<u32>> = FxHashMap::default();
         for at in &fleeting {
             if let Some(effect) = model.effect(op(&part.crashed[*at as usize])) {
@@ -53,7 +61,21 @@ impl Visibility {
             }
         }
         let chain = part.crashed.iter().map(|class| seen_by(*class)).collect();
-        Visibility { until: until(part, model, classes), lasts, chain, seen }
+        let until = until(part, model, classes, &pends);
+        Visibility { until, any_pends: pends.contains(&true), pends, lasts, chain, seen }
+    }
+
+    /// Whether the search has to place any of them.
+    pub(crate) fn is_searched(&self) -> bool {
+        self.pends.contains(&false)
+    }
+
+    /// Whether effects are many and none of them lasts.
+    pub(crate) fn is_fleeting(&self) -> bool {
+        let mut searched = self.lasts.iter().zip(&self.pends).filter(|(_, pends)| !**pends).map(|(lasts, _)| *lasts);
+        let first = searched.next();
+        let second = searched.next();
+        first == Some(false) && second == Some(false) && !searched.any(|lasts| lasts)
     }
 
     /// The crashed classes whose effects operations of a class may see, of those that do not last.
@@ -65,86 +87,116 @@ impl Visibility {
 /// Pairs of operations that are compared, at the most.
 const PAIRS_MAX: usize = 1 << 22;
 
-/// What is known while it is being found out.
-struct Sight<'a, M: Model> {
+/// Whose sight is looked at.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Seer {
+    /// Operations of this class that returned.
+    Returned(ClassId),
+    /// The crashed class at this position.
+    Crashed(u32),
+}
+
+/// What is known while it is being found out: the latest sight is looked at first, so what is seen is seen no later.
+struct Spread<'a, M: Model> {
     model: &'a M,
     classes: &'a [M::Op],
-    /// By effect: the event from which on nobody sees it.
-    effects: FxHashMap<u64, u32>,
-    /// The event from which on nobody sees just anything.
-    anything: u32,
+    part: &'a Part,
+    /// Of each crashed class, the event from which on nobody that was looked at sees it.
+    until: Vec<u32>,
+    /// Who sees until when.
+    next: BinaryHeap<(u32, Seer)>,
+    /// Crashed classes by effect, of effects that nobody has seen yet.
+    by_effect: FxHashMap<u64, Vec<u32>>,
+    /// Crashed classes without an effect by number; none if there are too many to compare.
+    unnumbered: Vec<u32>,
+    /// Whether somebody has seen all effects by number.
+    all_seen: bool,
     scratch: Vec<u64>,
 }
 
-impl<M: Model> Sight<'_, M> {
-    /// Operations of this class see what they see until this event. Whether that is news.
-    fn see(&mut self, class: ClassId, until: u32) -> bool {
-        self.scratch.clear();
-        let mut news = false;
-        let mut raise = |known: &mut u32| {
-            news |= *known < until;
-            *known = until.max(*known);
-        };
-        if self.model.sees(&self.classes[class.at()], &mut self.scratch) {
-            raise(&mut self.anything);
+impl<M: Model> Spread<'_, M> {
+    fn raise(&mut self, at: u32, until: u32) {
+        if self.until[at as usize] < until {
+            self.until[at as usize] = until;
+            self.next.push((until, Seer::Crashed(at)));
         }
-        for effect in &self.scratch {
-            raise(self.effects.entry(*effect).or_insert(0));
+    }
+
+    /// What operations of this class may see matters until this event.
+    fn look(&mut self, class: ClassId, until: u32) {
+        let op = &self.classes[class.at()];
+        let mut effects = std::mem::take(&mut self.scratch);
+        effects.clear();
+        if self.model.sees(op, &mut effects) && !self.all_seen {
+            self.all_seen = true;
+            let all: Vec<u32> = self.by_effect.drain().flat_map(|(_, crashed)| crashed).collect();
+            for at in all {
+                self.raise(at, until);
+            }
         }
-        news
+        for effect in &effects {
+            let crashed = self.by_effect.remove(effect).unwrap_or_default();
+            for at in crashed {
+                self.raise(at, until);
+            }
+        }
+        self.scratch = effects;
+        for at in 0..self.unnumbered.len() {
+            let crashed = self.unnumbered[at];
+            let other = &self.classes[self.part.crashed[crashed as usize].at()];
+            if self.until[crashed as usize] < until && self.model.may_see(op, other) {
+                self.raise(crashed, until);
+            }
+        }
     }
 }
 
-/// For each crashed class of a part, the event from which on nobody can see whether it happened.
-fn until<M: Model>(part: &Part, model: &M, classes: &[M::Op]) -> Vec<u32> {
-    let end = part.events.len() as u32;
+/// For each crashed class of a part, the event from which on nobody can see whether it happened. A crashed operation
+/// that matters may see others, which then matter as long; but for those that are pending. O(n log n), and for
+/// effects without a number the pairs.
+fn until<M: Model>(part: &Part, model: &M, classes: &[M::Op], pends: &[bool]) -> Vec<u32> {
     let mut last: FxHashMap<ClassId, u32> = FxHashMap::default();
-    let mut seers: Vec<ClassId> = Vec::new();
     for op in part.ops.iter().filter(|op| !op.is_crashed()) {
         // It still sees at the event at which it returns.
-        let until = last.entry(op.class).or_insert_with(|| {
-            seers.push(op.class);
-            0
-        });
+        let until = last.entry(op.class).or_insert(0);
         *until = (op.ret + 1).max(*until);
     }
-    let mut sight = Sight { model, classes, effects: FxHashMap::default(), anything: 0, scratch: Vec::new() };
-    for class in &seers {
-        sight.see(*class, last[class]);
-    }
-    let effects: Vec<Option<u64>> = part.crashed.iter().map(|class| model.effect(&classes[class.at()])).collect();
-    let unnumbered = effects.iter().filter(|effect| effect.is_none()).count();
-    let compare = unnumbered * (seers.len() + part.crashed.len()) <= PAIRS_MAX;
-    let may_see = |seer: ClassId, at: usize| model.may_see(&classes[seer.at()], &classes[part.crashed[at].at()]);
-    let mut until: Vec<u32> = vec![0; part.crashed.len()];
-    for (at, effect) in effects.iter().enumerate() {
-        until[at] = match effect {
-            Some(_) => 0,
-            None if !compare => end,
-            None => seers.iter().filter(|seer| may_see(**seer, at)).map(|seer| last[seer]).max().unwrap_or(0),
-        };
-    }
-    // A crashed operation that matters may see others, which then matter as long.
-    loop {
-        let mut news = false;
-        for at in 0..until.len() {
-            let seen = effects[at].and_then(|effect| sight.effects.get(&effect).copied()).unwrap_or(0);
-            let now = until[at].max(seen).max(if effects[at].is_some() { sight.anything } else { 0 });
-            news |= now > until[at];
-            until[at] = now;
-            if now == 0 {
-                continue;
-            }
-            news |= sight.see(part.crashed[at], now);
-            for other in (0..until.len()).filter(|_| compare && unnumbered > 0) {
-                if effects[other].is_none() && until[other] < now && may_see(part.crashed[at], other) {
-                    until[other] = now;
-                    news = true;
-                }
-            }
-        }
-        if !news {
-            return until;
+    let mut by_effect: FxHashMap<u64, Vec<u32>> = FxHashMap::default();
+    let mut unnumbered = Vec::new();
+    for (at, class) in (0..).zip(&part.crashed) {
+        match model.effect(&classes[class.at()]) {
+            Some(effect) => by_effect.entry(effect).or_default().push(at),
+            None => unnumbered.push(at),
         }
     }
+    let mut until = vec![0; part.crashed.len()];
+    if unnumbered.len().saturating_mul(last.len() + part.crashed.len()) > PAIRS_MAX {
+        unnumbered.drain(..).for_each(|at: u32| until[at as usize] = part.events.len() as u32);
+    }
+    let known: Vec<(u32, Seer)> = (0..)
+        .zip(&until)
+        .filter(|(_, until)| **until > 0)
+        .map(|(at, until)| (*until, Seer::Crashed(at)))
+        .chain(last.iter().map(|(class, until)| (*until, Seer::Returned(*class))))
+        .collect();
+    let mut spread = Spread {
+        model,
+        classes,
+        part,
+        until,
+        next: known.into(),
+        by_effect,
+        unnumbered,
+        all_seen: false,
+        scratch: Vec::new(),
+    };
+    while let Some((until, seer)) = spread.next.pop() {
+        match seer {
+            Seer::Returned(class) => spread.look(class, until),
+            // What was raised since then was looked at.
+            Seer::Crashed(at) if spread.until[at as usize] > until || pends[at as usize] => {}
+            Seer::Crashed(at) => spread.look(part.crashed[at as usize], until),
+        }
+    }
+    spread.until
 }

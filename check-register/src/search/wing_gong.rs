@@ -1,16 +1,16 @@
 //! Wing and Gong's search: one linearization at a time, depth first, stepping back where it cannot go on.
 //!
-//! Wing and Gong, "Testing and verifying concurrent objects" (J. Parallel and Distributed Computing 1993), with Lowe's
-//! memoisation: a configuration that was met before leads nowhere new. What was placed is, as everywhere here, the place of the
-//! first return whose operation was not placed, and a bit for each operation in flight there; so a configuration is small
-//! however long the history is. The operation that returns first is tried first.
+//! Wing and Gong, "Testing and verifying concurrent objects" (J. Parallel and Distributed Computing 1993), with
+//! Lowe's memoisation: a configuration that was met before leads nowhere new. What was placed is, as everywhere here,
+//! the place of the first return whose operation was not placed, and a bit for each operation in flight there; so a
+//! configuration is small however long the history is. The operation that returns first is tried first.
 //!
 //! Where much is in flight and all is well this finds a linearization where just-in-time linearization would look at all
 //! there are.
 
 use super::mask::{Mask, mix};
 use super::open::Open;
-use super::part::Part;
+use super::part::{Kind, Part};
 use super::paths::{Paths, Placed};
 use super::seen::Config;
 use super::transitions::{Next, Transitions};
@@ -25,8 +25,11 @@ pub(crate) struct WingGong<'p, const W: usize> {
     /// What is in flight before event `at`.
     open: Open<'p, W>,
     at: usize,
-    /// What is still to be tried, the next one last: a configuration and the event it was made before.
-    stack: Vec<(u32, Config<W>)>,
+    /// Events from here on are left out.
+    pub(crate) end: usize,
+    /// What is still to be tried, the next one last: a configuration, the event it was made before, and whether
+    /// nothing more is to be placed before it.
+    stack: Vec<(u32, Config<W>, bool)>,
     met: HashTable<Met<W>>,
     pub(crate) paths: Paths,
     uses: Uses,
@@ -58,13 +61,14 @@ impl<const W: usize> Met<W> {
 }
 
 impl<'p, const W: usize> WingGong<'p, W> {
-    pub(crate) fn new(part: &'p Part, reads_only: &'p [bool], init: StateId) -> WingGong<'p, W> {
+    pub(crate) fn new(part: &'p Part, kinds: &'p [Kind], init: StateId) -> WingGong<'p, W> {
         let start = Config { mask: Mask::EMPTY, state: init, uses: Uses::NONE, path: Paths::ROOT };
         WingGong {
             part,
-            open: Open::new(part, reads_only),
+            open: Open::new(part, kinds),
             at: 0,
-            stack: vec![(0, start)],
+            end: part.events.len(),
+            stack: vec![(0, start, false)],
             met: HashTable::new(),
             paths: Paths::new(),
             uses: Uses::new(),
@@ -90,15 +94,15 @@ impl<'p, const W: usize> WingGong<'p, W> {
                 return progress;
             }
             if self.paths.wants_prune() {
-                self.paths.prune(self.stack.iter_mut().map(|(_, config)| &mut config.path));
+                self.paths.prune(self.stack.iter_mut().map(|(_, config, _)| &mut config.path));
             }
-            let Some((at, mut config)) = self.stack.pop() else {
+            let Some((at, mut config, crosses)) = self.stack.pop() else {
                 return Progress::Refused { event: self.furthest };
             };
             self.go_to(at as usize);
-            self.go_on(transitions, &mut config);
+            self.go_on(transitions, &mut config, crosses);
             self.work += 1;
-            if self.at == self.part.events.len() {
+            if self.at == self.end {
                 self.found = Some(config);
                 return Progress::Linearizable;
             }
@@ -125,9 +129,22 @@ impl<'p, const W: usize> WingGong<'p, W> {
         }
     }
 
-    /// Moves to the next return whose operation was not placed.
-    fn go_on(&mut self, transitions: &mut Transitions<'_>, config: &mut Config<W>) {
-        while let Some(event) = self.part.events.get(self.at) {
+    /// Moves to the next return whose operation was not placed, or that states remember while another operation may
+    /// have to come before it; unless it `crosses` the first one of these.
+    fn go_on(&mut self, transitions: &mut Transitions<'_>, config: &mut Config<W>, mut crosses: bool) {
+        while let Some(event) = self.part.events[..self.end].get(self.at) {
+            if self.open.is_remembered(*event) {
+                if event.is_return() && !std::mem::take(&mut crosses) && self.open.is_any_hurried(config) {
+                    return;
+                }
+                let op = &self.part.ops[event.op()];
+                config.state = transitions.remember(config.state, op.class, op.moment(event.is_return()));
+                config.path = self.paths.push(config.path, Placed::Marked(event.op() as u32));
+                self.work += 1;
+                self.open.forward(*event);
+                self.at += 1;
+                continue;
+            }
             if event.is_return() {
                 let slot = self.part.ops[event.op()].slot;
                 if !config.mask.has(slot) {
@@ -136,7 +153,7 @@ impl<'p, const W: usize> WingGong<'p, W> {
                 config.mask.clear(slot);
             }
             if let Some(slot) = self.open.forward(*event)
-                && self.open.admits(transitions, config.state, slot)
+                && self.open.finds(transitions, config.state, slot)
             {
                 config.mask.set(slot);
                 config.path = self.paths.push(config.path, Placed::Op(event.op() as u32));
@@ -148,8 +165,10 @@ impl<'p, const W: usize> WingGong<'p, W> {
     /// Puts what may come next onto the stack.
     fn branch(&mut self, transitions: &mut Transitions<'_>, from: &Config<W>) {
         self.scratch.clear();
-        for at in 0..self.open.writes().len() {
-            let slot = self.open.writes()[at];
+        let mut slots = std::mem::take(&mut self.useful);
+        slots.clear();
+        slots.extend(self.open.placeable());
+        for slot in slots.drain(..) {
             let op = *self.open.at(slot);
             if from.mask.has(slot) || !from.mask.has_all(op.before) {
                 continue;
@@ -159,11 +178,16 @@ impl<'p, const W: usize> WingGong<'p, W> {
             let next = transitions.next(from.state, op.class);
             self.reach(transitions, to, next, Placed::Op(op.op), from);
         }
+        self.useful = slots;
         if self.open.any_crashed() {
             self.use_crashed(transitions, from);
         }
         while let Some(config) = self.scratch.pop() {
-            self.stack.push((self.at as u32, config));
+            self.stack.push((self.at as u32, config, false));
+        }
+        let event = self.part.events[self.at];
+        if event.is_return() && self.open.is_remembered(event) {
+            self.stack.push((self.at as u32, *from, true));
         }
     }
 
@@ -192,23 +216,33 @@ impl<'p, const W: usize> WingGong<'p, W> {
         self.work += 1;
         match next {
             Next::Nowhere => {}
-            Next::One(state) => self.add(transitions, Config { state, ..to }, placed, from),
+            Next::One(state) => self.add(transitions, Config { state, ..to }, (placed, None), from),
             Next::Many { first, count } => {
-                for at in first..first + count {
-                    let state = transitions.choice(at);
-                    self.add(transitions, Config { state, ..to }, placed, from);
+                for choice in 0..count {
+                    let state = transitions.choice(first + choice);
+                    self.add(transitions, Config { state, ..to }, (placed, Some(choice)), from);
                 }
             }
         }
     }
 
-    fn add(&mut self, transitions: &mut Transitions<'_>, mut to: Config<W>, placed: Placed, from: &Config<W>) {
+    /// Puts `to`, to which an operation led from `from`, by one of several choices or none, onto the stack.
+    fn add(
+        &mut self,
+        transitions: &mut Transitions<'_>,
+        mut to: Config<W>,
+        (placed, choice): (Placed, Option<u32>),
+        from: &Config<W>,
+    ) {
         if matches!(placed, Placed::Crashed(_)) && to.state == from.state {
             return;
         }
         to.path = self.paths.push(from.path, placed);
+        if let Some(choice) = choice {
+            to.path = self.paths.push(to.path, Placed::Chosen(choice));
+        }
         for slot in self.open.reads() {
-            if !to.mask.has(*slot) && self.open.admits(transitions, to.state, *slot) {
+            if !to.mask.has(*slot) && self.open.finds(transitions, to.state, *slot) {
                 to.mask.set(*slot);
                 to.path = self.paths.push(to.path, Placed::Op(self.open.at(*slot).op));
             }
@@ -218,7 +252,7 @@ impl<'p, const W: usize> WingGong<'p, W> {
 
     fn bytes(&self) -> usize {
         self.met.capacity() * (size_of::<Met<W>>() + 1)
-            + self.stack.capacity() * size_of::<(u32, Config<W>)>()
+            + self.stack.capacity() * size_of::<(u32, Config<W>, bool)>()
             + self.paths.bytes()
             + self.uses.bytes()
     }

@@ -4,7 +4,7 @@ use super::versions::{ClientId, NO_TIME};
 use rustc_hash::FxHashMap;
 
 /// What the times of the ops have said so far.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Clock {
     latest_ns: i64,
     all_timed: bool,
@@ -63,6 +63,11 @@ impl Clock {
         }
         self.latest_ns = time_ns;
         false
+    }
+
+    /// Whether it is certain that the order is that of the file: some op has no time.
+    pub(crate) fn is_of_file(&self) -> bool {
+        !self.all_timed
     }
 
     /// The op that shows that the times are an order other than the file's; none if they are the same, or if not all ops

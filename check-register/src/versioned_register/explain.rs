@@ -198,16 +198,17 @@ impl Teller<'_> {
         story.finish()
     }
 
-    /// A read of a version that no write proposes.
-    pub(crate) fn garbage_read(&self, version: VersionId) -> Witness {
+    /// A read of a version that no write proposes, or none did so far.
+    pub(crate) fn garbage_read(&self, version: VersionId, is_end: bool) -> Witness {
         let mut story = Story::new(self);
         let id = self.id(version);
         if let Some(seen) = self.first(version) {
             let name = story.observer(version, seen);
             story.say(format!("{name} read version {id}."));
         }
+        let proposes = if is_end { "proposes" } else { "had by then proposed" };
         story.say(format!(
-            "However, no write that may have happened proposes {id}{}: a contradiction!",
+            "However, no write that may have happened {proposes} {id}{}: a contradiction!",
             self.initial_clause()
         ));
         story.fact("write-id", id);

@@ -39,7 +39,7 @@ impl Kind {
 }
 
 /// What was found so far.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Findings {
     found: [(u64, Vec<Witness>); KINDS.len()],
     witnesses_max: usize,

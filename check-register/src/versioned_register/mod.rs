@@ -31,7 +31,8 @@
 //! the write that a shows, then b was invoked before i was shown, hence before a completed, against what we supposed. Else a
 //! comes before b in the sequence. A write that fails after it was shown is found at its completion.
 //!
-//! What is found in the beginning of a history stays: no continuation makes a beginning linearizable.
+//! What is found in the beginning of a history stays: no continuation makes a beginning linearizable. So a violation is known at
+//! the op that proves it, as soon as it is certain what the beginning is: see the end of the next section.
 //!
 //! # Order
 //!
@@ -39,6 +40,12 @@
 //! in the file, as Jepsen records them. Where it is not, nobody knows how ops of one time stood to each other: if the verdict
 //! depends on that, it is unknown. A file that is out of order is not read twice, nor held: see `replay`. In a
 //! history without invocations, or of ops without processes, reads may have begun at any time.
+//!
+//! While all ops have times nothing is certain before the end, because an op with an earlier time may follow: it may propose a
+//! version that nobody had proposed, or propose one a second time, and then nobody can say what others replaced or read. If some
+//! op has no time, or with [`VersionedRegister::in_order`], what is found is certain: later ops cannot have happened before.
+//! It stays where a later op cannot be read, or says not whose it is; then the verdict rests on the ops before. A read of a
+//! version that nobody has proposed is a `garbage-read`, and a `future-read` if somebody proposes it later.
 //!
 //! # Cost
 //!
@@ -113,6 +120,9 @@ pub struct VersionedRegister {
     /// This bounds the memory of long runs, and costs names: a version read that is not in the window any more is
     /// `unknown-version`, whatever it once was.
     pub forget: Option<NonZeroU32>,
+    /// Whether the ops stand in the order in which they happened, whatever their times say. Then a violation is known at the
+    /// op that proves it.
+    pub in_order: bool,
     /// Witnesses given for each type of anomaly, at the most: the first one of each key. All are counted.
     pub witnesses_max: usize,
 }
@@ -120,7 +130,13 @@ pub struct VersionedRegister {
 impl Default for VersionedRegister {
     /// Nothing is known of the initial version, and nothing is forgotten.
     fn default() -> VersionedRegister {
-        VersionedRegister { initial_write_id: None, initial_value: None, forget: None, witnesses_max: 8 }
+        VersionedRegister {
+            initial_write_id: None,
+            initial_value: None,
+            forget: None,
+            in_order: false,
+            witnesses_max: 8,
+        }
     }
 }
 
@@ -163,6 +179,14 @@ const FORGET: OptionSpec = OptionSpec {
     help: "Keep only the last N versions of each register, to check long runs in little memory.",
 };
 
+const IN_ORDER: OptionSpec = OptionSpec {
+    name: "in-order",
+    kind: OptionKind::Flag,
+    value_name: "",
+    default: "",
+    help: "Ops stand in the order in which they happened, whatever their times say. Violations are known at once.",
+};
+
 const MAX_WITNESSES: OptionSpec = OptionSpec {
     name: "max-witnesses",
     kind: OptionKind::Integer,
@@ -171,7 +195,7 @@ const MAX_WITNESSES: OptionSpec = OptionSpec {
     help: "How many examples of each type of anomaly to report. All are counted.",
 };
 
-const OPTIONS: &[OptionSpec] = &[INITIAL_WRITE_ID, INITIAL_VALUE, FORGET, MAX_WITNESSES];
+const OPTIONS: &[OptionSpec] = &[INITIAL_WRITE_ID, INITIAL_VALUE, FORGET, IN_ORDER, MAX_WITNESSES];
 
 impl Checker for VersionedRegister {
     fn name(&self) -> &'static str {
@@ -200,6 +224,7 @@ impl Checker for VersionedRegister {
             let wrong = || OptionError::new(FORGET.name, "it is a number from 1 to 4294967295");
             checker.forget = Some(window.ok_or_else(wrong)?);
         }
+        checker.in_order |= options.flag(IN_ORDER.name);
         if let Some(max) = options.integer(MAX_WITNESSES.name)? {
             let wrong = |_| OptionError::new(MAX_WITNESSES.name, format!("{max} is less than 0"));
             checker.witnesses_max = usize::try_from(max).map_err(wrong)?;
@@ -225,6 +250,7 @@ struct VersionedRun {
     stage: Stage,
     /// Ops of others than clients.
     others: u64,
+    /// The first op that cannot be taken, and why.
     malformed: Option<String>,
 }
 
@@ -270,6 +296,16 @@ impl VersionedRun {
     }
 }
 
+impl VersionedRun {
+    /// Says where it was that no further ops could be taken.
+    fn rests(&self, mut report: Report) -> Report {
+        if let Some(place) = &self.malformed {
+            report.notes.insert(0, format!("The verdict rests on the ops before this one: {place}"));
+        }
+        report
+    }
+}
+
 /// Registers of which nothing was said yet.
 fn registers(checker: &VersionedRegister) -> Result<Registers, HistoryError> {
     let mut interner = Interner::default();
@@ -278,6 +314,7 @@ fn registers(checker: &VersionedRegister) -> Result<Registers, HistoryError> {
         initial_id: pack(&checker.initial_write_id)?,
         initial_value: pack(&checker.initial_value)?,
         window: checker.forget.map(NonZeroU32::get),
+        in_order: checker.in_order,
         witnesses_max: checker.witnesses_max,
     };
     Ok(Registers::new(settings, interner))
@@ -298,16 +335,29 @@ impl Run for VersionedRun {
             Err(Trouble::Malformed(reason)) => {
                 let line = op.position.map(|position| format!(" (line {})", position.line)).unwrap_or_default();
                 let index = op.index;
-                self.malformed =
-                    Some(format!("Nothing can be said of this history, because at index {index}{line} {reason}."));
+                self.malformed = Some(format!("at index {index}{line} {reason}."));
                 Ok(ControlFlow::Break(()))
             }
         }
     }
 
-    fn finish(self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {
-        if let Some(reason) = self.malformed {
-            return Ok(outcome::unknown(vec![reason]));
+    fn is_violated(&self) -> bool {
+        // Where keys may stand here or there, nobody knows which ops are of one register.
+        matches!(&self.stage, Stage::One(fold) if fold.is_violated())
+    }
+
+    fn violation(&self) -> Option<Report> {
+        let Stage::One(fold) = &self.stage else { return None };
+        fold.is_violated().then(|| self.rests(Fold::clone(fold).so_far(self.others)))
+    }
+
+    fn finish(mut self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {
+        if let Some(place) = &self.malformed {
+            let unknown = || outcome::unknown(vec![format!("Nothing can be said of this history, because {place}")]);
+            return match std::mem::replace(&mut self.stage, Stage::Start) {
+                Stage::One(fold) if fold.is_violated() => Ok(self.rests(fold.so_far(self.others))),
+                _ => Ok(unknown()),
+            };
         }
         match self.stage {
             Stage::Start => Fold::new(Keying::None, registers(&self.checker)?).finish(self.others),

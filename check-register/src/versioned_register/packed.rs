@@ -32,7 +32,7 @@ const KEYWORD: u8 = 32;
 /// Values too large to be held whole, by number.
 ///
 /// They are kept for good: a history whose ids are long strings other than UUIDs takes memory for each of them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Interner {
     strings: FxHashMap<Box<str>, u32>,
     /// By their text in a normal form.

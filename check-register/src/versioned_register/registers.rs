@@ -17,6 +17,8 @@ pub(crate) struct Settings {
     pub(crate) initial_value: Option<Packed>,
     /// Versions of each chain that are kept, from the head back.
     pub(crate) window: Option<u32>,
+    /// The order of the file is that of the events, whatever the times say.
+    pub(crate) in_order: bool,
     pub(crate) witnesses_max: usize,
 }
 
@@ -30,7 +32,7 @@ pub(crate) enum Doubt {
 }
 
 /// One register.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Register {
     pub(crate) key: Packed,
     /// The newest version of the chain; none before anything was observed, if the initial version was not given.
@@ -82,7 +84,7 @@ pub(crate) struct Proposal {
 }
 
 /// All registers of a history.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Registers {
     pub(crate) settings: Settings,
     pub(crate) interner: Interner,
@@ -389,15 +391,20 @@ impl Registers {
         }
     }
 
+    /// Whether something was found, if the order stays what it is.
+    pub(crate) fn has_found(&self) -> bool {
+        !self.findings.is_clean() || !self.garbage.is_empty()
+    }
+
     /// Reports what was read although nobody had proposed it.
-    pub(crate) fn tell_garbage(&mut self) {
+    pub(crate) fn tell_garbage(&mut self, is_end: bool) {
         for version in std::mem::take(&mut self.garbage) {
             let row = &self.versions[version];
             let key = row.key;
             if row.has(flag::PROPOSED) {
                 self.tell(key, Kind::FutureRead, |teller| teller.future_read(version));
             } else {
-                self.tell(key, Kind::GarbageRead, |teller| teller.garbage_read(version));
+                self.tell(key, Kind::GarbageRead, |teller| teller.garbage_read(version, is_end));
             }
         }
     }

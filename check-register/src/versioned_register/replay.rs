@@ -33,7 +33,7 @@ impl Order {
 }
 
 /// First completions and last reads by time, a row for each version.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ByTime {
     first: Vec<Option<Seen>>,
     /// The invocation, and the completion.

@@ -61,7 +61,7 @@ fn malformed<T>(reason: String) -> Result<T, Trouble> {
 }
 
 /// A history on its way, its keys taken from one place.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Fold {
     keying: Keying,
     registers: Registers,
@@ -99,7 +99,15 @@ impl Fold {
             Process::Other(_) | Process::Unknown => ClientId::NONE,
         };
         let at = At { index: op.index, time_ns: op.time.unwrap_or(NO_TIME) };
-        if self.clock.tick(at.index, at.time_ns, client) && !self.registers.has_forgotten {
+        if op.pair == Pair::Alone && self.is_violated() {
+            return malformed(
+                "nobody knows the op's invocation or completion, as is known of all ops before it".to_owned(),
+            );
+        }
+        if !self.registers.settings.in_order
+            && self.clock.tick(at.index, at.time_ns, client)
+            && !self.registers.has_forgotten
+        {
             self.registers.by_time = Some(ByTime::new(&self.registers.versions));
             self.registers.keeps_all = true;
         }
@@ -383,6 +391,18 @@ impl Fold {
         Ok(())
     }
 
+    /// Whether what was found stays whatever comes next: nothing that comes later can turn out to have been earlier.
+    pub(crate) fn is_violated(&self) -> bool {
+        let is_in_order = self.registers.settings.in_order || self.clock.is_of_file();
+        is_in_order && !self.has_nameless && self.registers.has_found()
+    }
+
+    /// What is certain of a history that [is violated](Fold::is_violated).
+    pub(crate) fn so_far(mut self, others: u64) -> Report {
+        self.registers.tell_garbage(false);
+        outcome::report(self.registers, self.counts, others, Vec::new())
+    }
+
     /// The end of the history.
     pub(crate) fn finish(mut self, others: u64) -> Result<Report, HistoryError> {
         let mut notes = Vec::new();
@@ -401,10 +421,10 @@ impl Fold {
         };
         if let Some(order) = order {
             replay::replay(&mut self.registers, order)?;
-            self.registers.tell_garbage();
+            self.registers.tell_garbage(true);
             if order == Order::TimeThenIndex && !self.registers.findings.is_clean() {
                 replay::replay(&mut self.registers, Order::Time)?;
-                self.registers.tell_garbage();
+                self.registers.tell_garbage(true);
                 if self.registers.findings.is_clean() {
                     notes.push(outcome::TIED.to_owned());
                 }
@@ -413,7 +433,7 @@ impl Fold {
                 self.registers.findings.clear_lasting();
             }
         } else {
-            self.registers.tell_garbage();
+            self.registers.tell_garbage(true);
         }
         Ok(outcome::report(self.registers, self.counts, others, notes))
     }

@@ -126,7 +126,7 @@ impl Version {
 const EMPTY: u64 = u64::MAX;
 
 /// All versions in memory.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Versions {
     rows: Vec<Version>,
     /// Rows to be used again.

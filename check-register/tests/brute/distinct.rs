@@ -49,7 +49,7 @@ fn a_crowd_that_nobody_sees_changes_nothing() {
     use RegisterOp::{Read, Write};
     let ops = [Write(1), Write(2), Write(3), Read(1), Read(1), Read(2), Read(2), Read(Interner::NIL)];
     let (mut valid, mut invalid) = (0, 0);
-    world::random(6, &ops, 3_000, |few| {
+    world::random(6, &ops, (3_000, 6), |few| {
         let twice = |at: usize| matches!(few[at].op, Write(_)) && few[..at].iter().any(|other| other.op == few[at].op);
         if (0..few.len()).any(twice) {
             return;

@@ -56,8 +56,14 @@ fn returns(history: &mut Vec<(u64, Option<u64>)>, now: u64, f: &mut impl FnMut(&
     }
 }
 
-/// Calls `f` with random histories of up to `len` of these operations, some of them at one time.
-pub(crate) fn random<O: Clone>(len: u64, ops: &[O], count: u64, mut f: impl FnMut(&[Operation<O>])) {
+/// Calls `f` with random histories of up to `len` of these operations, some of them at one time, of which one in
+/// `crash_one_in` crashed.
+pub(crate) fn random<O: Clone>(
+    len: u64,
+    ops: &[O],
+    (count, crash_one_in): (u64, u64),
+    mut f: impl FnMut(&[Operation<O>]),
+) {
     let mut seed = 0x5EED;
     let mut below = move |end: u64| {
         // Knuth's multiplier; the upper bits are the good ones.
@@ -75,7 +81,7 @@ pub(crate) fn random<O: Clone>(len: u64, ops: &[O], count: u64, mut f: impl FnMu
                     op: ops[below(ops.len() as u64) as usize].clone(),
                     // No two events at one time.
                     call: 16 * begin + 2 * at,
-                    ret: (below(6) > 0).then_some(16 * end + 2 * at + 1),
+                    ret: (below(crash_one_in) > 0).then_some(16 * end + 2 * at + 1),
                 }
             })
             .collect();

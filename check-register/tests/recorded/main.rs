@@ -7,7 +7,8 @@ use history_core::{History, Verdict};
 fn verdict<S: Spec + Clone + Default + 'static>(ops: &str) -> Verdict {
     let history = History::parse(ops).expect("a history");
     let report = Linearizable::<S>::default().check(&history).expect("a history of a size");
-    assert!(report.notes.is_empty(), "{:?}", report.notes);
+    // Nothing was unreadable; what a refusal rests on may be told.
+    assert!(report.verdict == Verdict::Invalid || report.notes.is_empty(), "{:?}", report.notes);
     report.verdict
 }
 
@@ -67,4 +68,18 @@ fn a_client_that_is_named_with_more_owns_the_lock() {
     };
     assert_eq!(ops("n1"), Verdict::Valid);
     assert_eq!(ops("n2"), Verdict::Invalid);
+}
+
+#[test]
+fn a_refused_semaphore_tells_what_it_was_taken_to_hold() {
+    let ops = "{:process 0, :type :invoke, :f :acquire, :value 2}
+               {:process 0, :type :ok,     :f :acquire, :value 2}";
+    let history = History::parse(ops).expect("a history");
+    let refused = Linearizable::<Semaphore>::default().check(&history).expect("a history of a size");
+    assert_eq!(refused.verdict, Verdict::Invalid);
+    let note = "It was taken that there was 1 permit at first; if that is not so, say how many with --initial.";
+    assert_eq!(refused.notes, [note]);
+    let enough = Linearizable { model: Semaphore { permits: 2 }, ..Linearizable::default() };
+    let report = enough.check(&history).expect("a history of a size");
+    assert_eq!((report.verdict, report.notes.len()), (Verdict::Valid, 0));
 }

@@ -6,4 +6,5 @@ mod enumerate;
 mod general;
 mod oracle;
 mod properties;
+mod so_far;
 mod world;

@@ -57,7 +57,7 @@ fn op(operation: &Operation, process: i64, kind: OpKind) -> NewOp<'static> {
 }
 
 /// The history's ops with their moments, in the order in which they would be recorded.
-fn ops(operations: &[Operation]) -> Vec<(i64, NewOp<'static>)> {
+pub(crate) fn ops(operations: &[Operation]) -> Vec<(i64, NewOp<'static>)> {
     let mut ops = Vec::new();
     for (process, operation) in (0_i64..).zip(operations) {
         ops.push((operation.invoked, op(operation, process, OpKind::Invoke)));

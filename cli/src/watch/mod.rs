@@ -180,10 +180,13 @@ impl Watched<'_, '_> {
         }
         let mut batch = Batch::new();
         let mut output = None;
-        let mut ended = false;
+        let (mut settled, mut ended) = (false, false);
         while !ended {
             let more = reader.read_batch(&mut batch);
             let flow = batch.each(&mut |op| {
+                if settled {
+                    return Ok(ControlFlow::Continue(()));
+                }
                 let flow = run.observe(op)?;
                 if self.violated.is_none() && run.is_violated() {
                     self.violated = Some(since(op));
@@ -195,7 +198,9 @@ impl Watched<'_, '_> {
                         return Ok(ControlFlow::Break(()));
                     }
                 }
-                Ok(flow)
+                // Whoever writes a history that is invalid anyway shall be able to go on with it.
+                settled = flow.is_break() && self.job.keep_going && self.violated.is_some();
+                Ok(if settled { ControlFlow::Continue(()) } else { flow })
             })?;
             self.status.update(reader.ops(), reader.in_flight(), run.possibilities());
             ended = flow.is_break() || !more?;

@@ -172,7 +172,7 @@ fn commands_refuse_what_is_not_theirs() {
     histcheck("models -m list-append").assert().code(254);
     histcheck("validate").assert().code(254);
     histcheck("gen").assert().code(254);
-    histcheck("gen bank").assert().code(254);
+    histcheck("gen banks").assert().code(254);
 }
 
 #[test]

@@ -100,27 +100,42 @@ fn writers_connect_and_the_last_one_ends_the_history() {
     );
 }
 
+/// An interrupt of a watch that has just said something, so that it is known to have read so far.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_the_history() {
     let dir = tempfile::tempdir().unwrap();
-    let (file, socket) = (dir.path().join("h.jsonl"), dir.path().join("h.sock"));
-    std::fs::write(&file, counted(7)).unwrap();
-    let interrupt = |started: &Started| {
-        let pid = started.child.id().to_string();
-        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
-    };
-    // That it listens says that signals are caught by now.
+    let socket = dir.path().join("h.sock");
     let mut started = Started::new(&format!("watch -m counter --keep-going --listen unix:{}", socket.display()));
     assert!(started.line().contains("listening"));
     let mut writer = std::os::unix::net::UnixStream::connect(&socket).unwrap();
     writer.write_all(counted(7).as_bytes()).unwrap();
-    // Nothing tells when a line has been judged, so let it be the end of the history that comes behind it.
-    drop(writer);
-    interrupt(&started);
-    let (code, printed) = started.end();
-    assert!(code == Some(1) && printed.contains("\tfalse") || code == Some(255), "{code:?} {printed}");
+    let mut printed = BufReader::new(started.child.stdout.take().unwrap());
+    let mut first = String::new();
+    printed.read_line(&mut first).unwrap();
+    assert_eq!(first, format!("unix:{}\tfalse\n", socket.display()));
+    let pid = started.child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let mut rest = String::new();
+    printed.read_to_string(&mut rest).unwrap();
+    assert!(rest.contains("The history goes on."), "{rest}");
+    assert!(rest.contains(&first), "the verdict on all of it comes at the end: {rest}");
+    assert_eq!(started.child.wait().unwrap().code(), Some(1));
     assert!(!socket.exists(), "a socket's file goes with it");
+}
+
+#[test]
+fn a_violation_ends_the_watch_while_writers_go_on() {
+    for (model, text) in [("counter", counted(7)), ("register", READ_OF_1.to_owned())] {
+        let mut started = Started::new(&format!("watch -m {model}"));
+        let mut writer = started.child.stdin.take().unwrap();
+        writer.write_all(text.as_bytes()).unwrap();
+        // The pipe stays open, and the watch ends all the same.
+        let (code, printed) = started.end();
+        assert_eq!(code, Some(1), "{model}: {printed}");
+        assert!(printed.starts_with("-\tfalse\n  note: This has been certain since the op at index "), "{printed}");
+        drop(writer);
+    }
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! What a store can do wrong: a table of bugs.
 
+use crate::named::named;
 use crate::workload::{Holds, Workload};
-use std::fmt;
-use std::str::FromStr;
 
 /// What the store does wrong.
 ///
@@ -130,23 +129,6 @@ const TABLE: [Row; 22] = [
 ];
 
 impl Bug {
-    /// All of them, [`Bug::None`] first.
-    pub const ALL: [Bug; TABLE.len()] = {
-        let mut all = [Bug::None; TABLE.len()];
-        let mut i = 0;
-        while i < all.len() {
-            assert!(TABLE[i].bug as usize == i);
-            all[i] = TABLE[i].bug;
-            i += 1;
-        }
-        all
-    };
-
-    /// As on command lines: `"stale-read"`.
-    pub fn name(self) -> &'static str {
-        self.row().name
-    }
-
     /// The level of isolation that the store keeps, where it has another name than the bug: `"serializable"`. Can be
     /// parsed as well as the name.
     pub fn level(self) -> Option<&'static str> {
@@ -174,51 +156,13 @@ impl Bug {
         matches!(self, Bug::PlantedG1c | Bug::PlantedGSingle)
     }
 
-    /// What the store does, in one line without a period.
-    pub fn summary(self) -> &'static str {
-        self.row().summary
-    }
-
     /// How many of the transactions it applies to, from 0 to 1, unless told otherwise.
     pub fn default_rate(self) -> f64 {
         self.row().rate
     }
-
-    fn row(self) -> &'static Row {
-        &TABLE[self as usize]
-    }
 }
 
-impl fmt::Display for Bug {
-    /// Writes its name.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// A name that no bug has.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownBug(String);
-
-impl fmt::Display for UnknownBug {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not an array of names: of its join, unrolled, LLVM 22 takes minutes to reason about every length.
-        let names: Vec<&str> = Bug::ALL.iter().map(|bug| bug.name()).collect();
-        write!(f, "{} is no bug; there are {}", self.0, names.join(", "))
-    }
-}
-
-impl std::error::Error for UnknownBug {}
-
-impl FromStr for Bug {
-    type Err = UnknownBug;
-
-    /// The bug of this name, or of this level of isolation.
-    fn from_str(name: &str) -> Result<Bug, UnknownBug> {
-        let is_named = |bug: &Bug| bug.name() == name || bug.level() == Some(name);
-        Bug::ALL.into_iter().find(is_named).ok_or_else(|| UnknownBug(name.into()))
-    }
-}
+named!(Bug, UnknownBug, bug, "bug", "A name that no bug has, and no level of isolation.", also Bug::level);
 
 #[cfg(test)]
 mod tests {

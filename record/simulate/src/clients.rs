@@ -103,6 +103,8 @@ pub(crate) struct Clients {
     free: Vec<Slot>,
     asked: u64,
     index: u64,
+    /// The time of the last event.
+    now: u64,
 }
 
 impl Clients {
@@ -118,6 +120,7 @@ impl Clients {
             free: Vec::new(),
             asked: 0,
             index: 0,
+            now: 0,
         }
     }
 
@@ -129,7 +132,22 @@ impl Clients {
         if let Some((_, rng)) = &mut self.nemesis {
             self.schedule.at(Nemesis::first(rng), Event::Nemesis);
         }
+        self.events(system, observer)?;
+        let last = system.end();
+        if last > 0 {
+            self.load.ops += last;
+            for client in 0..self.load.clients {
+                self.after(self.now, &START, Event::Idle(client));
+            }
+            self.events(system, observer)?;
+        }
+        Ok(())
+    }
+
+    /// Goes on until nothing more is to happen.
+    fn events(&mut self, system: &mut dyn System, observer: &mut dyn Observer) -> io::Result<()> {
         while let Some((now, event)) = self.schedule.next() {
+            self.now = now;
             match event {
                 Event::Idle(client) => self.ask(now, client, system, observer)?,
                 Event::Step(slot) => self.step(now, slot, system, observer),

@@ -9,6 +9,7 @@
 mod bug;
 mod clients;
 mod key_distribution;
+mod named;
 mod nemesis;
 mod objects;
 mod op;

@@ -13,6 +13,11 @@ pub(crate) trait System {
     /// Decides what the next operation asks for. Its slot is new or was released. Whether it must succeed, come what may.
     fn plan(&mut self, slot: Slot, client: u32) -> bool;
 
+    /// Nothing is in flight any more, and clients have asked for all they wanted. How many operations are still to be asked for.
+    fn end(&mut self) -> u64 {
+        0
+    }
+
     /// Goes on with an operation, all at one instant.
     fn step(&mut self, slot: Slot, intent: Intent) -> Progress;
 

@@ -212,6 +212,22 @@ const OBJECTS_EDN: &str = r#"{:index 40, :type :ok, :process 6, :f :read, :value
 {:index 61, :type :ok, :process 6, :f :put, :value "17,", :key "0", :time 509231}
 {:index 40, :type :ok, :process 6, :f :read, :value 51, :write-id "651e8c6b-0292-4c75-9a1e-162a6017950c", :time 317397}
 {:index 43, :type :ok, :process 3, :f :write, :value 14, :write-id "883551aa-403c-43cf-b56e-9a805b88debe", :prev-write-id "651e8c6b-0292-4c75-9a1e-162a6017950c", :time 351199}
+{:index 40, :type :ok, :process 6, :f :transfer, :value {:from 4, :to 3, :amount 18}, :time 317397}
+{:index 41, :type :ok, :process 8, :f :read, :value {0 104, 1 67, 2 52, 3 100, 4 69, 5 97, 6 172, 7 139}, :time 339618}
+{:index 40, :type :ok, :process 6, :f :add, :value 10, :time 317397}
+{:index 43, :type :ok, :process 3, :f :read, :value [0 1 2 3 4 5 6 7 8 9 10], :time 351199}
+{:index 40, :type :ok, :process 6, :f :enqueue, :value 10, :time 317397}
+{:index 43, :type :ok, :process 3, :f :dequeue, :value 7, :time 351199}
+{:index 40, :type :ok, :process 6, :f :enqueue, :value 10, :time 317397}
+{:index 43, :type :ok, :process 3, :f :dequeue, :value 7, :time 351199}
+{:index 2001, :type :ok, :process 4, :f :drain, :value [492 494 498 497 496 499 500 502 501 503 505 504 506], :time 16364569}
+{:index 40, :type :ok, :process 6, :f :generate, :value "da2e1d7b-7b53-4043-8a10-28670f3c6b1a", :time 317397}
+{:index 40, :type :ok, :process 6, :f :read, :value [[:r 4 1] [:r 5 1]], :time 317397}
+{:index 43, :type :ok, :process 3, :f :write, :value [[:w 7 1]], :time 351199}
+{:index 40, :type :ok, :process 6, :f :write, :value 10, :time 317397}
+{:index 43, :type :ok, :process 3, :f :read, :value #{0 1 2 3 4 5 6 7 8 9 10}, :time 351199}
+{:index 40, :type :ok, :process 6, :f :read, :value [0 [nil nil nil nil 0]], :time 317397}
+{:index 41, :type :ok, :process 8, :f :write, :value [6 0], :time 339618}
 {:index 41, :type :ok, :process 8, :f :write, :value [3 2], :time 339618}
 {:index 43, :type :ok, :process 3, :f :read, :value [2 1], :time 351199}
 {:index 105, :type :ok, :process 0, :f :cas, :value [3 [2 4]], :time 875760}
@@ -250,6 +266,22 @@ const OBJECTS_JSON_LINES: &str = r#"{"index":40,"type":"ok","process":6,"f":"rea
 {"index":61,"type":"ok","process":6,"f":"put","value":"17,","key":"0","time":509231}
 {"index":40,"type":"ok","process":6,"f":"read","value":51,"write-id":"651e8c6b-0292-4c75-9a1e-162a6017950c","time":317397}
 {"index":43,"type":"ok","process":3,"f":"write","value":14,"write-id":"883551aa-403c-43cf-b56e-9a805b88debe","prev-write-id":"651e8c6b-0292-4c75-9a1e-162a6017950c","time":351199}
+{"index":40,"type":"ok","process":6,"f":"transfer","value":{"from":4,"to":3,"amount":18},"time":317397}
+{"index":41,"type":"ok","process":8,"f":"read","value":{"0":104,"1":67,"2":52,"3":100,"4":69,"5":97,"6":172,"7":139},"time":339618}
+{"index":40,"type":"ok","process":6,"f":"add","value":10,"time":317397}
+{"index":43,"type":"ok","process":3,"f":"read","value":[0,1,2,3,4,5,6,7,8,9,10],"time":351199}
+{"index":40,"type":"ok","process":6,"f":"enqueue","value":10,"time":317397}
+{"index":43,"type":"ok","process":3,"f":"dequeue","value":7,"time":351199}
+{"index":40,"type":"ok","process":6,"f":"enqueue","value":10,"time":317397}
+{"index":43,"type":"ok","process":3,"f":"dequeue","value":7,"time":351199}
+{"index":2001,"type":"ok","process":4,"f":"drain","value":[492,494,498,497,496,499,500,502,501,503,505,504,506],"time":16364569}
+{"index":40,"type":"ok","process":6,"f":"generate","value":"da2e1d7b-7b53-4043-8a10-28670f3c6b1a","time":317397}
+{"index":40,"type":"ok","process":6,"f":"read","value":[["r",4,1],["r",5,1]],"time":317397}
+{"index":43,"type":"ok","process":3,"f":"write","value":[["w",7,1]],"time":351199}
+{"index":40,"type":"ok","process":6,"f":"write","value":10,"time":317397}
+{"index":43,"type":"ok","process":3,"f":"read","value":[0,1,2,3,4,5,6,7,8,9,10],"time":351199}
+{"index":40,"type":"ok","process":6,"f":"read","value":[0,[null,null,null,null,0]],"time":317397}
+{"index":41,"type":"ok","process":8,"f":"write","value":[6,0],"time":339618}
 {"index":41,"type":"ok","process":8,"f":"write","value":[3,2],"time":339618}
 {"index":43,"type":"ok","process":3,"f":"read","value":[2,1],"time":351199}
 {"index":105,"type":"ok","process":0,"f":"cas","value":[3,[2,4]],"time":875760}
@@ -333,11 +365,11 @@ a8c5eca5dd91e00c stack wrong-read
 44b96c62759ebb69 stack lost-element
 458ed079de2240e3 stack duplicate-element
 5a1c4904e71844e3 stack reordered-element
-2282bc004ec522f1 set none
-1259392833b21fd4 set stale-read
-5899ddb2928f529f set false-fail
-33d7751c078e73e5 set wrong-read
-936c4fd9abee7050 set lost-element
+c8132ab242629a61 set none
+2fab5c89ef00067e set stale-read
+daa59e2b970e849f set false-fail
+09d31df238484195 set wrong-read
+a99a3b12bef4f8fa set lost-element
 df1ef32e29c0ed4e counter none
 315401e6e41341d3 counter stale-read
 e02adc982d6a284a counter lost-write
@@ -355,6 +387,30 @@ aafb04d7c90f02a3 kv wrong-read
 9b388604a1a0301f versioned-register false-fail
 365f9b0e928e71f1 versioned-register wrong-read
 4d5054f4e3a8dec1 versioned-register split-brain
+8359bdc4b6bf6909 bank none
+b9f6d0527da26189 bank wrong-read
+5d87b8b8714666bf bank read-skew
+e44fa6dcd4184799 bank half-transfer
+87811a4f22ab4784 set-full none
+794ca1287a8ff482 set-full stale-read
+69c866e8073e55a0 set-full lost-element
+83aef94173fd0bce set-full duplicate-element
+d7154826121d2dbb queue none
+f93356be5029f22b queue wrong-read
+afb14fb8f3a2eebc queue duplicate-element
+91af6c8ac4d7a7d0 total-queue none
+f645c1a8acb05684 total-queue wrong-read
+44dab00ea3fc30d0 total-queue lost-element
+290c069f6430c3dc unique-ids none
+2fbde6162181b3d0 unique-ids repeated-id
+a1bd10b549596dd9 long-fork none
+ccb54034e209f461 long-fork read-skew
+88661cffd87fa6e1 comments none
+3ea75022c92cf8dc comments lost-element
+0d599ec3f68c24dd comments read-skew
+b4b7e02704f34327 sequential none
+ded1985a31c04075 sequential lost-write
+478f2888b555a567 sequential read-skew
 ";
 
 #[test]

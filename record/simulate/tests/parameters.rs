@@ -131,16 +131,26 @@ fn the_ends_of_the_ranges_of_objects_can_be_run() {
     for object in Object::ALL {
         for bug in ObjectBug::of(object) {
             let ok = || Objects { ops: 300, bug, ..Objects::of(object) };
+            let (fewest, most) = object.values_range();
+            let fewest = fewest.max(1).min(most);
             let edges = [
                 Objects { ops: 0, ..ok() },
                 Objects { ops: 1, ..ok() },
-                Objects { clients: 1, values: 1, capacity: 1, permits: 1, ops_per_txn_max: 1, think_ns: 0, ..ok() },
+                Objects {
+                    clients: 1,
+                    values: fewest,
+                    capacity: 1,
+                    permits: 1,
+                    ops_per_txn_max: 1,
+                    think_ns: 0,
+                    ..ok()
+                },
                 Objects { fail_rate: 1.0, info_rate: 0.0, ..ok() },
                 Objects { fail_rate: 0.0, info_rate: 0.0, lost_rate: 1.0, ..ok() },
                 Objects { fail_rate: 0.0, info_rate: 1.0, ..ok() },
                 Objects { read_fraction: 0.0, cas_fraction: 1.0, put_fraction: 0.0, ..ok() },
                 Objects { read_fraction: 1.0, cas_fraction: 0.0, put_fraction: 1.0, ..ok() },
-                Objects { values: 1_000_000, think_ns: 1_000_000_000_000, ..ok() },
+                Objects { values: most, think_ns: 1_000_000_000_000, ..ok() },
                 Objects {
                     keyed: !object.has_keys(),
                     keys: 9,
@@ -149,7 +159,9 @@ fn the_ends_of_the_ranges_of_objects_can_be_run() {
                 },
             ];
             for parameters in &edges {
-                assert_invokes(parameters.simulation().unwrap(), parameters.ops, &format!("{parameters:?}"));
+                let last = if object.has_last() { parameters.keys.into() } else { 0 };
+                let (simulation, expected) = (parameters.simulation().unwrap(), parameters.ops + last);
+                assert_invokes(simulation, expected, &format!("{parameters:?}"));
             }
         }
     }

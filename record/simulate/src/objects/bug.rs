@@ -1,8 +1,7 @@
 //! What an object can do wrong: a table of bugs.
 
 use super::object::Object;
-use std::fmt;
-use std::str::FromStr;
+use crate::named::named;
 
 /// What an object does wrong.
 ///
@@ -34,6 +33,12 @@ pub enum ObjectBug {
     ReorderedElement,
     /// Some reads of a counter are off by a little.
     WrongSum,
+    /// Some reads see one part of the state as it is, and another as it was.
+    ReadSkew,
+    /// Some transfers take an amount from one account and give it to none.
+    HalfTransfer,
+    /// Some ids are those that were given last.
+    RepeatedId,
 }
 
 struct Row {
@@ -49,7 +54,7 @@ const fn row(bug: ObjectBug, name: &'static str, rate: f64, summary: &'static st
 }
 
 /// In the order of the variants.
-const TABLE: [Row; 11] = [
+const TABLE: [Row; 14] = [
     row(ObjectBug::None, "none", 0.0, "nothing is wrong"),
     row(ObjectBug::StaleRead, "stale-read", 0.1, "reads see a past state"),
     row(ObjectBug::LostWrite, "lost-write", 0.05, "writes are acknowledged, but not done"),
@@ -61,21 +66,12 @@ const TABLE: [Row; 11] = [
     row(ObjectBug::DuplicateElement, "duplicate-element", 0.05, "elements are kept twice"),
     row(ObjectBug::ReorderedElement, "reordered-element", 0.05, "elements come before the last one until then"),
     row(ObjectBug::WrongSum, "wrong-sum", 0.05, "reads of a counter are off by a little"),
+    row(ObjectBug::ReadSkew, "read-skew", 0.1, "reads see parts of the state at different times"),
+    row(ObjectBug::HalfTransfer, "half-transfer", 0.05, "transfers take an amount, but do not give it"),
+    row(ObjectBug::RepeatedId, "repeated-id", 0.05, "ids are given again"),
 ];
 
 impl ObjectBug {
-    /// All of them, [`ObjectBug::None`] first.
-    pub const ALL: [ObjectBug; TABLE.len()] = {
-        let mut all = [ObjectBug::None; TABLE.len()];
-        let mut i = 0;
-        while i < all.len() {
-            assert!(TABLE[i].bug as usize == i);
-            all[i] = TABLE[i].bug;
-            i += 1;
-        }
-        all
-    };
-
     /// Those that make sense for an object, [`ObjectBug::None`] first.
     ///
     /// ```
@@ -89,6 +85,9 @@ impl ObjectBug {
     }
 
     pub(crate) fn is_of(self, object: Object) -> bool {
+        if let Some(bugs) = ObjectBug::of_workload(object) {
+            return self == ObjectBug::None || bugs.contains(&self);
+        }
         let ordered = matches!(object, Object::FifoQueue | Object::Stack);
         match self {
             ObjectBug::None | ObjectBug::FalseFail => true,
@@ -102,56 +101,32 @@ impl ObjectBug {
             ObjectBug::DuplicateElement => object.is_sequence(),
             ObjectBug::ReorderedElement => ordered,
             ObjectBug::WrongSum => object == Object::Counter,
+            ObjectBug::ReadSkew | ObjectBug::HalfTransfer | ObjectBug::RepeatedId => false,
         }
     }
 
-    /// As on command lines: `"stale-read"`.
-    pub fn name(self) -> &'static str {
-        self.row().name
-    }
-
-    /// What the object does, in one line without a period.
-    pub fn summary(self) -> &'static str {
-        self.row().summary
+    /// Those of one of Jepsen's workloads that is no object of its own: what its checker can find.
+    fn of_workload(object: Object) -> Option<&'static [ObjectBug]> {
+        Some(match object {
+            Object::Bank => &[ObjectBug::WrongRead, ObjectBug::ReadSkew, ObjectBug::HalfTransfer],
+            Object::SetFull => &[ObjectBug::StaleRead, ObjectBug::LostElement, ObjectBug::DuplicateElement],
+            Object::Queue => &[ObjectBug::WrongRead, ObjectBug::DuplicateElement],
+            Object::TotalQueue => &[ObjectBug::WrongRead, ObjectBug::LostElement],
+            Object::UniqueIds => &[ObjectBug::RepeatedId],
+            Object::LongFork => &[ObjectBug::ReadSkew],
+            Object::Comments => &[ObjectBug::LostElement, ObjectBug::ReadSkew],
+            Object::Sequential => &[ObjectBug::LostWrite, ObjectBug::ReadSkew],
+            _ => return None,
+        })
     }
 
     /// How many of the operations it applies to, from 0 to 1, unless told otherwise.
     pub fn default_rate(self) -> f64 {
         self.row().rate
     }
-
-    fn row(self) -> &'static Row {
-        &TABLE[self as usize]
-    }
 }
 
-impl fmt::Display for ObjectBug {
-    /// Writes its name.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// A name that no bug of objects has.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownObjectBug(String);
-
-impl fmt::Display for UnknownObjectBug {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = ObjectBug::ALL.iter().map(|bug| bug.name()).collect();
-        write!(f, "{} is no bug of objects; there are {}", self.0, names.join(", "))
-    }
-}
-
-impl std::error::Error for UnknownObjectBug {}
-
-impl FromStr for ObjectBug {
-    type Err = UnknownObjectBug;
-
-    fn from_str(name: &str) -> Result<ObjectBug, UnknownObjectBug> {
-        ObjectBug::ALL.into_iter().find(|bug| bug.name() == name).ok_or_else(|| UnknownObjectBug(name.into()))
-    }
-}
+named!(ObjectBug, UnknownObjectBug, bug, "bug of objects", "A name that no bug of objects has.", also | _ | None);
 
 #[cfg(test)]
 mod tests {

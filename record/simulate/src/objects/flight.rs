@@ -28,14 +28,26 @@ pub(super) enum Ask {
     Get,
     Put(i64),
     Append(i64),
+    Transfer {
+        from: u32,
+        to: u32,
+        amount: i64,
+    },
+    Generate,
+    Drain,
+    WriteSubkey {
+        key: i64,
+        subkey: u32,
+    },
+    ReadSubkeys(i64),
 }
 
 impl Ask {
     /// The name of the function.
     pub(super) fn f(self) -> &'static str {
         match self {
-            Ask::Read => "read",
-            Ask::Write(_) => "write",
+            Ask::Read | Ask::ReadSubkeys(_) => "read",
+            Ask::Write(_) | Ask::WriteSubkey { .. } => "write",
             Ask::Cas { .. } => "cas",
             Ask::Txn => "txn",
             Ask::Acquire => "acquire",
@@ -48,6 +60,9 @@ impl Ask {
             Ask::Get => "get",
             Ask::Put(_) => "put",
             Ask::Append(_) => "append",
+            Ask::Transfer { .. } => "transfer",
+            Ask::Generate => "generate",
+            Ask::Drain => "drain",
         }
     }
 }
@@ -123,7 +138,7 @@ impl Flight {
     /// Whether it changes nothing, whatever it finds.
     pub(super) fn is_read(&self) -> bool {
         match self.ask {
-            Ask::Read | Ask::Get => true,
+            Ask::Read | Ask::Get | Ask::ReadSubkeys(_) => true,
             Ask::Txn => self.mops.iter().all(|mop| matches!(mop, RegisterMop::Read { .. })),
             _ => false,
         }
@@ -148,14 +163,26 @@ impl Flight {
         let shown = kind == Kind::Ok;
         let int = |seen: Option<i64>| seen.filter(|_| shown).map_or(ObjectValue::Nil, ObjectValue::Int);
         let value = match self.ask {
-            Ask::Read if shape.sets && shown => ObjectValue::Set(&self.items),
+            Ask::Read | Ask::Write(_) if shape.reads == Reads::Groups => ObjectValue::Group { mops: &self.mops, shown },
+            Ask::Read if shown && shape.reads == Reads::Sets => ObjectValue::Set(&self.items),
+            Ask::Read if shown && shape.reads == Reads::Lists => ObjectValue::List(&self.items),
+            Ask::Read if shown && shape.reads == Reads::Balances => ObjectValue::Balances(&self.items),
+            Ask::Drain if shown => ObjectValue::List(&self.items),
+            Ask::ReadSubkeys(key) if shown => ObjectValue::Subkeys(key, &self.items),
+            Ask::ReadSubkeys(key) => ObjectValue::Int(key),
+            Ask::WriteSubkey { key, subkey } => ObjectValue::Subkey(key, subkey),
+            Ask::Transfer { from, to, amount } => ObjectValue::Transfer { from, to, amount },
+            Ask::Generate => match (shape.ids, self.seen.filter(|_| shown)) {
+                (Some(ids), Some(number)) => ObjectValue::Id(ids.id(number.unsigned_abs())),
+                _ => ObjectValue::Nil,
+            },
             Ask::Read | Ask::Dequeue | Ask::Pop => int(self.seen),
             Ask::Write(n) | Ask::Add(n) | Ask::Enqueue(n) | Ask::Push(n) => ObjectValue::Int(n),
             Ask::Cas { old, new } => ObjectValue::Cas(old, new),
             Ask::Txn => ObjectValue::Mops { mops: &self.mops, shown },
             Ask::Acquire | Ask::Release if shape.owners => ObjectValue::Owner(self.client),
             Ask::Get if shown => ObjectValue::Text(&self.text),
-            Ask::Acquire | Ask::Release | Ask::Get => ObjectValue::Nil,
+            Ask::Acquire | Ask::Release | Ask::Get | Ask::Drain => ObjectValue::Nil,
             Ask::Put(n) | Ask::Append(n) => ObjectValue::Piece(n),
         };
         let writes = matches!(self.ask, Ask::Write(_));
@@ -169,13 +196,26 @@ impl Flight {
     }
 }
 
+/// What reads give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reads {
+    /// One value.
+    Value,
+    Sets,
+    Lists,
+    Balances,
+    /// A value of each key of a group.
+    Groups,
+}
+
 /// How the ops of an object look.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
     pub(super) key: Option<fn(i64) -> ObjectKey>,
     pub(super) versions: Option<Versions>,
-    /// Whether reads give sets.
-    pub(super) sets: bool,
+    /// The ids that are given, if any are.
+    pub(super) ids: Option<Versions>,
+    pub(super) reads: Reads,
     /// Whether ops name their owner.
     pub(super) owners: bool,
 }

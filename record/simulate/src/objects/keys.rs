@@ -33,6 +33,8 @@ pub(super) struct Keys<S> {
     popularity: Popularity,
     /// 0 if objects are never replaced.
     ops_per_key: u64,
+    /// Those that are yet to be asked once more when all else is over, if any are; they are held until then.
+    last: Option<VecDeque<ObjectId>>,
 }
 
 impl<S> Keys<S> {
@@ -40,11 +42,13 @@ impl<S> Keys<S> {
         distribution: KeyDistribution,
         count: u32,
         ops_per_key: u64,
+        has_last: bool,
         mut fresh: impl FnMut() -> S,
     ) -> Keys<S> {
         let popularity = Popularity::new(distribution, count);
         let (entries, free, live) = (Vec::new(), Vec::new(), Vec::with_capacity(count as usize));
-        let mut keys = Keys { entries, free, live, next_key: 0, popularity, ops_per_key };
+        let mut keys =
+            Keys { entries, free, live, next_key: 0, popularity, ops_per_key, last: has_last.then(VecDeque::new) };
         for _ in 0..count {
             let id = keys.create(fresh());
             keys.live.push(id);
@@ -64,6 +68,16 @@ impl<S> Keys<S> {
         self.get_mut(id).ops += 1;
         self.hold(id);
         id
+    }
+
+    /// How many are yet to be asked once more.
+    pub(super) fn last_count(&self) -> usize {
+        self.last.as_ref().map_or(0, VecDeque::len)
+    }
+
+    /// The next one that is to be asked once more; it is held already.
+    pub(super) fn choose_last(&mut self) -> Option<ObjectId> {
+        self.last.as_mut()?.pop_front()
     }
 
     pub(super) fn get(&self, id: ObjectId) -> &Entry<S> {
@@ -89,14 +103,20 @@ impl<S> Keys<S> {
     }
 
     fn create(&mut self, state: S) -> ObjectId {
-        let entry = Entry { key: self.next_key, state, past: VecDeque::new(), tracker: None, ops: 0, holders: 1 };
+        let holders = 1 + u32::from(self.last.is_some());
+        let entry = Entry { key: self.next_key, state, past: VecDeque::new(), tracker: None, ops: 0, holders };
         self.next_key += 1;
-        if let Some(id) = self.free.pop() {
+        let id = if let Some(id) = self.free.pop() {
             *self.get_mut(id) = entry;
-            return id;
+            id
+        } else {
+            self.entries.push(entry);
+            ObjectId(self.entries.len() as u32 - 1)
+        };
+        if let Some(last) = &mut self.last {
+            last.push_back(id);
         }
-        self.entries.push(entry);
-        ObjectId(self.entries.len() as u32 - 1)
+        id
     }
 
     /// How many objects there is memory for.

@@ -1,6 +1,6 @@
 //! A model: what an object does, one operation after another.
 
-use super::flight::Flight;
+use super::flight::{Ask, Flight};
 use crate::op::Kind;
 use crate::rng::Rng;
 
@@ -63,6 +63,32 @@ pub(super) trait Model {
     /// Does what is asked, though the object should refuse.
     fn force(&mut self, state: &mut Self::State, flight: &mut Flight) {
         let _ = (state, flight);
+    }
+
+    /// Shows parts of what was read as they were in a past state, each as chance has it.
+    fn skew(&self, past: &Self::State, flight: &mut Flight, rng: &mut Rng) {
+        let _ = (past, flight, rng);
+    }
+
+    /// Does once more what was just done.
+    fn double(&mut self, state: &mut Self::State, flight: &mut Flight) {
+        self.apply(state, flight);
+    }
+
+    /// Undoes a part of what was just done.
+    fn halve(&self, state: &mut Self::State, flight: &Flight) {
+        let _ = (state, flight);
+    }
+
+    /// What is asked of each object when all else is over, if anything is.
+    fn last(&self) -> Option<Ask> {
+        None
+    }
+
+    /// Whether the operation must be answered: clients could not tell what became of the object if it were not.
+    fn is_sure(&self, flight: &Flight) -> bool {
+        let _ = flight;
+        false
     }
 
     /// Exchanges what came last with what came before that.

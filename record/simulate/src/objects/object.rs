@@ -1,7 +1,7 @@
 //! The objects that can be simulated: a table.
 
-use std::fmt;
-use std::str::FromStr;
+use super::sequential::SUBKEYS_MAX;
+use crate::named::named;
 
 /// What clients work on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -36,6 +36,22 @@ pub enum Object {
     /// A register whose every version has an id: `write` names the version that it replaces and fails if that is not there
     /// any more; `read` tells the version with the value.
     VersionedRegister,
+    /// `transfer` between accounts, which fails if there is too little, and `read` of all balances.
+    Bank,
+    /// `add` of an element that is new, `read` of all of them as a list. In the end everything is read once more.
+    SetFull,
+    /// `enqueue`, `dequeue`: elements that are new, first in, first out. A dequeue from an empty queue fails.
+    Queue,
+    /// The same, and in the end a `drain` of all that is left. Dequeues do not crash.
+    TotalQueue,
+    /// `generate` an id.
+    UniqueIds,
+    /// Keys in groups: `write` of one key, each once, and `read` of all of a group.
+    LongFork,
+    /// `write` of a value that is new, `read` of all of them.
+    Comments,
+    /// `write` of subkeys of a key, one after another by one client, and `read` of all of a key in reverse.
+    Sequential,
 }
 
 /// A row for each object.
@@ -55,7 +71,7 @@ const fn row(object: Object, name: &'static str, values: u32, summary: &'static 
 }
 
 /// In the order of the variants.
-const TABLE: [Row; 14] = [
+const TABLE: [Row; 22] = [
     row(Object::Register, "register", 5, "Reads and writes of a register"),
     row(Object::CasRegister, "cas-register", 5, "Reads, writes and compare-and-sets of a register"),
     Row {
@@ -78,31 +94,17 @@ const TABLE: [Row; 14] = [
     row(Object::Counter, "counter", 5, "A counter to add to and to read"),
     Row { keys: 10, ops_per_key: 1000, ..row(Object::Kv, "kv", 0, "Gets, puts and appends of strings by key") },
     row(Object::VersionedRegister, "versioned-register", 100, "A register whose writes name the version they replace"),
+    row(Object::Bank, "bank", 8, "Transfers between accounts of a bank, and reads of all balances"),
+    row(Object::SetFull, "set-full", 0, "New elements added to a set, and reads of all of them"),
+    row(Object::Queue, "queue", 0, "A queue of elements of which each is new"),
+    row(Object::TotalQueue, "total-queue", 0, "A queue of new elements, drained in the end"),
+    row(Object::UniqueIds, "unique-ids", 0, "A generator of ids"),
+    row(Object::LongFork, "long-fork", 2, "Keys that are written once, and read in groups"),
+    row(Object::Comments, "comments", 0, "New values written, and reads of all of them"),
+    row(Object::Sequential, "sequential", 5, "Subkeys written one after another, and read in reverse"),
 ];
 
 impl Object {
-    /// All of them.
-    pub const ALL: [Object; TABLE.len()] = {
-        let mut all = [Object::Register; TABLE.len()];
-        let mut i = 0;
-        while i < all.len() {
-            assert!(TABLE[i].object as usize == i);
-            all[i] = TABLE[i].object;
-            i += 1;
-        }
-        all
-    };
-
-    /// As checkers call it: `"cas-register"`.
-    pub fn name(self) -> &'static str {
-        self.row().name
-    }
-
-    /// What it is, in one line without a period.
-    pub fn summary(self) -> &'static str {
-        self.row().summary
-    }
-
     /// How many keys there are, unless told otherwise.
     pub fn default_keys(self) -> u32 {
         self.row().keys
@@ -125,43 +127,30 @@ impl Object {
 
     /// Whether it holds elements that are taken out again.
     pub fn is_sequence(self) -> bool {
-        matches!(self, Object::FifoQueue | Object::UnorderedQueue | Object::Stack)
+        matches!(self, Object::FifoQueue | Object::UnorderedQueue | Object::Stack | Object::Queue | Object::TotalQueue)
     }
 
     /// Whether operations name a key anyway, so that `keyed` has no meaning for it.
     pub fn has_keys(self) -> bool {
-        matches!(self, Object::MultiRegister | Object::Kv)
+        matches!(self, Object::MultiRegister | Object::Kv | Object::LongFork | Object::Sequential)
     }
 
-    fn row(self) -> &'static Row {
-        &TABLE[self as usize]
+    /// How many values there must be, and may be.
+    pub fn values_range(self) -> (u32, u32) {
+        match self {
+            Object::Counter => (1, 1_000_000),
+            Object::Bank | Object::LongFork => (2, 1000),
+            Object::Sequential => (2, SUBKEYS_MAX),
+            // An element that comes twice would be another workload.
+            Object::SetFull | Object::Queue | Object::TotalQueue | Object::UniqueIds | Object::Comments => (0, 0),
+            _ => (0, 1_000_000),
+        }
     }
-}
 
-impl fmt::Display for Object {
-    /// Writes its name.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// A name that no object has.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownObject(String);
-
-impl fmt::Display for UnknownObject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = Object::ALL.iter().map(|object| object.name()).collect();
-        write!(f, "{} is no object; there are {}", self.0, names.join(", "))
+    /// Whether something more is asked of each when all else is over: a read of all, or a drain.
+    pub fn has_last(self) -> bool {
+        matches!(self, Object::Set | Object::SetFull | Object::TotalQueue)
     }
 }
 
-impl std::error::Error for UnknownObject {}
-
-impl FromStr for Object {
-    type Err = UnknownObject;
-
-    fn from_str(name: &str) -> Result<Object, UnknownObject> {
-        Object::ALL.into_iter().find(|object| object.name() == name).ok_or_else(|| UnknownObject(name.into()))
-    }
-}
+named!(Object, UnknownObject, object, "object", "A name that no object has.", also | _ | None);

@@ -29,7 +29,8 @@ use crate::simulation::Simulation;
 pub struct Objects {
     /// What clients work on.
     pub object: Object,
-    /// Operations that clients ask for. Up to 10^9; 1000 by default.
+    /// Operations that clients ask for, beside those that come when all else is over ([`Object::has_last`]), one for each key. Up to
+    /// 10^9; 1000 by default.
     pub ops: u64,
     /// Chooses one of the histories that the other parameters allow. 0 by default.
     pub seed: u64,
@@ -48,9 +49,10 @@ pub struct Objects {
     pub ops_per_key: u64,
     /// Which of the live keys operations go to. Uniform by default.
     pub key_distribution: KeyDistribution,
-    /// How many different values are written; 0 if each is new. Of a counter, the largest amount to add, at least 1. Up
-    /// to 1,000,000. By default 5 for registers and counters, 64 for sets, 100 for versioned registers, and 0 for others.
-    /// A set of which each element is new grows with the history, and so does each read of it.
+    /// How many different values are written; 0 if each is new. Of a counter, the largest amount to add, at least 1; of a bank the
+    /// accounts, at least 2; of long-fork the keys of a group, at least 2; of sequential the subkeys of a key, from 2 to 64. Up
+    /// to 1,000,000. By default 5 for registers, counters and sequential, 64 for sets, 100 for versioned registers, 8 for banks, 2
+    /// for long-fork and 0 for others. A set of which each element is new grows with the history, and so does each read of it.
     pub values: u32,
     /// How many of the operations are reads, gets, dequeues or pops, or of transactions the micro-operations, from 0 to 1.
     /// 0.5 by default.
@@ -170,7 +172,8 @@ impl Objects {
         if self.keyed && object.has_keys() {
             return refuse("keyed", format!("the ops of a {object} have keys already"));
         }
-        check_count("values", self.values.into(), u64::from(object == Object::Counter), 1_000_000)?;
+        let (fewest, most) = object.values_range();
+        check_count("values", self.values.into(), fewest.into(), most.into())?;
         check_rate("read_fraction", self.read_fraction)?;
         check_rate("cas_fraction", self.cas_fraction)?;
         check_rate("put_fraction", self.put_fraction)?;

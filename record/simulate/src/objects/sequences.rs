@@ -46,12 +46,29 @@ impl Model for Sequence {
     }
 
     fn apply(&mut self, state: &mut VecDeque<i64>, flight: &mut Flight) -> Outcome {
-        if let Ask::Enqueue(element) | Ask::Push(element) = flight.ask {
-            state.push_back(element);
-            return Outcome::Done;
+        match flight.ask {
+            Ask::Enqueue(element) | Ask::Push(element) => {
+                state.push_back(element);
+                return Outcome::Done;
+            }
+            Ask::Drain => {
+                flight.items.clear();
+                flight.items.extend(state.drain(..));
+                return Outcome::Done;
+            }
+            _ => {}
         }
         flight.seen = self.take(state, flight.pick);
         if flight.seen.is_some() { Outcome::Done } else { Outcome::Refused }
+    }
+
+    fn last(&self) -> Option<Ask> {
+        (self.object == Object::TotalQueue).then_some(Ask::Drain)
+    }
+
+    /// What is taken by somebody who does not say so is lost.
+    fn is_sure(&self, flight: &Flight) -> bool {
+        self.object == Object::TotalQueue && matches!(flight.ask, Ask::Dequeue | Ask::Drain)
     }
 
     fn disorder(&mut self, state: &mut VecDeque<i64>) {

@@ -8,6 +8,10 @@ use crate::rng::{Chance, Rng};
 pub(super) struct Set {
     pub(super) values: Values,
     pub(super) reads: Chance,
+    /// Whether elements are written rather than added.
+    pub(super) writes: bool,
+    /// What is asked of it when all else is over.
+    pub(super) last: Option<Ask>,
 }
 
 impl Model for Set {
@@ -19,13 +23,18 @@ impl Model for Set {
     }
 
     fn draw(&mut self, _: &Vec<i64>, flight: &mut Flight, want: Want, rng: &mut Rng) {
-        flight.ask =
-            if want == Want::Read || rng.happens(self.reads) { Ask::Read } else { Ask::Add(self.values.draw(rng)) };
+        flight.ask = if want == Want::Read || rng.happens(self.reads) {
+            Ask::Read
+        } else if self.writes {
+            Ask::Write(self.values.draw(rng))
+        } else {
+            Ask::Add(self.values.draw(rng))
+        };
     }
 
     fn apply(&mut self, state: &mut Vec<i64>, flight: &mut Flight) -> Outcome {
         match flight.ask {
-            Ask::Add(element) => {
+            Ask::Add(element) | Ask::Write(element) => {
                 if let Err(at) = state.binary_search(&element) {
                     state.insert(at, element);
                 }
@@ -37,5 +46,20 @@ impl Model for Set {
 
     fn distort(&self, flight: &mut Flight) {
         flight.items.insert(0, UNWRITTEN);
+    }
+
+    fn skew(&self, past: &Vec<i64>, flight: &mut Flight, rng: &mut Rng) {
+        flight.items.retain(|element| past.binary_search(element).is_ok() || rng.happens(Chance::HALF));
+    }
+
+    fn double(&mut self, state: &mut Vec<i64>, flight: &mut Flight) {
+        if let Ask::Add(element) | Ask::Write(element) = flight.ask {
+            let at = state.partition_point(|other| *other < element);
+            state.insert(at, element);
+        }
+    }
+
+    fn last(&self) -> Option<Ask> {
+        self.last
     }
 }

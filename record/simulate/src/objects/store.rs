@@ -1,17 +1,21 @@
 //! What clients talk to: objects by key, and what goes wrong with them, whichever model they follow.
 
+use super::bank::Bank;
 use super::bug::ObjectBug;
 use super::counter::Counter;
-use super::flight::{Ask, Flight, Shape, Versions};
+use super::flight::{Ask, Flight, Reads, Shape, Versions};
+use super::ids::Ids;
 use super::keys::{Keys, ObjectId};
 use super::kv::Kv;
 use super::locks::{Belief, Lock};
+use super::long_fork::LongFork;
 use super::model::{Model, Outcome, Values, Want};
 use super::multi_register::MultiRegister;
 use super::object::Object;
 use super::parameters::Objects;
 use super::register::Register;
 use super::sequences::Sequence;
+use super::sequential::Sequential;
 use super::set::Set;
 use super::value::ObjectKey;
 use super::versioned::Versioned;
@@ -27,6 +31,10 @@ const WAITS_MAX: u32 = 40;
 const PAST_MAX: usize = 8;
 /// By how much a wrong sum is wrong at most.
 const OFF_MAX: u64 = 9;
+
+/// Keys for each client that a store remembers of those that are written once: while one client waits for an answer, another is
+/// answered some fifty times at the most.
+const ROOM_PER_CLIENT: i64 = 256;
 
 /// What a step comes to when the operation does not happen.
 const REFUSED: Progress = Progress::Answer { ok: false, more: false };
@@ -52,11 +60,26 @@ pub(super) fn of(parameters: &Objects) -> Box<dyn System> {
             let clients = vec![Belief::default(); parameters.clients as usize];
             Store::boxed(parameters, Lock { object, permits: parameters.permits, clients })
         }
-        Object::FifoQueue | Object::UnorderedQueue | Object::Stack => {
+        Object::FifoQueue | Object::UnorderedQueue | Object::Stack | Object::Queue | Object::TotalQueue => {
             let capacity = parameters.capacity;
             Store::boxed(parameters, Sequence { object, values, takes: reads, capacity })
         }
-        Object::Set => Store::boxed(parameters, Set { values, reads }),
+        Object::Set | Object::SetFull | Object::Comments => {
+            let last = object.has_last().then_some(Ask::Read);
+            Store::boxed(parameters, Set { values, reads, writes: object == Object::Comments, last })
+        }
+        Object::Bank => Store::boxed(parameters, Bank { reads, accounts: parameters.values }),
+        Object::UniqueIds => Store::boxed(parameters, Ids),
+        Object::LongFork => {
+            let group_size = parameters.values;
+            let room = ROOM_PER_CLIENT * i64::from(parameters.clients) + 8 * i64::from(group_size);
+            Store::boxed(parameters, LongFork { reads, group_size, next: 0, room })
+        }
+        Object::Sequential => {
+            let clients = vec![None; parameters.clients as usize];
+            let room = ROOM_PER_CLIENT * i64::from(parameters.clients);
+            Store::boxed(parameters, Sequential { reads, subkeys: parameters.values, clients, next: 0, room })
+        }
         Object::Counter => Store::boxed(parameters, Counter { reads, amount_max: parameters.values.into(), asked: 0 }),
         Object::Kv => Store::boxed(parameters, Kv { values, reads, puts: Chance::new(parameters.put_fraction) }),
         Object::VersionedRegister => Store::boxed(parameters, Versioned { values, reads, proposed: 0 }),
@@ -82,6 +105,8 @@ pub(super) struct Store<M: Model> {
     /// How many different values are written to a register, if wrong reads are to be among them.
     tracked: Option<u32>,
     asked: u64,
+    /// Whether all else is over.
+    ending: bool,
     /// Counts invocations and completions, from 1.
     clock: u64,
 }
@@ -95,8 +120,9 @@ impl<M: Model + 'static> Store<M> {
 impl<M: Model> Store<M> {
     pub(super) fn new(parameters: &Objects, model: M) -> Store<M> {
         let (object, bug) = (parameters.object, parameters.bug);
-        // The registers of a multi-register are one object.
-        let count = if object == Object::MultiRegister { 1 } else { parameters.keys };
+        // Where operations are about several keys at a time, all keys are one object.
+        let count = if object.has_keys() && object != Object::Kv { 1 } else { parameters.keys };
+        let has_last = model.last().is_some();
         let mut ids = Rng::new(parameters.seed, Purpose::Ids);
         let key: Option<fn(i64) -> ObjectKey> = match object {
             Object::Kv => Some(ObjectKey::NamedField),
@@ -108,10 +134,17 @@ impl<M: Model> Store<M> {
             shape: Shape {
                 key,
                 versions: (object == Object::VersionedRegister).then(|| Versions { salt: ids.next() }),
-                sets: object == Object::Set,
+                ids: (object == Object::UniqueIds).then(|| Versions { salt: ids.next() }),
+                reads: match object {
+                    Object::Set | Object::Comments => Reads::Sets,
+                    Object::SetFull => Reads::Lists,
+                    Object::Bank => Reads::Balances,
+                    Object::LongFork => Reads::Groups,
+                    _ => Reads::Value,
+                },
                 owners: matches!(object, Object::OwnerMutex | Object::ReentrantMutex),
             },
-            keys: Keys::new(parameters.key_distribution, count, parameters.ops_per_key, || model.fresh()),
+            keys: Keys::new(parameters.key_distribution, count, parameters.ops_per_key, has_last, || model.fresh()),
             flights: Vec::new(),
             bound: vec![None; parameters.clients as usize],
             plans: Rng::new(parameters.seed, Purpose::Plan),
@@ -123,6 +156,7 @@ impl<M: Model> Store<M> {
             tracked: (bug == ObjectBug::WrongRead && matches!(object, Object::Register | Object::CasRegister))
                 .then_some(parameters.values),
             asked: 0,
+            ending: false,
             clock: 0,
             model,
         }
@@ -139,6 +173,18 @@ impl<M: Model> Store<M> {
                 let at = rng.below(entry.past.len() as u64) as usize;
                 model.apply(&mut entry.past[at].clone(), flight);
                 return DONE;
+            }
+            ObjectBug::ReadSkew if flight.is_read() && !entry.past.is_empty() => {
+                let at = rng.below(entry.past.len() as u64) as usize;
+                model.apply(&mut entry.state, flight);
+                model.skew(&entry.past[at], flight, rng);
+                return DONE;
+            }
+            ObjectBug::RepeatedId => {
+                if let Some(past) = entry.past.back() {
+                    model.apply(&mut past.clone(), flight);
+                    return DONE;
+                }
             }
             ObjectBug::LostWrite | ObjectBug::LostElement if changes(flight) => {
                 let outcome = model.apply(&mut entry.state.clone(), flight);
@@ -190,9 +236,8 @@ impl<M: Model> Store<M> {
         match bug {
             // A lock that somebody has without knowing stays locked, and nothing more happens.
             ObjectBug::FalseFail if !flight.is_read() && flight.ask != Ask::Acquire => return REFUSED,
-            ObjectBug::DuplicateElement if changes(flight) => {
-                model.apply(&mut entry.state, flight);
-            }
+            ObjectBug::DuplicateElement if changes(flight) => model.double(&mut entry.state, flight),
+            ObjectBug::HalfTransfer => model.halve(&mut entry.state, flight),
             ObjectBug::ReorderedElement if changes(flight) => model.disorder(&mut entry.state),
             ObjectBug::WrongSum if flight.is_read() => {
                 let off = rng.between(1, OFF_MAX).cast_signed();
@@ -206,7 +251,7 @@ impl<M: Model> Store<M> {
 
     /// Whether past states are needed.
     fn remembers(&self) -> bool {
-        matches!(self.bug, ObjectBug::StaleRead | ObjectBug::SplitBrain)
+        matches!(self.bug, ObjectBug::StaleRead | ObjectBug::SplitBrain | ObjectBug::ReadSkew | ObjectBug::RepeatedId)
     }
 
     /// Makes an answer wrong if it is the one to be wrong. Every operation at the same time has been invoked by now.
@@ -229,9 +274,8 @@ impl<M: Model> Store<M> {
 /// Whether it adds or writes something, rather than reading, taking or releasing.
 fn changes(flight: &Flight) -> bool {
     match flight.ask {
-        Ask::Read | Ask::Get | Ask::Dequeue | Ask::Pop | Ask::Acquire | Ask::Release => false,
-        Ask::Txn => !flight.is_read(),
-        _ => true,
+        Ask::Dequeue | Ask::Pop | Ask::Drain | Ask::Acquire | Ask::Release => false,
+        _ => !flight.is_read(),
     }
 }
 
@@ -245,19 +289,25 @@ impl<M: Model> System for Store<M> {
             self.flights.push(Flight::default());
         }
         let Store { model, keys, plans, .. } = self;
-        let object = match self.bound[client as usize] {
-            Some(object) => {
+        let last = if self.ending { keys.choose_last() } else { None };
+        let object = match (last, self.bound[client as usize]) {
+            (Some(object), _) => object,
+            (None, Some(object)) => {
                 keys.hold(object);
                 object
             }
-            None => keys.choose(plans, || model.fresh()),
+            (None, None) => keys.choose(plans, || model.fresh()),
         };
         let flight = &mut self.flights[slot as usize];
         flight.begin(client, self.asked, plans.next());
         let must_read = self.wrong_read.is_some_and(|plan| plan.wants_read(self.asked));
         let entry = keys.get_mut(object);
         (flight.object, flight.key) = (object, entry.key);
-        model.draw(&entry.state, flight, if must_read { Want::Read } else { Want::Anything }, plans);
+        match model.last().filter(|_| last.is_some()) {
+            Some(ask) => flight.ask = ask,
+            None => model.draw(&entry.state, flight, if must_read { Want::Read } else { Want::Anything }, plans),
+        }
+        let must_succeed = must_read || last.is_some() || model.is_sure(flight);
         flight.spoilt = self.rng.happens(self.bug_rate);
         self.asked += 1;
         self.clock += 1;
@@ -267,7 +317,12 @@ impl<M: Model> System for Store<M> {
             flight.overwriters = tracker.overwriters();
             flight.writes().into_iter().for_each(|value| tracker.open(value));
         }
-        must_read
+        must_succeed
+    }
+
+    fn end(&mut self) -> u64 {
+        self.ending = true;
+        self.keys.last_count() as u64
     }
 
     fn step(&mut self, slot: Slot, intent: Intent) -> Progress {

@@ -50,6 +50,32 @@ pub enum ObjectValue<'a> {
         /// Whether what was read is known.
         shown: bool,
     },
+    /// Elements in the order in which they were found; some may be there twice.
+    List(&'a [i64]),
+    /// What each account of a bank holds, the first one 0.
+    Balances(&'a [i64]),
+    /// An amount, and two accounts of a bank.
+    Transfer {
+        /// Who has it before.
+        from: u32,
+        /// Who has it then.
+        to: u32,
+        /// How much, above 0.
+        amount: i64,
+    },
+    /// Micro-operations on keys of one group, all reads or one write. Reads are to be shown without values unless the op is `ok`.
+    Group {
+        /// In any order.
+        mops: &'a [RegisterMop],
+        /// Whether what was read is known.
+        shown: bool,
+    },
+    /// A key, and the number of one of its subkeys.
+    Subkey(i64, u32),
+    /// A key, and the numbers of its subkeys that were found, the last one first; a negative one stands for one that was not.
+    Subkeys(i64, &'a [i64]),
+    /// An id.
+    Id(WriteId),
     /// Who acquires or releases, by the number of the client: it stays the same where the process changes.
     Owner(u32),
 }

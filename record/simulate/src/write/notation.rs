@@ -31,6 +31,10 @@ pub(super) struct Notation {
     set: [&'static [u8]; 2],
     /// Around the owner of a lock.
     owner: [&'static [u8]; 2],
+    /// Around the accounts of a bank, around and behind each of them, and between one and the next.
+    balances: [&'static [u8]; 3],
+    /// Before the accounts of a transfer, its amount, and behind it.
+    transfer: [&'static [u8]; 4],
     /// Before what an op says beside its value.
     key: &'static [u8],
     write_id: &'static [u8],
@@ -56,6 +60,8 @@ pub(super) const EDN: Notation = Notation {
     read_in_full: b"[:read ",
     set: [b"#{", b"}"],
     owner: [b"{:client ", b"}"],
+    balances: [b"", b" ", b", "],
+    transfer: [b"{:from ", b", :to ", b", :amount ", b"}"],
     key: b", :key ",
     write_id: b", :write-id \"",
     prev_write_id: b", :prev-write-id \"",
@@ -79,6 +85,8 @@ pub(super) const JSON: Notation = Notation {
     read_in_full: b"[\"read\",",
     set: [b"[", b"]"],
     owner: [b"{\"client\":", b"}"],
+    balances: [b"\"", b"\":", b","],
+    transfer: [b"{\"from\":", b",\"to\":", b",\"amount\":", b"}"],
     key: b",\"key\":",
     write_id: b",\"write-id\":\"",
     prev_write_id: b",\"prev-write-id\":\"",
@@ -171,18 +179,73 @@ impl Notation {
             ObjectValue::Mops { mops, shown } => self.all(text, mops.iter(), |text, mop| match *mop {
                 RegisterMop::Write { key, value } => self.change(text, self.write_in_full, key, value),
                 RegisterMop::Read { key, value } => {
-                    let value = value.filter(|_| shown);
-                    self.read(text, self.read_in_full, key, |text| match value {
-                        Some(value) => text.int(value),
-                        None => text.put(self.nil),
-                    });
+                    self.read(text, self.read_in_full, key, |text| self.int_or_nil(text, value.filter(|_| shown)));
                 }
             }),
+            ObjectValue::List(elements) => {
+                text.put(b"[");
+                text.ints(elements, self.between);
+                text.put(b"]");
+            }
+            ObjectValue::Balances(balances) => {
+                text.put(b"{");
+                for (account, balance) in balances.iter().enumerate() {
+                    text.put(if account > 0 { self.balances[2] } else { b"" });
+                    text.put(self.balances[0]);
+                    text.int(account);
+                    text.put(self.balances[1]);
+                    text.int(*balance);
+                }
+                text.put(b"}");
+            }
+            ObjectValue::Transfer { from, to, amount } => {
+                for (sign, n) in self.transfer.iter().zip([i64::from(from), i64::from(to), amount]) {
+                    text.put(sign);
+                    text.int(n);
+                }
+                text.put(self.transfer[3]);
+            }
+            ObjectValue::Group { mops, shown } => self.all(text, mops.iter(), |text, mop| match *mop {
+                RegisterMop::Write { key, value } => self.change(text, self.write, key, value),
+                RegisterMop::Read { key, value } => {
+                    self.read(text, self.read, key, |text| self.int_or_nil(text, value.filter(|_| shown)));
+                }
+            }),
+            ObjectValue::Subkey(key, subkey) => {
+                text.put(b"[");
+                text.ints(&[key, subkey.into()], self.between);
+                text.put(b"]");
+            }
+            ObjectValue::Subkeys(key, subkeys) => {
+                text.put(b"[");
+                text.int(key);
+                text.put(&[self.between]);
+                text.put(b"[");
+                for (i, subkey) in subkeys.iter().enumerate() {
+                    if i > 0 {
+                        text.put(&[self.between]);
+                    }
+                    self.int_or_nil(text, Some(*subkey).filter(|subkey| *subkey >= 0));
+                }
+                text.put(b"]]");
+            }
+            ObjectValue::Id(id) => {
+                text.put(b"\"");
+                text.put(&id.text());
+                text.put(b"\"");
+            }
             ObjectValue::Owner(client) => {
                 text.put(self.owner[0]);
                 text.int(client);
                 text.put(self.owner[1]);
             }
+        }
+    }
+
+    fn int_or_nil(&self, text: &mut Text, n: Option<i64>) {
+        match n {
+            Some(n) => text.int(n),
+            None => text.put(self.nil),
         }
     }
 

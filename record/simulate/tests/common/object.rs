@@ -13,8 +13,10 @@ pub enum Said {
     Nothing,
     Int(i64),
     Cas(i64, i64),
-    /// The elements of a set, or the pieces of a string.
+    /// The elements of a set, the pieces of a string, balances, or a key and its subkeys.
     Many(Vec<i64>),
+    Transfer(u32, u32, i64),
+    Id(u128),
     Mops(Vec<RegisterMop>),
     Owner(i64),
     /// A value with the version it is, and for a write the version it replaces.
@@ -31,9 +33,15 @@ fn said(op: ObjectOp<'_>) -> Said {
         ObjectValue::Int(n) => Said::Int(n),
         ObjectValue::Piece(n) => Said::Many(vec![n]),
         ObjectValue::Cas(old, new) => Said::Cas(old, new),
-        ObjectValue::Set(elements) => Said::Many(elements.to_vec()),
+        ObjectValue::Set(elements) | ObjectValue::List(elements) | ObjectValue::Balances(elements) => {
+            Said::Many(elements.to_vec())
+        }
+        ObjectValue::Subkeys(key, subkeys) => Said::Many([&[key], subkeys].concat()),
+        ObjectValue::Subkey(key, subkey) => Said::Cas(key, subkey.into()),
+        ObjectValue::Transfer { from, to, amount } => Said::Transfer(from, to, amount),
+        ObjectValue::Id(id) => Said::Id(id.0),
         ObjectValue::Text(text) => Said::Many(text.split_terminator(',').map(|piece| piece.parse().unwrap()).collect()),
-        ObjectValue::Mops { mops, shown } => {
+        ObjectValue::Mops { mops, shown } | ObjectValue::Group { mops, shown } => {
             let hide = |mop: &RegisterMop| match *mop {
                 RegisterMop::Read { key, .. } if !shown => RegisterMop::Read { key, value: None },
                 mop => mop,
@@ -128,6 +136,7 @@ pub fn fresh(object: Object) -> State {
         Object::Mutex | Object::OwnerMutex | Object::ReentrantMutex => vec![NIL, 0],
         Object::Semaphore => vec![PERMITS],
         Object::Counter => vec![0],
+        Object::Bank => vec![100; 8],
         // The value, and the halves of the id.
         Object::VersionedRegister => vec![0, 0, 0],
         _ => vec![],
@@ -154,6 +163,8 @@ pub fn step(object: Object, state: &State, did: &Did, result: Option<&Said>) -> 
         change(&mut state);
         vec![state]
     };
+    let and =
+        |element: i64| vec![state.iter().copied().chain([element]).collect::<BTreeSet<_>>().into_iter().collect()];
     match (object, did.f, &did.asked) {
         (Object::VersionedRegister, "read", _) => same(result.is_none_or(|said| {
             let Said::Version(Some(value), Some(version), None) = said else { panic!("{said:?}") };
@@ -162,22 +173,63 @@ pub fn step(object: Object, state: &State, did: &Did, result: Option<&Said>) -> 
         (_, "write", Said::Version(Some(value), Some(new), Some(prev))) => {
             only(state[1..] == id(*prev), [&[*value][..], &id(*new)].concat())
         }
-        (Object::Set, "read", _) => same(result.is_none_or(|said| *said == Said::Many(state.clone()))),
+        (Object::Bank, "transfer", Said::Transfer(from, to, amount)) => {
+            let (from, to) = (place((*from).into()), place((*to).into()));
+            let mut after = state.clone();
+            after[from] -= amount;
+            after[to] += amount;
+            only(after[from] >= 0, after)
+        }
+        // Halves of the ids that were given. Nobody knows which id was not heard of.
+        (Object::UniqueIds, "generate", _) => match result {
+            Some(Said::Id(new)) if state.chunks(2).any(|given| given == id(*new)) => vec![],
+            Some(Said::Id(new)) => {
+                let mut given: Vec<&[i64]> = state.chunks(2).collect();
+                let new = id(*new);
+                given.push(&new);
+                given.sort_unstable();
+                vec![given.concat()]
+            }
+            _ => same(true),
+        },
+        // The numbers of keys that were written.
+        (Object::LongFork, "write", Said::Mops(mops)) => match mops[..] {
+            [RegisterMop::Write { key, value: 1 }] => and(key),
+            _ => panic!("{did:?}"),
+        },
+        (Object::LongFork, "read", _) => same(result.is_none_or(|said| {
+            let Said::Mops(mops) = said else { panic!("{said:?}") };
+            let sees = |mop: &RegisterMop| match mop {
+                RegisterMop::Read { key, value } => *value == state.contains(key).then_some(1),
+                mop @ RegisterMop::Write { .. } => panic!("{mop:?}"),
+            };
+            mops.iter().all(sees)
+        })),
+        // Of each key as many hundreds, and the number of a subkey that was written.
+        (Object::Sequential, "write", Said::Cas(key, subkey)) => and(key * 100 + subkey),
+        (Object::Sequential, "read", _) => same(result.is_none_or(|said| {
+            let Said::Many(shown) = said else { panic!("{said:?}") };
+            let is_there = |subkey: i64| state.contains(&(said_key(said) * 100 + subkey));
+            let sees = |(subkey, shown): (i64, &i64)| if is_there(subkey) { *shown == subkey } else { *shown < 0 };
+            shown.len() == 6 && (0..).zip(shown[1..].iter().rev()).all(sees)
+        })),
+        (Object::Set | Object::SetFull | Object::Comments | Object::Bank, "read", _) => {
+            same(result.is_none_or(|said| *said == Said::Many(state.clone())))
+        }
         (Object::Kv, "get", _) => same(result.is_none_or(|said| *said == Said::Many(state.clone()))),
         (_, "read", _) => same(match result {
             None => true,
             Some(Said::Nothing) => state[0] == NIL,
             Some(said) => *said == Said::Int(state[0]),
         }),
-        (_, "write", Said::Int(new)) => vec![vec![*new]],
         (_, "cas", Said::Cas(old, new)) => only(state[0] == *old, vec![*new]),
         (Object::Counter, "add", Said::Int(n)) => vec![vec![state[0] + n]],
-        (Object::Set, "add", Said::Int(n)) => {
-            vec![state.iter().copied().chain([*n]).collect::<BTreeSet<_>>().into_iter().collect()]
-        }
+        (Object::Set | Object::SetFull, "add", Said::Int(n)) | (Object::Comments, "write", Said::Int(n)) => and(*n),
+        (_, "write", Said::Int(new)) => vec![vec![*new]],
         (_, "put", Said::Many(piece)) => vec![piece.clone()],
         (_, "append", Said::Many(piece)) => vec![[&state[..], piece].concat()],
         (_, "enqueue" | "push", Said::Int(n)) => with(&|state| state.push(*n)),
+        (_, "drain", _) => only(result.is_none_or(|said| *said == Said::Many(state.clone())), vec![]),
         (_, "dequeue" | "pop", _) => take(object, state, result),
         (_, "txn", Said::Mops(asked)) => {
             let Some(Said::Mops(mops)) = result.or(Some(&did.asked)) else { panic!("{did:?}") };
@@ -213,9 +265,15 @@ pub fn step(object: Object, state: &State, did: &Did, result: Option<&Said>) -> 
     }
 }
 
+/// Which key was read.
+fn said_key(said: &Said) -> i64 {
+    let Said::Many(shown) = said else { panic!("{said:?}") };
+    shown[0]
+}
+
 fn take(object: Object, state: &State, result: Option<&Said>) -> Vec<State> {
     let candidates: Vec<usize> = match object {
-        Object::FifoQueue => (0..state.len().min(1)).collect(),
+        Object::FifoQueue | Object::Queue | Object::TotalQueue => (0..state.len().min(1)).collect(),
         Object::Stack => (state.len().saturating_sub(1)..state.len()).collect(),
         _ => (0..state.len()).collect(),
     };

@@ -1,0 +1,95 @@
+//! The least of numbers that come one after another, and are lowered from some place to the end.
+//!
+//! A number that is no less than one that came after it never matters again: whatever lowers it lowers the later one as much.
+//! So only those are kept that are less than all that came after them; they increase, and each is kept as its distance from
+//! the one before. Lowering from some place on then changes a single distance, and where that is used up, the number before it
+//! goes. O(log n) a step, over all steps.
+
+use std::collections::BTreeMap;
+
+/// Numbers by their places.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Slack {
+    /// By place: how much greater it is than the one before it, the first one than 0. Of all but the first more than 0.
+    steps: BTreeMap<u64, i128>,
+    /// Their sum: the last number.
+    last: i128,
+}
+
+impl Slack {
+    /// The next number, at a place after all others.
+    pub(super) fn push(&mut self, place: u64, number: i128) {
+        while self.last >= number
+            && let Some((_, step)) = self.steps.pop_last()
+        {
+            self.last -= step;
+        }
+        self.steps.insert(place, number - self.last);
+        self.last = number;
+    }
+
+    /// Lowers the numbers from a place on.
+    pub(super) fn lower(&mut self, from: u64, by: i128) {
+        let Some((place, step)) = self.steps.range_mut(from..).next() else { return };
+        *step -= by;
+        let (place, mut left) = (*place, *step);
+        self.last -= by;
+        while left <= 0
+            && let Some((before, step)) = self.steps.range(..place).next_back().map(|(before, step)| (*before, *step))
+        {
+            self.steps.remove(&before);
+            left += step;
+            self.steps.insert(place, left);
+        }
+    }
+
+    /// Forgets the numbers before a place.
+    pub(super) fn forget(&mut self, before: u64) {
+        let mut gone = 0;
+        while let Some(first) = self.steps.first_entry().filter(|first| *first.key() < before) {
+            gone += first.remove();
+        }
+        match self.steps.first_entry() {
+            Some(mut first) => *first.get_mut() += gone,
+            None => self.last = 0,
+        }
+    }
+
+    /// Whether one is below 0.
+    pub(super) fn is_below_zero(&self) -> bool {
+        self.steps.first_key_value().is_some_and(|(_, first)| *first < 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn it_is_below_zero_when_a_number_is(steps in prop::collection::vec((0..4u8, 0..8u64, 0..12i128), 1..60)) {
+            let (mut slack, mut numbers, mut first) = (Slack::default(), Vec::new(), 0);
+            for (what, place, number) in steps {
+                match what {
+                    0 | 1 => {
+                        slack.push(numbers.len() as u64, number);
+                        numbers.push(number);
+                    }
+                    2 => {
+                        let from = (numbers.len() as u64).saturating_sub(place).max(first);
+                        slack.lower(from, number);
+                        numbers[from as usize..].iter_mut().for_each(|each| *each -= number);
+                    }
+                    _ => {
+                        first = (first + place / 2).min(numbers.len() as u64);
+                        slack.forget(first);
+                    }
+                }
+                prop_assert_eq!(slack.is_below_zero(), numbers[first as usize..].iter().any(|each| *each < 0));
+            }
+        }
+    }
+}

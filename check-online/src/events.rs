@@ -1,0 +1,118 @@
+//! Events: invocations and completions in the order in which they happened, judged at each completion.
+
+use crate::OnlineModel;
+use crate::object::{Event, Object};
+use crate::ops::{NEVER, OpIx};
+use crate::{Outcome, Settings, Violation};
+use std::sync::Arc;
+
+/// An operation in flight; what [`Events::invoke`] gives, and its end takes, of the same checker.
+#[derive(Debug)]
+#[must_use = "it is needed when the operation ends"]
+pub struct Call(OpIx);
+
+impl Call {
+    /// An operation ends once.
+    fn into_op(self) -> OpIx {
+        self.0
+    }
+}
+
+/// Checks the history of an object while it is being made, from the invocations and completions of its operations in the order
+/// in which they happened.
+///
+/// After each event it is known whether the history so far is linearizable, where an operation in flight may have taken
+/// effect or not. What is known at the end is what [`check_register::check`] says of the whole.
+///
+/// An event takes time linear in what is in flight where that is little, and at worst exponential in it. Memory follows what
+/// happened since the first operation that is still in flight was called, and operations that crashed, of which nobody
+/// knows whether they will be seen yet: equal ones are one.
+///
+/// ```
+/// use check_online::{Events, Outcome};
+/// use check_register::models::{PlainRegister, RegisterOp::{Read, Write}};
+///
+/// let mut events = Events::new(PlainRegister::default());
+/// let write = events.invoke(0, 0, Some(&Write(1)));
+/// let read = events.invoke(1, 1, None);
+/// assert_eq!(events.complete(write, 2, Some(&Write(1))), Outcome::Ok);
+/// let again = events.invoke(0, 3, None);
+/// assert_eq!(events.complete(again, 4, Some(&Read(1))), Outcome::Ok);
+/// // It was in flight all the time. But 2 was never written.
+/// let Outcome::Violation(violation) = events.complete(read, 5, Some(&Read(2))) else { panic!() };
+/// assert_eq!(violation.refused.client, 1);
+/// ```
+pub struct Events<M: OnlineModel> {
+    object: Object<M>,
+}
+
+impl<M: OnlineModel> Events<M> {
+    /// A checker of an object.
+    pub fn new(model: M) -> Events<M> {
+        Events::with_settings(model, Settings::default())
+    }
+
+    /// The same, with other limits.
+    pub fn with_settings(model: M, settings: Settings) -> Events<M> {
+        Events { object: Object::new(model, settings.possibilities_max, settings.lag_max) }
+    }
+
+    /// An operation is called by a client, at this index of the history or this time. `op` is what it does, as one that may have any
+    /// result; `None` if that says nothing as long as it has none, like a read.
+    pub fn invoke(&mut self, client: i64, at: u64, op: Option<&M::Op>) -> Call {
+        Call(self.object.call(client, at, NEVER, op, Event::Open))
+    }
+
+    /// An operation returns, and did this, if that says anything. What is known with it.
+    pub fn complete(&mut self, call: Call, at: u64, op: Option<&M::Op>) -> Outcome<M::Op> {
+        let class = self.object.class(op);
+        let op = call.into_op();
+        self.object.world.ops.get_mut(op).finish = at;
+        self.end(op, Event::Completes(class))
+    }
+
+    /// An operation did not happen.
+    pub fn fail(&mut self, call: Call) -> Outcome<M::Op> {
+        self.end(call.into_op(), Event::Fails)
+    }
+
+    /// Nobody will know of an operation whether it happened: it may have at any time since its call, or may yet. `op` is what
+    /// it then did, most often what it was called for.
+    pub fn crash(&mut self, call: Call, op: Option<&M::Op>) -> Outcome<M::Op> {
+        let class = self.object.class(op);
+        self.end(call.into_op(), Event::Crashes(class))
+    }
+
+    fn end(&mut self, op: OpIx, event: Event) -> Outcome<M::Op> {
+        self.object.happen(op, event);
+        self.outcome()
+    }
+
+    /// What is known so far.
+    pub fn outcome(&self) -> Outcome<M::Op> {
+        self.object.outcome()
+    }
+
+    /// Violations so far: the first of each part, for the first eight parts.
+    pub fn violations(&self) -> &[Arc<Violation<M::Op>>] {
+        &self.object.violations
+    }
+
+    /// Possibilities that are held now, of the part that has the most. Takes time linear in the parts.
+    pub fn possibilities(&self) -> usize {
+        self.object.possibilities()
+    }
+
+    /// In how many parts there is a violation.
+    pub fn violations_count(&self) -> u64 {
+        self.object.refused
+    }
+
+    pub(crate) fn model(&self) -> &M {
+        &self.object.world.table.model
+    }
+
+    pub(crate) fn model_mut(&mut self) -> &mut M {
+        &mut self.object.world.table.model
+    }
+}

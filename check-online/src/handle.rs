@@ -1,0 +1,227 @@
+//! A checker on a thread of its own, fed by several threads through a channel that is bounded: who is faster than the checker
+//! waits for it, and nothing is lost.
+
+use crate::{FeedError, Online, OnlineModel, Outcome, Span};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+/// What the checker's thread is told.
+enum Message<O> {
+    Feed(Span<O>),
+    Crash { client: u32, start: u64, op: O },
+    Idle { client: u32, until: u64 },
+    Pause(u32),
+    Stop(u32),
+    Resume { client: u32, at: u64, answer: SyncSender<Result<(), FeedError>> },
+    Join { at: u64, answer: SyncSender<Result<u32, FeedError>> },
+    Finish(SyncSender<Result<Outcome<O>, FeedError>>),
+}
+
+/// What the checker's thread tells.
+struct Shared<O> {
+    outcome: Mutex<(Outcome<O>, Option<FeedError>)>,
+    /// Whether there is something else to be told than that all is well.
+    is_news: AtomicBool,
+}
+
+/// Feeds an [`Online`] checker that runs on a thread of its own. Clones feed the same one, from any thread; the spans of one
+/// client must come in order, so one client is best fed by one thread.
+///
+/// The thread ends with the last handle.
+///
+/// ```
+/// use check_online::{Online, Outcome, Span};
+/// use check_register::models::{PlainRegister, RegisterOp::{Read, Write}};
+///
+/// let handle = Online::new(PlainRegister::default(), 2).spawn(1_000);
+/// let writer = handle.clone();
+/// let thread = std::thread::spawn(move || writer.feed(Span::new(0, 1, 2, Write(7))));
+/// handle.feed(Span::new(1, 3, 4, Read(8)))?;
+/// thread.join().unwrap()?;
+/// assert!(matches!(handle.finish()?, Outcome::Violation(_)));
+/// # Ok::<(), check_online::FeedError>(())
+/// ```
+pub struct OnlineHandle<O> {
+    sender: SyncSender<Message<O>>,
+    shared: Arc<Shared<O>>,
+}
+
+impl<O> Clone for OnlineHandle<O> {
+    fn clone(&self) -> OnlineHandle<O> {
+        OnlineHandle { sender: self.sender.clone(), shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<M: OnlineModel<State: 'static, Op: 'static> + Send + 'static> Online<M> {
+    /// Starts a thread that judges what is fed through the handle. As many spans as `waiting_max` may wait in between; who
+    /// feeds more waits.
+    pub fn spawn(self, waiting_max: usize) -> OnlineHandle<M::Op> {
+        let (sender, receiver) = sync_channel(waiting_max);
+        let outcome = Mutex::new((self.outcome(), None));
+        let shared = Arc::new(Shared { outcome, is_news: AtomicBool::new(false) });
+        let teller = Arc::clone(&shared);
+        thread::spawn(move || serve(self, &receiver, &teller));
+        OnlineHandle { sender, shared }
+    }
+}
+
+/// Takes messages until nobody is left who sends any.
+fn serve<M: OnlineModel>(mut online: Online<M>, receiver: &Receiver<Message<M::Op>>, shared: &Shared<M::Op>) {
+    let tell = |taken: Result<Outcome<M::Op>, FeedError>| {
+        if let Ok(Outcome::Ok) = taken {
+            return;
+        }
+        let mut told = shared.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        match taken {
+            // A violation stays one; and of errors the first says what went wrong.
+            Ok(outcome) if !matches!(told.0, Outcome::Violation(_)) => told.0 = outcome,
+            Ok(_) => return,
+            Err(error) => _ = told.1.get_or_insert(error),
+        }
+        shared.is_news.store(true, Ordering::Release);
+    };
+    for message in receiver {
+        match message {
+            Message::Feed(span) => tell(online.feed(span)),
+            Message::Crash { client, start, op } => tell(online.crash(client, start, op)),
+            Message::Idle { client, until } => tell(online.idle(client, until)),
+            Message::Pause(client) => tell(online.pause(client)),
+            Message::Stop(client) => tell(online.stop(client)),
+            // Who does not wait for the answer does not need it.
+            Message::Resume { client, at, answer } => _ = answer.send(online.resume(client, at)),
+            Message::Join { at, answer } => _ = answer.send(online.join(at)),
+            Message::Finish(answer) => {
+                let outcome = online.finish();
+                let mut told = shared.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+                // Before anybody knows of the end: what is sent from now on would be lost.
+                let error = told.1.replace(FeedError::Closed);
+                told.0 = outcome.clone();
+                shared.is_news.store(true, Ordering::Release);
+                drop(told);
+                _ = answer.send(error.map_or(Ok(outcome), Err));
+                return;
+            }
+        }
+    }
+}
+
+impl<O> OnlineHandle<O> {
+    /// The next span of a client. Waits while too many others do. What is known with it is not known at once: see
+    /// [`OnlineHandle::outcome`].
+    ///
+    /// # Errors
+    ///
+    /// If a span that was fed before, by whomever, could not be taken, or the checker was finished.
+    pub fn feed(&self, span: Span<O>) -> Result<(), FeedError> {
+        self.send(Message::Feed(span))
+    }
+
+    /// The same, but does not wait: gives the span back if too many others wait.
+    ///
+    /// # Errors
+    ///
+    /// As for [`OnlineHandle::feed`].
+    pub fn try_feed(&self, span: Span<O>) -> Result<Option<Span<O>>, FeedError> {
+        self.error()?;
+        match self.sender.try_send(Message::Feed(span)) {
+            Ok(()) => Ok(None),
+            Err(TrySendError::Full(Message::Feed(span))) => Ok(Some(span)),
+            Err(_) => Err(FeedError::Closed),
+        }
+    }
+
+    /// A client calls an operation that will never return: see [`Online::crash`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`OnlineHandle::feed`].
+    pub fn crash(&self, client: u32, start: u64, op: O) -> Result<(), FeedError> {
+        self.send(Message::Crash { client, start, op })
+    }
+
+    /// A client has nothing in flight, and calls nothing up to `until`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`OnlineHandle::feed`].
+    pub fn idle(&self, client: u32, until: u64) -> Result<(), FeedError> {
+        self.send(Message::Idle { client, until })
+    }
+
+    /// A client calls nothing until it is resumed.
+    ///
+    /// # Errors
+    ///
+    /// As for [`OnlineHandle::feed`].
+    pub fn pause(&self, client: u32) -> Result<(), FeedError> {
+        self.send(Message::Pause(client))
+    }
+
+    /// A client will never call anything again.
+    ///
+    /// # Errors
+    ///
+    /// As for [`OnlineHandle::feed`].
+    pub fn stop(&self, client: u32) -> Result<(), FeedError> {
+        self.send(Message::Stop(client))
+    }
+
+    /// A client goes on: what it calls next starts after `at`. Waits for the answer.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Online::resume`], and if the checker was finished.
+    pub fn resume(&self, client: u32, at: u64) -> Result<(), FeedError> {
+        let (answer, answered) = sync_channel(1);
+        self.send(Message::Resume { client, at, answer })?;
+        answered.recv().unwrap_or(Err(FeedError::Closed))
+    }
+
+    /// One more client: its number. Waits for the answer.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Online::join`], and if the checker was finished.
+    pub fn join(&self, at: u64) -> Result<u32, FeedError> {
+        let (answer, answered) = sync_channel(1);
+        self.send(Message::Join { at, answer })?;
+        answered.recv().unwrap_or(Err(FeedError::Closed))
+    }
+
+    fn send(&self, message: Message<O>) -> Result<(), FeedError> {
+        self.error()?;
+        self.sender.send(message).map_err(|_| FeedError::Closed)
+    }
+
+    fn error(&self) -> Result<(), FeedError> {
+        if !self.shared.is_news.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let told = self.shared.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        told.1.map_or(Ok(()), Err)
+    }
+}
+
+impl<O: Clone> OnlineHandle<O> {
+    /// What is known of the spans that have been judged so far.
+    pub fn outcome(&self) -> Outcome<O> {
+        if !self.shared.is_news.load(Ordering::Acquire) {
+            return Outcome::Ok;
+        }
+        self.shared.outcome.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
+    }
+
+    /// All clients stop. Waits until everything that was fed has been judged; what is known then is final. Other handles cannot
+    /// feed any more; what they feed at the same time may be judged or not.
+    ///
+    /// # Errors
+    ///
+    /// As for [`OnlineHandle::feed`].
+    pub fn finish(self) -> Result<Outcome<O>, FeedError> {
+        let (answer, answered) = sync_channel(1);
+        self.send(Message::Finish(answer))?;
+        answered.recv().unwrap_or(Err(FeedError::Closed))
+    }
+}

@@ -1,0 +1,363 @@
+//! Just-in-time linearization: all possibilities at once, from event to event; an operation takes effect no earlier than a
+//! return demands it.
+//!
+//! Lowe, "Testing for linearizability" (Concurrency and Computation 2017), section 3.2; the idea is Wing and Gong's. A
+//! possibility is a state of the model and the set of operations in flight that have taken effect. A call adds nothing to be
+//! decided. A return keeps the possibilities in which its operation took effect, and in the others lets operations in flight
+//! take effect, in every order that ends with this one. So memory follows what is in flight and not the length of the history.
+//!
+//! Three things keep the sets small:
+//! - An operation that only reads takes effect at the first instant that admits it: this hinders nothing later.
+//! - Of operations in flight that are equal, the one that returns first takes effect first: it may take the other's place.
+//! - Operations that may have happened need not take effect at all ([`pile`](crate::pile)); a possibility with no more uses of
+//!   any of them covers the others of its state and mask.
+
+use crate::OnlineModel;
+use crate::ops::{OpIx, Ops, Seq};
+use crate::paths::Paths;
+use crate::pile::Pile;
+use crate::set::{Index, Set};
+use crate::table::{ClassId, Next, StateId, Table};
+use crate::uses::Uses;
+
+/// What all parts of an object share.
+pub(crate) struct World<M: OnlineModel> {
+    pub(crate) table: Table<M>,
+    pub(crate) ops: Ops,
+    pub(crate) paths: Paths,
+    pub(crate) uses: Uses,
+    index: Index,
+    /// Scratch space.
+    useful: Vec<u32>,
+    /// Kernels that nobody needs.
+    pub(crate) spare: Vec<Kernel>,
+    /// As many possibilities may be held of one part.
+    pub(crate) possibilities_max: usize,
+}
+
+impl<M: OnlineModel> World<M> {
+    pub(crate) fn new(model: M, possibilities_max: usize) -> World<M> {
+        World {
+            table: Table::new(model),
+            ops: Ops::default(),
+            paths: Paths::new(),
+            uses: Uses::new(),
+            index: Index::default(),
+            useful: Vec::new(),
+            spare: Vec::new(),
+            possibilities_max,
+        }
+    }
+}
+
+/// An operation in flight whose result is known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InFlight {
+    pub(crate) op: OpIx,
+    pub(crate) class: ClassId,
+    /// When it returns, as far as it tells which of two does first.
+    ret: u64,
+}
+
+/// Why it cannot go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stop {
+    /// No possibility is left in which this operation took effect.
+    Refused(OpIx),
+    /// There are more possibilities than may be held.
+    Full,
+    /// More is in flight than can be told apart.
+    InFlight,
+}
+
+/// As many operations of a part may be in flight at one time.
+pub(crate) const IN_FLIGHT_MAX: usize = 8_192;
+
+/// With so many possibilities to be stepped from, their steps are taken at one time.
+const AHEAD_MIN: usize = 1 << 11;
+
+/// The possibilities of one part between two events.
+#[derive(Debug)]
+pub(crate) struct Kernel {
+    pub(crate) set: Set,
+    /// By slot.
+    slots: Vec<InFlight>,
+    free: Vec<u32>,
+    /// Slots of those that may change the state: the one that returns first stands first.
+    writes: Vec<u32>,
+    /// Slots of those that only read, in order of their returns as well.
+    reads: Vec<u32>,
+}
+
+impl Clone for Kernel {
+    fn clone(&self) -> Kernel {
+        let Kernel { set, slots, free, writes, reads } = self;
+        Kernel {
+            set: set.clone(),
+            slots: slots.clone(),
+            free: free.clone(),
+            writes: writes.clone(),
+            reads: reads.clone(),
+        }
+    }
+
+    /// Without taking memory anew.
+    fn clone_from(&mut self, from: &Kernel) {
+        self.set.clone_from(&from.set);
+        self.slots.clone_from(&from.slots);
+        self.free.clone_from(&from.free);
+        self.writes.clone_from(&from.writes);
+        self.reads.clone_from(&from.reads);
+    }
+}
+
+impl Kernel {
+    pub(crate) fn new(init: StateId) -> Kernel {
+        Kernel { set: Set::at(init), slots: Vec::new(), free: Vec::new(), writes: Vec::new(), reads: Vec::new() }
+    }
+
+    /// The operations in flight.
+    pub(crate) fn in_flight(&self) -> impl Iterator<Item = (u32, &InFlight)> {
+        self.writes.iter().chain(&self.reads).map(|slot| (*slot, &self.slots[*slot as usize]))
+    }
+
+    /// An operation is called that will return at `ret`.
+    pub(crate) fn call<M: OnlineModel>(
+        &mut self,
+        world: &mut World<M>,
+        op: OpIx,
+        class: ClassId,
+        ret: u64,
+    ) -> Result<(), Stop> {
+        let entry = InFlight { op, class, ret };
+        let slot = if let Some(slot) = self.free.pop() {
+            self.slots[slot as usize] = entry;
+            slot
+        } else if self.slots.len() < IN_FLIGHT_MAX {
+            self.slots.push(entry);
+            self.slots.len() as u32 - 1
+        } else {
+            return Err(Stop::InFlight);
+        };
+        self.set.reserve(slot);
+        let is_read = world.table.reads_only(class);
+        let list = if is_read { &mut self.reads } else { &mut self.writes };
+        let at = list.iter().rposition(|other| self.slots[*other as usize].ret <= ret).map_or(0, |at| at + 1);
+        list.insert(at, slot);
+        if is_read {
+            for at in 0..self.set.len() {
+                if world.table.admits(self.set.heads[at].state, class) {
+                    self.set.mark(at, slot);
+                    self.set.heads[at].path = world.paths.push(self.set.heads[at].path, op);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// An operation that was called returns; it is event `now`.
+    pub(crate) fn ret<M: OnlineModel>(
+        &mut self,
+        world: &mut World<M>,
+        pile: &Pile,
+        now: Seq,
+        op: OpIx,
+    ) -> Result<(), Stop> {
+        let place = |list: &[u32]| list.iter().position(|slot| self.slots[*slot as usize].op == op);
+        let (is_read, at) = match place(&self.writes) {
+            Some(at) => (false, at),
+            None => (true, place(&self.reads).expect("an operation returns after its call")),
+        };
+        let slot = if is_read { self.reads[at] } else { self.writes[at] };
+        if (0..self.set.len()).all(|at| self.set.has(at, slot)) {
+            // The usual case where little is in flight. They differ without this slot as well.
+            self.set.keep(slot);
+        } else {
+            let placed = self.place(world, pile, now, slot);
+            world.table.forget_ahead();
+            placed?;
+        }
+        if is_read { &mut self.reads } else { &mut self.writes }.remove(at);
+        self.free.push(slot);
+        Ok(())
+    }
+
+    /// Keeps and makes the possibilities in which the operation in `slot` takes effect.
+    fn place<M: OnlineModel>(&mut self, world: &mut World<M>, pile: &Pile, now: Seq, slot: u32) -> Result<(), Stop> {
+        let (mut placed, mut crashed, mut ahead) = (0, 0, 0);
+        world.index.start();
+        loop {
+            while placed < self.set.len() {
+                if self.set.len() - placed >= AHEAD_MIN && ahead <= placed {
+                    ahead = self.set.len();
+                    self.step_ahead(world, placed, slot);
+                }
+                if !self.set.has(placed, slot) {
+                    self.place_one(world, placed);
+                    if self.set.weight() > world.possibilities_max {
+                        return Err(Stop::Full);
+                    }
+                }
+                placed += 1;
+            }
+            if pile.is_empty() || crashed == self.set.len() {
+                break;
+            }
+            // One use more than in the round before, so the fewest uses are found first.
+            for at in std::mem::replace(&mut crashed, self.set.len())..crashed {
+                if !self.set.has(at, slot) {
+                    self.use_pile(world, pile, now, at);
+                    if self.set.weight() > world.possibilities_max {
+                        return Err(Stop::Full);
+                    }
+                }
+            }
+        }
+        if !(0..self.set.len()).any(|at| self.set.has(at, slot)) {
+            return Err(Stop::Refused(self.slots[slot as usize].op));
+        }
+        self.set.keep(slot);
+        if !pile.is_empty() && self.set.len() > 1 && self.set.heads.iter().any(|head| head.uses != Uses::NONE) {
+            self.set.without_covered(&mut world.index, &world.uses);
+        }
+        Ok(())
+    }
+
+    /// Takes the steps of all possibilities from `from` on, as far as they are not known.
+    #[cold]
+    fn step_ahead<M: OnlineModel>(&self, world: &mut World<M>, from: usize, slot: u32) {
+        let mut steps = Vec::new();
+        for at in (from..self.set.len()).filter(|at| !self.set.has(*at, slot)) {
+            let state = self.set.heads[at].state;
+            let left = self.writes.iter().filter(|write| !self.set.has(at, **write));
+            steps.extend(left.map(|write| (state, self.slots[*write as usize].class)));
+        }
+        world.table.step_ahead(steps);
+    }
+
+    /// All possibilities with one more of the operations in flight.
+    fn place_one<M: OnlineModel>(&mut self, world: &mut World<M>, from: usize) {
+        /// Equal operations are told apart by so many classes. It only saves work.
+        const CLASSES: usize = 16;
+        let mut tried = [None; CLASSES];
+        let mut next_tried = 0;
+        for at in 0..self.writes.len() {
+            let slot = self.writes[at];
+            if self.set.has(from, slot) {
+                continue;
+            }
+            let InFlight { op, class, .. } = self.slots[slot as usize];
+            if tried[..next_tried.min(CLASSES)].contains(&Some(class)) {
+                continue;
+            }
+            tried[next_tried % CLASSES] = Some(class);
+            next_tried += 1;
+            let head = self.set.heads[from];
+            match world.table.next(head.state, class) {
+                Next::Nowhere => {}
+                Next::One(state) => self.add(world, from, state, op, Some(slot), None),
+                Next::Many { first, count } => {
+                    for choice in first..first + count {
+                        let state = world.table.choice(choice);
+                        self.add(world, from, state, op, Some(slot), None);
+                    }
+                }
+            }
+        }
+    }
+
+    /// All possibilities with one more use of an operation that may have happened.
+    fn use_pile<M: OnlineModel>(&mut self, world: &mut World<M>, pile: &Pile, now: Seq, from: usize) {
+        let mut useful = std::mem::take(&mut world.useful);
+        self.useful(world, pile, from, &mut useful);
+        let head = self.set.heads[from];
+        for entry in useful.iter().copied() {
+            let used = world.uses.count(head.uses, entry);
+            if used >= pile.called(entry, now) {
+                continue;
+            }
+            let op = pile.entry(entry).ops[used as usize].1;
+            match world.table.next(head.state, pile.entry(entry).class) {
+                Next::Nowhere => {}
+                Next::One(state) => self.add(world, from, state, op, None, Some(entry)),
+                Next::Many { first, count } => {
+                    for choice in first..first + count {
+                        let state = world.table.choice(choice);
+                        self.add(world, from, state, op, None, Some(entry));
+                    }
+                }
+            }
+        }
+        world.useful = useful;
+    }
+
+    /// The entries of the pile that may be of use to a possibility, in order.
+    ///
+    /// An effect that does not last is of use to those that see it before the state changes again: some operation in flight
+    /// that has not taken effect and that the state does not admit as it is, or another one of the pile that is of use
+    /// itself. Whatever else it is tried for could do without it.
+    fn useful<M: OnlineModel>(&self, world: &mut World<M>, pile: &Pile, from: usize, into: &mut Vec<u32>) {
+        into.clear();
+        let state = self.set.heads[from].state;
+        into.extend_from_slice(pile.awake());
+        for slot in self.writes.iter().chain(&self.reads) {
+            let class = self.slots[*slot as usize].class;
+            if !self.set.has(from, *slot) && !world.table.admits(state, class) {
+                pile.fleeting_seen_by(&mut world.table, class, into);
+            }
+        }
+        let mut next = 0;
+        while next < into.len() {
+            let class = pile.entry(into[next]).class;
+            pile.fleeting_seen_by(&mut world.table, class, into);
+            next += 1;
+        }
+        into.sort_unstable();
+    }
+
+    /// Adds what a step of `op` leads to: it is in a slot, or of an entry of the pile.
+    #[inline]
+    fn add<M: OnlineModel>(
+        &mut self,
+        world: &mut World<M>,
+        from: usize,
+        state: StateId,
+        op: OpIx,
+        slot: Option<u32>,
+        entry: Option<u32>,
+    ) {
+        let head = self.set.heads[from];
+        let mut uses = head.uses;
+        if let Some(entry) = entry {
+            // Such a use changes nothing.
+            if state == head.state {
+                return;
+            }
+            uses = world.uses.add(uses, entry);
+        }
+        let at = self.set.push_like(from, state, uses);
+        if let Some(slot) = slot {
+            self.set.mark(at, slot);
+        }
+        if state != head.state {
+            for read in &self.reads {
+                if !self.set.has(at, *read) && world.table.admits(state, self.slots[*read as usize].class) {
+                    self.set.mark(at, *read);
+                }
+            }
+        }
+        if !world.index.insert_last(&self.set, &world.uses) {
+            self.set.pop();
+            return;
+        }
+        let mut path = world.paths.push(head.path, op);
+        if state != head.state {
+            for read in &self.reads {
+                if self.set.has(at, *read) && !self.set.has(from, *read) {
+                    path = world.paths.push(path, self.slots[*read as usize].op);
+                }
+            }
+        }
+        self.set.heads[at].path = path;
+    }
+}

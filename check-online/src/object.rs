@@ -1,0 +1,414 @@
+//! An object as the parts that do not see each other, each judged on its own, over one world of states and operations.
+//!
+//! Parts are as in [`Model::part`](check_register::Model::part). Whether every operation will be about some part is not known before the end. As long as
+//! it is so parts are judged alone; what came in first is kept, so that the object can be judged as a whole from its start
+//! when an operation turns up that is about the whole of it.
+
+use crate::OnlineModel;
+use crate::kernel::{Stop, World};
+use crate::ops::{Fate, NEVER, OpIx, OpRow, Seq};
+use crate::part::Part;
+use crate::paths::PathId;
+use crate::table::ClassId;
+use crate::violation::{self, Violation};
+use crate::{Outcome, Reason};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What happens to an operation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Event {
+    /// It is called, and its result is known.
+    Known,
+    /// It is called.
+    Open,
+    /// It is called, and will never return.
+    Crashed,
+    /// It returns as was known.
+    Returns,
+    /// It returns, and did this.
+    Completes(Option<ClassId>),
+    /// It did not happen.
+    Fails,
+    /// It may have done this.
+    Crashes(Option<ClassId>),
+}
+
+/// What came in.
+#[derive(Clone, Copy, Debug)]
+struct Input {
+    op: OpIx,
+    /// What the operation was taken for before.
+    class: Option<ClassId>,
+    seq: Seq,
+    event: Event,
+}
+
+/// Inputs that are kept in case that the object must be judged as a whole.
+const INPUTS_MAX: usize = 1 << 14;
+
+/// Violations that are kept, one a part.
+const VIOLATIONS_MAX: usize = 8;
+
+/// Inputs after which it is looked whether there is something to be forgotten.
+const COLLECT_EVERY: u32 = 64;
+
+/// How an object's history is judged so far.
+pub(crate) struct Object<M: OnlineModel> {
+    pub(crate) world: World<M>,
+    parts: Vec<Part>,
+    names: Vec<Option<u64>>,
+    by_name: FxHashMap<u64, u32>,
+    /// Whether the object is one part.
+    whole: bool,
+    /// Everything that came in, as long as it fits and the object is judged part by part.
+    inputs: Option<Vec<Input>>,
+    /// Operations in flight whose part is not known, in order of their calls.
+    unplaced: VecDeque<(Seq, OpIx)>,
+    /// The part of each operation in use; by `OpIx`.
+    part_of: Vec<u32>,
+    seq: Seq,
+    lag_max: usize,
+    countdown: u32,
+    pub(crate) violations: Vec<Arc<Violation<M::Op>>>,
+    pub(crate) refused: u64,
+    pub(crate) unknown: Option<Reason>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl<M: OnlineModel> Object<M> {
+    pub(crate) fn new(model: M, possibilities_max: usize, lag_max: usize) -> Object<M> {
+        Object {
+            world: World::new(model, possibilities_max),
+            parts: Vec::new(),
+            names: Vec::new(),
+            by_name: FxHashMap::default(),
+            whole: false,
+            inputs: Some(Vec::new()),
+            unplaced: VecDeque::new(),
+            part_of: Vec::new(),
+            seq: 0,
+            lag_max,
+            countdown: COLLECT_EVERY,
+            violations: Vec::new(),
+            refused: 0,
+            unknown: None,
+        }
+    }
+
+    /// An operation is called. `event` is one of the three that say so.
+    #[inline]
+    pub(crate) fn call(&mut self, client: i64, start: u64, finish: u64, op: Option<&M::Op>, event: Event) -> OpIx {
+        let class = op.map(|op| self.world.table.class(op));
+        let fate = match event {
+            Event::Known => Fate::Returns,
+            Event::Crashed => Fate::Crashed,
+            _ => Fate::Open,
+        };
+        self.seq += 1;
+        let in_flight = fate != Fate::Crashed;
+        let ix =
+            self.world.ops.push(OpRow { client, start, finish, ret: finish, seq: self.seq, class, fate, in_flight });
+        if ix.at() == self.part_of.len() {
+            self.part_of.push(NONE);
+        }
+        self.part_of[ix.at()] = NONE;
+        self.take(Input { op: ix, class, seq: self.seq, event });
+        ix
+    }
+
+    /// Something else happens to an operation that was called.
+    #[inline]
+    pub(crate) fn happen(&mut self, ix: OpIx, event: Event) {
+        self.seq += 1;
+        let row = self.world.ops.get_mut(ix);
+        if let Event::Completes(_) = event {
+            row.ret = self.seq;
+        }
+        row.in_flight = false;
+        let input = Input { op: ix, class: row.class, seq: self.seq, event };
+        self.take(input);
+    }
+
+    /// The class of an operation, for an event.
+    pub(crate) fn class(&mut self, op: Option<&M::Op>) -> Option<ClassId> {
+        op.map(|op| self.world.table.class(op))
+    }
+
+    fn take(&mut self, input: Input) {
+        if !self.whole {
+            self.remember(input);
+        }
+        self.judge(input);
+        self.countdown -= 1;
+        if self.countdown == 0 {
+            self.countdown = COLLECT_EVERY;
+            self.collect();
+        }
+    }
+
+    /// Keeps an input while the object is judged part by part. If it is about the whole of the object, all is judged anew.
+    #[cold]
+    fn remember(&mut self, input: Input) {
+        let class = match input.event {
+            Event::Known | Event::Open | Event::Crashed => input.class,
+            Event::Completes(class) | Event::Crashes(class) => class,
+            Event::Returns | Event::Fails => None,
+        };
+        let about_all = |class: ClassId| {
+            let table = &self.world.table;
+            let says = !matches!(input.event, Event::Open | Event::Crashed | Event::Crashes(_));
+            table.model.part(table.op(class)).is_none() && (says || !table.reads_only(class))
+        };
+        let about_all = class.is_some_and(about_all);
+        match &mut self.inputs {
+            Some(inputs) if about_all => {
+                let inputs = std::mem::take(inputs);
+                self.judge_whole(inputs);
+            }
+            Some(inputs) if inputs.len() < INPUTS_MAX => inputs.push(input),
+            Some(_) => self.inputs = None,
+            None if about_all => self.unknown = Some(Reason::Whole),
+            None => {}
+        }
+    }
+
+    /// Begins again with the object as one part.
+    fn judge_whole(&mut self, inputs: Vec<Input>) {
+        self.whole = true;
+        self.inputs = None;
+        self.unplaced.clear();
+        self.by_name.clear();
+        self.violations.clear();
+        (self.refused, self.unknown) = (0, None);
+        self.part_of.fill(NONE);
+        self.names = vec![None];
+        self.parts = vec![Part::new(&mut self.world)];
+        for input in inputs {
+            if matches!(input.event, Event::Known | Event::Open | Event::Crashed) {
+                let row = self.world.ops.get_mut(input.op);
+                row.class = input.class;
+                row.fate = match input.event {
+                    Event::Known => Fate::Returns,
+                    Event::Crashed => Fate::Crashed,
+                    _ => Fate::Open,
+                };
+            }
+            self.judge(input);
+        }
+    }
+
+    /// The part of an operation that does this, if it is known.
+    #[inline]
+    fn part(&mut self, class: Option<ClassId>) -> Option<u32> {
+        if self.whole {
+            return Some(0);
+        }
+        let name = self.world.table.model.part(self.world.table.op(class?))?;
+        if let Some(part) = self.by_name.get(&name) {
+            return Some(*part);
+        }
+        let part = self.parts.len() as u32;
+        self.parts.push(Part::new(&mut self.world));
+        self.names.push(Some(name));
+        self.by_name.insert(name, part);
+        Some(part)
+    }
+
+    fn judge(&mut self, input: Input) {
+        let Input { op, class, seq, event } = input;
+        match event {
+            Event::Known | Event::Open | Event::Crashed => match self.part(class) {
+                Some(part) => {
+                    self.part_of[op.at()] = part;
+                    self.on(part, op, seq, event, class);
+                }
+                None if matches!(event, Event::Open) => self.unplaced.push_back((seq, op)),
+                // It says nothing.
+                None => {}
+            },
+            _ => {
+                let mut part = self.part_of[op.at()];
+                if part == NONE {
+                    let row = *self.world.ops.get(op);
+                    if let Ok(at) = self.unplaced.binary_search_by_key(&row.seq, |(seq, _)| *seq) {
+                        self.unplaced.remove(at);
+                    }
+                    let (Event::Completes(now) | Event::Crashes(now)) = event else { return };
+                    if now.is_some() && row.fate == Fate::PassedOver {
+                        self.unknown.get_or_insert(Reason::Lag);
+                        return;
+                    }
+                    let Some(found) = self.part(now) else { return };
+                    part = found;
+                    self.part_of[op.at()] = part;
+                    self.parts[part as usize].adopt(&mut self.world, op);
+                }
+                self.on(part, op, seq, event, class);
+            }
+        }
+    }
+
+    /// Something happens to an operation of a part.
+    #[inline]
+    fn on(&mut self, at: u32, op: OpIx, seq: Seq, event: Event, class: Option<ClassId>) {
+        let part = &mut self.parts[at as usize];
+        if part.over.is_some() {
+            return;
+        }
+        let world = &mut self.world;
+        let taken = match event {
+            _ if world.ops.get(op).fate == Fate::PassedOver => {
+                if part.is_missed(world, op, event, class) {
+                    self.unknown.get_or_insert(Reason::Lag);
+                }
+                return;
+            }
+            Event::Known => part.call_known(world, op),
+            Event::Returns => part.ret(world, op, seq),
+            Event::Open => {
+                part.call_open(world, op);
+                Ok(())
+            }
+            Event::Crashed => {
+                part.call_crashed(world, op);
+                Ok(())
+            }
+            Event::Completes(_) | Event::Fails | Event::Crashes(_) => end(part, world, op, seq, event, class),
+        };
+        if let Err(stop) = taken {
+            self.give_up(at, stop);
+            return;
+        }
+        if part.checkpoints.is_empty() {
+            return;
+        }
+        part.release(world, op);
+        part.trim(world, self.unplaced.front().map_or(NEVER, |(seq, _)| *seq));
+        if part.log.len() > self.lag_max || part.pile.len() > self.lag_max {
+            self.pass_over(at);
+        }
+    }
+
+    /// A part whose past grows too long.
+    #[cold]
+    fn pass_over(&mut self, at: u32) {
+        let part = &mut self.parts[at as usize];
+        if part.pile.len() > self.lag_max && part.log.len() <= self.lag_max {
+            part.over = Some(Stop::Full);
+            self.unknown.get_or_insert(Reason::Crashed);
+            return;
+        }
+        if let Some((_, op)) = self.unplaced.pop_front() {
+            self.world.ops.get_mut(op).fate = Fate::PassedOver;
+        } else if let Err(stop) = part.pass_over(&mut self.world) {
+            self.give_up(at, stop);
+            return;
+        }
+        let pin = self.unplaced.front().map_or(NEVER, |(seq, _)| *seq);
+        self.parts[at as usize].trim(&mut self.world, pin);
+    }
+
+    /// A part has no possibility left, or too many.
+    #[cold]
+    fn give_up(&mut self, at: u32, stop: Stop) {
+        let part = &mut self.parts[at as usize];
+        part.over = Some(stop);
+        match stop {
+            Stop::Full => _ = self.unknown.get_or_insert(Reason::Full),
+            Stop::InFlight => _ = self.unknown.get_or_insert(Reason::InFlight),
+            Stop::Refused(op) => {
+                self.refused += 1;
+                if self.violations.len() < VIOLATIONS_MAX {
+                    let name = self.names[at as usize].map(|name| self.world.table.model.describe_part(name));
+                    let violation = violation::describe(&mut self.world, part, name, op);
+                    self.violations.extend(violation.map(Arc::new));
+                }
+            }
+        }
+        // Nothing of it is needed any more.
+        part.forget(&mut self.world);
+    }
+
+    /// Forgets states, operations and paths that nobody needs any more, if there are many.
+    fn collect(&mut self) {
+        let World { table, ops, paths, uses, .. } = &mut self.world;
+        if !(table.wants_collect() || ops.wants_collect() || paths.wants_prune() || uses.wants_collect()) {
+            return;
+        }
+        let mut keep = vec![false; ops.len()];
+        ops.in_flight().for_each(|op| keep[op.at()] = true);
+        self.inputs.iter().flatten().for_each(|input| keep[input.op.at()] = true);
+        let mut live: Vec<&mut PathId> = Vec::new();
+        for part in &mut self.parts {
+            part.ops().for_each(|op| keep[op.at()] = true);
+            let mut ends = part.kernels().flat_map(|kernel| &kernel.set.heads).map(|head| head.path);
+            let first = ends.next();
+            if let Some(trunk) = first.map(|first| ends.fold(first, |trunk, path| paths.common(trunk, path))) {
+                paths.cut(trunk);
+            }
+            live.extend(part.kernels_mut().flat_map(|kernel| &mut kernel.set.heads).map(|head| &mut head.path));
+        }
+        paths.prune(&mut live, |op| keep[op.at()] = true);
+        let heads = || self.parts.iter().flat_map(Part::kernels).flat_map(|kernel| &kernel.set.heads);
+        uses.collect(heads().map(|head| head.uses));
+        table.collect(|states, classes| {
+            ops.collect(&keep, |class| classes.mark(class));
+            heads().for_each(|head| states.mark(head.state));
+            self.parts.iter().flat_map(|part| part.pile.classes()).for_each(|class| classes.mark(class));
+            for input in self.inputs.iter().flatten() {
+                input.class.iter().for_each(|class| classes.mark(*class));
+                if let Event::Completes(Some(class)) | Event::Crashes(Some(class)) = input.event {
+                    classes.mark(class);
+                }
+            }
+        });
+    }
+
+    /// What is known so far.
+    pub(crate) fn outcome(&self) -> Outcome<M::Op> {
+        match (self.violations.first(), self.unknown) {
+            (Some(violation), _) => Outcome::Violation(violation.clone()),
+            (None, Some(reason)) => Outcome::Unknown(reason),
+            (None, None) => Outcome::Ok,
+        }
+    }
+
+    /// Whether nothing more can be found out, whatever comes.
+    pub(crate) fn is_over(&self) -> bool {
+        self.whole && self.parts[0].over.is_some() || self.unknown == Some(Reason::Whole)
+    }
+
+    /// The most possibilities of any part.
+    pub(crate) fn possibilities(&self) -> usize {
+        self.parts.iter().map(Part::possibilities).max().unwrap_or(0)
+    }
+}
+
+/// An operation that was in flight ends.
+fn end<M: OnlineModel>(
+    part: &mut Part,
+    world: &mut World<M>,
+    op: OpIx,
+    seq: Seq,
+    event: Event,
+    was: Option<ClassId>,
+) -> Result<(), Stop> {
+    let row = world.ops.get_mut(op);
+    match event {
+        Event::Completes(class @ Some(_)) => {
+            (row.class, row.fate) = (class, Fate::Returns);
+            part.complete(world, op, was, seq)
+        }
+        Event::Crashes(class) => {
+            (row.class, row.fate) = (class, Fate::Crashed);
+            part.crash(world, op, was)
+        }
+        _ => {
+            row.fate = Fate::Failed;
+            part.fail(world, op, was)
+        }
+    }
+}

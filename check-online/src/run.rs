@@ -1,0 +1,293 @@
+//! Checkers of recorded histories that say what is known op by op: any model of [`check_register::models`].
+
+use crate::prose::Story;
+use crate::{Call, Events, OnlineModel, Outcome, Reason, Settings, Violation};
+use check_register::models::{
+    CasRegister, Counter, FifoQueue, Kv, MultiRegister, Mutex, OwnerMutex, PlainRegister, ReentrantMutex, Semaphore,
+    Set, Spec, Stack, UnorderedQueue,
+};
+use check_register::{Decoder, Happening, Linearizable};
+use history_core::{
+    Anomaly, Budget, Checker, Datum, HistoryError, Op, OpKind, OptionError, OptionKind, OptionSpec, Options, Process,
+    Report, Run, Verdict, Witness, WitnessOp,
+};
+use std::ops::ControlFlow;
+
+/// The linearizability checker of one kind of object, which knows at each completion whether the history so far is
+/// linearizable. Its run breaks off at the op that proves that it is not.
+///
+/// It gives the verdict of [`Linearizable`]. It holds what is in flight, and not the history; and it may be `unknown` where that
+/// has an answer, since it cannot know the future: where crashed operations pile up that nobody sees, and where very
+/// much is in flight at one time.
+///
+/// ```
+/// use check_online::OnlineLinearizable;
+/// use check_register::models::CasRegister;
+/// use history_core::{Budget, Checker, History, Options, Verdict};
+///
+/// let history = History::parse("
+///     {:process 0, :type :invoke, :f :write, :value 1}
+///     {:process 0, :type :ok,     :f :write, :value 1}
+///     {:process 1, :type :invoke, :f :read}
+///     {:process 1, :type :ok,     :f :read, :value 2}
+/// ")?;
+/// let mut run = OnlineLinearizable::<CasRegister>::default().start(&Options::new()).unwrap();
+/// let broke_at = history.ops().position(|op| run.observe(&op).unwrap().is_break());
+/// assert_eq!(broke_at, Some(3));
+/// assert_eq!(run.finish(&Budget::default())?.verdict, Verdict::Invalid);
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct OnlineLinearizable<S> {
+    /// The object, at its start.
+    pub model: S,
+    /// What may be held.
+    pub settings: Settings,
+}
+
+const OPTIONS: &[OptionSpec] = &[
+    OptionSpec {
+        name: "initial",
+        kind: OptionKind::Text,
+        value_name: "VALUE",
+        default: "nil, empty, 0 or free",
+        help: "The state at the start, as EDN or JSON: 0, [1 2], {:x 1}.",
+    },
+    OptionSpec {
+        name: "max-possibilities",
+        kind: OptionKind::Integer,
+        value_name: "N",
+        default: "1000000",
+        help: "Possibilities that may be held of one part of the object, of about 20 bytes each. Where there are more, the \
+               verdict is unknown.",
+    },
+    OptionSpec {
+        name: "max-lag",
+        kind: OptionKind::Integer,
+        value_name: "N",
+        default: "1000000",
+        help: "Ops that may be kept because one that was invoked before them is still in flight, and crashed ones that may \
+               yet be seen. An op that is in flight for longer may make the verdict unknown when it completes.",
+    },
+];
+
+/// A number from 0 on.
+fn size(options: &Options, name: &str) -> Result<Option<usize>, OptionError> {
+    let Some(max) = options.integer(name)? else { return Ok(None) };
+    usize::try_from(max).map(Some).map_err(|_| OptionError::new(name, format!("{max} is less than 0")))
+}
+
+impl<S: Spec + OnlineModel<State: 'static> + Clone + Default + 'static> Checker for OnlineLinearizable<S> {
+    fn name(&self) -> &str {
+        S::NAME
+    }
+
+    fn summary(&self) -> &str {
+        S::SUMMARY
+    }
+
+    fn options(&self) -> &[OptionSpec] {
+        OPTIONS
+    }
+
+    fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        let mut given = Options::new();
+        if let Some(initial) = options.text("initial") {
+            given.set("initial", initial);
+        }
+        let model = Linearizable { model: self.model.clone(), ..Linearizable::default() }.with_options(&given)?.model;
+        let settings = Settings {
+            possibilities_max: size(options, "max-possibilities")?.unwrap_or(self.settings.possibilities_max),
+            lag_max: size(options, "max-lag")?.unwrap_or(self.settings.lag_max),
+        };
+        Ok(Box::new(OnlineRun::new(model, settings)))
+    }
+}
+
+/// All of them, in the order of [`check_register::checkers`].
+pub fn checkers() -> Vec<Box<dyn Checker>> {
+    fn boxed<S: Spec + OnlineModel<State: 'static> + Clone + Default + 'static>() -> Box<dyn Checker> {
+        Box::new(OnlineLinearizable::<S>::default())
+    }
+    vec![
+        boxed::<PlainRegister>(),
+        boxed::<CasRegister>(),
+        boxed::<MultiRegister>(),
+        boxed::<Kv>(),
+        boxed::<Mutex>(),
+        boxed::<OwnerMutex>(),
+        boxed::<ReentrantMutex>(),
+        boxed::<Semaphore>(),
+        boxed::<FifoQueue>(),
+        boxed::<UnorderedQueue>(),
+        boxed::<Stack>(),
+        boxed::<Set>(),
+        boxed::<Counter>(),
+    ]
+}
+
+/// How many ops of each kind there were.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    ok: u64,
+    fail: u64,
+    info: u64,
+    other: u64,
+}
+
+/// One history on its way through a checker. Beside what [`Run`] asks for it can be asked what is known so far.
+pub struct OnlineRun<S: Spec + OnlineModel> {
+    events: Events<S>,
+    decoder: Decoder<S::Op>,
+    /// Operations in flight, by slot.
+    calls: Vec<Option<Call>>,
+    counts: Counts,
+    /// Whether some operation says something.
+    has_begun: bool,
+    /// Why nothing can be said of this history.
+    malformed: Option<String>,
+}
+
+impl<S: Spec + OnlineModel> OnlineRun<S> {
+    /// A history of an object.
+    pub fn new(model: S, settings: Settings) -> OnlineRun<S> {
+        OnlineRun {
+            events: Events::with_settings(model, settings),
+            decoder: Decoder::default(),
+            calls: Vec::new(),
+            counts: Counts::default(),
+            has_begun: false,
+            malformed: None,
+        }
+    }
+
+    /// What is known so far. A history that cannot be judged is not known to be anything: [`Run::finish`] says why.
+    pub fn outcome(&self) -> Outcome<S::Op> {
+        self.events.outcome()
+    }
+
+    /// Possibilities that are held now, for status lines.
+    pub fn possibilities(&self) -> usize {
+        self.events.possibilities()
+    }
+
+    fn take(&mut self, op: &Op<'_>) -> Result<(), String> {
+        let OnlineRun { events, decoder, calls, counts, .. } = self;
+        let happening = decoder.decode(events.model_mut(), op)?;
+        let mut call = |slot: usize| calls[slot].take().expect("what ends was called");
+        match happening {
+            Happening::Called { slot, op: does } => {
+                let client = match op.process {
+                    Process::Client(client) => client,
+                    Process::Other(_) | Process::Unknown => -1,
+                };
+                self.has_begun = true;
+                let called = events.invoke(client, op.index, does);
+                if slot >= calls.len() {
+                    calls.resize_with(slot + 1, || None);
+                }
+                calls[slot] = Some(called);
+            }
+            Happening::Returned { slot, op: did } => {
+                counts.ok += 1;
+                events.complete(call(slot), op.index, did.as_ref());
+            }
+            Happening::Failed { slot } => {
+                counts.fail += 1;
+                events.fail(call(slot));
+            }
+            Happening::Crashed { slot, op: may_do } => {
+                counts.info += 1;
+                events.crash(call(slot), may_do.as_ref());
+            }
+        }
+        Ok(())
+    }
+
+    /// What is known so far, as a report.
+    fn report(&self) -> Report {
+        if let Some(reason) = &self.malformed {
+            let mut report = Report::new(S::NAME, Verdict::Unknown);
+            report.notes.push(reason.clone());
+            return report;
+        }
+        let outcome = self.events.outcome();
+        let mut report = Report::new(S::NAME, outcome.verdict());
+        match outcome {
+            Outcome::Ok if !self.has_begun => {
+                report.verdict = Verdict::Unknown;
+                report.notes.push("There is no operation to judge.".into());
+            }
+            Outcome::Ok => {}
+            Outcome::Unknown(reason) => report.notes.push(format!("Nothing is known, because {}.", reason.because())),
+            Outcome::Violation(_) => {
+                let witnesses = self.events.violations().iter().map(|violation| self.witness(violation)).collect();
+                let count = self.events.violations_count();
+                report.anomalies.push(Anomaly { name: "nonlinearizable".into(), count, witnesses });
+            }
+        }
+        report.counts = vec![
+            ("ok-count".into(), self.counts.ok),
+            ("fail-count".into(), self.counts.fail),
+            ("info-count".into(), self.counts.info),
+            ("nonclient-op-count".into(), self.counts.other),
+        ];
+        report
+    }
+
+    fn witness(&self, violation: &Violation<S::Op>) -> Witness {
+        let mut story = Story::new(violation, "index ");
+        let explanation = story.tell();
+        let op = |(at, step): (usize, &&crate::Step<S::Op>)| WitnessOp {
+            name: format!("T{}", at + 1),
+            index: step.finish.unwrap_or(step.start),
+            process: Some(step.client),
+            kind: if step.finish.is_some() { OpKind::Ok } else { OpKind::Info },
+            time_ns: None,
+            value: self.events.model().datum(&step.op),
+        };
+        let ops = story.named.iter().enumerate().map(op).collect();
+        let mut facts = Vec::new();
+        facts.extend(violation.part.as_ref().map(|part| ("part".into(), Datum::from(part.as_str()))));
+        facts.push(("invoked".into(), Datum::from(violation.refused.start)));
+        let states: Vec<String> = violation.possibilities.iter().map(|end| end.state.clone()).collect();
+        facts.push(("states".into(), Datum::from(states)));
+        Witness { ops, steps: Vec::new(), facts, explanation }
+    }
+}
+
+impl<S: Spec + OnlineModel> Run for OnlineRun<S> {
+    fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
+        if !op.process.is_client() {
+            self.counts.other += 1;
+            return Ok(ControlFlow::Continue(()));
+        }
+        if let Err(reason) = self.take(op) {
+            let line = op.position.map(|position| format!(" (line {})", position.line)).unwrap_or_default();
+            let index = op.index;
+            self.malformed =
+                Some(format!("Nothing can be said of this history, because at index {index}{line} {reason}."));
+            return Ok(ControlFlow::Break(()));
+        }
+        Ok(match self.events.outcome() {
+            Outcome::Violation(_) | Outcome::Unknown(Reason::Whole) => ControlFlow::Break(()),
+            Outcome::Ok | Outcome::Unknown(_) => ControlFlow::Continue(()),
+        })
+    }
+
+    fn is_violated(&self) -> bool {
+        self.malformed.is_none() && matches!(self.events.outcome(), Outcome::Violation(_))
+    }
+
+    fn violation(&self) -> Option<Report> {
+        self.is_violated().then(|| self.report())
+    }
+
+    fn possibilities(&self) -> Option<u64> {
+        Some(OnlineRun::possibilities(self) as u64)
+    }
+
+    fn finish(self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {
+        Ok(self.report())
+    }
+}

@@ -1,0 +1,122 @@
+//! Events: after each one the verdict, and the operation that is refused, are those of the batch search on the prefix.
+
+use crate::oracle::linearizable;
+use crate::{Random, certify, refused, without_result, world};
+use check_online::{Call, Events, OnlineModel, Outcome, Settings};
+use check_register::models::Spec;
+use check_register::{Model, Operation};
+
+/// How an operation ends that has an end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum End {
+    Ok,
+    Fail,
+    Info,
+}
+
+const TWO_ENDS: [End; 3] = [End::Ok, End::Fail, End::Info];
+
+/// The history as it stood at `until`, of which the online checker knows just as much.
+fn prefix<M: Model>(
+    model: &M,
+    operations: &[Operation<M::Op>],
+    ends: &[End],
+    until: u64,
+) -> Vec<(usize, Operation<M::Op>)>
+where
+    M::Op: 'static,
+{
+    let known = |(at, operation): (usize, &Operation<M::Op>)| {
+        let ret = operation.ret.filter(|ret| *ret <= until);
+        let open = || without_result(model, &operation.op);
+        let op = match (ret, ends[at]) {
+            _ if operation.call > until => None,
+            (Some(_), End::Ok) => Some(operation.op.clone()),
+            (Some(_), End::Fail) => None,
+            (Some(_), End::Info) | (None, _) => open(),
+        };
+        let ret = ret.filter(|_| ends[at] == End::Ok);
+        op.map(|op| (at, Operation { op, ret, ..operation.clone() }))
+    };
+    operations.iter().enumerate().filter_map(known).collect()
+}
+
+/// Feeds a history event by event. Whether it is linearizable.
+fn hold<M: OnlineModel + Clone>(model: &M, operations: &[Operation<M::Op>], ends: &[End], lag_max: usize) -> bool
+where
+    M::Op: 'static,
+{
+    let mut times: Vec<(u64, bool, usize)> = Vec::new();
+    for (at, operation) in operations.iter().enumerate() {
+        times.push((operation.call, false, at));
+        times.extend(operation.ret.map(|ret| (ret, true, at)));
+    }
+    times.sort_unstable();
+    let mut events = Events::with_settings(model.clone(), Settings { lag_max, ..Settings::default() });
+    let mut calls: Vec<Option<Call>> = operations.iter().map(|_| None).collect();
+    let mut is_unknown = false;
+    for (time, is_end, at) in times {
+        let op = &operations[at].op;
+        if is_end {
+            let call = calls[at].take().expect("it was called");
+            match ends[at] {
+                End::Ok => events.complete(call, time, Some(op)),
+                End::Fail => events.fail(call),
+                End::Info => events.crash(call, without_result(model, op).as_ref()),
+            };
+        } else {
+            calls[at] = Some(events.invoke(i64::from(at as u32), time, without_result(model, op).as_ref()));
+        }
+        let known = prefix(model, operations, ends, time);
+        let (positions, known): (Vec<usize>, Vec<Operation<M::Op>>) = known.into_iter().unzip();
+        let expected = refused(model, &known).map(|op| positions[op]);
+        let told = || format!("of {operations:#?} that end {ends:?}, at {time}");
+        if known.len() <= 3 && known.iter().all(|operation| model.part(&operation.op).is_none()) {
+            assert_eq!(expected.is_none(), linearizable(model, &known), "the batch search errs {}", told());
+        }
+        match events.outcome() {
+            Outcome::Ok => assert_eq!(expected, None, "{}", told()),
+            Outcome::Violation(violation) => {
+                let refused = expected.unwrap_or_else(|| panic!("refused {violation:?} {}", told()));
+                assert_eq!(violation.refused.start, operations[refused].call, "{violation:?} {}", told());
+                // An operation that was passed over is in no order, although it returned.
+                if lag_max >= 100 {
+                    certify::certify(model, &known, &violation);
+                }
+                return false;
+            }
+            // Nothing may be said wrong, and nothing said at all only where the past had to be forgotten.
+            Outcome::Unknown(_) => {
+                assert!(lag_max < 100, "{}", told());
+                is_unknown = true;
+            }
+        }
+        if is_unknown {
+            return true;
+        }
+    }
+    true
+}
+
+pub(crate) fn hold_model<M: Spec + OnlineModel + Default + Clone>(ops: &[M::Op])
+where
+    M::Op: 'static,
+{
+    let model = M::default();
+    let mut random = Random(1);
+    let (mut valid, mut invalid) = (0, 0);
+    let mut count = |linearizable: bool| if linearizable { valid += 1 } else { invalid += 1 };
+    world::enumerate(3, ops, |operations| {
+        // All ends of two operations would be too many; each has each somewhere.
+        let ends: Vec<End> = operations.iter().map(|_| TWO_ENDS[random.below(8).saturating_sub(5) as usize]).collect();
+        count(hold(&model, operations, &ends, 1_000));
+    });
+    for lag_max in [1_000, 1_000, 6, 3] {
+        world::random(6, ops, (800, 6), |operations| {
+            let ends: Vec<End> =
+                operations.iter().map(|_| TWO_ENDS[random.below(8).saturating_sub(5) as usize]).collect();
+            count(hold(&model, operations, &ends, lag_max));
+        });
+    }
+    assert!(valid > 500 && invalid > 500, "{}: {valid} valid, {invalid} invalid: too few to learn from", M::NAME);
+}

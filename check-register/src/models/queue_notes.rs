@@ -1,0 +1,133 @@
+//! When the puts and takes of a queue took effect that its states remembered.
+
+use super::queue_state::{QueueState, Source, Taken};
+use super::queues::{Discipline, QueueOp, Removed};
+use crate::{Moment, Settling};
+
+/// The steps at which operations began that have not taken effect. Those that were there at first began at step 0.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    /// Of each item, if the discipline is first in, first out.
+    items: Vec<u64>,
+    /// Of each put under way: its number, and the earliest step before which it may take effect.
+    flying: Vec<(u32, Began)>,
+    /// Of each crashed put.
+    puts: Vec<(i64, Began)>,
+    /// Of each crashed take.
+    takes: Vec<u64>,
+    /// The last value that left was put in before this step.
+    last: u64,
+    /// Of each item, the earliest step before which it can have been put in.
+    earliest: Vec<u64>,
+}
+
+/// When an operation began, and the earliest step before which it may take effect.
+#[derive(Clone, Copy, Debug)]
+struct Began {
+    step: u64,
+    earliest: u64,
+}
+
+/// Goes on by one step of a linearization.
+pub(super) fn settle(discipline: Discipline, settling: &mut Settling<'_, QueueState, QueueOp>) {
+    let Settling { step, before, after, .. } = *settling;
+    let (op, moment) = (*settling.op, settling.moment);
+    let mut notes: Notes = std::mem::take(settling.notes());
+    if step == 1 {
+        notes.items = vec![0; before.values().count()];
+        notes.earliest.clone_from(&notes.items);
+    }
+    let began = Began { step, earliest: step };
+    match (moment, op) {
+        (Moment::Pend, QueueOp::Put(value)) => notes.puts.push((value, began)),
+        (Moment::Pend, QueueOp::Take(_)) => notes.takes.push(step),
+        (Moment::Begin { flight }, _) => notes.flying.push((flight, began)),
+        (Moment::End { flight }, _) => {
+            if let Some(at) = notes.flying.iter().position(|(other, _)| *other == flight) {
+                let (_, began) = notes.flying.remove(at);
+                if discipline == Discipline::Fifo {
+                    notes.items.push(began.step);
+                    notes.earliest.push(began.earliest);
+                } else {
+                    // Only who finds nothing could mind that it was there all the time.
+                    settling.happened(began.earliest, began.step);
+                }
+            }
+        }
+        (Moment::Place, QueueOp::Put(_)) => {}
+        (Moment::Place, QueueOp::Take(removed)) => {
+            let ways: Vec<Taken> = match removed {
+                Removed::Value(value) => before.take(discipline, value),
+                Removed::Nothing => before.take_nothing(discipline).into_iter().collect(),
+                Removed::Unknown => before.take_any(discipline),
+            };
+            if let Some(way) = ways.into_iter().find(|way| way.state == *after) {
+                notes.take(discipline, settling, &way);
+            }
+        }
+        (Moment::Finish, _) => {
+            for at in 0..notes.items.len() {
+                notes.put(settling, notes.items[at], notes.earliest[at]);
+            }
+        }
+    }
+    *settling.notes() = notes;
+}
+
+impl Notes {
+    /// A value leaves: it was put in as soon as it may, but behind those that left before.
+    fn put(&mut self, settling: &mut Settling<'_, QueueState, QueueOp>, began: u64, earliest: u64) {
+        self.last = self.last.max(earliest);
+        if began > 0 {
+            settling.happened(self.last, began);
+        }
+    }
+
+    fn take(&mut self, discipline: Discipline, settling: &mut Settling<'_, QueueState, QueueOp>, way: &Taken) {
+        let now = settling.step;
+        let is_fifo = discipline == Discipline::Fifo;
+        if is_fifo {
+            for at in 0..way.crashed {
+                self.put(settling, self.items[at], self.earliest[at]);
+            }
+            self.items.drain(..way.crashed);
+            self.earliest.drain(..way.crashed);
+        }
+        match way.source {
+            Source::Item(at) if is_fifo => {
+                let at = at - way.crashed;
+                let (began, earliest) = (self.items.remove(at), self.earliest.remove(at));
+                self.put(settling, began, earliest);
+            }
+            Source::Flying(flight) => {
+                if let Some(at) = self.flying.iter().position(|(other, _)| *other == flight) {
+                    let (_, began) = self.flying.remove(at);
+                    if is_fifo {
+                        self.put(settling, began.step, began.earliest);
+                    } else {
+                        settling.happened(began.earliest, began.step);
+                    }
+                }
+            }
+            Source::Crashed(_) | Source::Item(_) | Source::Nothing => {}
+        }
+        let taken = if let Source::Crashed(value) = way.source { Some(value) } else { None };
+        let put = self.puts.iter().position(|(other, _)| taken == Some(*other)).map(|at| self.puts.remove(at).1);
+        match put {
+            Some(began) if is_fifo => self.put(settling, began.step, began.earliest),
+            _ => {}
+        }
+        for began in self.takes.drain(..way.crashed) {
+            settling.happened(now, began);
+        }
+        if let Some(began) = put.filter(|_| !is_fifo) {
+            settling.happened(now, began.step);
+        }
+        if way.source == Source::Nothing {
+            // What is not in it now was put in later.
+            let later =
+                self.flying.iter_mut().map(|(_, began)| began).chain(self.puts.iter_mut().map(|(_, began)| began));
+            later.for_each(|began| began.earliest = now + 1);
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! What queues and stacks hold, and what operations under way and crashed ones may yet do to them, as one state.
+//!
+//! The search need not try when such operations take effect, because one state can stand for all that they allow: see
+//! [`Model::pend`](crate::Model::pend) and [`Model::begin`](crate::Model::begin).
+//!
+//! **Puts of a first-in-first-out queue.** Values leave in the order in which they were put in, so takes tell the
+//! order of puts. Puts can be given instants between their calls and returns in the order of the values' takes if and
+//! only if, of no two values, one leaves first whose put was called when the other's had returned (each instant is
+//! the latest call of those that left so far). So it is enough to know of each value how many of the values that are
+//! in it, in the order of their puts' returns, must leave before it: those whose puts had returned when its put was
+//! called. Who finds nothing shows that every put that had returned was taken; those under way are still to come.
+//! Where order does not matter the same holds, and no value waits for another.
+//!
+//! **Crashed operations.** Let L be any linearization. It can be changed, by exchanging neighbours, so that
+//!
+//! 1. *no crashed take takes what a crashed put has put*: both can be left out. What was in the collection between
+//!    them hindered
+//!    others, and who took something else still can. A crashed put that nobody takes can be left out for the same reason, and a
+//!    crashed take that finds nothing.
+//! 2. *crashed takes stand just before a take that returned, and are needed there.* A crashed take can be moved
+//!    behind a put: in
+//!    a queue it takes its value all the same; in a stack it takes its value when what was pushed onto it is gone,
+//!    and if it never is, nobody met the value's absence and the take can be left out. So it meets a take that returned. If
+//!    that one is admitted without it, the crashed take may come later still (of equal values it takes the other one); and one at
+//!    the end is left out. What such takes remove is then forced: in a queue and a stack whatever must leave before the value
+//!    that is returned; everything, before a take that found nothing. Where order does not matter only the latter needs them.
+//! 3. *the value of a crashed put hinders nobody.* In a stack and where order does not matter the put can stand just
+//!    before the
+//!    take that returns its value. In a first-in-first-out queue it is a put under way that never returns, and nothing waits for it.
+//!
+//! So it is enough to count crashed takes, and to keep crashed puts like those under way. A take that returned a
+//! value prefers one that is there to one whose put is under way, and that to a crashed one, if it could be returned
+//! no sooner: the others remain of use. Only if it must wait for more others is there a choice.
+
+use super::queues::Discipline;
+
+/// What a [`Queue`](super::Queue) holds.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct QueueState {
+    /// In the order in which their puts returned; sorted if order does not matter.
+    items: Vec<Item>,
+    /// Values whose puts are under way, in the order of their calls; in stacks puts are not remembered so.
+    flying: Vec<Flying>,
+    /// Crashed puts that may have happened, sorted.
+    puts: Vec<CrashedPut>,
+    /// Crashed takes that may have happened.
+    takes: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+struct Item {
+    value: i64,
+    /// So many of the first items must leave before it does.
+    behind: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Flying {
+    item: Item,
+    flight: u32,
+}
+
+/// Equal puts that crashed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+struct CrashedPut {
+    behind: u32,
+    value: i64,
+    /// Not 0.
+    count: u32,
+}
+
+/// Where a value came from that was taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Source {
+    /// This item.
+    Item(usize),
+    /// The put under way of this number.
+    Flying(u32),
+    /// A crashed put of this value.
+    Crashed(i64),
+    /// Nothing was taken.
+    Nothing,
+}
+
+/// A way for a take to go.
+pub(super) struct Taken {
+    pub(super) state: QueueState,
+    /// So many crashed takes removed what had to leave before: the first items of a queue, the last of a stack.
+    pub(super) crashed: usize,
+    pub(super) source: Source,
+}
+
+impl QueueState {
+    /// A collection of these, the oldest first.
+    pub(super) fn new(discipline: Discipline, values: &[i64]) -> QueueState {
+        let is_fifo = discipline == Discipline::Fifo;
+        let item = |(at, value): (u32, &i64)| Item { value: *value, behind: if is_fifo { at } else { 0 } };
+        QueueState { items: (0..).zip(values).map(item).collect(), ..QueueState::default() }
+    }
+
+    /// The values in it whose puts returned, in that order; sorted if order does not matter.
+    pub fn values(&self) -> impl Iterator<Item = i64> {
+        self.items.iter().map(|item| item.value)
+    }
+
+    /// With one more value, which is the youngest.
+    pub(super) fn put(&self, discipline: Discipline, value: i64) -> QueueState {
+        let mut state = self.clone();
+        let end = state.items.len();
+        let at = match discipline {
+            Discipline::Unordered => state.items.partition_point(|other| other.value < value),
+            Discipline::Fifo | Discipline::Lifo => end,
+        };
+        state.items.insert(at, Item { value, behind: if discipline == Discipline::Fifo { end as u32 } else { 0 } });
+        state
+    }
+
+    /// With a put that may happen from now on until it ends; of a queue, not a stack.
+    pub(super) fn begin_put(&self, discipline: Discipline, value: i64, flight: u32) -> QueueState {
+        let mut state = self.clone();
+        let behind = if discipline == Discipline::Fifo { self.items.len() as u32 } else { 0 };
+        state.flying.push(Flying { item: Item { value, behind }, flight });
+        state
+    }
+
+    /// A put under way has happened. If its value was not taken yet, it is there now.
+    pub(super) fn end_put(&self, discipline: Discipline, flight: u32) -> QueueState {
+        let mut state = self.clone();
+        if let Some(at) = state.flying.iter().position(|flying| flying.flight == flight) {
+            let flying = state.flying.remove(at);
+            let place = match discipline {
+                Discipline::Unordered => state.items.partition_point(|other| *other < flying.item),
+                Discipline::Fifo | Discipline::Lifo => state.items.len(),
+            };
+            state.items.insert(place, flying.item);
+        }
+        state
+    }
+
+    /// With a crashed put that may happen from now on.
+    pub(super) fn pend_put(&self, discipline: Discipline, value: i64) -> QueueState {
+        let behind = if discipline == Discipline::Fifo { self.items.len() as u32 } else { 0 };
+        let mut state = self.clone();
+        state.puts.push(CrashedPut { behind, value, count: 1 });
+        state.tidy();
+        state
+    }
+
+    /// With a crashed take that may happen from now on.
+    pub(super) fn pend_take(&self) -> QueueState {
+        QueueState { takes: self.takes + 1, ..self.clone() }
+    }
+
+    /// The ways to take a value: at most one, unless the value is there more than once.
+    pub(super) fn take(&self, discipline: Discipline, value: i64) -> Vec<Taken> {
+        let mut ways: Vec<(usize, Source)> = Vec::new();
+        let add = |ways: &mut Vec<(usize, Source)>, before: usize, source: Source| {
+            if ways.iter().all(|(other, better)| *other > before || is_flying(*better) && is_flying(source)) {
+                ways.push((before, source));
+            }
+        };
+        match discipline {
+            Discipline::Fifo => {
+                for (at, item) in self.items.iter().enumerate().filter(|(_, item)| item.value == value) {
+                    add(&mut ways, item.behind as usize, Source::Item(at));
+                }
+            }
+            Discipline::Unordered => {
+                let found = self.items.binary_search_by_key(&value, |item| item.value);
+                if let Ok(at) = found {
+                    add(&mut ways, 0, Source::Item(at));
+                }
+            }
+            Discipline::Lifo => {
+                let found = self.items.iter().rposition(|item| item.value == value);
+                if let Some(at) = found {
+                    add(&mut ways, self.items.len() - 1 - at, Source::Item(at));
+                }
+            }
+        }
+        for flying in self.flying.iter().filter(|flying| flying.item.value == value) {
+            add(&mut ways, flying.item.behind as usize, Source::Flying(flying.flight));
+        }
+        // The first one is behind the fewest.
+        if let Some(put) = self.puts.iter().find(|put| put.value == value) {
+            add(&mut ways, put.behind as usize, Source::Crashed(value));
+        }
+        ways.retain(|(before, _)| *before <= self.takes as usize);
+        ways.into_iter().map(|(before, source)| self.taken(discipline, before, source)).collect()
+    }
+
+    /// The way for a take that found nothing.
+    pub(super) fn take_nothing(&self, discipline: Discipline) -> Option<Taken> {
+        let crashed = self.items.len();
+        (crashed <= self.takes as usize).then(|| self.taken(discipline, crashed, Source::Nothing))
+    }
+
+    /// The ways to take who knows what: what may leave first, the value of a put under way or crashed, or nothing.
+    pub(super) fn take_any(&self, discipline: Discipline) -> Vec<Taken> {
+        let mut ways: Vec<Source> = Vec::new();
+        for (at, item) in self.items.iter().enumerate() {
+            let may_leave = item.behind == 0 && (discipline != Discipline::Lifo || at + 1 == self.items.len());
+            let is_new =
+                ways.iter().all(|way| !matches!(way, Source::Item(other) if self.items[*other].value == item.value));
+            if may_leave && is_new {
+                ways.push(Source::Item(at));
+            }
+        }
+        ways.extend(self.flying.iter().filter(|flying| flying.item.behind == 0).map(|f| Source::Flying(f.flight)));
+        ways.extend(self.puts.iter().filter(|put| put.behind == 0).map(|put| Source::Crashed(put.value)));
+        if self.items.is_empty() {
+            ways.push(Source::Nothing);
+        }
+        ways.into_iter().map(|source| self.taken(discipline, 0, source)).collect()
+    }
+
+    /// After crashed takes removed so many that stood before it and a value was taken.
+    fn taken(&self, discipline: Discipline, crashed: usize, source: Source) -> Taken {
+        let mut state = self.clone();
+        state.takes -= crashed as u32;
+        let mut removed = 0;
+        if discipline == Discipline::Lifo {
+            state.items.truncate(self.items.len() - crashed);
+        } else {
+            state.items.drain(..crashed);
+            removed = crashed;
+            state.move_up(|behind| behind.saturating_sub(crashed as u32));
+        }
+        match source {
+            Source::Item(at) => {
+                let at = at - removed;
+                state.items.remove(at);
+                state.move_up(|behind| if behind as usize > at { behind - 1 } else { behind });
+            }
+            Source::Flying(flight) => state.flying.retain(|flying| flying.flight != flight),
+            Source::Crashed(value) => {
+                if let Some(at) = state.puts.iter().position(|put| put.value == value) {
+                    state.puts[at].count -= 1;
+                    state.puts.retain(|put| put.count > 0);
+                }
+            }
+            Source::Nothing => {}
+        }
+        Taken { state, crashed, source }
+    }
+
+    /// Some items left; each that is still there is behind fewer.
+    fn move_up(&mut self, less: impl Fn(u32) -> u32) {
+        self.items.iter_mut().for_each(|item| item.behind = less(item.behind));
+        self.flying.iter_mut().for_each(|flying| flying.item.behind = less(flying.item.behind));
+        if self.puts.last().is_some_and(|put| put.behind > 0) {
+            self.puts.iter_mut().for_each(|put| put.behind = less(put.behind));
+            self.tidy();
+        }
+    }
+
+    /// Crashed puts sorted, equal ones together.
+    fn tidy(&mut self) {
+        self.puts.sort_unstable();
+        self.puts.dedup_by(|later, kept| {
+            let same = (later.behind, later.value) == (kept.behind, kept.value);
+            if same {
+                kept.count += later.count;
+            }
+            same
+        });
+    }
+}
+
+fn is_flying(source: Source) -> bool {
+    matches!(source, Source::Flying(_))
+}

@@ -1,0 +1,126 @@
+//! From recorded ops to what happens to operations of an object.
+
+use crate::models::Spec;
+use history_core::{Op, OpKind, Pair};
+
+/// Reads the ops of clients one after another, each with what its invocation said.
+///
+/// ```
+/// use check_register::models::{CasRegister, RegisterOp};
+/// use check_register::{Decoder, Happening};
+/// use history_core::History;
+///
+/// let history = History::parse("
+///     {:process 0, :type :invoke, :f :write, :value 1}
+///     {:process 0, :type :info,   :f :write, :error :timeout}
+/// ")?;
+/// let (mut model, mut decoder) = (CasRegister::default(), Decoder::default());
+/// let mut ops = history.ops();
+/// let called = decoder.decode(&mut model, &ops.next().unwrap()).unwrap();
+/// assert!(matches!(called, Happening::Called { op: Some(RegisterOp::Write(_)), .. }));
+/// let crashed = decoder.decode(&mut model, &ops.next().unwrap()).unwrap();
+/// assert!(matches!(crashed, Happening::Crashed { op: Some(RegisterOp::Write(_)), .. }));
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Decoder<O> {
+    /// Operations in flight, by slot.
+    open: Vec<Option<InFlight<O>>>,
+}
+
+/// An operation that was invoked.
+#[derive(Clone, Debug)]
+struct InFlight<O> {
+    op: Option<O>,
+    /// Whether the invocation had a value.
+    has_value: bool,
+}
+
+/// What happens to an operation. Its slot is that of its ops: see [`Pair`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Happening<'d, O> {
+    /// It is called.
+    Called {
+        /// Unique among those in flight.
+        slot: usize,
+        /// What it does, as one that may have any result; `None` if that says nothing.
+        op: Option<&'d O>,
+    },
+    /// It returned.
+    Returned {
+        /// That of its call.
+        slot: usize,
+        /// What it did; `None` if it does not matter.
+        op: Option<O>,
+    },
+    /// It did not happen.
+    Failed {
+        /// That of its call.
+        slot: usize,
+    },
+    /// It may have happened, and may yet.
+    Crashed {
+        /// That of its call.
+        slot: usize,
+        /// What it then does.
+        op: Option<O>,
+    },
+}
+
+impl<O> Default for Decoder<O> {
+    fn default() -> Decoder<O> {
+        Decoder { open: Vec::new() }
+    }
+}
+
+impl<O> Decoder<O> {
+    /// What an op of a client says.
+    ///
+    /// # Errors
+    ///
+    /// Why nothing can be said of a history that has this op.
+    pub fn decode<S: Spec<Op = O>>(&mut self, model: &mut S, op: &Op<'_>) -> Result<Happening<'_, O>, String> {
+        match op.pair {
+            Pair::Invokes { slot } => {
+                let slot = slot as usize;
+                let decoded = model.decode(op, None)?;
+                if slot >= self.open.len() {
+                    self.open.resize_with(slot + 1, || None);
+                }
+                let in_flight = self.open[slot].insert(InFlight { op: decoded, has_value: !op.value.is_nil() });
+                Ok(Happening::Called { slot, op: in_flight.op.as_ref() })
+            }
+            Pair::Completes { slot, .. } => self.complete(model, op, slot as usize),
+            Pair::Alone if op.kind == OpKind::Invoke => {
+                Err("the op names no process, so its completion cannot be found".into())
+            }
+            Pair::Alone => {
+                Err("the completion has no invocation, and without it nobody knows when the operation began".into())
+            }
+        }
+    }
+
+    fn complete<S: Spec<Op = O>>(
+        &mut self,
+        model: &mut S,
+        op: &Op<'_>,
+        slot: usize,
+    ) -> Result<Happening<'_, O>, String> {
+        let Some(InFlight { op: invoked, has_value }) = self.open.get_mut(slot).and_then(Option::take) else {
+            return Err("the completion has no invocation".into());
+        };
+        Ok(match op.kind {
+            OpKind::Fail => Happening::Failed { slot },
+            // What an `info` says in the place of a value is mostly why it failed.
+            OpKind::Info | OpKind::Invoke if has_value || op.value.is_nil() => Happening::Crashed { slot, op: invoked },
+            OpKind::Info | OpKind::Invoke => Happening::Crashed { slot, op: model.decode(op, invoked.as_ref())? },
+            OpKind::Ok => Happening::Returned { slot, op: model.decode(op, invoked.as_ref())? },
+        })
+    }
+
+    /// The operations that are in flight, by slot, and what each may do.
+    pub fn in_flight(self) -> impl Iterator<Item = (usize, O)> {
+        let open = self.open.into_iter().enumerate();
+        open.filter_map(|(slot, in_flight)| Some((slot, in_flight?.op?)))
+    }
+}

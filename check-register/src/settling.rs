@@ -1,0 +1,57 @@
+//! Where operations took effect that states had remembered.
+
+use std::any::Any;
+
+/// A step of a linearization, for [`Model::settle`](crate::Model::settle).
+#[derive(Debug)]
+pub struct Settling<'s, S, O> {
+    /// Which step it is. Steps are numbered from 1.
+    pub step: u64,
+    /// What the step is.
+    pub moment: Moment,
+    /// The operation; at [`Moment::Finish`] that of the step before.
+    pub op: &'s O,
+    /// The state before.
+    pub before: &'s S,
+    /// The state after.
+    pub after: &'s S,
+    pub(crate) notes: &'s mut Option<Box<dyn Any>>,
+    pub(crate) happened: &'s mut Vec<(u64, u64)>,
+}
+
+/// What a step of a linearization is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Moment {
+    /// [`Model::pend`](crate::Model::pend) remembered a crashed operation.
+    Pend,
+    /// [`Model::begin`](crate::Model::begin) remembered one under way.
+    Begin {
+        /// Its number while it is under way.
+        flight: u32,
+    },
+    /// [`Model::end`](crate::Model::end) was told that one has returned.
+    End {
+        /// Its number.
+        flight: u32,
+    },
+    /// [`Model::step`](crate::Model::step) placed one.
+    Place,
+    /// There are no more steps.
+    Finish,
+}
+
+impl<S, O> Settling<'_, S, O> {
+    /// What the model noted at the steps before: the default at the first one. The type must be the same at all.
+    pub fn notes<N: Default + 'static>(&mut self) -> &mut N {
+        if !self.notes.as_ref().is_some_and(|notes| notes.is::<N>()) {
+            *self.notes = Some(Box::new(N::default()));
+        }
+        self.notes.as_mut().and_then(|notes| notes.downcast_mut()).expect("notes of this type were just made")
+    }
+
+    /// The operation that was remembered at step `began` took effect just before step `step`. Of those that took
+    /// effect before the same step the one named first was the first.
+    pub fn happened(&mut self, step: u64, began: u64) {
+        self.happened.push((step, began));
+    }
+}

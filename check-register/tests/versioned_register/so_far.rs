@@ -1,0 +1,228 @@
+//! Violated so far: what is certain is known at the op that proves it, and nothing that comes next takes it back.
+
+use crate::oracle::{in_order, is_linearizable};
+use crate::properties::{damage, harm, run, steps};
+use crate::world::{Fate, Operation, ops};
+use check_register::versioned_register::VersionedRegister;
+use history_core::{Budget, Checker, Datum, HistoryBuilder, NewOp, Op, OpKind, Options, Process, Report, Run, Verdict};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use std::num::NonZeroU32;
+
+fn each(ops: &[NewOp<'static>], mut look: impl FnMut(&Op<'_>)) {
+    let mut builder = HistoryBuilder::new();
+    for op in ops {
+        builder.push_op(op).unwrap();
+    }
+    builder.build().ops().for_each(|op| look(&op));
+}
+
+fn start(checker: &VersionedRegister) -> Box<dyn Run> {
+    checker.start(&Options::new()).unwrap()
+}
+
+fn judge(checker: &VersionedRegister, ops: &[NewOp<'static>]) -> Report {
+    let mut run = start(checker);
+    each(ops, |op| _ = run.observe(op).unwrap());
+    run.finish(&Budget::default()).unwrap()
+}
+
+/// After how many ops it is certain that the history is invalid. What was certain before must be so after each further op, and
+/// at the end.
+fn certain(checker: &VersionedRegister, ops: &[NewOp<'static>]) -> Option<usize> {
+    let mut run = start(checker);
+    assert!(!run.is_violated() && run.violation().is_none(), "nothing has happened");
+    let mut known: Option<(usize, Report)> = None;
+    let mut at = 0;
+    each(ops, |op| {
+        at += 1;
+        _ = run.observe(op).unwrap();
+        let report = run.violation();
+        assert_eq!(report.is_some(), run.is_violated());
+        match (&known, report) {
+            (None, Some(report)) => known = Some((at, report)),
+            (Some(_), None) => panic!("it is taken back at op {at} of {ops:#?}"),
+            (Some((_, before)), Some(now)) => holds(before, &now),
+            (None, None) => {}
+        }
+    });
+    let last = run.finish(&Budget::default()).unwrap();
+    let (at, report) = known?;
+    holds(&report, &last);
+    Some(at)
+}
+
+fn holds(before: &Report, after: &Report) {
+    assert_eq!((before.verdict, after.verdict), (Verdict::Invalid, Verdict::Invalid), "{before:#?}\n{after:#?}");
+    assert!(!before.anomalies.is_empty(), "{before:#?}");
+    let count = |report: &Report, name: &str| report.anomaly(name).map_or(0, |anomaly| anomaly.count);
+    // What nobody had proposed may be proposed later.
+    let reads = |report: &Report| count(report, "garbage-read") + count(report, "future-read");
+    assert!(reads(before) <= reads(after), "{before:#?}\n{after:#?}");
+    for anomaly in before.anomalies.iter().filter(|anomaly| anomaly.name != "garbage-read") {
+        assert!(anomaly.count <= count(after, &anomaly.name), "{before:#?}\n{after:#?}");
+    }
+}
+
+fn checker(initial: bool, forget: u32) -> VersionedRegister {
+    VersionedRegister {
+        initial_write_id: initial.then(|| Datum::from(0)),
+        initial_value: initial.then(|| Datum::from(0)),
+        forget: NonZeroU32::new(forget),
+        ..VersionedRegister::default()
+    }
+}
+
+/// In the order in which they were recorded.
+fn recorded(operations: &[Operation], timed: bool) -> Vec<NewOp<'static>> {
+    let mut ops = ops(operations);
+    ops.sort_by_key(|(at, _)| *at);
+    ops.into_iter().map(|(at, op)| if timed { op.time_ns(at) } else { op }).collect()
+}
+
+/// The operations as they are after so many of their ops.
+fn beginning(operations: &[Operation], len: usize) -> Vec<Operation> {
+    let mut moments: Vec<i64> = operations.iter().map(|operation| operation.invoked).collect();
+    moments.extend(
+        operations.iter().filter(|operation| operation.fate != Fate::Open).map(|operation| operation.completed),
+    );
+    moments.sort_unstable();
+    let Some(now) = len.checked_sub(1).map(|last| moments[last]) else { return Vec::new() };
+    let begun = operations.iter().filter(|operation| operation.invoked <= now);
+    let so_far = |operation: &Operation| {
+        let fate = if operation.completed <= now { operation.fate } else { Fate::Open };
+        Operation { fate, ..*operation }
+    };
+    begun.map(so_far).collect()
+}
+
+/// By other clients, so that they may follow any beginning.
+fn by_others(ops: &[NewOp<'static>]) -> Vec<NewOp<'static>> {
+    let other = |op: &NewOp<'static>| match op.process {
+        Process::Client(process) => NewOp { process: Process::Client(process + 100_000), ..op.clone() },
+        _ => op.clone(),
+    };
+    ops.iter().map(other).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_certain_is_what_the_beginning_proves(
+        steps in steps(80),
+        lies in prop::collection::vec(damage(), 1..10),
+        others in crate::properties::steps(20),
+        cut in any::<prop::sample::Index>(),
+        initial in any::<bool>(),
+        forget in 0..3_u32,
+        timed in any::<bool>(),
+    ) {
+        let mut operations = run(&steps);
+        harm(&mut operations, &lies);
+        let ops = recorded(&operations, timed);
+        let checker = VersionedRegister { in_order: timed, ..checker(initial, forget) };
+        let known = certain(&checker, &ops);
+        for len in 0..=ops.len() {
+            let (is_known, verdict) = (known.is_some_and(|at| at <= len), judge(&checker, &ops[..len]).verdict);
+            prop_assert_eq!(is_known, verdict == Verdict::Invalid, "after {} of {:#?}", len, ops);
+            if forget == 0 {
+                let is_valid = is_linearizable(&beginning(&operations, len), initial.then_some(0), in_order);
+                prop_assert_eq!(is_known, !is_valid, "after {} of {:#?}", len, ops);
+            }
+        }
+        // The same beginning, and an end that may contradict it: its writes propose what others have.
+        let mut mixed = ops[..cut.index(ops.len() + 1)].to_vec();
+        mixed.extend(by_others(&recorded(&run(&others), timed)));
+        certain(&checker, &mixed);
+        // While later ops may turn out to be earlier, nothing is certain.
+        if timed {
+            prop_assert_eq!(certain(&VersionedRegister { in_order: false, ..checker }, &ops), None);
+        }
+    }
+}
+
+#[test]
+fn random_histories_are_violated_now_and_then() {
+    // Without this, the law above could hold of nothing.
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let mut violated = 0;
+    for _ in 0..100 {
+        let lies = prop::collection::vec(damage(), 1..10);
+        let (steps, lies) = (steps(80), lies).new_tree(&mut runner).unwrap().current();
+        let mut operations = run(&steps);
+        harm(&mut operations, &lies);
+        violated += u32::from(certain(&checker(true, 0), &recorded(&operations, false)).is_some());
+    }
+    assert!((20..=80).contains(&violated), "{violated}");
+}
+
+fn write(kind: OpKind, process: i64, id: i64, prev: i64) -> NewOp<'static> {
+    NewOp::new(kind, process).f("write").value(id).with("write-id", id).with("prev-write-id", prev)
+}
+
+fn read(process: i64, id: i64) -> [NewOp<'static>; 2] {
+    let ok = NewOp::new(OpKind::Ok, process).f("read").value(id).with("write-id", id);
+    [NewOp::new(OpKind::Invoke, process).f("read"), ok]
+}
+
+/// Two writes replace version 0.
+fn lost_update() -> Vec<NewOp<'static>> {
+    let both = |id: i64| [write(OpKind::Invoke, id, id, 0), write(OpKind::Ok, id, id, 0)];
+    [both(1), both(2)].concat()
+}
+
+fn timed(ops: &[NewOp<'static>]) -> Vec<NewOp<'static>> {
+    ops.iter().zip(10..).map(|(op, at)| op.clone().time_ns(at)).collect()
+}
+
+#[test]
+fn it_is_known_at_the_op_that_proves_it_whatever_comes_next() {
+    let mut ops = lost_update();
+    assert_eq!(certain(&checker(false, 0), &ops), Some(4));
+    for (strange, reason) in [
+        (NewOp::new(OpKind::Invoke, 7).f("increment"), "calls increment, which is neither read nor write"),
+        (NewOp { process: Process::Unknown, ..write(OpKind::Ok, 0, 3, 2) }, "nobody knows the op's invocation"),
+        (NewOp::new(OpKind::Invoke, 7).f("write").value(1), "the write has no :write-id"),
+    ] {
+        ops.push(strange.clone());
+        assert_eq!(certain(&checker(false, 0), &ops), Some(4));
+        let report = judge(&checker(false, 0), &ops);
+        let start = "The verdict rests on the ops before this one: at index 4 ";
+        assert!(report.notes[0].starts_with(start) && report.notes[0].contains(reason), "{:?}", report.notes);
+        assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["lost-update"]);
+        ops.pop();
+        // If nothing was found by then, nothing can be said.
+        let report = judge(&checker(false, 0), &[&ops[..3], &[strange.clone(), ops[3].clone()]].concat());
+        assert!(report.verdict != Verdict::Invalid || strange.process == Process::Unknown, "{report:?}");
+    }
+}
+
+#[test]
+fn times_keep_it_open_until_some_op_has_none() {
+    let ops = timed(&lost_update());
+    assert_eq!(certain(&checker(false, 0), &ops), None);
+    assert_eq!(certain(&VersionedRegister { in_order: true, ..checker(false, 0) }, &ops), Some(4));
+    // From here on the order is that of the file.
+    let open = NewOp::new(OpKind::Invoke, 7).f("read");
+    assert_eq!(certain(&checker(false, 0), &[&ops[..], &[open]].concat()), Some(5));
+    // An earlier op proposes a version for the second time: who replaced which of the two?
+    let earlier = write(OpKind::Invoke, 7, 1, 9).time_ns(1);
+    let ops = [&ops[..], &[earlier]].concat();
+    assert_eq!(judge(&checker(false, 0), &ops).verdict, Verdict::Unknown);
+    let told = VersionedRegister { in_order: true, ..checker(false, 0) };
+    assert_eq!(judge(&told, &ops).verdict, Verdict::Invalid);
+}
+
+#[test]
+fn a_version_that_nobody_proposed_may_be_proposed_later() {
+    let mut ops = [&lost_update()[..2], &read(3, 5)].concat();
+    let mut run = start(&checker(false, 0));
+    each(&ops, |op| _ = run.observe(op).unwrap());
+    let report = run.violation().unwrap();
+    assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["garbage-read"]);
+    assert!(report.anomalies[0].witnesses[0].explanation.contains("had by then proposed 5"), "{report:?}");
+    ops.push(write(OpKind::Invoke, 4, 5, 1));
+    assert_eq!(certain(&checker(false, 0), &ops), Some(4));
+    assert_eq!(judge(&checker(false, 0), &ops).anomaly_types().collect::<Vec<_>>(), ["future-read"]);
+}

@@ -1,0 +1,391 @@
+//! One execution: managed threads, of which exactly one runs between two pause points.
+//!
+//! A thread pauses *before* each operation that others may see. The operation waits for the scheduler's word, and is done
+//! together with all that follows up to the thread's next pause point: a step. So an execution is a function of the program
+//! and of the scheduler's words. A thread that is spawned runs at once up to its first pause point, before its parent goes
+//! on: nothing that others can see happens there.
+//!
+//! What an operation may have to wait for is a **gate** of its object: a mutex has one that is open while it is free, a channel one
+//! for senders and one for receivers. A thread is ready if its operation's gate is open. Nothing is tried in vain.
+
+use crate::coroutine::Job;
+use crate::failure::{Cause, Waiting};
+use crate::object::{OBJECTS_MAX, Object, Row};
+use crate::op::{Gate, Kind, ObjectId, Op, Step, THREADS_MAX, ThreadId, ThreadSet, extra};
+use crate::scheduler::{Choice, Scheduler};
+use std::panic::Location;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What a thread is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum State {
+    /// It has the baton, or has spawned the one that has it.
+    Running,
+    /// It stands before an operation: ready if the gate is open, blocked on the object if not.
+    Paused,
+    Finished,
+    Panicked,
+}
+
+/// A managed thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Thread {
+    pub(crate) state: State,
+    /// What it does next; meaningful while it is paused.
+    pub(crate) op: Op,
+    /// Its own object: its first gate opens when it finishes, its second while it has a token to unpark.
+    pub(crate) object: ObjectId,
+    pub(crate) name: Option<String>,
+    /// The step in which it was spawned, and who did.
+    pub(crate) spawned: Option<(usize, ThreadId)>,
+    /// Who waits for it to come to its first pause point.
+    starter: Option<ThreadId>,
+    /// It is about to call an operation of the recorded history.
+    calling: bool,
+    /// When the operation that it has not returned from was called.
+    pub(crate) called: Option<u64>,
+    /// Its last step.
+    last_step: Option<usize>,
+}
+
+/// Limits of one execution.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) steps_max: usize,
+}
+
+/// All there is to know of an execution under way.
+pub(crate) struct Execution {
+    serial: u64,
+    threads: Vec<Thread>,
+    rows: Vec<Row>,
+    ready: ThreadSet,
+    current: ThreadId,
+    steps: Vec<Step>,
+    scheduler: Option<Box<dyn Scheduler>>,
+    every_step: bool,
+    limits: Limits,
+    /// The body of a thread that is to start now.
+    job: Option<Job>,
+    /// A thread whose body has ended just now.
+    done: Option<ThreadId>,
+    /// Counts calls and returns of the recorded history.
+    clock: u64,
+    cause: Option<Cause>,
+    over: bool,
+}
+
+/// What is left of an execution.
+pub(crate) struct Outcome {
+    pub(crate) scheduler: Box<dyn Scheduler>,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) threads: Vec<Thread>,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) cause: Option<Cause>,
+}
+
+static SERIAL: AtomicU64 = AtomicU64::new(1);
+
+impl Execution {
+    pub(crate) fn new(scheduler: Box<dyn Scheduler>, limits: Limits, program: Job) -> Execution {
+        let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
+        assert!(serial < 1 << (64 - OBJECTS_MAX.trailing_zeros()), "executions are counted in 40 bits");
+        let mut execution = Execution {
+            serial,
+            threads: Vec::new(),
+            rows: Vec::new(),
+            ready: ThreadSet::default(),
+            current: ThreadId(0),
+            steps: Vec::new(),
+            every_step: scheduler.wants_every_step(),
+            scheduler: Some(scheduler),
+            limits,
+            job: None,
+            done: None,
+            clock: 0,
+            cause: None,
+            over: false,
+        };
+        execution.add_thread(None, Location::caller(), None);
+        execution.job = Some(program);
+        execution
+    }
+
+    /// Who runs next, and its body if it is to start.
+    pub(crate) fn turn(&mut self) -> (ThreadId, Option<Job>) {
+        (self.current, self.job.take())
+    }
+
+    /// Whose body has ended in this turn, and whether the execution is over.
+    pub(crate) fn turn_over(&mut self) -> (Option<ThreadId>, bool) {
+        (self.done.take(), self.over)
+    }
+
+    pub(crate) fn into_outcome(self) -> Outcome {
+        let Execution { threads, rows, steps, scheduler, cause, .. } = self;
+        Outcome { scheduler: scheduler.expect("it is only lent"), steps, threads, rows, cause }
+    }
+
+    fn add_thread(
+        &mut self,
+        name: Option<String>,
+        place: &'static Location<'static>,
+        starter: Option<ThreadId>,
+    ) -> (ThreadId, ObjectId) {
+        assert!(self.threads.len() < THREADS_MAX, "an execution has no more than {THREADS_MAX} threads");
+        let thread = ThreadId(self.threads.len() as u8);
+        let object = ObjectId(self.rows.len() as u32);
+        self.rows.push(Row::new("thread", place, [false; 2]));
+        let op = Op { kind: Kind::Yield, gate: Gate::Free, object: ObjectId::NONE, also: ObjectId::NONE, place };
+        self.threads.push(Thread {
+            state: State::Running,
+            op,
+            object,
+            name,
+            spawned: starter.and_then(|starter| Some((self.steps.len().checked_sub(1)?, starter))),
+            starter,
+            calling: false,
+            called: None,
+            last_step: None,
+        });
+        (thread, object)
+    }
+
+    pub(crate) fn spawn(
+        &mut self,
+        name: Option<String>,
+        place: &'static Location<'static>,
+        body: Job,
+    ) -> (ThreadId, ObjectId) {
+        let new = self.add_thread(name, place, Some(self.current));
+        self.mark(extra::SPAWN);
+        self.current = new.0;
+        self.job = Some(body);
+        new
+    }
+
+    /// Adds to what happened in the last step.
+    fn mark(&mut self, bit: u8) {
+        if let Some(step) = self.steps.last_mut() {
+            step.extras |= bit;
+        }
+    }
+
+    pub(crate) fn serial(&self) -> u64 {
+        self.serial
+    }
+
+    pub(crate) fn current(&self) -> ThreadId {
+        self.current
+    }
+
+    pub(crate) fn thread(&self, thread: ThreadId) -> &Thread {
+        &self.threads[thread.at()]
+    }
+
+    /// The number of an object that may not have been met.
+    pub(crate) fn id_of(&mut self, object: &Object, open: impl FnOnce() -> [bool; 2]) -> ObjectId {
+        object.id(self.serial, &mut self.rows, open)
+    }
+
+    /// Notes that the running thread holds an object.
+    pub(crate) fn hold(&mut self, object: ObjectId) {
+        self.rows[object.0 as usize].holder = Some(self.current);
+    }
+
+    pub(crate) fn set_gates(&mut self, object: ObjectId, open: [bool; 2]) {
+        let row = &mut self.rows[object.0 as usize];
+        for (gate, &open) in open.iter().enumerate() {
+            row.open[gate] = open;
+            if open {
+                self.ready.0 |= row.waiters[gate];
+            } else {
+                self.ready.0 &= !row.waiters[gate];
+            }
+        }
+    }
+
+    /// Gives a thread the token that it needs to go on from parking, or takes it.
+    pub(crate) fn set_token(&mut self, thread: ThreadId, has: bool) {
+        let object = self.threads[thread.at()].object;
+        let finished = self.rows[object.0 as usize].open[0];
+        self.set_gates(object, [finished, has]);
+    }
+
+    /// The gate of an object that an operation needs; `None` if it needs none.
+    fn gate(op: &Op) -> Option<usize> {
+        match op.gate {
+            Gate::First => Some(0),
+            Gate::Second => Some(1),
+            Gate::Free | Gate::Shut => None,
+        }
+    }
+
+    /// Lets a thread stand before an operation.
+    fn stand(&mut self, thread: ThreadId, op: Op) {
+        self.threads[thread.at()].op = op;
+        if op.gate == Gate::Free {
+            self.ready.insert(thread);
+        } else if let Some(gate) = Execution::gate(&op) {
+            let row = &mut self.rows[op.object.0 as usize];
+            row.waiters[gate] |= 1 << thread.0;
+            if row.open[gate] {
+                self.ready.insert(thread);
+            }
+        }
+    }
+
+    /// Takes a thread away from its operation.
+    fn leave(&mut self, thread: ThreadId) -> Op {
+        let op = self.threads[thread.at()].op;
+        self.ready.remove(thread);
+        if let Some(gate) = Execution::gate(&op) {
+            self.rows[op.object.0 as usize].waiters[gate] &= !(1 << thread.0);
+        }
+        op
+    }
+
+    /// Gives a paused thread another operation than the one it waits for.
+    pub(crate) fn redirect(&mut self, thread: ThreadId, change: impl FnOnce(&mut Op)) {
+        let mut op = self.leave(thread);
+        change(&mut op);
+        self.stand(thread, op);
+    }
+
+    /// The running thread comes to stand before an operation. Returns whether somebody else is to run.
+    #[inline]
+    pub(crate) fn pause_with(&mut self, op: impl FnOnce(u64, &mut Vec<Row>) -> Op) -> bool {
+        let op = op(self.serial, &mut self.rows);
+        let me = self.current;
+        let thread = &mut self.threads[me.at()];
+        thread.state = State::Paused;
+        let starter = thread.starter.take();
+        self.stand(me, op);
+        match starter {
+            Some(starter) => {
+                self.current = starter;
+                true
+            }
+            None => self.hand_over(Some(me)),
+        }
+    }
+
+    /// Gives the baton to whom the scheduler chooses. Returns whether that is somebody else.
+    fn hand_over(&mut self, from: Option<ThreadId>) -> bool {
+        let ready = self.ready;
+        let current = from.filter(|from| ready.contains(*from));
+        let Some(first) = ready.first() else {
+            self.over = true;
+            if self.threads.iter().any(|thread| thread.state == State::Paused) {
+                self.cause = Some(Cause::Deadlock(self.waiting()));
+            }
+            return true;
+        };
+        let yielded = current.is_some_and(|current| self.threads[current.at()].op.kind == Kind::Yield);
+        if self.steps.len() >= self.limits.steps_max {
+            self.cause = Some(Cause::Livelock(self.waiting()));
+            self.over = true;
+            return true;
+        }
+        let (mut next, mut extras) = (first, extra::UNDISTURBED);
+        if self.every_step || ready.len() > 1 {
+            let choice = Choice { ready, current, yielded, threads: &self.threads, steps: &self.steps };
+            let undisturbed = choice.undisturbed();
+            let chosen = self.scheduler.as_mut().and_then(|scheduler| scheduler.next(&choice));
+            match chosen {
+                Some(chosen) if ready.contains(chosen) => next = chosen,
+                _ => {
+                    self.cause = Some(Cause::NoChoice);
+                    self.over = true;
+                    return true;
+                }
+            }
+            if undisturbed != Some(next) {
+                extras = 0;
+            }
+        }
+        if current.is_some_and(|current| current != next && !yielded) {
+            extras |= extra::PREEMPTION;
+        }
+        let op = self.leave(next);
+        let thread = &mut self.threads[next.at()];
+        thread.state = State::Running;
+        thread.last_step = Some(self.steps.len());
+        if thread.calling {
+            thread.calling = false;
+            thread.called = Some(self.clock);
+            self.clock += 1;
+            extras |= extra::CALL;
+        }
+        self.steps.push(Step { op, thread: next, extras });
+        self.current = next;
+        Some(next) != from
+    }
+
+    /// The running thread is about to call an operation of the recorded history. The call is a moment of its first step.
+    pub(crate) fn call(&mut self) {
+        self.threads[self.current.at()].calling = true;
+    }
+
+    /// Whether the running thread has come to no pause point since [`Execution::call`].
+    pub(crate) fn is_calling(&self) -> bool {
+        self.threads[self.current.at()].calling
+    }
+
+    /// The running thread returns from an operation: when it was called, and when it returns.
+    pub(crate) fn return_from_call(&mut self) -> (u64, u64) {
+        self.mark(extra::RETURN);
+        let now = self.clock;
+        self.clock += 1;
+        let called = self.threads[self.current.at()].called.take();
+        (called.unwrap_or(now), now)
+    }
+
+    /// The running thread has ended.
+    pub(crate) fn finish(&mut self) {
+        let me = self.current;
+        let thread = &mut self.threads[me.at()];
+        thread.state = State::Finished;
+        let object = thread.object;
+        let starter = thread.starter.take();
+        if let Some(last) = thread.last_step {
+            self.steps[last].extras |= extra::FINISH;
+        }
+        let parked = self.rows[object.0 as usize].open[1];
+        self.set_gates(object, [true, parked]);
+        self.done = Some(me);
+        match starter {
+            Some(starter) => self.current = starter,
+            None => _ = self.hand_over(None),
+        }
+    }
+
+    /// The running thread has panicked, which ends the execution.
+    pub(crate) fn panic(&mut self, message: String, place: String) {
+        let me = self.current;
+        self.threads[me.at()].state = State::Panicked;
+        self.cause = Some(Cause::Panic { thread: me, message, place });
+        self.done = Some(me);
+        self.over = true;
+    }
+
+    /// The threads that stand before an operation.
+    fn waiting(&self) -> Vec<Waiting> {
+        let threads = self.threads.iter().enumerate();
+        let paused = threads.filter(|(_, thread)| thread.state == State::Paused);
+        let waiting = paused.map(|(at, thread)| {
+            let id = ThreadId(at as u8);
+            let row = self.rows.get(thread.op.object.0 as usize);
+            Waiting {
+                thread: id,
+                name: thread.name.clone(),
+                kind: thread.op.kind,
+                place: thread.op.place,
+                object: row.map(|row| (row.what, row.made)),
+                holder: row.and_then(|row| row.holder),
+                is_ready: self.ready.contains(id),
+            }
+        });
+        waiting.collect()
+    }
+}

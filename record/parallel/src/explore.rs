@@ -1,0 +1,292 @@
+//! Explores a program: runs it under schedule after schedule until it fails.
+
+use crate::coroutine::Pool;
+use crate::execution::{Limits, Outcome};
+use crate::failure::{Cause, Failure};
+use crate::op::Step;
+use crate::runtime;
+use crate::scheduler::{Exhaustive, Pct, Random, Replay, Scheduler};
+use crate::{REPLAY_VARIABLE, Schedule};
+use std::sync::Arc;
+
+/// Limits of an exploration.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// Steps of one execution, at most. An execution that reaches it fails: it is taken for a livelock.
+    pub steps_max: usize,
+    /// So many executions, the first ones, are repeated to see whether the program does the same under the same schedule.
+    pub repeated: u64,
+    /// Executions that the search for a failure of fewer preemptions may take.
+    pub simplify_max: u64,
+}
+
+impl Default for Settings {
+    /// 10,000 steps, 3 repeated executions, 2,000 to simplify.
+    fn default() -> Settings {
+        Settings { steps_max: 10_000, repeated: 3, simplify_max: 2_000 }
+    }
+}
+
+/// What an exploration that met no failure saw.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Explored {
+    /// Executions, without those that are known to be no different from others.
+    pub executions: u64,
+    /// Executions that turned out to be no different from others, beside those.
+    pub redundant: u64,
+    /// Steps of all of them.
+    pub steps: u64,
+    /// Steps of the longest one.
+    pub steps_max: usize,
+    /// Threads of the one that had most.
+    pub threads_max: usize,
+    /// Whether the scheduler has tried all that it knows of.
+    pub is_complete: bool,
+}
+
+/// Runs a program under the schedules of a scheduler, and stops at the first failure.
+///
+/// The program must be a function of its schedule: it makes what its threads share anew each time, and takes threads, locks and
+/// atomics from [`thread`](crate::thread) and [`sync`](crate::sync). All of its threads run on the caller's, in turns.
+///
+/// # Errors
+///
+/// A thread panicked, no thread could go on, an execution had too many steps, or the program did not do the same under the
+/// same schedule. The failure is reported as it was found; [`simplify`] looks for one with fewer preemptions.
+///
+/// # Panics
+///
+/// If it is called from a managed thread.
+///
+/// ```
+/// use record_parallel::scheduler::Exhaustive;
+/// use record_parallel::sync::Mutex;
+/// use record_parallel::{Cause, Settings, explore, thread};
+/// use std::sync::Arc;
+///
+/// // Two threads lock two locks, each in another order.
+/// let failure = explore(&Settings::default(), Exhaustive::new(), || {
+///     let both = Arc::new((Mutex::new(()), Mutex::new(())));
+///     let other = Arc::clone(&both);
+///     let thread = thread::spawn(move || {
+///         let _second = other.1.lock().unwrap();
+///         let _first = other.0.lock().unwrap();
+///     });
+///     let first = both.0.lock().unwrap();
+///     let second = both.1.lock().unwrap();
+///     drop((first, second));
+///     thread.join().unwrap();
+/// })
+/// .unwrap_err();
+/// let Cause::Deadlock(waiting) = &failure.cause else { panic!("{failure}") };
+/// assert_eq!(waiting.len(), 2);
+/// assert_eq!(waiting[0].holder, Some(waiting[1].thread));
+/// ```
+pub fn explore<S: Scheduler + 'static>(
+    settings: &Settings,
+    scheduler: S,
+    program: impl Fn() + Send + Sync + 'static,
+) -> Result<Explored, Box<Failure>> {
+    Explorer::new(*settings, Arc::new(program)).explore(Box::new(scheduler))
+}
+
+/// Looks for a failure of the same kind with as few preemptions as possible; gives back the one it has if it finds none.
+///
+/// Schedules without any preemption are tried first, then those with one, and so on, [`Settings::simplify_max`] in all.
+pub fn simplify(
+    settings: &Settings,
+    failure: Box<Failure>,
+    program: impl Fn() + Send + Sync + 'static,
+) -> Box<Failure> {
+    Explorer::new(*settings, Arc::new(program)).simplify(failure)
+}
+
+/// Tests a program: under 500 schedules at random, and 500 each of PCT for bugs of depths 2 and 3.
+///
+/// If the variable `HISTCHECK_REPLAY` is set, under the schedule that it says and no other. Seeds are fixed, so a test that
+/// passes once passes always; set `HISTCHECK_SEED` to a number to search elsewhere.
+///
+/// # Panics
+///
+/// With a report, if the program fails: see [`explore`]. Also if one of the variables cannot be understood.
+///
+/// ```
+/// use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};
+/// use record_parallel::{check, thread};
+/// use std::sync::Arc;
+///
+/// check(|| {
+///     let number = Arc::new(AtomicU32::new(0));
+///     let adders = [1, 2].map(|_| {
+///         let number = Arc::clone(&number);
+///         thread::spawn(move || number.fetch_add(1, SeqCst))
+///     });
+///     adders.into_iter().for_each(|adder| _ = adder.join().unwrap());
+///     assert_eq!(number.load(SeqCst), 2);
+/// });
+/// ```
+#[track_caller]
+pub fn check(program: impl Fn() + Send + Sync + 'static) {
+    let mut explorer = Explorer::new(Settings::default(), Arc::new(program));
+    if let Ok(text) = std::env::var(REPLAY_VARIABLE) {
+        match explorer.replay(&text) {
+            Ok(_) => eprintln!("{REPLAY_VARIABLE}={text}: the program passes under this schedule"),
+            Err(failure) => fail(&failure),
+        }
+        return;
+    }
+    let seed = seed_from_environment();
+    let schedulers: [Box<dyn Scheduler>; 3] =
+        [Box::new(Random::new(seed, 500)), Box::new(Pct::new(seed, 2, 500)), Box::new(Pct::new(seed, 3, 500))];
+    for scheduler in schedulers {
+        if let Err(failure) = explorer.explore(scheduler) {
+            fail(&explorer.simplify(failure));
+        }
+    }
+}
+
+/// Fails the test with a report that says how to see the failure again.
+#[track_caller]
+fn fail(failure: &Failure) -> ! {
+    panic!("{failure}\n\nreplay: {REPLAY_VARIABLE}={} cargo test NAME", failure.schedule)
+}
+
+/// The number that `HISTCHECK_SEED` says; 0 if it says nothing.
+pub(crate) fn seed_from_environment() -> u64 {
+    let Ok(text) = std::env::var(crate::SEED_VARIABLE) else { return 0 };
+    text.trim().parse().unwrap_or_else(|_| panic!("{} is no number from 0 to 2^64-1: {text:?}", crate::SEED_VARIABLE))
+}
+
+/// A program with what its executions share.
+pub(crate) struct Explorer {
+    settings: Settings,
+    program: Arc<dyn Fn() + Send + Sync>,
+    pool: Pool,
+}
+
+impl Explorer {
+    pub(crate) fn new(settings: Settings, program: Arc<dyn Fn() + Send + Sync>) -> Explorer {
+        Explorer { settings, program, pool: Pool::default() }
+    }
+
+    /// Runs something else next.
+    pub(crate) fn set_program(&mut self, program: Arc<dyn Fn() + Send + Sync>) {
+        self.program = program;
+    }
+
+    /// One execution.
+    pub(crate) fn run(&mut self, scheduler: Box<dyn Scheduler>) -> Outcome {
+        let program = Arc::clone(&self.program);
+        let job = Box::new(move || {
+            runtime::run_thread(
+                || {
+                    program();
+                    // What the program holds goes away before it is finished.
+                    drop(program);
+                },
+                |()| {},
+            );
+        });
+        runtime::run(&mut self.pool, scheduler, Limits { steps_max: self.settings.steps_max }, job)
+    }
+
+    pub(crate) fn explore(&mut self, scheduler: Box<dyn Scheduler>) -> Result<Explored, Box<Failure>> {
+        self.explore_until(scheduler, |_| {})
+    }
+
+    /// Explores until an execution fails, by itself or because `judge` says so.
+    pub(crate) fn explore_until(
+        &mut self,
+        mut scheduler: Box<dyn Scheduler>,
+        mut judge: impl FnMut(&mut Outcome),
+    ) -> Result<Explored, Box<Failure>> {
+        let mut explored = Explored::default();
+        while scheduler.begin() {
+            let mut outcome = self.run(scheduler);
+            let number = explored.executions + explored.redundant + 1;
+            judge(&mut outcome);
+            if let Some(mut cause) = outcome.cause.take() {
+                if let (Cause::NoChoice, Some(why)) = (&cause, outcome.scheduler.error()) {
+                    cause = Cause::Nondeterminism(why);
+                }
+                return Err(Box::new(Failure::new(cause, &outcome, number)));
+            }
+            if number <= self.settings.repeated {
+                self.repeat(&outcome, number)?;
+            }
+            explored.steps += outcome.steps.len() as u64;
+            explored.steps_max = explored.steps_max.max(outcome.steps.len());
+            explored.threads_max = explored.threads_max.max(outcome.threads.len());
+            let Outcome { scheduler: back, steps, threads, .. } = outcome;
+            scheduler = back;
+            let counts = scheduler.end(&crate::scheduler::Ended { steps: &steps, threads: &threads });
+            *(if counts { &mut explored.executions } else { &mut explored.redundant }) += 1;
+        }
+        explored.is_complete = scheduler.is_complete();
+        Ok(explored)
+    }
+
+    /// Follows the schedule of an execution once more, and looks for the first difference.
+    fn repeat(&mut self, first: &Outcome, number: u64) -> Result<(), Box<Failure>> {
+        let mut replay = Box::new(Replay::new(&Schedule::in_full(&first.steps)));
+        replay.begin();
+        let second = self.run(replay);
+        let what = |step: Option<&Step>| match step {
+            None => "nothing more".to_owned(),
+            Some(step) => format!("{:?} of thread {} at {}", step.op.kind.name(), step.thread, step.op.place),
+        };
+        let same = |a: &Step, b: &Step| {
+            a.thread == b.thread
+                && a.op.kind == b.op.kind
+                && a.op.object == b.op.object
+                && a.op.place == b.op.place
+                && a.extras == b.extras
+        };
+        let pairs = first.steps.iter().zip(&second.steps);
+        let common = pairs.take_while(|(a, b)| same(a, b)).count();
+        let told = if common < first.steps.len().max(second.steps.len()) {
+            format!(
+                "step {} was {} at first and {} under the same schedule again",
+                common + 1,
+                what(first.steps.get(common)),
+                what(second.steps.get(common))
+            )
+        } else if let Some(cause) = &second.cause {
+            format!("it passed, and failed under the same schedule again: {cause}")
+        } else {
+            return Ok(());
+        };
+        Err(Box::new(Failure::new(Cause::Nondeterminism(told), &second, number)))
+    }
+
+    /// Runs under one schedule, given as text.
+    pub(crate) fn replay(&mut self, text: &str) -> Result<Explored, Box<Failure>> {
+        let schedule: Schedule = text.parse().unwrap_or_else(|error| panic!("{REPLAY_VARIABLE}: {error}"));
+        let repeated = std::mem::replace(&mut self.settings.repeated, 1);
+        let explored = self.explore(Box::new(Replay::new(&schedule)));
+        self.settings.repeated = repeated;
+        explored
+    }
+
+    pub(crate) fn simplify(&mut self, failure: Box<Failure>) -> Box<Failure> {
+        if matches!(failure.cause, Cause::Nondeterminism(_) | Cause::NoChoice) {
+            return failure;
+        }
+        let mut left = self.settings.simplify_max;
+        for preemptions in 0..failure.preemptions() {
+            let bound = u32::try_from(preemptions).unwrap_or(u32::MAX);
+            let scheduler = Exhaustive::new().preemptions_max(bound).executions_max(left);
+            match self.explore(Box::new(scheduler)) {
+                Err(simpler) if simpler.cause.is_like(&failure.cause) => {
+                    return Box::new(Failure { executions: failure.executions, ..*simpler });
+                }
+                Err(_) => return failure,
+                Ok(explored) => left -= explored.executions,
+            }
+            if left == 0 {
+                break;
+            }
+        }
+        failure
+    }
+}

@@ -1,0 +1,105 @@
+//! Objects: what threads meet at. Each has two gates, and knows where it was made.
+
+use crate::op::{Gate, Kind, ObjectId, Op};
+use crate::runtime;
+use std::panic::Location;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Objects of one execution, at most.
+pub(crate) const OBJECTS_MAX: usize = 1 << 24;
+
+/// The handle that a drop-in type holds. An object may outlive an execution, or be older; it gets a number in each.
+#[derive(Debug)]
+pub(crate) struct Object {
+    /// The serial number of the last execution that met it, and its number there below that.
+    seen: AtomicU64,
+    what: &'static str,
+    made: &'static Location<'static>,
+}
+
+/// What an execution knows of an object.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) what: &'static str,
+    pub(crate) made: &'static Location<'static>,
+    /// Whether each gate is open.
+    pub(crate) open: [bool; 2],
+    /// The threads whose operation needs the gate, as a set.
+    pub(crate) waiters: [u64; 2],
+    /// Who closed the first gate last.
+    pub(crate) holder: Option<crate::ThreadId>,
+}
+
+impl Row {
+    pub(crate) fn new(what: &'static str, made: &'static Location<'static>, open: [bool; 2]) -> Row {
+        Row { what, made, open, waiters: [0; 2], holder: None }
+    }
+}
+
+impl Object {
+    pub(crate) const fn new(what: &'static str, made: &'static Location<'static>) -> Object {
+        Object { seen: AtomicU64::new(0), what, made }
+    }
+
+    /// Its number in the execution with this serial number; `open` says how its gates stand when it is first met.
+    pub(crate) fn id(&self, serial: u64, rows: &mut Vec<Row>, open: impl FnOnce() -> [bool; 2]) -> ObjectId {
+        let seen = self.seen.load(Ordering::Relaxed);
+        let bits = OBJECTS_MAX.trailing_zeros();
+        if seen >> bits == serial {
+            return ObjectId((seen & (OBJECTS_MAX as u64 - 1)) as u32);
+        }
+        assert!(rows.len() < OBJECTS_MAX, "an execution met more than {OBJECTS_MAX} objects");
+        let id = rows.len() as u32;
+        rows.push(Row::new(self.what, self.made, open()));
+        self.seen.store(serial << bits | u64::from(id), Ordering::Relaxed);
+        ObjectId(id)
+    }
+
+    /// A pause point: waits until the schedule says that this thread goes on, and its gate is open. Returns whether this is a
+    /// managed thread; if not, nothing was waited for.
+    #[track_caller]
+    #[inline]
+    pub(crate) fn pause(&self, kind: Kind, gate: Gate, open: impl FnOnce() -> [bool; 2]) -> bool {
+        let place = Location::caller();
+        if !runtime::is_managed() {
+            return false;
+        }
+        runtime::pause(|serial, rows| {
+            let object = self.id(serial, rows, open);
+            Op { kind, gate, object, also: ObjectId::NONE, place }
+        });
+        true
+    }
+
+    /// A pause point of an operation that is described whole, given the object's number. Returns whether this is a managed thread.
+    pub(crate) fn pause_op(&self, op: impl FnOnce(ObjectId) -> Op) -> bool {
+        if !runtime::is_managed() {
+            return false;
+        }
+        runtime::pause(|serial, rows| op(self.id(serial, rows, || [true; 2])));
+        true
+    }
+
+    /// A pause point of an operation that needs no gate, and is told to be at `place`: destructors have no caller.
+    pub(crate) fn pause_at(&self, kind: Kind, place: &'static Location<'static>) {
+        self.pause_op(|object| Op { kind, gate: Gate::Free, object, also: ObjectId::NONE, place });
+    }
+
+    /// A pause point of an operation that needs no gate, on an object without any.
+    #[track_caller]
+    #[inline]
+    pub(crate) fn touch(&self, kind: Kind) -> bool {
+        self.pause(kind, Gate::Free, || [true; 2])
+    }
+
+    /// Opens or closes the first gate and the second. Does nothing for objects that no managed thread has met.
+    pub(crate) fn set_gates(&self, open: [bool; 2]) {
+        runtime::with(|execution| {
+            let seen = self.seen.load(Ordering::Relaxed);
+            let bits = OBJECTS_MAX.trailing_zeros();
+            if seen >> bits == execution.serial() {
+                execution.set_gates(ObjectId((seen & (OBJECTS_MAX as u64 - 1)) as u32), open);
+            }
+        });
+    }
+}

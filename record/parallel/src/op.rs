@@ -1,0 +1,295 @@
+//! What a managed thread does at a pause point: an operation on an object that others may see.
+
+use std::fmt;
+use std::panic::Location;
+
+/// Threads of one execution, at most: as many as there are letters.
+pub const THREADS_MAX: usize = 52;
+
+/// A thread of an execution. Threads are numbered in the order in which they are spawned; 0 is the program itself.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ThreadId(pub(crate) u8);
+
+impl ThreadId {
+    /// The thread with this number; `None` if it is not below [`THREADS_MAX`].
+    pub fn new(number: usize) -> Option<ThreadId> {
+        (number < THREADS_MAX).then_some(ThreadId(number as u8))
+    }
+
+    /// Its number.
+    pub fn at(self) -> usize {
+        self.0.into()
+    }
+
+    /// Its letter: `a` to `z`, then `A` to `Z`.
+    pub fn letter(self) -> char {
+        char::from(if self.0 < 26 { b'a' + self.0 } else { b'A' + self.0 - 26 })
+    }
+
+    /// The thread of a letter.
+    pub fn from_letter(letter: char) -> Option<ThreadId> {
+        match letter {
+            'a'..='z' => Some(ThreadId(letter as u8 - b'a')),
+            'A'..='Z' => Some(ThreadId(letter as u8 - b'A' + 26)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for ThreadId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.letter())
+    }
+}
+
+/// Some of an execution's threads.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct ThreadSet(pub(crate) u64);
+
+impl ThreadSet {
+    /// Whether a thread is among them.
+    pub fn contains(self, thread: ThreadId) -> bool {
+        self.0 & (1 << thread.0) != 0
+    }
+
+    /// How many there are.
+    pub fn len(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The one with the lowest number.
+    pub fn first(self) -> Option<ThreadId> {
+        (self.0 != 0).then(|| ThreadId(self.0.trailing_zeros() as u8))
+    }
+
+    /// The one before which `skipped` others come in the order of their numbers.
+    pub fn nth(self, skipped: u32) -> Option<ThreadId> {
+        let mut rest = self.0;
+        for _ in 0..skipped {
+            rest &= rest.wrapping_sub(1);
+        }
+        ThreadSet(rest).first()
+    }
+
+    /// All of them, in the order of their numbers.
+    pub fn iter(self) -> impl Iterator<Item = ThreadId> {
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let first = ThreadSet(rest).first()?;
+            rest &= rest - 1;
+            Some(first)
+        })
+    }
+
+    /// The same with one more.
+    #[must_use]
+    pub fn with(self, thread: ThreadId) -> ThreadSet {
+        ThreadSet(self.0 | 1 << thread.0)
+    }
+
+    /// The same without one.
+    #[must_use]
+    pub fn without(self, thread: ThreadId) -> ThreadSet {
+        ThreadSet(self.0 & !(1 << thread.0))
+    }
+
+    pub(crate) fn insert(&mut self, thread: ThreadId) {
+        *self = self.with(thread);
+    }
+
+    pub(crate) fn remove(&mut self, thread: ThreadId) {
+        *self = self.without(thread);
+    }
+}
+
+impl fmt::Debug for ThreadSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident $name:literal $writes:literal;)*) => {
+        /// What an operation does to its object.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum Kind { $($(#[$doc])* $kind,)* }
+
+        impl Kind {
+            /// As a reader is shown it.
+            pub fn name(self) -> &'static str {
+                match self { $(Kind::$kind => $name,)* }
+            }
+
+            /// Whether it may change the object; two operations on one object that do not can change places.
+            pub fn writes(self) -> bool {
+                match self { $(Kind::$kind => $writes,)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// An atomic's load, or a look at what is there.
+    Load "load" false;
+    /// An atomic's store.
+    Store "store" true;
+    /// An atomic's read-modify-write.
+    Update "update" true;
+    /// A mutex is locked.
+    Lock "lock" true;
+    /// A mutex is locked if it is free.
+    TryLock "try lock" true;
+    /// A mutex is unlocked.
+    Unlock "unlock" true;
+    /// A reader-writer lock is locked for reading.
+    ReadLock "lock to read" false;
+    /// A reader-writer lock is locked for reading, if it can be.
+    TryReadLock "try lock to read" false;
+    /// A reader is done.
+    ReadUnlock "unlock from reading" false;
+    /// A condition variable is waited for, and the mutex unlocked.
+    Wait "wait" true;
+    /// A wait ends because the time is up, or because of a notification.
+    WaitEnd "wake from" true;
+    /// A mutex is locked after a wait.
+    Relock "lock again" true;
+    /// One waiter is notified.
+    NotifyOne "notify one" true;
+    /// All waiters are notified.
+    NotifyAll "notify all" true;
+    /// A message is sent.
+    Send "send" true;
+    /// A message that is handed over was taken.
+    Sent "sent" true;
+    /// A message is taken.
+    Receive "receive" true;
+    /// One end of a channel goes away.
+    Disconnect "disconnect" true;
+    /// A barrier is reached.
+    Arrive "arrive" true;
+    /// A barrier is left behind.
+    Pass "pass" true;
+    /// What is done once is done, or found to be done.
+    Once "call once" true;
+    /// Another thread's end is waited for.
+    Join "join" false;
+    /// A thread parks until it has a token.
+    Park "park" true;
+    /// A thread is given a token.
+    Unpark "unpark" true;
+    /// A thread lets others go first.
+    Yield "yield" false;
+    /// A thread is spawned by an operation of a recorded history that has touched nothing before.
+    Spawn "spawn" false;
+    /// An operation of a recorded history is called that touches nothing.
+    Call "call" false;
+}
+
+/// An object of an execution, in the order in which threads come to them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(crate) struct ObjectId(pub(crate) u32);
+
+impl ObjectId {
+    /// No object at all.
+    pub(crate) const NONE: ObjectId = ObjectId(u32::MAX);
+}
+
+/// Which gate of an object must be open for an operation; see `crate::execution`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Gate {
+    /// None.
+    Free,
+    First,
+    Second,
+    /// One that never opens: somebody else gives the thread another operation.
+    Shut,
+}
+
+/// An operation that a thread is about to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Op {
+    pub(crate) kind: Kind,
+    pub(crate) gate: Gate,
+    pub(crate) object: ObjectId,
+    /// A second object that it changes.
+    pub(crate) also: ObjectId,
+    pub(crate) place: &'static Location<'static>,
+}
+
+/// What else happened in a step, as bits.
+pub(crate) mod extra {
+    /// An operation of the recorded history was called.
+    pub(crate) const CALL: u8 = 1;
+    /// One returned.
+    pub(crate) const RETURN: u8 = 2;
+    /// A thread was spawned.
+    pub(crate) const SPAWN: u8 = 4;
+    /// The thread finished.
+    pub(crate) const FINISH: u8 = 8;
+    /// The baton was taken from a thread that could have gone on.
+    pub(crate) const PREEMPTION: u8 = 16;
+    /// This thread goes on wherever no schedule says otherwise.
+    pub(crate) const UNDISTURBED: u8 = 32;
+}
+
+/// One step of an execution: from one pause point of a thread to its next.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    pub(crate) op: Op,
+    pub(crate) thread: ThreadId,
+    pub(crate) extras: u8,
+}
+
+impl Step {
+    /// Who took it.
+    pub fn thread(&self) -> ThreadId {
+        self.thread
+    }
+
+    /// What was done.
+    pub fn kind(&self) -> Kind {
+        self.op.kind
+    }
+
+    /// Where in the program.
+    pub fn place(&self) -> &'static Location<'static> {
+        self.op.place
+    }
+
+    /// Whether the thread that had taken the step before could have gone on.
+    pub fn is_preemption(&self) -> bool {
+        self.extras & extra::PREEMPTION != 0
+    }
+
+    pub(crate) fn has(&self, extra: u8) -> bool {
+        self.extras & extra != 0
+    }
+
+    /// Whether two steps of different threads that could be taken one after the other might lead elsewhere in the other order.
+    /// `objects_of` gives each thread's own object, which its end changes.
+    pub(crate) fn depends_on(&self, other: &Step, object_of: impl Fn(ThreadId) -> ObjectId) -> bool {
+        let touch = |a: ObjectId, b: ObjectId| a == b && a != ObjectId::NONE;
+        let both = [(self, other), (other, self)];
+        if touch(self.op.object, other.op.object) && (self.op.kind.writes() || other.op.kind.writes()) {
+            return true;
+        }
+        // A second object is always changed.
+        if touch(self.op.also, other.op.also) || both.iter().any(|(a, b)| touch(a.op.also, b.op.object)) {
+            return true;
+        }
+        // What is checked of a history is which operations returned before which others were called.
+        if both.iter().any(|(a, b)| a.has(extra::CALL) && b.has(extra::RETURN)) {
+            return true;
+        }
+        // Threads have their names from the order in which they were spawned.
+        if self.has(extra::SPAWN) && other.has(extra::SPAWN) {
+            return true;
+        }
+        both.iter().any(|(a, b)| a.has(extra::FINISH) && touch(object_of(a.thread), b.op.object))
+    }
+}

@@ -1,0 +1,124 @@
+//! Parallel property tests: a sequential model, and the real thing under many schedules, judged by linearizability.
+//!
+//! Claessen and others, "Finding Race Conditions in Erlang with `QuickCheck` and PULSE" (ICFP 2009). Commands are drawn with proptest: some that run one after another, then two or more branches that run at one
+//! time. Each program runs under many schedules. Each operation is recorded with when it was called and when it returned,
+//! as tightly as the schedule allows: it is called together with its first step on what others see, and returns together
+//! with its last one. Any longer interval would only admit more. The history must be linearizable to the model.
+
+mod counterexample;
+mod draw;
+mod parallel;
+mod persist;
+mod program;
+mod run;
+mod shrink;
+mod steps;
+#[cfg(test)]
+mod tests;
+
+pub use counterexample::{Counterexample, Operated};
+pub use parallel::{Parallel, Passed, Tested};
+pub use program::Program;
+
+use history_core::Datum;
+use proptest::strategy::BoxedStrategy;
+use std::fmt::Debug;
+use std::hash::Hash;
+
+/// A sequential model of an object, and the object itself.
+///
+/// ```
+/// use proptest::prelude::*;
+/// use record_parallel::property::{Outcome, Parallel, ParallelModel};
+/// use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};
+///
+/// /// A counter that hands out numbers.
+/// struct Tickets;
+///
+/// impl ParallelModel for Tickets {
+///     type Command = ();
+///     type Response = u32;
+///     type State = u32;
+///     type System = AtomicU32;
+///
+///     fn init(&self) -> u32 {
+///         0
+///     }
+///
+///     fn start(&self) -> AtomicU32 {
+///         AtomicU32::new(0)
+///     }
+///
+///     fn generate(&self, _: &u32) -> BoxedStrategy<()> {
+///         Just(()).boxed()
+///     }
+///
+///     fn step(&self, next: &u32, _: &()) -> (u32, u32) {
+///         (next + 1, *next)
+///     }
+///
+///     fn run_real(&self, next: &AtomicU32, _: &()) -> Outcome<u32> {
+///         Outcome::Returned(next.fetch_add(1, SeqCst))
+///     }
+/// }
+///
+/// Parallel::new(Tickets).check();
+/// ```
+pub trait ParallelModel: Send + Sync + 'static {
+    /// What the object can be asked for.
+    type Command: Clone + Eq + Hash + Debug + Send + Sync + 'static;
+
+    /// What it answers.
+    type Response: Clone + Eq + Hash + Debug + Send + Sync + 'static;
+
+    /// What the model remembers. Equal states are those that behave alike.
+    type State: Clone + Eq + Hash + Debug;
+
+    /// The real object. It is shared by all threads of an execution.
+    type System: Send + Sync + 'static;
+
+    /// The model's state at the start.
+    fn init(&self) -> Self::State;
+
+    /// A new object. This and [`ParallelModel::run_real`] run in managed threads.
+    fn start(&self) -> Self::System;
+
+    /// Commands that make sense in a state.
+    fn generate(&self, state: &Self::State) -> BoxedStrategy<Self::Command>;
+
+    /// Whether a command may be given in a state. Of programs with branches, only those are run in which it may be given however
+    /// the branches interleave.
+    fn precondition(&self, state: &Self::State, command: &Self::Command) -> bool {
+        let _ = (state, command);
+        true
+    }
+
+    /// What a command does to a state, and what is answered.
+    fn step(&self, state: &Self::State, command: &Self::Command) -> (Self::State, Self::Response);
+
+    /// The same for objects that may choose: all that a command may do.
+    fn steps(&self, state: &Self::State, command: &Self::Command) -> Vec<(Self::State, Self::Response)> {
+        vec![self.step(state, command)]
+    }
+
+    /// Gives a command to the real object.
+    fn run_real(&self, system: &Self::System, command: &Self::Command) -> Outcome<Self::Response>;
+
+    /// How an operation is recorded: its function and its value, which is that of the call where there is no response. To be
+    /// overridden if the history is to be read by a checker that knows the object; see `histcheck help`.
+    fn record(&self, command: &Self::Command, response: Option<&Self::Response>) -> (String, Datum) {
+        let value = response.map_or(Datum::Nil, |response| Datum::Str(format!("{response:?}")));
+        (format!("{command:?}"), value)
+    }
+}
+
+/// What became of a command.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Outcome<R> {
+    /// It was done, with this response.
+    Returned(R),
+    /// It was not done, and never will be.
+    Failed,
+    /// It may have been done, may still be done at any time, or never: a request that was sent and not answered.
+    Unknown,
+}

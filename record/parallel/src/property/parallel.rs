@@ -1,0 +1,256 @@
+//! The property test itself: cases, schedules, replay.
+
+use super::counterexample::{Counterexample, Origin};
+use super::draw::{Drawn, Sizes};
+use super::program::{Program, makes_sense};
+use super::run::{Found, Runner};
+use super::shrink::Shrinking;
+use super::{ParallelModel, persist};
+use crate::explore::{Explored, seed_from_environment};
+use crate::rng::Rng;
+use crate::scheduler::{Pct, Random, Replay, Scheduler};
+use crate::{REPLAY_VARIABLE, Schedule, Settings};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+/// Branches of a program, at most.
+const BRANCHES_MAX: u32 = 8;
+
+/// Commands of the prefix, and of each branch, at most.
+const COMMANDS_MAX: u32 = 1000;
+
+/// A parallel property test of a model.
+///
+/// By default: 100 programs of up to 3 commands one after another and 2 or 3 branches of up to 3 commands, each under 40
+/// schedules; the seed is fixed, so that a test that passes once passes always.
+pub struct Parallel<M: ParallelModel> {
+    model: Arc<M>,
+    cases: u64,
+    schedules: u64,
+    sizes: Sizes,
+    seed: u64,
+    settings: Settings,
+    source: Option<&'static str>,
+}
+
+/// What came of a test: something, or a counterexample.
+pub type Tested<T, M> = Result<T, Box<Counterexample<<M as ParallelModel>::Command, <M as ParallelModel>::Response>>>;
+
+/// What a test that found no failure has done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Passed {
+    /// Programs.
+    pub cases: u64,
+    /// Executions of all of them.
+    pub executions: u64,
+}
+
+impl<M: ParallelModel> Parallel<M> {
+    /// With the defaults.
+    pub fn new(model: M) -> Parallel<M> {
+        Parallel {
+            model: Arc::new(model),
+            cases: 100,
+            schedules: 40,
+            sizes: Sizes { prefix_max: 3, branches: 2..=3, commands_max: 3 },
+            seed: 0,
+            settings: Settings { repeated: 1, ..Settings::default() },
+            source: None,
+        }
+    }
+
+    /// So many programs.
+    #[must_use]
+    pub fn cases(mut self, cases: u64) -> Parallel<M> {
+        self.cases = cases;
+        self
+    }
+
+    /// So many schedules for each program: half of them at random, the others by PCT for bugs of depths 2 and 3.
+    #[must_use]
+    pub fn schedules(mut self, schedules: u64) -> Parallel<M> {
+        self.schedules = schedules;
+        self
+    }
+
+    /// So many commands before the branches, at most.
+    #[must_use]
+    pub fn prefix_max(mut self, commands: u32) -> Parallel<M> {
+        self.sizes.prefix_max = commands.min(COMMANDS_MAX);
+        self
+    }
+
+    /// So many branches, up to 8.
+    #[must_use]
+    pub fn branches(mut self, branches: RangeInclusive<u32>) -> Parallel<M> {
+        let high = (*branches.end()).min(BRANCHES_MAX);
+        self.sizes.branches = (*branches.start()).min(high)..=high;
+        self
+    }
+
+    /// So many commands in a branch, at most; at least one.
+    #[must_use]
+    pub fn commands_max(mut self, commands: u32) -> Parallel<M> {
+        self.sizes.commands_max = commands.clamp(1, COMMANDS_MAX);
+        self
+    }
+
+    /// Where programs and schedules are drawn from.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Parallel<M> {
+        self.seed = seed;
+        self
+    }
+
+    /// The limits of executions.
+    #[must_use]
+    pub fn settings(mut self, settings: Settings) -> Parallel<M> {
+        self.settings = settings;
+        self
+    }
+
+    /// Keeps the seeds of failures in proptest's file of regressions for a source file, and tries those first. To be given
+    /// `file!()`: for a file in `src` they are in the folder `proptest-regressions`, for any other beside the file.
+    #[must_use]
+    pub fn persist(mut self, source: &'static str) -> Parallel<M> {
+        self.source = Some(source);
+        self
+    }
+
+    /// Looks for a program that fails, and shrinks it.
+    ///
+    /// # Errors
+    ///
+    /// The counterexample.
+    pub fn run(&self) -> Tested<Passed, M> {
+        let kept = self.source.map(persist::load).unwrap_or_default();
+        let drawn = (0..self.cases).map(|case| Rng::fork(self.seed, case).next());
+        let mut runner = self.runner();
+        let mut passed = Passed::default();
+        for seed in kept.iter().copied().chain(drawn) {
+            passed.cases += 1;
+            let drawn = Drawn::new(&*self.model, &self.sizes, seed);
+            runner.set_program(drawn.program());
+            for scheduler in self.schedulers(seed) {
+                match runner.explore(scheduler) {
+                    Ok(explored) => passed.executions += explored.executions,
+                    Err(found) => {
+                        passed.executions += found.failure.executions;
+                        let commands = drawn.program().len();
+                        let executions_max = self.settings.simplify_max;
+                        let shrinking = Shrinking { runner: &mut runner, drawn, found, executions_max };
+                        let (drawn, found) = shrinking.shrink();
+                        let counterexample = self.tell(&drawn, &found, Some((passed, commands)));
+                        if let Some(source) = self.source.filter(|_| !kept.contains(&seed)) {
+                            persist::save(source, seed, &counterexample.program);
+                        }
+                        return Err(Box::new(counterexample));
+                    }
+                }
+            }
+        }
+        Ok(passed)
+    }
+
+    /// Does the same as a test: panics with a report if a program fails.
+    ///
+    /// If the variable `HISTCHECK_REPLAY` is set, only the program and the schedule that it says are run. If `HISTCHECK_SEED` is
+    /// set, programs are drawn from that seed.
+    ///
+    /// # Panics
+    ///
+    /// If a program fails, if a history could not be judged, or if one of the variables cannot be understood.
+    #[track_caller]
+    pub fn check(mut self) {
+        if let Ok(text) = std::env::var(REPLAY_VARIABLE) {
+            match self.replay(&text) {
+                Ok(()) => eprintln!("{REPLAY_VARIABLE}={text}: the program passes under this schedule"),
+                Err(counterexample) => panic!("{counterexample}"),
+            }
+            return;
+        }
+        if std::env::var_os(crate::SEED_VARIABLE).is_some() {
+            self.seed = seed_from_environment();
+        }
+        if let Err(counterexample) = self.run() {
+            panic!("{counterexample}");
+        }
+    }
+
+    /// Tests the object without concurrency: `cases` programs of up to `commands` commands, one after another.
+    ///
+    /// # Panics
+    ///
+    /// As [`Parallel::check`].
+    #[track_caller]
+    pub fn check_sequentially(mut self, commands: u32) {
+        self.sizes = Sizes { prefix_max: commands.min(COMMANDS_MAX), branches: 0..=0, commands_max: 1 };
+        // Where nothing runs at one time there is one schedule.
+        self.schedules = 1;
+        self.check();
+    }
+
+    /// Runs the program and the schedule that a report's replay string says.
+    ///
+    /// # Errors
+    ///
+    /// The counterexample, if it still is one.
+    ///
+    /// # Panics
+    ///
+    /// If the string cannot be understood, or is of a test of other sizes.
+    pub fn replay(&self, text: &str) -> Tested<(), M> {
+        let parts = text.rsplit_once('/');
+        let (drawn, schedule) = parts.unwrap_or_else(|| panic!("expected SEED/KEPT/MOVES/SCHEDULE, not {text:?}"));
+        let schedule: Schedule = schedule.parse().unwrap_or_else(|error| panic!("{error}"));
+        let drawn = Drawn::from_description(&*self.model, &self.sizes, drawn).unwrap_or_else(|error| panic!("{error}"));
+        let mut runner = self.runner();
+        runner.set_program(drawn.program());
+        match runner.explore(Box::new(Replay::new(&schedule))) {
+            Ok(_) => Ok(()),
+            Err(found) => Err(Box::new(self.tell(&drawn, &found, None))),
+        }
+    }
+
+    /// Runs one program under the schedules of a scheduler: under all of them, if it is
+    /// [`Exhaustive`](crate::scheduler::Exhaustive) or [`Reduced`](crate::scheduler::Reduced).
+    ///
+    /// # Errors
+    ///
+    /// The program, with the first failure as it was found. Its replay string is only the schedule.
+    ///
+    /// # Panics
+    ///
+    /// If the program has a command that might be given where its precondition does not hold.
+    pub fn verify<S: Scheduler + 'static>(&self, program: &Program<M::Command>, scheduler: S) -> Tested<Explored, M> {
+        assert!(makes_sense(&*self.model, program), "a command may be given where its precondition does not hold");
+        let mut runner = self.runner();
+        runner.set_program(program.clone());
+        runner
+            .explore(Box::new(scheduler))
+            .map_err(|found| Box::new(Counterexample::new(&*self.model, program.clone(), &found, &Origin::default())))
+    }
+
+    fn runner(&self) -> Runner<M> {
+        Runner::new(Arc::clone(&self.model), self.settings)
+    }
+
+    fn schedulers(&self, seed: u64) -> [Box<dyn Scheduler>; 3] {
+        let quarter = self.schedules / 4;
+        [
+            Box::new(Random::new(seed, self.schedules - 2 * quarter)),
+            Box::new(Pct::new(seed, 2, quarter)),
+            Box::new(Pct::new(seed, 3, quarter)),
+        ]
+    }
+
+    fn tell(
+        &self,
+        drawn: &Drawn<M::Command>,
+        found: &Found<M::Response>,
+        search: Option<(Passed, usize)>,
+    ) -> Counterexample<M::Command, M::Response> {
+        let origin = Origin { described: Some(drawn.describe()), search };
+        Counterexample::new(&*self.model, drawn.program(), found, &origin)
+    }
+}

@@ -1,0 +1,232 @@
+//! Runs a program, records its history, and judges it.
+
+use super::program::Program;
+use super::steps::Lanes;
+use super::{Outcome, ParallelModel};
+use crate::execution::{self, State};
+use crate::explore::{Explored, Explorer};
+use crate::failure::{Cause, Failure};
+use crate::op::{Gate, Kind, ThreadId};
+use crate::runtime;
+use crate::scheduler::Scheduler;
+use crate::{Settings, thread};
+use check_register::{Model, Operation, check, explain_refusal};
+use history_core::{Budget, Verdict};
+use std::collections::HashSet;
+use std::panic::Location;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// An operation with its response, if it is known.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Done<C, R> {
+    pub(crate) command: C,
+    pub(crate) response: Option<R>,
+}
+
+/// What check-register is told of a model.
+pub(crate) struct Spec<'a, M>(pub(crate) &'a M);
+
+impl<M: ParallelModel> Model for Spec<'_, M> {
+    type State = M::State;
+    type Op = Done<M::Command, M::Response>;
+    type Next = Vec<M::State>;
+
+    fn init(&self) -> M::State {
+        self.0.init()
+    }
+
+    fn step(&self, state: &M::State, op: &Self::Op, _: &Budget) -> Vec<M::State> {
+        let steps = self.0.steps(state, &op.command).into_iter();
+        let fits = steps.filter(|(_, response)| op.response.as_ref().is_none_or(|seen| seen == response));
+        fits.map(|(state, _)| state).collect()
+    }
+
+    fn describe_op(&self, op: &Self::Op) -> String {
+        match &op.response {
+            Some(response) => format!("{:?} -> {response:?}", op.command),
+            None => format!("{:?}", op.command),
+        }
+    }
+}
+
+/// A command that was run, and when.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Record<R> {
+    /// Its branch; `None` for the prefix.
+    pub(crate) lane: Option<usize>,
+    /// Its number there.
+    pub(crate) number: usize,
+    pub(crate) called: u64,
+    /// `None` if it has not returned.
+    pub(crate) returned: Option<(u64, Outcome<R>)>,
+}
+
+type Records<R> = Arc<Mutex<Vec<Record<R>>>>;
+
+/// Runs programs of one model.
+pub(crate) struct Runner<M: ParallelModel> {
+    pub(crate) model: Arc<M>,
+    explorer: Explorer,
+    program: Arc<Program<M::Command>>,
+    records: Records<M::Response>,
+    /// Histories of this program that were found linearizable: most schedules give one of a few.
+    judged: HashSet<Vec<Record<M::Response>>>,
+}
+
+/// A failure of a program, with its history.
+pub(crate) struct Found<R> {
+    pub(crate) failure: Failure,
+    pub(crate) records: Vec<Record<R>>,
+    pub(crate) lanes: Lanes,
+}
+
+impl<M: ParallelModel> Runner<M> {
+    pub(crate) fn new(model: Arc<M>, settings: Settings) -> Runner<M> {
+        Runner {
+            model,
+            explorer: Explorer::new(settings, Arc::new(|| {})),
+            program: Arc::new(Program { prefix: Vec::new(), branches: Vec::new() }),
+            records: Arc::default(),
+            judged: HashSet::new(),
+        }
+    }
+
+    pub(crate) fn set_program(&mut self, program: Program<M::Command>) {
+        let program = Arc::new(program);
+        self.judged.clear();
+        self.program = Arc::clone(&program);
+        let (model, records) = (Arc::clone(&self.model), Arc::clone(&self.records));
+        self.explorer.set_program(Arc::new(move || run(&model, &program, &records)));
+    }
+
+    /// The linearizable histories of this program that were seen.
+    #[cfg(test)]
+    pub(crate) fn judged(&self) -> impl Iterator<Item = &Vec<Record<M::Response>>> {
+        self.judged.iter()
+    }
+
+    /// Runs the program under the schedules of a scheduler.
+    pub(crate) fn explore(&mut self, scheduler: Box<dyn Scheduler>) -> Result<Explored, Box<Found<M::Response>>> {
+        let Runner { model, explorer, program, records, judged } = self;
+        let (mut history, mut lanes) = (Vec::new(), Lanes { threads: Vec::new() });
+        let result = explorer.explore_until(scheduler, |outcome| {
+            history = std::mem::take(&mut *lock(records));
+            lanes = lanes_of(outcome, program.branches.len());
+            add_open(&mut history, outcome, &lanes);
+            if outcome.cause.is_some() || judged.contains(&history) {
+                return;
+            }
+            let operations = operations(program, &history);
+            let verdict = check(&Spec(&**model), &operations, &Budget::default()).verdict();
+            if verdict == Verdict::Valid {
+                judged.insert(history.clone());
+                return;
+            }
+            let why = explain_refusal(&Spec(&**model), &operations).unwrap_or_default();
+            let is_known = verdict == Verdict::Invalid;
+            outcome.cause = Some(if is_known { Cause::NotLinearizable(why) } else { Cause::NotJudged(why) });
+        });
+        result.map_err(|failure| Box::new(Found { failure: *failure, records: history, lanes }))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The program itself, as the first managed thread runs it.
+fn run<M: ParallelModel>(model: &Arc<M>, program: &Arc<Program<M::Command>>, records: &Records<M::Response>) {
+    lock(records).clear();
+    let system = Arc::new(model.start());
+    for (number, command) in program.prefix.iter().enumerate() {
+        give(&**model, &system, command, None, number, records);
+    }
+    for branch in 0..program.branches.len() {
+        let (model, system) = (Arc::clone(model), Arc::clone(&system));
+        let (program, records) = (Arc::clone(program), Arc::clone(records));
+        let body = move || {
+            for (number, command) in program.branches[branch].iter().enumerate() {
+                give(&*model, &system, command, Some(branch), number, &records);
+            }
+        };
+        let name = branch_name(branch);
+        thread::Builder::new().name(name).spawn(body).expect("a managed thread is not made by the system");
+    }
+}
+
+fn branch_name(branch: usize) -> String {
+    format!("branch {}", branch + 1)
+}
+
+/// Gives one command to the object. It is called together with its first step, and returns together with its last one.
+fn give<M: ParallelModel>(
+    model: &M,
+    system: &M::System,
+    command: &M::Command,
+    lane: Option<usize>,
+    number: usize,
+    records: &Records<M::Response>,
+) {
+    runtime::with(execution::Execution::call);
+    let outcome = model.run_real(system, command);
+    if runtime::with(|execution| execution.is_calling()) == Some(true) {
+        // It has touched nothing that others can see. Where it stands among what others do matters all the same.
+        runtime::pause_on(None, Kind::Call, Gate::Free, Location::caller());
+    }
+    let times = runtime::with(execution::Execution::return_from_call);
+    let (called, returned) = times.expect("this is a managed thread");
+    lock(records).push(Record { lane, number, called, returned: Some((returned, outcome)) });
+}
+
+/// The threads of the branches, by their names.
+fn lanes_of(outcome: &execution::Outcome, branches: usize) -> Lanes {
+    let find = |branch: usize| {
+        let name = branch_name(branch);
+        outcome.threads.iter().position(|thread| thread.name.as_deref() == Some(&name)).and_then(ThreadId::new)
+    };
+    Lanes { threads: (0..branches).map_while(find).collect() }
+}
+
+/// Adds the commands that have not returned because the execution ended before.
+fn add_open<R>(records: &mut Vec<Record<R>>, outcome: &execution::Outcome, lanes: &Lanes) {
+    for (at, thread) in outcome.threads.iter().enumerate() {
+        let lane = ThreadId::new(at).and_then(|id| lanes.lane(id));
+        if let (Some(called), Some(lane), true) = (thread.called, lane, thread.state != State::Finished) {
+            let number = records.iter().filter(|record| record.lane == lane).count();
+            records.push(Record { lane, number, called, returned: None });
+        }
+    }
+}
+
+/// What is judged: all but what is known not to have happened. Operation `n` is the `n`th of [`judged_records`].
+pub(crate) fn operations<C: Clone, R: Clone>(
+    program: &Program<C>,
+    records: &[Record<R>],
+) -> Vec<Operation<Done<C, R>>> {
+    let operation = |record: &Record<R>| {
+        let command = command_of(program, record).clone();
+        let process = record.lane.map_or(0, |branch| i64::from(branch as u32) + 1);
+        match &record.returned {
+            Some((returned, Outcome::Returned(response))) => {
+                let op = Done { command, response: Some(response.clone()) };
+                Operation::new(process, op, record.called, *returned)
+            }
+            _ => Operation::crashed(process, Done { command, response: None }, record.called),
+        }
+    };
+    judged_records(records).map(|(_, record)| operation(record)).collect()
+}
+
+/// The records that are judged, with their positions.
+pub(crate) fn judged_records<R>(records: &[Record<R>]) -> impl Iterator<Item = (usize, &Record<R>)> {
+    let happened = |record: &Record<R>| !matches!(record.returned, Some((_, Outcome::Failed)));
+    records.iter().enumerate().filter(move |(_, record)| happened(record))
+}
+
+/// The command that a record is of.
+pub(crate) fn command_of<'a, C, R>(program: &'a Program<C>, record: &Record<R>) -> &'a C {
+    match record.lane {
+        None => &program.prefix[record.number],
+        Some(branch) => &program.branches[branch][record.number],
+    }
+}

@@ -1,0 +1,143 @@
+//! Shrinks a program together with the schedule under which it fails, so that the bug is kept.
+//!
+//! The schedule is data. A command that is taken away leaves a hole in it where its steps were, and what is left is tried first;
+//! then all schedules with few preemptions, as many as there is room for. When no command can be taken away or made simpler,
+//! schedules with fewer preemptions are tried. What is left is minimal in this sense: without any one command, no schedule
+//! among those that were tried shows a bug of the same kind, and none with fewer preemptions does.
+
+use super::ParallelModel;
+use super::draw::Drawn;
+use super::program::makes_sense;
+use super::run::{Found, Runner};
+use super::steps;
+use crate::Schedule;
+use crate::scheduler::{Exhaustive, Replay};
+
+/// Preemptions of the schedules that are tried for a program that was made smaller.
+const PREEMPTIONS_MAX: usize = 2;
+
+/// Simplifications of one command, at most.
+const SIMPLIFICATIONS_MAX: usize = 64;
+
+/// What is shrunk.
+pub(crate) struct Shrinking<'a, M: ParallelModel> {
+    pub(crate) runner: &'a mut Runner<M>,
+    pub(crate) drawn: Drawn<M::Command>,
+    pub(crate) found: Box<Found<M::Response>>,
+    /// Executions for each program that is tried, at most.
+    pub(crate) executions_max: u64,
+}
+
+impl<M: ParallelModel> Shrinking<'_, M> {
+    pub(crate) fn shrink(mut self) -> (Drawn<M::Command>, Box<Found<M::Response>>) {
+        loop {
+            let removed = self.remove_commands();
+            let simplified = self.simplify_commands();
+            if !removed && !simplified {
+                break;
+            }
+        }
+        self.remove_preemptions();
+        (self.drawn, self.found)
+    }
+
+    /// Looks for a failure of the same kind of the program that is drawn now, under a schedule or one with few preemptions.
+    fn fails(&mut self, hint: &Schedule) -> bool {
+        let program = self.drawn.program();
+        if program.is_empty() || !makes_sense(&*self.runner.model, &program) {
+            return false;
+        }
+        self.runner.set_program(program);
+        if self.try_scheduler(Box::new(Replay::as_far_as_possible(hint))) {
+            return true;
+        }
+        (0..=PREEMPTIONS_MAX).any(|bound| self.try_bound(bound))
+    }
+
+    fn try_bound(&mut self, preemptions: usize) -> bool {
+        let scheduler = Exhaustive::new().preemptions_max(preemptions as u32).executions_max(self.executions_max);
+        self.try_scheduler(Box::new(scheduler))
+    }
+
+    fn try_scheduler(&mut self, scheduler: Box<dyn crate::scheduler::Scheduler>) -> bool {
+        match self.runner.explore(scheduler) {
+            Err(found) if found.failure.cause.is_like(&self.found.failure.cause) => {
+                self.found = found;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Takes away commands one by one, the last ones first. Returns whether any could be.
+    fn remove_commands(&mut self) -> bool {
+        let mut is_smaller = false;
+        for slot in (0..self.drawn.len()).rev().filter(|slot| self.drawn.is_kept(*slot)).collect::<Vec<_>>() {
+            let hint = self.schedule_without(slot);
+            self.drawn.keep(slot, false);
+            if self.fails(&hint) {
+                is_smaller = true;
+            } else {
+                self.drawn.keep(slot, true);
+            }
+        }
+        self.runner.set_program(self.drawn.program());
+        is_smaller
+    }
+
+    fn schedule_without(&self, slot: usize) -> Schedule {
+        let program = self.drawn.program();
+        let position = self.drawn.position(slot);
+        let Found { failure, lanes, .. } = &*self.found;
+        let lane_of = |branch: Option<usize>, len: usize| {
+            let first = program.position(branch, 0);
+            (first..first + len).contains(&position).then(|| (branch, position - first, len == 1))
+        };
+        let branches =
+            program.branches.iter().enumerate().map(|(branch, commands)| lane_of(Some(branch), commands.len()));
+        let lane = lane_of(None, program.prefix.len()).or_else(|| branches.flatten().next());
+        match lane {
+            Some((Some(branch), _, _)) if branch >= lanes.threads.len() => Schedule::in_full(&failure.steps),
+            Some((lane, number, is_last)) => steps::without_command(&failure.steps, lanes, lane, number, is_last),
+            None => Schedule::in_full(&failure.steps),
+        }
+    }
+
+    /// Makes commands simpler one by one. Returns whether any could be.
+    fn simplify_commands(&mut self) -> bool {
+        let mut is_simpler = false;
+        for slot in 0..self.drawn.len() {
+            if !self.drawn.is_kept(slot) {
+                continue;
+            }
+            let mut best = self.drawn.value(slot);
+            let mut is_simplifying = true;
+            for _ in 0..SIMPLIFICATIONS_MAX {
+                if !self.drawn.move_slot(slot, is_simplifying) {
+                    break;
+                }
+                let hint = Schedule::in_full(&self.found.failure.steps);
+                is_simplifying = self.fails(&hint);
+                let value = self.drawn.value(slot);
+                if is_simplifying && value != best {
+                    is_simpler = true;
+                    best = value;
+                    self.drawn.settle(slot);
+                }
+            }
+            self.drawn.put_back(slot, best);
+        }
+        self.runner.set_program(self.drawn.program());
+        is_simpler
+    }
+
+    /// Looks for a schedule with as few preemptions as possible.
+    fn remove_preemptions(&mut self) {
+        self.runner.set_program(self.drawn.program());
+        for preemptions in 0..self.found.failure.preemptions() {
+            if self.try_bound(preemptions) {
+                return;
+            }
+        }
+    }
+}

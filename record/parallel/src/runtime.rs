@@ -1,0 +1,173 @@
+//! Where managed threads meet their execution: what this thread of the system is running now, and the loop that runs it.
+
+use crate::coroutine::{self, Coroutine, Job, Pool};
+use crate::execution::{Execution, Limits, Outcome};
+use crate::object::Row;
+use crate::op::{Gate, Kind, ObjectId, Op, ThreadId};
+use crate::scheduler::Scheduler;
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+thread_local! {
+    static ACTIVE: Cell<bool> = const { Cell::new(false) };
+    static EXECUTION: RefCell<Option<Execution>> = const { RefCell::new(None) };
+    /// What the last panic said, and where.
+    static PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
+}
+
+/// Stacks that threads cut off by failures have kept, in this process.
+static STACKS_LOST: AtomicUsize = AtomicUsize::new(0);
+
+/// The system has room for some tens of thousands.
+const STACKS_LOST_MAX: usize = 20_000;
+
+/// While it lives, the thread of the system is one of managed threads.
+struct Active;
+
+impl Active {
+    fn new(execution: Execution) -> Active {
+        EXECUTION.set(Some(execution));
+        ACTIVE.set(true);
+        Active
+    }
+
+    fn end(active: Active) -> Execution {
+        let execution = EXECUTION.take().expect("it was under way");
+        drop(active);
+        execution
+    }
+}
+
+impl Drop for Active {
+    fn drop(&mut self) {
+        ACTIVE.set(false);
+        drop(EXECUTION.take());
+    }
+}
+
+/// Whether the caller is a managed thread whose pause points count. While a thread unwinds they do not: nobody else may run on a
+/// thread of the system that counts itself as panicking.
+#[inline]
+pub(crate) fn is_managed() -> bool {
+    ACTIVE.get() && !std::thread::panicking()
+}
+
+/// Whether the caller is a managed thread, unwinding or not.
+pub(crate) fn is_active() -> bool {
+    ACTIVE.get()
+}
+
+/// Looks at the execution under way, if this is a managed thread.
+pub(crate) fn with<R>(f: impl FnOnce(&mut Execution) -> R) -> Option<R> {
+    if !ACTIVE.get() {
+        return None;
+    }
+    EXECUTION.with_borrow_mut(|execution| execution.as_mut().map(f))
+}
+
+/// A pause point of the running thread, before the operation that `op` makes of the execution's serial number and objects.
+#[inline]
+pub(crate) fn pause(op: impl FnOnce(u64, &mut Vec<Row>) -> Op) {
+    let switch = EXECUTION.with_borrow_mut(|execution| {
+        let Some(execution) = execution else { return false };
+        execution.pause_with(op)
+    });
+    if switch {
+        coroutine::suspend();
+    }
+}
+
+/// A pause point of the running thread before an operation on a thread's own object, or on none.
+pub(crate) fn pause_on(object: Option<ObjectId>, kind: Kind, gate: Gate, place: &'static Location<'static>) {
+    let object = object.unwrap_or(ObjectId::NONE);
+    pause(|_, _| Op { kind, gate, object, also: ObjectId::NONE, place });
+}
+
+/// Starts a managed thread from a managed thread. `body` must end with [`end_thread`].
+pub(crate) fn spawn(name: Option<String>, place: &'static Location<'static>, body: Job) -> (ThreadId, ObjectId) {
+    if with(|execution| execution.is_calling()) == Some(true) {
+        // The new thread may be what others see of an operation first, so the operation must have been called.
+        pause_on(None, Kind::Spawn, Gate::Free, place);
+    }
+    let new = with(|execution| execution.spawn(name, place, body)).expect("the caller is managed");
+    // The new thread runs up to its first pause point.
+    coroutine::suspend();
+    new
+}
+
+/// Runs the body of a thread and tells the execution how it ended.
+pub(crate) fn run_thread<T>(body: impl FnOnce() -> T, keep: impl FnOnce(T)) {
+    // Whatever the body leaves half done is seen by nobody: a panic ends the execution.
+    match catch_unwind(AssertUnwindSafe(|| keep(body()))) {
+        Ok(()) => _ = with(Execution::finish),
+        Err(payload) => {
+            let (message, place) = PANIC.take().unwrap_or_else(|| (describe(&*payload), String::new()));
+            with(|execution| execution.panic(message, place));
+        }
+    }
+}
+
+fn describe(payload: &(dyn std::any::Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("(its payload is no text)").to_owned()
+}
+
+/// Panics of managed threads are told of in the report of the execution, once, and not as they happen in each of thousands.
+fn keep_panics_quiet() {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if is_active() {
+                let place = info.location().map(ToString::to_string).unwrap_or_default();
+                PANIC.set(Some((describe(info.payload()), place)));
+            } else {
+                before(info);
+            }
+        }));
+    });
+}
+
+/// Runs a program once.
+pub(crate) fn run(pool: &mut Pool, scheduler: Box<dyn Scheduler>, limits: Limits, program: Job) -> Outcome {
+    assert!(!is_active(), "an execution cannot be started inside of another");
+    assert!(
+        !std::thread::panicking(),
+        "an execution cannot be started while a thread panics: none of its steps would wait"
+    );
+    let lost = STACKS_LOST.load(Ordering::Relaxed);
+    assert!(
+        lost <= STACKS_LOST_MAX,
+        "failed executions have left {lost} threads behind in this process, which is too many"
+    );
+    keep_panics_quiet();
+    let active = Active::new(Execution::new(scheduler, limits, program));
+    let mut coroutines: Vec<Option<Coroutine>> = Vec::new();
+    loop {
+        let (current, job) = with(Execution::turn).expect("it is under way");
+        if let Some(job) = job {
+            assert_eq!(coroutines.len(), current.at(), "threads start in the order of their numbers");
+            coroutines.push(None);
+            coroutines[current.at()] = Some(pool.start(job));
+        } else if let Some(coroutine) = &mut coroutines[current.at()] {
+            coroutine.resume();
+        }
+        let (done, over) = with(Execution::turn_over).expect("it is under way");
+        if let Some(coroutine) = done.and_then(|thread| coroutines[thread.at()].take()) {
+            pool.put(coroutine);
+        }
+        if over {
+            break;
+        }
+    }
+    let execution = Active::end(active);
+    // Threads that were cut off hold on to their stacks: unwinding them would run destructors in an order that no schedule
+    // said, and some of those would wait for each other.
+    for coroutine in coroutines.into_iter().flatten() {
+        std::mem::forget(coroutine);
+        STACKS_LOST.fetch_add(1, Ordering::Relaxed);
+    }
+    execution.into_outcome()
+}

@@ -1,0 +1,155 @@
+//! Schedulers: who runs next. One a file.
+
+mod exhaustive;
+mod pct;
+mod random;
+mod reduced;
+mod replay;
+mod round_robin;
+
+pub use exhaustive::Exhaustive;
+pub use pct::{Pct, miss_probability};
+pub use random::Random;
+pub use reduced::Reduced;
+pub use replay::Replay;
+pub use round_robin::RoundRobin;
+
+use crate::execution::Thread;
+use crate::op::{ObjectId, Step};
+use crate::{ThreadId, ThreadSet};
+
+/// Decides who goes on at each pause point.
+///
+/// A scheduler must be a function of what it was made of and of what it is told: the same executions then happen again.
+///
+/// ```
+/// use record_parallel::scheduler::{Choice, Scheduler};
+/// use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};
+/// use record_parallel::{Settings, ThreadId, explore, thread};
+/// use std::sync::Arc;
+///
+/// /// Whoever was spawned last goes on.
+/// struct Latest { left: u32 }
+///
+/// impl Scheduler for Latest {
+///     fn begin(&mut self) -> bool {
+///         self.left = self.left.saturating_sub(1);
+///         self.left > 0
+///     }
+///
+///     fn next(&mut self, choice: &Choice<'_>) -> Option<ThreadId> {
+///         choice.ready().iter().last()
+///     }
+/// }
+///
+/// let explored = explore(&Settings::default(), Latest { left: 3 }, || {
+///     let number = Arc::new(AtomicU32::new(0));
+///     let other = Arc::clone(&number);
+///     let adder = thread::spawn(move || other.fetch_add(1, SeqCst));
+///     number.fetch_add(1, SeqCst);
+///     assert_eq!(adder.join().unwrap(), 0, "it came first");
+/// });
+/// assert_eq!(explored.unwrap().executions, 2);
+/// ```
+pub trait Scheduler {
+    /// Prepares for the next execution. Returns whether there is to be one.
+    fn begin(&mut self) -> bool;
+
+    /// Who goes on: one of those that are ready. `None` ends the search with [`Scheduler::error`].
+    ///
+    /// It is asked only where more than one thread is ready, unless [`Scheduler::wants_every_step`].
+    fn next(&mut self, choice: &Choice<'_>) -> Option<ThreadId>;
+
+    /// Whether it is asked also where only one thread is ready.
+    fn wants_every_step(&self) -> bool {
+        false
+    }
+
+    /// Looks at an execution that has ended. Returns whether it counts: it does not if it is known to be no different from one
+    /// that was seen.
+    fn end(&mut self, ended: &Ended<'_>) -> bool {
+        let _ = ended;
+        true
+    }
+
+    /// Whether all schedules were tried that this scheduler knows of.
+    fn is_complete(&self) -> bool {
+        false
+    }
+
+    /// Why it gave no answer.
+    fn error(&self) -> Option<String> {
+        None
+    }
+}
+
+/// What a scheduler chooses from.
+#[derive(Debug)]
+pub struct Choice<'a> {
+    pub(crate) ready: ThreadSet,
+    pub(crate) current: Option<ThreadId>,
+    pub(crate) yielded: bool,
+    pub(crate) threads: &'a [Thread],
+    pub(crate) steps: &'a [Step],
+}
+
+impl Choice<'_> {
+    /// The threads that can go on; at least one.
+    pub fn ready(&self) -> ThreadSet {
+        self.ready
+    }
+
+    /// Who took the last step, if it can go on.
+    pub fn current(&self) -> Option<ThreadId> {
+        self.current
+    }
+
+    /// Whether [`Choice::current`] asked to let others go first.
+    pub fn yielded(&self) -> bool {
+        self.yielded
+    }
+
+    /// Steps taken before in this execution.
+    pub fn step(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// The threads that can go on, without one that lets the others go first.
+    pub fn willing(&self) -> ThreadSet {
+        match self.current {
+            Some(current) if self.yielded && self.ready.len() > 1 => self.ready.without(current),
+            _ => self.ready,
+        }
+    }
+
+    /// Who goes on if the baton is not taken from anybody: the current thread; else the ready one with the lowest number.
+    pub fn undisturbed(&self) -> Option<ThreadId> {
+        match self.current {
+            Some(current) if self.willing().contains(current) => Some(current),
+            _ => self.willing().first(),
+        }
+    }
+}
+
+/// An execution that has ended.
+#[derive(Debug)]
+pub struct Ended<'a> {
+    pub(crate) steps: &'a [Step],
+    pub(crate) threads: &'a [Thread],
+}
+
+impl Ended<'_> {
+    /// Its steps.
+    pub fn steps(&self) -> &[Step] {
+        self.steps
+    }
+
+    /// How many threads it had.
+    pub fn threads(&self) -> usize {
+        self.threads.len()
+    }
+
+    pub(crate) fn object_of(&self, thread: ThreadId) -> ObjectId {
+        self.threads[thread.at()].object
+    }
+}

@@ -1,0 +1,35 @@
+//! Random: at each pause point any thread that is ready, each as likely as the others.
+
+use super::{Choice, Scheduler};
+use crate::ThreadId;
+use crate::rng::Rng;
+
+/// Chooses at random. The same seed gives the same schedules on every machine.
+#[derive(Clone, Debug)]
+pub struct Random {
+    seed: u64,
+    executions: u64,
+    begun: u64,
+    rng: Rng,
+}
+
+impl Random {
+    /// So many executions.
+    pub fn new(seed: u64, executions: u64) -> Random {
+        Random { seed, executions, begun: 0, rng: Rng::new(seed) }
+    }
+}
+
+impl Scheduler for Random {
+    fn begin(&mut self) -> bool {
+        // Each execution has a seed of its own, so that the hundredth does not hang on how long those before it were.
+        self.rng = Rng::fork(self.seed, self.begun);
+        self.begun += 1;
+        self.begun <= self.executions
+    }
+
+    fn next(&mut self, choice: &Choice<'_>) -> Option<ThreadId> {
+        let willing = choice.willing();
+        willing.nth(self.rng.below(willing.len()))
+    }
+}

@@ -1,0 +1,69 @@
+//! A barrier: whoever arrives waits for the others.
+
+use crate::object::Object;
+use crate::op::{Gate, Kind, Op, ThreadId};
+use crate::runtime;
+use std::fmt;
+use std::panic::Location;
+use std::sync::{Mutex, PoisonError};
+
+/// As [`std::sync::Barrier`].
+pub struct Barrier {
+    object: Object,
+    inner: std::sync::Barrier,
+    size: usize,
+    /// The managed threads that wait.
+    waiting: Mutex<Vec<ThreadId>>,
+}
+
+/// As [`std::sync::BarrierWaitResult`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BarrierWaitResult(bool);
+
+impl BarrierWaitResult {
+    /// Whether this is the one thread that is told so: under a schedule, the last to arrive.
+    pub fn is_leader(&self) -> bool {
+        self.0
+    }
+}
+
+impl Barrier {
+    /// For so many threads.
+    #[track_caller]
+    pub const fn new(size: usize) -> Barrier {
+        Barrier {
+            object: Object::new("Barrier", Location::caller()),
+            inner: std::sync::Barrier::new(size),
+            size,
+            waiting: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Waits until all have arrived.
+    #[track_caller]
+    pub fn wait(&self) -> BarrierWaitResult {
+        if !self.object.touch(Kind::Arrive) {
+            // A thread that unwinds waits for nobody.
+            return BarrierWaitResult(!runtime::is_active() && self.inner.wait().is_leader());
+        }
+        let place = Location::caller();
+        let me = runtime::with(|execution| execution.current()).expect("it has come to a pause point");
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.len() + 1 >= self.size {
+            for thread in waiting.drain(..) {
+                runtime::with(|execution| execution.redirect(thread, |op| op.gate = Gate::Free));
+            }
+            return BarrierWaitResult(true);
+        }
+        waiting.push(me);
+        drop(waiting);
+        self.object.pause_op(|object| Op { kind: Kind::Pass, gate: Gate::Shut, object, also: object, place });
+        BarrierWaitResult(false)
+    }
+}
+
+impl fmt::Debug for Barrier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}

@@ -1,0 +1,32 @@
+//! What std has under the same names, for code that is to be tested under schedules.
+//!
+//! In a managed thread each operation is a pause point. Anywhere else the types do what those of std do: they hold one, and
+//! call it. Without the feature `scheduled` this module is `std::sync`.
+//!
+//! What differs under a schedule, and where it cannot be otherwise:
+//!
+//! - Atomics are sequentially consistent whatever ordering is asked for: a bug that takes weaker ones is not found.
+//! - A condition variable wakes in the order in which threads began to wait, and never without reason; a wait with a time-out
+//!   may end at any moment.
+//! - An object that outlives an execution (a `static`) keeps what it holds; the next execution may then do something else, and
+//!   is reported as not determined by its schedule.
+//! - A destructor that waits for another thread while its own thread unwinds ends the process, as a second panic does.
+//! - Threads that a failure cuts off are not unwound: what is on their stacks is leaked.
+//!
+//! What std has beyond these is not here: scoped threads, `LazyLock`, and mapped guards.
+
+pub mod atomic;
+mod barrier;
+mod condvar;
+mod lock;
+pub mod mpsc;
+mod mutex;
+mod once;
+mod rwlock;
+
+pub use barrier::{Barrier, BarrierWaitResult};
+pub use condvar::{Condvar, WaitTimeoutResult};
+pub use mutex::{Mutex, MutexGuard};
+pub use once::{Once, OnceLock};
+pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+pub use std::sync::{Arc, LockResult, PoisonError, TryLockError, TryLockResult, Weak};

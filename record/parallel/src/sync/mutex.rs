@@ -1,0 +1,211 @@
+//! A mutex. Its first gate is open while it is free.
+
+use super::lock;
+use crate::object::Object;
+use crate::op::{Gate, Kind};
+use crate::runtime;
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::panic::Location;
+use std::sync::{LockResult, TryLockResult};
+
+/// As [`std::sync::Mutex`].
+pub struct Mutex<T: ?Sized> {
+    object: Object,
+    inner: std::sync::Mutex<T>,
+}
+
+/// As [`std::sync::MutexGuard`].
+#[must_use = "the mutex is unlocked at once if nobody holds this"]
+pub struct MutexGuard<'a, T: ?Sized> {
+    /// `None` only while it is dropped, or waits for a condition variable.
+    inner: Option<std::sync::MutexGuard<'a, T>>,
+    mutex: &'a Mutex<T>,
+    place: &'static Location<'static>,
+}
+
+impl<T> Mutex<T> {
+    /// With this value, free.
+    #[track_caller]
+    pub const fn new(value: T) -> Mutex<T> {
+        Mutex { object: Object::new("Mutex", Location::caller()), inner: std::sync::Mutex::new(value) }
+    }
+
+    /// The value of a mutex that is given away.
+    ///
+    /// # Errors
+    ///
+    /// If a thread panicked while it held the mutex.
+    pub fn into_inner(self) -> LockResult<T> {
+        self.inner.into_inner()
+    }
+}
+
+impl<T: ?Sized> Mutex<T> {
+    /// Waits until the mutex is free, and locks it.
+    ///
+    /// # Errors
+    ///
+    /// If a thread panicked while it held the mutex.
+    ///
+    /// # Panics
+    ///
+    /// In a managed thread, if a thread that is not managed holds it.
+    #[track_caller]
+    pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
+        let result = lock::acquire(
+            &self.object,
+            Kind::Lock,
+            Gate::First,
+            || self.gates(),
+            || self.inner.try_lock(),
+            || self.inner.lock(),
+        );
+        let place = Location::caller();
+        lock::map(result, |guard| self.guard(guard, place))
+    }
+
+    /// Locks the mutex if it is free.
+    ///
+    /// # Errors
+    ///
+    /// If it is not free, or a thread panicked while it held the mutex.
+    #[track_caller]
+    pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
+        self.object.pause(Kind::TryLock, Gate::Free, || self.gates());
+        let place = Location::caller();
+        lock::try_map(self.inner.try_lock(), |guard| self.guard(guard, place))
+    }
+
+    /// Whether a thread panicked while it held the mutex.
+    pub fn is_poisoned(&self) -> bool {
+        self.inner.is_poisoned()
+    }
+
+    /// Forgets that a thread panicked.
+    pub fn clear_poison(&self) {
+        self.inner.clear_poison();
+    }
+
+    /// The value of a mutex that nobody else has.
+    ///
+    /// # Errors
+    ///
+    /// If a thread panicked while it held the mutex.
+    pub fn get_mut(&mut self) -> LockResult<&mut T> {
+        self.inner.get_mut()
+    }
+
+    fn gates(&self) -> [bool; 2] {
+        [lock::is_free(&self.inner.try_lock()), true]
+    }
+
+    fn guard<'a>(
+        &'a self,
+        inner: std::sync::MutexGuard<'a, T>,
+        place: &'static Location<'static>,
+    ) -> MutexGuard<'a, T> {
+        runtime::with(|execution| {
+            let id = execution.id_of(&self.object, || [false, true]);
+            execution.set_gates(id, [false, true]);
+            execution.hold(id);
+        });
+        MutexGuard { inner: Some(inner), mutex: self, place }
+    }
+}
+
+impl<'a, T: ?Sized> MutexGuard<'a, T> {
+    /// Unlocks the mutex without a pause point of its own, and returns it.
+    pub(super) fn release(mut self) -> &'a Mutex<T> {
+        self.unlock();
+        self.mutex
+    }
+
+    /// The mutex as others see it.
+    pub(super) fn object(&self) -> &Object {
+        &self.mutex.object
+    }
+
+    /// The guard of std, and the mutex.
+    pub(super) fn take_apart(mut self) -> (Option<std::sync::MutexGuard<'a, T>>, &'a Mutex<T>) {
+        (self.inner.take(), self.mutex)
+    }
+
+    fn unlock(&mut self) {
+        if let Some(guard) = self.inner.take() {
+            drop(guard);
+            self.mutex.object.set_gates([true, true]);
+        }
+    }
+}
+
+impl<T: ?Sized> Mutex<T> {
+    /// A guard of a mutex that this thread has been let through to.
+    pub(super) fn relock(&self, place: &'static Location<'static>) -> LockResult<MutexGuard<'_, T>> {
+        lock::map(lock::at_once(&self.object, || self.inner.try_lock()), |guard| self.guard(guard, place))
+    }
+
+    /// A guard around one of std, outside of executions.
+    pub(super) fn wrap<'a>(
+        &'a self,
+        inner: std::sync::MutexGuard<'a, T>,
+        place: &'static Location<'static>,
+    ) -> MutexGuard<'a, T> {
+        MutexGuard { inner: Some(inner), mutex: self, place }
+    }
+}
+
+impl<T: ?Sized> Drop for MutexGuard<'_, T> {
+    fn drop(&mut self) {
+        if self.inner.is_some() {
+            self.mutex.object.pause_at(Kind::Unlock, self.place);
+            self.unlock();
+        }
+    }
+}
+
+impl<T: ?Sized> Deref for MutexGuard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.inner.as_ref().expect("it is there until the guard is dropped")
+    }
+}
+
+impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.inner.as_mut().expect("it is there until the guard is dropped")
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl<T: Default> Default for Mutex<T> {
+    #[track_caller]
+    fn default() -> Mutex<T> {
+        Mutex::new(T::default())
+    }
+}
+
+impl<T> From<T> for Mutex<T> {
+    #[track_caller]
+    fn from(value: T) -> Mutex<T> {
+        Mutex::new(value)
+    }
+}

@@ -1,0 +1,232 @@
+//! A reader-writer lock. Its first gate is open to readers, its second to writers. Neither is preferred.
+
+use super::lock;
+use crate::object::Object;
+use crate::op::{Gate, Kind};
+use crate::runtime;
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::panic::Location;
+use std::sync::{LockResult, TryLockResult};
+
+/// As [`std::sync::RwLock`].
+pub struct RwLock<T: ?Sized> {
+    object: Object,
+    inner: std::sync::RwLock<T>,
+}
+
+/// As [`std::sync::RwLockReadGuard`].
+#[must_use = "the lock is released at once if nobody holds this"]
+pub struct RwLockReadGuard<'a, T: ?Sized> {
+    /// `None` only while it is dropped.
+    inner: Option<std::sync::RwLockReadGuard<'a, T>>,
+    lock: &'a RwLock<T>,
+    place: &'static Location<'static>,
+}
+
+/// As [`std::sync::RwLockWriteGuard`].
+#[must_use = "the lock is released at once if nobody holds this"]
+pub struct RwLockWriteGuard<'a, T: ?Sized> {
+    /// `None` only while it is dropped.
+    inner: Option<std::sync::RwLockWriteGuard<'a, T>>,
+    lock: &'a RwLock<T>,
+    place: &'static Location<'static>,
+}
+
+impl<T> RwLock<T> {
+    /// With this value, free.
+    #[track_caller]
+    pub const fn new(value: T) -> RwLock<T> {
+        RwLock { object: Object::new("RwLock", Location::caller()), inner: std::sync::RwLock::new(value) }
+    }
+
+    /// The value of a lock that is given away.
+    ///
+    /// # Errors
+    ///
+    /// If a thread panicked while it held the lock for writing.
+    pub fn into_inner(self) -> LockResult<T> {
+        self.inner.into_inner()
+    }
+}
+
+impl<T: ?Sized> RwLock<T> {
+    /// Waits until nobody writes, and locks for reading.
+    ///
+    /// # Errors
+    ///
+    /// If a thread panicked while it held the lock for writing.
+    #[track_caller]
+    pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
+        let result = lock::acquire(
+            &self.object,
+            Kind::ReadLock,
+            Gate::First,
+            || self.gates(),
+            || self.inner.try_read(),
+            || self.inner.read(),
+        );
+        let place = Location::caller();
+        lock::map(result, |guard| self.read_guard(guard, place))
+    }
+
+    /// Waits until nobody reads or writes, and locks for writing.
+    ///
+    /// # Errors
+    ///
+    /// If a thread panicked while it held the lock for writing.
+    #[track_caller]
+    pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
+        let result = lock::acquire(
+            &self.object,
+            Kind::Lock,
+            Gate::Second,
+            || self.gates(),
+            || self.inner.try_write(),
+            || self.inner.write(),
+        );
+        let place = Location::caller();
+        lock::map(result, |guard| self.write_guard(guard, place))
+    }
+
+    /// Locks for reading if nobody writes.
+    ///
+    /// # Errors
+    ///
+    /// If somebody does, or a thread panicked while it held the lock for writing.
+    #[track_caller]
+    pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
+        self.object.pause(Kind::TryReadLock, Gate::Free, || self.gates());
+        let place = Location::caller();
+        lock::try_map(self.inner.try_read(), |guard| self.read_guard(guard, place))
+    }
+
+    /// Locks for writing if nobody reads or writes.
+    ///
+    /// # Errors
+    ///
+    /// If somebody does, or a thread panicked while it held the lock for writing.
+    #[track_caller]
+    pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
+        self.object.pause(Kind::TryLock, Gate::Free, || self.gates());
+        let place = Location::caller();
+        lock::try_map(self.inner.try_write(), |guard| self.write_guard(guard, place))
+    }
+
+    /// Whether a thread panicked while it held the lock for writing.
+    pub fn is_poisoned(&self) -> bool {
+        self.inner.is_poisoned()
+    }
+
+    /// Forgets that a thread panicked.
+    pub fn clear_poison(&self) {
+        self.inner.clear_poison();
+    }
+
+    /// The value of a lock that nobody else has.
+    ///
+    /// # Errors
+    ///
+    /// If a thread panicked while it held the lock for writing.
+    pub fn get_mut(&mut self) -> LockResult<&mut T> {
+        self.inner.get_mut()
+    }
+
+    /// The lock of std knows how many readers there are.
+    fn gates(&self) -> [bool; 2] {
+        let is_readable = lock::is_free(&self.inner.try_read());
+        let is_writable = lock::is_free(&self.inner.try_write());
+        [is_readable, is_writable]
+    }
+
+    fn set_gates(&self, open: [bool; 2]) {
+        runtime::with(|execution| {
+            let id = execution.id_of(&self.object, || open);
+            execution.set_gates(id, open);
+            execution.hold(id);
+        });
+    }
+
+    fn read_guard<'a>(
+        &'a self,
+        inner: std::sync::RwLockReadGuard<'a, T>,
+        place: &'static Location<'static>,
+    ) -> RwLockReadGuard<'a, T> {
+        self.set_gates([true, false]);
+        RwLockReadGuard { inner: Some(inner), lock: self, place }
+    }
+
+    fn write_guard<'a>(
+        &'a self,
+        inner: std::sync::RwLockWriteGuard<'a, T>,
+        place: &'static Location<'static>,
+    ) -> RwLockWriteGuard<'a, T> {
+        self.set_gates([false, false]);
+        RwLockWriteGuard { inner: Some(inner), lock: self, place }
+    }
+}
+
+impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
+    fn drop(&mut self) {
+        self.lock.object.pause_at(Kind::ReadUnlock, self.place);
+        self.inner = None;
+        if runtime::is_active() {
+            self.lock.object.set_gates(self.lock.gates());
+        }
+    }
+}
+
+impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
+    fn drop(&mut self) {
+        self.lock.object.pause_at(Kind::Unlock, self.place);
+        self.inner = None;
+        self.lock.object.set_gates([true, true]);
+    }
+}
+
+macro_rules! guard {
+    ($name:ident) => {
+        impl<T: ?Sized> Deref for $name<'_, T> {
+            type Target = T;
+
+            fn deref(&self) -> &T {
+                self.inner.as_ref().expect("it is there until the guard is dropped")
+            }
+        }
+
+        impl<T: ?Sized + fmt::Debug> fmt::Debug for $name<'_, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                (**self).fmt(f)
+            }
+        }
+    };
+}
+
+guard!(RwLockReadGuard);
+guard!(RwLockWriteGuard);
+
+impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.inner.as_mut().expect("it is there until the guard is dropped")
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl<T: Default> Default for RwLock<T> {
+    #[track_caller]
+    fn default() -> RwLock<T> {
+        RwLock::new(T::default())
+    }
+}
+
+impl<T> From<T> for RwLock<T> {
+    #[track_caller]
+    fn from(value: T) -> RwLock<T> {
+        RwLock::new(value)
+    }
+}

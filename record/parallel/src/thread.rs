@@ -1,0 +1,267 @@
+//! Threads: in a managed thread, those that are spawned are managed as well; anywhere else they are std's.
+//!
+//! Without the feature `scheduled` this module is `std::thread`. All managed threads share the `thread_local!` variables of the
+//! one thread of the system that they run on. Sleeping is yielding: no time passes.
+
+use crate::op::{Gate, Kind, ObjectId, ThreadId as Managed};
+use crate::runtime;
+use std::fmt;
+use std::io;
+use std::panic::Location;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+pub use std::thread::{Result, available_parallelism, panicking};
+
+/// As [`std::thread::ThreadId`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ThreadId(Id);
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Id {
+    Managed(Managed),
+    Std(std::thread::ThreadId),
+}
+
+/// As [`std::thread::Thread`].
+#[derive(Clone)]
+pub struct Thread(Handle);
+
+#[derive(Clone)]
+enum Handle {
+    Managed { thread: Managed, object: ObjectId, name: Option<Arc<str>> },
+    Std(std::thread::Thread),
+}
+
+impl Thread {
+    /// Gives the thread the token that [`park`] waits for.
+    #[track_caller]
+    pub fn unpark(&self) {
+        match &self.0 {
+            Handle::Std(thread) => thread.unpark(),
+            Handle::Managed { thread, object, .. } => {
+                if runtime::is_managed() {
+                    runtime::pause_on(Some(*object), Kind::Unpark, Gate::Free, Location::caller());
+                }
+                runtime::with(|execution| execution.set_token(*thread, true));
+            }
+        }
+    }
+
+    /// Tells threads apart.
+    pub fn id(&self) -> ThreadId {
+        ThreadId(match &self.0 {
+            Handle::Std(thread) => Id::Std(thread.id()),
+            Handle::Managed { thread, .. } => Id::Managed(*thread),
+        })
+    }
+
+    /// Its name, if it was given one.
+    pub fn name(&self) -> Option<&str> {
+        match &self.0 {
+            Handle::Std(thread) => thread.name(),
+            Handle::Managed { name, .. } => name.as_deref(),
+        }
+    }
+}
+
+impl fmt::Debug for Thread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Thread").field("id", &self.id()).field("name", &self.name()).finish()
+    }
+}
+
+/// As [`std::thread::JoinHandle`].
+pub struct JoinHandle<T>(Joining<T>);
+
+enum Joining<T> {
+    Managed { thread: Thread, object: ObjectId, result: Arc<Mutex<Option<T>>> },
+    Std { handle: std::thread::JoinHandle<T>, thread: Thread },
+}
+
+impl<T> JoinHandle<T> {
+    /// Waits until the thread has finished; what it returned.
+    ///
+    /// # Errors
+    ///
+    /// If it panicked. Under a schedule it never does: a panic ends the execution.
+    #[track_caller]
+    pub fn join(self) -> Result<T> {
+        match self.0 {
+            Joining::Std { handle, .. } => handle.join(),
+            Joining::Managed { object, result, .. } => {
+                assert!(
+                    runtime::is_managed(),
+                    "a managed thread can be joined by a managed thread that does not panic"
+                );
+                runtime::pause_on(Some(object), Kind::Join, Gate::First, Location::caller());
+                let result = result.lock().unwrap_or_else(PoisonError::into_inner).take();
+                Ok(result.expect("a thread that has finished has left its result"))
+            }
+        }
+    }
+
+    /// The thread.
+    pub fn thread(&self) -> &Thread {
+        match &self.0 {
+            Joining::Std { thread, .. } | Joining::Managed { thread, .. } => thread,
+        }
+    }
+
+    /// Whether it has finished.
+    #[track_caller]
+    pub fn is_finished(&self) -> bool {
+        match &self.0 {
+            Joining::Std { handle, .. } => handle.is_finished(),
+            Joining::Managed { object, result, .. } => {
+                if runtime::is_managed() {
+                    runtime::pause_on(Some(*object), Kind::Load, Gate::Free, Location::caller());
+                }
+                result.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+            }
+        }
+    }
+}
+
+impl<T> fmt::Debug for JoinHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinHandle").finish_non_exhaustive()
+    }
+}
+
+/// As [`std::thread::Builder`].
+#[derive(Debug, Default)]
+#[must_use = "a builder makes a thread when it is told to spawn"]
+pub struct Builder {
+    name: Option<String>,
+    stack_size: Option<usize>,
+}
+
+impl Builder {
+    /// Without a name.
+    pub fn new() -> Builder {
+        Builder::default()
+    }
+
+    /// With a name.
+    pub fn name(mut self, name: String) -> Builder {
+        self.name = Some(name);
+        self
+    }
+
+    /// With a stack of so many bytes. The stacks of managed threads are 1 MiB all the same.
+    pub fn stack_size(mut self, bytes: usize) -> Builder {
+        self.stack_size = Some(bytes);
+        self
+    }
+
+    /// Starts the thread.
+    ///
+    /// # Errors
+    ///
+    /// If the system cannot.
+    #[track_caller]
+    pub fn spawn<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        if runtime::is_managed() {
+            return Ok(spawn_managed(self.name, Location::caller(), f));
+        }
+        let mut builder = std::thread::Builder::new();
+        if let Some(name) = self.name {
+            builder = builder.name(name);
+        }
+        if let Some(bytes) = self.stack_size {
+            builder = builder.stack_size(bytes);
+        }
+        let handle = builder.spawn(f)?;
+        let thread = Thread(Handle::Std(handle.thread().clone()));
+        Ok(JoinHandle(Joining::Std { handle, thread }))
+    }
+}
+
+/// Starts a thread.
+///
+/// # Panics
+///
+/// If the system cannot start it, or an execution has [`THREADS_MAX`](crate::THREADS_MAX) of them.
+#[track_caller]
+pub fn spawn<F, T>(f: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    Builder::new().spawn(f).expect("the system cannot start a thread")
+}
+
+fn spawn_managed<F, T>(name: Option<String>, place: &'static Location<'static>, f: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let result = Arc::new(Mutex::new(None));
+    let kept = Arc::clone(&result);
+    let body = Box::new(move || {
+        runtime::run_thread(f, |value| *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(value));
+    });
+    let (thread, object) = runtime::spawn(name.clone(), place, body);
+    let thread = Thread(Handle::Managed { thread, object, name: name.map(Arc::from) });
+    JoinHandle(Joining::Managed { thread, object, result })
+}
+
+/// The running thread.
+pub fn current() -> Thread {
+    let managed = runtime::with(|execution| {
+        let thread = execution.current();
+        let record = execution.thread(thread);
+        Handle::Managed { thread, object: record.object, name: record.name.as_deref().map(Arc::from) }
+    });
+    Thread(managed.unwrap_or_else(|| Handle::Std(std::thread::current())))
+}
+
+/// Waits until somebody calls [`Thread::unpark`] of this thread, unless that was done already.
+#[track_caller]
+pub fn park() {
+    if let Handle::Managed { thread, object, .. } = current().0 {
+        assert!(runtime::is_managed(), "a destructor parks while its thread panics");
+        runtime::pause_on(Some(object), Kind::Park, Gate::Second, Location::caller());
+        runtime::with(|execution| execution.set_token(thread, false));
+    } else {
+        std::thread::park();
+    }
+}
+
+/// The same for some time at most; under a schedule the time may be up at any moment.
+#[track_caller]
+pub fn park_timeout(duration: Duration) {
+    if let Handle::Managed { thread, object, .. } = current().0 {
+        if runtime::is_managed() {
+            runtime::pause_on(Some(object), Kind::Park, Gate::Free, Location::caller());
+        }
+        runtime::with(|execution| execution.set_token(thread, false));
+    } else {
+        std::thread::park_timeout(duration);
+    }
+}
+
+/// Lets others go first.
+#[track_caller]
+pub fn yield_now() {
+    if runtime::is_managed() {
+        runtime::pause_on(None, Kind::Yield, Gate::Free, Location::caller());
+    } else if !runtime::is_active() {
+        std::thread::yield_now();
+    }
+}
+
+/// Lets others go first; outside of executions, for some time.
+#[track_caller]
+pub fn sleep(duration: Duration) {
+    if runtime::is_active() {
+        yield_now();
+    } else {
+        std::thread::sleep(duration);
+    }
+}

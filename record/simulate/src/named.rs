@@ -1,0 +1,71 @@
+//! Names for the variants of an enum, from a table that has a row for each.
+
+/// Gives an enum what follows from its `TABLE`: `ALL`, `name` and `summary`, `Display`, and `FromStr` with an error that lists the names.
+///
+/// Rows are in the order of the variants, and each has the fields `name` and `summary`, and the one that is named here, of the enum's
+/// type. What a variant can be called beside its name is for `also` to say.
+macro_rules! named {
+    ($Type:ident, $Unknown:ident, $field:ident, $what:literal, $doc:literal, also $also:expr) => {
+        impl $Type {
+            /// All of them, in order.
+            pub const ALL: [$Type; TABLE.len()] = {
+                let mut all = [TABLE[0].$field; TABLE.len()];
+                let mut i = 0;
+                while i < all.len() {
+                    assert!(TABLE[i].$field as usize == i);
+                    all[i] = TABLE[i].$field;
+                    i += 1;
+                }
+                all
+            };
+
+            /// As on command lines: in lower case, with dashes.
+            pub fn name(self) -> &'static str {
+                self.row().name
+            }
+
+            /// What it is, in one line without a period.
+            pub fn summary(self) -> &'static str {
+                self.row().summary
+            }
+
+            fn row(self) -> &'static Row {
+                &TABLE[self as usize]
+            }
+        }
+
+        impl std::fmt::Display for $Type {
+            /// Writes its name.
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        #[doc = $doc]
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct $Unknown(String);
+
+        impl std::fmt::Display for $Unknown {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                // Not an array of names: of its join, unrolled, LLVM 22 takes minutes to reason about every length.
+                let names: Vec<&str> = $Type::ALL.iter().map(|one| one.name()).collect();
+                write!(f, "{} is no {}; there are {}", self.0, $what, names.join(", "))
+            }
+        }
+
+        impl std::error::Error for $Unknown {}
+
+        impl std::str::FromStr for $Type {
+            type Err = $Unknown;
+
+            /// The one of this name.
+            fn from_str(name: &str) -> Result<$Type, $Unknown> {
+                let also: fn($Type) -> Option<&'static str> = $also;
+                let is_called = |one: &$Type| one.name() == name || also(*one) == Some(name);
+                $Type::ALL.into_iter().find(is_called).ok_or_else(|| $Unknown(name.into()))
+            }
+        }
+    };
+}
+
+pub(crate) use named;
