@@ -1,6 +1,8 @@
 //! From the words of a command line to what is to be done.
 
 use crate::input::Input;
+use crate::limits::Limits;
+use crate::registry::Registry;
 use crate::watch::{Address, Source, Watch};
 use crate::{compat, gen_args, grammar};
 use clap::ArgMatches;
@@ -15,8 +17,12 @@ pub(crate) enum Command<'c> {
     Watch(Watch<'c>),
     Validate(Validate),
     Gen(gen_args::Gen),
+    /// A crate for a plugin of this name.
+    NewPlugin(String),
     Models(OutputFormat),
+    #[cfg(feature = "elle")]
     Anomalies(OutputFormat),
+    #[cfg(feature = "elle")]
     ConsistencyModels(OutputFormat),
 }
 
@@ -30,6 +36,11 @@ pub(crate) struct Check<'c> {
     pub(crate) verbose: bool,
     pub(crate) directory: Option<PathBuf>,
     pub(crate) plots: PlotFormat,
+    pub(crate) limits: Limits,
+    /// The position of the one history that this process is to judge, if it is one of several that judge them.
+    pub(crate) only: Option<usize>,
+    /// Whether the checker, or one of those it consists of, is a plugin's.
+    pub(crate) is_plugin: bool,
     /// What the user should know of the options given.
     pub(crate) warnings: Vec<String>,
 }
@@ -74,7 +85,7 @@ pub(crate) enum PlotFormat {
 /// Wrong usage, or a request for help.
 pub(crate) fn parse(
     words: impl IntoIterator<Item = OsString>,
-    checkers: &[Box<dyn Checker>],
+    checkers: &Registry,
 ) -> Result<Command<'_>, clap::Error> {
     let mut grammar = grammar::command(checkers);
     let matches = grammar.try_get_matches_from_mut(words)?;
@@ -83,9 +94,12 @@ pub(crate) fn parse(
         Some(("watch", matches)) => watch(matches, checkers).map(Command::Watch),
         Some(("validate", matches)) => validate(matches).map(Command::Validate),
         Some(("gen", matches)) => gen_args::parse(matches).map(Command::Gen),
-        Some(("models", matches)) => Ok(Command::Models(output(matches))),
+        Some(("plugin", matches)) => Ok(Command::NewPlugin(name_of_new(matches))),
+        #[cfg(feature = "elle")]
         Some(("anomalies", matches)) => Ok(Command::Anomalies(output(matches))),
-        Some((_, matches)) => Ok(Command::ConsistencyModels(output(matches))),
+        #[cfg(feature = "elle")]
+        Some(("consistency-models", matches)) => Ok(Command::ConsistencyModels(output(matches))),
+        Some((_, matches)) => Ok(Command::Models(output(matches))),
     };
     understood.map_err(|wrong| wrong.into_clap(meant(&mut grammar, &matches)))
 }
@@ -133,8 +147,8 @@ impl Wrong {
     }
 }
 
-fn check<'c>(matches: &ArgMatches, checkers: &'c [Box<dyn Checker>], inputs: Vec<Input>) -> Result<Check<'c>, Wrong> {
-    let checker = checker(matches, checkers)?;
+fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -> Result<Check<'c>, Wrong> {
+    let (checker, is_plugin) = checker(matches, checkers)?;
     let (mut options, mut warnings) = options(matches, &*checker, checkers)?;
     // A checker says of options that they make no sense when it starts; better now than behind the first file.
     checker.start(&options).map_err(|error| Wrong::new(error.to_string()))?;
@@ -167,27 +181,48 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c [Box<dyn Checker>], inputs: Vec
         verbose: matches.get_flag("verbose"),
         directory,
         plots,
+        limits: limits(matches)?,
+        only: matches.try_get_one::<usize>("only-input").ok().flatten().copied(),
+        is_plugin,
         warnings,
     })
 }
 
-/// The checker that was named, or those that were.
-fn checker<'c>(matches: &ArgMatches, checkers: &'c [Box<dyn Checker>]) -> Result<Box<dyn Checker + 'c>, Wrong> {
+/// What a history may take; a watched one may take what it wants.
+fn limits(matches: &ArgMatches) -> Result<Limits, Wrong> {
+    let seconds = matches.try_get_one::<f64>("timeout").ok().flatten().copied();
+    let timeout = match seconds.map(std::time::Duration::try_from_secs_f64) {
+        Some(Ok(timeout)) if !timeout.is_zero() => Some(timeout),
+        None => None,
+        Some(_) => return Err(Wrong::new("--timeout takes a number of seconds above 0, like 60 or 0.5")),
+    };
+    Ok(Limits { timeout, bytes_max: matches.try_get_one::<u64>("max-memory").ok().flatten().copied() })
+}
+
+fn name_of_new(matches: &ArgMatches) -> String {
+    let new = matches.subcommand_matches("new");
+    new.and_then(|new| new.get_one::<String>("name")).cloned().unwrap_or_default()
+}
+
+/// The checker that was named, or those that were; and whether any is a plugin's.
+fn checker<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<(Box<dyn Checker + 'c>, bool), Wrong> {
     let models = matches.get_many::<String>("model").ok_or_else(|| no_model(matches))?;
     let mut named: Vec<Box<dyn Checker + 'c>> = Vec::new();
+    let mut is_plugin = false;
     for model in models {
-        let checker = checkers.iter().find(|checker| checker.name() == model);
-        named.push(Box::new(checker.ok_or_else(|| Wrong::new(format!("there is no checker {model}")))?.as_ref()));
+        let found = checkers.find(model).map_err(|(message, tip)| Wrong::new(message).tip(tip))?;
+        is_plugin |= found.is_plugin;
+        named.push(Box::new(found.checker));
     }
     if named.len() == 1 {
         // One alone answers for itself.
-        return named.pop().ok_or_else(|| no_model(matches));
+        return named.pop().map(|checker| (checker, is_plugin)).ok_or_else(|| no_model(matches));
     }
     let composed = Compose::new(named).map_err(|error| match &error {
         ComposeError::Twice(name) => Wrong::new(format!("-m names {name} twice")).tip("one run of it says it all"),
         _ => Wrong::new(format!("-m: {error}")).tip("check the history with one after another"),
     })?;
-    Ok(Box::new(composed))
+    Ok((Box::new(composed), is_plugin))
 }
 
 /// How to write pictures, and a warning if there will be none to write. Those that draw say how large a picture may be.
@@ -216,8 +251,10 @@ fn no_model(matches: &ArgMatches) -> Wrong {
     let wrong = Wrong::missing("say with -m what the history should be");
     if let [file] = files[..]
         && !Path::new(file).exists()
-        && let Some(command) =
-            nearest(&file.to_string_lossy(), grammar::command(&[]).get_subcommands().map(clap::Command::get_name))
+        && let Some(command) = nearest(
+            &file.to_string_lossy(),
+            grammar::command(&Registry::default()).get_subcommands().map(clap::Command::get_name),
+        )
     {
         return wrong.tip(format!("or did you mean the command `histcheck {command}`?"));
     }
@@ -236,11 +273,7 @@ fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n 
 }
 
 /// The options given that the checker takes, and warnings about those that it does not.
-fn options(
-    matches: &ArgMatches,
-    checker: &dyn Checker,
-    checkers: &[Box<dyn Checker>],
-) -> Result<(Options, Vec<String>), Wrong> {
+fn options(matches: &ArgMatches, checker: &dyn Checker, checkers: &Registry) -> Result<(Options, Vec<String>), Wrong> {
     let (mut options, mut warnings) = (Options::new(), Vec::new());
     let taken = grammar::taken(checkers);
     let takers = |name: &str| taken.iter().find(|taken| taken.spec.name == name).map_or(&[][..], |taken| &taken.by);
@@ -280,7 +313,7 @@ fn given(matches: &ArgMatches, name: &str, kind: OptionKind) -> Result<Option<St
     })
 }
 
-fn watch<'c>(matches: &ArgMatches, checkers: &'c [Box<dyn Checker>]) -> Result<Watch<'c>, Wrong> {
+fn watch<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Watch<'c>, Wrong> {
     let file = matches.get_one::<OsString>("files");
     let listen = matches.get_one::<String>("listen");
     let source = match (file, listen) {

@@ -68,6 +68,11 @@ impl Directory {
         Ok(())
     }
 
+    /// Leaves to a history the folder that it gets from another process.
+    pub(crate) fn pass_over(&mut self, input: &Input) {
+        self.folder(input);
+    }
+
     /// A folder named after the history, and after no other.
     fn folder(&mut self, input: &Input) -> String {
         let name = Path::new(input.path()).file_name().map(|name| name.to_string_lossy());

@@ -27,6 +27,16 @@ impl Exit {
         Exit { verdict: Some(verdict), not_judged: false }
     }
 
+    /// What another process of this program has made of its histories.
+    pub(crate) fn from_code(code: Option<i32>) -> Exit {
+        match code {
+            Some(0) => Exit::of(Verdict::Valid),
+            Some(1) => Exit::of(Verdict::Invalid),
+            Some(2) => Exit::of(Verdict::Unknown),
+            _ => Exit::FAILED,
+        }
+    }
+
     /// Both together: a file that was not judged outweighs all verdicts, the worst verdict the others.
     #[must_use]
     pub(crate) fn and(self, other: Exit) -> Exit {

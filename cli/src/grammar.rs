@@ -1,9 +1,10 @@
 //! The command line's grammar: histcheck's own options, and those that the registered checkers ask for.
 
+use crate::registry::Registry;
 use crate::{compat, gen_args, help};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, Command, value_parser};
-use history_core::{Checker, OptionKind, OptionSpec};
+use history_core::{OptionKind, OptionSpec};
 use std::ffi::OsString;
 
 /// An option that one or more checkers take.
@@ -14,9 +15,9 @@ pub(crate) struct Taken<'a> {
 }
 
 /// The options of all checkers, each once, in the order in which they first come up.
-pub(crate) fn taken<'a>(checkers: &'a [Box<dyn Checker>]) -> Vec<Taken<'a>> {
+pub(crate) fn taken<'a>(checkers: &'a Registry) -> Vec<Taken<'a>> {
     let mut all: Vec<Taken<'a>> = Vec::new();
-    for checker in checkers {
+    for checker in checkers.iter() {
         for spec in checker.options() {
             match all.iter_mut().find(|taken| taken.spec.name == spec.name) {
                 Some(taken) => taken.by.push(checker.name()),
@@ -28,7 +29,7 @@ pub(crate) fn taken<'a>(checkers: &'a [Box<dyn Checker>]) -> Vec<Taken<'a>> {
 }
 
 /// The whole grammar.
-pub(crate) fn command(checkers: &[Box<dyn Checker>]) -> Command {
+pub(crate) fn command(checkers: &Registry) -> Command {
     let mut command = Command::new("histcheck")
         .version(env!("CARGO_PKG_VERSION"))
         .about(help::ABOUT)
@@ -42,14 +43,16 @@ pub(crate) fn command(checkers: &[Box<dyn Checker>]) -> Command {
         .arg_required_else_help(true)
         .max_term_width(100)
         .subcommands(subcommands(checkers))
-        .args(own_options(checkers));
+        .args(own_options(checkers))
+        .args(limit_options())
+        .args(plugin_options());
     command = with_options_of(checkers, command);
     let names: Vec<&str> = taken(checkers).iter().map(|taken| taken.spec.name).collect();
     command.after_long_help(help::AFTER_LONG.to_owned() + &compat::paragraph(&names))
 }
 
 /// A command that takes the options of all checkers as well.
-fn with_options_of(checkers: &[Box<dyn Checker>], mut command: Command) -> Command {
+fn with_options_of(checkers: &Registry, mut command: Command) -> Command {
     command = command.next_help_heading("Options of checkers");
     let taken = taken(checkers);
     for Taken { spec, by } in &taken {
@@ -65,8 +68,52 @@ fn with_options_of(checkers: &[Box<dyn Checker>], mut command: Command) -> Comma
     command
 }
 
-fn own_options(checkers: &[Box<dyn Checker>]) -> [Arg; 8] {
-    let names = checkers.iter().map(|checker| checker.name().to_owned());
+/// The options that the command line itself has, so that no checker can; with those of a history that is watched.
+pub(crate) fn own_names() -> Vec<String> {
+    let own = command(&Registry::default());
+    let watch = own.find_subcommand("watch").into_iter().flat_map(Command::get_arguments);
+    let names = own.get_arguments().chain(watch).filter_map(Arg::get_long);
+    // These are for the checkers that want them.
+    let names = names.filter(|name| !matches!(*name, "directory" | "plot-format") && compat::find(name).is_none());
+    names.chain(["help", "version"]).map(str::to_owned).collect()
+}
+
+/// What loads plugins. It was looked at before this grammar was made, for it depends on the plugins' options.
+fn plugin_options() -> [Arg; 4] {
+    let path = |name: &'static str, value: &'static str| {
+        Arg::new(name).long(name).value_name(value).action(ArgAction::Append).value_parser(value_parser!(OsString))
+    };
+    let flag = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
+    [
+        path("plugin", "PATH").help("Load the checkers in this library, which can do all that you can"),
+        path("plugin-dir", "DIR").help("Load all libraries in this directory"),
+        flag("trust").help("Load libraries that other users could have written, too"),
+        flag("debug").help("Say all there is to know of a library that cannot be loaded"),
+    ]
+}
+
+/// What a history may take.
+fn limit_options() -> [Arg; 3] {
+    [
+        Arg::new("timeout")
+            .long("timeout")
+            .value_name("SECONDS")
+            .value_parser(value_parser!(f64))
+            .help("Give up on a history after so long: what was found by then counts, else its verdict is unknown"),
+        Arg::new("max-memory")
+            .long("max-memory")
+            .value_name("BYTES")
+            .value_parser(value_parser!(u64).range(1..))
+            .help("Give up on a history that takes more memory"),
+        // How this program calls itself, for each history under a limit.
+        Arg::new("only-input").long("only-input").value_parser(value_parser!(usize)).hide(true),
+    ]
+}
+
+fn own_options(checkers: &Registry) -> [Arg; 8] {
+    let names = checkers.names().into_iter().map(PossibleValue::new);
+    let names = names.chain(checkers.full_names().into_iter().map(|name| PossibleValue::new(name).hide(true)));
+    let names: Vec<PossibleValue> = names.collect();
     [
         Arg::new("files")
             .value_name("FILE")
@@ -138,7 +185,7 @@ fn output(help: &'static str) -> Arg {
 }
 
 /// Watching takes what judging does, but for one history.
-fn watch(checkers: &[Box<dyn Checker>]) -> Command {
+fn watch(checkers: &Registry) -> Command {
     let [files, own @ ..] = own_options(checkers);
     let command = Command::new("watch")
         .about("Judges a history while it is still being written")
@@ -165,11 +212,12 @@ fn watch(checkers: &[Box<dyn Checker>]) -> Command {
                 .help("Print a violation and go on, instead of ending there"),
         )
         .args(own.into_iter().filter(|arg| arg.get_id() != "verbose"))
-        .arg(Arg::new("verbose").short('v').long("verbose").action(ArgAction::SetTrue).hide(true));
+        .arg(Arg::new("verbose").short('v').long("verbose").action(ArgAction::SetTrue).hide(true))
+        .args(plugin_options());
     with_options_of(checkers, command)
 }
 
-fn subcommands(checkers: &[Box<dyn Checker>]) -> Vec<Command> {
+fn subcommands(checkers: &Registry) -> Vec<Command> {
     let table = |name: &'static str, about: &'static str| {
         Command::new(name).about(about).arg(output("As text, or as one JSON object or EDN map a line"))
     };
@@ -191,13 +239,28 @@ fn subcommands(checkers: &[Box<dyn Checker>]) -> Vec<Command> {
             )
             .arg(output("As text, or as one JSON object or EDN map a line")),
         gen_args::command(),
-        table("models", "Lists the checkers that -m takes"),
+        plugin_command(),
+        table("models", "Lists the checkers that -m takes").args(plugin_options()),
+        #[cfg(feature = "elle")]
         table("anomalies", "Lists the anomalies that -a takes, and what they are"),
+        #[cfg(feature = "elle")]
         table("consistency-models", "Lists the models that -c takes, and what they rule out"),
     ]
     .into_iter()
     .map(|command| command.args_override_self(true))
     .collect()
+}
+
+/// Making plugins.
+fn plugin_command() -> Command {
+    let new = Command::new("new")
+        .about("Writes a crate for a plugin: a checker, its tests, and how to build and load it")
+        .arg(Arg::new("name").value_name("NAME").required(true).help("The crate's name, and the directory to make"));
+    Command::new("plugin")
+        .about("Makes checkers of your own")
+        .subcommand(new)
+        .subcommand_required(true)
+        .arg_required_else_help(true)
 }
 
 /// An option as the command line takes it; elle-cli's keep their short forms.

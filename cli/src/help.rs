@@ -34,6 +34,10 @@ Examples:
       Each key on its own, if ops look like {:value [key value]}, as those of Jepsen's independent tests do.
   histcheck gen list-append --txns 1000 --bug lost-update | histcheck -m list-append -v -
       What does a lost update look like?
+  histcheck --plugin ./libleader_lease.so -m leader-lease leases.edn
+      A checker of your own: `histcheck plugin new leader-lease` writes one to begin with.
+  histcheck -m list-append --timeout 60 --max-memory 8000000000 *.edn
+      Histories that take longer, or more memory, are given up; the others are judged.
   histcheck validate history.edn
       Is it a history at all, and does anything in it look doubtful?
 
@@ -55,6 +59,12 @@ Histories:
   txt    the history.txt of Jepsen, or its log
   Formats are told apart by content; gzip and zstd are seen through. :index and :time are optional. A directory of \
 Jepsen's store stands for the history in it, and - for standard input. docs/formats.md in the source says all of it.
+
+Plugins:
+  Libraries with checkers are loaded from --plugin and --plugin-dir, from the files and directories in HISTCHECK_PLUGINS (separated \
+as in PATH), and from ~/.local/share/histcheck/plugins (XDG_DATA_HOME counts; on macOS ~/Library/Application Support/histcheck/plugins, on \
+Windows %APPDATA%\\histcheck\\plugins). A plugin can do all that you can; what others can write is refused unless --trust is given. Of two \
+checkers with one name, FILE:NAME chooses; those that are built in have the file histcheck.
 
 A file named like a command can be given as ./validate, or after -m.
 

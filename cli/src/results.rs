@@ -27,6 +27,13 @@ impl Results {
         }
     }
 
+    /// Leaves a history to another process.
+    pub(crate) fn pass_over(&mut self, input: &Input) {
+        if let Some(directory) = &mut self.directory {
+            directory.pass_over(input);
+        }
+    }
+
     /// Tells what became of a history. What it means for the exit code; as an error if nothing more can be told.
     pub(crate) fn tell(&mut self, input: &Input, mut judged: Result<Report, HistoryError>) -> Result<Exit, Exit> {
         // They belong into the directory, not into the report that is printed.

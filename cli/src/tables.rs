@@ -3,9 +3,11 @@
 use crate::args::OutputFormat;
 use crate::exit::{self, Exit};
 use crate::output::{self, wrapped};
+use crate::registry::Registry;
+#[cfg(feature = "elle")]
 use check_elle::anomaly::{AnomalySet, AnomalyType};
+#[cfg(feature = "elle")]
 use check_elle::model::{Model, ModelSet};
-use history_core::Checker;
 use serde::Serialize;
 use std::io::{self, BufWriter, Write};
 
@@ -22,24 +24,29 @@ struct Row<'a> {
     forbids: Option<Vec<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     options: Option<Vec<&'a str>>,
+    /// What brought it along.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<String>,
 }
 
 impl<'a> Row<'a> {
     fn new(name: &'a str, summary: &'a str) -> Row<'a> {
-        Row { name, aliases: Vec::new(), summary, implies: None, forbids: None, options: None }
+        Row { name, aliases: Vec::new(), summary, implies: None, forbids: None, options: None, from: None }
     }
 }
 
 /// What -m takes.
-pub(crate) fn models(checkers: &[Box<dyn Checker>], format: OutputFormat) -> Exit {
-    let rows = checkers.iter().map(|checker| Row {
+pub(crate) fn models(checkers: &Registry, format: OutputFormat) -> Exit {
+    let rows = checkers.iter().zip(checkers.origins()).map(|(checker, from)| Row {
         options: Some(checker.options().iter().map(|spec| spec.name).collect()),
+        from: Some(from),
         ..Row::new(checker.name(), checker.summary())
     });
     print(rows, format)
 }
 
 /// What -a takes.
+#[cfg(feature = "elle")]
 pub(crate) fn anomalies(format: OutputFormat) -> Exit {
     let rows = AnomalySet::ALL.iter().map(|anomaly| Row {
         implies: Some(anomaly.implies().map(AnomalyType::name).collect()),
@@ -49,6 +56,7 @@ pub(crate) fn anomalies(format: OutputFormat) -> Exit {
 }
 
 /// What -c takes.
+#[cfg(feature = "elle")]
 pub(crate) fn consistency_models(format: OutputFormat) -> Exit {
     let rows = ModelSet::ALL.iter().map(|model| Row {
         aliases: model.aliases().to_vec(),
@@ -86,6 +94,9 @@ fn write_text(out: &mut dyn Write, row: &Row<'_>, first: bool) -> io::Result<()>
         if let Some(names) = names.filter(|names| !names.is_empty()) {
             lines.push(format!("{word}: {}", names.join(", ")));
         }
+    }
+    if let Some(from) = &row.from {
+        lines.push(format!("from: {from}"));
     }
     writeln!(out, "{}", row.name)?;
     for line in lines {

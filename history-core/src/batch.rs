@@ -1,10 +1,12 @@
 //! A block of a history's text and the ops it holds: the unit in which readers hand out ops.
 
+use crate::columns::Row;
 use crate::op::{Fields, OwnField};
 use crate::syntax::Fault;
 use crate::tape::{Tag, Tape};
 use crate::value::Entries;
 use crate::{Op, OpKind, Pair, Position, Process, Value};
+use std::borrow::Cow;
 
 /// Some consecutive ops and the text they were read from.
 ///
@@ -12,12 +14,12 @@ use crate::{Op, OpKind, Pair, Position, Process, Value};
 #[derive(Default, Debug)]
 pub struct Batch {
     pub(crate) tape: Tape,
-    pub(crate) records: Vec<Record>,
+    pub(crate) records: Cow<'static, [Row]>,
     /// The offset of `tape.source` in the whole text.
     pub(crate) starts_at: u64,
 }
 
-/// An op whose values are on the batch's tape.
+/// An op whose values are on the batch's tape, before it becomes a [`Row`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
     pub(crate) index: Option<u64>,
@@ -73,22 +75,22 @@ impl Batch {
     ///
     /// If there is none.
     pub fn op(&self, i: usize) -> Op<'_> {
-        let record = &self.records[i];
+        let row = &self.records[i];
         let value = |node: u32| Value::at(&self.tape, node as usize);
         Op {
-            index: record.index.unwrap_or_default(),
-            time: record.time,
-            process: match record.process {
+            index: row.index().unwrap_or_default(),
+            time: row.time_ns(),
+            process: match row.process() {
                 ProcessRecord::Client(number) => Process::Client(number),
                 ProcessRecord::Other(node) => Process::Other(value(node).as_name().unwrap_or_default()),
                 ProcessRecord::Unknown => Process::Unknown,
             },
-            kind: record.kind,
-            f: record.f.and_then(|node| value(node).as_name()),
-            value: record.value.map_or(Value::Nil, value),
-            pair: record.pair,
-            extra: Fields(record.extra.map(|extra| Entries::at(&self.tape, extra.node as usize, extra.entries))),
-            position: record.position,
+            kind: row.kind(),
+            f: row.f().and_then(|node| value(node).as_name()),
+            value: row.value().map_or(Value::Nil, value),
+            pair: row.pair(),
+            extra: Fields(row.extra().map(|extra| Entries::at(&self.tape, extra.node as usize, extra.entries))),
+            position: row.position(),
         }
     }
 
@@ -100,17 +102,17 @@ impl Batch {
     /// Makes this batch as small as it can be, and an empty one to read on with.
     pub(crate) fn successor(&mut self) -> Batch {
         let memo = std::mem::take(&mut self.tape.memo);
-        self.tape.source.shrink_to_fit();
-        self.tape.unescaped.shrink_to_fit();
-        self.tape.nodes.shrink_to_fit();
-        self.tape.ints.shrink_to_fit();
-        self.records.shrink_to_fit();
+        self.tape.source.to_mut().shrink_to_fit();
+        self.tape.unescaped.to_mut().shrink_to_fit();
+        self.tape.nodes.to_mut().shrink_to_fit();
+        self.tape.ints.to_mut().shrink_to_fit();
+        self.records.to_mut().shrink_to_fit();
         Batch { tape: Tape { memo, ..Tape::default() }, ..Batch::default() }
     }
 
     pub(crate) fn clear(&mut self) {
         self.tape.clear();
-        self.records.clear();
+        self.records.to_mut().clear();
     }
 }
 

@@ -1,7 +1,7 @@
 //! One of several runs on the same ops, which may end while the others go on.
 
 use crate::error::HistoryError;
-use crate::{Budget, Op, Report, Run};
+use crate::{Batch, Budget, Op, Report, Run};
 use std::ops::ControlFlow;
 
 /// A run, and how it ended, though nobody may want to know yet.
@@ -15,10 +15,32 @@ impl<'c> Branch<'c> {
         Branch { run, ended: None }
     }
 
+    /// Hands on ops, unless it has ended.
+    pub(crate) fn feed_batch(&mut self, batch: &Batch) {
+        if self.ended.is_none() {
+            self.ended = match self.run.observe_batch(batch) {
+                Ok(ControlFlow::Continue(())) => None,
+                Ok(ControlFlow::Break(())) => Some(Ok(())),
+                Err(error) => Some(Err(error)),
+            };
+        }
+    }
+
+    /// Hands on ops, and tells at once how it ended, if it did.
+    pub(crate) fn observe_batch(&mut self, batch: &Batch) -> Result<ControlFlow<()>, HistoryError> {
+        self.feed_batch(batch);
+        self.outcome()
+    }
+
     /// Hands on an op, and tells at once how it ended, if it did.
     #[inline]
     pub(crate) fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
         self.feed(op);
+        self.outcome()
+    }
+
+    #[inline]
+    fn outcome(&self) -> Result<ControlFlow<()>, HistoryError> {
         match &self.ended {
             None => Ok(ControlFlow::Continue(())),
             Some(Ok(())) => Ok(ControlFlow::Break(())),

@@ -32,17 +32,52 @@ pub struct Budget {
 
 /// A flag that says "stop", shared by all its clones.
 #[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct Cancel(Flag);
+
+#[derive(Clone, Debug)]
+enum Flag {
+    Shared(Arc<AtomicBool>),
+    /// Of another library, which will never free it.
+    Lent(&'static AtomicBool),
+}
+
+impl Default for Flag {
+    fn default() -> Flag {
+        Flag::Shared(Arc::default())
+    }
+}
 
 impl Cancel {
     /// Raises the flag, for good.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.flag().store(true, Ordering::Relaxed);
     }
 
     /// Whether it was raised.
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.flag().load(Ordering::Relaxed)
+    }
+
+    fn flag(&self) -> &AtomicBool {
+        match &self.0 {
+            Flag::Shared(flag) => flag,
+            Flag::Lent(flag) => flag,
+        }
+    }
+
+    /// The flag, kept for good: for a library that may hold on to it. A few bytes are lost with each call.
+    #[doc(hidden)]
+    pub fn lend(&self) -> &'static AtomicBool {
+        match &self.0 {
+            Flag::Shared(flag) => Box::leak(Box::new(Arc::clone(flag))),
+            Flag::Lent(flag) => flag,
+        }
+    }
+
+    /// The flag that another library lent.
+    #[doc(hidden)]
+    pub fn lent(flag: &'static AtomicBool) -> Cancel {
+        Cancel(Flag::Lent(flag))
     }
 }
 
@@ -92,5 +127,19 @@ impl Budget {
             return Err(Spent::Time);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flag_that_was_lent_is_the_same_flag() {
+        let cancel = Cancel::default();
+        let lent = Cancel::lent(cancel.lend());
+        assert!(!lent.is_cancelled());
+        cancel.cancel();
+        assert!(lent.is_cancelled() && Cancel::lent(lent.lend()).is_cancelled());
     }
 }

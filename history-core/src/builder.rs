@@ -1,6 +1,7 @@
 //! Histories made by a program, op by op, through the same checks as those that are read.
 
 use crate::batch::{Batch, Extra, ProcessRecord, Record};
+use crate::columns::Row;
 use crate::error::{ErrorKind, HistoryError};
 use crate::history::Collector;
 use crate::index::Indices;
@@ -161,7 +162,7 @@ impl HistoryBuilder {
             return Err(error.clone());
         }
         if let Err(error) = self.add(op) {
-            self.batch.records.truncate(self.added);
+            self.batch.records.to_mut().truncate(self.added);
             self.failed = Some(error.clone());
             return Err(error);
         }
@@ -185,9 +186,9 @@ impl HistoryBuilder {
         }
         let index = self.indices.next(op.index)?;
         let record = self.record(op, index)?;
-        self.batch.records.push(record);
+        self.batch.records.to_mut().push(Row::of(&record));
         let pair = self.pairing.pair(&self.batch.op(self.added))?;
-        self.batch.records[self.added].pair = pair;
+        self.batch.records.to_mut()[self.added].set_pair(pair);
         self.added += 1;
         Ok(())
     }
@@ -237,7 +238,7 @@ fn put_text(tape: &mut Tape, tag: Tag, text: &str) -> Result<u32, HistoryError> 
         return Err(limit(format!("a string is longer than {STRING_BYTES_MAX} bytes")));
     }
     let start = tape.unescaped.len();
-    tape.unescaped.push_str(text);
+    tape.unescaped.to_mut().push_str(text);
     tape.push_unescaped(tag, start);
     Ok((tape.nodes.len() - 1) as u32)
 }
@@ -281,9 +282,9 @@ fn put_all(tape: &mut Tape, items: &[Datum], tag: Tag, run: Tag, depth: usize) -
     let start = tape.ints.len();
     for item in items {
         match item {
-            Datum::Int(i) if i.unsigned_abs() < RUN_INT_END => tape.ints.push(*i),
+            Datum::Int(i) if i.unsigned_abs() < RUN_INT_END => tape.ints.to_mut().push(*i),
             _ => {
-                tape.ints.truncate(start);
+                tape.ints.to_mut().truncate(start);
                 let seq = tape.open(tag);
                 for item in items {
                     put(tape, item, depth + 1)?;

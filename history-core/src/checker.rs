@@ -2,7 +2,7 @@
 
 use crate::error::HistoryError;
 use crate::options::{OptionError, OptionSpec, Options};
-use crate::{Budget, Op, Reader, Report};
+use crate::{Batch, Budget, Op, Reader, Report};
 use std::ops::ControlFlow;
 
 /// A checker, as the registry and the command line know it.
@@ -52,6 +52,16 @@ pub trait Run: Send {
     /// If the history cannot be judged. That is no verdict.
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError>;
 
+    /// Takes the next ops, as [`Run::observe`] takes one after another. Those who read histories call this; a run that does
+    /// something else with a whole batch than with its ops (hand it on to another library) has its own.
+    ///
+    /// # Errors
+    ///
+    /// What [`Run::observe`] returned, with the op's position and the text there.
+    fn observe_batch(&mut self, batch: &Batch) -> Result<ControlFlow<()>, HistoryError> {
+        batch.each(&mut |op| self.observe(op))
+    }
+
     /// Whether the history is certainly invalid by now, whatever comes next. A checker that cannot tell before the end says
     /// `false`. O(1).
     fn is_violated(&self) -> bool {
@@ -84,7 +94,7 @@ pub trait Run: Send {
 ///
 /// If the text is not a history, or not one that the checker can judge.
 pub fn check(mut run: Box<dyn Run + '_>, reader: &mut Reader<'_>, budget: &Budget) -> Result<Report, HistoryError> {
-    reader.for_each(|op| run.observe(op))?;
+    reader.for_each_batch(|batch| run.observe_batch(batch))?;
     run.finish(budget)
 }
 
@@ -98,6 +108,6 @@ pub fn check_ahead(
     reader: &mut Reader<'_>,
     budget: &Budget,
 ) -> Result<Report, HistoryError> {
-    reader.for_each_ahead(|op| run.observe(op))?;
+    reader.for_each_batch_ahead(|batch| run.observe_batch(batch))?;
     run.finish(budget)
 }

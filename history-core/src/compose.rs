@@ -2,7 +2,7 @@
 
 use crate::branch::Branch;
 use crate::error::HistoryError;
-use crate::{Budget, Checker, Op, OptionError, OptionKind, OptionSpec, Options, Report, Run, Verdict};
+use crate::{Batch, Budget, Checker, Op, OptionError, OptionKind, OptionSpec, Options, Report, Run, Verdict};
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -195,6 +195,19 @@ impl Run for ComposeRun {
         for (_, branch) in &mut self.branches {
             if !branch.has_ended() {
                 branch.feed(op);
+                self.going_on -= usize::from(branch.has_ended());
+            }
+        }
+        if self.going_on > 0 {
+            return Ok(ControlFlow::Continue(()));
+        }
+        self.error().map_or(Ok(ControlFlow::Break(())), Err)
+    }
+
+    fn observe_batch(&mut self, batch: &Batch) -> Result<ControlFlow<()>, HistoryError> {
+        for (_, branch) in &mut self.branches {
+            if !branch.has_ended() {
+                branch.feed_batch(batch);
                 self.going_on -= usize::from(branch.has_ended());
             }
         }

@@ -44,6 +44,8 @@ mod branch;
 mod budget;
 mod builder;
 mod checker;
+#[doc(hidden)]
+pub mod columns;
 mod compose;
 mod datum;
 mod error;

@@ -3,8 +3,13 @@
 //! A tree of boxes would cost an allocation per element. Here a container is a node that counts its children and says
 //! where they end; runs of small integers (most of a list-append history) are kept apart as a slice of `i64`.
 
+use std::borrow::Cow;
+
 /// What a node holds; see [`Node`] for what its two numbers then mean.
+///
+/// The order is part of the interface of plugins (see [`crate::columns`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
 pub(crate) enum Tag {
     Nil,
     False,
@@ -37,12 +42,15 @@ impl Tag {
 /// One value, or the head of one.
 ///
 /// - `Int`, `Float`, `Char`: `b` holds the bits.
-/// - `Str`, `Keyword`, `Symbol`, `Big`: `a` bytes of text at `b` (see [`Tape::text`]).
+/// - `Str`, `Keyword`, `Symbol`, `Big`: `a` bytes of text at `b` (`Tape::text`).
 /// - `Tagged`: the same for the tag's name; the tagged value follows.
 /// - `Vector`, `List`, `Set`, `Map`: `a` children (keys and values both counted); the node after the last one is `b`.
-/// - `IntVector`, `IntList`, `IntSet`: `a` integers at `b` of [`Tape::ints`].
+/// - `IntVector`, `IntList`, `IntSet`: `a` integers at `b` of `Tape::ints`.
+///
+/// Part of the interface of plugins (see [`crate::columns`]).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Node {
+#[repr(C)]
+pub struct Node {
     pub(crate) tag: Tag,
     pub(crate) a: u32,
     pub(crate) b: u64,
@@ -54,14 +62,15 @@ const UNESCAPED: u64 = 1 << 63;
 /// Integers of a run are smaller in magnitude; see [`Tape::ints`].
 pub(crate) const RUN_INT_END: u64 = 1_000_000_000_000_000_000;
 
+/// What it holds is its own, but for tapes of another library's batches: those are only read, and writing would copy them.
 #[derive(Default, Debug, Clone)]
 pub(crate) struct Tape {
     /// What the offsets of unescaped text point into: the block as it was read.
-    pub(crate) source: String,
-    pub(crate) unescaped: String,
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) source: Cow<'static, str>,
+    pub(crate) unescaped: Cow<'static, str>,
+    pub(crate) nodes: Cow<'static, [Node]>,
     /// Each is of magnitude below 2^62, so that checkers may use the rest of `i64` for their own ends.
-    pub(crate) ints: Vec<i64>,
+    pub(crate) ints: Cow<'static, [i64]>,
     /// Outlives what is on the tape.
     pub(crate) memo: crate::syntax::memo::Memo,
 }
@@ -76,9 +85,9 @@ pub(crate) struct Mark {
 
 impl Tape {
     pub(crate) fn clear(&mut self) {
-        self.nodes.clear();
-        self.ints.clear();
-        self.unescaped.clear();
+        self.nodes.to_mut().clear();
+        self.ints.to_mut().clear();
+        self.unescaped.to_mut().clear();
     }
 
     pub(crate) fn mark(&self) -> Mark {
@@ -86,9 +95,9 @@ impl Tape {
     }
 
     pub(crate) fn cut(&mut self, mark: Mark) {
-        self.nodes.truncate(mark.nodes);
-        self.ints.truncate(mark.ints);
-        self.unescaped.truncate(mark.unescaped);
+        self.nodes.to_mut().truncate(mark.nodes);
+        self.ints.to_mut().truncate(mark.ints);
+        self.unescaped.to_mut().truncate(mark.unescaped);
     }
 
     pub(crate) fn text(&self, at: u64, len: u32) -> &str {
@@ -129,27 +138,27 @@ impl Tape {
             if matches!(node.tag, Tag::Vector | Tag::List | Tag::Set | Tag::Map) {
                 node.b += moved as u64;
             }
-            self.nodes.push(node);
+            self.nodes.to_mut().push(node);
         }
     }
 
     pub(crate) fn push(&mut self, tag: Tag) {
-        self.nodes.push(Node { tag, a: 0, b: 0 });
+        self.nodes.to_mut().push(Node { tag, a: 0, b: 0 });
     }
 
     pub(crate) fn push_bits(&mut self, tag: Tag, b: u64) {
-        self.nodes.push(Node { tag, a: 0, b });
+        self.nodes.to_mut().push(Node { tag, a: 0, b });
     }
 
     /// Text that stands in `source` as it is.
     pub(crate) fn push_source(&mut self, tag: Tag, start: usize, end: usize) {
-        self.nodes.push(Node { tag, a: (end - start) as u32, b: start as u64 });
+        self.nodes.to_mut().push(Node { tag, a: (end - start) as u32, b: start as u64 });
     }
 
     /// Text that does not: it was put at the end of `unescaped`, from `start` on.
     pub(crate) fn push_unescaped(&mut self, tag: Tag, start: usize) {
         let len = self.unescaped.len() - start;
-        self.nodes.push(Node { tag, a: len as u32, b: start as u64 | UNESCAPED });
+        self.nodes.to_mut().push(Node { tag, a: len as u32, b: start as u64 | UNESCAPED });
     }
 
     /// Opens a container; returns what [`Tape::close`] needs.
@@ -160,13 +169,13 @@ impl Tape {
 
     pub(crate) fn close(&mut self, node: u32, children: u32) {
         let end = self.nodes.len() as u64;
-        let node = &mut self.nodes[node as usize];
+        let node = &mut self.nodes.to_mut()[node as usize];
         node.a = children;
         node.b = end;
     }
 
     pub(crate) fn push_run(&mut self, tag: Tag, start: usize) {
         let len = self.ints.len() - start;
-        self.nodes.push(Node { tag, a: len as u32, b: start as u64 });
+        self.nodes.to_mut().push(Node { tag, a: len as u32, b: start as u64 });
     }
 }

@@ -43,11 +43,12 @@ const fn spec(name: &'static str, kind: OptionKind) -> OptionSpec {
     OptionSpec { name, kind, value_name: "X", default: "", help: "Helps." }
 }
 
-fn checkers() -> Vec<Box<dyn Checker>> {
+fn checkers() -> Registry {
     const SHARED: OptionSpec = spec("size", OptionKind::Integer);
     const ONE: &[OptionSpec] = &[SHARED, spec("colour", OptionKind::Text), spec("directory", OptionKind::Text)];
     const TWO: &[OptionSpec] = &[SHARED, spec("group-size", OptionKind::Integer), spec("fast", OptionKind::Flag)];
-    vec![Box::new(Asking("one", ONE)), Box::new(Asking("two", TWO))]
+    let all: Vec<Box<dyn Checker>> = vec![Box::new(Asking("one", ONE)), Box::new(Asking("two", TWO))];
+    all.into()
 }
 
 type Pairs = Vec<(String, String)>;
@@ -72,14 +73,14 @@ fn pairs(pairs: &[(&str, &str)]) -> Pairs {
 
 #[test]
 fn the_grammar_holds_with_the_real_checkers() {
-    grammar::command(&crate::registry::checkers()).debug_assert();
+    grammar::command(&Registry::built_in()).debug_assert();
     grammar::command(&checkers()).debug_assert();
 }
 
 /// Where two checkers take an option of one name they must mean the same kind of thing, or one of them is misread.
 #[test]
 fn checkers_agree_on_the_kinds_of_options() {
-    let checkers = crate::registry::checkers();
+    let checkers = Registry::built_in();
     for spec in checkers.iter().flat_map(|checker| checker.options()) {
         let first = grammar::taken(&checkers).into_iter().find(|taken| taken.spec.name == spec.name).unwrap();
         assert_eq!(first.spec.kind, spec.kind, "--{}", spec.name);
@@ -127,6 +128,7 @@ fn a_checker_that_wants_the_directory_gets_it() {
 fn a_format_of_plots_is_for_checkers_that_draw_and_wants_a_directory() {
     const DRAWS: &[OptionSpec] = &[spec("max-plot-bytes", OptionKind::Integer)];
     let checkers: Vec<Box<dyn Checker>> = vec![Box::new(Asking("draws", DRAWS)), Box::new(Asking("tells", &[]))];
+    let checkers = checkers.into();
     let warnings = |words: &str| {
         let words = ["histcheck"].into_iter().chain(words.split_whitespace()).map(OsString::from);
         match parse(words, &checkers) {

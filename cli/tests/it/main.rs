@@ -14,6 +14,7 @@ mod jepsen;
 mod keyed;
 mod linearizable;
 mod output;
+mod plugins;
 mod registers;
 mod tables;
 mod usage;

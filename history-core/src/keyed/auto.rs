@@ -7,7 +7,7 @@
 use super::{Form, Keyed, field, pair};
 use crate::branch::Branch;
 use crate::error::HistoryError;
-use crate::{Budget, Checker, Op, OpKind, OptionError, Options, Report, Run, Value};
+use crate::{Batch, Budget, Checker, Op, OpKind, OptionError, Options, Report, Run, Value};
 use std::ops::ControlFlow;
 
 /// Invocations after which a history is taken to have keys.
@@ -155,6 +155,14 @@ impl Run for KeyedAuto<'_> {
                 self.whole.feed(op);
                 Ok(ControlFlow::Continue(()))
             }
+        }
+    }
+
+    fn observe_batch(&mut self, batch: &Batch) -> Result<ControlFlow<()>, HistoryError> {
+        match self.decided {
+            Some(Way::Keyed) => self.keyed.observe_batch(batch),
+            Some(Way::Whole) => self.whole.observe_batch(batch),
+            None => batch.each(&mut |op| self.observe(op)),
         }
     }
 

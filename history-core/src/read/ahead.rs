@@ -23,6 +23,18 @@ impl Reader<'_> {
         &mut self,
         mut see: impl FnMut(&Op<'_>) -> Result<ControlFlow<()>, HistoryError>,
     ) -> Result<(), HistoryError> {
+        self.for_each_batch_ahead(|batch| batch.each(&mut see))
+    }
+
+    /// Like [`Reader::for_each_batch`], reading on a thread of its own.
+    ///
+    /// # Errors
+    ///
+    /// If the text is not a history, behind the ops before the error; or what `see` returned.
+    pub fn for_each_batch_ahead(
+        &mut self,
+        mut see: impl FnMut(&Batch) -> Result<ControlFlow<()>, HistoryError>,
+    ) -> Result<(), HistoryError> {
         let (filled, to_see) = sync_channel::<(Batch, Result<bool, HistoryError>)>(BATCHES);
         let (seen, to_fill) = channel::<Batch>();
         for _ in 0..BATCHES {
@@ -42,7 +54,7 @@ impl Reader<'_> {
                 }
             });
             for (batch, more) in to_see {
-                if batch.each(&mut see)?.is_break() {
+                if !batch.is_empty() && see(&batch)?.is_break() {
                     return Ok(());
                 }
                 if !more? {

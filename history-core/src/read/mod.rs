@@ -22,6 +22,7 @@ pub(crate) use sniff::{Sniffed, format as sniff};
 pub(crate) use steps::{Steps, Stop, error as fault_error, too_long};
 
 use crate::batch::{Batch, Record};
+use crate::columns::Row;
 use crate::error::{ErrorKind, HistoryError};
 use crate::index::Indices;
 use crate::pairing::Pairing;
@@ -206,10 +207,22 @@ impl<'s> Reader<'s> {
         &mut self,
         mut see: impl FnMut(&Op<'_>) -> Result<ControlFlow<()>, HistoryError>,
     ) -> Result<(), HistoryError> {
+        self.for_each_batch(|batch| batch.each(&mut see))
+    }
+
+    /// Gives all ops to `see`, a batch at a time, until that breaks or fails. No batch is empty.
+    ///
+    /// # Errors
+    ///
+    /// If the text is not a history, behind the ops before the error; or what `see` returned.
+    pub fn for_each_batch(
+        &mut self,
+        mut see: impl FnMut(&Batch) -> Result<ControlFlow<()>, HistoryError>,
+    ) -> Result<(), HistoryError> {
         let mut batch = Batch::new();
         loop {
             let more = self.read_batch(&mut batch);
-            if batch.each(&mut see)?.is_break() {
+            if !batch.is_empty() && see(&batch)?.is_break() {
                 return Ok(());
             }
             if !more? {
@@ -219,7 +232,7 @@ impl<'s> Reader<'s> {
     }
 
     fn read_block(&mut self, batch: &mut Batch) -> Result<(), HistoryError> {
-        let block = self.blocks.fill(&mut batch.tape.source)?;
+        let block = self.blocks.fill(batch.tape.source.to_mut())?;
         batch.starts_at = block.offset();
         if block.carried > self.limits.op_bytes_max {
             let error = too_long(self.limits.op_bytes_max).at(block.place.position());
@@ -268,7 +281,8 @@ impl<'s> Reader<'s> {
         let steps = self.steps.get_or_insert_with(|| Steps::new(format));
         let scanned = steps.run(batch, block, self.limits.op_bytes_max, |batch, found, place| {
             let record = Record::new(&batch.tape, found.node, place.position());
-            batch.records.push(record.map_err(|fault| fault_error(fault, place))?);
+            let record = record.map_err(|fault| fault_error(fault, place))?;
+            batch.records.to_mut().push(Row::of(&record));
             Ok(())
         });
         self.finish_records(batch).and(scanned)
@@ -300,8 +314,8 @@ impl<'s> Reader<'s> {
     fn finish_records(&mut self, batch: &mut Batch) -> Result<(), HistoryError> {
         for i in 0..batch.len() {
             if let Err(error) = self.finish_record(batch, i) {
-                let position = batch.records[i].position;
-                batch.records.truncate(i);
+                let position = batch.records[i].position();
+                batch.records.to_mut().truncate(i);
                 return Err(if let Some(position) = position { error.at(position) } else { error });
             }
         }
@@ -312,11 +326,11 @@ impl<'s> Reader<'s> {
         if self.ops() >= self.limits.ops_max {
             return Err(HistoryError::new(ErrorKind::Limit, format!("more than {} ops", self.limits.ops_max)));
         }
-        let index = self.indices.next(batch.records[i].index)?;
-        batch.records[i].index = Some(index);
+        let index = self.indices.next(batch.records[i].index())?;
+        batch.records.to_mut()[i].set_index(index);
         if let Some(pairing) = &mut self.pairing {
             let pair = pairing.pair(&batch.op(i))?;
-            batch.records[i].pair = pair;
+            batch.records.to_mut()[i].set_pair(pair);
         }
         Ok(())
     }

@@ -43,7 +43,7 @@ impl Scanner<'_> {
     /// If the run breaks, `pos` is just behind its last integer.
     pub(super) fn int_run(&mut self, close: u8, commas: bool) -> Run {
         let (start, from) = (self.tape.ints.len(), self.pos);
-        let recalled = self.tape.memo.recall(self.bytes, from, commas, &mut self.tape.ints);
+        let recalled = self.tape.memo.recall(self.bytes, from, commas, self.tape.ints.to_mut());
         // Just behind the last integer of the run so far.
         let mut resume = from + recalled.len;
         self.pos = resume;
@@ -89,12 +89,12 @@ impl Scanner<'_> {
                     if commas && self.bytes[self.pos] == b' ' {
                         return false;
                     }
-                    self.tape.ints.push(n);
+                    self.tape.ints.to_mut().push(n);
                     *resume = self.pos;
                     self.pos += 1;
                 }
                 Some(b',' | b' ' | b']' | b')' | b'}' | b'\n' | b'\r' | b'\t') => {
-                    self.tape.ints.push(n);
+                    self.tape.ints.to_mut().push(n);
                     *resume = self.pos;
                     return true;
                 }
@@ -110,7 +110,7 @@ impl Scanner<'_> {
             let n = self.tape.ints[at];
             self.tape.push_bits(Tag::Int, n.cast_unsigned());
         }
-        self.tape.ints.truncate(start);
+        self.tape.ints.to_mut().truncate(start);
     }
 
     /// The integer that the text between `start` and `end` spells (sign and digits only), whatever its size.

@@ -49,13 +49,13 @@ impl Scanner<'_> {
             }
             let Some(&b) = self.bytes.get(stop) else { return Err(open_string(start)) };
             // It stands between ASCII characters, so its ends are boundaries of characters.
-            self.tape.unescaped.push_str(std::str::from_utf8(&self.bytes[from..stop]).unwrap_or_default());
+            self.tape.unescaped.to_mut().push_str(std::str::from_utf8(&self.bytes[from..stop]).unwrap_or_default());
             self.pos = stop + 1;
             match b {
                 b'"' => break,
                 b'\\' => {
                     let c = self.escape::<JSON>(stop, start)?;
-                    self.tape.unescaped.push(c);
+                    self.tape.unescaped.to_mut().push(c);
                 }
                 _ => {
                     return Err(Fault::syntax(

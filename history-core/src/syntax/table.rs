@@ -192,7 +192,7 @@ impl Scanner<'_> {
 
     fn key(&mut self, name: &str) {
         let start = self.tape.unescaped.len();
-        self.tape.unescaped.push_str(name);
+        self.tape.unescaped.to_mut().push_str(name);
         self.tape.push_unescaped(Tag::Keyword, start);
     }
 

@@ -56,17 +56,17 @@ impl Checks {
 
     /// Looks at the `i`th op of a batch, whose map stands at `node` if it was written as one.
     pub(super) fn op(&mut self, batch: &mut Batch, i: usize, node: Option<usize>, findings: &mut Findings) {
-        let written = batch.records[i].index;
+        let written = batch.records[i].index();
         let (index, misplaced) = match self.indices.next(written) {
             Ok(index) => (index, None),
             Err(error) => (self.indices.pass(written), Some(error)),
         };
-        batch.records[i].index = Some(index);
+        batch.records.to_mut()[i].set_index(index);
         let (pair, misfit) = self.pairing.pair_anyway(&batch.op(i));
-        batch.records[i].pair = pair;
+        batch.records.to_mut()[i].set_pair(pair);
         let op = batch.op(i);
         let Some(position) = op.position else { return };
-        let text = (batch.tape.source.as_str(), batch.starts_at);
+        let text = (&*batch.tape.source, batch.starts_at);
         if let Some(error) = misplaced {
             findings
                 .add(Rule::Index, Some(position), text, || Said { message: error.message, expected: error.expected });
@@ -100,7 +100,7 @@ impl Checks {
     /// Looks at the fields as they are written.
     fn fields(&mut self, batch: &Batch, mut node: usize, position: Position, findings: &mut Findings) {
         let tape = &batch.tape;
-        let text = (tape.source.as_str(), batch.starts_at);
+        let text = (&*tape.source, batch.starts_at);
         while tape.nodes[node].tag == Tag::Tagged {
             node += 1;
         }

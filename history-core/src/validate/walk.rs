@@ -5,6 +5,7 @@ use super::findings::{Findings, Said};
 use super::resync::{self, Next};
 use super::{Problems, Rule};
 use crate::batch::{Batch, Record};
+use crate::columns::Row;
 use crate::error::{ErrorKind, HistoryError};
 use crate::read::{Block, Blocks, Intervals, Sniffed, Steps, Stop, sniff, too_long};
 use crate::syntax::FaultKind;
@@ -116,7 +117,7 @@ impl<'s> Walk<'s> {
     /// Looks at the next block.
     fn block(&mut self) -> Then {
         self.batch.clear();
-        let block = match self.blocks.fill(&mut self.batch.tape.source) {
+        let block = match self.blocks.fill(self.batch.tape.source.to_mut()) {
             Ok(block) => block,
             Err(error) => {
                 self.error(error);
@@ -269,7 +270,7 @@ impl<'s> Walk<'s> {
     }
 
     fn stopped(&mut self, position: Position, message: String) {
-        let text = (self.batch.tape.source.as_str(), self.batch.starts_at);
+        let text = (&*self.batch.tape.source, self.batch.starts_at);
         self.findings.add(Rule::Stopped, Some(position), text, || Said::new(message));
     }
 
@@ -300,7 +301,7 @@ impl<'s> Walk<'s> {
             }
             match Record::new(&self.batch.tape, found.node, position) {
                 Ok(record) => {
-                    self.batch.records.push(record);
+                    self.batch.records.to_mut().push(Row::of(&record));
                     let i = self.batch.records.len() - 1;
                     self.checks.op(&mut self.batch, i, Some(found.node), &mut self.findings);
                 }

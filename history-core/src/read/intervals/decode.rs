@@ -282,8 +282,8 @@ fn vector(tape: &mut Tape, mut at: usize, count: u32) -> u32 {
     let mut end = at;
     for _ in 0..count {
         match tape.int(end) {
-            Some(i) if i.unsigned_abs() < RUN_INT_END => tape.ints.push(i),
-            _ => tape.ints.truncate(start),
+            Some(i) if i.unsigned_abs() < RUN_INT_END => tape.ints.to_mut().push(i),
+            _ => tape.ints.to_mut().truncate(start),
         }
         end = tape.after(end);
     }
@@ -292,7 +292,7 @@ fn vector(tape: &mut Tape, mut at: usize, count: u32) -> u32 {
         tape.push_run(Tag::IntVector, start);
         return node;
     }
-    tape.ints.truncate(start);
+    tape.ints.to_mut().truncate(start);
     let seq = tape.open(Tag::Vector);
     for _ in 0..count {
         tape.copy(at);

@@ -205,7 +205,7 @@ impl Intervals {
 
     /// Puts the next ops into a batch that is empty. Whether there were any.
     pub(crate) fn hand_out(&mut self, batch: &mut Batch) -> Result<bool, HistoryError> {
-        batch.tape.source.clear();
+        batch.tape.source.to_mut().clear();
         // The text behind the ops of a batch is no piece of the whole text, and cannot be shown as one.
         batch.starts_at = u64::MAX;
         while let Some(event) = self.events.get(self.handed_out)
@@ -213,13 +213,13 @@ impl Intervals {
         {
             let (row, ends) = ((event >> 1) as usize, event & 1 == 1);
             let at = batch.tape.source.len();
-            batch.tape.source.push_str(self.text_of(row));
+            batch.tape.source.to_mut().push_str(self.text_of(row));
             let node = scan(&mut batch.tape, at).map_err(|fault| misread(&fault, &self.rows[row]))?;
             let interval = Interval::new(&batch.tape, node).map_err(|fault| misread(&fault, &self.rows[row]))?;
             let Row { client, .. } = self.rows[row];
             let process = self.clients.numbers[client.0 as usize].unwrap_or_default();
             let record = interval.op(&mut batch.tape, ends, process, self.rows[row].position());
-            batch.records.push(record);
+            batch.records.to_mut().push(crate::columns::Row::of(&record));
             self.handed_out += 1;
         }
         Ok(!batch.is_empty())
@@ -234,7 +234,7 @@ impl Intervals {
 /// Whether a text begins with an interval: an object with a call, and without what only ops have. `None` if it ends
 /// before that can be said.
 pub(crate) fn begins(text: &str) -> Option<bool> {
-    let mut tape = Tape { source: text.to_owned(), ..Tape::default() };
+    let mut tape = Tape { source: text.to_owned().into(), ..Tape::default() };
     let node = match scan(&mut tape, 0) {
         Ok(node) => node,
         Err(fault) => return (fault.kind != FaultKind::Incomplete).then_some(false),

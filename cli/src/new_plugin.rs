@@ -1,0 +1,61 @@
+//! `histcheck plugin new NAME`: writes a crate for a plugin, from the one in `plugins/template`.
+
+use crate::diagnose;
+use crate::exit::{self, Exit};
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// The template's own name, which the new one takes the place of.
+const NAME: &str = "leader-lease";
+
+/// The template's files.
+const FILES: [(&str, &str); 6] = [
+    ("Cargo.toml", include_str!("../../plugins/template/Cargo.toml")),
+    ("README.md", include_str!("../../plugins/template/README.md")),
+    (".gitignore", include_str!("../../plugins/template/.gitignore")),
+    ("src/lib.rs", include_str!("../../plugins/template/src/lib.rs")),
+    ("src/leases.rs", include_str!("../../plugins/template/src/leases.rs")),
+    ("tests/plugin.rs", include_str!("../../plugins/template/tests/plugin.rs")),
+];
+
+/// Writes the crate into a directory of its name.
+pub(crate) fn run(name: &str) -> Exit {
+    let is_good = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    if !name.bytes().all(is_good) || !name.starts_with(|c: char| c.is_ascii_lowercase()) || name.len() > 60 {
+        diagnose::error(&format!(
+            "{name:?} is no name for a plugin: it begins with a letter from a to z, and goes on with letters, digits and -"
+        ));
+        return Exit::FAILED;
+    }
+    let directory = Path::new(name);
+    if directory.exists() {
+        diagnose::error(&format!("{name} exists already; give another name, or remove it"));
+        return Exit::FAILED;
+    }
+    if let Err(error) = write(directory, name) {
+        diagnose::error(&format!("cannot write {name}: {error}"));
+        return Exit::FAILED;
+    }
+    let said = format!(
+        "{name}/ holds a plugin. Its README.md says how to build it and load it:\n\n    cd {name}\n    cargo test\n    \
+         cargo build --release\n"
+    );
+    let mut out = io::stdout();
+    match out.write_all(said.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Exit::OK,
+        Err(error) => exit::stopped(&error),
+    }
+}
+
+fn write(directory: &Path, name: &str) -> io::Result<()> {
+    let ident = |name: &str| name.replace('-', "_");
+    for (path, text) in FILES {
+        let path = directory.join(path);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(path, text.replace(NAME, name).replace(&ident(NAME), &ident(name)))?;
+    }
+    Ok(())
+}

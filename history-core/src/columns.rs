@@ -1,0 +1,428 @@
+//! A batch as flat columns of plain numbers and text: what a checker in another library is handed.
+//!
+//! Nothing is converted at the border: a [`Batch`] keeps its ops like this anyway, and the other side reads them through a
+//! batch of its own that was made of the same columns ([`Batch::from_columns`]). So the layout of [`Node`] and [`Row`] and the
+//! meaning of their numbers are frozen: interface 1 of plugins has these, and what is to be told beside them needs another
+//! column. The tests below hold them where they are.
+//!
+//! This is for `histcheck-plugin`, and hidden from everybody else.
+
+use crate::batch::{Batch, Extra, ProcessRecord, Record};
+pub use crate::tape::Node;
+use crate::tape::{Tag, Tape};
+use crate::{Op, OpKind, Pair, Position, Process, Value};
+use std::borrow::Cow;
+
+/// The columns of a batch, as slices.
+#[derive(Clone, Copy, Debug)]
+pub struct Columns<'a> {
+    /// The block of text as it was read.
+    pub source: &'a str,
+    /// Text that had escapes, without them.
+    pub unescaped: &'a str,
+    /// The tape of values.
+    pub nodes: &'a [Node],
+    /// Runs of small integers, apart from the tape.
+    pub ints: &'a [i64],
+    /// The ops.
+    pub rows: &'a [Row],
+    /// The offset of `source` in the whole text.
+    pub starts_at: u64,
+}
+
+/// One op; its values are on the tape.
+///
+/// Numbers only, any of which may be anything: a row that makes no sense is some other op, or one that panics when its values
+/// are looked at, but never worse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Row {
+    /// Two bits each for the kind, who did it and how it is paired, then one for each thing that may be absent.
+    flags: u32,
+    slot: u32,
+    f: u32,
+    value: u32,
+    extra_node: u32,
+    extra_entries: u32,
+    index: u64,
+    time_ns: i64,
+    /// A number, or the node of a name.
+    process: i64,
+    invoked: u64,
+    invoked_time_ns: i64,
+    offset: u64,
+    line: u64,
+    column: u64,
+}
+
+const PROCESS_SHIFT: u32 = 2;
+const PAIR_SHIFT: u32 = 4;
+const TWO_BITS: u32 = 3;
+const HAS_INDEX: u32 = 1 << 6;
+const HAS_TIME: u32 = 1 << 7;
+const HAS_F: u32 = 1 << 8;
+const HAS_VALUE: u32 = 1 << 9;
+const HAS_EXTRA: u32 = 1 << 10;
+const HAS_POSITION: u32 = 1 << 11;
+const HAS_INVOKED_TIME: u32 = 1 << 12;
+
+impl Row {
+    #[inline]
+    pub(crate) fn of(record: &Record) -> Row {
+        let kind = match record.kind {
+            OpKind::Invoke => 0,
+            OpKind::Ok => 1,
+            OpKind::Fail => 2,
+            OpKind::Info => 3,
+        };
+        let (who, process) = match record.process {
+            ProcessRecord::Client(number) => (0, number),
+            ProcessRecord::Other(node) => (1, i64::from(node)),
+            ProcessRecord::Unknown => (2, 0),
+        };
+        let there = |is_there: bool, flag: u32| if is_there { flag } else { 0 };
+        let position = record.position.unwrap_or(Position { offset: 0, line: 0, column: 0 });
+        let extra = record.extra.unwrap_or(Extra { node: 0, entries: 0 });
+        let mut row = Row {
+            flags: kind
+                | who << PROCESS_SHIFT
+                | there(record.index.is_some(), HAS_INDEX)
+                | there(record.time.is_some(), HAS_TIME)
+                | there(record.f.is_some(), HAS_F)
+                | there(record.value.is_some(), HAS_VALUE)
+                | there(record.extra.is_some(), HAS_EXTRA)
+                | there(record.position.is_some(), HAS_POSITION),
+            slot: 0,
+            f: record.f.unwrap_or_default(),
+            value: record.value.unwrap_or_default(),
+            extra_node: extra.node,
+            extra_entries: extra.entries,
+            index: record.index.unwrap_or_default(),
+            time_ns: record.time.unwrap_or_default(),
+            process,
+            invoked: 0,
+            invoked_time_ns: 0,
+            offset: position.offset,
+            line: position.line,
+            column: position.column,
+        };
+        row.set_pair(record.pair);
+        row
+    }
+
+    #[inline]
+    fn has(&self, flag: u32) -> bool {
+        self.flags & flag != 0
+    }
+
+    #[inline]
+    pub(crate) fn index(&self) -> Option<u64> {
+        self.has(HAS_INDEX).then_some(self.index)
+    }
+
+    #[inline]
+    pub(crate) fn set_index(&mut self, index: u64) {
+        self.flags |= HAS_INDEX;
+        self.index = index;
+    }
+
+    #[inline]
+    pub(crate) fn time_ns(&self) -> Option<i64> {
+        self.has(HAS_TIME).then_some(self.time_ns)
+    }
+
+    #[inline]
+    pub(crate) fn process(&self) -> ProcessRecord {
+        match self.flags >> PROCESS_SHIFT & TWO_BITS {
+            0 => ProcessRecord::Client(self.process),
+            // A node that is no number of one is refused by the tape.
+            1 => ProcessRecord::Other(u32::try_from(self.process).unwrap_or(u32::MAX)),
+            _ => ProcessRecord::Unknown,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn kind(&self) -> OpKind {
+        match self.flags & TWO_BITS {
+            0 => OpKind::Invoke,
+            1 => OpKind::Ok,
+            2 => OpKind::Fail,
+            _ => OpKind::Info,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn f(&self) -> Option<u32> {
+        self.has(HAS_F).then_some(self.f)
+    }
+
+    #[inline]
+    pub(crate) fn value(&self) -> Option<u32> {
+        self.has(HAS_VALUE).then_some(self.value)
+    }
+
+    #[inline]
+    pub(crate) fn extra(&self) -> Option<Extra> {
+        self.has(HAS_EXTRA).then_some(Extra { node: self.extra_node, entries: self.extra_entries })
+    }
+
+    #[inline]
+    pub(crate) fn position(&self) -> Option<Position> {
+        self.has(HAS_POSITION).then_some(Position { offset: self.offset, line: self.line, column: self.column })
+    }
+
+    #[inline]
+    pub(crate) fn pair(&self) -> Pair {
+        match self.flags >> PAIR_SHIFT & TWO_BITS {
+            1 => Pair::Invokes { slot: self.slot },
+            2 => Pair::Completes {
+                slot: self.slot,
+                invoked: self.invoked,
+                invoked_time_ns: self.has(HAS_INVOKED_TIME).then_some(self.invoked_time_ns),
+            },
+            _ => Pair::Alone,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn set_pair(&mut self, pair: Pair) {
+        self.flags &= !(TWO_BITS << PAIR_SHIFT | HAS_INVOKED_TIME);
+        match pair {
+            Pair::Alone => {}
+            Pair::Invokes { slot } => {
+                self.flags |= 1 << PAIR_SHIFT;
+                self.slot = slot;
+            }
+            Pair::Completes { slot, invoked, invoked_time_ns } => {
+                self.flags |= 2 << PAIR_SHIFT | if invoked_time_ns.is_some() { HAS_INVOKED_TIME } else { 0 };
+                self.slot = slot;
+                self.invoked = invoked;
+                self.invoked_time_ns = invoked_time_ns.unwrap_or_default();
+            }
+        }
+    }
+}
+
+impl Batch {
+    /// What it consists of.
+    #[doc(hidden)]
+    pub fn columns(&self) -> Columns<'_> {
+        Columns {
+            source: &self.tape.source,
+            unescaped: &self.tape.unescaped,
+            nodes: &self.tape.nodes,
+            ints: &self.tape.ints,
+            rows: &self.records,
+            starts_at: self.starts_at,
+        }
+    }
+
+    /// A batch that reads these columns where they are. No batch hands out what it holds for longer than it is borrowed, so
+    /// whoever sees to it that this one is gone before the columns are may say that they live forever.
+    #[doc(hidden)]
+    pub fn from_columns(columns: Columns<'static>) -> Batch {
+        let tape = Tape {
+            source: Cow::Borrowed(columns.source),
+            unescaped: Cow::Borrowed(columns.unescaped),
+            nodes: Cow::Borrowed(columns.nodes),
+            ints: Cow::Borrowed(columns.ints),
+            ..Tape::default()
+        };
+        Batch { tape, records: Cow::Borrowed(columns.rows), starts_at: columns.starts_at }
+    }
+
+    /// Makes it hold a copy of this op, and nothing else. O(size of the op); its memory is used again.
+    ///
+    /// ```
+    /// use history_core::{Batch, History};
+    ///
+    /// let history = History::parse("{:process 1, :type :ok, :f :read, :value [:x 3], :node \"n1\"}")?;
+    /// let mut batch = Batch::new();
+    /// batch.assign(&history.op(0));
+    /// assert_eq!(format!("{:?}", batch.op(0)), format!("{:?}", history.op(0)));
+    /// # Ok::<(), history_core::HistoryError>(())
+    /// ```
+    pub fn assign(&mut self, op: &Op<'_>) {
+        self.clear();
+        self.tape.source.to_mut().clear();
+        // What it holds is no piece of a text.
+        self.starts_at = u64::MAX;
+        let tape = &mut self.tape;
+        let record = Record {
+            index: Some(op.index),
+            time: op.time,
+            process: match op.process {
+                Process::Client(number) => ProcessRecord::Client(number),
+                Process::Other(name) => ProcessRecord::Other(tape.put(Value::Keyword(name))),
+                Process::Unknown => ProcessRecord::Unknown,
+            },
+            kind: op.kind,
+            pair: op.pair,
+            f: op.f.map(|f| tape.put(Value::Keyword(f))),
+            value: Some(tape.put(op.value)),
+            extra: {
+                let (node, mut entries) = (tape.nodes.len() as u32, 0);
+                for (key, value) in op.extra.iter() {
+                    tape.put(key);
+                    tape.put(value);
+                    entries += 1;
+                }
+                (entries > 0).then_some(Extra { node, entries })
+            },
+            position: op.position,
+        };
+        self.records.to_mut().push(Row::of(&record));
+    }
+}
+
+impl Tape {
+    /// Puts a copy of another tape's value at the end; its node. Recurs as deep as values nest, which readers limit.
+    fn put(&mut self, value: Value<'_>) -> u32 {
+        let node = self.nodes.len() as u32;
+        match value {
+            Value::Nil => self.push(Tag::Nil),
+            Value::Bool(b) => self.push(if b { Tag::True } else { Tag::False }),
+            Value::Int(i) => self.push_bits(Tag::Int, i.cast_unsigned()),
+            Value::Float(x) => self.push_bits(Tag::Float, x.to_bits()),
+            Value::Char(c) => self.push_bits(Tag::Char, u32::from(c).into()),
+            Value::Big(text) => self.put_text(Tag::Big, text),
+            Value::Str(text) => self.put_text(Tag::Str, text),
+            Value::Keyword(text) => self.put_text(Tag::Keyword, text),
+            Value::Symbol(text) => self.put_text(Tag::Symbol, text),
+            Value::Vector(items) => self.put_all(Tag::Vector, Tag::IntVector, items),
+            Value::List(items) => self.put_all(Tag::List, Tag::IntList, items),
+            Value::Set(items) => self.put_all(Tag::Set, Tag::IntSet, items),
+            Value::Map(entries) => {
+                let map = self.open(Tag::Map);
+                for (key, value) in entries {
+                    self.put(key);
+                    self.put(value);
+                }
+                self.close(map, 2 * entries.len() as u32);
+            }
+            Value::Tagged(tag, inner) => {
+                self.put_text(Tag::Tagged, tag);
+                self.put(inner.value());
+            }
+        }
+        node
+    }
+
+    fn put_text(&mut self, tag: Tag, text: &str) {
+        let start = self.unescaped.len();
+        self.unescaped.to_mut().push_str(text);
+        self.push_unescaped(tag, start);
+    }
+
+    fn put_all(&mut self, tag: Tag, run: Tag, items: crate::Seq<'_>) {
+        if let Some(ints) = items.as_ints() {
+            let start = self.ints.len();
+            self.ints.to_mut().extend_from_slice(ints);
+            return self.push_run(run, start);
+        }
+        let seq = self.open(tag);
+        for item in items {
+            self.put(item);
+        }
+        self.close(seq, items.len() as u32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::History;
+    use std::mem::{align_of, offset_of, size_of};
+
+    /// What plugins of interface 1 were built with. A failure here means that they would misread every op.
+    #[test]
+    fn the_layout_is_that_of_interface_1() {
+        assert_eq!((size_of::<Node>(), align_of::<Node>()), (16, 8));
+        assert_eq!([offset_of!(Node, tag), offset_of!(Node, a), offset_of!(Node, b)], [0, 4, 8]);
+        assert_eq!((size_of::<Row>(), align_of::<Row>()), (88, 8));
+        let words = [offset_of!(Row, flags), offset_of!(Row, slot), offset_of!(Row, f), offset_of!(Row, value)];
+        assert_eq!(words, [0, 4, 8, 12]);
+        assert_eq!([offset_of!(Row, extra_node), offset_of!(Row, extra_entries)], [16, 20]);
+        let longs = [offset_of!(Row, index), offset_of!(Row, time_ns), offset_of!(Row, process)];
+        assert_eq!(longs, [24, 32, 40]);
+        let longs = [offset_of!(Row, invoked), offset_of!(Row, invoked_time_ns), offset_of!(Row, offset)];
+        assert_eq!(longs, [48, 56, 64]);
+        assert_eq!([offset_of!(Row, line), offset_of!(Row, column)], [72, 80]);
+    }
+
+    #[test]
+    fn the_numbers_of_tags_are_those_of_interface_1() {
+        let text = "nil false true 7 1.5 \\c 1/2 \"s\" :k y #t 1 [:a] (:a) #{:a} {:a 1} [1] (1) #{1}";
+        let history = History::parse(&format!("{{:type :ok, :value [{text}]}}")).unwrap();
+        let Value::Vector(items) = history.op(0).value else { panic!() };
+        let mut batch = Batch::new();
+        let mut tags = Vec::new();
+        for value in items {
+            batch.assign(&Op { value, ..history.op(0) });
+            tags.push(batch.columns().nodes[0].tag as u8);
+        }
+        assert_eq!(tags, (0..=17).collect::<Vec<u8>>());
+    }
+
+    #[test]
+    fn the_flags_are_those_of_interface_1() {
+        let text = "{:process 3, :type :invoke, :f :r, :value 1, :time 5, :k 2} {:process 3, :type :ok, :time 6}
+                    {:process :nemesis, :type :info} {:type :fail}";
+        let history = History::parse(text).unwrap();
+        let mut batch = Batch::new();
+        let flags = history.ops().map(|op| {
+            batch.assign(&op);
+            batch.columns().rows[0].flags
+        });
+        let kind_who_pair = |flags: u32| (flags & 3, flags >> 2 & 3, flags >> 4 & 3);
+        let flags: Vec<u32> = flags.collect();
+        let small: Vec<(u32, u32, u32)> = flags.iter().copied().map(kind_who_pair).collect();
+        assert_eq!(small, [(0, 0, 1), (1, 0, 2), (3, 1, 0), (2, 2, 0)]);
+        let absent: Vec<u32> = flags.iter().map(|flags| flags >> 6).collect();
+        // From the lowest: index, time, f, value, extra, position, invoked_time.
+        assert_eq!(absent, [0b011_1111, 0b110_1011, 0b010_1001, 0b010_1001]);
+    }
+
+    /// Both ways to hand over ops show what was read.
+    #[test]
+    fn ops_are_the_same_on_the_other_side() {
+        let text = "{:process 0, :type :invoke, :f :txn, :value [[:append 7 1] [:r \"a\\nb\" nil] {:k #{1 :x}}], :time 5}
+                    {:index 7, :process :nemesis, :type :info, :value #inst \"1985\", :node \"n\\t1\", :f \"\\u00e9\", :more [1 2]}
+                    {:index 9, :process 0, :type :ok, :f :txn, :value ([] (1 2) \\c 1.5 12345678901234567890), :time 9}
+                    {:index 10, :type :fail, :f 3, :error [:a {1 2}]}";
+        let text = text.replace("{:process 0, :type :invoke", "{:index 0, :process 0, :type :invoke");
+        let mut reader = crate::Reader::new(text.as_bytes());
+        let mut batch = Batch::new();
+        let mut seen = 0;
+        while reader.read_batch(&mut batch).unwrap() {
+            let (source, unescaped) = (batch.tape.source.to_string(), batch.tape.unescaped.to_string());
+            let Columns { nodes, ints, rows, starts_at, .. } = batch.columns();
+            let (nodes, ints, rows) = (nodes.to_vec(), ints.to_vec(), rows.to_vec());
+            let other = Batch::from_columns(Columns {
+                source: source.leak(),
+                unescaped: unescaped.leak(),
+                nodes: nodes.leak(),
+                ints: ints.leak(),
+                rows: rows.leak(),
+                starts_at,
+            });
+            let mut one = Batch::new();
+            for (op, lent) in batch.ops().zip(other.ops()) {
+                one.assign(&op);
+                let shown = |op: Op<'_>| format!("{op:?} {:?}", op.extra.iter().collect::<Vec<_>>());
+                assert_eq!(shown(op), shown(lent));
+                let copied = one.op(0);
+                // The copy leaves out of the further fields what is none.
+                assert_eq!(format!("{:?}", copied.value), format!("{:?}", op.value));
+                let of = |op: Op<'_>| {
+                    let extra: Vec<String> = op.extra.iter().map(|(key, value)| format!("{key} {value}")).collect();
+                    let own = format!("{:?} {:?} {:?}", op.process, op.f, op.pair);
+                    (op.index, op.time, op.kind, own, extra, op.position)
+                };
+                assert_eq!(of(copied), of(op));
+                seen += 1;
+            }
+        }
+        assert_eq!(seen, 4);
+    }
+}

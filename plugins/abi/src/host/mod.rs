@@ -1,0 +1,222 @@
+//! Finding and loading plugins, for programs that run them.
+//!
+//! Nothing is loaded that was not named: [`load`] takes a path, [`libraries_in`] lists what is in a directory. Both refuse what
+//! other users could have written, unless told to trust it: a library runs with all the rights of whoever loads it. Libraries
+//! are never unloaded; what they say of themselves is kept for good, too.
+
+mod error;
+mod object;
+mod remote;
+mod trust;
+
+pub use error::{LoadError, LoadErrorKind};
+
+use crate::interface::{HAS, InterfaceRef, VERSION};
+use crate::wire::{Answer, CheckerForm, Description, OptionForm, Refusal, kind_of};
+use abi_stable::library::{LibraryError, lib_header_from_path};
+use history_core::{Checker, OptionSpec};
+use remote::RemoteChecker;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A plugin that was loaded.
+pub struct Library {
+    /// Where it was found.
+    pub path: PathBuf,
+    /// Its checkers, ready to be started.
+    pub checkers: Vec<Box<dyn Checker>>,
+}
+
+/// Whether to load what other users can write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trust {
+    /// Only what nobody can have changed but the user and the system's owner.
+    #[default]
+    Own,
+    /// Anything.
+    All,
+}
+
+/// Checkers of one library, and options of one checker.
+const LIST_MAX: usize = 1000;
+/// Bytes in a name.
+const NAME_BYTES_MAX: usize = 64;
+
+/// Loads a plugin.
+///
+/// # Errors
+///
+/// If there is none at the path, if it cannot be loaded here, or if it may not be trusted.
+pub fn load(path: &Path, trust: Trust) -> Result<Library, LoadError> {
+    object::look(path)?;
+    trust::check_library(path, trust)?;
+    // Without a slash the system would look for it in its own folders.
+    let absolute = fs::canonicalize(path).map_err(|error| LoadError::unreadable(path, &error))?;
+    let header = lib_header_from_path(&absolute).map_err(|error| refused(path, &error))?;
+    let interface = header.init_root_module::<InterfaceRef>().map_err(|error| refused(path, &error))?;
+    let description = describe(path, interface)?;
+    let mut checkers: Vec<Box<dyn Checker>> = Vec::with_capacity(description.checkers.len());
+    for (at, form) in (0..).zip(description.checkers) {
+        let (name, summary, options) = checked(path, form)?;
+        checkers.push(Box::new(RemoteChecker::new(interface, at, path, name, summary, options)));
+    }
+    Ok(Library { path: path.to_owned(), checkers })
+}
+
+/// The libraries in a directory, by name; files of other kinds are passed over.
+///
+/// # Errors
+///
+/// If it cannot be listed, or may not be trusted.
+pub fn libraries_in(directory: &Path, trust: Trust) -> Result<Vec<PathBuf>, LoadError> {
+    let unreadable = |error: &std::io::Error| LoadError::unreadable(directory, error);
+    let entries = fs::read_dir(directory).map_err(|error| unreadable(&error))?;
+    trust::check_directory(directory, trust)?;
+    let mut found = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(|error| unreadable(&error))?.path();
+        if path.extension().is_some_and(|extension| extension == std::env::consts::DLL_EXTENSION) {
+            found.push(path);
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// Where a user keeps plugins that are always to be loaded, whether or not there is such a directory:
+/// `$XDG_DATA_HOME/histcheck/plugins` (`~/.local/share/histcheck/plugins`), on macOS
+/// `~/Library/Application Support/histcheck/plugins`, on Windows `%APPDATA%\histcheck\plugins`.
+pub fn data_directory() -> Option<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || variable("HOME");
+    let data = if cfg!(windows) {
+        variable("APPDATA")
+    } else if cfg!(target_os = "macos") {
+        home().map(|home| home.join("Library/Application Support"))
+    } else {
+        variable("XDG_DATA_HOME").or_else(|| home().map(|home| home.join(".local/share")))
+    };
+    data.map(|data| data.join("histcheck").join("plugins"))
+}
+
+/// Why `abi_stable` does not load it, as a sentence.
+fn refused(path: &Path, error: &LibraryError) -> LoadError {
+    let (kind, message) = match error {
+        LibraryError::OpenError { .. } => {
+            (LoadErrorKind::NotLoadable, "cannot be loaded by this system; --debug says what is missing".to_owned())
+        }
+        LibraryError::GetSymbolError { .. } => (
+            LoadErrorKind::NotAPlugin,
+            "is a library, but no plugin of histcheck; a plugin's crate is a cdylib and calls export_checkers!"
+                .to_owned(),
+        ),
+        LibraryError::IncompatibleVersionNumber { actual_version, .. } => (
+            LoadErrorKind::OtherInterface,
+            format!(
+                "was built for interface {} of plugins, and this histcheck has interface {}; build it with histcheck-plugin {}",
+                actual_version.major, VERSION.0, VERSION.0
+            ),
+        ),
+        LibraryError::InvalidAbiHeader(_) | LibraryError::InvalidCAbi { .. } | LibraryError::ParseVersionError(_) => (
+            LoadErrorKind::OtherInterface,
+            format!(
+                "was built for another interface of plugins, and this histcheck has interface {}; build it with \
+                 histcheck-plugin {}",
+                VERSION.0, VERSION.0
+            ),
+        ),
+        LibraryError::AbiInstability(_) | LibraryError::Many(_) => (
+            LoadErrorKind::OtherLayout,
+            format!(
+                "was built with a histcheck-plugin whose types are laid out in another way; build it with the released \
+                 histcheck-plugin {}",
+                VERSION.0
+            ),
+        ),
+        LibraryError::RootModule { .. } => {
+            (LoadErrorKind::Panicked, "failed while it was loaded, which is a bug of the plugin".to_owned())
+        }
+    };
+    LoadError::new(path, kind, message).with_details(error.to_string().trim().to_owned())
+}
+
+fn describe(path: &Path, interface: InterfaceRef) -> Result<Description, LoadError> {
+    let said = (interface.describe())();
+    let garbage = |what: String| {
+        let message = "describes itself in a way that makes no sense, which is a bug of the plugin".to_owned();
+        LoadError::new(path, LoadErrorKind::Garbage, message).with_details(what)
+    };
+    // What it needs is looked at before anything that an older histcheck may not understand.
+    let needs = serde_json::from_str::<Answer<serde_json::Value>>(&said);
+    if let Ok(Answer::Answer(value)) = &needs {
+        let missing: Vec<&str> =
+            value["needs"].as_array().into_iter().flatten().filter_map(serde_json::Value::as_str).collect();
+        let missing: Vec<&str> = missing.into_iter().filter(|need| !HAS.contains(need)).collect();
+        if !missing.is_empty() {
+            let minor = value["interface"][1].as_u64().unwrap_or_default();
+            let message = format!(
+                "needs {}, which this histcheck lacks: it has interface {}.{} of plugins; take one with {}.{minor}",
+                missing.join(" and "),
+                VERSION.0,
+                VERSION.1,
+                VERSION.0
+            );
+            return Err(LoadError::new(path, LoadErrorKind::TooNew, message));
+        }
+    }
+    match serde_json::from_str::<Answer<Description>>(&said) {
+        Ok(Answer::Answer(description)) if description.checkers.is_empty() => Err(garbage("it has no checkers".into())),
+        Ok(Answer::Answer(description)) if description.checkers.len() > LIST_MAX => {
+            Err(garbage(format!("it has more than {LIST_MAX} checkers")))
+        }
+        Ok(Answer::Answer(description)) => Ok(description),
+        Ok(Answer::Refusal(Refusal::Panic(said))) => {
+            let message = format!("panicked while it was loaded, which is a bug of the plugin: {said}");
+            Err(LoadError::new(path, LoadErrorKind::Panicked, message))
+        }
+        Ok(Answer::Refusal(refusal)) => Err(garbage(format!("it refuses to: {refusal:?}"))),
+        Err(error) => Err(garbage(error.to_string())),
+    }
+}
+
+/// What the host keeps of a checker, if it makes sense.
+fn checked(path: &Path, form: CheckerForm) -> Result<(String, String, Vec<OptionSpec>), LoadError> {
+    let garbage = |what: String| LoadError::new(path, LoadErrorKind::Garbage, what);
+    let CheckerForm { name, summary, options } = form;
+    if !is_name(&name) {
+        return Err(garbage(format!(
+            "has a checker with the name {name:?}, which is none: letters, digits, - _ . and +"
+        )));
+    }
+    if options.len() > LIST_MAX {
+        return Err(garbage(format!("has a checker, {name}, with more than {LIST_MAX} options")));
+    }
+    let mut specs: Vec<OptionSpec> = Vec::new();
+    for option in options {
+        let OptionForm { name: option, kind, value_name, default, help } = option;
+        if !is_name(&option) || specs.iter().any(|spec| spec.name == option) {
+            return Err(garbage(format!("has a checker, {name}, whose option {option:?} has no name of its own")));
+        }
+        let Some(kind) = kind_of(&kind) else {
+            return Err(garbage(format!(
+                "has a checker, {name}, whose option --{option} takes {kind:?}, which is unknown here"
+            )));
+        };
+        // A command line keeps them as long as the library is there: for good.
+        let keep = |text: String| &*text.leak();
+        specs.push(OptionSpec {
+            name: keep(option),
+            kind,
+            value_name: keep(if value_name.is_empty() { "VALUE".to_owned() } else { value_name }),
+            default: keep(default),
+            help: keep(help),
+        });
+    }
+    Ok((name, summary, specs))
+}
+
+/// Whether this can be typed as a name.
+fn is_name(name: &str) -> bool {
+    let is_good = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.+".contains(&byte);
+    (1..=NAME_BYTES_MAX).contains(&name.len()) && !name.starts_with('-') && name.bytes().all(is_good)
+}

@@ -1,0 +1,218 @@
+//! A checker of another library, as any other one.
+#![expect(unsafe_code, reason = "calls the functions of another library")]
+
+use crate::interface::{Column, INTS, InterfaceRef, NODES, Observed, Ops, ROWS, RunHandle, SOURCE, UNESCAPED};
+use crate::wire::{Answer, Limits, Refusal, ReportForm};
+use abi_stable::std_types::{RSlice, RStr};
+use history_core::columns::Columns;
+use history_core::{
+    Batch, Budget, Checker, ErrorKind, HistoryError, Op, OptionError, OptionSpec, Options, Report, Run,
+};
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A checker in another library.
+pub(super) struct RemoteChecker {
+    interface: InterfaceRef,
+    /// Its position there.
+    at: u32,
+    name: String,
+    summary: String,
+    options: Vec<OptionSpec>,
+    plugin: Arc<str>,
+}
+
+impl RemoteChecker {
+    pub(super) fn new(
+        interface: InterfaceRef,
+        at: u32,
+        path: &Path,
+        name: String,
+        summary: String,
+        options: Vec<OptionSpec>,
+    ) -> RemoteChecker {
+        let plugin = format!("{name} of {}", path.display()).into();
+        RemoteChecker { interface, at, name, summary, options, plugin }
+    }
+}
+
+impl Checker for RemoteChecker {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn summary(&self) -> &str {
+        &self.summary
+    }
+
+    fn options(&self) -> &[OptionSpec] {
+        &self.options
+    }
+
+    fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        let given: BTreeMap<&str, &str> = options.iter().collect();
+        // Text under text is JSON.
+        let given = serde_json::to_string(&given).unwrap_or_default();
+        let started = (self.interface.start())(self.at, given.as_str().into());
+        let RemoteChecker { interface, ref plugin, .. } = *self;
+        if !started.run.0.is_null() {
+            return Ok(Box::new(RemoteRun {
+                interface,
+                run: Some(started.run),
+                plugin: Arc::clone(plugin),
+                one: Batch::new(),
+                violated: false,
+                possibilities: None,
+            }));
+        }
+        match serde_json::from_str::<Refusal>(&started.refusal) {
+            Ok(Refusal::Option { name, message }) => Err(OptionError::new(name, message)),
+            // A run that knows why it cannot judge anything: a start has no other way to say so.
+            Ok(refusal) => Ok(Box::new(Failed(failure(plugin, "it began", refusal)))),
+            Err(_) => Ok(Box::new(Failed(garbage(plugin, "it began", "its reason for not beginning is unreadable")))),
+        }
+    }
+}
+
+/// A run that could not begin.
+struct Failed(HistoryError);
+
+impl Run for Failed {
+    fn observe(&mut self, _: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
+        Err(self.0.clone())
+    }
+
+    fn finish(self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {
+        Err(self.0)
+    }
+}
+
+/// A run in another library.
+struct RemoteRun {
+    interface: InterfaceRef,
+    /// Absent once it was finished.
+    run: Option<RunHandle>,
+    plugin: Arc<str>,
+    /// An op that comes alone goes over in this.
+    one: Batch,
+    /// What the plugin said with its last answer.
+    violated: bool,
+    possibilities: Option<u64>,
+}
+
+// SAFETY: the handle stands for a `Box<dyn Run>`, which is `Send`, and nobody else has it.
+unsafe impl Send for RemoteRun {}
+
+impl RemoteRun {
+    fn cross(&mut self, batch: &Batch) -> Result<ControlFlow<()>, HistoryError> {
+        let Some(run) = self.run else { return Ok(ControlFlow::Break(())) };
+        let Columns { source, unescaped, nodes, ints, rows, starts_at } = batch.columns();
+        let columns = [
+            column(SOURCE, source.as_bytes()),
+            column(UNESCAPED, unescaped.as_bytes()),
+            column(NODES, nodes),
+            column(INTS, ints),
+            column(ROWS, rows),
+        ];
+        let ops = Ops { starts_at, columns: RSlice::from_slice(&columns) };
+        // SAFETY: the run is there, and ours alone, as `self` is; the columns are those of interface 1, and outlive the call.
+        let observed = unsafe { (self.interface.observe())(run, ops) };
+        let Observed { flow, violated, possibilities, refusal } = observed;
+        self.violated |= violated != 0;
+        self.possibilities = possibilities.checked_sub(1);
+        match (flow, serde_json::from_str::<Refusal>(&refusal)) {
+            (0, _) => Ok(ControlFlow::Continue(())),
+            (1, _) => Ok(ControlFlow::Break(())),
+            (_, Ok(refusal)) => Err(failure(&self.plugin, "it took ops", refusal)),
+            (_, Err(error)) => Err(garbage(&self.plugin, "it took ops", &error.to_string())),
+        }
+    }
+}
+
+fn column<T>(number: u32, items: &[T]) -> Column {
+    Column { number, item_bytes: size_of::<T>() as u32, items: items.as_ptr().cast(), len: items.len() }
+}
+
+/// Why a plugin did not judge a history.
+#[cold]
+fn failure(plugin: &str, when: &str, refusal: Refusal) -> HistoryError {
+    let ours = |what: String| {
+        HistoryError::new(ErrorKind::Unexpected, format!("the plugin's {plugin} {what}, which is a bug of the plugin"))
+    };
+    match refusal {
+        Refusal::History(form) => (*form).into(),
+        Refusal::Panic(said) => ours(format!("panicked when {when} ({said})")),
+        Refusal::Option { name, message } => ours(format!("refused --{name} when {when} ({message})")),
+        Refusal::Misuse(what) => ours(format!("was not content when {when} ({what})")),
+    }
+}
+
+#[cold]
+fn garbage(plugin: &str, when: &str, what: &str) -> HistoryError {
+    let message =
+        format!("the plugin's {plugin} answered with garbage when {when} ({what}), which is a bug of the plugin");
+    HistoryError::new(ErrorKind::Unexpected, message)
+}
+
+/// What a plugin answered.
+fn answered<T: DeserializeOwned>(plugin: &str, when: &str, text: &str) -> Result<T, HistoryError> {
+    match serde_json::from_str::<Answer<T>>(text) {
+        Ok(Answer::Answer(answer)) => Ok(answer),
+        Ok(Answer::Refusal(refusal)) => Err(failure(plugin, when, refusal)),
+        Err(error) => Err(garbage(plugin, when, &error.to_string())),
+    }
+}
+
+impl Run for RemoteRun {
+    fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
+        let mut one = std::mem::take(&mut self.one);
+        one.assign(op);
+        let flow = self.cross(&one);
+        self.one = one;
+        flow
+    }
+
+    fn observe_batch(&mut self, batch: &Batch) -> Result<ControlFlow<()>, HistoryError> {
+        self.cross(batch)
+    }
+
+    fn is_violated(&self) -> bool {
+        self.violated
+    }
+
+    fn violation(&self) -> Option<Report> {
+        let run = self.run.filter(|_| self.violated)?;
+        let question = RStr::from_str("violation");
+        // SAFETY: the run is there, and whoever has `self` lent uses it alone: what is not `Sync` is lent to one thread.
+        let answer = unsafe { (self.interface.ask())(run, question) };
+        answered::<Option<ReportForm>>(&self.plugin, "it was asked what is certain", &answer).ok()??.report().ok()
+    }
+
+    fn possibilities(&self) -> Option<u64> {
+        self.possibilities
+    }
+
+    fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
+        const WHEN: &str = "it was to finish";
+        let Some(run) = self.run.take() else { return Err(garbage(&self.plugin, WHEN, "there is nothing to finish")) };
+        // Numbers under names are JSON.
+        let limits = serde_json::to_string(&Limits::of(budget)).unwrap_or_default();
+        let cancel = budget.cancel.lend().as_ptr().cast::<u8>().cast_const();
+        // SAFETY: the run is there, and nobody has its handle any more; the flag is never freed.
+        let answer = unsafe { (self.interface.finish())(run, limits.as_str().into(), cancel) };
+        let form: ReportForm = answered(&self.plugin, WHEN, &answer)?;
+        form.report().map_err(|what| garbage(&self.plugin, WHEN, &what))
+    }
+}
+
+impl Drop for RemoteRun {
+    fn drop(&mut self) {
+        if let Some(run) = self.run.take() {
+            // SAFETY: the run is there, and nobody has its handle any more.
+            unsafe { (self.interface.discard())(run) };
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Who could have written a library: what others can change is not loaded unasked.
+
+use super::Trust;
+use super::error::{LoadError, LoadErrorKind};
+use std::path::Path;
+
+/// Refuses a library that other users can write or replace.
+pub(super) fn check_library(path: &Path, trust: Trust) -> Result<(), LoadError> {
+    if trust == Trust::All {
+        return Ok(());
+    }
+    refuse_if(path, path, others_can_write(path, false))?;
+    let path_or_here = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    refuse_if(path, path_or_here, others_can_write(path_or_here, true))
+}
+
+/// Refuses a directory into which other users can put libraries.
+pub(super) fn check_directory(path: &Path, trust: Trust) -> Result<(), LoadError> {
+    if trust == Trust::All {
+        return Ok(());
+    }
+    refuse_if(path, path, others_can_write(path, false))
+}
+
+fn refuse_if(path: &Path, what: &Path, why: Option<&str>) -> Result<(), LoadError> {
+    let Some(why) = why else { return Ok(()) };
+    let message = if path == what {
+        format!("{why}, and a plugin can do all that you can; change that, or say --trust")
+    } else {
+        format!(
+            "is in {}, which {why}, and a plugin can do all that you can; change that, or say --trust",
+            what.display()
+        )
+    };
+    Err(LoadError::new(path, LoadErrorKind::Untrusted, message))
+}
+
+/// Whether others could have written this; `sticky` directories let nobody replace files of others.
+#[cfg(unix)]
+fn others_can_write(path: &Path, sticky_will_do: bool) -> Option<&'static str> {
+    use std::os::unix::fs::MetadataExt;
+    const OTHERS_WRITE: u32 = 0o002;
+    const STICKY: u32 = 0o1000;
+    const ROOT: u32 = 0;
+    let metadata = std::fs::metadata(path).ok()?;
+    let mode = metadata.mode();
+    if mode & OTHERS_WRITE != 0 && !(sticky_will_do && mode & STICKY != 0) {
+        return Some("can be written by other users");
+    }
+    // Where the system does not say who we are, owners are not looked at.
+    let own = std::fs::metadata("/proc/self").ok()?.uid();
+    (metadata.uid() != own && metadata.uid() != ROOT).then_some("belongs to another user")
+}
+
+/// Elsewhere permissions are no matter of a few bits, and the user's folders are closed to others.
+#[cfg(not(unix))]
+fn others_can_write(_: &Path, _: bool) -> Option<&'static str> {
+    None
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn what_others_can_write_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let library = directory.path().join("p.so");
+        fs::write(&library, "").unwrap();
+        let allow = |path: &Path, mode: u32| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        let kind = |result: Result<(), LoadError>| result.err().map(|error| error.kind);
+        let refused = Some(LoadErrorKind::Untrusted);
+        allow(directory.path(), 0o755);
+        allow(&library, 0o755);
+        assert_eq!(kind(check_library(&library, Trust::Own)), None);
+        allow(&library, 0o757);
+        assert_eq!(kind(check_library(&library, Trust::Own)), refused);
+        assert_eq!(kind(check_library(&library, Trust::All)), None);
+        allow(&library, 0o755);
+        allow(directory.path(), 0o777);
+        assert_eq!(kind(check_library(&library, Trust::Own)), refused, "others can put another file there");
+        assert_eq!(kind(check_directory(directory.path(), Trust::Own)), refused);
+        allow(directory.path(), 0o1777);
+        assert_eq!(kind(check_library(&library, Trust::Own)), None, "others cannot replace it");
+        assert_eq!(kind(check_directory(directory.path(), Trust::Own)), refused, "others can add to it");
+    }
+}

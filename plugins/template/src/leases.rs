@@ -1,0 +1,137 @@
+//! Leader leases: spans in which a client is certainly the leader must not overlap.
+//!
+//! A client is certainly the leader from the completion of its `:acquire` to the invocation of its `:release`. Before and
+//! after that the lease may still be on its way, so nothing is held against it. An acquire that ends in `:info` may have
+//! been granted, but nobody knows, so it is not counted either.
+
+use histcheck_plugin::{
+    Anomaly, Budget, Checker, Datum, HistoryError, Op, OpKind, OptionError, OptionKind, OptionSpec, Options, Process,
+    Report, Run, Verdict, Witness, WitnessOp,
+};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+const NAME: &str = "leader-lease";
+const MAX_WITNESSES: &str = "max-witnesses";
+
+/// What `-m leader-lease` stands for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LeaderLease;
+
+static OPTIONS: [OptionSpec; 1] = [OptionSpec {
+    name: MAX_WITNESSES,
+    kind: OptionKind::Integer,
+    value_name: "N",
+    default: "10",
+    help: "How many pairs of leaders to show; all are counted.",
+}];
+
+impl Checker for LeaderLease {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn summary(&self) -> &str {
+        "No two clients hold the lease at one time."
+    }
+
+    fn options(&self) -> &[OptionSpec] {
+        &OPTIONS
+    }
+
+    fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        let witnesses_max = options.integer(MAX_WITNESSES)?.unwrap_or(10);
+        let witnesses_max =
+            usize::try_from(witnesses_max).map_err(|_| OptionError::new(MAX_WITNESSES, "it must be 0 or more"))?;
+        Ok(Box::new(Leases {
+            witnesses_max,
+            leaders: BTreeMap::new(),
+            acquired: 0,
+            overlaps: 0,
+            witnesses: Vec::new(),
+        }))
+    }
+}
+
+/// One history on its way through the checker.
+struct Leases {
+    witnesses_max: usize,
+    /// Those who are certainly the leader now, and the op that made them so.
+    leaders: BTreeMap<i64, WitnessOp>,
+    acquired: u64,
+    overlaps: u64,
+    witnesses: Vec<Witness>,
+}
+
+impl Leases {
+    fn acquire(&mut self, process: i64, op: &Op<'_>) {
+        let new = WitnessOp {
+            name: "second".into(),
+            index: op.index,
+            process: Some(process),
+            kind: op.kind,
+            time_ns: op.time,
+            value: Datum::from(op.value),
+        };
+        for (other, held) in self.leaders.iter().filter(|(other, _)| **other != process) {
+            self.overlaps += 1;
+            if self.witnesses.len() < self.witnesses_max {
+                let explanation = format!(
+                    "Process {other} had the lease since the op at index {}, and had not begun to give it back when process \
+                     {process} got it at index {}.",
+                    held.index, new.index
+                );
+                let ops = vec![WitnessOp { name: "first".into(), ..held.clone() }, new.clone()];
+                self.witnesses.push(Witness { ops, explanation, ..Witness::default() });
+            }
+        }
+        self.acquired += 1;
+        self.leaders.insert(process, new);
+    }
+
+    fn report(&self) -> Report {
+        let verdict = match (self.overlaps, self.acquired) {
+            // Where nobody ever led, nothing was tried.
+            (0, 0) => Verdict::Unknown,
+            (0, _) => Verdict::Valid,
+            _ => Verdict::Invalid,
+        };
+        let mut report = Report::new(NAME, verdict);
+        if verdict == Verdict::Unknown {
+            report.notes.push("Nobody acquired the lease.".into());
+        }
+        if self.overlaps > 0 {
+            let witnesses = self.witnesses.clone();
+            report.anomalies.push(Anomaly { name: "two-leaders".into(), count: self.overlaps, witnesses });
+        }
+        report.counts.push(("acquire-ok-count".into(), self.acquired));
+        report
+    }
+}
+
+impl Run for Leases {
+    fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
+        // The nemesis and its like are no clients; without a number nobody can be told apart.
+        let Process::Client(process) = op.process else { return Ok(ControlFlow::Continue(())) };
+        match (op.f, op.kind) {
+            (Some("acquire"), OpKind::Ok) => self.acquire(process, op),
+            (Some("release"), OpKind::Invoke) => {
+                self.leaders.remove(&process);
+            }
+            _ => {}
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn is_violated(&self) -> bool {
+        self.overlaps > 0
+    }
+
+    fn violation(&self) -> Option<Report> {
+        self.is_violated().then(|| self.report())
+    }
+
+    fn finish(self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {
+        Ok(self.report())
+    }
+}

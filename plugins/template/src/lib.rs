@@ -1,0 +1,7 @@
+//! A checker of leader leases, as a plugin of histcheck: no two leaders at one time.
+
+mod leases;
+
+pub use leases::LeaderLease;
+
+histcheck_plugin::export_checkers![LeaderLease];
