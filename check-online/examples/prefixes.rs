@@ -19,12 +19,9 @@ fn main() -> ExitCode {
     };
     let (mut compared, mut different, mut left_out) = (0, 0, 0);
     for path in words {
-        let history = match history_core::open(&path).and_then(|mut reader| History::read(&mut reader)) {
-            Ok(history) => history,
-            Err(_) => {
-                left_out += 1; // These are no histories, whoever reads them.
-                continue;
-            }
+        let Ok(history) = history_core::open(&path).and_then(|mut reader| History::read(&mut reader)) else {
+            left_out += 1; // It is no history, whoever reads it.
+            continue;
         };
         let step = (history.len() / PREFIXES).max(1);
         for len in (1..=history.len()).filter(|len| len % step == 0 || *len == history.len()) {
