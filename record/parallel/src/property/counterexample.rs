@@ -234,13 +234,21 @@ fn draw<M: ParallelModel>(model: &M, program: &Program<M::Command>, found: &Foun
     let rows = std::iter::once("first".to_owned());
     Timeline {
         title: "A counterexample".into(),
-        summary: found.failure.cause.to_string(),
+        summary: sentence(&found.failure.cause),
         scale: Scale::Positions,
         rows: rows.chain((1..=program.branches.len()).map(|branch| format!("branch {branch}"))).collect(),
         bars,
         orders,
         ..Timeline::default()
     }
+}
+
+/// The first line of a cause as a sentence; the page shows the rest.
+fn sentence(cause: &Cause) -> String {
+    let told = cause.to_string();
+    let mut chars = told.lines().next().unwrap_or_default().trim_end_matches(['.', ':']).chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", chars.as_str())
 }
 
 /// The states that operations may lead to, one after another: the first that there is of each.
