@@ -73,8 +73,7 @@ pub(crate) fn same_element(invoked: Option<ElemId>, completed: Option<ElemId>) -
 /// The first op that could not be read.
 #[derive(Debug)]
 struct Unreadable {
-    index: u64,
-    line: Option<u64>,
+    place: String,
     reason: String,
     count: u64,
 }
@@ -103,8 +102,7 @@ impl<W: Workload> WorkloadRun<W> {
 impl Tally {
     #[cold]
     fn note(&mut self, op: &Op<'_>, reason: String) {
-        let line = op.position.map(|position| position.line);
-        self.unreadable.get_or_insert(Unreadable { index: op.index, line, reason, count: 0 }).count += 1;
+        self.unreadable.get_or_insert_with(|| Unreadable { place: op.place(), reason, count: 0 }).count += 1;
     }
 
     /// Adds it to what the workload says.
@@ -155,8 +153,7 @@ impl<W: Workload> Run for WorkloadRun<W> {
 
 impl Unreadable {
     fn sentence(&self, verdict: Verdict, stopped: bool) -> String {
-        let line = self.line.map(|line| format!(" (line {line})")).unwrap_or_default();
-        let place = format!("at index {}{line} {}", self.index, self.reason);
+        let place = format!("at {} {}", self.place, self.reason);
         let more = match self.count - 1 {
             0 => String::new(),
             1 => " One more op is like that.".into(),

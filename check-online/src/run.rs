@@ -263,10 +263,7 @@ impl<S: Spec + OnlineModel> Run for OnlineRun<S> {
             return Ok(ControlFlow::Continue(()));
         }
         if let Err(reason) = self.take(op) {
-            let line = op.position.map(|position| format!(" (line {})", position.line)).unwrap_or_default();
-            let index = op.index;
-            self.malformed =
-                Some(format!("Nothing can be said of this history, because at index {index}{line} {reason}."));
+            self.malformed = Some(format!("Nothing can be said of this history, because at {} {reason}.", op.place()));
             return Ok(ControlFlow::Break(()));
         }
         Ok(match self.events.outcome() {
@@ -289,5 +286,18 @@ impl<S: Spec + OnlineModel> Run for OnlineRun<S> {
 
     fn finish(self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {
         Ok(self.report())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn whatever_can_be_checked_can_be_watched() {
+        // `linearizable` is these by an option, and answers at the end.
+        let mut names: Vec<String> =
+            check_register::checkers().iter().map(|checker| checker.name().to_owned()).collect();
+        names.retain(|name| name != "linearizable");
+        let online: Vec<String> = super::checkers().iter().map(|checker| checker.name().to_owned()).collect();
+        assert_eq!(online, names);
     }
 }

@@ -124,6 +124,24 @@ pub struct Op<'a> {
     pub position: Option<Position>,
 }
 
+impl Op<'_> {
+    /// Where it stands, for sentences: `index 7 (line 8)`.
+    ///
+    /// ```
+    /// use history_core::History;
+    ///
+    /// let history = History::parse("{:process 0, :type :invoke}\n{:process 0, :type :ok}").unwrap();
+    /// assert_eq!(history.op(1).place(), "index 1 (line 2)");
+    /// ```
+    pub fn place(&self) -> String {
+        let Op { index, position, .. } = self;
+        match position {
+            Some(position) => format!("index {index} (line {})", position.line),
+            None => format!("index {index}"),
+        }
+    }
+}
+
 /// The fields of an op that have no place of their own in [`Op`]: `:write-id`, `:error`, `:host`.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'a>(pub(crate) Option<Entries<'a>>);

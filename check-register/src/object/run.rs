@@ -130,10 +130,8 @@ impl<S: Spec + Clone> Run for ObjectRun<S> {
             Ok(()) => Ok(ControlFlow::Continue(())),
             Err(Trouble::Error(error)) => Err(error),
             Err(Trouble::Malformed(reason)) => {
-                let line = op.position.map(|position| format!(" (line {})", position.line)).unwrap_or_default();
-                let index = op.index;
-                let reason = format!("Nothing can be said of this history, because at index {index}{line} {reason}.");
-                self.malformed = Some(reason);
+                let place = op.place();
+                self.malformed = Some(format!("Nothing can be said of this history, because at {place} {reason}."));
                 Ok(ControlFlow::Break(()))
             }
         }

@@ -333,9 +333,7 @@ impl Run for VersionedRun {
             Ok(()) => Ok(ControlFlow::Continue(())),
             Err(Trouble::Error(error)) => Err(error),
             Err(Trouble::Malformed(reason)) => {
-                let line = op.position.map(|position| format!(" (line {})", position.line)).unwrap_or_default();
-                let index = op.index;
-                self.malformed = Some(format!("at index {index}{line} {reason}."));
+                self.malformed = Some(format!("at {} {reason}.", op.place()));
                 Ok(ControlFlow::Break(()))
             }
         }

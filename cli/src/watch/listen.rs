@@ -209,7 +209,7 @@ fn bring_lines(stream: impl Read, door: &Door) -> Result<(), String> {
             return Err(format!("{why}; the last {lost} bytes, which are no whole line, were left out"));
         }
         let more = stream.buffer();
-        if let Some(end) = memchr_last(more) {
+        if let Some(end) = more.iter().rposition(|byte| *byte == b'\n') {
             text.extend_from_slice(&more[..=end]);
             stream.consume(end + 1);
         }
@@ -217,10 +217,6 @@ fn bring_lines(stream: impl Read, door: &Door) -> Result<(), String> {
             return Ok(());
         }
     }
-}
-
-fn memchr_last(text: &[u8]) -> Option<usize> {
-    text.iter().rposition(|byte| *byte == b'\n')
 }
 
 #[cfg(test)]

@@ -228,6 +228,5 @@ impl Watched<'_, '_> {
 }
 
 fn since(op: &Op<'_>) -> String {
-    let line = op.position.map(|position| format!(" (line {})", position.line)).unwrap_or_default();
-    format!("This has been certain since the op at index {}{line}.", op.index)
+    format!("This has been certain since the op at {}.", op.place())
 }

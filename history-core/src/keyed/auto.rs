@@ -141,8 +141,7 @@ impl Run for KeyedAuto<'_> {
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
         if self.decided.is_none() && op.process.is_client() {
             if !self.has_key(op) {
-                let line = op.position.map(|position| format!(" (line {})", position.line)).unwrap_or_default();
-                self.decide(Way::Whole, || format!("the op at index {}{line} is not on one key", op.index));
+                self.decide(Way::Whole, || format!("the op at {} is not on one key", op.place()));
             } else if self.invocations >= INVOCATIONS {
                 self.decide(Way::Keyed, String::new);
             }

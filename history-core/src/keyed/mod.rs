@@ -197,9 +197,7 @@ impl<'c> Keyed<'c> {
     }
 
     fn stop(&mut self, op: &Op<'_>, reason: &str) {
-        let line = op.position.map(|position| format!(" (line {})", position.line)).unwrap_or_default();
-        self.trouble =
-            Some(format!("Nothing can be said of this history by key, because at index {}{line} {reason}.", op.index));
+        self.trouble = Some(format!("Nothing can be said of this history by key, because at {} {reason}.", op.place()));
     }
 }
 
