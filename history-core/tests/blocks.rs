@@ -190,6 +190,31 @@ fn an_eager_reader_gives_out_what_there_is() {
     assert_eq!(sizes, [1, 1]);
 }
 
+/// Gives what it has, piece by piece, and must not be asked for more.
+struct Pieces<'a>(Vec<&'a str>);
+
+impl io::Read for Pieces<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let piece = self.0.first_mut().expect("nobody has more yet, and whoever asks waits");
+        let count = piece.len().min(out.len());
+        out[..count].copy_from_slice(&piece.as_bytes()[..count]);
+        *piece = &piece[count..];
+        self.0.retain(|piece| !piece.is_empty());
+        Ok(count)
+    }
+}
+
+#[test]
+fn an_op_longer_than_a_block_is_handed_out_when_its_line_ends() {
+    let part = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+    // The first bytes tell whether a source is compressed.
+    let pieces = vec!["{:type", " :ok, :value \"", part, part, part, "a\"}\n"];
+    let mut reader = Reader::new(Pieces(pieces)).eager().with_block_bytes(32);
+    let mut batch = history_core::Batch::new();
+    assert!(reader.read_batch(&mut batch).unwrap());
+    assert_eq!(batch.len(), 1);
+}
+
 #[test]
 fn reading_ahead_gives_the_same() {
     for (name, text) in TEXTS {

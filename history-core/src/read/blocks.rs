@@ -140,20 +140,27 @@ impl<'s> Blocks<'s> {
     fn pull(&mut self, bytes: &mut Vec<u8>, unread: usize) -> io::Result<bool> {
         // An op longer than a block: double what is read, so that it is not scanned more than twice its length in all.
         let want = self.block_bytes.max(unread);
-        if !self.eager || unread > self.block_bytes {
+        if !self.eager {
             let got = self.source.by_ref().take(want as u64).read_to_end(bytes)?;
             return Ok(got < want);
         }
-        let before = bytes.len();
-        bytes.resize(before + want, 0);
-        let got = loop {
-            match self.source.read(&mut bytes[before..]) {
+        let end = bytes.len() + want;
+        loop {
+            let before = bytes.len();
+            bytes.resize(end.min(before + self.block_bytes), 0);
+            let got = self.source.read(&mut bytes[before..]);
+            bytes.truncate(before + *got.as_ref().unwrap_or(&0));
+            match got {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                other => break other,
+                Err(error) => return Err(error),
+                Ok(0) => return Ok(true),
+                // Half of a long op is not worth to be scanned again; what ends with a line may be all that there is.
+                Ok(_) if unread <= self.block_bytes || bytes.len() == end || bytes.ends_with(b"\n") => {
+                    return Ok(false);
+                }
+                Ok(_) => {}
             }
-        };
-        bytes.truncate(before + *got.as_ref().unwrap_or(&0));
-        got.map(|got| got == 0)
+        }
     }
 
     /// Leaves the valid text before some bytes that are not. They are a fault, unless they may be a character that the
