@@ -4,6 +4,12 @@
 //! [`list_append`] judges transactions that append to lists and read them, [`rw_register`] such as write and read registers.
 //! [`anomaly`], [`model`] and [`lattice`] are what is known of anomalies and consistency models, and how they imply and
 //! forbid each other. [`plot`] draws what was found.
+//!
+//! # Features
+//!
+//! - `parallel`, on by default: histories of 20,000 transactions and more are judged on several threads, with the same answers.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod anomaly;
 pub mod certify;

@@ -9,8 +9,9 @@
 //! before the latest-invoked write that the read shows: a beginning of the list of values in the order in which they were
 //! acknowledged. It is enough to count how many of them a read shows.
 //!
-//! A value that is shown before anybody began to write it says nothing until its write is invoked; such reads are kept to the
-//! end, though a write that proves one of them wrong is known for it at once (`early`). A value that is written a second time, unless what went before had failed, makes the verdict unknown, unless something else is wrong: what
+//! A value that is shown before anybody began to write it says nothing until its write is invoked; such reads are kept
+//! to the end, though a write that proves one of them wrong is known for it at once (`early`). A value that is written
+//! a second time, unless what went before had failed, makes the verdict unknown, unless something else is wrong: what
 //! was acknowledged before the first of its writes must be there in any case.
 //!
 //! After `comments` of Jepsen's test of `CockroachDB`. Time is linear. Memory: 72 bytes a value beside the value itself.

@@ -15,6 +15,10 @@
 //!   `queue` and `unique-ids` find, two reads that fork, an element twice in one read of `set-full`, or late although it must be
 //!   linearizable. The rest is known at the end.
 //! - Anomalies come with the first, the last and the worst of each kind as witnesses.
+//!
+//! There are no features to choose.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod bank;
 pub mod comments;

@@ -13,6 +13,8 @@
 //!
 //! - `parallel`, on by default: steps of very many possibilities are taken on several threads, with the same answers.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod events;
 mod handle;
 mod kernel;

@@ -1,8 +1,8 @@
 //! An object as the parts that do not see each other, each judged on its own, over one world of states and operations.
 //!
-//! Parts are as in [`Model::part`](check_register::Model::part). Whether every operation will be about some part is not known before the end. As long as
-//! it is so parts are judged alone; what came in first is kept, so that the object can be judged as a whole from its start
-//! when an operation turns up that is about the whole of it.
+//! Parts are as in [`Model::part`](check_register::Model::part). Whether every operation will be about some part is not
+//! known before the end. As long as it is so parts are judged alone; what came in first is kept, so that the object can
+//! be judged as a whole from its start when an operation turns up that is about the whole of it.
 
 use crate::OnlineModel;
 use crate::kernel::{Stop, World};

@@ -12,6 +12,8 @@
 //!
 //! - `parallel`, on by default: parts of large histories are judged on several threads, with the same answers.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod assert;
 mod explain;
 mod history;

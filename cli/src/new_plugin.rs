@@ -1,4 +1,4 @@
-//! `histcheck plugin new NAME`: writes a crate for a plugin, from the one in `plugins/template`.
+//! `histcheck plugin new NAME`: writes a crate for a plugin, from the one in `template`.
 
 use crate::diagnose;
 use crate::exit::{self, Exit};
@@ -9,14 +9,15 @@ use std::path::Path;
 /// The template's own name, which the new one takes the place of.
 const NAME: &str = "leader-lease";
 
-/// The template's files.
+/// The template's files. Its manifest has another name there: Cargo would take the folder for a package of its own, and
+/// leave it out of this one's.
 const FILES: [(&str, &str); 6] = [
-    ("Cargo.toml", include_str!("../../plugins/template/Cargo.toml")),
-    ("README.md", include_str!("../../plugins/template/README.md")),
-    (".gitignore", include_str!("../../plugins/template/.gitignore")),
-    ("src/lib.rs", include_str!("../../plugins/template/src/lib.rs")),
-    ("src/leases.rs", include_str!("../../plugins/template/src/leases.rs")),
-    ("tests/plugin.rs", include_str!("../../plugins/template/tests/plugin.rs")),
+    ("Cargo.toml", include_str!("../template/manifest.toml")),
+    ("README.md", include_str!("../template/README.md")),
+    (".gitignore", include_str!("../template/gitignore")),
+    ("src/lib.rs", include_str!("../template/src/lib.rs")),
+    ("src/leases.rs", include_str!("../template/src/leases.rs")),
+    ("tests/plugin.rs", include_str!("../template/tests/plugin.rs")),
 ];
 
 /// Writes the crate into a directory of its name.

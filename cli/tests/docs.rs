@@ -197,8 +197,7 @@ fn runs(block: &[(usize, &str)], is_slow: bool, needed: Option<&str>, steps: &mu
 /// Does what a page says. How many lines were run; what they did that the page does not say goes to `wrong`.
 fn follow(page: &Path, slow_too: bool, wrong: &mut Vec<String>) -> usize {
     let begun = tempfile::tempdir().unwrap();
-    furnish(begun.path());
-    let (mut place, mut run) = (begun.path().to_owned(), 0);
+    let (mut place, mut run) = (furnish(begun.path()), 0);
     for step in steps(&text(page)) {
         match step {
             Step::File { name, text } => {
@@ -228,8 +227,11 @@ fn follow(page: &Path, slow_too: bool, wrong: &mut Vec<String>) -> usize {
     run
 }
 
-/// What is there before a page begins.
-fn furnish(place: &Path) {
+/// Makes what is there before a page begins: its directory, beside which is a clone.
+fn furnish(begun: &Path) -> PathBuf {
+    let root = Path::new(ROOT).canonicalize().unwrap();
+    std::os::unix::fs::symlink(&root, begun.join("histcheck")).unwrap();
+    let place = begun.join("page");
     std::fs::create_dir_all(place.join("cli/examples")).unwrap();
     for entry in std::fs::read_dir(Path::new(ROOT).join("cli/examples")).unwrap() {
         let entry = entry.unwrap();
@@ -246,9 +248,9 @@ fn furnish(place: &Path) {
         ("record-parallel", "record/parallel"),
         ("histcheck-plugin", "plugins/abi"),
     ];
-    let root = Path::new(ROOT).canonicalize().unwrap();
     let rows = crates.map(|(name, path)| format!("{name}.path = {:?}\n", root.join(path)));
     std::fs::write(place.join(".cargo/config.toml"), format!("[patch.crates-io]\n{}", rows.concat())).unwrap();
+    place
 }
 
 fn is_there(program: &str) -> bool {

@@ -1,3 +1,5 @@
+//! EDN, under libFuzzer.
+
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

@@ -1,3 +1,5 @@
+//! JSON, under libFuzzer.
+
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

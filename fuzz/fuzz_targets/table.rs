@@ -1,3 +1,5 @@
+//! Jepsen's tables, under libFuzzer.
+
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

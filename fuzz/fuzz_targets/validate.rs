@@ -1,3 +1,5 @@
+//! The validator, under libFuzzer.
+
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

@@ -39,6 +39,8 @@
 //! - `serde`: `Serialize` and `Deserialize` for reports and their parts, and `to_edn`, which writes EDN. The README has
 //!   the schema of a report.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod batch;
 mod branch;
 mod budget;

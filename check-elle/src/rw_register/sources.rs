@@ -125,9 +125,10 @@ impl Inference<'_> {
     /// Versions follow real time: v comes before w if some transaction whose last version is v completed before one whose
     /// first version is w was invoked.
     ///
-    /// Where no version comes before itself, every other such edge is a path of these. Of the versions that come after v let u be the one that is there first ([`Spans::since`]). All of them that are read
-    /// after that come after u as well, so from v there are only edges to u, and to those that are not. At any one time there
-    /// are no more of these than transactions in flight.
+    /// Where no version comes before itself, every other such edge is a path of these. Of the versions that come after
+    /// v let u be the one that is there first ([`Spans::since`]). All of them that are read after that come after u as
+    /// well, so from v there are only edges to u, and to those that are not. At any one time there are no more of these
+    /// than transactions in flight.
     ///
     /// Only versions that `counts` come after others. O(n log n + edges).
     pub(crate) fn linearizable(self, spans: &Spans, counts: impl Fn(VersionId) -> bool) -> Vec<Edge> {

@@ -11,10 +11,10 @@
 //! - An operation that only reads is placed at the first instant that admits it: this hinders nothing later.
 //! - Of operations in flight that are equal, the one that returns first is placed first: it may take the other's place.
 //! - Crashed operations need not be placed at all, and equal ones are one class. The exact search counts the uses of
-//!   each class: a
-//!   configuration with no more uses of any class covers the others of its state and mask. The relaxed search counts the uses of
-//!   all classes together, and lets one class be used in place of another. What it refuses is refused indeed; what it finds must be certified,
-//!   and if it made use of some class too often the exact search decides.
+//!   each class: a configuration with no more uses of any class covers the others of its state and mask. The relaxed
+//!   search counts the uses of all classes together, and lets one class be used in place of another. What it refuses is
+//!   refused indeed; what it finds must be certified, and if it made use of some class too often the exact search
+//!   decides.
 
 use super::mask::Mask;
 use super::open::Open;

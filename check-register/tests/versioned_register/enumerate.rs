@@ -107,7 +107,8 @@ fn verdict(is_valid: bool) -> Verdict {
     if is_valid { Verdict::Valid } else { Verdict::Invalid }
 }
 
-/// Judges a history in every form. How often (with a window too small for a read that is long in flight) the verdict was unknown with a window.
+/// Judges a history in every form. How often (with a window too small for a read that is long in flight) the verdict was
+/// unknown with a window.
 fn agree(operations: &[Operation]) -> usize {
     let mut unknown = 0;
     for initial in [None, Some(INITIAL)] {

@@ -50,8 +50,8 @@ impl Default for Limits {
 /// Reads ops from a source of bytes, and pairs them.
 ///
 /// Formats are told apart by their first bytes: EDN (maps one after another, or in one vector or list), JSON (an array,
-/// objects one after another, JSON Lines), intervals (JSON objects with a call and a return), Jepsen's `history.txt`; with the features `gzip` and `zstd`, each
-/// compressed.
+/// objects one after another, JSON Lines), intervals (JSON objects with a call and a return), Jepsen's `history.txt`;
+/// with the features `gzip` and `zstd`, each compressed.
 ///
 /// ```
 /// use history_core::{Format, OpKind, Reader};

@@ -63,6 +63,8 @@
 //!
 //! - `host`: the module of that name, which finds and loads plugins. For programs that run them, not for plugins.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub use history_core::*;
 
 #[doc(hidden)]

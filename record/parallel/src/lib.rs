@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "scheduled")]
 mod coroutine;
@@ -51,5 +52,5 @@ pub const SEED_VARIABLE: &str = "HISTCHECK_SEED";
 
 /// The guide's examples run too.
 #[cfg(all(doctest, feature = "scheduled"))]
-#[doc = include_str!("../../../docs/testing-concurrent-rust.md")]
+#[doc = include_str!("../GUIDE.md")]
 struct Guide;

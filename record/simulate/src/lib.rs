@@ -6,6 +6,8 @@
 //! and the clients bring the clock, the network, failures and lost answers. Chance comes from a generator whose stream
 //! cannot change, drawn from with integer arithmetic alone.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod bug;
 mod clients;
 mod key_distribution;

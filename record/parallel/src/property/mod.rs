@@ -1,9 +1,10 @@
 //! Parallel property tests: a sequential model, and the real thing under many schedules, judged by linearizability.
 //!
-//! Claessen and others, "Finding Race Conditions in Erlang with `QuickCheck` and PULSE" (ICFP 2009). Commands are drawn with proptest: some that run one after another, then two or more branches that run at one
-//! time. Each program runs under many schedules. Each operation is recorded with when it was called and when it returned,
-//! as tightly as the schedule allows: it is called together with its first step on what others see, and returns together
-//! with its last one. Any longer interval would only admit more. The history must be linearizable to the model.
+//! Claessen and others, "Finding Race Conditions in Erlang with `QuickCheck` and PULSE" (ICFP 2009). Commands are drawn
+//! with proptest: some that run one after another, then two or more branches that run at one time. Each program runs
+//! under many schedules. Each operation is recorded with when it was called and when it returned, as tightly as the
+//! schedule allows: it is called together with its first step on what others see, and returns together with its last
+//! one. Any longer interval would only admit more. The history must be linearizable to the model.
 
 mod counterexample;
 mod draw;
