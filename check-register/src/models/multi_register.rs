@@ -145,10 +145,10 @@ impl Spec for MultiRegister {
     }
 
     fn contradicts(invoked: Option<&Self::Op>, done: Option<&Self::Op>) -> bool {
-        fn writes(op: Option<&Box<[RegisterAccess]>>) -> impl Iterator<Item = &RegisterAccess> {
+        fn writes(op: Option<&[RegisterAccess]>) -> impl Iterator<Item = &RegisterAccess> {
             op.into_iter().flatten().filter(|access| matches!(access, RegisterAccess::Write { .. }))
         }
-        writes(invoked).ne(writes(done))
+        writes(invoked.map(AsRef::as_ref)).ne(writes(done.map(AsRef::as_ref)))
     }
 
     fn datum(&self, op: &Self::Op) -> Datum {
