@@ -75,7 +75,7 @@ fn inline(arg: Arg) -> Arg {
 }
 
 fn page(command: &Command) -> io::Result<Page> {
-    // clap_mangen fills lines, which would make paragraphs of examples and tables.
+    // `clap_mangen` fills lines, which would make paragraphs of examples and tables.
     let after = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string);
     let version = env!("CARGO_PKG_VERSION");
     let man = Man::new(command.clone().mut_args(inline)).source(format!("histcheck {version}")).manual("histcheck");

@@ -17,7 +17,7 @@ pub(crate) struct Policy {
 pub(crate) enum Unknown {
     /// Itself.
     #[default]
-    Unknown,
+    Itself,
     Pass,
     Fail,
 }
@@ -60,7 +60,7 @@ impl Policy {
             Some("fail") => Unknown::Fail,
             Some(_) => Unknown::Pass,
             None if compat.is_some() => Unknown::Pass,
-            None => Unknown::Unknown,
+            None => Unknown::Itself,
         };
         Policy { unknown, compat }
     }

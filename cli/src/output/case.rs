@@ -5,6 +5,7 @@ use super::text;
 use history_core::{Anomaly, Datum, HistoryError, Report, Verdict, Witness};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 /// One history.
 #[derive(Debug, Serialize, Deserialize)]
@@ -155,10 +156,11 @@ impl Finding {
 
     /// What is told of a key, as far as its witnesses are among those that were kept.
     pub(crate) fn story_of(&self, key: &KeyFinding) -> String {
-        let mut story: String = key.notes.iter().map(|note| format!("note: {note}\n")).collect();
+        let mut story = String::new();
+        key.notes.iter().for_each(|note| _ = writeln!(story, "note: {note}"));
         for found in &self.anomalies {
             let of_key = found.witnesses.iter().filter(|told| told.key.as_ref() == Some(&key.key));
-            of_key.for_each(|told| story += &format!("\n{}\n{}\n", found.name, told.explanation.trim_end()));
+            of_key.for_each(|told| _ = writeln!(story, "\n{}\n{}", found.name, told.explanation.trim_end()));
         }
         story
     }
@@ -173,11 +175,6 @@ impl Found {
     fn new(anomaly: &Anomaly) -> Found {
         let witnesses = anomaly.witnesses.iter().map(Told::new).collect();
         Found { name: anomaly.name.clone().into_owned(), count: anomaly.count, witnesses }
-    }
-
-    /// Whether it is a doubt about the history rather than something that happened in it.
-    pub(crate) fn is_doubt(&self) -> bool {
-        self.count == 0 && self.witnesses.is_empty()
     }
 }
 
@@ -212,6 +209,11 @@ pub(crate) fn printable(text: &str) -> String {
     shown
 }
 
+/// The same in a line.
+pub(crate) fn one_line(text: &str) -> String {
+    printable(text).replace('\n', "\\n").replace('\t', "\\t")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -221,6 +223,7 @@ mod tests {
         assert_eq!(printable("a\tb\nc"), "a\tb\nc");
         assert_eq!(printable("\0\u{1b}[1m\r\u{7f}\u{ffff}\u{fffe}"), "\\u{0}\\u{1b}[1m\\u{d}\\u{7f}\\u{ffff}\\u{fffe}");
         assert_eq!(printable("\u{6f22} \u{1f600}"), "\u{6f22} \u{1f600}");
+        assert_eq!(one_line("a\tb\nc"), "a\\tb\\nc");
     }
 
     #[test]

@@ -36,8 +36,8 @@ pub(super) fn write(
             write_harmless(out, format!("  {}: {}", finding.checker, finding.verdict.name()).as_bytes())?;
         }
         if verbose && !finding.account.is_empty() {
-            let account: String = finding.account.lines().map(|line| format!("  {line}\n")).collect();
-            write_harmless(out, printable(&account).as_bytes())?;
+            let lines: Vec<String> = finding.account.lines().map(|line| format!("  {line}")).collect();
+            write_harmless(out, printable(&lines.join("\n")).as_bytes())?;
         }
         if let Some(command) = command_of(input, finding, unknown) {
             out.write_all(command.as_bytes())?;
@@ -78,13 +78,13 @@ fn command_of(input: &Input, finding: &Finding, unknown: Unknown) -> Option<Stri
                 ops.iter().take(OPS_MAX).filter_map(|op| Some((op, op.line?))).map(at_line).collect();
             let mut message = finding.summary() + &of_keys(finding);
             if !named.is_empty() {
-                message += &format!("; see {}", named.join(", "));
+                message = format!("{message}; see {}", named.join(", "));
             }
             Some(command("error", input, line, None, &format!("{name}: not valid"), &message))
         }
         (Verdict::Unknown, unknown) => {
             let level = match unknown {
-                Unknown::Unknown => "warning",
+                Unknown::Itself => "warning",
                 Unknown::Pass => "notice",
                 Unknown::Fail => "error",
             };

@@ -1,6 +1,6 @@
-//! Results as JUnit's XML: a suite a history, a test case for each checker, and one for each key whose verdict the report lists.
+//! Results as XML like that of `JUnit`: a suite a history, a test case for each checker, and one for each key whose verdict the report lists.
 
-use super::case::{Case, Finding, KeyFinding, printable};
+use super::case::{Case, Finding, KeyFinding, one_line, printable};
 use crate::policy::Unknown;
 use history_core::Verdict;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
@@ -19,7 +19,7 @@ pub(super) fn write<'a>(
 }
 
 fn suite(path: &str, case: &Case, unknown: Unknown) -> TestSuite {
-    let path = printable(path);
+    let path = one_line(path);
     let mut suite = TestSuite::new(path.as_str());
     suite.extra.insert("file".into(), path.as_str().into());
     match case {
@@ -29,7 +29,7 @@ fn suite(path: &str, case: &Case, unknown: Unknown) -> TestSuite {
                 // The numbers of several checkers would else have one name.
                 let prefix = if findings.len() > 1 { format!("{}/", finding.checker) } else { String::new() };
                 for (name, count) in &finding.counts {
-                    suite.add_property((printable(&format!("{prefix}{name}")).as_str(), count.to_string().as_str()));
+                    suite.add_property((one_line(&format!("{prefix}{name}")).as_str(), count.to_string().as_str()));
                 }
             }
         }
@@ -72,7 +72,7 @@ fn cases(path: &str, finding: &Finding, unknown: Unknown) -> Vec<TestCase> {
 }
 
 fn test(path: &str, name: &str, status: TestCaseStatus) -> TestCase {
-    let mut case = TestCase::new(printable(name).as_str(), status);
+    let mut case = TestCase::new(one_line(name).as_str(), status);
     case.set_classname(path);
     case.extra.insert("file".into(), path.into());
     case
@@ -83,16 +83,16 @@ fn status(verdict: Verdict, unknown: Unknown, summary: &str, types: &str, text: 
         (Verdict::Valid, _) => return TestCaseStatus::success(),
         (Verdict::Invalid, _) => (TestCaseStatus::non_success(NonSuccessKind::Failure), types),
         (Verdict::Unknown, Unknown::Fail) => (TestCaseStatus::non_success(NonSuccessKind::Failure), "unknown"),
-        (Verdict::Unknown, Unknown::Unknown | Unknown::Pass) => (TestCaseStatus::skipped(), "unknown"),
+        (Verdict::Unknown, Unknown::Itself | Unknown::Pass) => (TestCaseStatus::skipped(), "unknown"),
     };
     describe(&mut status, summary, kind, text);
     status
 }
 
 fn describe(status: &mut TestCaseStatus, message: &str, kind: &str, text: &str) {
-    status.set_message(printable(message).as_str());
+    status.set_message(one_line(message).as_str());
     if !kind.is_empty() {
-        status.set_type(printable(kind).as_str());
+        status.set_type(one_line(kind).as_str());
     }
     status.set_description(printable(text).as_str());
 }

@@ -9,6 +9,7 @@ use crate::policy::Unknown;
 use history_core::Verdict;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -94,7 +95,7 @@ fn rules(cases: &[(&str, &Case)], summaries: &Summaries, unknown: Unknown) -> BT
             Verdict::Unknown => add(UNKNOWN, "It could not be found out whether the history is valid.".into()),
             Verdict::Invalid if finding.anomalies.is_empty() => add(INVALID, "The history is not valid.".into()),
             Verdict::Invalid => {
-                finding.anomalies.iter().for_each(|found| add(&found.name, description(&found.name, finding)))
+                finding.anomalies.iter().for_each(|found| add(&found.name, description(&found.name, finding)));
             }
         }
     }
@@ -103,31 +104,41 @@ fn rules(cases: &[(&str, &Case)], summaries: &Summaries, unknown: Unknown) -> BT
 
 /// What an anomaly is, in a sentence.
 fn description(name: &str, finding: &Finding) -> String {
-    known(name).map_or_else(|| format!("What {} calls {name}.", finding.checker), str::to_owned)
+    known(name).map_or_else(|| format!("What {} calls {name}.", finding.checker), |known| known.summary.to_owned())
 }
 
 /// What the table of anomalies says of one.
-fn known(name: &str) -> Option<&'static str> {
-    #[cfg(feature = "elle")]
-    let summary =
-        check_elle::anomaly::AnomalySet::ALL.iter().find(|known| known.name() == name).map(|known| known.summary());
-    #[cfg(not(feature = "elle"))]
-    let summary = Some(name).filter(|_| false).and(None);
-    summary
+struct Known {
+    summary: &'static str,
+    /// Whether it is a doubt about the history rather than something that happened in it.
+    is_doubt: bool,
+}
+
+#[cfg(feature = "elle")]
+fn known(name: &str) -> Option<Known> {
+    use check_elle::{anomaly::AnomalyType, lattice};
+    let anomaly = AnomalyType::from_name(name).ok()?;
+    Some(Known { summary: anomaly.summary(), is_doubt: lattice::UNKNOWN.contains(anomaly) })
+}
+
+/// There is no table without the crate that has it.
+#[cfg(not(feature = "elle"))]
+fn known(_: &str) -> Option<Known> {
+    None
 }
 
 impl Log {
     fn add(&mut self, uri: &str, finding: &Finding) {
         match (finding.verdict, self.unknown) {
             (Verdict::Valid, _) => {}
-            (Verdict::Unknown, Unknown::Fail) => self.push(uri, finding, UNKNOWN, "error", finding.summary(), None),
+            (Verdict::Unknown, Unknown::Fail) => self.push(uri, finding, UNKNOWN, "error", &finding.summary(), None),
             (Verdict::Unknown, unknown) => {
                 let level = if unknown == Unknown::Pass { "note" } else { "warning" };
                 let text = format!("{}: unknown: {}", finding.checker, finding.summary());
                 self.notifications.push(notification(level, uri, None, &text));
             }
             (Verdict::Invalid, _) if finding.anomalies.is_empty() => {
-                self.push(uri, finding, INVALID, "error", finding.summary(), None);
+                self.push(uri, finding, INVALID, "error", &finding.summary(), None);
             }
             (Verdict::Invalid, _) => finding.anomalies.iter().for_each(|found| self.add_found(uri, finding, found)),
         }
@@ -135,20 +146,20 @@ impl Log {
 
     fn add_found(&mut self, uri: &str, finding: &Finding, found: &Found) {
         let Found { name, count, witnesses } = found;
+        let known = known(name);
+        let what = known.as_ref().map_or_else(|| ".".into(), |known| format!(": {}", known.summary));
+        let level = if known.is_some_and(|known| known.is_doubt) { "note" } else { "error" };
         if witnesses.is_empty() {
-            let level = if found.is_doubt() { "note" } else { "error" };
-            let text = if found.is_doubt() { finding.notes.join(" ") } else { format!("There are {count} of them.") };
-            return self.push(uri, finding, name, level, format!("{name}. {text}").trim_end().to_owned(), None);
+            return self.push(uri, finding, name, level, &format!("{name} ({count} in all){what}"), None);
         }
         for told in witnesses {
             let one_of = if *count > 1 { format!(" (one of {count})") } else { String::new() };
-            let what = known(name).map(|summary| format!(": {summary}")).unwrap_or(".".into());
             let text = format!("{name}{one_of}{what}\n\n{}", told.explanation.trim_end());
-            self.push(uri, finding, name, "error", text, Some(told));
+            self.push(uri, finding, name, level, &text, Some(told));
         }
     }
 
-    fn push(&mut self, uri: &str, finding: &Finding, name: &str, level: &str, text: String, told: Option<&Told>) {
+    fn push(&mut self, uri: &str, finding: &Finding, name: &str, level: &str, text: &str, told: Option<&Told>) {
         let id = id(finding, name);
         let index = self.rules.keys().position(|other| *other == id);
         let ops = told.map_or(&[][..], |told| &told.ops);
@@ -210,7 +221,7 @@ pub(super) fn uri(input: &Input) -> String {
         match byte {
             b'\\' if cfg!(windows) => uri.push('/'),
             byte if is_plain(*byte) => uri.push(char::from(*byte)),
-            byte => uri += &format!("%{byte:02X}"),
+            byte => _ = write!(uri, "%{byte:02X}"),
         }
     }
     uri
