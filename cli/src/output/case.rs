@@ -162,6 +162,9 @@ impl Finding {
             let of_key = found.witnesses.iter().filter(|told| told.key.as_ref() == Some(&key.key));
             of_key.for_each(|told| _ = writeln!(story, "\n{}\n{}", found.name, told.explanation.trim_end()));
         }
+        if story.is_empty() && !key.anomaly_types.is_empty() {
+            story += "The witnesses that the report keeps are of other keys.\n";
+        }
         story
     }
 

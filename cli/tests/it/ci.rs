@@ -116,6 +116,24 @@ fn junit_has_a_case_for_each_key() {
     }
 }
 
+/// Of the keys that are valid only a hundred would be listed, and there are more; of witnesses eight are kept.
+#[test]
+fn junit_says_how_many_keys_there_were() {
+    let op = |key: u64, kind: &str, f: &str, value: &str| {
+        format!("{{:process 0, :type :{kind}, :f :{f}, :value [{key} {value}]}}\n")
+    };
+    let read = |key: u64| op(key, "invoke", "read", "nil") + &op(key, "ok", "read", if key < 10 { "7" } else { "nil" });
+    let history: String = (0..120).map(read).collect();
+    let assert = histcheck("-m cas-register --keyed --output junit -").stdin(history).assert().code(1);
+    let xml = stdout(&assert);
+    let tags = tags(&xml);
+    assert_eq!(tags.iter().filter(|tag| tag.starts_with("testcase ")).count(), 1 + 10);
+    for (name, count) in [("key-count", 120), ("valid-key-count", 110), ("invalid-key-count", 10)] {
+        assert!(tags.contains(&format!(r#"property name="{name}" value="{count}"/"#).as_str()), "{xml}");
+    }
+    assert_eq!(xml.matches("The witnesses that the report keeps are of other keys.").count(), 2, "{xml}");
+}
+
 #[test]
 fn several_checkers_have_a_case_each() {
     let xml = stdout(&histcheck("-m cas-register,stats --output junit stale-register.edn").assert().code(1));
