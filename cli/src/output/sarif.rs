@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
+use std::path::Path;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 /// Ops of a result that are shown; viewers show no more than some.
@@ -216,7 +217,12 @@ pub(super) fn uri(input: &Input) -> String {
     let bytes = input.path().as_encoded_bytes();
     let bytes = bytes.strip_prefix(b"./").unwrap_or(bytes);
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
-    let mut uri = String::from(if bytes.starts_with(b"/") { "file://" } else { "" });
+    let is_absolute = Path::new(input.path()).is_absolute();
+    let mut uri = String::from(match (is_absolute, bytes.starts_with(b"/")) {
+        (true, true) => "file://",
+        (true, false) => "file:///",
+        (false, _) => "",
+    });
     for byte in bytes {
         match byte {
             b'\\' if cfg!(windows) => uri.push('/'),
