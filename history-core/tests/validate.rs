@@ -186,6 +186,16 @@ fn doubtful_fields_are_warnings() {
 }
 
 #[test]
+fn a_completion_with_another_key_is_a_warning() {
+    let pair = |completed: &str| {
+        format!("{{:process 0, :type :invoke, :f :put, :key 1}}\n{{:process 0, :type :ok, :f :put{completed}}}")
+    };
+    check(&pair(", :key 2"), &[(Rule::KeyMismatch, 2, 1)]);
+    check(&pair(", :key 1"), &[]);
+    check(&pair(""), &[]);
+}
+
+#[test]
 fn micro_ops_that_differ_from_those_invoked_are_warnings() {
     let pair = |invoked: &str, completed: &str| {
         said(format!("{{:process 0, :type :invoke, :value {invoked}}}\n{{:process 0, :type :ok, :value {completed}}}"))

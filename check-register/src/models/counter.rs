@@ -79,6 +79,11 @@ impl Spec for Counter {
         }
     }
 
+    fn contradicts(invoked: Option<&CounterOp>, done: Option<&CounterOp>) -> bool {
+        let change = |op: Option<&CounterOp>| op.filter(|op| !matches!(op, CounterOp::Read(_))).copied();
+        change(invoked) != change(done)
+    }
+
     fn datum(&self, op: &CounterOp) -> Datum {
         match *op {
             CounterOp::Add(amount) => call("add", amount.into()),

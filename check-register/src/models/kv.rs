@@ -130,6 +130,15 @@ impl Spec for Kv {
         Ok(Some(KvOp { key, action }))
     }
 
+    fn contradicts(invoked: Option<&KvOp>, done: Option<&KvOp>) -> bool {
+        match (invoked, done) {
+            (Some(KvOp { key, action: KvAction::Get(_) }), Some(KvOp { key: found, action: KvAction::Get(_) })) => {
+                key != found
+            }
+            (invoked, done) => invoked != done,
+        }
+    }
+
     fn datum(&self, op: &KvOp) -> Datum {
         let (f, text) = match &op.action {
             KvAction::Get(found) => ("get", found),

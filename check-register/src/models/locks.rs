@@ -72,6 +72,10 @@ impl Spec for Mutex {
         }
     }
 
+    fn contradicts(invoked: Option<&LockOp>, done: Option<&LockOp>) -> bool {
+        invoked != done
+    }
+
     fn datum(&self, op: &LockOp) -> Datum {
         match op {
             LockOp::Acquire(_) => call("acquire", Datum::Nil),
@@ -165,6 +169,10 @@ impl<const REENTRANT: bool> Spec for OwnedLock<REENTRANT> {
             Some("release") => Ok(Some(LockOp::Release(owner))),
             _ => Err(unknown_op::<Self>(op)),
         }
+    }
+
+    fn contradicts(invoked: Option<&LockOp>, done: Option<&LockOp>) -> bool {
+        invoked != done
     }
 
     fn datum(&self, op: &LockOp) -> Datum {

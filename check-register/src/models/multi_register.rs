@@ -144,6 +144,13 @@ impl Spec for MultiRegister {
         Ok((!accesses.is_empty()).then(|| accesses.into()))
     }
 
+    fn contradicts(invoked: Option<&Self::Op>, done: Option<&Self::Op>) -> bool {
+        fn writes(op: Option<&Box<[RegisterAccess]>>) -> impl Iterator<Item = &RegisterAccess> {
+            op.into_iter().flatten().filter(|access| matches!(access, RegisterAccess::Write { .. }))
+        }
+        writes(invoked).ne(writes(done))
+    }
+
     fn datum(&self, op: &Self::Op) -> Datum {
         let access = |access: &RegisterAccess| {
             let (f, key, value) = match *access {

@@ -225,6 +225,11 @@ impl<const DISCIPLINE: u8> Spec for Queue<DISCIPLINE> {
         }
     }
 
+    fn contradicts(invoked: Option<&QueueOp>, done: Option<&QueueOp>) -> bool {
+        let change = |op: Option<&QueueOp>| op.filter(|op| !matches!(op, QueueOp::Take(_))).copied();
+        change(invoked) != change(done)
+    }
+
     fn datum(&self, op: &QueueOp) -> Datum {
         match *op {
             QueueOp::Put(value) => call(Self::PUT, self.values.datum(value)),

@@ -158,6 +158,11 @@ impl<const CAS: bool> Spec for Register<CAS> {
         }
     }
 
+    fn contradicts(invoked: Option<&RegisterOp>, done: Option<&RegisterOp>) -> bool {
+        let change = |op: Option<&RegisterOp>| op.filter(|op| !matches!(op, RegisterOp::Read(_))).copied();
+        change(invoked) != change(done)
+    }
+
     fn datum(&self, op: &RegisterOp) -> Datum {
         let datum = |code| self.values.datum(code);
         match *op {

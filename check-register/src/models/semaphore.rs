@@ -90,6 +90,10 @@ impl Spec for Semaphore {
         }
     }
 
+    fn contradicts(invoked: Option<&SemaphoreOp>, done: Option<&SemaphoreOp>) -> bool {
+        invoked != done
+    }
+
     fn datum(&self, op: &SemaphoreOp) -> Datum {
         match *op {
             SemaphoreOp::Acquire(permits) => call("acquire", permits.into()),

@@ -114,6 +114,14 @@ impl Spec for Set {
         }
     }
 
+    fn contradicts(invoked: Option<&SetOp>, done: Option<&SetOp>) -> bool {
+        let added = |op: Option<&SetOp>| match op {
+            Some(SetOp::Add(value)) => Some(*value),
+            Some(SetOp::Read(_)) | None => None,
+        };
+        added(invoked) != added(done)
+    }
+
     fn datum(&self, op: &SetOp) -> Datum {
         match op {
             SetOp::Add(value) => call("add", self.values.datum(*value)),

@@ -6,8 +6,8 @@ use history_core::{Datum, Op, Value};
 /// A model of an object that a history was recorded of.
 ///
 /// Each operation is decoded twice: when it is invoked, as one that may have any result; and when it completes, with its result.
-/// A `fail` means that it did not happen, so none is decoded. The value of an op is its completion's if it has one, else
-/// its invocation's.
+/// A `fail` means that it did not happen, so none is decoded; what the value of an `info` says is
+/// why nobody knows, so its operation is that of its invocation. A completion without a value has its invocation's.
 pub trait Spec: Model + Send {
     /// The checker's name: `"cas-register"`.
     const NAME: &'static str;
@@ -42,6 +42,11 @@ pub trait Spec: Model + Send {
     ///
     /// Why it is none of this object's ops.
     fn decode(&mut self, op: &Op<'_>, invoked: Option<&Self::Op>) -> Result<Option<Self::Op>, String>;
+
+    /// Whether a completion says something else than its invocation about what the operation changes, or where. `None` is as in
+    /// [`decode`](Spec::decode). Only results may be new in a completion: what an operation in flight may do must be known
+    /// when it is invoked, or a later op could take a violation back.
+    fn contradicts(invoked: Option<&Self::Op>, done: Option<&Self::Op>) -> bool;
 
     /// An operation as a history would have it: `[:write 3]`.
     fn datum(&self, op: &Self::Op) -> Datum;

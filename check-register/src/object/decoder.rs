@@ -30,11 +30,7 @@ pub struct Decoder<O> {
 
 /// An operation that was invoked.
 #[derive(Clone, Debug)]
-struct InFlight<O> {
-    op: Option<O>,
-    /// Whether the invocation had a value.
-    has_value: bool,
-}
+struct InFlight<O>(Option<O>);
 
 /// What happens to an operation. Its slot is that of its ops: see [`Pair`].
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -87,8 +83,8 @@ impl<O> Decoder<O> {
                 if slot >= self.open.len() {
                     self.open.resize_with(slot + 1, || None);
                 }
-                let in_flight = self.open[slot].insert(InFlight { op: decoded, has_value: !op.value.is_nil() });
-                Ok(Happening::Called { slot, op: in_flight.op.as_ref() })
+                let in_flight = self.open[slot].insert(InFlight(decoded));
+                Ok(Happening::Called { slot, op: in_flight.0.as_ref() })
             }
             Pair::Completes { slot, .. } => self.complete(model, op, slot as usize),
             Pair::Alone if op.kind == OpKind::Invoke => {
@@ -106,21 +102,36 @@ impl<O> Decoder<O> {
         op: &Op<'_>,
         slot: usize,
     ) -> Result<Happening<'_, O>, String> {
-        let Some(InFlight { op: invoked, has_value }) = self.open.get_mut(slot).and_then(Option::take) else {
+        let Some(InFlight(invoked)) = self.open.get_mut(slot).and_then(Option::take) else {
             return Err("the completion has no invocation".into());
         };
         Ok(match op.kind {
             OpKind::Fail => Happening::Failed { slot },
             // What an `info` says in the place of a value is mostly why it failed.
-            OpKind::Info | OpKind::Invoke if has_value || op.value.is_nil() => Happening::Crashed { slot, op: invoked },
-            OpKind::Info | OpKind::Invoke => Happening::Crashed { slot, op: model.decode(op, invoked.as_ref())? },
-            OpKind::Ok => Happening::Returned { slot, op: model.decode(op, invoked.as_ref())? },
+            OpKind::Info | OpKind::Invoke => Happening::Crashed { slot, op: invoked },
+            OpKind::Ok => {
+                let done = model.decode(op, invoked.as_ref())?;
+                if S::contradicts(invoked.as_ref(), done.as_ref()) {
+                    return Err(contradiction(model, invoked.as_ref(), done.as_ref()));
+                }
+                Happening::Returned { slot, op: done }
+            }
         })
     }
 
     /// The operations that are in flight, by slot, and what each may do.
     pub fn in_flight(self) -> impl Iterator<Item = (usize, O)> {
         let open = self.open.into_iter().enumerate();
-        open.filter_map(|(slot, in_flight)| Some((slot, in_flight?.op?)))
+        open.filter_map(|(slot, in_flight)| Some((slot, in_flight?.0?)))
     }
+}
+
+#[cold]
+fn contradiction<S: Spec>(model: &S, invoked: Option<&S::Op>, done: Option<&S::Op>) -> String {
+    let said = |op: Option<&S::Op>| op.map_or("nothing that changes anything".into(), |op| model.datum(op).to_string());
+    format!(
+        "the completion contradicts its invocation, which said {}; the completion says {}",
+        said(invoked),
+        said(done)
+    )
 }

@@ -1,7 +1,9 @@
 //! What recorded ops stand for: histories as clients write them, with little said or with more than was asked.
 
 use check_register::Linearizable;
-use check_register::models::{OwnerMutex, ReentrantMutex, Semaphore, Spec};
+use check_register::models::{
+    CasRegister, Counter, FifoQueue, Kv, MultiRegister, Mutex, OwnerMutex, ReentrantMutex, Semaphore, Set, Spec, Stack,
+};
 use history_core::{History, Verdict};
 
 fn verdict<S: Spec + Clone + Default + 'static>(ops: &str) -> Verdict {
@@ -82,4 +84,52 @@ fn a_refused_semaphore_tells_what_it_was_taken_to_hold() {
     let enough = Linearizable { model: Semaphore { permits: 2 }, ..Linearizable::default() };
     let report = enough.check(&history).expect("a history of a size");
     assert_eq!((report.verdict, report.notes.len()), (Verdict::Valid, 0));
+}
+
+/// What was invoked and what completed differ in more than a result. If the completion decided, a prefix could be false and the
+/// whole true: nothing could be said while a history is being written.
+#[test]
+fn a_completion_that_contradicts_its_invocation_says_nothing() {
+    fn told<S: Spec + Clone + Default + 'static>(invoked: &str, completed: &str) -> String {
+        let text = format!("{{:process 0, :type :invoke, {invoked}}}\n{{:process 0, :type :ok, {completed}}}");
+        let report = Linearizable::<S>::default().check(&History::parse(&text).unwrap()).unwrap();
+        assert_eq!(report.verdict, Verdict::Unknown, "{text}");
+        report.notes.concat()
+    }
+    let said = told::<CasRegister>(":f :write, :value 1", ":f :write, :value 2");
+    assert!(said.contains("which said [:write 1]; the completion says [:write 2]"), "{said}");
+    let said = told::<CasRegister>(":f :read", ":f :write, :value 2");
+    assert!(said.contains("nothing that changes anything; the completion says [:write 2]"), "{said}");
+    told::<CasRegister>(":f :write, :value 1", ":f :read, :value 1");
+    told::<CasRegister>(":f :write", ":f :write, :value 1");
+    told::<CasRegister>(":f :cas, :value [1 2]", ":f :cas, :value [1 3]");
+    told::<Kv>(":f :put, :key 1, :value a", ":f :put, :key 2, :value a");
+    told::<Kv>(":f :get, :key 1", ":f :get, :key 2, :value a");
+    told::<Kv>(":f :put, :key 1, :value a", ":f :append, :key 1, :value a");
+    told::<MultiRegister>(":f :txn, :value [[:write 1 1]]", ":f :txn, :value [[:write 2 1]]");
+    told::<MultiRegister>(":f :txn", ":f :txn, :value [[:write 2 1]]");
+    told::<Stack>(":f :pop", ":f :push, :value 1");
+    told::<FifoQueue>(":f :enqueue, :value 1", ":f :enqueue, :value 2");
+    told::<Set>(":f :add, :value 1", ":f :add, :value 2");
+    told::<Counter>(":f :add, :value 1", ":f :add, :value 2");
+    told::<Semaphore>(":f :release", ":f :release, :value 2");
+    told::<Mutex>(":f :acquire", ":f :release");
+}
+
+#[test]
+fn a_completion_adds_what_it_found() {
+    fn holds<S: Spec + Clone + Default + 'static>(invoked: &str, completed: &str) {
+        let text = format!("{{:process 0, :type :invoke, {invoked}}}\n{{:process 0, :type :ok, {completed}}}");
+        assert_eq!(verdict::<S>(&text), Verdict::Valid, "{text}");
+    }
+    holds::<CasRegister>(":f :write, :value 1", ":f :write");
+    holds::<CasRegister>(":f :read, :value 7", ":f :read, :value nil");
+    holds::<Kv>(":f :put, :key 1, :value a", ":f :put");
+    holds::<MultiRegister>(
+        ":f :txn, :value [[:write 1 1] [:read 1 nil] [:read 2 nil]]",
+        ":f :txn, :value [[:write 1 1] [:read 1 1] [:read 2 nil]]",
+    );
+    holds::<FifoQueue>(":f :dequeue", ":f :dequeue, :value nil");
+    holds::<Set>(":f :read", ":f :read, :value #{}");
+    holds::<Counter>(":f :read", ":f :read, :value 0");
 }

@@ -36,6 +36,8 @@ pub(super) struct Checks {
 #[derive(Default)]
 struct Invoked {
     f: Option<String>,
+    /// What stands in its field `key`.
+    key: Option<String>,
     /// Whether its value is a list of micro-ops, which then are `mops`.
     is_txn: bool,
     mops: Vec<Mop>,
@@ -190,6 +192,7 @@ impl Checks {
                 self.written.add(&self.mops, position, text, findings);
                 let invoked = &mut self.in_flight[slot];
                 invoked.f = op.f.map(str::to_owned);
+                invoked.key = key(op);
                 invoked.is_txn = is_txn;
                 invoked.line = position.line;
                 std::mem::swap(&mut invoked.mops, &mut self.mops);
@@ -201,6 +204,16 @@ impl Checks {
                     findings.add(Rule::FMismatch, Some(position), text, || {
                         let (f, invoked_f, line) = (named(op.f), named(invoked.f.as_deref()), invoked.line);
                         Said::new(format!("this completion has {f}, its invocation in line {line} {invoked_f}"))
+                    });
+                }
+                if let (Some(key), Some(of_invocation)) = (key(op), &invoked.key)
+                    && key != *of_invocation
+                {
+                    findings.add(Rule::KeyMismatch, Some(position), text, || {
+                        let line = invoked.line;
+                        Said::new(format!(
+                            "this completion has the key {key}, its invocation in line {line} {of_invocation}"
+                        ))
                     });
                 }
                 if !invoked.is_txn || !(is_txn || op.kind == OpKind::Ok) {
@@ -246,6 +259,11 @@ impl Checks {
             note(Rule::CompletionsOnly, message.into());
         }
     }
+}
+
+/// What stands in an op's field `key`.
+fn key(op: &Op<'_>) -> Option<String> {
+    op.extra.get("key").map(|key| key.to_string())
 }
 
 fn ops_are(count: u64) -> String {

@@ -68,6 +68,7 @@ rules! {
     ProcessAfterInfo "process-after-info" Error "A process that got info does not come back under its number.";
     DuplicateField "duplicate-field" Warning "An op has no two fields of one name.";
     FMismatch "f-mismatch" Warning "A completion has the function of its invocation.";
+    KeyMismatch "key-mismatch" Warning "A completion has the key of its invocation, in a field of its own.";
     MopMismatch "mop-mismatch" Warning "A completion's micro-ops are those of its invocation, with the values read.";
     DuplicateWrite "duplicate-write" Warning "No value is written twice to one key.";
     MixedKeys "mixed-keys" Warning "Keys of micro-ops are all of one type.";

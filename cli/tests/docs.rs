@@ -1,0 +1,274 @@
+//! Every shell line of the book is run where it stands, page by page, and prints what the page says it prints.
+//!
+//! In a block of `console`, `$ ` begins a line for the shell and `> ` continues it; `? 1` tells an exit code that is not 0, and what
+//! follows is the output, standard error included. `[..]` stands for anything within a line, `...` for any lines.
+//! A page is a directory of its own, in which `cli/examples` is as in the source. What a page needs and does not show is done
+//! in comments, `<!-- $ command -->`, and a block such as `python file=recorder.py` is a file. Blocks of `console slow` build
+//! crates, and are run with `-- --ignored`; those of `console needs=go` are run where that program is.
+
+#![cfg(unix)]
+
+use snapbox::assert::DEFAULT_ACTION_ENV;
+use snapbox::{Assert, IntoData as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// What a page has one do.
+#[derive(Debug, PartialEq)]
+enum Step {
+    File { name: String, text: String },
+    Run { line: usize, command: String, code: i32, output: String, slow: bool, needs: Option<String> },
+}
+
+#[test]
+fn the_book_does_what_it_says() {
+    let pages = pages();
+    assert!(pages.len() > 15, "the book is there: {pages:?}");
+    let (mut run, mut wrong) = (0, Vec::new());
+    for page in pages {
+        run += follow(&page, false, &mut wrong);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(run > 20, "only {run} lines were run");
+}
+
+/// Crates are built as an outsider builds them.
+#[test]
+#[ignore = "builds plugins from nothing; .ci/run does it"]
+fn the_book_builds_what_it_says() {
+    let mut wrong = Vec::new();
+    let is_slow = |step: &Step| matches!(step, Step::Run { slow: true, .. });
+    let slow: Vec<PathBuf> = pages().into_iter().filter(|page| steps(&text(page)).iter().any(is_slow)).collect();
+    assert!(!slow.is_empty());
+    for page in slow {
+        follow(&page, true, &mut wrong);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A line that looks like one for a shell and is in no block of `console` would never be run.
+#[test]
+fn no_shell_line_stands_outside_of_console_blocks() {
+    let programs = ["histcheck ", "cargo ", "./", "java ", "python3 ", "go "];
+    for page in pages() {
+        let mut within = None;
+        for (at, line) in text(&page).lines().enumerate() {
+            if let Some(info) = line.strip_prefix("```") {
+                within = if within.is_none() { Some(info.to_owned()) } else { None };
+                continue;
+            }
+            let is_code = line.starts_with("    ")
+                || within.as_deref().is_some_and(|info| ["", "sh", "bash", "text"].contains(&info));
+            let is_shell = programs.iter().any(|program| line.trim_start().starts_with(program));
+            // .ci/run runs the two commands of the README.
+            let is_first = page.parent() == Some(Path::new(ROOT)) && line.starts_with("    cargo ");
+            assert!(is_first || !(is_code && is_shell), "{}:{}: {line}", page.display(), at + 1);
+        }
+    }
+}
+
+#[test]
+fn a_page_is_taken_apart() {
+    let page = "# A page\n\n<!-- $ touch here -->\n\n```python file=a.py\nprint(1)\n```\n\n```console\n$ one \\\n> two\n? 3\nout\n\n$ four\n```\n\
+                ```console slow needs=go\n$ five\n...\n```\n";
+    let run = |line, command: &str, code, output: &str, slow, needs: Option<&str>| Step::Run {
+        line,
+        command: command.into(),
+        code,
+        output: output.into(),
+        slow,
+        needs: needs.map(str::to_owned),
+    };
+    assert_eq!(
+        steps(page),
+        [
+            run(3, "touch here", 0, "...\n", false, None),
+            Step::File { name: "a.py".into(), text: "print(1)\n".into() },
+            run(10, "one \\\ntwo", 3, "out\n", false, None),
+            run(15, "four", 0, "", false, None),
+            run(18, "five", 0, "...\n", true, Some("go")),
+        ]
+    );
+}
+
+#[test]
+fn a_page_that_lies_is_caught() {
+    let place = tempfile::tempdir().unwrap();
+    let page = place.path().join("page.md");
+    std::fs::write(&page, "```console\n$ echo one\ntwo\n\n$ true\n? 1\n\n$ echo right\nri[..]t\n```\n").unwrap();
+    let mut wrong = Vec::new();
+    assert_eq!(follow(&page, false, &mut wrong), 3);
+    assert_eq!(wrong.len(), 2, "{wrong:?}");
+    assert!(wrong[0].contains("page.md:2") && wrong[0].contains("one"), "{}", wrong[0]);
+    assert!(wrong[1].contains("page.md:5") && wrong[1].contains("exit code 0, not 1"), "{}", wrong[1]);
+}
+
+/// All pages, in order: the book, and the crates' own.
+fn pages() -> Vec<PathBuf> {
+    let mut folders = vec![Path::new(ROOT).join("docs")];
+    let crates = [
+        "",
+        "history-core",
+        "check-elle",
+        "check-register",
+        "check-jepsen",
+        "check-online",
+        "record/parallel",
+        "plugins/abi",
+    ];
+    let mut pages: Vec<PathBuf> = crates.map(|folder| Path::new(ROOT).join(folder).join("README.md")).into();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                pages.push(path);
+            }
+        }
+    }
+    pages.sort();
+    pages
+}
+
+fn text(page: &Path) -> String {
+    std::fs::read_to_string(page).unwrap()
+}
+
+/// Takes a page apart.
+fn steps(page: &str) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut lines = page.lines().enumerate().map(|(at, line)| (at + 1, line)).peekable();
+    while let Some((at, line)) = lines.next() {
+        if let Some(command) = line.strip_prefix("<!-- $ ").and_then(|rest| rest.strip_suffix(" -->")) {
+            let command = command.to_owned();
+            steps.push(Step::Run { line: at, command, code: 0, output: "...\n".into(), slow: false, needs: None });
+        }
+        let Some(info) = line.strip_prefix("```") else { continue };
+        let block: Vec<(usize, &str)> = lines.by_ref().take_while(|(_, line)| *line != "```").collect();
+        let words: Vec<&str> = info.split_whitespace().collect();
+        let setting = |name: &str| words.iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+        if words.first() == Some(&"console") {
+            let slow = words.contains(&"slow");
+            runs(&block, slow, setting("needs"), &mut steps);
+        } else if let Some(name) = setting("file") {
+            // A book hides lines of Rust that begin with `# `.
+            let hides = words[0] == "rust";
+            let shown = |line: &str| if hides { line.strip_prefix("# ").unwrap_or(line) } else { line };
+            let text = block.iter().map(|(_, line)| shown(line).to_owned() + "\n").collect();
+            steps.push(Step::File { name: name.to_owned(), text });
+        }
+    }
+    steps
+}
+
+/// Takes a block of `console` apart.
+fn runs(block: &[(usize, &str)], is_slow: bool, needed: Option<&str>, steps: &mut Vec<Step>) {
+    for (at, text) in block {
+        if let Some(first) = text.strip_prefix("$ ") {
+            let (command, needs) = (first.to_owned(), needed.map(str::to_owned));
+            steps.push(Step::Run { line: *at, command, code: 0, output: String::new(), slow: is_slow, needs });
+            continue;
+        }
+        let Some(Step::Run { command, code, output, .. }) = steps.last_mut() else { continue };
+        if let Some(more) = text.strip_prefix("> ") {
+            *command += "\n";
+            *command += more;
+        } else if let Some(told) = text.strip_prefix("? ").and_then(|told| told.parse().ok()) {
+            *code = told;
+        } else {
+            *output += text;
+            *output += "\n";
+        }
+    }
+    // The empty line before the next command is nobody's output.
+    for step in steps {
+        if let Step::Run { output, .. } = step {
+            output.truncate(output.trim_end().len());
+            if !output.is_empty() {
+                *output += "\n";
+            }
+        }
+    }
+}
+
+/// Does what a page says. How many lines were run; what they did that the page does not say goes to `wrong`.
+fn follow(page: &Path, slow_too: bool, wrong: &mut Vec<String>) -> usize {
+    let begun = tempfile::tempdir().unwrap();
+    furnish(begun.path());
+    let (mut place, mut run) = (begun.path().to_owned(), 0);
+    for step in steps(&text(page)) {
+        match step {
+            Step::File { name, text } => {
+                let file = place.join(name);
+                std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+                std::fs::write(file, text).unwrap();
+            }
+            Step::Run { slow: true, .. } if !slow_too => {}
+            Step::Run { needs: Some(program), line, .. } if !is_there(&program) => {
+                eprintln!("{}:{line}: not run, for there is no {program} here", page.display());
+            }
+            Step::Run { command, .. } if command.starts_with("cd ") => place.push(&command[3..]),
+            Step::Run { line, command, code, output, .. } => {
+                run += 1;
+                let (got, said) = shell(&place, &command);
+                let at = format!("{}:{line}: $ {command}", page.display());
+                if got != code {
+                    wrong.push(format!("{at}\nexit code {got}, not {code}:\n{said}"));
+                } else if let Err(difference) =
+                    Assert::new().action_env(DEFAULT_ACTION_ENV).try_eq(None, said.into_data(), output.into_data())
+                {
+                    wrong.push(format!("{at}\n{difference}"));
+                }
+            }
+        }
+    }
+    run
+}
+
+/// What is there before a page begins.
+fn furnish(place: &Path) {
+    std::fs::create_dir_all(place.join("cli/examples")).unwrap();
+    for entry in std::fs::read_dir(Path::new(ROOT).join("cli/examples")).unwrap() {
+        let entry = entry.unwrap();
+        std::fs::copy(entry.path(), place.join("cli/examples").join(entry.file_name())).unwrap();
+    }
+    // What is in no registry yet.
+    std::fs::create_dir(place.join(".cargo")).unwrap();
+    let crates = [
+        ("history-core", "history-core"),
+        ("check-elle", "check-elle"),
+        ("check-register", "check-register"),
+        ("check-jepsen", "check-jepsen"),
+        ("check-online", "check-online"),
+        ("record-parallel", "record/parallel"),
+        ("histcheck-plugin", "plugins/abi"),
+    ];
+    let root = Path::new(ROOT).canonicalize().unwrap();
+    let rows = crates.map(|(name, path)| format!("{name}.path = {:?}\n", root.join(path)));
+    std::fs::write(place.join(".cargo/config.toml"), format!("[patch.crates-io]\n{}", rows.concat())).unwrap();
+}
+
+fn is_there(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+/// Runs a line; its exit code, and all that it printed.
+fn shell(place: &Path, command: &str) -> (i32, String) {
+    let built = Path::new(env!("CARGO_BIN_EXE_histcheck")).parent().unwrap();
+    let paths = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect::<Vec<_>>();
+    let path = std::env::join_paths([built.to_owned()].into_iter().chain(paths)).unwrap();
+    let output = Command::new("sh")
+        .args(["-c", &format!("exec 2>&1\n{command}")])
+        .current_dir(place)
+        .env("PATH", path)
+        .env("NO_COLOR", "1")
+        .env_remove("HISTCHECK_PLUGINS")
+        .env_remove("CARGO_TARGET_DIR")
+        .output()
+        .unwrap();
+    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stdout).into_owned())
+}
