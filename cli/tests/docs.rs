@@ -156,8 +156,8 @@ fn steps(page: &str) -> Vec<Step> {
         } else if let Some(name) = setting("file") {
             // A book hides lines of Rust that begin with `# `.
             let hides = words[0] == "rust";
-            let shown = |line: &str| if hides { line.strip_prefix("# ").unwrap_or(line) } else { line };
-            let text = block.iter().map(|(_, line)| shown(line).to_owned() + "\n").collect();
+            let shown = block.iter().map(|(_, line)| line.strip_prefix("# ").filter(|_| hides).unwrap_or(line));
+            let text = shown.map(|line| format!("{line}\n")).collect();
             steps.push(Step::File { name: name.to_owned(), text });
         }
     }
