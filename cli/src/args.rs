@@ -2,12 +2,14 @@
 
 use crate::input::Input;
 use crate::limits::Limits;
+use crate::policy::Policy;
 use crate::registry::Registry;
 use crate::watch::{Address, Source, Watch};
-use crate::{compat, gen_args, grammar};
+use crate::{compat, gen_args, grammar, shells};
 use clap::ArgMatches;
 use clap::error::ErrorKind;
 use history_core::{Checker, Compose, ComposeError, Format, OptionKind, Options};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +21,9 @@ pub(crate) enum Command<'c> {
     Gen(gen_args::Gen),
     /// A crate for a plugin of this name.
     NewPlugin(String),
+    Completions(clap_complete::Shell),
+    /// Manual pages: all into a directory, or the main one.
+    Man(Option<PathBuf>),
     Models(OutputFormat),
     #[cfg(feature = "elle")]
     Anomalies(OutputFormat),
@@ -32,7 +37,8 @@ pub(crate) struct Check<'c> {
     pub(crate) options: Options,
     pub(crate) keyed: WhetherKeyed,
     pub(crate) inputs: Vec<Input>,
-    pub(crate) output: OutputFormat,
+    pub(crate) output: ResultFormat,
+    pub(crate) policy: Policy,
     pub(crate) verbose: bool,
     pub(crate) directory: Option<PathBuf>,
     pub(crate) plots: PlotFormat,
@@ -41,6 +47,10 @@ pub(crate) struct Check<'c> {
     pub(crate) only: Option<usize>,
     /// Whether the checker, or one of those it consists of, is a plugin's.
     pub(crate) is_plugin: bool,
+    /// Whether the history is still being written.
+    pub(crate) is_live: bool,
+    /// What the checkers say of themselves, by their names.
+    pub(crate) summaries: BTreeMap<String, String>,
     /// What the user should know of the options given.
     pub(crate) warnings: Vec<String>,
 }
@@ -51,6 +61,24 @@ pub(crate) struct Validate {
     /// Problems of each rule to be listed.
     pub(crate) each_max: usize,
     pub(crate) output: OutputFormat,
+}
+
+/// How the verdicts on histories are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ResultFormat {
+    /// As they become known.
+    Stream(OutputFormat),
+    /// The same, as commands of GitHub's workflows.
+    Github,
+    /// All together in the end.
+    Document(DocumentFormat),
+}
+
+/// How a document on several histories is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DocumentFormat {
+    Junit,
+    Sarif,
 }
 
 /// How results are written.
@@ -95,6 +123,8 @@ pub(crate) fn parse(
         Some(("validate", matches)) => validate(matches).map(Command::Validate),
         Some(("gen", matches)) => gen_args::parse(matches).map(Command::Gen),
         Some(("plugin", matches)) => Ok(Command::NewPlugin(name_of_new(matches))),
+        Some(("completions", matches)) => Ok(Command::Completions(shells::of(matches))),
+        Some(("man", matches)) => Ok(Command::Man(matches.get_one::<OsString>("directory").map(PathBuf::from))),
         #[cfg(feature = "elle")]
         Some(("anomalies", matches)) => Ok(Command::Anomalies(output(matches))),
         #[cfg(feature = "elle")]
@@ -177,13 +207,21 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
             _ => WhetherKeyed::No,
         },
         inputs,
-        output: output(matches),
+        output: match matches.get_one::<String>("output").map(String::as_str) {
+            Some("github") => ResultFormat::Github,
+            Some("junit") => ResultFormat::Document(DocumentFormat::Junit),
+            Some("sarif") => ResultFormat::Document(DocumentFormat::Sarif),
+            _ => ResultFormat::Stream(output(matches)),
+        },
+        policy: Policy::of(matches),
         verbose: matches.get_flag("verbose"),
         directory,
         plots,
         limits: limits(matches)?,
         only: matches.try_get_one::<usize>("only-input").ok().flatten().copied(),
         is_plugin,
+        is_live: false,
+        summaries: summaries(matches, checkers),
         warnings,
     })
 }
@@ -223,6 +261,13 @@ fn checker<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<(Box<dyn 
         _ => Wrong::new(format!("-m: {error}")).tip("check the history with one after another"),
     })?;
     Ok((Box::new(composed), is_plugin))
+}
+
+/// What the checkers that were named say of themselves.
+fn summaries(matches: &ArgMatches, checkers: &Registry) -> BTreeMap<String, String> {
+    let models = matches.get_many::<String>("model").into_iter().flatten();
+    let found = models.filter_map(|model| checkers.find(model).ok());
+    found.map(|found| (found.checker.name().to_owned(), found.checker.summary().to_owned())).collect()
 }
 
 /// How to write pictures, and a warning if there will be none to write. Those that draw say how large a picture may be.
@@ -328,6 +373,7 @@ fn watch<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Watch<'c>, 
     let mut check = check(matches, checkers, vec![Input::new(name, format(matches))])?;
     // Whoever waits for a violation wants to see it, and what is watched comes in order, whatever clocks say.
     check.verbose = true;
+    check.is_live = true;
     if check.checker.options().iter().any(|spec| spec.name == "in-order") {
         check.options.set("in-order", "true");
     }

@@ -43,6 +43,11 @@ impl Exit {
         Exit { verdict: self.verdict.max(other.verdict), not_judged: self.not_judged || other.not_judged }
     }
 
+    /// Whether something could not be done.
+    pub(crate) fn is_failure(self) -> bool {
+        self.not_judged
+    }
+
     fn number(self) -> u8 {
         match self.verdict {
             _ if self.not_judged => NOT_JUDGED,

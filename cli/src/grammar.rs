@@ -1,9 +1,9 @@
 //! The command line's grammar: histcheck's own options, and those that the registered checkers ask for.
 
 use crate::registry::Registry;
-use crate::{compat, gen_args, help};
+use crate::{compat, gen_args, help, manual, policy, shells};
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Arg, ArgAction, Command, value_parser};
+use clap::{Arg, ArgAction, Command, ValueHint, value_parser};
 use history_core::{OptionKind, OptionSpec};
 use std::ffi::OsString;
 
@@ -44,6 +44,7 @@ pub(crate) fn command(checkers: &Registry) -> Command {
         .max_term_width(100)
         .subcommands(subcommands(checkers))
         .args(own_options(checkers))
+        .args(policy::options())
         .args(limit_options())
         .args(plugin_options());
     command = with_options_of(checkers, command);
@@ -85,8 +86,10 @@ fn plugin_options() -> [Arg; 4] {
     };
     let flag = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
     [
-        path("plugin", "PATH").help("Load the checkers in this library, which can do all that you can"),
-        path("plugin-dir", "DIR").help("Load all libraries in this directory"),
+        path("plugin", "PATH")
+            .value_hint(ValueHint::FilePath)
+            .help("Load the checkers in this library, which can do all that you can"),
+        path("plugin-dir", "DIR").value_hint(ValueHint::DirPath).help("Load all libraries in this directory"),
         flag("trust").help("Load libraries that other users could have written, too"),
         flag("debug").help("Say all there is to know of a library that cannot be loaded"),
     ]
@@ -118,6 +121,7 @@ fn own_options(checkers: &Registry) -> [Arg; 8] {
         Arg::new("files")
             .value_name("FILE")
             .num_args(1..)
+            .value_hint(ValueHint::AnyPath)
             .value_parser(value_parser!(OsString))
             .help("Histories: files, directories of Jepsen's store, or - for standard input"),
         Arg::new("model")
@@ -143,12 +147,13 @@ fn own_options(checkers: &Registry) -> [Arg; 8] {
             .short('v')
             .long("verbose")
             .action(ArgAction::SetTrue)
-            .help("Explain every anomaly below its history's line (json and edn always do)"),
-        output("How to write results: a line a file, or the whole report as one JSON object or EDN map a line"),
+            .help("Explain every anomaly below its history's line (json, edn, junit and sarif always do)"),
+        output(help::OUTPUT).value_parser(["text", "json", "edn", "junit", "sarif", "github"]),
         Arg::new("directory")
             .short('d')
             .long("directory")
             .value_name("DIR")
+            .value_hint(ValueHint::DirPath)
             .value_parser(value_parser!(OsString))
             .help("Write a report of each history here, in a folder for each if there are several"),
         Arg::new("plot-format")
@@ -213,6 +218,7 @@ fn watch(checkers: &Registry) -> Command {
         )
         .args(own.into_iter().filter(|arg| arg.get_id() != "verbose"))
         .arg(Arg::new("verbose").short('v').long("verbose").action(ArgAction::SetTrue).hide(true))
+        .args(policy::options())
         .args(plugin_options());
     with_options_of(checkers, command)
 }
@@ -221,7 +227,8 @@ fn subcommands(checkers: &Registry) -> Vec<Command> {
     let table = |name: &'static str, about: &'static str| {
         Command::new(name).about(about).arg(output("As text, or as one JSON object or EDN map a line"))
     };
-    let files = Arg::new("files").value_name("FILE").num_args(1..).required(true).value_parser(value_parser!(OsString));
+    let files = Arg::new("files").value_name("FILE").num_args(1..).required(true);
+    let files = files.value_hint(ValueHint::AnyPath).value_parser(value_parser!(OsString));
     vec![
         watch(checkers),
         Command::new("validate")
@@ -240,6 +247,8 @@ fn subcommands(checkers: &Registry) -> Vec<Command> {
             .arg(output("As text, or as one JSON object or EDN map a line")),
         gen_args::command(),
         plugin_command(),
+        shells::command(),
+        manual::command(),
         table("models", "Lists the checkers that -m takes").args(plugin_options()),
         #[cfg(feature = "elle")]
         table("anomalies", "Lists the anomalies that -a takes, and what they are"),

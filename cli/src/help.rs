@@ -38,13 +38,15 @@ Examples:
       A checker of your own: `histcheck plugin new leader-lease` writes one to begin with.
   histcheck -m list-append --timeout 60 --max-memory 8000000000 *.edn
       Histories that take longer, or more memory, are given up; the others are judged.
+  histcheck -m list-append --output junit --unknown fail *.edn > histories.xml
+      For CI: also sarif and github. `docs/ci.md` in the source has whole workflows.
   histcheck validate history.edn
       Is it a history at all, and does anything in it look doubtful?
 
 Exit codes:
   0    every history is valid
   1    some history is invalid
-  2    some verdict is unknown, and none is invalid
+  2    some verdict is unknown, and none is invalid (0 with --unknown pass, 1 with --unknown fail)
   254  wrong usage
   255  some file could not be judged; the others are, and are printed
 
@@ -98,6 +100,10 @@ Reports everything in a file that keeps it from being a history, all at once, an
 doubtful: a completion that does not match its invocation, the same write twice, keys of several types.
 
 Exits with 0 if there are no errors (there may be warnings), 1 if there are, 255 if a file cannot be read.";
+
+pub(crate) const OUTPUT: &str = "\
+How to write results: a line a file; the whole report as one JSON object or EDN map a line; for CI one document on all \
+files (junit, sarif), or GitHub's workflow commands (github)";
 
 /// WORKLOAD, LEVELS and BUGS stand for what the command fills in.
 pub(crate) const GEN: &str = "\

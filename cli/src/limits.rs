@@ -7,11 +7,11 @@
 
 use crate::args::Check;
 use crate::diagnose;
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::input::Input;
 use crate::results::Results;
 use history_core::{Budget, ErrorKind, HistoryError, Report, Run, Spent, Verdict};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -64,8 +64,7 @@ pub(crate) fn check(job: &Check<'_>) -> Exit {
     for (at, input) in job.inputs.iter().enumerate() {
         let told = match judge(job, at, input) {
             Ok((Ended::ByItself(status), output)) if is_answer(status, &output) => {
-                results.pass_over(input);
-                pass_on(&output).map(|()| Exit::from_code(status.code()))
+                results.pass_on(input, &output, status.code())
             }
             Ok((ended, _)) => results.tell(input, given_up(job, &ended)),
             Err(error) => {
@@ -75,10 +74,10 @@ pub(crate) fn check(job: &Check<'_>) -> Exit {
         };
         match told {
             Ok(told) => exit = exit.and(told),
-            Err(stopped) => return exit.and(stopped),
+            Err(stopped) => return results.finish(exit.and(stopped)),
         }
     }
-    exit
+    results.finish(exit)
 }
 
 /// Whether this is how the program itself ends: a verdict is printed. A plugin may have called `exit`.
@@ -87,11 +86,6 @@ fn is_answer(status: ExitStatus, output: &[u8]) -> bool {
         Some(0..=2) => !output.is_empty(),
         code => code == Some(255),
     }
-}
-
-fn pass_on(output: &[u8]) -> Result<(), Exit> {
-    let mut out = io::stdout().lock();
-    out.write_all(output).and_then(|()| out.flush()).map_err(|error| exit::stopped(&error))
 }
 
 /// What is said of a history whose process did not end well.

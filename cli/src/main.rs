@@ -12,13 +12,17 @@ mod grammar;
 mod help;
 mod input;
 mod limits;
+mod lines;
+mod manual;
 mod new_plugin;
 mod output;
 mod plugins;
 #[cfg(feature = "png")]
 mod png;
+mod policy;
 mod registry;
 mod results;
+mod shells;
 mod tables;
 mod validate;
 mod watch;
@@ -51,6 +55,8 @@ fn main() -> ExitCode {
         Ok(Command::Validate(job)) => validate::run(&job),
         Ok(Command::Gen(job)) => r#gen::run(&job),
         Ok(Command::NewPlugin(name)) => new_plugin::run(&name),
+        Ok(Command::Completions(shell)) => shells::run(shell),
+        Ok(Command::Man(directory)) => manual::run(directory.as_deref()),
         Ok(Command::Models(format)) => tables::models(&checkers, format),
         #[cfg(feature = "elle")]
         Ok(Command::Anomalies(format)) => tables::anomalies(format),
@@ -74,10 +80,10 @@ fn check(job: &Check<'_>) -> Exit {
         }
         match results.tell(input, judge(job, input)) {
             Ok(told) => exit = exit.and(told),
-            Err(stopped) => return exit.and(stopped),
+            Err(stopped) => return results.finish(exit.and(stopped)),
         }
     }
-    exit
+    results.finish(exit)
 }
 
 /// Feeds one history to the checker.

@@ -60,7 +60,7 @@ pub(crate) fn load(checkers: &mut Registry, words: impl IntoIterator<Item = OsSt
 fn asked(words: impl IntoIterator<Item = OsString>) -> Asked {
     let mut asked = Asked::default();
     let mut words = words.into_iter().skip(1).take_while(|word| word != "--").peekable();
-    let needless = ["gen", "validate", "plugin", "anomalies", "consistency-models"];
+    let needless = ["gen", "validate", "plugin", "anomalies", "consistency-models", "completions", "man"];
     asked.needless = words.peek().is_some_and(|word| needless.iter().any(|command| word == command));
     while let Some(word) = words.next() {
         let (name, value) = split(&word);

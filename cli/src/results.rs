@@ -1,12 +1,14 @@
 //! What becomes of a judged history: a line on standard output, what else there is to say on standard error, files.
 
-use crate::args::{Check, OutputFormat};
+use crate::args::{Check, OutputFormat, ResultFormat};
 use crate::artifacts::Directory;
 use crate::diagnose;
 use crate::exit::{self, Exit};
 use crate::input::Input;
 use crate::output::{self, Output};
+use crate::policy::Policy;
 use history_core::{HistoryError, Report, Verdict};
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal as _};
 
 /// Where results go.
@@ -15,15 +17,20 @@ pub(crate) struct Results {
     directory: Option<Directory>,
     /// Whether results are verdicts and nothing else.
     terse: bool,
+    policy: Policy,
+    /// What checkers say of themselves.
+    summaries: BTreeMap<String, String>,
 }
 
 impl Results {
     pub(crate) fn new(job: &Check<'_>) -> Results {
         let directory = job.directory.as_ref();
         Results {
-            output: Output::new(job.output, job.verbose),
+            output: Output::new(job),
             directory: directory.map(|path| Directory::new(path.clone(), job.inputs.len(), job.plots)),
-            terse: job.output == OutputFormat::Text && !job.verbose,
+            terse: job.output == ResultFormat::Stream(OutputFormat::Text) && !job.verbose,
+            policy: job.policy,
+            summaries: job.summaries.clone(),
         }
     }
 
@@ -38,7 +45,7 @@ impl Results {
     pub(crate) fn tell(&mut self, input: &Input, mut judged: Result<Report, HistoryError>) -> Result<Exit, Exit> {
         // They belong into the directory, not into the report that is printed.
         let artifacts = judged.as_mut().map(Report::take_artifacts).unwrap_or_default();
-        let mut exit = judged.as_ref().map_or(Exit::FAILED, |report| Exit::of(report.verdict));
+        let mut exit = judged.as_ref().map_or(Exit::FAILED, |report| self.policy.exit(report.verdict));
         if let Err(error) = self.output.write(input, &judged) {
             return Err(exit.and(exit::stopped(&error)));
         }
@@ -54,6 +61,33 @@ impl Results {
             diagnose::error(&message);
             exit = exit.and(Exit::FAILED);
         }
-        Ok(exit)
+        self.go_on(exit)
+    }
+
+    /// The same of a history that another process of this program has judged, from what that wrote.
+    pub(crate) fn pass_on(&mut self, input: &Input, text: &[u8], code: Option<i32>) -> Result<Exit, Exit> {
+        self.pass_over(input);
+        let exit = Exit::from_code(code);
+        match self.output.pass_on(input, text) {
+            Ok(()) => self.go_on(exit),
+            Err(error) => Err(exit.and(exit::stopped(&error))),
+        }
+    }
+
+    fn go_on(&self, exit: Exit) -> Result<Exit, Exit> {
+        if exit.is_failure() && self.policy.ends_at_errors() { Err(exit) } else { Ok(exit) }
+    }
+
+    /// Whether results show before all is known.
+    pub(crate) fn are_seen_at_once(&self) -> bool {
+        !self.output.is_document()
+    }
+
+    /// Writes what is only written in the end. What all that means for the exit code.
+    pub(crate) fn finish(mut self, exit: Exit) -> Exit {
+        match self.output.finish(&self.summaries) {
+            Ok(()) => exit,
+            Err(error) => exit.and(exit::stopped(&error)),
+        }
     }
 }

@@ -8,16 +8,19 @@ use std::io::{self, Write};
 
 /// `PATH<TAB>VERDICT`
 pub(crate) fn verdict(out: &mut dyn Write, input: &Input, report: &Report) -> io::Result<()> {
+    line(out, input, report.verdict, "\t")
+}
+
+/// The same with something else `between`.
+pub(super) fn line(out: &mut dyn Write, input: &Input, verdict: Verdict, between: &str) -> io::Result<()> {
     let path = input.path();
-    match path.to_str() {
+    for chunk in path.as_encoded_bytes().utf8_chunks() {
         // A line a history, whatever it is called.
-        Some(path) if path.contains(char::is_control) => {
-            let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-            write!(out, "{}", path.chars().map(shown).collect::<String>())?;
-        }
-        _ => out.write_all(path.as_encoded_bytes())?,
+        let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+        out.write_all(chunk.valid().chars().map(shown).collect::<String>().as_bytes())?;
+        out.write_all(chunk.invalid())?;
     }
-    writeln!(out, "\t{}", report.verdict.name())
+    writeln!(out, "{between}{}", verdict.name())
 }
 
 /// Everything that a report has to say, each line behind `indent`, in colour if `paint` says so.
@@ -64,7 +67,7 @@ fn keys_not_shown(report: &Report) -> Option<String> {
     let count = |name: &str| report.counts.iter().find(|(other, _)| other == name).map(|(_, count)| *count);
     let (all, valid) = (count("key-count")?, count("valid-key-count")?);
     let named = report.keys.iter().filter(|key| key.verdict != Verdict::Valid).take(KEYS_MAX).count() as u64;
-    let unnamed = all - valid - named;
+    let unnamed = all.saturating_sub(valid + named);
     let more = if unnamed > 0 { format!(", {unnamed} more are not") } else { String::new() };
     Some(format!("{valid} of {all} keys are valid{more}"))
 }
@@ -109,25 +112,31 @@ pub(crate) fn hints(report: &Report, wanted: &dyn Fn(&Report) -> bool) -> Vec<St
 
 /// One line for someone who sees the verdict alone and may wonder what it rests on; `None` if there is nothing to add.
 fn hint(report: &Report) -> Option<String> {
-    /// Names in the line.
-    const NAMES_MAX: usize = 6;
     match report.verdict {
         Verdict::Valid | Verdict::Unknown if report.notes.is_empty() => None,
         Verdict::Valid => Some(format!("note: {}", report.notes.join(" "))),
         Verdict::Unknown => Some(format!("unknown: {}", report.notes.join(" "))),
         Verdict::Invalid => {
-            let mut names: Vec<&str> = report.anomaly_types().collect();
-            let count = match names.len() {
-                0 => return Some("run with -v to see why".into()),
-                1 => "1 anomaly".to_owned(),
-                n => format!("{n} anomalies"),
-            };
-            let more = names.len().saturating_sub(NAMES_MAX);
-            names.truncate(NAMES_MAX);
-            let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
-            Some(format!("{count}: {}{rest}; run with -v to see why", names.join(", ")))
+            let found = found(report.anomaly_types()).map(|found| found + "; ").unwrap_or_default();
+            Some(format!("{found}run with -v to see why"))
         }
     }
+}
+
+/// What was found in a line: `2 anomalies: G1c, G-single-item`; `None` if there is nothing.
+pub(super) fn found<'a>(names: impl Iterator<Item = &'a str>) -> Option<String> {
+    /// Names in the line.
+    const NAMES_MAX: usize = 6;
+    let mut names: Vec<&str> = names.collect();
+    let count = match names.len() {
+        0 => return None,
+        1 => "1 anomaly".to_owned(),
+        n => format!("{n} anomalies"),
+    };
+    let more = names.len().saturating_sub(NAMES_MAX);
+    names.truncate(NAMES_MAX);
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Some(format!("{count}: {}{rest}", names.join(", ")))
 }
 
 #[cfg(test)]

@@ -79,7 +79,10 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
     });
     match judged.transpose() {
         None => stopped.unwrap_or(Exit::FAILED),
-        Some(judged) => results.tell(input, judged).unwrap_or_else(|stopped| stopped),
+        Some(judged) => {
+            let exit = results.tell(input, judged).unwrap_or_else(|stopped| stopped);
+            results.finish(exit)
+        }
     }
 }
 
@@ -219,6 +222,10 @@ impl Watched<'_, '_> {
 
     /// Tells what is certain while the history goes on.
     fn tell(&mut self, run: &dyn Run) -> Result<(), Exit> {
+        // A document is written once, and then knows more.
+        if !self.results.are_seen_at_once() {
+            return Ok(());
+        }
         let Some(mut report) = run.violation() else { return Ok(()) };
         report.notes.extend(self.violated.clone());
         report.notes.push("The history goes on.".into());

@@ -62,3 +62,19 @@ fn intervals_are_judged_too() {
         .code(0)
         .stdout_eq("...\nintervals.jsonl\t0 errors, 0 warnings, 4 ops\n");
 }
+
+/// A checker may count keys of its own: transactions of one key here have three within, or none.
+#[test]
+fn keys_within_keys_are_not_counted() {
+    let txn = |key: &str, mops: &str| {
+        let op = |kind: &str| format!("{{:process 0, :type :{kind}, :f :txn, :value [{key} [{mops}]]}}\n");
+        op("invoke") + &op("ok")
+    };
+    for (history, said) in [
+        (txn(":a", "[:append :x 1] [:append :y 1] [:append :z 1]"), "0 of 1 keys are valid\n"),
+        (txn(":a", "") + &txn(":b", ""), "0 of 2 keys are valid\n"),
+    ] {
+        let text = stdout(&histcheck("-m list-append --keyed -v -").stdin(history).assert().code(2));
+        assert!(text.contains(said), "{text}");
+    }
+}

@@ -2,6 +2,7 @@
 
 #![expect(clippy::needless_raw_string_hashes, reason = "snapbox writes snapshots with hashes")]
 
+mod ci;
 mod compose;
 mod directory;
 mod errors;
@@ -15,7 +16,9 @@ mod keyed;
 mod linearizable;
 mod output;
 mod plugins;
+mod policy;
 mod registers;
+mod shells;
 mod tables;
 mod usage;
 mod validate;

@@ -181,6 +181,8 @@ impl Merged {
             ("invalid-key-count", invalid),
         ];
         self.report.checkers = self.checkers.into_iter().map(Merged::into_report).collect();
+        // What a checker counts under these names are no keys of this history.
+        self.report.counts.retain(|(name, _)| counts.iter().all(|(own, _)| own != name));
         self.report.counts.extend(counts.map(|(name, count)| (name.into(), count)));
         self.report
     }
