@@ -1,7 +1,7 @@
 //! The command line's grammar: histcheck's own options, and those that the registered checkers ask for.
 
 use crate::registry::Registry;
-use crate::{compat, gen_args, help};
+use crate::{compat, gen_args, help, only};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, Command, value_parser};
 use history_core::{OptionKind, OptionSpec};
@@ -45,6 +45,7 @@ pub(crate) fn command(checkers: &Registry) -> Command {
         .subcommands(subcommands(checkers))
         .args(own_options(checkers))
         .args(limit_options())
+        .args(only::options())
         .args(plugin_options());
     command = with_options_of(checkers, command);
     let names: Vec<&str> = taken(checkers).iter().map(|taken| taken.spec.name).collect();
@@ -105,8 +106,9 @@ fn limit_options() -> [Arg; 3] {
             .value_name("BYTES")
             .value_parser(value_parser!(u64).range(1..))
             .help("Give up on a history that takes more memory"),
-        // How this program calls itself, for each history under a limit.
-        Arg::new("only-input").long("only-input").value_parser(value_parser!(usize)).hide(true),
+        Arg::new("jobs").short('j').long("jobs").value_name("N").value_parser(value_parser!(u16)).help(
+            "Judge so many histories at one time, which takes as many times the memory; 0: one a core [default: 1]",
+        ),
     ]
 }
 
@@ -119,7 +121,7 @@ fn own_options(checkers: &Registry) -> [Arg; 8] {
             .value_name("FILE")
             .num_args(1..)
             .value_parser(value_parser!(OsString))
-            .help("Histories: files, directories of Jepsen's store, or - for standard input"),
+            .help("Histories: files, directories of them (like Jepsen's store), or - for standard input"),
         Arg::new("model")
             .short('m')
             .long("model")
@@ -227,7 +229,7 @@ fn subcommands(checkers: &Registry) -> Vec<Command> {
         Command::new("validate")
             .about("Says what keeps files from being histories, and what looks doubtful")
             .after_help(help::VALIDATE)
-            .arg(files.help("Files, directories of Jepsen's store, or - for standard input"))
+            .arg(files.help("Files, directories of them (like Jepsen's store), or - for standard input"))
             .arg(format())
             .arg(
                 Arg::new("max-each")

@@ -6,8 +6,8 @@ use crate::diagnose;
 use crate::exit::{self, Exit};
 use crate::input::Input;
 use crate::output::{self, Output};
+use crate::terminal::Terminal;
 use history_core::{HistoryError, Report, Verdict};
-use std::io::{self, IsTerminal as _};
 
 /// Where results go.
 pub(crate) struct Results {
@@ -19,12 +19,19 @@ pub(crate) struct Results {
 
 impl Results {
     pub(crate) fn new(job: &Check<'_>) -> Results {
+        let alone = job.only.as_ref().and_then(|only| only.folder.as_ref());
         let directory = job.directory.as_ref();
+        let directory = directory.map(|path| alone.map_or(path.clone(), |folder| path.join(folder)));
         Results {
             output: Output::new(job.output, job.verbose),
-            directory: directory.map(|path| Directory::new(path.clone(), job.inputs.len(), job.plots)),
+            directory: directory.map(|path| Directory::new(path, job.inputs.len(), job.plots)),
             terse: job.output == OutputFormat::Text && !job.verbose,
         }
+    }
+
+    /// The folders that these histories, which are to be told of first, will get; none if there is nothing to choose.
+    pub(crate) fn folders(&self, inputs: &[Input]) -> Vec<String> {
+        self.directory.as_ref().map_or(Vec::new(), |directory| directory.folders(inputs))
     }
 
     /// Leaves a history to another process.
@@ -43,7 +50,8 @@ impl Results {
             return Err(exit.and(exit::stopped(&error)));
         }
         // What was found shows in the verdict; why nothing was does not.
-        let wanted = |report: &Report| self.terse && (report.verdict != Verdict::Invalid || io::stderr().is_terminal());
+        let wanted =
+            |report: &Report| self.terse && (report.verdict != Verdict::Invalid || Terminal::get().stderr_on_screen);
         match &judged {
             Ok(report) => output::hints(report, &wanted).iter().for_each(|hint| diagnose::hint(&input.place(), hint)),
             Err(error) => diagnose::history(&input.place(), error),

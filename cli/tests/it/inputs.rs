@@ -70,13 +70,6 @@ fn a_directory_of_jepsens_store_stands_for_its_history() {
 }
 
 #[test]
-fn a_directory_without_a_history_is_an_error() {
-    let assert = check("store valid.edn").code(255);
-    assert_eq!(stdout(&assert), "valid.edn\ttrue\n");
-    assert!(stderr(&assert).starts_with("store: error: "), "{}", stderr(&assert));
-}
-
-#[test]
 fn a_missing_file_is_an_error_of_that_file_only() {
     let assert = check("nowhere.edn valid.edn").code(255);
     assert_eq!(stdout(&assert), "valid.edn\ttrue\n");

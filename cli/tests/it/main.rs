@@ -10,12 +10,15 @@ mod generate;
 mod generate_objects;
 mod help;
 mod inputs;
+#[cfg(unix)]
+mod interrupt;
 mod jepsen;
 mod keyed;
 mod linearizable;
 mod output;
 mod plugins;
 mod registers;
+mod several;
 mod tables;
 mod usage;
 mod validate;
