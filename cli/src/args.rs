@@ -1,7 +1,9 @@
 //! From the words of a command line to what is to be done.
 
+use crate::expand::expand;
 use crate::input::Input;
 use crate::limits::Limits;
+use crate::only::Only;
 use crate::policy::Policy;
 use crate::registry::Registry;
 use crate::watch::{Address, Source, Watch};
@@ -43,8 +45,10 @@ pub(crate) struct Check<'c> {
     pub(crate) directory: Option<PathBuf>,
     pub(crate) plots: PlotFormat,
     pub(crate) limits: Limits,
-    /// The position of the one history that this process is to judge, if it is one of several that judge them.
-    pub(crate) only: Option<usize>,
+    /// How many histories are judged at one time.
+    pub(crate) jobs: usize,
+    /// Whose process this is, if it was started for one history.
+    pub(crate) only: Option<Only>,
     /// Whether the checker, or one of those it consists of, is a plugin's.
     pub(crate) is_plugin: bool,
     /// Whether the history is still being written.
@@ -218,12 +222,22 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
         directory,
         plots,
         limits: limits(matches)?,
-        only: matches.try_get_one::<usize>("only-input").ok().flatten().copied(),
+        jobs: jobs(matches),
+        only: Only::from_matches(matches),
         is_plugin,
         is_live: false,
         summaries: summaries(matches, checkers),
         warnings,
     })
+}
+
+/// How many histories to judge at one time. One takes several threads as it is, and may take much of the memory.
+fn jobs(matches: &ArgMatches) -> usize {
+    match matches.try_get_one::<u16>("jobs").ok().flatten() {
+        Some(0) => std::thread::available_parallelism().map_or(1, usize::from),
+        Some(jobs) => usize::from(*jobs),
+        None => 1,
+    }
 }
 
 /// What a history may take; a watched one may take what it wants.
@@ -392,14 +406,17 @@ fn validate(matches: &ArgMatches) -> Result<Validate, Wrong> {
 fn inputs(matches: &ArgMatches) -> Result<Vec<Input>, Wrong> {
     let format = format(matches);
     let files = matches.get_many::<OsString>("files").into_iter().flatten();
-    let inputs: Vec<Input> = files.map(|file| Input::new(file.clone(), format)).collect();
-    if inputs.is_empty() {
+    let files: Vec<&OsString> = files.collect();
+    if files.is_empty() {
         return Err(Wrong::missing("no history was given").tip("give files, or - for standard input"));
     }
-    if inputs.iter().filter(|input| input.is_stdin()).count() > 1 {
+    if files.iter().filter(|file| **file == "-").count() > 1 {
         return Err(Wrong::new("standard input can be read only once").tip("give - only once"));
     }
-    Ok(inputs)
+    if let Some(only) = Only::from_matches(matches) {
+        return Ok(vec![Input::new(only.path, format)]);
+    }
+    Ok(files.into_iter().flat_map(|file| expand(file, format)).collect())
 }
 
 fn output(matches: &ArgMatches) -> OutputFormat {

@@ -68,6 +68,15 @@ impl Directory {
         Ok(())
     }
 
+    /// The folders that these histories will get, if they are the first; none if they have no need of any.
+    pub(crate) fn folders(&self, inputs: &[Input]) -> Vec<String> {
+        if !self.shared {
+            return Vec::new();
+        }
+        let mut like = Directory { path: PathBuf::new(), shared: true, used: self.used.clone(), plots: Plots::Svg };
+        inputs.iter().map(|input| like.folder(input)).collect()
+    }
+
     /// Leaves to a history the folder that it gets from another process.
     pub(crate) fn pass_over(&mut self, input: &Input) {
         self.folder(input);
@@ -75,8 +84,7 @@ impl Directory {
 
     /// A folder named after the history, and after no other.
     fn folder(&mut self, input: &Input) -> String {
-        let name = Path::new(input.path()).file_name().map(|name| name.to_string_lossy());
-        let name = if input.is_stdin() { "stdin".into() } else { component(&name.unwrap_or("history".into())) };
+        let name = component(&input.label().unwrap_or("history".into()));
         let names = (1_u64..).map(|n| if n == 1 { name.clone() } else { format!("{name}-{n}") });
         let mut free = names.filter(|name| self.used.insert(name.to_lowercase()));
         // There is always one more number.

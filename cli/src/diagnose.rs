@@ -1,5 +1,6 @@
 //! Diagnostics: what is wrong with a text, where, and what would be right, with a caret under the place.
 
+use crate::terminal::{self, Terminal};
 use anstyle::{AnsiColor, Style};
 use history_core::{HistoryError, Position, Problem, Severity, Snippet};
 use std::io::{self, Write};
@@ -89,14 +90,18 @@ fn source(out: &mut dyn Write, position: Position, snippet: &Snippet, style: Sty
 /// Says on standard error why a history cannot be judged.
 pub(crate) fn history(place: &str, error: &HistoryError) {
     // Where standard error is closed nobody listens.
-    let _ = write(&mut anstream::stderr(), place, &error.into());
+    let _ = write(&mut terminal::stderr(), place, &error.into());
 }
 
 /// Adds to a line on standard output what its reader may want to know.
 pub(crate) fn hint(place: &str, hint: &str) {
-    let mut stderr = anstream::stderr();
+    let mut stderr = terminal::stderr();
     // On a terminal it stands below the history's line.
-    let _ = if stderr.is_terminal() { writeln!(stderr, "  {hint}") } else { writeln!(stderr, "{place}: {hint}") };
+    let _ = if Terminal::get().stderr_on_screen {
+        writeln!(stderr, "  {hint}")
+    } else {
+        writeln!(stderr, "{place}: {hint}")
+    };
 }
 
 /// Says on standard error what could not be done.
@@ -116,7 +121,7 @@ pub(crate) fn note(message: &str) {
 
 fn say(severity: Severity, message: &str) {
     let style = style(severity);
-    let _ = writeln!(anstream::stderr(), "{style}{}{style:#}: {message}", severity.name());
+    let _ = writeln!(terminal::stderr(), "{style}{}{style:#}: {message}", severity.name());
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The command line's grammar: histcheck's own options, and those that the registered checkers ask for.
 
 use crate::registry::Registry;
-use crate::{compat, gen_args, help, manual, policy, shells};
+use crate::{compat, gen_args, help, manual, only, policy, shells};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, Command, ValueHint, value_parser};
 use history_core::{OptionKind, OptionSpec};
@@ -46,6 +46,7 @@ pub(crate) fn command(checkers: &Registry) -> Command {
         .args(own_options(checkers))
         .args(policy::options())
         .args(limit_options())
+        .args(only::options())
         .args(plugin_options());
     command = with_options_of(checkers, command);
     let names: Vec<&str> = taken(checkers).iter().map(|taken| taken.spec.name).collect();
@@ -108,8 +109,9 @@ fn limit_options() -> [Arg; 3] {
             .value_name("BYTES")
             .value_parser(value_parser!(u64).range(1..))
             .help("Give up on a history that takes more memory"),
-        // How this program calls itself, for each history under a limit.
-        Arg::new("only-input").long("only-input").value_parser(value_parser!(usize)).hide(true),
+        Arg::new("jobs").short('j').long("jobs").value_name("N").value_parser(value_parser!(u16)).help(
+            "Judge so many histories at one time, which takes as many times the memory; 0: one a core [default: 1]",
+        ),
     ]
 }
 
@@ -123,7 +125,7 @@ fn own_options(checkers: &Registry) -> [Arg; 8] {
             .num_args(1..)
             .value_hint(ValueHint::AnyPath)
             .value_parser(value_parser!(OsString))
-            .help("Histories: files, directories of Jepsen's store, or - for standard input"),
+            .help("Histories: files, directories of them (like Jepsen's store), or - for standard input"),
         Arg::new("model")
             .short('m')
             .long("model")
@@ -234,7 +236,7 @@ fn subcommands(checkers: &Registry) -> Vec<Command> {
         Command::new("validate")
             .about("Says what keeps files from being histories, and what looks doubtful")
             .after_help(help::VALIDATE)
-            .arg(files.help("Files, directories of Jepsen's store, or - for standard input"))
+            .arg(files.help("Files, directories of them (like Jepsen's store), or - for standard input"))
             .arg(format())
             .arg(
                 Arg::new("max-each")

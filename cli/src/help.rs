@@ -38,6 +38,8 @@ Examples:
       A checker of your own: `histcheck plugin new leader-lease` writes one to begin with.
   histcheck -m list-append --timeout 60 --max-memory 8000000000 *.edn
       Histories that take longer, or more memory, are given up; the others are judged.
+  histcheck -m list-append --jobs 4 store
+      All tests in Jepsen's store, four at one time.
   histcheck -m list-append --output junit --unknown fail *.edn > histories.xml
       For CI: also sarif and github. `docs/ci.md` in the source has whole workflows.
   histcheck validate history.edn
@@ -49,6 +51,7 @@ Exit codes:
   2    some verdict is unknown, and none is invalid (0 with --unknown pass, 1 with --unknown fail)
   254  wrong usage
   255  some file could not be judged; the others are, and are printed
+  An interrupt (Ctrl-C, SIGTERM) ends with what is known by then; what was not begun is not judged. A second one ends at once, with 130.
 
 Histories:
   EDN    maps one after another, or in one vector or list; any record tag
@@ -59,8 +62,9 @@ Histories:
   intervals  an operation a line, with the times of its call and its return, in any order
          {\"client\": 0, \"call\": 10, \"return\": 25, \"input\": [\"write\", 3], \"output\": null}
   txt    the history.txt of Jepsen, or its log
-  Formats are told apart by content; gzip and zstd are seen through. :index and :time are optional. A directory of \
-Jepsen's store stands for the history in it, and - for standard input. docs/formats.md in the source says all of it.
+  Formats are told apart by content; gzip and zstd are seen through. :index and :time are optional. A directory of a \
+test in Jepsen's store stands for its history, any other directory for all in it and below (tests, and files named .edn, .json, .jsonl or \
+.ndjson, perhaps with .gz or .zst behind), and - for standard input. docs/formats.md in the source says all of it.
 
 Plugins:
   Libraries with checkers are loaded from --plugin and --plugin-dir, from the files and directories in HISTCHECK_PLUGINS (separated \

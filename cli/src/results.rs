@@ -7,9 +7,9 @@ use crate::exit::{self, Exit};
 use crate::input::Input;
 use crate::output::{self, Output};
 use crate::policy::Policy;
+use crate::terminal::Terminal;
 use history_core::{HistoryError, Report, Verdict};
 use std::collections::BTreeMap;
-use std::io::{self, IsTerminal as _};
 
 /// Where results go.
 pub(crate) struct Results {
@@ -24,14 +24,21 @@ pub(crate) struct Results {
 
 impl Results {
     pub(crate) fn new(job: &Check<'_>) -> Results {
+        let alone = job.only.as_ref().and_then(|only| only.folder.as_ref());
         let directory = job.directory.as_ref();
+        let directory = directory.map(|path| alone.map_or(path.clone(), |folder| path.join(folder)));
         Results {
             output: Output::new(job),
-            directory: directory.map(|path| Directory::new(path.clone(), job.inputs.len(), job.plots)),
+            directory: directory.map(|path| Directory::new(path, job.inputs.len(), job.plots)),
             terse: job.output == ResultFormat::Stream(OutputFormat::Text) && !job.verbose,
             policy: job.policy,
             summaries: job.summaries.clone(),
         }
+    }
+
+    /// The folders that these histories, which are to be told of first, will get; none if there is nothing to choose.
+    pub(crate) fn folders(&self, inputs: &[Input]) -> Vec<String> {
+        self.directory.as_ref().map_or(Vec::new(), |directory| directory.folders(inputs))
     }
 
     /// Leaves a history to another process.
@@ -50,7 +57,8 @@ impl Results {
             return Err(exit.and(exit::stopped(&error)));
         }
         // What was found shows in the verdict; why nothing was does not.
-        let wanted = |report: &Report| self.terse && (report.verdict != Verdict::Invalid || io::stderr().is_terminal());
+        let wanted =
+            |report: &Report| self.terse && (report.verdict != Verdict::Invalid || Terminal::get().stderr_on_screen);
         match &judged {
             Ok(report) => output::hints(report, &wanted).iter().for_each(|hint| diagnose::hint(&input.place(), hint)),
             Err(error) => diagnose::history(&input.place(), error),
@@ -65,9 +73,8 @@ impl Results {
     }
 
     /// The same of a history that another process of this program has judged, from what that wrote.
-    pub(crate) fn pass_on(&mut self, input: &Input, text: &[u8], code: Option<i32>) -> Result<Exit, Exit> {
+    pub(crate) fn pass_on(&mut self, input: &Input, text: &[u8], exit: Exit) -> Result<Exit, Exit> {
         self.pass_over(input);
-        let exit = Exit::from_code(code);
         match self.output.pass_on(input, text) {
             Ok(()) => self.go_on(exit),
             Err(error) => Err(exit.and(exit::stopped(&error))),

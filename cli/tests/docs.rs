@@ -157,7 +157,7 @@ fn steps(page: &str) -> Vec<Step> {
             // A book hides lines of Rust that begin with `# `.
             let hides = words[0] == "rust";
             let shown = block.iter().map(|(_, line)| line.strip_prefix("# ").filter(|_| hides).unwrap_or(line));
-            let text = shown.map(|line| format!("{line}\n")).collect();
+            let text = shown.flat_map(|line| [line, "\n"]).collect();
             steps.push(Step::File { name: name.to_owned(), text });
         }
     }
@@ -248,7 +248,7 @@ fn furnish(begun: &Path) -> PathBuf {
         ("record-parallel", "record/parallel"),
         ("histcheck-plugin", "plugins/abi"),
     ];
-    let rows = crates.map(|(name, path)| format!("{name}.path = {:?}\n", root.join(path)));
+    let rows = crates.map(|(name, path)| format!("{name}.path = '{}'\n", root.join(path).display()));
     std::fs::write(place.join(".cargo/config.toml"), format!("[patch.crates-io]\n{}", rows.concat())).unwrap();
     place
 }

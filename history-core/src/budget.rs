@@ -1,7 +1,7 @@
 //! What a search may spend before it must say that it does not know.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Limits on a search. The default has none.
@@ -28,6 +28,38 @@ pub struct Budget {
     pub deadline: Option<Instant>,
     /// A flag that others may raise. Code of models can see it too, and should look at it in long steps.
     pub cancel: Cancel,
+    /// Where a search notes what it is doing, if anybody watches. Nothing else depends on it.
+    pub activity: Option<Arc<Activity>>,
+}
+
+/// What a search is doing, for another thread to look at: [`Budget::begin`] and [`Budget::check`] note it.
+///
+/// ```
+/// use history_core::{Activity, Budget};
+/// use std::sync::Arc;
+///
+/// let activity = Arc::new(Activity::default());
+/// let budget = Budget { activity: Some(Arc::clone(&activity)), ..Budget::default() };
+/// budget.begin("searching");
+/// budget.check(1000, 0).unwrap();
+/// assert_eq!((activity.phase(), activity.states()), ("searching", 1000));
+/// ```
+#[derive(Debug, Default)]
+pub struct Activity {
+    phase: Mutex<&'static str>,
+    states: AtomicU64,
+}
+
+impl Activity {
+    /// What is being done, as `"looking for cycles"`; empty as long as nobody said.
+    pub fn phase(&self) -> &'static str {
+        *self.phase.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The most states that any one search of this phase has visited.
+    pub fn states(&self) -> u64 {
+        self.states.load(Ordering::Relaxed)
+    }
 }
 
 /// A flag that says "stop", shared by all its clones.
@@ -107,6 +139,14 @@ impl Spent {
 }
 
 impl Budget {
+    /// Notes that another phase begins, named as in `"looking for cycles"`: for those who watch, and for nobody else.
+    pub fn begin(&self, phase: &'static str) {
+        if let Some(activity) = &self.activity {
+            *activity.phase.lock().unwrap_or_else(PoisonError::into_inner) = phase;
+            activity.states.store(0, Ordering::Relaxed);
+        }
+    }
+
     /// Whether a search that has visited `states` and holds `bytes` may go on. Reads the clock if there is a deadline,
     /// so call it every few thousand steps.
     ///
@@ -114,6 +154,11 @@ impl Budget {
     ///
     /// What ran out.
     pub fn check(&self, states: u64, bytes: u64) -> Result<(), Spent> {
+        if let Some(activity) = &self.activity
+            && states > 0
+        {
+            activity.states.fetch_max(states, Ordering::Relaxed);
+        }
         if self.cancel.is_cancelled() {
             return Err(Spent::Cancelled);
         }

@@ -38,13 +38,17 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader<'static>, HistoryError> {
     }
     let failed = |error: io::Error| HistoryError::new(ErrorKind::Io, format!("opening failed: {error}"));
     if path.is_dir() {
-        return Ok(Reader::new(File::open(stored(path)?).map_err(failed)?));
+        return Ok(Reader::new(File::open(history_in(path)?).map_err(failed)?));
     }
     Ok(Reader::new(File::open(path).map_err(failed)?))
 }
 
-/// The file of a store directory that holds its history.
-fn stored(directory: &Path) -> Result<PathBuf, HistoryError> {
+/// The file that holds the history of a test in Jepsen's store, by the directory of the test: what [`open`] reads.
+///
+/// # Errors
+///
+/// If there is none in it that can be read.
+pub fn history_in(directory: &Path) -> Result<PathBuf, HistoryError> {
     for name in STORED {
         for suffix in COMPRESSED {
             let path = directory.join(format!("{name}{suffix}"));

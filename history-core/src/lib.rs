@@ -72,14 +72,14 @@ mod value;
 mod write;
 
 pub use batch::Batch;
-pub use budget::{Budget, Cancel, Spent};
+pub use budget::{Activity, Budget, Cancel, Spent};
 pub use builder::{HistoryBuilder, NewOp};
 pub use checker::{Checker, Run, check, check_ahead};
 pub use compose::{Compose, ComposeError};
 pub use datum::Datum;
 pub use error::{ErrorKind, HistoryError, Position, Snippet};
 #[cfg(feature = "files")]
-pub use files::{FileWriter, create, open};
+pub use files::{FileWriter, create, history_in, open};
 pub use history::History;
 pub use intern::Interner;
 pub use keyed::{Decision, Keyed, KeyedAuto};

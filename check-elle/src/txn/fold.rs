@@ -278,6 +278,7 @@ impl<W: Workload> Run for TxnRun<W> {
             return Ok(malformed.report(W::NAME));
         }
         let TxnRun { workload, txns, counts, .. } = *self;
+        budget.begin("inferring who saw whom");
         Ok(workload.report(txns, counts, budget))
     }
 }

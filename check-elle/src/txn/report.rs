@@ -62,7 +62,9 @@ pub(crate) fn report<A: Analysis>(
     let reportable = lattice::reportable(models, expected.anomalies);
     let order = lattice::order_needed(reportable);
     let graph = analysis.graph(order);
+    budget.begin("looking for cycles");
     let cycles = cycles::find(&graph.graph, order, budget);
+    budget.begin("telling what was found");
 
     let all = types_of(analysis.direct(), &cycles, graph.is_empty);
     let shown = all.intersection(reportable);

@@ -145,7 +145,9 @@ impl<S: Spec + Clone> Run for ObjectRun<S> {
         }
         self.push_crashed();
         let ObjectRun { checker, columns, recorded, counts, .. } = *self;
+        budget.begin("searching for a linearization");
         let answer = judge(&checker.model, &columns, checker.settings, budget);
+        budget.begin("telling what was found");
         Ok(super::report::report(&checker, &columns, &recorded, counts, &answer))
     }
 }

@@ -1,5 +1,6 @@
 //! Colour for prose on a terminal: transactions stand out wherever they are named, each in the same colour.
 
+use crate::terminal::Terminal;
 use anstyle::{AnsiColor, Style};
 use history_core::WitnessOp;
 
@@ -17,10 +18,7 @@ const TXNS: [AnsiColor; 6] =
 impl Paint {
     /// As suits standard output: a terminal, and nobody who wants none (`NO_COLOR`).
     pub(crate) fn for_stdout() -> Paint {
-        match anstream::AutoStream::choice(&std::io::stdout()) {
-            anstream::ColorChoice::Never => Paint::Plain,
-            _ => Paint::Colour,
-        }
+        if Terminal::get().stdout_colour { Paint::Colour } else { Paint::Plain }
     }
 
     /// The name of an anomaly.

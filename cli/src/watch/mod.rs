@@ -9,9 +9,10 @@ mod listen;
 mod status;
 
 use crate::args::Check;
+use crate::check::{guarded, start};
 use crate::exit::Exit;
 use crate::results::Results;
-use crate::{diagnose, guarded, start};
+use crate::{diagnose, signals};
 use follow::Follow;
 use history_core::{Batch, Budget, Cancel, HistoryError, Op, Reader, Report, Run};
 use inbox::{ARRIVAL_BYTES, Arrival, Door, Inbox};
@@ -87,9 +88,9 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
 }
 
 /// The first signal ends the history, the next one the search that then may still go on, the third one everything.
-fn end_on_signals(door: Door, cancel: Cancel) -> Result<(), ctrlc::Error> {
+fn end_on_signals(door: Door, cancel: Cancel) -> std::io::Result<()> {
     let mut signals = 0;
-    ctrlc::set_handler(move || {
+    signals::on_each(move || {
         signals += 1;
         match signals {
             1 => {
@@ -176,7 +177,8 @@ impl From<HistoryError> for Stopped {
 impl Watched<'_, '_> {
     fn judge(&mut self, inbox: Inbox, budget: &Budget) -> Result<Report, Stopped> {
         let input = &self.job.check.inputs[0];
-        let mut run = start(&self.job.check, input)?;
+        let place = input.place();
+        let mut run = start(&self.job.check, move |decision| diagnose::hint(&place, &format!("note: {decision}")))?;
         let mut reader = Reader::new(inbox).growing();
         if let Some(format) = input.format() {
             reader = reader.with_format(format);

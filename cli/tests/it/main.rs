@@ -11,6 +11,8 @@ mod generate;
 mod generate_objects;
 mod help;
 mod inputs;
+#[cfg(unix)]
+mod interrupt;
 mod jepsen;
 mod keyed;
 mod linearizable;
@@ -18,6 +20,7 @@ mod output;
 mod plugins;
 mod policy;
 mod registers;
+mod several;
 mod shells;
 mod tables;
 mod usage;

@@ -270,7 +270,7 @@ impl Limits {
     /// The budget on the other side.
     pub fn budget(&self, cancel: Cancel) -> Budget {
         let deadline = self.time_left_ns.and_then(|left| Instant::now().checked_add(Duration::from_nanos(left)));
-        Budget { states_max: self.states_max, bytes_max: self.bytes_max, deadline, cancel }
+        Budget { states_max: self.states_max, bytes_max: self.bytes_max, deadline, cancel, activity: None }
     }
 }
 

@@ -1,0 +1,71 @@
+//! How this program calls itself to have one history judged in a process of its own.
+//!
+//! The words of the command line stay; what stands here is put before them. The history is given by its path: what is in a
+//! directory may change between two looks at it.
+
+use crate::terminal::Terminal;
+use clap::{Arg, ArgMatches, value_parser};
+use std::ffi::{OsStr, OsString};
+
+/// What such a process is told.
+#[derive(Clone, Debug)]
+pub(crate) struct Only {
+    /// The history's path, as it is to be called.
+    pub(crate) path: OsString,
+    /// The folder for it in the directory of reports, if there are several.
+    pub(crate) folder: Option<String>,
+    /// The process that wants to know. Without it nobody does.
+    pub(crate) parent: u32,
+}
+
+/// Words that nobody else should type.
+pub(crate) fn options() -> [Arg; 4] {
+    let hidden = |name: &'static str| Arg::new(name).long(name).hide(true);
+    [
+        hidden("only-input").value_parser(value_parser!(OsString)).requires("only-for"),
+        hidden("only-folder"),
+        hidden("only-for").value_parser(value_parser!(u32)),
+        hidden("only-terminal"),
+    ]
+}
+
+impl Only {
+    pub(crate) fn from_matches(matches: &ArgMatches) -> Option<Only> {
+        let path = matches.try_get_one::<OsString>("only-input").ok().flatten()?;
+        let letters = matches.get_one::<String>("only-terminal").map_or("", String::as_str);
+        Terminal::from_letters(letters).stand_in();
+        Some(Only {
+            path: path.clone(),
+            folder: matches.get_one::<String>("only-folder").cloned(),
+            parent: matches.get_one::<u32>("only-for").copied()?,
+        })
+    }
+
+    /// The words that say so, to be put before all others.
+    pub(crate) fn words(path: &OsStr, folder: Option<&str>) -> Vec<OsString> {
+        let mut input = OsString::from("--only-input=");
+        input.push(path);
+        let mut words = vec![
+            input,
+            format!("--only-for={}", std::process::id()).into(),
+            format!("--only-terminal={}", Terminal::get().letters()).into(),
+        ];
+        words.extend(folder.map(|folder| format!("--only-folder={folder}").into()));
+        words
+    }
+
+    /// Ends this process when the one that wants to know has ended, however that came.
+    pub(crate) fn end_with_parent(&self) {
+        #[cfg(unix)]
+        {
+            const LOOK: std::time::Duration = std::time::Duration::from_millis(50);
+            let parent = self.parent;
+            std::thread::spawn(move || {
+                while std::os::unix::process::parent_id() == parent {
+                    std::thread::sleep(LOOK);
+                }
+                std::process::exit(130);
+            });
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Interrupts: Ctrl-C, or a polite request to end.
+//!
+//! SIGHUP is left alone: it ends the program as ever, or does nothing under nohup.
+
+use std::io;
+
+/// Calls `handle` on a thread of its own each time that SIGINT or SIGTERM comes.
+///
+/// # Errors
+///
+/// If the system does not let us.
+#[cfg(unix)]
+pub(crate) fn on_each(mut handle: impl FnMut() + Send + 'static) -> io::Result<()> {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
+    std::thread::spawn(move || signals.forever().for_each(|_| handle()));
+    Ok(())
+}
+
+/// Calls `handle` on a thread of its own each time that Ctrl-C comes.
+///
+/// # Errors
+///
+/// If the system does not let us.
+#[cfg(not(unix))]
+pub(crate) fn on_each(handle: impl FnMut() + Send + 'static) -> io::Result<()> {
+    ctrlc::set_handler(handle).map_err(io::Error::other)
+}
