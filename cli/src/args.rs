@@ -4,7 +4,7 @@ use crate::input::Input;
 use crate::limits::Limits;
 use crate::registry::Registry;
 use crate::watch::{Address, Source, Watch};
-use crate::{compat, gen_args, grammar};
+use crate::{compat, gen_args, grammar, report};
 use clap::ArgMatches;
 use clap::error::ErrorKind;
 use history_core::{Checker, Compose, ComposeError, Format, OptionKind, Options};
@@ -37,6 +37,8 @@ pub(crate) struct Check<'c> {
     pub(crate) directory: Option<PathBuf>,
     pub(crate) plots: PlotFormat,
     pub(crate) limits: Limits,
+    /// Where pages go, if there are to be any.
+    pub(crate) pages: Option<report::Options>,
     /// The position of the one history that this process is to judge, if it is one of several that judge them.
     pub(crate) only: Option<usize>,
     /// Whether the checker, or one of those it consists of, is a plugin's.
@@ -91,6 +93,7 @@ pub(crate) fn parse(
     let matches = grammar.try_get_matches_from_mut(words)?;
     let understood = match matches.subcommand() {
         None => inputs(&matches).and_then(|inputs| check(&matches, checkers, inputs)).map(Command::Check),
+        Some(("report", matches)) => pages(matches, checkers).map(Command::Check),
         Some(("watch", matches)) => watch(matches, checkers).map(Command::Watch),
         Some(("validate", matches)) => validate(matches).map(Command::Validate),
         Some(("gen", matches)) => gen_args::parse(matches).map(Command::Gen),
@@ -156,6 +159,11 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
     if directory.as_ref().is_some_and(|path| path.as_os_str().is_empty()) {
         return Err(Wrong::new("--directory names no directory".to_owned()).tip("say . for this one".to_owned()));
     }
+    // Pages draw for themselves.
+    let (directory, pages) = match matches.try_get_one::<u64>("max-report-bytes").ok().flatten() {
+        Some(bytes) => (None, directory.map(|directory| report::Options { directory, bytes_max: *bytes as usize })),
+        None => (directory, None),
+    };
     let plots = plots(matches, &*checker, directory.is_some(), &mut warnings);
     for spec in checker.options().iter().filter(|spec| ["max-plot-bytes", "max-timeline-bytes"].contains(&spec.name)) {
         match (&directory, options.text(spec.name)) {
@@ -182,10 +190,21 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
         directory,
         plots,
         limits: limits(matches)?,
+        pages,
         only: matches.try_get_one::<usize>("only-input").ok().flatten().copied(),
         is_plugin,
         warnings,
     })
+}
+
+/// Histories to be judged, and a page to be written of each.
+fn pages<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Check<'c>, Wrong> {
+    let inputs = inputs(matches)?.into_iter().map(Input::kept).collect();
+    let job = check(matches, checkers, inputs)?;
+    if job.pages.is_none() {
+        return Err(Wrong::missing("say with -d where the pages are to be written").tip("-d report"));
+    }
+    Ok(job)
 }
 
 /// What a history may take; a watched one may take what it wants.
@@ -227,7 +246,8 @@ fn checker<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<(Box<dyn 
 
 /// How to write pictures, and a warning if there will be none to write. Those that draw say how large a picture may be.
 fn plots(matches: &ArgMatches, checker: &dyn Checker, has_directory: bool, warnings: &mut Vec<String>) -> PlotFormat {
-    let Some(format) = matches.get_one::<String>("plot-format") else { return PlotFormat::Svg };
+    let given = matches.try_get_one::<String>("plot-format").ok().flatten();
+    let Some(format) = given else { return PlotFormat::Svg };
     if checker.options().iter().all(|spec| spec.name != "max-plot-bytes") {
         warnings.push(format!("--plot-format has no effect on {}: {}", checker.name(), compat::NO_PLOTS));
     } else if !has_directory {

@@ -217,12 +217,40 @@ fn watch(checkers: &Registry) -> Command {
     with_options_of(checkers, command)
 }
 
+/// Writing pages takes what judging does.
+fn report(checkers: &Registry) -> Command {
+    let command = Command::new("report")
+        .about("Judges histories, and writes a page of HTML about each")
+        .override_usage(help::REPORT_USAGE)
+        .after_help(help::REPORT)
+        .max_term_width(100)
+        .args(own_options(checkers).into_iter().filter(|arg| arg.get_id() != "plot-format").map(|arg| {
+            if arg.get_id() == "directory" {
+                arg.help("Write report.html here; of several histories, each in a folder, and index.html")
+            } else {
+                arg
+            }
+        }))
+        .arg(
+            Arg::new("max-report-bytes")
+                .long("max-report-bytes")
+                .value_name("BYTES")
+                .value_parser(value_parser!(u64).range(1..))
+                .default_value("4000000")
+                .help("Leave out of a page what would make it larger"),
+        )
+        .args(limit_options())
+        .args(plugin_options());
+    with_options_of(checkers, command)
+}
+
 fn subcommands(checkers: &Registry) -> Vec<Command> {
     let table = |name: &'static str, about: &'static str| {
         Command::new(name).about(about).arg(output("As text, or as one JSON object or EDN map a line"))
     };
     let files = Arg::new("files").value_name("FILE").num_args(1..).required(true).value_parser(value_parser!(OsString));
     vec![
+        report(checkers),
         watch(checkers),
         Command::new("validate")
             .about("Says what keeps files from being histories, and what looks doubtful")

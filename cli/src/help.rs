@@ -70,6 +70,19 @@ A file named like a command can be given as ./validate, or after -m.
 
 ";
 
+pub(crate) const REPORT_USAGE: &str = "histcheck report -m MODEL [OPTIONS] -d DIR FILE...";
+
+pub(crate) const REPORT: &str = "\
+Prints what judging prints, with the same exit codes, and writes a page about each history: the verdict and what it means, what is \
+ruled out, each anomaly with its picture and the operations around it, and numbers about the history. A page is one file; it needs \
+neither a network nor a script. What is no history gets a page, too, which says what is wrong with it.
+
+Examples:
+  histcheck report -m list-append history.edn -d report
+      Writes report/report.html.
+  histcheck report -m cas-register --keyed=auto runs/*.edn -d reports
+      Writes reports/index.html, and a page in a folder for each.";
+
 pub(crate) const WATCH_USAGE: &str = "\
 histcheck watch -m MODEL [OPTIONS] [FILE]
        histcheck watch -m MODEL [OPTIONS] --listen ADDRESS";

@@ -1,19 +1,29 @@
 //! Where a history comes from: a file, a directory of Jepsen's store, standard input.
 
-use history_core::{Format, HistoryError, Reader};
+use history_core::{ErrorKind, Format, HistoryError, Reader};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
+use std::io::{self, Cursor, Read as _};
+use std::sync::{Arc, OnceLock};
 
 /// One of the histories named on the command line.
 pub(crate) struct Input {
     path: OsString,
     format: Option<Format>,
+    /// All of standard input, where it is to be read more than once.
+    kept: Option<OnceLock<Arc<[u8]>>>,
 }
 
 impl Input {
     /// The history at a path, in this format if one was asked for; `-` is standard input.
     pub(crate) fn new(path: OsString, format: Option<Format>) -> Input {
-        Input { path, format }
+        Input { path, format, kept: None }
+    }
+
+    /// The same, to be read as often as one likes: standard input is kept in memory.
+    pub(crate) fn kept(self) -> Input {
+        let kept = self.is_stdin().then(OnceLock::new);
+        Input { kept, ..self }
     }
 
     pub(crate) fn is_stdin(&self) -> bool {
@@ -46,10 +56,24 @@ impl Input {
     ///
     /// If there is no such file, or none that can be read.
     pub(crate) fn open(&self) -> Result<Reader<'static>, HistoryError> {
-        let reader = history_core::open(&self.path)?;
+        let reader = match &self.kept {
+            Some(kept) => Reader::new(Cursor::new(Input::stdin(kept)?)),
+            None => history_core::open(&self.path)?,
+        };
         Ok(match self.format {
             Some(format) => reader.with_format(format),
             None => reader,
         })
+    }
+
+    fn stdin(kept: &OnceLock<Arc<[u8]>>) -> Result<Arc<[u8]>, HistoryError> {
+        if let Some(kept) = kept.get() {
+            return Ok(kept.clone());
+        }
+        let mut bytes = Vec::new();
+        io::stdin()
+            .read_to_end(&mut bytes)
+            .map_err(|error| HistoryError::new(ErrorKind::Io, format!("reading failed: {error}")))?;
+        Ok(kept.get_or_init(|| bytes.into()).clone())
     }
 }

@@ -121,7 +121,10 @@ fn given_up(job: &Check<'_>, ended: &Ended) -> Result<Report, HistoryError> {
 /// Has one history judged. How that ended, and what it printed.
 fn judge(job: &Check<'_>, at: usize, input: &Input) -> io::Result<(Ended, Vec<u8>)> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.arg(format!("--only-input={at}")).args(std::env::args_os().skip(1));
+    // Behind a subcommand, which comes first.
+    let mut words: Vec<_> = std::env::args_os().skip(1).collect();
+    words.insert(usize::from(job.pages.is_some()), format!("--only-input={at}").into());
+    command.args(words);
     command.stdin(if input.is_stdin() { Stdio::inherit() } else { Stdio::null() }).stdout(Stdio::piped());
     let mut child = command.spawn()?;
     let mut stdout = child.stdout.take();

@@ -18,6 +18,7 @@ mod plugins;
 #[cfg(feature = "png")]
 mod png;
 mod registry;
+mod report;
 mod results;
 mod tables;
 mod validate;

@@ -6,6 +6,7 @@ use crate::diagnose;
 use crate::exit::{self, Exit};
 use crate::input::Input;
 use crate::output::{self, Output};
+use crate::report::Pages;
 use history_core::{HistoryError, Report, Verdict};
 use std::io::{self, IsTerminal as _};
 
@@ -13,6 +14,7 @@ use std::io::{self, IsTerminal as _};
 pub(crate) struct Results {
     output: Output,
     directory: Option<Directory>,
+    pages: Option<Pages>,
     /// Whether results are verdicts and nothing else.
     terse: bool,
 }
@@ -23,6 +25,7 @@ impl Results {
         Results {
             output: Output::new(job.output, job.verbose),
             directory: directory.map(|path| Directory::new(path.clone(), job.inputs.len(), job.plots)),
+            pages: Pages::new(job),
             terse: job.output == OutputFormat::Text && !job.verbose,
         }
     }
@@ -31,6 +34,9 @@ impl Results {
     pub(crate) fn pass_over(&mut self, input: &Input) {
         if let Some(directory) = &mut self.directory {
             directory.pass_over(input);
+        }
+        if let Some(Err(message)) = self.pages.as_mut().map(|pages| pages.pass_over(input)) {
+            diagnose::error(&message);
         }
     }
 
@@ -51,6 +57,10 @@ impl Results {
         if let (Some(directory), Ok(report)) = (&mut self.directory, &judged)
             && let Err(message) = directory.write(input, report, &artifacts)
         {
+            diagnose::error(&message);
+            exit = exit.and(Exit::FAILED);
+        }
+        if let Some(Err(message)) = self.pages.as_mut().map(|pages| pages.write(input, judged.as_ref())) {
             diagnose::error(&message);
             exit = exit.and(Exit::FAILED);
         }
