@@ -2,6 +2,7 @@
 
 use crate::input::Input;
 use crate::limits::Limits;
+use crate::minimize::Minimize;
 use crate::registry::Registry;
 use crate::watch::{Address, Source, Watch};
 use crate::{compat, gen_args, grammar, report};
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 pub(crate) enum Command<'c> {
     Check(Check<'c>),
     Watch(Watch<'c>),
+    Minimize(Minimize<'c>),
     Validate(Validate),
     Gen(gen_args::Gen),
     /// A crate for a plugin of this name.
@@ -94,6 +96,7 @@ pub(crate) fn parse(
     let understood = match matches.subcommand() {
         None => inputs(&matches).and_then(|inputs| check(&matches, checkers, inputs)).map(Command::Check),
         Some(("report", matches)) => pages(matches, checkers).map(Command::Check),
+        Some(("minimize", matches)) => minimize(matches, checkers).map(Command::Minimize),
         Some(("watch", matches)) => watch(matches, checkers).map(Command::Watch),
         Some(("validate", matches)) => validate(matches).map(Command::Validate),
         Some(("gen", matches)) => gen_args::parse(matches).map(Command::Gen),
@@ -155,7 +158,7 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
     let (mut options, mut warnings) = options(matches, &*checker, checkers)?;
     // A checker says of options that they make no sense when it starts; better now than behind the first file.
     checker.start(&options).map_err(|error| Wrong::new(error.to_string()))?;
-    let directory = matches.get_one::<OsString>("directory").map(PathBuf::from);
+    let directory = matches.try_get_one::<OsString>("directory").ok().flatten().map(PathBuf::from);
     if directory.as_ref().is_some_and(|path| path.as_os_str().is_empty()) {
         return Err(Wrong::new("--directory names no directory".to_owned()).tip("say . for this one".to_owned()));
     }
@@ -186,7 +189,7 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
         },
         inputs,
         output: output(matches),
-        verbose: matches.get_flag("verbose"),
+        verbose: matches.try_get_one("verbose").ok().flatten().copied().unwrap_or(false),
         directory,
         plots,
         limits: limits(matches)?,
@@ -205,6 +208,21 @@ fn pages<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Check<'c>, 
         return Err(Wrong::missing("say with -d where the pages are to be written").tip("-d report"));
     }
     Ok(job)
+}
+
+/// A history to be made smaller.
+fn minimize<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Minimize<'c>, Wrong> {
+    if matches.get_many::<String>("model").is_some_and(|models| models.len() > 1) {
+        let tip = "say -m with the one that found something";
+        return Err(Wrong::new("a history is made smaller for one model at a time").tip(tip));
+    }
+    let inputs = inputs(matches)?.into_iter().map(Input::kept).collect();
+    Ok(Minimize {
+        check: check(matches, checkers, inputs)?,
+        anomaly: matches.get_one::<String>("anomaly").cloned(),
+        output: matches.get_one::<OsString>("out").cloned(),
+        checks_max: matches.get_one("max-checks").copied().unwrap_or(u64::MAX),
+    })
 }
 
 /// What a history may take; a watched one may take what it wants.
@@ -319,7 +337,10 @@ fn options(matches: &ArgMatches, checker: &dyn Checker, checkers: &Registry) -> 
 /// The text of an option's value, if it was given.
 fn given(matches: &ArgMatches, name: &str, kind: OptionKind) -> Result<Option<String>, Wrong> {
     Ok(match (name, kind) {
-        ("directory", _) => matches.get_one::<OsString>(name).map(|dir| dir.to_string_lossy().into_owned()),
+        ("directory", _) => {
+            let directory = matches.try_get_one::<OsString>(name).ok().flatten();
+            directory.map(|directory| directory.to_string_lossy().into_owned())
+        }
         (_, OptionKind::Flag) => matches.get_flag(name).then(|| "true".to_owned()),
         (_, OptionKind::Integer) => matches.get_one::<i64>(name).map(i64::to_string),
         (_, OptionKind::File) => match matches.get_one::<String>(name) {
@@ -377,7 +398,7 @@ fn inputs(matches: &ArgMatches) -> Result<Vec<Input>, Wrong> {
 }
 
 fn output(matches: &ArgMatches) -> OutputFormat {
-    match matches.get_one::<String>("output").map(String::as_str) {
+    match matches.try_get_one::<String>("output").ok().flatten().map(String::as_str) {
         Some("json") => OutputFormat::Json,
         Some("edn") => OutputFormat::Edn,
         _ => OutputFormat::Text,

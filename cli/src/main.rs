@@ -12,6 +12,7 @@ mod grammar;
 mod help;
 mod input;
 mod limits;
+mod minimize;
 mod new_plugin;
 mod output;
 mod plugins;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         Ok(Command::Check(job)) if job.limits.are_any() && job.only.is_none() => limits::check(&job),
         Ok(Command::Check(job)) => check(&job),
         Ok(Command::Watch(job)) => watch::run(&job),
+        Ok(Command::Minimize(job)) => minimize::run(&job),
         Ok(Command::Validate(job)) => validate::run(&job),
         Ok(Command::Gen(job)) => r#gen::run(&job),
         Ok(Command::NewPlugin(name)) => new_plugin::run(&name),
