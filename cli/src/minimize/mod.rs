@@ -258,3 +258,6 @@ fn begin(
     }
 }
 
+
+#[cfg(test)]
+mod tests;

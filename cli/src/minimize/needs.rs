@@ -12,11 +12,16 @@
 //! - **Values**: queues, stacks and sets treat each value apart. What is about a value needs all that changed anything about it.
 //!   Without some values, an order of the rest is as good as before.
 //! - **Sums**: of counters, locks and semaphores each change counts. All of them are kept, but what only reads is not.
-//! - **Reads**: each read is wrong or two reads disagree, whatever else there is.
+//! - **Reads**: each read is wrong or two reads disagree, whatever else there is. They keep the writes of what they saw all the same, so that
+//!   nobody wonders where it came from.
+//!
+//! An operation that crashed may have happened. Where nobody knows what it was about (a dequeue that never came back) it is kept.
 
 use super::whole::{Operation, Unit, Whole};
 use history_core::{OpKind, Value};
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// What operations mean to a checker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,9 +83,21 @@ struct Write {
     first: usize,
     /// Where it had surely ended.
     ended: usize,
-    is_ok: bool,
-    replaces: bool,
+    /// Whether it surely happened, and put its value in the place of what was there.
+    decides: bool,
+    /// Whether it wrote whatever was there before.
+    is_blind: bool,
     value: String,
+}
+
+/// The writes of one register, in the order of their invocations.
+#[derive(Default)]
+struct Register {
+    ended: Vec<Write>,
+    /// For each of `ended` the latest end of it and those before.
+    latest_ends: Vec<usize>,
+    /// Those that never ended.
+    open: Vec<Write>,
 }
 
 /// Who needs what.
@@ -89,8 +106,9 @@ pub(super) struct Needs<'w> {
     family: Family,
     /// By key and version, or by value: those that wrote or changed it.
     writers: HashMap<String, Vec<Unit>>,
-    /// By key, in the order of their invocations.
-    registers: HashMap<String, Vec<Write>>,
+    /// By key.
+    registers: HashMap<String, Register>,
+    known: RefCell<HashMap<Unit, Rc<[Unit]>>>,
     /// What every sub-history has.
     pub(super) common: BTreeSet<Unit>,
 }
@@ -103,17 +121,34 @@ fn version(key: Value<'_>, value: Value<'_>) -> String {
     format!("{} {}", key.canonical(), value.canonical())
 }
 
+/// The versions of the micro-ops with a function; none if the value does not look so.
+fn mops(value: Value<'_>, f: &str) -> Vec<String> {
+    let of = |mop: Value<'_>| {
+        let mut items = mop.as_seq()?.iter();
+        let (name, key, value) = (items.next()?, items.next()?, items.next()?);
+        (name.as_name() == Some(f) && !value.is_nil()).then(|| version(key, value))
+    };
+    value.as_seq().into_iter().flat_map(history_core::Seq::iter).filter_map(of).collect()
+}
+
 impl<'w> Needs<'w> {
     pub(super) fn new(whole: &'w Whole<'w>, family: Family, checker: &str) -> Needs<'w> {
-        let mut needs =
-            Needs { whole, family, writers: HashMap::new(), registers: HashMap::new(), common: BTreeSet::new() };
+        let mut needs = Needs {
+            whole,
+            family,
+            writers: HashMap::new(),
+            registers: HashMap::new(),
+            known: RefCell::default(),
+            common: BTreeSet::new(),
+        };
         for unit in 0..whole.parts.len() as Unit {
             match family {
                 Family::Transactions => needs.index_mop(unit),
                 Family::Registers => needs.index_register(unit),
                 Family::Values { .. } => needs.index_value(unit),
                 Family::Sums { .. } => needs.index_sum(unit, checker),
-                Family::Reads | Family::Unknown => {}
+                Family::Reads => needs.index_read(unit),
+                Family::Unknown => {}
             }
         }
         if checker == "bank" {
@@ -129,16 +164,22 @@ impl<'w> Needs<'w> {
     }
 
     /// What a part needs, itself not among it.
-    pub(super) fn of(&self, unit: Unit) -> Vec<Unit> {
+    pub(super) fn of(&self, unit: Unit) -> Rc<[Unit]> {
+        if let Some(known) = self.known.borrow().get(&unit) {
+            return known.clone();
+        }
         let mut needed = match self.family {
             Family::Transactions => self.of_mop(unit),
             Family::Registers => self.of_register(unit),
             Family::Values { .. } => self.of_value(unit),
-            Family::Sums { .. } | Family::Reads | Family::Unknown => Vec::new(),
+            Family::Reads => self.of_read(unit),
+            Family::Sums { .. } | Family::Unknown => Vec::new(),
         };
         needed.sort_unstable();
         needed.dedup();
         needed.retain(|other| *other != unit);
+        let needed: Rc<[Unit]> = needed.into();
+        self.known.borrow_mut().insert(unit, needed.clone());
         needed
     }
 
@@ -148,9 +189,9 @@ impl<'w> Needs<'w> {
         let mut open: Vec<Unit> = self.common.iter().copied().chain(units).collect();
         closed.extend(&open);
         while let Some(unit) = open.pop() {
-            for needed in self.of(unit) {
-                if closed.insert(needed) {
-                    open.push(needed);
+            for needed in self.of(unit).iter() {
+                if closed.insert(*needed) {
+                    open.push(*needed);
                 }
             }
         }
@@ -226,37 +267,52 @@ impl<'w> Needs<'w> {
 
     fn index_register(&mut self, unit: Unit) {
         let operation = self.whole.operation_of(unit);
-        let kind = operation.kind(self.whole.history);
-        let ended = if operation.returns(self.whole.history) { operation.last() } else { usize::MAX };
-        for access in self.accesses(operation) {
-            if let Access::Write(key, value, replaces) = access {
-                let is_ok = kind == OpKind::Ok;
-                let write = Write { unit, first: operation.first, ended, is_ok, replaces, value };
-                self.registers.entry(key).or_default().push(write);
+        let is_ok = operation.kind(self.whole.history) == OpKind::Ok;
+        let returns = operation.returns(self.whole.history);
+        let accesses = self.accesses(operation);
+        let is_blind = !accesses.iter().any(|access| matches!(access, Access::Read(..)));
+        for access in accesses {
+            let Access::Write(key, value, replaces) = access else { continue };
+            let ended = operation.last();
+            let write = Write { unit, first: operation.first, ended, decides: is_ok && replaces, is_blind, value };
+            let register = self.registers.entry(key).or_default();
+            if returns {
+                register.latest_ends.push(register.latest_ends.last().map_or(ended, |latest| ended.max(*latest)));
+                register.ended.push(write);
+            } else {
+                register.open.push(write);
             }
         }
     }
 
     fn of_register(&self, unit: Unit) -> Vec<Unit> {
         let operation = self.whole.operation_of(unit);
-        if operation.kind(self.whole.history) != OpKind::Ok {
-            return Vec::new();
-        }
+        let op = self.whole.history.op(operation.first);
+        // What crashed saw nothing; but whether a compare-and-set may have happened depends on what was there.
+        let until = match operation.kind(self.whole.history) {
+            OpKind::Ok => operation.last(),
+            _ if op.f == Some("cas") => usize::MAX,
+            _ => return Vec::new(),
+        };
         let mut needed = Vec::new();
         for access in self.accesses(operation) {
             let Access::Read(key, value) = access else { continue };
-            let writes = self.registers.get(&key).map(Vec::as_slice).unwrap_or_default();
-            // Those that began before the read ended.
-            let before = &writes[..writes.partition_point(|write| write.first < operation.last())];
-            let surely = |write: &&Write| write.is_ok && write.replaces && write.ended < operation.first;
-            let last = before.iter().filter(surely).max_by_key(|write| write.first);
-            let is_seen = |write: &&Write| value.as_ref().is_none_or(|value| *value == write.value);
+            let Some(register) = self.registers.get(&key) else { continue };
+            let began = |writes: &[Write]| writes.partition_point(|write| write.first < until);
+            let ended = &register.ended[..began(&register.ended)];
+            let open = &register.open[..began(&register.open)];
+            let last = ended.iter().rev().find(|write| write.decides && write.ended < operation.first);
             needed.extend(last.map(|write| write.unit));
-            let hidden = |write: &&Write| last.is_some_and(|last| write.ended < last.first);
-            needed.extend(before.iter().filter(is_seen).filter(|write| !hidden(write)).map(|write| write.unit));
-            // One that wrote it, so that nobody wonders where the value came from.
+            let is_seen = |write: &&Write| value.as_ref().is_none_or(|value| *value == write.value);
+            let hidden_before = last.map_or(0, |last| last.first);
+            // Behind this place all had ended by then.
+            let from = register.latest_ends.partition_point(|latest| *latest < hidden_before).min(ended.len());
+            let may = ended[from..].iter().filter(|write| write.ended >= hidden_before).chain(open);
+            needed.extend(may.filter(is_seen).map(|write| write.unit));
+            // One that wrote it, so that nobody wonders where the value came from; best one that needs nothing itself.
             if value.is_some() {
-                needed.extend(before.iter().filter(is_seen).next_back().map(|write| write.unit));
+                let seen = || ended.iter().rev().filter(is_seen);
+                needed.extend(seen().find(|write| write.is_blind).or_else(|| seen().next()).map(|write| write.unit));
             }
         }
         needed
@@ -279,10 +335,46 @@ impl<'w> Needs<'w> {
     fn index_value(&mut self, unit: Unit) {
         let operation = self.whole.operation_of(unit);
         if !is_read(self.whole.history.op(operation.first).f) {
-            for value in self.values(unit) {
+            let values = self.values(unit);
+            let is_open = !operation.returns(self.whole.history);
+            if values.is_empty() && is_open && self.family.is_object() {
+                self.common.insert(unit);
+            }
+            for value in values {
                 self.writers.entry(value).or_default().push(unit);
             }
         }
+    }
+
+    fn index_read(&mut self, unit: Unit) {
+        let operation = self.whole.operation_of(unit);
+        if is_read(self.whole.history.op(operation.first).f) {
+            return;
+        }
+        let value = self.whole.value(operation);
+        let mut versions = mops(value, "w");
+        if versions.is_empty() {
+            versions.push(value.canonical());
+        }
+        for version in versions {
+            self.writers.entry(version).or_default().push(unit);
+        }
+    }
+
+    fn of_read(&self, unit: Unit) -> Vec<Unit> {
+        let operation = self.whole.operation_of(unit);
+        let is_ok = operation.kind(self.whole.history) == OpKind::Ok;
+        if !is_ok || !is_read(self.whole.history.op(operation.first).f) {
+            return Vec::new();
+        }
+        let value = self.whole.value(operation);
+        let mut versions = mops(value, "r");
+        if versions.is_empty()
+            && let Value::Vector(all) | Value::List(all) | Value::Set(all) = value
+        {
+            versions.extend(all.iter().map(Value::canonical));
+        }
+        versions.iter().filter_map(|version| self.writers.get(version)).flatten().copied().collect()
     }
 
     fn of_value(&self, unit: Unit) -> Vec<Unit> {

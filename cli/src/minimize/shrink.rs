@@ -36,8 +36,8 @@ pub(super) fn shrink(
 ) -> Shrunk {
     let mut dependents: BTreeMap<Unit, Vec<Unit>> = BTreeMap::new();
     for unit in &start {
-        for needed in needs.of(*unit) {
-            dependents.entry(needed).or_default().push(*unit);
+        for needed in needs.of(*unit).iter() {
+            dependents.entry(*needed).or_default().push(*unit);
         }
     }
     let mut shrink = Shrink { whole, units: start, dependents, kept };
