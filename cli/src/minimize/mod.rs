@@ -14,9 +14,7 @@ use crate::diagnose;
 use crate::exit::{self, Exit};
 use crate::input::Input;
 use crate::output;
-use history_core::{
-    Budget, ErrorKind, Format, History, HistoryError, Keyed, Reader, Report, Run, Verdict, Writer,
-};
+use history_core::{Budget, ErrorKind, Format, History, HistoryError, Keyed, Reader, Report, Run, Verdict, Writer};
 use needs::{Family, Needs};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -67,10 +65,15 @@ pub(crate) fn run(job: &Minimize<'_>) -> Exit {
         }
     }
     match report.verdict {
-        Verdict::Valid => diagnose::hint(&input.place(), "valid, so there is nothing to be shown by less; nothing was written"),
+        Verdict::Valid => {
+            diagnose::hint(&input.place(), "valid, so there is nothing to be shown by less; nothing was written")
+        }
         Verdict::Unknown => {
             let why = report.notes.join(" ");
-            diagnose::hint(&input.place(), &format!("unknown, so there is nothing to be shown by less; nothing was written. {why}"));
+            diagnose::hint(
+                &input.place(),
+                &format!("unknown, so there is nothing to be shown by less; nothing was written. {why}"),
+            );
         }
         Verdict::Invalid => match minimize_and_write(job, input, &report) {
             Ok(()) => {}
@@ -95,9 +98,8 @@ fn minimize_and_write(job: &Minimize<'_>, input: &Input, report: &Report) -> Res
     }
     let text = writer.finish().map_err(|error| error.to_string())?;
     // What is written is read and judged once more, as whoever gets it will.
-    let again = History::read(&mut Reader::new(&text[..]).with_format(format)).and_then(|again| {
-        judge(job, is_keyed(report), &again)
-    });
+    let again = History::read(&mut Reader::new(&text[..]).with_format(format))
+        .and_then(|again| judge(job, is_keyed(report), &again));
     let again = again.map_err(said)?;
     if again.anomaly(&found.kind).is_none() {
         return Err(format!("what is left does not show {} once it is written; please report it as a bug", found.kind));
@@ -120,7 +122,8 @@ fn tell(job: &Minimize<'_>, input: &Input, report: &Report, history: &History, f
         &format!("{kept} of {all} operations show {kind}, found with {} checks; written to {place}", found.checks),
     );
     if !found.is_minimal {
-        let message = format!("the limit of {} checks was reached: less might do; --max-checks takes more", job.checks_max);
+        let message =
+            format!("the limit of {} checks was reached: less might do; --max-checks takes more", job.checks_max);
         diagnose::warning(&message);
     }
     if Family::of(&report.checker) == Some(Family::Unknown) {
@@ -179,8 +182,12 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
     let needs = Needs::new(&whole, family, &report.checker);
     let named: Vec<u32> = target.witness.ops.iter().filter_map(|op| whole.operation_at(op.index)).collect();
     let first: Vec<Unit> = named.iter().flat_map(|operation| whole.units_of(*operation)).collect();
-    let pinned: Vec<Unit> =
-        target.pinned.and_then(|index| whole.operation_at(index)).into_iter().flat_map(|at| whole.units_of(at)).collect();
+    let pinned: Vec<Unit> = target
+        .pinned
+        .and_then(|index| whole.operation_at(index))
+        .into_iter()
+        .flat_map(|at| whole.units_of(at))
+        .collect();
     let kept = if pinned.is_empty() { needs.common.clone() } else { needs.closed(pinned) };
 
     let mut checks = 0;
@@ -193,8 +200,9 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
         // What cannot be judged shows nothing.
         Some(judged.is_ok_and(|report| target.is_in(&report)))
     };
-    let start = begin(&whole, &needs, &first, &mut shows)
-        .ok_or("no part of it that was tried shows the anomaly: it may be known only with all of it; nothing was written")?;
+    let start = begin(&whole, &needs, &first, &mut shows).ok_or(
+        "no part of it that was tried shows the anomaly: it may be known only with all of it; nothing was written",
+    )?;
     let shrunk = shrink::shrink(&whole, &needs, start, &kept, &mut shows);
     let operations: BTreeSet<u32> = shrunk.units.iter().map(|unit| whole.parts[*unit as usize].operation).collect();
     Ok(Minimized {
@@ -257,7 +265,6 @@ fn begin(
         size = if size == 0 { WINDOW } else { size * 4 };
     }
 }
-
 
 #[cfg(test)]
 mod tests;

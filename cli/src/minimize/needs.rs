@@ -7,7 +7,7 @@
 //!   wr edges are what they were, and so is the order of versions, which comes from reads. Every edge of a closed sub-history is one
 //!   of the whole (or, of process and realtime, follows from some), and so is every cycle.
 //! - **Registers**: a read of v needs the writes of v that it may have seen; not those that ended before another write began which ended
-//!   before the read began, but then that other one (the last one of its kind). In any order of the whole the write that a read saw is so
+//!   before the read began, but then one such other. In any order of the whole the write that a read saw is so
 //!   in the sub-history, and no other comes between. So if the whole can be put in order, a closed sub-history can.
 //! - **Values**: queues, stacks and sets treat each value apart. What is about a value needs all that changed anything about it.
 //!   Without some values, an order of the rest is as good as before.
@@ -301,14 +301,26 @@ impl<'w> Needs<'w> {
             let began = |writes: &[Write]| writes.partition_point(|write| write.first < until);
             let ended = &register.ended[..began(&register.ended)];
             let open = &register.open[..began(&register.open)];
-            let last = ended.iter().rev().find(|write| write.decides && write.ended < operation.first);
-            needed.extend(last.map(|write| write.unit));
             let is_seen = |write: &&Write| value.as_ref().is_none_or(|value| *value == write.value);
-            let hidden_before = last.map_or(0, |last| last.first);
-            // Behind this place all had ended by then.
-            let from = register.latest_ends.partition_point(|latest| *latest < hidden_before).min(ended.len());
-            let may = ended[from..].iter().filter(|write| write.ended >= hidden_before).chain(open);
-            needed.extend(may.filter(is_seen).map(|write| write.unit));
+            let may_be_seen = |last: Option<&Write>| {
+                let hidden_before = last.map_or(0, |last| last.first);
+                // Behind this place all had ended by then.
+                let from = register.latest_ends.partition_point(|latest| *latest < hidden_before).min(ended.len());
+                let writes = ended[from..].iter().filter(|write| write.ended >= hidden_before).chain(open);
+                writes.filter(is_seen).map(|write| write.unit).collect::<Vec<Unit>>()
+            };
+            let mut deciding = ended.iter().rev().filter(|write| write.decides && write.ended < operation.first);
+            let mut last = deciding.clone().next();
+            let mut may = may_be_seen(last);
+            // One that needs nothing itself is better, if it hides as much.
+            if let Some(blind) = deciding.find(|write| write.is_blind) {
+                let seen = may_be_seen(Some(blind));
+                if seen == may {
+                    (last, may) = (Some(blind), seen);
+                }
+            }
+            needed.extend(last.map(|write| write.unit));
+            needed.extend(may);
             // One that wrote it, so that nobody wonders where the value came from; best one that needs nothing itself.
             if value.is_some() {
                 let seen = || ended.iter().rev().filter(is_seen);

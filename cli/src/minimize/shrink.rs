@@ -77,7 +77,8 @@ impl Shrink<'_> {
 
     /// Tries to leave out each operation as a whole, where it has several parts.
     fn operations(&mut self, shows: &mut Shows<'_>) -> Option<bool> {
-        let operations: BTreeSet<u32> = self.units.iter().map(|unit| self.whole.parts[*unit as usize].operation).collect();
+        let operations: BTreeSet<u32> =
+            self.units.iter().map(|unit| self.whole.parts[*unit as usize].operation).collect();
         let mut went = false;
         for operation in operations.into_iter().rev() {
             let units = self.whole.units_of(operation);

@@ -80,10 +80,13 @@ impl Target {
                 Datum::Vector(mops) | Datum::List(mops) => Some(mops.iter()),
                 _ => None,
             });
-            keys = mops.flatten().filter_map(|mop| match mop {
-                Datum::Vector(mop) | Datum::List(mop) => mop.get(1).map(Datum::to_string),
-                _ => None,
-            }).collect();
+            keys = mops
+                .flatten()
+                .filter_map(|mop| match mop {
+                    Datum::Vector(mop) | Datum::List(mop) => mop.get(1).map(Datum::to_string),
+                    _ => None,
+                })
+                .collect();
         }
         keys.sort_unstable();
         keys.dedup();

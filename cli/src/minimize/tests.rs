@@ -97,7 +97,12 @@ fn assert_is_part(whole: &History, less: &History) {
         let own = by_index[&op.index];
         assert_eq!((op.process, op.kind, op.f, op.time), (own.process, own.kind, own.f, own.time));
         // What became of micro-ops is looked at elsewhere.
-        assert!(op.f == Some("txn") || op.value.to_string() == own.value.to_string(), "{} became {}", own.value, op.value);
+        assert!(
+            op.f == Some("txn") || op.value.to_string() == own.value.to_string(),
+            "{} became {}",
+            own.value,
+            op.value
+        );
         let place = (0..whole.len()).find(|place| whole.op(*place).index == op.index).unwrap();
         let partner = |history: &History, at: usize| history.partner(at).map(|at| history.op(at).index);
         assert_eq!(partner(less, at), partner(whole, place), "the other half of {}", op.index);
@@ -119,7 +124,8 @@ fn assert_minimized(name: &str, job: &Minimize<'_>, history: &History, report: &
         judged.is_ok_and(|report| target.is_in(&report))
     };
     let is_closed = |units: &BTreeSet<Unit>| {
-        needs.common.is_subset(units) && units.iter().all(|unit| needs.of(*unit).iter().all(|other| units.contains(other)))
+        needs.common.is_subset(units)
+            && units.iter().all(|unit| needs.of(*unit).iter().all(|other| units.contains(other)))
     };
     let units = units_of(&whole, &found.history);
     assert!(is_closed(&units), "{name}: what it needs is not all there");
@@ -189,7 +195,9 @@ fn left(model: &str, text: &str) -> String {
 }
 
 fn operation(process: usize, f: &str, asked: &str, kind: &str, came: &str) -> String {
-    format!("{{:process {process}, :type :invoke, :f :{f}, :value {asked}}} {{:process {process}, :type :{kind}, :f :{f}, :value {came}}}\n")
+    format!(
+        "{{:process {process}, :type :invoke, :f :{f}, :value {asked}}} {{:process {process}, :type :{kind}, :f :{f}, :value {came}}}\n"
+    )
 }
 
 #[test]

@@ -126,9 +126,8 @@ impl<'h> Whole<'h> {
     /// The operation that the op with an index is a half of.
     pub(super) fn operation_at(&self, index: u64) -> Option<u32> {
         let is_it = |at: usize| self.history.op(at).index == index;
-        let found = self.operations.iter().position(|operation| {
-            is_it(operation.first) || operation.second.is_some_and(is_it)
-        });
+        let found =
+            self.operations.iter().position(|operation| is_it(operation.first) || operation.second.is_some_and(is_it));
         found.map(|at| at as u32)
     }
 

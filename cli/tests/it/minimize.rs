@@ -38,7 +38,9 @@ fn without_a_file_it_is_printed_as_the_history_was_written() {
 fn of_what_is_not_wrong_nothing_is_written() {
     let dir = tempfile::tempdir().unwrap();
     let less = dir.path().join("less.edn");
-    for (file, code, says) in [("valid.edn", 0, "valid, so"), ("twice.edn", 2, "unknown, so"), ("truncated.edn", 255, "error")] {
+    for (file, code, says) in
+        [("valid.edn", 0, "valid, so"), ("twice.edn", 2, "unknown, so"), ("truncated.edn", 255, "error")]
+    {
         let assert = histcheck(&format!("minimize -m list-append {file} -o")).arg(&less).assert().code(code);
         assert!(stderr(&assert).contains(says), "{}", stderr(&assert));
         assert!(!less.exists());

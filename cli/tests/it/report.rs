@@ -108,7 +108,9 @@ fn text_from_histories_can_do_no_harm() {
     let hostile = "</script><img src=x onerror=alert(1)>]]><!--\u{202e}\u{2066}\\u0000\\\"'&";
     let long = "x".repeat(1_000_000);
     let op = |process: u32, kind: &str, value: &str| {
-        format!("{{\"process\":{process},\"type\":\"{kind}\",\"f\":\"{hostile}\",\"value\":{value},\"error\":\"{hostile}\"}}\n")
+        format!(
+            "{{\"process\":{process},\"type\":\"{kind}\",\"f\":\"{hostile}\",\"value\":{value},\"error\":\"{hostile}\"}}\n"
+        )
     };
     let append = |key: &str, value: &str| format!("[[\"append\",\"{key}\",\"{value}\"]]");
     let read = |key: &str, list: &str| format!("[[\"r\",\"{key}\",{list}]]");
