@@ -16,6 +16,7 @@ use crate::input::Input;
 use crate::output;
 use history_core::{Budget, ErrorKind, Format, History, HistoryError, Keyed, Reader, Report, Run, Verdict, Writer};
 use needs::{Family, Needs};
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -23,6 +24,8 @@ use std::path::Path;
 use target::Target;
 use whole::{Operation, Unit, Whole};
 
+/// Ops in all the parts that are judged, at the most: what takes seconds.
+const OPS_MAX: u64 = 5_000_000;
 /// Operations around what is wrong that are tried together, at first.
 const WINDOW: usize = 8;
 
@@ -190,12 +193,15 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
         .collect();
     let kept = if pinned.is_empty() { needs.common.clone() } else { needs.closed(pinned) };
 
-    let mut checks = 0;
+    let has_begun = Cell::new(false);
+    let (mut checks, mut ops) = (0, 0);
     let mut shows = |units: &BTreeSet<Unit>| {
-        if checks >= job.checks_max {
+        // The first part may be as large as it needs to be.
+        if checks >= job.checks_max || (ops >= OPS_MAX && has_begun.get()) {
             return None;
         }
         checks += 1;
+        ops += 2 * units.len() as u64;
         let judged = whole.history_of(units).and_then(|history| judge(job, keyed, &history));
         // What cannot be judged shows nothing.
         Some(judged.is_ok_and(|report| target.is_in(&report)))
@@ -203,6 +209,7 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
     let start = begin(&whole, &needs, &first, &mut shows).ok_or(
         "no part of it that was tried shows the anomaly: it may be known only with all of it; nothing was written",
     )?;
+    has_begun.set(true);
     let shrunk = shrink::shrink(&whole, &needs, start, &kept, &mut shows);
     let operations: BTreeSet<u32> = shrunk.units.iter().map(|unit| whole.parts[*unit as usize].operation).collect();
     Ok(Minimized {
@@ -216,9 +223,14 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
 
 /// The parts of a history that can have to do with an anomaly.
 fn take_apart<'h>(history: &'h History, family: Family, target: &Target, keyed: bool) -> Whole<'h> {
-    let pinned = target.pinned.and_then(|index| (0..history.len()).find(|at| history.op(*at).index == index));
+    let pinned = target.pinned.and_then(|index| whole::position_of(history, index));
     let end = pinned.filter(|_| family.is_object());
-    let key = target.witness.facts.iter().find(|(name, _)| keyed && name == "key").map(|(_, key)| key.to_string());
+    let key = target
+        .witness
+        .facts
+        .iter()
+        .find(|(name, _)| keyed && name == "independent-key")
+        .map(|(_, key)| key.to_string());
     let keeps = |operation: &Operation| {
         let is_of_key = key.as_ref().is_none_or(|key| {
             whole::key_of(history, operation).is_some_and(|other| other.to_datum().to_string() == *key)
@@ -232,7 +244,8 @@ fn take_apart<'h>(history: &'h History, family: Family, target: &Target, keyed: 
         let key = mop.as_seq().and_then(|mop| mop.iter().nth(1));
         key.is_some_and(|key| keys.binary_search(&key.to_datum().to_string()).is_ok())
     };
-    let is_paired = keyed && history.ops().next().is_some_and(|op| op.extra.get("key").is_none());
+    let first = history.ops().find(|op| op.process.is_client());
+    let is_paired = keyed && first.is_some_and(|op| op.extra.get("key").is_none());
     let mops: Option<&dyn Fn(history_core::Value<'_>) -> bool> =
         if family == Family::Transactions { Some(&counts) } else { None };
     Whole::new(history, is_paired, &keeps, mops)
@@ -245,10 +258,16 @@ fn begin(
     first: &[Unit],
     shows: &mut shrink::Shows<'_>,
 ) -> Option<BTreeSet<Unit>> {
-    let centers: Vec<usize> = first.iter().map(|unit| whole.operation_of(*unit).last()).collect();
+    let mut centers: Vec<usize> = first.iter().map(|unit| whole.operation_of(*unit).last()).collect();
+    centers.sort_unstable();
+    let nearest = |place: usize| {
+        let above = centers.partition_point(|center| *center < place);
+        let around = centers[above.saturating_sub(1)..].iter().take(2);
+        around.map(|center| center.abs_diff(place)).min().unwrap_or(0)
+    };
     let distance = |unit: Unit| {
-        let (from, until) = (whole.operation_of(unit).first, whole.operation_of(unit).last());
-        centers.iter().map(|center| center.abs_diff(from).min(center.abs_diff(until))).min().unwrap_or(0)
+        let operation = whole.operation_of(unit);
+        nearest(operation.first).min(nearest(operation.last()))
     };
     let mut order: Vec<(usize, Unit)> = (0..whole.parts.len() as Unit).map(|unit| (distance(unit), unit)).collect();
     order.sort_unstable();

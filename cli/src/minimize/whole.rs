@@ -1,6 +1,7 @@
 //! A history taken apart into what can be left out: operations, and of transactions their micro-ops.
 
 use history_core::{Datum, History, HistoryBuilder, HistoryError, NewOp, OpKind, Pair, Value};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A position in [`Whole::units`].
@@ -38,6 +39,20 @@ pub(super) struct Whole<'h> {
 pub(super) fn key_of<'a>(history: &'a History, operation: &Operation) -> Option<Value<'a>> {
     let op = history.op(operation.first);
     op.extra.get("key").filter(|key| !key.is_nil()).or_else(|| pair(op.value).map(|(key, _)| key))
+}
+
+/// The position of the op with an index, which increase.
+pub(super) fn position_of(history: &History, index: u64) -> Option<usize> {
+    let (mut from, mut until) = (0, history.len());
+    while from < until {
+        let middle = usize::midpoint(from, until);
+        match history.op(middle).index.cmp(&index) {
+            Ordering::Less => from = middle + 1,
+            Ordering::Equal => return Some(middle),
+            Ordering::Greater => until = middle,
+        }
+    }
+    None
 }
 
 fn pair(mut value: Value<'_>) -> Option<(Value<'_>, Value<'_>)> {
@@ -103,7 +118,7 @@ impl<'h> Whole<'h> {
 
     /// The places of micro-ops that count, if both halves have the same ones.
     fn mops(&self, operation: &Operation, counts: &dyn Fn(Value<'_>) -> bool) -> Option<Vec<u32>> {
-        let value = |at: usize| self.history.op(at).value;
+        let value = |at: usize| self.inner(self.history.op(at).value);
         let first = value(operation.first);
         let second = operation.second.map(value).filter(|value| !value.is_nil());
         let count = first.as_seq()?.len();
@@ -123,20 +138,23 @@ impl<'h> Whole<'h> {
         &self.operations[self.parts[unit as usize].operation as usize]
     }
 
-    /// The operation that the op with an index is a half of.
+    /// The operation that the op with an index is a half of. O(log ops).
     pub(super) fn operation_at(&self, index: u64) -> Option<u32> {
-        let is_it = |at: usize| self.history.op(at).index == index;
-        let found =
-            self.operations.iter().position(|operation| is_it(operation.first) || operation.second.is_some_and(is_it));
-        found.map(|at| at as u32)
+        let at = position_of(self.history, index)?;
+        let first = self.history.partner(at).map_or(at, |other| at.min(other));
+        self.operations.binary_search_by_key(&first, |operation| operation.first).ok().map(|at| at as u32)
     }
 
     /// The value of an operation as its checker sees it: its completion's, if that has one.
     pub(super) fn value(&self, operation: &Operation) -> Value<'h> {
-        let value = match self.history.op(operation.last()).value {
-            Value::Nil => self.history.op(operation.first).value,
+        match self.inner(self.history.op(operation.last()).value) {
+            Value::Nil => self.inner(self.history.op(operation.first).value),
             value => value,
-        };
+        }
+    }
+
+    /// The value without its key.
+    fn inner(&self, value: Value<'h>) -> Value<'h> {
         match pair(value) {
             Some((_, value)) if self.is_paired => value,
             _ => value,
@@ -147,6 +165,17 @@ impl<'h> Whole<'h> {
     pub(super) fn mop(&self, unit: Unit) -> Option<Value<'h>> {
         let part = self.parts[unit as usize];
         self.value(self.operation_of(unit)).as_seq()?.iter().nth(part.mop? as usize)
+    }
+
+    /// Leaves all but some micro-ops out of a transaction.
+    fn keep(&self, value: &mut Datum, mops: &[u32]) {
+        match value {
+            Datum::Tagged(_, inner) if self.is_paired => self.keep(inner, mops),
+            Datum::Vector(pair) | Datum::List(pair) if self.is_paired && pair.len() == 2 => {
+                keep_mops(&mut pair[1], mops)
+            }
+            value => keep_mops(value, mops),
+        }
     }
 
     /// The history of some parts alone.
@@ -170,11 +199,17 @@ impl<'h> Whole<'h> {
         for (at, mops) in events {
             let op = self.history.op(at);
             let mut kept = NewOp::from(&op);
-            if let (Some(mops), Datum::Vector(all) | Datum::List(all)) = (mops, &kept.value) {
-                kept.value = Datum::Vector(mops.iter().filter_map(|mop| all.get(*mop as usize)).cloned().collect());
+            if let Some(mops) = mops {
+                self.keep(&mut kept.value, &mops);
             }
             builder.push_op(&kept)?;
         }
         Ok(builder.build())
+    }
+}
+
+fn keep_mops(value: &mut Datum, mops: &[u32]) {
+    if let Datum::Vector(all) | Datum::List(all) = value {
+        *all = mops.iter().filter_map(|mop| all.get(*mop as usize)).cloned().collect();
     }
 }

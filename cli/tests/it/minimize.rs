@@ -57,3 +57,28 @@ fn limits_and_names_are_told() {
     let stats = histcheck("minimize -m bank,stats transfers.edn").assert().code(254);
     assert!(stderr(&stats).contains("for one model at a time"), "{}", stderr(&stats));
 }
+
+#[test]
+fn of_many_keys_one_is_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h.edn");
+    // Keys in turn, each with two writes; of one of them the first is read once more.
+    let mut text = String::new();
+    for key in ["a", "b", "c"] {
+        for (f, asked, came) in
+            [("write", "1", "1"), ("write", "2", "2"), ("read", "nil", if key == "b" { "1" } else { "2" })]
+        {
+            text += &format!("{{:process 0, :type :invoke, :f :{f}, :value [:{key} {asked}]}}\n");
+            text += &format!("{{:process 0, :type :ok, :f :{f}, :value [:{key} {came}]}}\n");
+        }
+    }
+    fs::write(&path, text).unwrap();
+    for keyed in ["--keyed", "--keyed=auto"] {
+        let printed = stdout(&histcheck(&format!("minimize -m register {keyed}")).arg(&path).assert().code(1));
+        let values: Vec<&str> = printed.lines().map(|line| line.split(":value ").nth(1).unwrap()).collect();
+        assert_eq!(values, ["[:b 1]}", "[:b 1]}", "[:b 2]}", "[:b 2]}", "[:b nil]}", "[:b 1]}"], "{printed}");
+    }
+    let printed = stdout(&histcheck("minimize -m list-append --keyed keyed.edn").assert().code(1));
+    assert!(!printed.contains("[:a "), "{printed}");
+    assert_eq!(stdout(&histcheck("-m list-append --keyed -").stdin(printed).assert().code(1)), "-\tfalse\n");
+}
