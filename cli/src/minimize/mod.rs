@@ -69,7 +69,7 @@ pub(crate) fn run(job: &Minimize<'_>) -> Exit {
     }
     match report.verdict {
         Verdict::Valid => {
-            diagnose::hint(&input.place(), "valid, so there is nothing to be shown by less; nothing was written")
+            diagnose::hint(&input.place(), "valid, so there is nothing to be shown by less; nothing was written");
         }
         Verdict::Unknown => {
             let why = report.notes.join(" ");
@@ -125,8 +125,13 @@ fn tell(job: &Minimize<'_>, input: &Input, report: &Report, history: &History, f
         &format!("{kept} of {all} operations show {kind}, found with {} checks; written to {place}", found.checks),
     );
     if !found.is_minimal {
-        let message =
-            format!("the limit of {} checks was reached: less might do; --max-checks takes more", job.checks_max);
+        let message = if found.checks >= job.checks_max {
+            format!("the limit of {} checks was reached: less might do; --max-checks takes more", job.checks_max)
+        } else {
+            format!(
+                "the limit of {OPS_MAX} ops in all checks was reached: less might do; minimize what was written again"
+            )
+        };
         diagnose::warning(&message);
     }
     if Family::of(&report.checker) == Some(Family::Unknown) {

@@ -172,7 +172,7 @@ impl<'h> Whole<'h> {
         match value {
             Datum::Tagged(_, inner) if self.is_paired => self.keep(inner, mops),
             Datum::Vector(pair) | Datum::List(pair) if self.is_paired && pair.len() == 2 => {
-                keep_mops(&mut pair[1], mops)
+                keep_mops(&mut pair[1], mops);
             }
             value => keep_mops(value, mops),
         }

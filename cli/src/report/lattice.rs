@@ -185,7 +185,7 @@ impl Layout {
                 let layer = self.layers[at].clone();
                 let wanted: Vec<usize> = layer.iter().map(|node| self.wanted(*node, sweep % 2 == 0)).collect();
                 // What is wanted, with enough room between: the mean of pushing to the right and pushing to the left.
-                let gap = |a: usize, b: usize| (width(&self.nodes[a]) + width(&self.nodes[b])) / 2 + BETWEEN;
+                let gap = |a: usize, b: usize| usize::midpoint(width(&self.nodes[a]), width(&self.nodes[b])) + BETWEEN;
                 let mut right = wanted.clone();
                 for i in 1..layer.len() {
                     right[i] = right[i].max(right[i - 1] + gap(layer[i - 1], layer[i]));

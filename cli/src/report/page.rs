@@ -5,7 +5,7 @@ use super::gather::{Around, Gathered, Half, Statistics};
 use super::lattice;
 use super::meaning::{self, Subject};
 use super::{text, timeline};
-use history_core::{Anomaly, Datum, HistoryError, OpKind, Report, Verdict, Witness};
+use history_core::{Anomaly, Datum, HistoryError, KeyReport, OpKind, Report, Verdict, Witness};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const CSS: &str = include_str!("style.css");
@@ -379,7 +379,7 @@ fn keys(report: &Report, level: u8) -> Markup {
                             tr {
                                 th scope="row" { bdi { (key_text(&key.key)) } }
                                 td { (badge(Some(key.verdict))) }
-                                td { (text::shown(&key.anomaly_types.iter().chain(&[]).map(|name| name.to_string()).chain(key.notes.iter().cloned()).collect::<Vec<_>>().join(", "), CHARS_MAX)) }
+                                td { (key_found(key)) }
                             }
                         }
                     }
@@ -387,6 +387,12 @@ fn keys(report: &Report, level: u8) -> Markup {
             }
         }
     }
+}
+
+fn key_found(key: &KeyReport) -> String {
+    let names = key.anomaly_types.iter().map(AsRef::as_ref);
+    let all: Vec<&str> = names.chain(key.notes.iter().map(String::as_str)).collect();
+    text::shown(&all.join(", "), CHARS_MAX)
 }
 
 fn key_text(key: &Datum) -> String {

@@ -7,6 +7,7 @@ use super::gather::{Around, Bar};
 use super::text;
 use history_core::OpKind;
 use maud::{Markup, html};
+use std::fmt::Write as _;
 
 /// The width of a column: as wide as fits a screen, for labels to be read.
 const COLUMN_MIN: usize = 32;
@@ -121,13 +122,11 @@ fn tip(bar: &Bar) -> String {
     tip += &bar.label;
     for (what, half) in [("invoked", &bar.invoked), ("completed", &bar.completed)] {
         let Some(half) = half else { continue };
-        tip += &format!("; {what} ");
-        if what == "completed" {
-            tip += &format!("{} ", half.kind.name());
-        }
-        tip += &format!("at index {}", half.index);
+        let kind = if what == "completed" { half.kind.name() } else { "" };
+        let space = if kind.is_empty() { "" } else { " " };
+        _ = write!(tip, "; {what} {kind}{space}at index {}", half.index);
         if let Some(time) = half.time_ns {
-            tip += &format!(", {}", text::duration(time));
+            _ = write!(tip, ", {}", text::duration(time));
         }
     }
     tip

@@ -1,6 +1,7 @@
 //! `histcheck minimize`.
 
 use crate::{histcheck, stderr, stdout};
+use std::fmt::Write as _;
 use std::fs;
 
 #[test]
@@ -68,8 +69,8 @@ fn of_many_keys_one_is_left() {
         for (f, asked, came) in
             [("write", "1", "1"), ("write", "2", "2"), ("read", "nil", if key == "b" { "1" } else { "2" })]
         {
-            text += &format!("{{:process 0, :type :invoke, :f :{f}, :value [:{key} {asked}]}}\n");
-            text += &format!("{{:process 0, :type :ok, :f :{f}, :value [:{key} {came}]}}\n");
+            _ = writeln!(text, "{{:process 0, :type :invoke, :f :{f}, :value [:{key} {asked}]}}");
+            _ = writeln!(text, "{{:process 0, :type :ok, :f :{f}, :value [:{key} {came}]}}");
         }
     }
     fs::write(&path, text).unwrap();
