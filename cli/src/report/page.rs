@@ -173,8 +173,11 @@ impl Draft<'_> {
             self.add(keys(report, level));
         }
         #[cfg(feature = "elle")]
-        if meaning::subject(report) == Subject::Transactions {
-            self.add(ruled_out(report, level));
+        // Where nothing could be found out, nothing can be said of any model.
+        if meaning::subject(report) == Subject::Transactions
+            && (report.verdict != Verdict::Unknown || !report.not.is_empty())
+        {
+            self.add(ruled_out(report, self.facts.asked, level));
         }
         if !report.anomalies.is_empty() {
             self.add(heading(level, None, &plain("What was found")));
@@ -330,7 +333,7 @@ fn place(half: Option<&Half>, says_kind: bool) -> Markup {
 }
 
 #[cfg(feature = "elle")]
-fn ruled_out(report: &Report, level: u8) -> Markup {
+fn ruled_out(report: &Report, asked: Option<&str>, level: u8) -> Markup {
     use lattice::Standing;
     let list = |wanted: Standing| {
         let models = lattice::models().filter(|model| lattice::standing(report, *model) == wanted);
@@ -341,6 +344,9 @@ fn ruled_out(report: &Report, level: u8) -> Markup {
         figure {
             div.scroll tabindex="0" role="region" aria-label="Models of consistency" { (lattice::draw(report)) }
             figcaption { "A line leads from each model down to those it implies." }
+        }
+        @if let Some(asked) = asked {
+            p.note { "Only what contradicts " (text::shown(asked, 200)) " was looked for: of models that it does not imply, those that may hold were not put to the test." }
         }
         dl.standing {
             @for standing in [Standing::Not, Standing::AlsoNot, Standing::Open] {

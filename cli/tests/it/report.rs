@@ -58,6 +58,17 @@ fn every_history_gets_a_page_that_says_its_verdict() {
 }
 
 #[test]
+fn a_page_claims_no_more_than_was_found_out() {
+    let dir = tempfile::tempdir().unwrap();
+    report("-m list-append twice.edn", dir.path()).code(2);
+    assert!(!page(dir.path()).contains("may hold"), "of an unknown history nothing is known");
+    report("-m list-append stale.edn -c read-committed", dir.path()).code(0);
+    let page = page(dir.path());
+    assert!(page.contains("Nothing in this history contradicts read-committed"), "{page}");
+    assert!(page.contains("Only what contradicts read-committed was looked for"), "{page}");
+}
+
+#[test]
 fn standard_output_and_pages_are_always_the_same() {
     let dir = tempfile::tempdir().unwrap();
     let words = "-m list-append stale.edn valid.edn truncated.edn";
