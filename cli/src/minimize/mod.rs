@@ -188,8 +188,7 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
     let keyed = is_keyed(report);
     let whole = take_apart(history, family, &target, keyed);
     let needs = Needs::new(&whole, family, &report.checker);
-    let named: Vec<u32> = target.witness.ops.iter().filter_map(|op| whole.operation_at(op.index)).collect();
-    let first: Vec<Unit> = named.iter().flat_map(|operation| whole.units_of(*operation)).collect();
+    let first = parts_of(&target, &whole);
     let pinned: Vec<Unit> = target
         .pinned
         .and_then(|index| whole.operation_at(index))
@@ -224,6 +223,27 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
         checks,
         is_minimal: shrunk.is_minimal,
     })
+}
+
+/// The parts of the witness's operations; of transactions in a cycle only those on the keys on which their neighbours meet them.
+fn parts_of(target: &Target, whole: &Whole<'_>) -> Vec<Unit> {
+    let mut parts = Vec::new();
+    for (at, op) in target.witness.ops.iter().enumerate() {
+        let Some(operation) = whole.operation_at(op.index) else { continue };
+        let steps = target.witness.steps.iter().filter(|step| step.from == at || step.to == at);
+        let keys: Vec<String> = steps.filter_map(|step| Some(step.key.as_ref()?.to_string())).collect();
+        let meets = |unit: &Unit| {
+            let mop = whole.mop(*unit).and_then(history_core::Value::as_seq);
+            let key = mop.and_then(|mop| mop.iter().nth(1)).map(|key| key.to_datum().to_string());
+            key.is_some_and(|key| keys.contains(&key))
+        };
+        let before = parts.len();
+        parts.extend(whole.units_of(operation).filter(meets));
+        if parts.len() == before {
+            parts.extend(whole.units_of(operation));
+        }
+    }
+    parts
 }
 
 /// The parts of a history that can have to do with an anomaly.
