@@ -3,11 +3,12 @@
 use crate::expand::expand;
 use crate::input::Input;
 use crate::limits::Limits;
+use crate::minimize::Minimize;
 use crate::only::Only;
 use crate::policy::Policy;
 use crate::registry::Registry;
 use crate::watch::{Address, Source, Watch};
-use crate::{compat, gen_args, grammar, shells};
+use crate::{compat, gen_args, grammar, report, shells};
 use clap::ArgMatches;
 use clap::error::ErrorKind;
 use history_core::{Checker, Compose, ComposeError, Format, OptionKind, Options};
@@ -19,6 +20,7 @@ use std::path::{Path, PathBuf};
 pub(crate) enum Command<'c> {
     Check(Check<'c>),
     Watch(Watch<'c>),
+    Minimize(Minimize<'c>),
     Validate(Validate),
     Gen(gen_args::Gen),
     /// A crate for a plugin of this name.
@@ -45,6 +47,8 @@ pub(crate) struct Check<'c> {
     pub(crate) directory: Option<PathBuf>,
     pub(crate) plots: PlotFormat,
     pub(crate) limits: Limits,
+    /// Where pages go, if there are to be any.
+    pub(crate) pages: Option<report::Options>,
     /// How many histories are judged at one time.
     pub(crate) jobs: usize,
     /// Whose process this is, if it was started for one history.
@@ -123,6 +127,8 @@ pub(crate) fn parse(
     let matches = grammar.try_get_matches_from_mut(words)?;
     let understood = match matches.subcommand() {
         None => inputs(&matches).and_then(|inputs| check(&matches, checkers, inputs)).map(Command::Check),
+        Some(("report", matches)) => pages(matches, checkers).map(Command::Check),
+        Some(("minimize", matches)) => minimize(matches, checkers).map(Command::Minimize),
         Some(("watch", matches)) => watch(matches, checkers).map(Command::Watch),
         Some(("validate", matches)) => validate(matches).map(Command::Validate),
         Some(("gen", matches)) => gen_args::parse(matches).map(Command::Gen),
@@ -186,10 +192,15 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
     let (mut options, mut warnings) = options(matches, &*checker, checkers)?;
     // A checker says of options that they make no sense when it starts; better now than behind the first file.
     checker.start(&options).map_err(|error| Wrong::new(error.to_string()))?;
-    let directory = matches.get_one::<OsString>("directory").map(PathBuf::from);
+    let directory = matches.try_get_one::<OsString>("directory").ok().flatten().map(PathBuf::from);
     if directory.as_ref().is_some_and(|path| path.as_os_str().is_empty()) {
         return Err(Wrong::new("--directory names no directory".to_owned()).tip("say . for this one".to_owned()));
     }
+    // Pages draw for themselves.
+    let (directory, pages) = match matches.try_get_one::<u64>("max-report-bytes").ok().flatten() {
+        Some(bytes) => (None, directory.map(|directory| report::Options { directory, bytes_max: *bytes as usize })),
+        None => (directory, None),
+    };
     let plots = plots(matches, &*checker, directory.is_some(), &mut warnings);
     for spec in checker.options().iter().filter(|spec| ["max-plot-bytes", "max-timeline-bytes"].contains(&spec.name)) {
         match (&directory, options.text(spec.name)) {
@@ -211,17 +222,18 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
             _ => WhetherKeyed::No,
         },
         inputs,
-        output: match matches.get_one::<String>("output").map(String::as_str) {
+        output: match matches.try_get_one::<String>("output").ok().flatten().map(String::as_str) {
             Some("github") => ResultFormat::Github,
             Some("junit") => ResultFormat::Document(DocumentFormat::Junit),
             Some("sarif") => ResultFormat::Document(DocumentFormat::Sarif),
             _ => ResultFormat::Stream(output(matches)),
         },
         policy: Policy::of(matches),
-        verbose: matches.get_flag("verbose"),
+        verbose: matches.try_get_one("verbose").ok().flatten().copied().unwrap_or(false),
         directory,
         plots,
         limits: limits(matches)?,
+        pages,
         jobs: jobs(matches),
         only: Only::from_matches(matches),
         is_plugin,
@@ -238,6 +250,36 @@ fn jobs(matches: &ArgMatches) -> usize {
         Some(jobs) => usize::from(*jobs),
         None => 1,
     }
+}
+
+/// Histories to be judged, and a page to be written of each.
+fn pages<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Check<'c>, Wrong> {
+    let inputs = inputs(matches)?.into_iter().map(Input::kept).collect();
+    let job = check(matches, checkers, inputs)?;
+    if job.pages.is_none() {
+        return Err(Wrong::missing("say with -d where the pages are to be written").tip("-d report"));
+    }
+    Ok(job)
+}
+
+/// A history to be made smaller.
+fn minimize<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Minimize<'c>, Wrong> {
+    if matches.get_many::<String>("model").is_some_and(|models| models.len() > 1) {
+        let tip = "say -m with the one that found something";
+        return Err(Wrong::new("a history is made smaller for one model at a time").tip(tip));
+    }
+    let inputs: Vec<Input> = inputs(matches)?.into_iter().map(Input::kept).collect();
+    if inputs.len() > 1 {
+        let message =
+            format!("one history is made smaller at a time, and there are {} in this directory", inputs.len());
+        return Err(Wrong::new(message).tip("name the one that is invalid"));
+    }
+    Ok(Minimize {
+        check: check(matches, checkers, inputs)?,
+        anomaly: matches.get_one::<String>("anomaly").cloned(),
+        output: matches.get_one::<OsString>("out").cloned(),
+        checks_max: matches.get_one("max-checks").copied().unwrap_or(u64::MAX),
+    })
 }
 
 /// What a history may take; a watched one may take what it wants.
@@ -286,7 +328,8 @@ fn summaries(matches: &ArgMatches, checkers: &Registry) -> BTreeMap<String, Stri
 
 /// How to write pictures, and a warning if there will be none to write. Those that draw say how large a picture may be.
 fn plots(matches: &ArgMatches, checker: &dyn Checker, has_directory: bool, warnings: &mut Vec<String>) -> PlotFormat {
-    let Some(format) = matches.get_one::<String>("plot-format") else { return PlotFormat::Svg };
+    let given = matches.try_get_one::<String>("plot-format").ok().flatten();
+    let Some(format) = given else { return PlotFormat::Svg };
     if checker.options().iter().all(|spec| spec.name != "max-plot-bytes") {
         warnings.push(format!("--plot-format has no effect on {}: {}", checker.name(), compat::NO_PLOTS));
     } else if !has_directory {
@@ -358,7 +401,10 @@ fn options(matches: &ArgMatches, checker: &dyn Checker, checkers: &Registry) -> 
 /// The text of an option's value, if it was given.
 fn given(matches: &ArgMatches, name: &str, kind: OptionKind) -> Result<Option<String>, Wrong> {
     Ok(match (name, kind) {
-        ("directory", _) => matches.get_one::<OsString>(name).map(|dir| dir.to_string_lossy().into_owned()),
+        ("directory", _) => {
+            let directory = matches.try_get_one::<OsString>(name).ok().flatten();
+            directory.map(|directory| directory.to_string_lossy().into_owned())
+        }
         (_, OptionKind::Flag) => matches.get_flag(name).then(|| "true".to_owned()),
         (_, OptionKind::Integer) => matches.get_one::<i64>(name).map(i64::to_string),
         (_, OptionKind::File) => match matches.get_one::<String>(name) {
@@ -420,7 +466,7 @@ fn inputs(matches: &ArgMatches) -> Result<Vec<Input>, Wrong> {
 }
 
 fn output(matches: &ArgMatches) -> OutputFormat {
-    match matches.get_one::<String>("output").map(String::as_str) {
+    match matches.try_get_one::<String>("output").ok().flatten().map(String::as_str) {
         Some("json") => OutputFormat::Json,
         Some("edn") => OutputFormat::Edn,
         _ => OutputFormat::Text,

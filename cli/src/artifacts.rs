@@ -53,8 +53,7 @@ impl Directory {
     ///
     /// If a folder or file cannot be written; says which.
     pub(crate) fn write(&mut self, input: &Input, report: &Report, artifacts: &[Artifact]) -> Result<(), String> {
-        let folder = if self.shared { self.folder(input).into() } else { PathBuf::new() };
-        let folder = self.path.join(folder);
+        let folder = self.folder_of(input);
         let mut text = Vec::new();
         output::verdict(&mut text, input, report)
             .and_then(|()| output::account(&mut text, report, "", output::Paint::Plain))
@@ -75,6 +74,12 @@ impl Directory {
         }
         let mut like = Directory { path: PathBuf::new(), shared: true, used: self.used.clone(), plots: Plots::Svg };
         inputs.iter().map(|input| like.folder(input)).collect()
+    }
+
+    /// Where the files of the next history go.
+    pub(crate) fn folder_of(&mut self, input: &Input) -> PathBuf {
+        let folder = if self.shared { self.folder(input).into() } else { PathBuf::new() };
+        self.path.join(folder)
     }
 
     /// Leaves to a history the folder that it gets from another process.
@@ -109,7 +114,12 @@ impl Plots {
     }
 }
 
-fn put(path: &Path, content: &[u8]) -> Result<(), String> {
+/// Writes a file, and the folders above it.
+///
+/// # Errors
+///
+/// If one of them cannot be made; says which.
+pub(crate) fn put(path: &Path, content: &[u8]) -> Result<(), String> {
     let said = |error: io::Error| format!("cannot write {}: {error}", path.display());
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(said)?;

@@ -29,6 +29,8 @@ const BATCHES_AFTER_INTERRUPT: usize = 8;
 pub(crate) enum Judged {
     /// In this process: what to say beside the verdict, and the verdict.
     Here(Vec<String>, Result<Report, HistoryError>),
+    /// Nobody has begun, and why.
+    NotBegun(HistoryError),
     /// In another one: what it printed, and how it ended.
     Elsewhere { stdout: Vec<u8>, stderr: Vec<u8>, exit: Exit },
     /// In another one that did not end well: what it said by then, and what can be said of that.
@@ -50,7 +52,7 @@ pub(crate) fn run(job: &Check<'_>) -> Exit {
     let judge = |at: usize| {
         let input = &job.inputs[at];
         if cancel.is_cancelled() {
-            return Judged::Here(Vec::new(), Err(not_begun()));
+            return Judged::NotBegun(not_begun());
         }
         if let Some(trouble) = input.trouble() {
             return Judged::Here(Vec::new(), Err(trouble.clone()));
@@ -59,7 +61,8 @@ pub(crate) fn run(job: &Check<'_>) -> Exit {
             let _shown = progress.history(at, input, None);
             return limits::judge(job, input, folders.get(at).map(String::as_str), &cancel);
         }
-        judge_here(job, at, &progress, &cancel)
+        let (said, judged) = judge_here(job, at, &progress, &cancel);
+        Judged::Here(said, judged)
     };
     let aside = progress.aside();
     let mut exit = Exit::OK;
@@ -78,6 +81,17 @@ pub(crate) fn run(job: &Check<'_>) -> Exit {
     let note = notes.lock().unwrap_or_else(PoisonError::into_inner).take();
     note.map(JoinHandle::join);
     aside.write(|| results.finish(exit))
+}
+
+/// Judges the first history only, and tells nobody but of what is said beside the verdict.
+pub(crate) fn judge_alone(job: &Check<'_>) -> Result<Report, HistoryError> {
+    let progress = Progress::begin(1, !job.inputs[0].is_stdin());
+    let (said, judged) = judge_here(job, 0, &progress, &Cancel::default());
+    drop(progress);
+    for said in &said {
+        diagnose::hint(&job.inputs[0].place(), said);
+    }
+    judged
 }
 
 /// Who tells the user of an interrupt.
@@ -124,6 +138,7 @@ fn tell(results: &mut Results, input: &Input, judged: Judged) -> Result<Exit, Ex
             }
             results.tell(input, judged)
         }
+        Judged::NotBegun(why) => results.tell_not_begun(input, &why),
         Judged::Elsewhere { stdout, stderr, exit } => {
             let told = results.pass_on(input, &stdout, exit);
             say(&stderr);
@@ -142,8 +157,13 @@ fn say(stderr: &[u8]) {
     let _ = io::stderr().write_all(stderr);
 }
 
-/// Feeds one history to the checker.
-fn judge_here(job: &Check<'_>, at: usize, progress: &Progress, cancel: &Cancel) -> Judged {
+/// Feeds one history to the checker. What there is to say beside the verdict, and the verdict.
+fn judge_here(
+    job: &Check<'_>,
+    at: usize,
+    progress: &Progress,
+    cancel: &Cancel,
+) -> (Vec<String>, Result<Report, HistoryError>) {
     let input = &job.inputs[at];
     let reading = Arc::new(Reading::new(cancel.clone()));
     let shown = progress.history(at, input, Some(&reading));
@@ -189,7 +209,7 @@ fn judge_here(job: &Check<'_>, at: usize, progress: &Progress, cancel: &Cancel) 
         Ok(report)
     });
     let said = std::mem::take(&mut *said.lock().unwrap_or_else(PoisonError::into_inner));
-    Judged::Here(said, judged)
+    (said, judged)
 }
 
 /// Does what may fail because of a bug of ours, which in one history must not cost the others their verdicts.

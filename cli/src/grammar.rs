@@ -225,6 +225,73 @@ fn watch(checkers: &Registry) -> Command {
     with_options_of(checkers, command)
 }
 
+/// Writing pages takes what judging does.
+fn report(checkers: &Registry) -> Command {
+    let command = Command::new("report")
+        .about("Judges histories, and writes a page of HTML about each")
+        .override_usage(help::REPORT_USAGE)
+        .after_help(help::REPORT)
+        .max_term_width(100)
+        .args(own_options(checkers).into_iter().filter(|arg| arg.get_id() != "plot-format").map(|arg| {
+            if arg.get_id() == "directory" {
+                arg.help("Write report.html here; of several histories, each in a folder, and index.html")
+            } else {
+                arg
+            }
+        }))
+        .arg(
+            Arg::new("max-report-bytes")
+                .long("max-report-bytes")
+                .value_name("BYTES")
+                .value_parser(value_parser!(u64).range(1..))
+                .default_value("4000000")
+                .help("Leave out of a page what would make it larger"),
+        )
+        .args(policy::options())
+        .args(limit_options())
+        .args(only::options())
+        .args(plugin_options());
+    with_options_of(checkers, command)
+}
+
+/// Making a history smaller takes what judging one does, but for what is about its output.
+fn minimize(checkers: &Registry) -> Command {
+    let [files, own @ ..] = own_options(checkers);
+    let command = Command::new("minimize")
+        .about("Writes the smallest part of a history that still shows what is wrong with it")
+        .override_usage(help::MINIMIZE_USAGE)
+        .after_help(help::MINIMIZE)
+        .max_term_width(100)
+        .arg(files.num_args(1).required(true).help("A file, a directory of Jepsen's store, or - for standard input"))
+        .args(own.into_iter().filter(|arg| ["model", "format", "keyed"].contains(&arg.get_id().as_str())))
+        .arg(
+            Arg::new("out")
+                .short('o')
+                .long("out")
+                .value_name("FILE")
+                .value_parser(value_parser!(OsString))
+                .help("Where to write it, as EDN or JSON Lines: as the name ends, or else as the history is written [default: standard output]"),
+        )
+        .arg(
+            Arg::new("anomaly")
+                .long("anomaly")
+                .value_name("NAME")
+                .help("The kind of anomaly to be shown [default: the first that is found]"),
+        )
+        .arg(
+            Arg::new("max-checks")
+                .long("max-checks")
+                .value_name("N")
+                .value_parser(value_parser!(u64).range(1..))
+                .default_value("5000")
+                .help("Judge no more parts of it than this; what is left then still shows the anomaly"),
+        )
+        .args(plugin_options());
+    // Here -o is what it is elsewhere, and elle-cli has no such command.
+    let is_taken = |arg: &Arg| arg.get_short() == Some('o') && arg.get_id() != "out";
+    with_options_of(checkers, command).mut_args(|arg| if is_taken(&arg) { arg.short(None) } else { arg })
+}
+
 fn subcommands(checkers: &Registry) -> Vec<Command> {
     let table = |name: &'static str, about: &'static str| {
         Command::new(name).about(about).arg(output("As text, or as one JSON object or EDN map a line"))
@@ -232,6 +299,8 @@ fn subcommands(checkers: &Registry) -> Vec<Command> {
     let files = Arg::new("files").value_name("FILE").num_args(1..).required(true);
     let files = files.value_hint(ValueHint::AnyPath).value_parser(value_parser!(OsString));
     vec![
+        report(checkers),
+        minimize(checkers),
         watch(checkers),
         Command::new("validate")
             .about("Says what keeps files from being histories, and what looks doubtful")

@@ -76,6 +76,34 @@ A file named like a command can be given as ./validate, or after -m.
 
 ";
 
+pub(crate) const REPORT_USAGE: &str = "histcheck report -m MODEL [OPTIONS] -d DIR FILE...";
+
+pub(crate) const REPORT: &str = "\
+Prints what judging prints, with the same exit codes, and writes a page about each history: the verdict and what it means, what is \
+ruled out, each anomaly with its picture and the operations around it, and numbers about the history. A page is one file; it needs \
+neither a network nor a script. What is no history gets a page, too, which says what is wrong with it.
+
+Examples:
+  histcheck report -m list-append history.edn -d report
+      Writes report/report.html.
+  histcheck report -m cas-register --keyed=auto runs/*.edn -d reports
+      Writes reports/index.html, and a page in a folder for each.";
+
+pub(crate) const MINIMIZE_USAGE: &str = "histcheck minimize -m MODEL [OPTIONS] FILE [-o FILE]";
+
+pub(crate) const MINIMIZE: &str = "\
+What is written are whole operations, invocation with completion, with the indices that they have in the history; of transactions, \
+those of their micro-ops that matter. Whatever an operation needs to be explained is kept (a read, the writes of what it saw), so \
+what is wrong with less is wrong with the whole, too. No single operation could be left out.
+
+Exits as judging does: with 1 if the history is invalid, and something was written; with 0 if it is valid, with 2 if that is unknown.
+
+Examples:
+  histcheck minimize -m list-append history.edn -o small.edn
+      What is left of it is read with `histcheck -v -m list-append small.edn`.
+  histcheck minimize -m list-append --anomaly lost-update history.edn -o small.edn
+      Another anomaly than the first.";
+
 pub(crate) const WATCH_USAGE: &str = "\
 histcheck watch -m MODEL [OPTIONS] [FILE]
        histcheck watch -m MODEL [OPTIONS] --listen ADDRESS";

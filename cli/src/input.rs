@@ -1,11 +1,12 @@
 //! Where a history comes from: a file, a directory of Jepsen's store, standard input.
 
 use crate::source::{self, Reading};
-use history_core::{Format, HistoryError, Reader};
+use history_core::{ErrorKind, Format, HistoryError, Reader};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
+use std::io::{self, Cursor, Read as _};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// One of the histories named on the command line.
 pub(crate) struct Input {
@@ -15,22 +16,30 @@ pub(crate) struct Input {
     label: Option<OsString>,
     /// Why there is none.
     trouble: Option<HistoryError>,
+    /// All of standard input, where it is to be read more than once.
+    kept: Option<OnceLock<Arc<[u8]>>>,
 }
 
 impl Input {
     /// The history at a path, in this format if one was asked for; `-` is standard input.
     pub(crate) fn new(path: OsString, format: Option<Format>) -> Input {
-        Input { path, format, label: None, trouble: None }
+        Input { path, format, label: None, trouble: None, kept: None }
     }
 
     /// What should have been one or more histories, and why it is none.
     pub(crate) fn failed(path: OsString, trouble: HistoryError) -> Input {
-        Input { path, format: None, label: None, trouble: Some(trouble) }
+        Input { trouble: Some(trouble), ..Input::new(path, None) }
     }
 
     /// Gives it a name for its folder.
     pub(crate) fn labelled(self, label: OsString) -> Input {
         Input { label: Some(label), ..self }
+    }
+
+    /// The same, to be read as often as one likes: standard input is kept in memory.
+    pub(crate) fn kept(self) -> Input {
+        let kept = self.is_stdin().then(OnceLock::new);
+        Input { kept, ..self }
     }
 
     pub(crate) fn is_stdin(&self) -> bool {
@@ -96,10 +105,24 @@ impl Input {
         if let Some(trouble) = &self.trouble {
             return Err(trouble.clone());
         }
-        let reader = open()?;
+        let reader = match &self.kept {
+            Some(kept) => Reader::new(Cursor::new(Input::stdin(kept)?)),
+            None => open()?,
+        };
         Ok(match self.format {
             Some(format) => reader.with_format(format),
             None => reader,
         })
+    }
+
+    fn stdin(kept: &OnceLock<Arc<[u8]>>) -> Result<Arc<[u8]>, HistoryError> {
+        if let Some(kept) = kept.get() {
+            return Ok(kept.clone());
+        }
+        let mut bytes = Vec::new();
+        io::stdin()
+            .read_to_end(&mut bytes)
+            .map_err(|error| HistoryError::new(ErrorKind::Io, format!("reading failed: {error}")))?;
+        Ok(kept.get_or_init(|| bytes.into()).clone())
     }
 }

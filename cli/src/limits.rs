@@ -125,7 +125,11 @@ struct Ran {
 
 fn run(job: &Check<'_>, input: &Input, folder: Option<&str>, cancel: &Cancel) -> io::Result<Ran> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(Only::words(input.path(), folder)).args(std::env::args_os().skip(1));
+    // Behind a subcommand, which comes first.
+    let mut words: Vec<_> = std::env::args_os().skip(1).collect();
+    let at = usize::from(job.pages.is_some());
+    words.splice(at..at, Only::words(input.path(), folder));
+    command.args(words);
     command.stdin(if input.is_stdin() { Stdio::inherit() } else { Stdio::null() });
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let stdout = collect(child.stdout.take(), u64::MAX);

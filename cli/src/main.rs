@@ -17,6 +17,7 @@ mod input;
 mod limits;
 mod lines;
 mod manual;
+mod minimize;
 mod new_plugin;
 mod only;
 mod output;
@@ -26,6 +27,7 @@ mod png;
 mod policy;
 mod progress;
 mod registry;
+mod report;
 mod results;
 mod shells;
 mod signals;
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         Err(said) => return exit::usage(&said),
         Ok(Command::Check(job)) => check::run(&job),
         Ok(Command::Watch(job)) => watch::run(&job),
+        Ok(Command::Minimize(job)) => minimize::run(&job),
         Ok(Command::Validate(job)) => validate::run(&job),
         Ok(Command::Gen(job)) => r#gen::run(&job),
         Ok(Command::NewPlugin(name)) => new_plugin::run(&name),

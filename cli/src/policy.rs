@@ -55,8 +55,10 @@ pub(crate) fn options() -> [Arg; 2] {
 impl Policy {
     /// What was asked for. Whoever says what unknown is means it, whatever another program would make of it.
     pub(crate) fn of(matches: &ArgMatches) -> Policy {
-        let compat = matches.get_one::<String>("compat").map(|_| Compat::ElleCli);
-        let unknown = match matches.get_one::<String>("unknown").map(String::as_str) {
+        // Not every command has them.
+        let given = |name: &str| matches.try_get_one::<String>(name).ok().flatten().map(String::as_str);
+        let compat = given("compat").map(|_| Compat::ElleCli);
+        let unknown = match given("unknown") {
             Some("fail") => Unknown::Fail,
             Some(_) => Unknown::Pass,
             None if compat.is_some() => Unknown::Pass,

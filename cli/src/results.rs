@@ -7,6 +7,7 @@ use crate::exit::{self, Exit};
 use crate::input::Input;
 use crate::output::{self, Output};
 use crate::policy::Policy;
+use crate::report::Pages;
 use crate::terminal::Terminal;
 use history_core::{HistoryError, Report, Verdict};
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Results {
     output: Output,
     directory: Option<Directory>,
+    pages: Option<Pages>,
     /// Whether results are verdicts and nothing else.
     terse: bool,
     policy: Policy,
@@ -30,6 +32,7 @@ impl Results {
         Results {
             output: Output::new(job),
             directory: directory.map(|path| Directory::new(path, job.inputs.len(), job.plots)),
+            pages: Pages::new(job),
             terse: job.output == ResultFormat::Stream(OutputFormat::Text) && !job.verbose,
             policy: job.policy,
             summaries: job.summaries.clone(),
@@ -38,13 +41,17 @@ impl Results {
 
     /// The folders that these histories, which are to be told of first, will get; none if there is nothing to choose.
     pub(crate) fn folders(&self, inputs: &[Input]) -> Vec<String> {
-        self.directory.as_ref().map_or(Vec::new(), |directory| directory.folders(inputs))
+        let pages = self.pages.as_ref().map(Pages::directory);
+        self.directory.as_ref().or(pages).map_or(Vec::new(), |directory| directory.folders(inputs))
     }
 
     /// Leaves a history to another process.
     pub(crate) fn pass_over(&mut self, input: &Input) {
         if let Some(directory) = &mut self.directory {
             directory.pass_over(input);
+        }
+        if let Some(Err(message)) = self.pages.as_mut().map(|pages| pages.pass_over(input)) {
+            diagnose::error(&message);
         }
     }
 
@@ -69,7 +76,26 @@ impl Results {
             diagnose::error(&message);
             exit = exit.and(Exit::FAILED);
         }
+        if let Some(Err(message)) = self.pages.as_mut().map(|pages| pages.write(input, judged.as_ref())) {
+            diagnose::error(&message);
+            exit = exit.and(Exit::FAILED);
+        }
         self.go_on(exit)
+    }
+
+    /// Tells of a history that nobody has begun to judge.
+    pub(crate) fn tell_not_begun(&mut self, input: &Input, why: &HistoryError) -> Result<Exit, Exit> {
+        // A page would have to read it.
+        let pages = self.pages.take();
+        let told = self.tell(input, Err(why.clone()));
+        self.pages = pages;
+        match self.pages.as_mut().map_or(Ok(()), |pages| pages.skip(input)) {
+            Ok(()) => told,
+            Err(message) => {
+                diagnose::error(&message);
+                told.map(|exit| exit.and(Exit::FAILED))
+            }
+        }
     }
 
     /// The same of a history that another process of this program has judged, from what that wrote.

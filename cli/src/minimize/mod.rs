@@ -1,0 +1,315 @@
+//! `histcheck minimize`: the smallest part of a history that still shows what is wrong with it.
+//!
+//! The part is a *sub-history*: whole operations, invocation with completion, in their order and with their indices; of transactions, those of
+//! their micro-ops that matter. It is *closed* ([`needs`]), so what it shows is so in the whole, and is not made by leaving something out.
+//! And it is *1-minimal*: without any one of its operations it would not be closed, or not show the anomaly any more ([`shrink`]).
+
+mod needs;
+mod shrink;
+mod target;
+mod whole;
+
+use crate::args::Check;
+use crate::check;
+use crate::diagnose;
+use crate::exit::{self, Exit};
+use crate::input::Input;
+use crate::output;
+use history_core::{Budget, ErrorKind, Format, History, HistoryError, Keyed, Reader, Report, Run, Verdict, Writer};
+use needs::{Family, Needs};
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::path::Path;
+use target::Target;
+use whole::{Operation, Unit, Whole};
+
+/// Ops in all the parts that are judged, at the most: what takes seconds.
+const OPS_MAX: u64 = 5_000_000;
+/// Operations around what is wrong that are tried together, at first.
+const WINDOW: usize = 8;
+
+/// A history to be made smaller.
+pub(crate) struct Minimize<'c> {
+    pub(crate) check: Check<'c>,
+    /// The kind of anomaly to be shown; the first one that was found, if none was named.
+    pub(crate) anomaly: Option<String>,
+    /// Where to write what is left; standard output if it is absent.
+    pub(crate) output: Option<OsString>,
+    /// Sub-histories that are judged, at the most.
+    pub(crate) checks_max: u64,
+}
+
+/// What was found.
+pub(crate) struct Minimized {
+    pub(crate) history: History,
+    pub(crate) kind: String,
+    pub(crate) operations: usize,
+    pub(crate) checks: u64,
+    pub(crate) is_minimal: bool,
+}
+
+/// Does what the command line asks for.
+pub(crate) fn run(job: &Minimize<'_>) -> Exit {
+    let Some(input) = job.check.inputs.first() else { return Exit::FAILED };
+    job.check.warnings.iter().for_each(|warning| diagnose::warning(warning));
+    let report = match check::judge_alone(&job.check) {
+        Ok(report) => report,
+        Err(error) => {
+            diagnose::history(&input.place(), &error);
+            return Exit::FAILED;
+        }
+    };
+    let verdict = Exit::of(report.verdict);
+    if job.output.is_some() {
+        let mut out = io::stdout().lock();
+        if let Err(error) = output::verdict(&mut out, input, &report).and_then(|()| out.flush()) {
+            return verdict.and(exit::stopped(&error));
+        }
+    }
+    match report.verdict {
+        Verdict::Valid => {
+            diagnose::hint(&input.place(), "valid, so there is nothing to be shown by less; nothing was written");
+        }
+        Verdict::Unknown => {
+            let why = report.notes.join(" ");
+            diagnose::hint(
+                &input.place(),
+                &format!("unknown, so there is nothing to be shown by less; nothing was written. {why}"),
+            );
+        }
+        Verdict::Invalid => match minimize_and_write(job, input, &report) {
+            Ok(()) => {}
+            Err(message) => {
+                diagnose::error(&format!("{}: {message}", input.place()));
+                return verdict.and(Exit::FAILED);
+            }
+        },
+    }
+    verdict
+}
+
+fn minimize_and_write(job: &Minimize<'_>, input: &Input, report: &Report) -> Result<(), String> {
+    let said = |error: HistoryError| error.to_string();
+    let mut reader = input.open().map_err(said)?;
+    let history = History::read(&mut reader).map_err(said)?;
+    let found = minimize(job, &history, report)?;
+    let format = format(job, reader.format());
+    let mut writer = Writer::new(Vec::new(), format);
+    for op in found.history.ops() {
+        writer.write(&op).map_err(|error| error.to_string())?;
+    }
+    let text = writer.finish().map_err(|error| error.to_string())?;
+    // What is written is read and judged once more, as whoever gets it will.
+    let again = History::read(&mut Reader::new(&text[..]).with_format(format))
+        .and_then(|again| judge(job, is_keyed(report), &again));
+    let again = again.map_err(said)?;
+    if again.anomaly(&found.kind).is_none() {
+        return Err(format!("what is left does not show {} once it is written; please report it as a bug", found.kind));
+    }
+    let place = job.output.as_ref().map_or("standard output".into(), |path| path.to_string_lossy().into_owned());
+    match &job.output {
+        Some(path) if path != "-" => std::fs::write(path, &text),
+        _ => io::stdout().lock().write_all(&text),
+    }
+    .map_err(|error| format!("cannot write {place}: {error}"))?;
+    tell(job, input, report, &history, &found, &place);
+    Ok(())
+}
+
+fn tell(job: &Minimize<'_>, input: &Input, report: &Report, history: &History, found: &Minimized, place: &str) {
+    let all = (0..history.len()).filter(|at| history.partner(*at).is_none_or(|other| *at < other)).count();
+    let (kept, kind) = (found.operations, &found.kind);
+    diagnose::hint(
+        &input.place(),
+        &format!("{kept} of {all} operations show {kind}, found with {} checks; written to {place}", found.checks),
+    );
+    if !found.is_minimal {
+        let message = if found.checks >= job.checks_max {
+            format!("the limit of {} checks was reached: less might do; --max-checks takes more", job.checks_max)
+        } else {
+            format!(
+                "the limit of {OPS_MAX} ops in all checks was reached: less might do; minimize what was written again"
+            )
+        };
+        diagnose::warning(&message);
+    }
+    if Family::of(&report.checker) == Some(Family::Unknown) {
+        let message = format!(
+            "what the operations of {} need of each other is not known: compare what is left with the whole, for it may be wrong \
+             only because of what was left out",
+            report.checker
+        );
+        diagnose::warning(&message);
+    }
+}
+
+/// As the file's name says, or else as the input was, if that can be written.
+fn format(job: &Minimize<'_>, input: Option<Format>) -> Format {
+    let path = job.output.as_deref().map(Path::new);
+    let named = path.and_then(Path::extension).and_then(|extension| Format::from_name(extension.to_str()?));
+    match named.or(input) {
+        Some(Format::Json | Format::Intervals) => Format::Json,
+        // A table has no room for indices.
+        _ => Format::Edn,
+    }
+}
+
+fn is_keyed(report: &Report) -> bool {
+    report.counts.iter().any(|(name, _)| name == "valid-key-count")
+}
+
+/// Judges a history in memory.
+fn judge(job: &Minimize<'_>, keyed: bool, history: &History) -> Result<Report, HistoryError> {
+    let (checker, options) = (&*job.check.checker, &job.check.options);
+    let begun = if keyed {
+        Keyed::start(checker, options).map(|run| Box::new(run) as Box<dyn Run + '_>)
+    } else {
+        checker.start(options).map(|run| run as Box<dyn Run + '_>)
+    };
+    let mut run = begun.map_err(|error| HistoryError::new(ErrorKind::Unexpected, error.to_string()))?;
+    for op in history.ops() {
+        if run.observe(&op)?.is_break() {
+            break;
+        }
+    }
+    run.finish(&Budget::default())
+}
+
+/// Makes a history smaller that a report says is invalid.
+///
+/// # Errors
+///
+/// If there is nothing to begin with, as a sentence.
+pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -> Result<Minimized, String> {
+    let family = Family::of(&report.checker)
+        .ok_or_else(|| format!("{} counts all operations, so none can be left out", report.checker))?;
+    let target = Target::choose(report, job.anomaly.as_deref(), family)?;
+    let keyed = is_keyed(report);
+    let whole = take_apart(history, family, &target, keyed);
+    let needs = Needs::new(&whole, family, &report.checker);
+    let first = parts_of(&target, &whole);
+    let pinned: Vec<Unit> = target
+        .pinned
+        .and_then(|index| whole.operation_at(index))
+        .into_iter()
+        .flat_map(|at| whole.units_of(at))
+        .collect();
+    let kept = if pinned.is_empty() { needs.common.clone() } else { needs.closed(pinned) };
+
+    let has_begun = Cell::new(false);
+    let (mut checks, mut ops) = (0, 0);
+    let mut shows = |units: &BTreeSet<Unit>| {
+        // The first part may be as large as it needs to be.
+        if checks >= job.checks_max || (ops >= OPS_MAX && has_begun.get()) {
+            return None;
+        }
+        checks += 1;
+        ops += 2 * units.len() as u64;
+        let judged = whole.history_of(units).and_then(|history| judge(job, keyed, &history));
+        // What cannot be judged shows nothing.
+        Some(judged.is_ok_and(|report| target.is_in(&report)))
+    };
+    let start = begin(&whole, &needs, &first, &mut shows).ok_or(
+        "no part of it that was tried shows the anomaly: it may be known only with all of it; nothing was written",
+    )?;
+    has_begun.set(true);
+    let shrunk = shrink::shrink(&whole, &needs, start, &kept, &mut shows);
+    let operations: BTreeSet<u32> = shrunk.units.iter().map(|unit| whole.parts[*unit as usize].operation).collect();
+    Ok(Minimized {
+        history: whole.history_of(&shrunk.units).map_err(|error| error.to_string())?,
+        kind: target.kind,
+        operations: operations.len(),
+        checks,
+        is_minimal: shrunk.is_minimal,
+    })
+}
+
+/// The parts of the witness's operations; of transactions in a cycle only those on the keys on which their neighbours meet them.
+fn parts_of(target: &Target, whole: &Whole<'_>) -> Vec<Unit> {
+    let mut parts = Vec::new();
+    for (at, op) in target.witness.ops.iter().enumerate() {
+        let Some(operation) = whole.operation_at(op.index) else { continue };
+        let steps = target.witness.steps.iter().filter(|step| step.from == at || step.to == at);
+        let keys: Vec<String> = steps.filter_map(|step| Some(step.key.as_ref()?.to_string())).collect();
+        let meets = |unit: &Unit| {
+            let mop = whole.mop(*unit).and_then(history_core::Value::as_seq);
+            let key = mop.and_then(|mop| mop.iter().nth(1)).map(|key| key.to_datum().to_string());
+            key.is_some_and(|key| keys.contains(&key))
+        };
+        let before = parts.len();
+        parts.extend(whole.units_of(operation).filter(meets));
+        if parts.len() == before {
+            parts.extend(whole.units_of(operation));
+        }
+    }
+    parts
+}
+
+/// The parts of a history that can have to do with an anomaly.
+fn take_apart<'h>(history: &'h History, family: Family, target: &Target, keyed: bool) -> Whole<'h> {
+    let pinned = target.pinned.and_then(|index| whole::position_of(history, index));
+    let end = pinned.filter(|_| family.is_object());
+    let key = target
+        .witness
+        .facts
+        .iter()
+        .find(|(name, _)| keyed && name == "independent-key")
+        .map(|(_, key)| key.to_string());
+    let keeps = |operation: &Operation| {
+        let is_of_key = key.as_ref().is_none_or(|key| {
+            whole::key_of(history, operation).is_some_and(|other| other.to_datum().to_string() == *key)
+        });
+        // What failed did not happen; it is no evidence against an object.
+        let happened = !family.is_object() || operation.kind(history) != history_core::OpKind::Fail;
+        is_of_key && happened && end.is_none_or(|end| operation.first <= end)
+    };
+    let keys = target.keys();
+    let counts = |mop: history_core::Value<'_>| {
+        let key = mop.as_seq().and_then(|mop| mop.iter().nth(1));
+        key.is_some_and(|key| keys.binary_search(&key.to_datum().to_string()).is_ok())
+    };
+    let first = history.ops().find(|op| op.process.is_client());
+    let is_paired = keyed && first.is_some_and(|op| op.extra.get("key").is_none());
+    let mops: Option<&dyn Fn(history_core::Value<'_>) -> bool> =
+        if family == Family::Transactions { Some(&counts) } else { None };
+    Whole::new(history, is_paired, &keeps, mops)
+}
+
+/// A closed set that shows it: around the witness's operations, wider until it does.
+fn begin(
+    whole: &Whole<'_>,
+    needs: &Needs<'_>,
+    first: &[Unit],
+    shows: &mut shrink::Shows<'_>,
+) -> Option<BTreeSet<Unit>> {
+    let mut centers: Vec<usize> = first.iter().map(|unit| whole.operation_of(*unit).last()).collect();
+    centers.sort_unstable();
+    let nearest = |place: usize| {
+        let above = centers.partition_point(|center| *center < place);
+        let around = centers[above.saturating_sub(1)..].iter().take(2);
+        around.map(|center| center.abs_diff(place)).min().unwrap_or(0)
+    };
+    let distance = |unit: Unit| {
+        let operation = whole.operation_of(unit);
+        nearest(operation.first).min(nearest(operation.last()))
+    };
+    let mut order: Vec<(usize, Unit)> = (0..whole.parts.len() as Unit).map(|unit| (distance(unit), unit)).collect();
+    order.sort_unstable();
+    let mut size = 0;
+    loop {
+        let units = first.iter().copied().chain(order.iter().take(size).map(|(_, unit)| *unit));
+        let closed = needs.closed(units);
+        if !closed.is_empty() && shows(&closed)? {
+            return Some(closed);
+        }
+        if size >= order.len() {
+            return None;
+        }
+        size = if size == 0 { WINDOW } else { size * 4 };
+    }
+}
+
+#[cfg(test)]
+mod tests;

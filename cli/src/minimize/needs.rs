@@ -1,0 +1,406 @@
+//! What a part needs, so that leaving other parts out proves nothing that was not so.
+//!
+//! A sub-history in which something is wrong may be wrong only because of what was left out: a read of a value whose write is
+//! gone. So sub-histories are *closed*: with each part they hold what it needs. What that is depends on what operations mean.
+//!
+//! - **Transactions**: a read needs all writes of the version it saw, on its key; of a list, of every element in it. Then
+//!   wr edges are what they were, and so is the order of versions, which comes from reads. Every edge of a closed sub-history is one
+//!   of the whole (or, of process and realtime, follows from some), and so is every cycle.
+//! - **Registers**: a read of v needs the writes of v that it may have seen; not those that ended before another write began which ended
+//!   before the read began, but then one such other. In any order of the whole the write that a read saw is so
+//!   in the sub-history, and no other comes between. So if the whole can be put in order, a closed sub-history can.
+//! - **Values**: queues, stacks and sets treat each value apart. What is about a value needs all that changed anything about it.
+//!   Without some values, an order of the rest is as good as before.
+//! - **Sums**: of counters, locks and semaphores each change counts. All of them are kept, but what only reads is not.
+//! - **Reads**: each read is wrong or two reads disagree, whatever else there is. They keep the writes of what they saw all the same, so that
+//!   nobody wonders where it came from.
+//!
+//! An operation that crashed may have happened. Where nobody knows what it was about (a dequeue that never came back) it is kept.
+
+use super::whole::{Operation, Unit, Whole};
+use history_core::{OpKind, Value};
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+/// What operations mean to a checker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Family {
+    /// Parts are micro-ops.
+    Transactions,
+    Registers,
+    /// With values that stand for themselves. Whether it is an object, whose future does not matter.
+    Values {
+        is_object: bool,
+    },
+    Sums {
+        is_object: bool,
+    },
+    Reads,
+    /// Nobody knows: a plugin's.
+    Unknown,
+}
+
+impl Family {
+    /// That of a checker; `None` if nothing can be left out for it, because it counts everything.
+    pub(super) fn of(checker: &str) -> Option<Family> {
+        Some(match checker {
+            "list-append" | "rw-register" => Family::Transactions,
+            "register" | "cas-register" | "multi-register" | "kv" => Family::Registers,
+            "fifo-queue" | "unordered-queue" | "stack" | "linearizable-set" => Family::Values { is_object: true },
+            "queue" | "total-queue" | "set" | "set-full" => Family::Values { is_object: false },
+            "mutex" | "owner-mutex" | "reentrant-mutex" | "semaphore" | "linearizable-counter" => {
+                Family::Sums { is_object: true }
+            }
+            "counter" | "versioned-register" => Family::Sums { is_object: false },
+            "bank" | "long-fork" | "comments" | "sequential" | "unique-ids" => Family::Reads,
+            "stats" => return None,
+            _ => Family::Unknown,
+        })
+    }
+
+    /// Whether what was invoked after the operation that is wrong cannot matter.
+    pub(super) fn is_object(self) -> bool {
+        match self {
+            Family::Registers => true,
+            Family::Values { is_object } | Family::Sums { is_object } => is_object,
+            _ => false,
+        }
+    }
+}
+
+/// What one register is read or written with.
+enum Access {
+    /// The key, and the value; where any value may be part of what was read, none.
+    Read(String, Option<String>),
+    /// Whether it puts its value in the place of what was there.
+    Write(String, String, bool),
+}
+
+/// A write of a register.
+struct Write {
+    unit: Unit,
+    first: usize,
+    /// Where it had surely ended.
+    ended: usize,
+    /// Whether it surely happened, and put its value in the place of what was there.
+    decides: bool,
+    /// Whether it wrote whatever was there before.
+    is_blind: bool,
+    value: String,
+}
+
+/// The writes of one register, in the order of their invocations.
+#[derive(Default)]
+struct Register {
+    ended: Vec<Write>,
+    /// For each of `ended` the latest end of it and those before.
+    latest_ends: Vec<usize>,
+    /// Those that never ended.
+    open: Vec<Write>,
+}
+
+/// Who needs what.
+pub(super) struct Needs<'w> {
+    whole: &'w Whole<'w>,
+    family: Family,
+    /// By key and version, or by value: those that wrote or changed it.
+    writers: HashMap<String, Vec<Unit>>,
+    /// By key.
+    registers: HashMap<String, Register>,
+    known: RefCell<HashMap<Unit, Rc<[Unit]>>>,
+    /// What every sub-history has.
+    pub(super) common: BTreeSet<Unit>,
+}
+
+fn is_read(f: Option<&str>) -> bool {
+    matches!(f, Some("read" | "get" | "r" | "peek" | "contains"))
+}
+
+fn version(key: Value<'_>, value: Value<'_>) -> String {
+    format!("{} {}", key.canonical(), value.canonical())
+}
+
+/// The versions of the micro-ops with a function; none if the value does not look so.
+fn mops(value: Value<'_>, f: &str) -> Vec<String> {
+    let of = |mop: Value<'_>| {
+        let mut items = mop.as_seq()?.iter();
+        let (name, key, value) = (items.next()?, items.next()?, items.next()?);
+        (name.as_name() == Some(f) && !value.is_nil()).then(|| version(key, value))
+    };
+    value.as_seq().into_iter().flat_map(history_core::Seq::iter).filter_map(of).collect()
+}
+
+impl<'w> Needs<'w> {
+    pub(super) fn new(whole: &'w Whole<'w>, family: Family, checker: &str) -> Needs<'w> {
+        let mut needs = Needs {
+            whole,
+            family,
+            writers: HashMap::new(),
+            registers: HashMap::new(),
+            known: RefCell::default(),
+            common: BTreeSet::new(),
+        };
+        for unit in 0..whole.parts.len() as Unit {
+            match family {
+                Family::Transactions => needs.index_mop(unit),
+                Family::Registers => needs.index_register(unit),
+                Family::Values { .. } => needs.index_value(unit),
+                Family::Sums { .. } => needs.index_sum(unit, checker),
+                Family::Reads => needs.index_read(unit),
+                Family::Unknown => {}
+            }
+        }
+        if checker == "bank" {
+            // It says what the total is.
+            let is_read = |unit: &Unit| {
+                let operation = whole.operation_of(*unit);
+                whole.history.op(operation.first).f == Some("read") && operation.kind(whole.history) == OpKind::Ok
+            };
+            let by_end = |unit: &Unit| whole.operation_of(*unit).last();
+            needs.common.extend((0..whole.parts.len() as Unit).filter(is_read).min_by_key(by_end));
+        }
+        needs
+    }
+
+    /// What a part needs, itself not among it.
+    pub(super) fn of(&self, unit: Unit) -> Rc<[Unit]> {
+        if let Some(known) = self.known.borrow().get(&unit) {
+            return known.clone();
+        }
+        let mut needed = match self.family {
+            Family::Transactions => self.of_mop(unit),
+            Family::Registers => self.of_register(unit),
+            Family::Values { .. } => self.of_value(unit),
+            Family::Reads => self.of_read(unit),
+            Family::Sums { .. } | Family::Unknown => Vec::new(),
+        };
+        needed.sort_unstable();
+        needed.dedup();
+        needed.retain(|other| *other != unit);
+        let needed: Rc<[Unit]> = needed.into();
+        self.known.borrow_mut().insert(unit, needed.clone());
+        needed
+    }
+
+    /// The least closed set with these parts.
+    pub(super) fn closed(&self, units: impl IntoIterator<Item = Unit>) -> BTreeSet<Unit> {
+        let mut closed: BTreeSet<Unit> = self.common.clone();
+        let mut open: Vec<Unit> = self.common.iter().copied().chain(units).collect();
+        closed.extend(&open);
+        while let Some(unit) = open.pop() {
+            for needed in self.of(unit).iter() {
+                if closed.insert(*needed) {
+                    open.push(*needed);
+                }
+            }
+        }
+        closed
+    }
+
+    fn index_mop(&mut self, unit: Unit) {
+        let Some(mop) = self.whole.mop(unit).and_then(Value::as_seq) else { return };
+        let mut items = mop.iter();
+        let (Some(f), Some(key), Some(value)) = (items.next(), items.next(), items.next()) else { return };
+        if matches!(f.as_name(), Some("append" | "w")) {
+            self.writers.entry(version(key, value)).or_default().push(unit);
+        }
+    }
+
+    fn of_mop(&self, unit: Unit) -> Vec<Unit> {
+        let operation = self.whole.operation_of(unit);
+        if operation.kind(self.whole.history) != OpKind::Ok {
+            return Vec::new();
+        }
+        let Some(mop) = self.whole.mop(unit).and_then(Value::as_seq) else { return Vec::new() };
+        let mut items = mop.iter();
+        let (Some(f), Some(key), Some(value)) = (items.next(), items.next(), items.next()) else { return Vec::new() };
+        if f.as_name() != Some("r") {
+            return Vec::new();
+        }
+        let of = |value: Value<'_>| self.writers.get(&version(key, value)).into_iter().flatten().copied();
+        match value.as_seq() {
+            Some(elements) => elements.iter().flat_map(of).collect(),
+            None => of(value).collect(),
+        }
+    }
+
+    /// What an operation on registers read and wrote.
+    fn accesses(&self, operation: &Operation) -> Vec<Access> {
+        let (whole, op) = (self.whole, self.whole.history.op(operation.first));
+        let is_ok = operation.kind(whole.history) == OpKind::Ok;
+        let value = whole.value(operation);
+        let one = String::new;
+        match op.f {
+            Some("read") => vec![Access::Read(one(), Some(value.canonical()))],
+            Some("write") => vec![Access::Write(one(), value.canonical(), true)],
+            Some("cas") => match value.as_seq().map(|values| values.iter().collect::<Vec<_>>()).as_deref() {
+                Some([old, new]) => {
+                    let written = Access::Write(one(), new.canonical(), true);
+                    vec![Access::Read(one(), Some(old.canonical())), written]
+                }
+                _ => Vec::new(),
+            },
+            Some("txn") => {
+                let access = |mop: Value<'_>| {
+                    let mut items = mop.as_seq()?.iter();
+                    let (f, key, value) = (items.next()?, items.next()?.canonical(), items.next()?);
+                    match f.as_name()? {
+                        "read" | "r" if is_ok => Some(Access::Read(key, Some(value.canonical()))),
+                        "write" | "w" => Some(Access::Write(key, value.canonical(), true)),
+                        _ => None,
+                    }
+                };
+                value.as_seq().into_iter().flat_map(history_core::Seq::iter).filter_map(access).collect()
+            }
+            f => {
+                let key = op.extra.get("key").map(Value::canonical).unwrap_or_default();
+                match f {
+                    Some("get") => vec![Access::Read(key, None)],
+                    Some("put") => vec![Access::Write(key, value.canonical(), true)],
+                    Some("append") => vec![Access::Write(key, value.canonical(), false)],
+                    _ => Vec::new(),
+                }
+            }
+        }
+    }
+
+    fn index_register(&mut self, unit: Unit) {
+        let operation = self.whole.operation_of(unit);
+        let is_ok = operation.kind(self.whole.history) == OpKind::Ok;
+        let returns = operation.returns(self.whole.history);
+        let accesses = self.accesses(operation);
+        let is_blind = !accesses.iter().any(|access| matches!(access, Access::Read(..)));
+        for access in accesses {
+            let Access::Write(key, value, replaces) = access else { continue };
+            let ended = operation.last();
+            let write = Write { unit, first: operation.first, ended, decides: is_ok && replaces, is_blind, value };
+            let register = self.registers.entry(key).or_default();
+            if returns {
+                register.latest_ends.push(register.latest_ends.last().map_or(ended, |latest| ended.max(*latest)));
+                register.ended.push(write);
+            } else {
+                register.open.push(write);
+            }
+        }
+    }
+
+    fn of_register(&self, unit: Unit) -> Vec<Unit> {
+        let operation = self.whole.operation_of(unit);
+        let op = self.whole.history.op(operation.first);
+        // What crashed saw nothing; but whether a compare-and-set may have happened depends on what was there.
+        let until = match operation.kind(self.whole.history) {
+            OpKind::Ok => operation.last(),
+            _ if op.f == Some("cas") => usize::MAX,
+            _ => return Vec::new(),
+        };
+        let mut needed = Vec::new();
+        for access in self.accesses(operation) {
+            let Access::Read(key, value) = access else { continue };
+            let Some(register) = self.registers.get(&key) else { continue };
+            let began = |writes: &[Write]| writes.partition_point(|write| write.first < until);
+            let ended = &register.ended[..began(&register.ended)];
+            let open = &register.open[..began(&register.open)];
+            let is_seen = |write: &&Write| value.as_ref().is_none_or(|value| *value == write.value);
+            let may_be_seen = |last: Option<&Write>| {
+                let hidden_before = last.map_or(0, |last| last.first);
+                // Behind this place all had ended by then.
+                let from = register.latest_ends.partition_point(|latest| *latest < hidden_before).min(ended.len());
+                let writes = ended[from..].iter().filter(|write| write.ended >= hidden_before).chain(open);
+                writes.filter(is_seen).map(|write| write.unit).collect::<Vec<Unit>>()
+            };
+            let mut deciding = ended.iter().rev().filter(|write| write.decides && write.ended < operation.first);
+            let mut last = deciding.clone().next();
+            let mut may = may_be_seen(last);
+            // One that needs nothing itself is better, if it hides as much.
+            if let Some(blind) = deciding.find(|write| write.is_blind) {
+                let seen = may_be_seen(Some(blind));
+                if seen == may {
+                    (last, may) = (Some(blind), seen);
+                }
+            }
+            needed.extend(last.map(|write| write.unit));
+            needed.extend(may);
+            // One that wrote it, so that nobody wonders where the value came from; best one that needs nothing itself.
+            if value.is_some() {
+                let seen = || ended.iter().rev().filter(is_seen);
+                needed.extend(seen().find(|write| write.is_blind).or_else(|| seen().next()).map(|write| write.unit));
+            }
+        }
+        needed
+    }
+
+    /// The values that an operation is about.
+    fn values(&self, unit: Unit) -> Vec<String> {
+        let operation = self.whole.operation_of(unit);
+        let f = self.whole.history.op(operation.first).f;
+        let value = self.whole.value(operation);
+        match (f, value) {
+            (_, Value::Nil) => Vec::new(),
+            (Some("read" | "drain"), Value::Vector(all) | Value::List(all) | Value::Set(all)) => {
+                all.iter().map(Value::canonical).collect()
+            }
+            _ => vec![value.canonical()],
+        }
+    }
+
+    fn index_value(&mut self, unit: Unit) {
+        let operation = self.whole.operation_of(unit);
+        if !is_read(self.whole.history.op(operation.first).f) {
+            let values = self.values(unit);
+            let is_open = !operation.returns(self.whole.history);
+            if values.is_empty() && is_open && self.family.is_object() {
+                self.common.insert(unit);
+            }
+            for value in values {
+                self.writers.entry(value).or_default().push(unit);
+            }
+        }
+    }
+
+    fn index_read(&mut self, unit: Unit) {
+        let operation = self.whole.operation_of(unit);
+        if is_read(self.whole.history.op(operation.first).f) {
+            return;
+        }
+        let value = self.whole.value(operation);
+        let mut versions = mops(value, "w");
+        if versions.is_empty() {
+            versions.push(value.canonical());
+        }
+        for version in versions {
+            self.writers.entry(version).or_default().push(unit);
+        }
+    }
+
+    fn of_read(&self, unit: Unit) -> Vec<Unit> {
+        let operation = self.whole.operation_of(unit);
+        let is_ok = operation.kind(self.whole.history) == OpKind::Ok;
+        if !is_ok || !is_read(self.whole.history.op(operation.first).f) {
+            return Vec::new();
+        }
+        let value = self.whole.value(operation);
+        let mut versions = mops(value, "r");
+        if versions.is_empty()
+            && let Value::Vector(all) | Value::List(all) | Value::Set(all) = value
+        {
+            versions.extend(all.iter().map(Value::canonical));
+        }
+        versions.iter().filter_map(|version| self.writers.get(version)).flatten().copied().collect()
+    }
+
+    fn of_value(&self, unit: Unit) -> Vec<Unit> {
+        let of = |value: String| self.writers.get(&value).into_iter().flatten().copied().collect::<Vec<_>>();
+        self.values(unit).into_iter().flat_map(of).collect()
+    }
+
+    fn index_sum(&mut self, unit: Unit, checker: &str) {
+        let operation = self.whole.operation_of(unit);
+        let op = self.whole.history.op(operation.first);
+        // A write that failed and is seen all the same is one of the things that a versioned register looks for.
+        let counts = operation.kind(self.whole.history) != OpKind::Fail || checker == "versioned-register";
+        if counts && !is_read(op.f) {
+            self.common.insert(unit);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Delta debugging: takes parts away, many at a time and then one by one, as long as what remains still shows it.
+//!
+//! Zeller, Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002): the algorithm ddmin, its test a check of the
+//! sub-history. What needs a part that goes, goes with it, so every set that is tried is closed.
+
+use super::needs::Needs;
+use super::whole::{Unit, Whole};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Whether a sub-history still shows it; `None` if no more are to be tried.
+pub(super) type Shows<'o> = dyn FnMut(&BTreeSet<Unit>) -> Option<bool> + 'o;
+
+/// What is left, and whether nothing more could be left out.
+pub(super) struct Shrunk {
+    pub(super) units: BTreeSet<Unit>,
+    /// No single operation, and no micro-op, can be left out: all were tried. Else no more were to be tried.
+    pub(super) is_minimal: bool,
+}
+
+struct Shrink<'a> {
+    whole: &'a Whole<'a>,
+    units: BTreeSet<Unit>,
+    /// Who needs each part.
+    dependents: BTreeMap<Unit, Vec<Unit>>,
+    /// Never to be left out.
+    kept: &'a BTreeSet<Unit>,
+}
+
+/// Takes parts away from a closed set that shows it. `kept` is never touched.
+pub(super) fn shrink(
+    whole: &Whole<'_>,
+    needs: &Needs<'_>,
+    start: BTreeSet<Unit>,
+    kept: &BTreeSet<Unit>,
+    shows: &mut Shows<'_>,
+) -> Shrunk {
+    let mut dependents: BTreeMap<Unit, Vec<Unit>> = BTreeMap::new();
+    for unit in &start {
+        for needed in needs.of(*unit).iter() {
+            dependents.entry(*needed).or_default().push(*unit);
+        }
+    }
+    let mut shrink = Shrink { whole, units: start, dependents, kept };
+    let is_minimal = shrink.run(shows).is_some();
+    Shrunk { units: shrink.units, is_minimal }
+}
+
+impl Shrink<'_> {
+    /// `None` if it had to end early.
+    fn run(&mut self, shows: &mut Shows<'_>) -> Option<()> {
+        loop {
+            let mut size = self.free().len().div_ceil(2);
+            while size > 0 {
+                let went = self.pass(size, shows)?;
+                size = if size == 1 && went { 1 } else { size / 2 };
+            }
+            // One micro-op after the other may be needed where all of them together are not.
+            if !self.operations(shows)? {
+                return Some(());
+            }
+        }
+    }
+
+    /// The parts that may go, the last ones first: what came late is rarely what others need.
+    fn free(&self) -> Vec<Unit> {
+        self.units.iter().rev().copied().filter(|unit| !self.kept.contains(unit)).collect()
+    }
+
+    /// Tries to leave out so many neighbours at a time, all in turn. Whether some went.
+    fn pass(&mut self, size: usize, shows: &mut Shows<'_>) -> Option<bool> {
+        let mut went = false;
+        for chunk in self.free().chunks(size) {
+            went |= self.without(chunk.iter().copied(), shows)?;
+        }
+        Some(went)
+    }
+
+    /// Tries to leave out each operation as a whole, where it has several parts.
+    fn operations(&mut self, shows: &mut Shows<'_>) -> Option<bool> {
+        let operations: BTreeSet<u32> =
+            self.units.iter().map(|unit| self.whole.parts[*unit as usize].operation).collect();
+        let mut went = false;
+        for operation in operations.into_iter().rev() {
+            let units = self.whole.units_of(operation);
+            if units.len() > 1 {
+                went |= self.without(units, shows)?;
+            }
+        }
+        Some(went)
+    }
+
+    fn without(&mut self, units: impl Iterator<Item = Unit>, shows: &mut Shows<'_>) -> Option<bool> {
+        let mut gone: BTreeSet<Unit> = BTreeSet::new();
+        let mut open: Vec<Unit> = units.filter(|unit| self.units.contains(unit)).collect();
+        while let Some(unit) = open.pop() {
+            if gone.insert(unit) {
+                let dependents = self.dependents.get(&unit).into_iter().flatten();
+                open.extend(dependents.copied().filter(|dependent| self.units.contains(dependent)));
+            }
+        }
+        if gone.is_empty() || gone.iter().any(|unit| self.kept.contains(unit)) {
+            return Some(false);
+        }
+        let rest: BTreeSet<Unit> = self.units.difference(&gone).copied().collect();
+        let shown = !rest.is_empty() && shows(&rest)?;
+        if shown {
+            self.units = rest;
+        }
+        Some(shown)
+    }
+}

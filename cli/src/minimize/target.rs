@@ -1,0 +1,95 @@
+//! What is to be shown by less: one anomaly of a report, told from others of its kind.
+
+use super::needs::Family;
+use history_core::{Datum, Report, Verdict, Witness};
+
+/// Facts that say what an anomaly is about.
+const SUBJECTS: [&str; 5] = ["element", "id", "key", "part", "group"];
+
+/// One anomaly.
+pub(super) struct Target {
+    pub(super) kind: String,
+    /// Its witness in the whole history.
+    pub(super) witness: Witness,
+    /// The op that is wrong: what is found in less must be about it. Absent for transactions, of whose anomalies every one in a closed
+    /// sub-history is one of the whole.
+    pub(super) pinned: Option<u64>,
+    /// The kinds found in the whole history.
+    kinds: Vec<String>,
+    subjects: Vec<(String, Datum)>,
+}
+
+impl Target {
+    /// The first witness of a kind, or of the first kind that has one.
+    ///
+    /// # Errors
+    ///
+    /// If there is none: what was found instead.
+    pub(super) fn choose(report: &Report, kind: Option<&str>, family: Family) -> Result<Target, String> {
+        let kinds: Vec<String> = report.anomaly_types().map(str::to_owned).collect();
+        let found = match kind {
+            Some(kind) => report.anomalies.iter().find(|anomaly| anomaly.name.eq_ignore_ascii_case(kind)),
+            None => report.anomalies.iter().find(|anomaly| !anomaly.witnesses.is_empty()),
+        };
+        let Some(anomaly) = found else {
+            let named = kind.map_or("with a witness".to_owned(), |kind| format!("{kind} in it"));
+            return Err(format!("there is no anomaly {named}; found: {}", kinds.join(", ")));
+        };
+        let Some(witness) = anomaly.witnesses.first() else {
+            return Err(format!("{} has no witness to begin with", anomaly.name));
+        };
+        let pinned = match family {
+            Family::Transactions => None,
+            _ if anomaly.name == "nonlinearizable" => witness.ops.first(),
+            _ => witness.ops.last(),
+        };
+        let subjects = witness.facts.iter().filter(|(name, _)| SUBJECTS.contains(&name.as_ref()));
+        let subjects = subjects.map(|(name, datum)| (name.to_string(), datum.clone())).collect();
+        Ok(Target {
+            kind: anomaly.name.to_string(),
+            pinned: pinned.map(|op| op.index),
+            subjects: if family == Family::Transactions { Vec::new() } else { subjects },
+            witness: witness.clone(),
+            kinds,
+        })
+    }
+
+    /// Whether a report on less shows the same, and nothing of a kind that was not there before.
+    pub(super) fn is_in(&self, report: &Report) -> bool {
+        let Some(anomaly) = report.anomaly(&self.kind) else { return false };
+        let is_same = |witness: &Witness| {
+            let about = |(name, datum): &(String, Datum)| {
+                witness.facts.iter().any(|(other, value)| other == name && value == datum)
+            };
+            self.pinned.is_none_or(|index| witness.ops.iter().any(|op| op.index == index))
+                && self.subjects.iter().all(about)
+                && (self.kind != "nonlinearizable" || witness.ops.first().map(|op| op.index) == self.pinned)
+        };
+        report.verdict == Verdict::Invalid
+            && report.anomaly_types().all(|kind| self.kinds.iter().any(|known| known == kind))
+            && anomaly.witnesses.iter().any(is_same)
+    }
+
+    /// The keys that transactions meet on, as texts: what has nothing to do with them does not matter.
+    pub(super) fn keys(&self) -> Vec<String> {
+        let of_steps = self.witness.steps.iter().filter_map(|step| step.key.as_ref());
+        let of_facts = self.witness.facts.iter().filter(|(name, _)| name == "key").map(|(_, key)| key);
+        let mut keys: Vec<String> = of_steps.chain(of_facts).map(Datum::to_string).collect();
+        if keys.is_empty() {
+            let mops = self.witness.ops.iter().filter_map(|op| match &op.value {
+                Datum::Vector(mops) | Datum::List(mops) => Some(mops.iter()),
+                _ => None,
+            });
+            keys = mops
+                .flatten()
+                .filter_map(|mop| match mop {
+                    Datum::Vector(mop) | Datum::List(mop) => mop.get(1).map(Datum::to_string),
+                    _ => None,
+                })
+                .collect();
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        keys
+    }
+}

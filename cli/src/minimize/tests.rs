@@ -1,0 +1,268 @@
+//! Minimized histories of simulated systems, held to what is promised of them, by trying everything.
+
+use super::*;
+use crate::args::{self, Command};
+use crate::registry::Registry;
+use history_core::{Datum, Op};
+use std::collections::BTreeMap;
+
+/// Workloads, what goes wrong in them, options of the generator, and those of the checker.
+const WORLDS: &[(&str, &str, &str, &str)] = &[
+    ("list-append", "lost-update", "--txns 60", ""),
+    ("list-append", "stale-read", "--txns 80", ""),
+    ("list-append", "read-uncommitted", "--txns 60", ""),
+    ("list-append", "read-committed", "--txns 60", ""),
+    ("rw-register", "read-uncommitted", "--txns 60", "--wfr-keys"),
+    ("rw-register", "stale-read", "--txns 80", "--linearizable-keys"),
+    ("cas-register", "stale-read", "--ops 80 --info-rate 0.1", ""),
+    ("cas-register", "split-brain", "--ops 80 --info-rate 0.1", ""),
+    ("register", "lost-write", "--ops 60 --info-rate 0.1", ""),
+    ("multi-register", "stale-read", "--ops 60 --info-rate 0.05", ""),
+    ("kv", "stale-read", "--ops 60", ""),
+    ("fifo-queue", "reordered-element", "--ops 80 --info-rate 0.05 --bug-rate 0.3", ""),
+    ("fifo-queue", "duplicate-element", "--ops 60 --info-rate 0.05", ""),
+    ("unordered-queue", "duplicate-element", "--ops 60", ""),
+    ("stack", "duplicate-element", "--ops 60", ""),
+    ("mutex", "double-acquire", "--ops 60", ""),
+    ("semaphore", "double-acquire", "--ops 60", ""),
+    ("counter", "wrong-sum", "--ops 60", ""),
+    ("versioned-register", "stale-read", "--ops 60", ""),
+    ("queue", "duplicate-element", "--ops 60", ""),
+    ("total-queue", "lost-element", "--ops 60", ""),
+    ("set", "lost-element", "--ops 40", ""),
+    ("set-full", "lost-element", "--ops 40", ""),
+    ("bank", "read-skew", "--ops 60", ""),
+    ("long-fork", "read-skew", "--ops 200", ""),
+    ("comments", "read-skew", "--ops 60", ""),
+    ("sequential", "read-skew", "--ops 60", ""),
+    ("unique-ids", "repeated-id", "--ops 60", ""),
+];
+
+const SEEDS: u64 = 6;
+
+fn words(text: &str) -> Vec<OsString> {
+    text.split_whitespace().map(OsString::from).collect()
+}
+
+fn generate(workload: &str, bug: &str, options: &str, seed: u64, path: &Path) {
+    let mut line = words(&format!("histcheck gen {workload} {options} --bug {bug} --seed {seed} -o"));
+    line.push(path.into());
+    match args::parse(line, &Registry::default()) {
+        Ok(Command::Gen(job)) => assert_eq!(crate::r#gen::run(&job), Exit::OK),
+        Ok(_) => unreachable!("gen was asked for"),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn job<'c>(model: &str, options: &str, path: &Path, registry: &'c Registry) -> Minimize<'c> {
+    let mut line = words(&format!("histcheck minimize -m {model} {options}"));
+    line.push(path.into());
+    match args::parse(line, registry) {
+        Ok(Command::Minimize(job)) => job,
+        Ok(_) => unreachable!("minimize was asked for"),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// The parts of a whole that a minimized history consists of.
+fn units_of(whole: &Whole<'_>, less: &History) -> BTreeSet<Unit> {
+    let mut units = BTreeSet::new();
+    for operation in 0..whole.operations.len() as u32 {
+        let index = whole.history.op(whole.operations[operation as usize].last()).index;
+        let Some(kept) = less.ops().find(|op| op.index == index) else { continue };
+        let range = whole.units_of(operation);
+        if whole.parts[range.start as usize].mop.is_none() {
+            units.extend(range);
+            continue;
+        }
+        let mut mops: Vec<Datum> = kept.value.as_seq().unwrap().iter().map(history_core::Value::to_datum).collect();
+        mops.reverse();
+        for unit in range {
+            let own = whole.history.op(whole.operation_of(unit).last()).value.as_seq().unwrap();
+            let own = own.iter().nth(whole.parts[unit as usize].mop.unwrap() as usize).unwrap().to_datum();
+            if mops.last() == Some(&own) {
+                mops.pop();
+                units.insert(unit);
+            }
+        }
+        assert!(mops.is_empty(), "micro-ops that are not in the whole, or in another order: {mops:?}");
+    }
+    units
+}
+
+/// Whether all of it is in the whole as it is, but for micro-ops that were left out, and no operation was cut in two.
+fn assert_is_part(whole: &History, less: &History) {
+    let by_index: BTreeMap<u64, Op<'_>> = whole.ops().map(|op| (op.index, op)).collect();
+    for (at, op) in less.ops().enumerate() {
+        let own = by_index[&op.index];
+        assert_eq!((op.process, op.kind, op.f, op.time), (own.process, own.kind, own.f, own.time));
+        // What became of micro-ops is looked at elsewhere.
+        assert!(
+            op.f == Some("txn") || op.value.to_string() == own.value.to_string(),
+            "{} became {}",
+            own.value,
+            op.value
+        );
+        let place = (0..whole.len()).find(|place| whole.op(*place).index == op.index).unwrap();
+        let partner = |history: &History, at: usize| history.partner(at).map(|at| history.op(at).index);
+        assert_eq!(partner(less, at), partner(whole, place), "the other half of {}", op.index);
+    }
+}
+
+/// Holds one minimized history to everything.
+fn assert_minimized(name: &str, job: &Minimize<'_>, history: &History, report: &Report) {
+    let found = minimize(job, history, report).unwrap_or_else(|why| panic!("{name}: {why}"));
+    assert!(found.is_minimal, "{name}");
+    assert_is_part(history, &found.history);
+
+    let family = Family::of(&report.checker).unwrap();
+    let target = Target::choose(report, None, family).unwrap();
+    let whole = take_apart(history, family, &target, false);
+    let needs = Needs::new(&whole, family, &report.checker);
+    let shows = |units: &BTreeSet<Unit>| {
+        let judged = whole.history_of(units).and_then(|history| judge(job, false, &history));
+        judged.is_ok_and(|report| target.is_in(&report))
+    };
+    let is_closed = |units: &BTreeSet<Unit>| {
+        needs.common.is_subset(units)
+            && units.iter().all(|unit| needs.of(*unit).iter().all(|other| units.contains(other)))
+    };
+    let units = units_of(&whole, &found.history);
+    assert!(is_closed(&units), "{name}: what it needs is not all there");
+    assert!(shows(&units), "{name}: it does not show {}", target.kind);
+
+    // By brute force: each operation, and each micro-op, is left out alone.
+    let mut alone: Vec<BTreeSet<Unit>> = units.iter().map(|unit| BTreeSet::from([*unit])).collect();
+    let operations: BTreeSet<u32> = units.iter().map(|unit| whole.parts[*unit as usize].operation).collect();
+    alone.extend(operations.into_iter().map(|operation| whole.units_of(operation).collect()));
+    for gone in alone {
+        let rest: BTreeSet<Unit> = units.difference(&gone).copied().collect();
+        let can_go = is_closed(&rest) && shows(&rest);
+        assert!(!can_go || rest.is_empty(), "{name}: {gone:?} could be left out of {units:?}");
+    }
+
+    // What is wrong is not wrong because of what was left out: with more of the whole, closed or not, nothing gets better.
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    for round in 0..8 {
+        let mut more = units.clone();
+        for unit in 0..whole.parts.len() as Unit {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            if random >> 33 & 7 > round {
+                more.insert(unit);
+            }
+        }
+        let more = needs.closed(more);
+        let judged = whole.history_of(&more).and_then(|history| judge(job, false, &history)).unwrap();
+        assert_eq!(judged.verdict, Verdict::Invalid, "{name}: with more of the history nothing is wrong");
+    }
+}
+
+#[test]
+fn what_is_left_is_a_part_that_shows_it_and_no_operation_can_go() {
+    let registry = Registry::built_in();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h.edn");
+    let mut never = Vec::new();
+    for (workload, bug, options, of_checker) in WORLDS {
+        let mut invalid = 0;
+        for seed in 0..SEEDS {
+            generate(workload, bug, options, seed, &path);
+            let job = job(workload, of_checker, &path, &registry);
+            let history = History::read(&mut job.check.inputs[0].open().unwrap()).unwrap();
+            let report = judge(&job, false, &history).unwrap();
+            if report.verdict == Verdict::Invalid {
+                invalid += 1;
+                assert_minimized(&format!("{workload} {bug} {seed}"), &job, &history, &report);
+            }
+        }
+        if invalid == 0 {
+            never.push(format!("{workload} with {bug}"));
+        }
+    }
+    assert_eq!(never, [""; 0], "never invalid, so nothing was tested");
+}
+
+/// What is left of a text, as text without times, and how it was told.
+fn left(model: &str, text: &str) -> String {
+    let registry = Registry::built_in();
+    let job = job(model, "", Path::new("unused"), &registry);
+    let history = History::parse(text).unwrap();
+    let report = judge(&job, false, &history).unwrap();
+    assert_eq!(report.verdict, Verdict::Invalid);
+    let found = minimize(&job, &history, &report).unwrap();
+    let op = |op: Op<'_>| format!("{} {} {}\n", op.index, op.kind.name(), op.value);
+    found.history.ops().map(op).collect()
+}
+
+fn operation(process: usize, f: &str, asked: &str, kind: &str, came: &str) -> String {
+    format!(
+        "{{:process {process}, :type :invoke, :f :{f}, :value {asked}}} {{:process {process}, :type :{kind}, :f :{f}, :value {came}}}\n"
+    )
+}
+
+#[test]
+fn a_stale_read_keeps_the_write_that_it_saw_and_the_one_that_it_missed() {
+    let text = [
+        operation(0, "write", "1", "ok", "1"),
+        operation(0, "write", "3", "ok", "3"),
+        operation(1, "read", "nil", "ok", "3"),
+        operation(0, "write", "4", "ok", "4"),
+        operation(2, "read", "nil", "ok", "4"),
+        operation(1, "read", "nil", "ok", "3"),
+        operation(1, "write", "5", "ok", "5"),
+    ];
+    let expected = "2 invoke 3\n3 ok 3\n6 invoke 4\n7 ok 4\n10 invoke nil\n11 ok 3\n";
+    assert_eq!(left("register", &text.concat()), expected);
+}
+
+#[test]
+fn a_write_that_crashed_is_kept_for_whoever_may_have_seen_it() {
+    // The crashed 3 explains the first read; the second is wrong for it came back to 3 behind a 4 that had ended.
+    let text = [
+        operation(0, "write", "3", "info", "3"),
+        operation(1, "read", "nil", "ok", "3"),
+        operation(1, "write", "4", "ok", "4"),
+        operation(1, "read", "nil", "ok", "4"),
+        operation(1, "write", "6", "ok", "6"),
+        operation(1, "read", "nil", "ok", "3"),
+    ];
+    let kept = left("register", &text.concat());
+    assert!(kept.starts_with("0 invoke 3\n1 info 3\n"), "{kept}");
+    assert!(kept.contains("3 ok 3"), "without the first read the crashed write may come late: {kept}");
+}
+
+#[test]
+fn a_queue_keeps_all_that_is_about_a_value() {
+    // 1 is taken before 2. Without that dequeue, 2 would have come out before its time.
+    let text = [
+        operation(0, "enqueue", "1", "ok", "1"),
+        operation(0, "enqueue", "2", "ok", "2"),
+        operation(0, "enqueue", "3", "ok", "3"),
+        operation(1, "dequeue", "nil", "ok", "1"),
+        operation(1, "dequeue", "nil", "ok", "2"),
+        operation(1, "dequeue", "nil", "ok", "2"),
+    ];
+    let kept = left("fifo-queue", &text.concat());
+    assert_eq!(kept, "2 invoke 2\n3 ok 2\n8 invoke nil\n9 ok 2\n10 invoke nil\n11 ok 2\n");
+}
+
+#[test]
+fn a_list_keeps_the_appends_of_all_its_elements() {
+    let text = [
+        operation(0, "txn", "[[:append :x 1] [:append :z 9]]", "ok", "[[:append :x 1] [:append :z 9]]"),
+        operation(0, "txn", "[[:append :x 2] [:r :z nil]]", "ok", "[[:append :x 2] [:r :z [9]]]"),
+        operation(1, "txn", "[[:r :z nil] [:r :x nil]]", "ok", "[[:r :z [9]] [:r :x [1 2]]]"),
+        operation(1, "txn", "[[:r :x nil]]", "ok", "[[:r :x [1]]]"),
+    ];
+    let kept = left("list-append", &text.concat());
+    assert!(!kept.contains(":z"), "{kept}");
+    for needed in ["1 ok [[:append :x 1]]", "3 ok [[:append :x 2]]", "7 ok [[:r :x [1]]]"] {
+        assert!(kept.contains(needed), "{needed} is not in {kept}");
+    }
+}
+
+#[test]
+fn nothing_is_left_out_of_what_counts_everything() {
+    assert_eq!(Family::of("stats"), None);
+    assert_eq!(Family::of("somebodys-own"), Some(Family::Unknown));
+}

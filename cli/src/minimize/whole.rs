@@ -1,0 +1,215 @@
+//! A history taken apart into what can be left out: operations, and of transactions their micro-ops.
+
+use history_core::{Datum, History, HistoryBuilder, HistoryError, NewOp, OpKind, Pair, Value};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A position in [`Whole::units`].
+pub(super) type Unit = u32;
+
+/// An operation of a client: an invocation with its completion, or what there is of it.
+pub(super) struct Operation {
+    /// The position of its first half.
+    pub(super) first: usize,
+    /// That of its completion, if it has two halves.
+    pub(super) second: Option<usize>,
+}
+
+/// What can be left out: an operation, or one of its micro-ops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    /// A position in [`Whole::operations`].
+    pub(super) operation: u32,
+    /// The place of a micro-op; absent where all of the operation is meant.
+    pub(super) mop: Option<u32>,
+}
+
+/// A history and its parts, both in its order.
+pub(super) struct Whole<'h> {
+    pub(super) history: &'h History,
+    pub(super) operations: Vec<Operation>,
+    pub(super) parts: Vec<Part>,
+    /// Where the parts of each operation begin; one longer than `operations`.
+    starts: Vec<Unit>,
+    /// Whether values are `[key value]`, of which the checker sees the value alone.
+    is_paired: bool,
+}
+
+/// How ops say which of several keys they are about.
+pub(super) fn key_of<'a>(history: &'a History, operation: &Operation) -> Option<Value<'a>> {
+    let op = history.op(operation.first);
+    op.extra.get("key").filter(|key| !key.is_nil()).or_else(|| pair(op.value).map(|(key, _)| key))
+}
+
+/// The position of the op with an index, which increase.
+pub(super) fn position_of(history: &History, index: u64) -> Option<usize> {
+    let (mut from, mut until) = (0, history.len());
+    while from < until {
+        let middle = usize::midpoint(from, until);
+        match history.op(middle).index.cmp(&index) {
+            Ordering::Less => from = middle + 1,
+            Ordering::Equal => return Some(middle),
+            Ordering::Greater => until = middle,
+        }
+    }
+    None
+}
+
+fn pair(mut value: Value<'_>) -> Option<(Value<'_>, Value<'_>)> {
+    while let Value::Tagged(_, inner) = value {
+        value = inner.value();
+    }
+    let mut items = value.as_seq()?.iter();
+    match (items.next(), items.next(), items.next()) {
+        (Some(key), Some(value), None) => Some((key, value)),
+        _ => None,
+    }
+}
+
+impl Operation {
+    pub(super) fn last(&self) -> usize {
+        self.second.unwrap_or(self.first)
+    }
+
+    /// What became of it; an invocation if it is in flight for ever.
+    pub(super) fn kind(&self, history: &History) -> OpKind {
+        history.op(self.last()).kind
+    }
+
+    /// Whether it surely ended, so that what came later came later.
+    pub(super) fn returns(&self, history: &History) -> bool {
+        matches!(self.kind(history), OpKind::Ok | OpKind::Fail)
+    }
+}
+
+impl<'h> Whole<'h> {
+    /// Takes a history apart. `mops` says which micro-ops of an operation count, for transactions; an operation of which none
+    /// does is left out, as is one that `keeps` says nothing for.
+    pub(super) fn new(
+        history: &'h History,
+        is_paired: bool,
+        keeps: &dyn Fn(&Operation) -> bool,
+        mops: Option<&dyn Fn(Value<'_>) -> bool>,
+    ) -> Whole<'h> {
+        let mut whole = Whole { history, operations: Vec::new(), parts: Vec::new(), starts: vec![0], is_paired };
+        for at in 0..history.len() {
+            let op = history.op(at);
+            if !op.process.is_client() || matches!(op.pair, Pair::Completes { .. }) {
+                continue;
+            }
+            let operation = Operation { first: at, second: history.partner(at) };
+            if !keeps(&operation) {
+                continue;
+            }
+            let number = whole.operations.len() as u32;
+            let of_mops = mops.and_then(|counts| whole.mops(&operation, counts));
+            match of_mops {
+                Some(mops) if mops.is_empty() => continue,
+                Some(mops) => {
+                    whole.parts.extend(mops.into_iter().map(|mop| Part { operation: number, mop: Some(mop) }));
+                }
+                None => whole.parts.push(Part { operation: number, mop: None }),
+            }
+            whole.operations.push(operation);
+            whole.starts.push(whole.parts.len() as Unit);
+        }
+        whole
+    }
+
+    /// The places of micro-ops that count, if both halves have the same ones.
+    fn mops(&self, operation: &Operation, counts: &dyn Fn(Value<'_>) -> bool) -> Option<Vec<u32>> {
+        let value = |at: usize| self.inner(self.history.op(at).value);
+        let first = value(operation.first);
+        let second = operation.second.map(value).filter(|value| !value.is_nil());
+        let count = first.as_seq()?.len();
+        if second.is_some_and(|second| second.as_seq().map(history_core::Seq::len) != Some(count)) {
+            return None;
+        }
+        let seen = second.unwrap_or(first).as_seq()?;
+        Some(seen.iter().enumerate().filter(|(_, mop)| counts(*mop)).map(|(at, _)| at as u32).collect())
+    }
+
+    /// The parts of an operation.
+    pub(super) fn units_of(&self, operation: u32) -> std::ops::Range<Unit> {
+        self.starts[operation as usize]..self.starts[operation as usize + 1]
+    }
+
+    pub(super) fn operation_of(&self, unit: Unit) -> &Operation {
+        &self.operations[self.parts[unit as usize].operation as usize]
+    }
+
+    /// The operation that the op with an index is a half of. O(log ops).
+    pub(super) fn operation_at(&self, index: u64) -> Option<u32> {
+        let at = position_of(self.history, index)?;
+        let first = self.history.partner(at).map_or(at, |other| at.min(other));
+        self.operations.binary_search_by_key(&first, |operation| operation.first).ok().map(|at| at as u32)
+    }
+
+    /// The value of an operation as its checker sees it: its completion's, if that has one.
+    pub(super) fn value(&self, operation: &Operation) -> Value<'h> {
+        match self.inner(self.history.op(operation.last()).value) {
+            Value::Nil => self.inner(self.history.op(operation.first).value),
+            value => value,
+        }
+    }
+
+    /// The value without its key.
+    fn inner(&self, value: Value<'h>) -> Value<'h> {
+        match pair(value) {
+            Some((_, value)) if self.is_paired => value,
+            _ => value,
+        }
+    }
+
+    /// The micro-op that a part is, as it completed.
+    pub(super) fn mop(&self, unit: Unit) -> Option<Value<'h>> {
+        let part = self.parts[unit as usize];
+        self.value(self.operation_of(unit)).as_seq()?.iter().nth(part.mop? as usize)
+    }
+
+    /// Leaves all but some micro-ops out of a transaction.
+    fn keep(&self, value: &mut Datum, mops: &[u32]) {
+        match value {
+            Datum::Tagged(_, inner) if self.is_paired => self.keep(inner, mops),
+            Datum::Vector(pair) | Datum::List(pair) if self.is_paired && pair.len() == 2 => {
+                keep_mops(&mut pair[1], mops);
+            }
+            value => keep_mops(value, mops),
+        }
+    }
+
+    /// The history of some parts alone.
+    ///
+    /// # Errors
+    ///
+    /// If these ops were not recorded by a program: they would have been refused when they were read.
+    pub(super) fn history_of(&self, units: &BTreeSet<Unit>) -> Result<History, HistoryError> {
+        let mut events: BTreeMap<usize, Option<Vec<u32>>> = BTreeMap::new();
+        for unit in units {
+            let part = self.parts[*unit as usize];
+            let operation = &self.operations[part.operation as usize];
+            for at in [Some(operation.first), operation.second].into_iter().flatten() {
+                let mops = events.entry(at).or_insert_with(|| part.mop.map(|_| Vec::new()));
+                if let (Some(mops), Some(mop)) = (mops, part.mop) {
+                    mops.push(mop);
+                }
+            }
+        }
+        let mut builder = HistoryBuilder::new();
+        for (at, mops) in events {
+            let op = self.history.op(at);
+            let mut kept = NewOp::from(&op);
+            if let Some(mops) = mops {
+                self.keep(&mut kept.value, &mops);
+            }
+            builder.push_op(&kept)?;
+        }
+        Ok(builder.build())
+    }
+}
+
+fn keep_mops(value: &mut Datum, mops: &[u32]) {
+    if let Datum::Vector(all) | Datum::List(all) = value {
+        *all = mops.iter().filter_map(|mop| all.get(*mop as usize)).cloned().collect();
+    }
+}

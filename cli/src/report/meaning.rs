@@ -1,0 +1,127 @@
+//! What a verdict means, in a sentence for someone who has not read the manual.
+
+use history_core::{Report, Verdict};
+
+/// The mark, the word and the class of a verdict: it can be told without its colour.
+pub(super) fn badge(verdict: Option<Verdict>) -> (&'static str, &'static str, &'static str) {
+    match verdict {
+        Some(Verdict::Valid) => ("\u{2713}", "valid", "valid"),
+        Some(Verdict::Invalid) => ("\u{2715}", "invalid", "invalid"),
+        Some(Verdict::Unknown) => ("?", "unknown", "unknown"),
+        None => ("!", "not judged", "error"),
+    }
+}
+
+/// What a model is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// Transactions, and models of consistency between which a report draws a line.
+    Transactions,
+    /// An object: linearizable or not.
+    Object,
+    /// A workload of Jepsen's, or a plugin's: what it looks for is its own.
+    Workload,
+}
+
+/// What the checker of this report is about: told by what it found, and by its name where it found nothing.
+pub(super) fn subject(report: &Report) -> Subject {
+    const OBJECTS: [&str; 13] = [
+        "versioned-register",
+        "register",
+        "cas-register",
+        "multi-register",
+        "kv",
+        "mutex",
+        "owner-mutex",
+        "reentrant-mutex",
+        "semaphore",
+        "fifo-queue",
+        "unordered-queue",
+        "stack",
+        "linearizable",
+    ];
+    if !report.not.is_empty() || ["list-append", "rw-register"].contains(&report.checker.as_ref()) {
+        Subject::Transactions
+    } else if OBJECTS.contains(&report.checker.as_ref()) || report.checker.starts_with("linearizable-") {
+        Subject::Object
+    } else {
+        Subject::Workload
+    }
+}
+
+/// The sentence. `asked` is what the history was held against, if models of consistency were named.
+pub(super) fn sentence(report: &Report, asked: Option<&str>) -> String {
+    let name = &report.checker;
+    let kinds: Vec<&str> = report.anomaly_types().collect();
+    let found = match kinds[..] {
+        [] => "something that cannot be".to_owned(),
+        [one] => one.to_owned(),
+        [first, second] => format!("{first} and {second}"),
+        [first, second, ..] => format!("{first}, {second} and {} more kinds of anomaly", kinds.len() - 2),
+    };
+    if !report.checkers.is_empty() {
+        let count = report.checkers.len();
+        return match report.verdict {
+            Verdict::Valid => format!("All {count} checkers found nothing wrong with this history."),
+            Verdict::Invalid => "At least one checker proves that this history is not what it should be.".into(),
+            Verdict::Unknown => "No checker found anything wrong, but not all could find out.".into(),
+        };
+    }
+    match (report.verdict, subject(report)) {
+        (Verdict::Valid, Subject::Transactions) => match asked {
+            Some(models) => {
+                format!("Nothing in this history contradicts {models}: its transactions may be so isolated.")
+            }
+            None => {
+                "Nothing in this history contradicts strict serializability: its transactions seem to have run one \
+                     at a time, each between its invocation and its completion."
+                    .into()
+            }
+        },
+        (Verdict::Valid, Subject::Object) => format!(
+            "This history is linearizable: each operation can be given one instant between its call and its return, so \
+             that a single {name} would have answered the same."
+        ),
+        (Verdict::Valid, Subject::Workload) => {
+            format!("This history is what {name} asks for: nothing wrong was found.")
+        }
+        (Verdict::Invalid, Subject::Transactions) => format!(
+            "The clients of this history saw what no execution under {} allows: {found}.",
+            asked.unwrap_or("strict serializability")
+        ),
+        (Verdict::Invalid, Subject::Object) if kinds == ["nonlinearizable"] => format!(
+            "This history is not linearizable: up to some operation there is an order in which a single {name} would \
+             have answered the same, and that operation fits none of them."
+        ),
+        (Verdict::Invalid, _) => format!("This history is not what {name} asks for. Found: {found}."),
+        (Verdict::Unknown, _) => {
+            "It could not be found out whether this history is what it should be. Nothing that was found says it is \
+             not; the notes say what was missing."
+                .into()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use history_core::Anomaly;
+
+    fn report(name: &'static str, verdict: Verdict, found: &[&'static str]) -> Report {
+        let anomaly = |name: &&'static str| Anomaly { name: (*name).into(), count: 1, witnesses: Vec::new() };
+        Report { anomalies: found.iter().map(anomaly).collect(), ..Report::new(name, verdict) }
+    }
+
+    #[test]
+    fn each_subject_has_its_sentence() {
+        let said = |name, verdict, found: &[&'static str]| sentence(&report(name, verdict, found), None);
+        assert!(
+            said("list-append", Verdict::Invalid, &["G0", "G1a", "G1c"])
+                .ends_with("G0, G1a and 1 more kinds of anomaly.")
+        );
+        assert!(said("kv", Verdict::Invalid, &["nonlinearizable"]).contains("a single kv would have answered"));
+        assert!(said("bank", Verdict::Invalid, &["wrong-total"]).ends_with("Found: wrong-total."));
+        assert!(said("bank", Verdict::Valid, &[]).contains("nothing wrong"));
+        assert!(said("x", Verdict::Unknown, &[]).contains("could not be found out"));
+    }
+}

@@ -1,0 +1,212 @@
+//! `histcheck report`: each history as a page that stands alone, for whoever was not there.
+//!
+//! A page has the verdict and what it means, what is ruled out and what may still hold, each anomaly with its picture, its prose
+//! and the operations around it, and what the history is like. It is made of the report alone and of the history, read
+//! once more; equal histories and options give equal bytes.
+
+mod gather;
+#[cfg(feature = "elle")]
+mod lattice;
+mod meaning;
+mod page;
+mod text;
+mod timeline;
+
+use crate::args::{Check, PlotFormat};
+use crate::artifacts::{self, Directory};
+use crate::diagnose;
+use crate::input::Input;
+use gather::{Around, Gathered};
+use history_core::{HistoryError, Report, Verdict};
+use maud::html;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::PathBuf;
+
+/// Witnesses of one kind of anomaly that a page shows, at the most.
+const WITNESSES_MAX: usize = 4;
+
+/// Where pages go, and how large they may be.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(crate) directory: PathBuf,
+    /// Bytes of a page.
+    pub(crate) bytes_max: usize,
+}
+
+/// Writes the pages of a run.
+pub(crate) struct Pages {
+    options: Options,
+    /// Knows the folders that histories get.
+    directory: Directory,
+    asked: Option<String>,
+    inputs: usize,
+    told: Vec<Told>,
+    /// Whether this process is to write what leads to all pages.
+    has_index: bool,
+}
+
+/// A history that is done.
+struct Told {
+    name: String,
+    page: PathBuf,
+    /// As [`Verdict::name`] or `error`; unknown if another process wrote the page.
+    verdict: Option<&'static str>,
+}
+
+impl Pages {
+    /// The pages of a job, if it wants any.
+    pub(crate) fn new(job: &Check<'_>) -> Option<Pages> {
+        let mut options = job.pages.clone()?;
+        if let Some(folder) = job.only.as_ref().and_then(|only| only.folder.as_ref()) {
+            options.directory.push(folder);
+        }
+        let inputs = job.inputs.len();
+        Some(Pages {
+            directory: Directory::new(options.directory.clone(), inputs, PlotFormat::Svg),
+            options,
+            asked: job.options.text("consistency-models").filter(|text| !text.is_empty()).map(str::to_owned),
+            inputs,
+            told: Vec::new(),
+            has_index: inputs > 1 && job.only.is_none(),
+        })
+    }
+
+    /// Knows the folders that histories get.
+    pub(crate) fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// Leaves out a history that was not judged.
+    ///
+    /// # Errors
+    ///
+    /// If it was the last one, and the page that leads to all others cannot be written.
+    pub(crate) fn skip(&mut self, input: &Input) -> Result<(), String> {
+        self.directory.pass_over(input);
+        self.inputs -= 1;
+        self.end()
+    }
+
+    /// Leaves a page to another process.
+    pub(crate) fn pass_over(&mut self, input: &Input) -> Result<(), String> {
+        let page = self.directory.folder_of(input).join("report.html");
+        self.told.push(Told { name: input.place().into_owned(), page, verdict: None });
+        self.end()
+    }
+
+    /// Writes the page of a history.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written; says why.
+    pub(crate) fn write(&mut self, input: &Input, judged: Result<&Report, &HistoryError>) -> Result<(), String> {
+        let mut gathered = Gathered::default();
+        // Whatever is wrong with the history was said by whoever judged it; of what can be read there are numbers.
+        let read = gathered.read(input);
+        let unread = match (&read, judged) {
+            (Err(error), Ok(_)) => Some(format!("The history could not be read once more: {error}")),
+            (Err(_), Err(_)) => Some("The numbers are of what stands before the error.".to_owned()),
+            _ => None,
+        };
+        let around = around(input, judged, &gathered);
+        let name = input.place();
+        let facts =
+            page::Facts { name: &name, judged, asked: self.asked.as_deref(), gathered: &gathered, unread, around };
+        let page = page::write(&facts, self.options.bytes_max);
+        let path = self.directory.folder_of(input).join("report.html");
+        artifacts::put(&path, page.html.as_bytes())?;
+        if page.left_out > 0 {
+            let what = text::count(page.left_out, "part", "parts");
+            let limit = self.options.bytes_max;
+            diagnose::hint(&name, &format!("note: {what} of the page left out, to keep it below {limit} bytes"));
+        }
+        diagnose::hint(&name, &format!("report: {}", path.display()));
+        let verdict = Some(judged.map_or("error", |report| report.verdict.name()));
+        self.told.push(Told { name: name.into_owned(), page: path, verdict });
+        self.end()
+    }
+
+    /// Writes the page that leads to all others, when all are there.
+    fn end(&self) -> Result<(), String> {
+        if !self.has_index || self.told.len() < self.inputs {
+            return Ok(());
+        }
+        let path = self.options.directory.join("index.html");
+        artifacts::put(&path, self.index().as_bytes())?;
+        diagnose::note(&format!("all reports: {}", path.display()));
+        Ok(())
+    }
+
+    fn index(&self) -> String {
+        let rows: Vec<(&Told, Option<Verdict>)> = self.told.iter().map(|told| (told, told.verdict())).collect();
+        let count = |wanted: Option<Verdict>| rows.iter().filter(|(_, verdict)| *verdict == wanted).count() as u64;
+        let all = [Some(Verdict::Invalid), Some(Verdict::Unknown), None, Some(Verdict::Valid)];
+        let counts: Vec<String> = all
+            .into_iter()
+            .filter(|verdict| count(*verdict) > 0)
+            .map(|verdict| format!("{} {}", text::grouped(count(verdict)), meaning::badge(verdict).1))
+            .collect();
+        let link = |told: &Told| {
+            let relative = told.page.strip_prefix(&self.options.directory).unwrap_or(&told.page);
+            relative.iter().map(|part| encoded(&part.to_string_lossy())).collect::<Vec<_>>().join("/")
+        };
+        html! {
+            (page::head_of("Histories", ""))
+            header { p.kicker { "histcheck" } h1 { (text::count(self.told.len() as u64, "history", "histories")) } p.verdict { (counts.join(", ")) "." } }
+            main {
+                div.scroll tabindex="0" role="region" aria-label="Histories" {
+                    table {
+                        thead { tr { th scope="col" { "Verdict" } th scope="col" { "History" } } }
+                        tbody {
+                            @for (told, verdict) in &rows {
+                                @let (mark, word, class) = meaning::badge(*verdict);
+                                tr {
+                                    td { span class={ "badge " (class) } { span aria-hidden="true" { (mark) " " } (word) } }
+                                    td.what { a href=(link(told)) { bdi { (text::shown(&told.name, 300)) } } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            (maud::PreEscaped("</body>\n</html>\n"))
+        }
+        .into_string()
+    }
+}
+
+impl Told {
+    /// The verdict; where another process wrote the page, it says so in its first lines.
+    fn verdict(&self) -> Option<Verdict> {
+        const HEAD_BYTES: u64 = 1024;
+        let mut head = String::new();
+        let named = self.verdict.or_else(|| {
+            let mut bytes = Vec::new();
+            File::open(&self.page).ok()?.take(HEAD_BYTES).read_to_end(&mut bytes).ok()?;
+            head = String::from_utf8_lossy(&bytes).into_owned();
+            let (_, rest) = head.split_once("name=\"histcheck-verdict\" content=\"")?;
+            Some(rest.split_once('"')?.0)
+                .and_then(|name| ["true", "false", "unknown"].into_iter().find(|known| *known == name))
+        });
+        [Verdict::Valid, Verdict::Invalid, Verdict::Unknown].into_iter().find(|verdict| Some(verdict.name()) == named)
+    }
+}
+
+/// One part of a link's path.
+fn encoded(part: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    part.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
+
+/// What stands around each witness; without any, how the history begins.
+fn around(input: &Input, judged: Result<&Report, &HistoryError>, gathered: &Gathered) -> Vec<Around> {
+    let witnesses = judged.map(gather::witnesses).unwrap_or_default();
+    let shown: Vec<_> =
+        if witnesses.is_empty() { vec![None] } else { witnesses.into_iter().map(Some).collect::<Vec<_>>() };
+    let chosen: Vec<Vec<usize>> = shown.iter().map(|witness| gathered.choose(*witness)).collect();
+    let wanted: BTreeSet<u64> = chosen.iter().flat_map(|chosen| gathered.indices_of(chosen)).collect();
+    let Ok(halves) = gather::look_up(input, &wanted) else { return Vec::new() };
+    chosen.iter().zip(&shown).map(|(chosen, witness)| gathered.around(chosen, *witness, &halves)).collect()
+}

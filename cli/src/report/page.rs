@@ -1,0 +1,501 @@
+//! The page: what was judged, what came of it, why, and what the history is like.
+
+use super::gather::{Around, Gathered, Half, Statistics};
+#[cfg(feature = "elle")]
+use super::lattice;
+use super::meaning::{self, Subject};
+use super::{text, timeline};
+use history_core::{Anomaly, Datum, HistoryError, KeyReport, OpKind, Report, Verdict, Witness};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+const CSS: &str = include_str!("style.css");
+/// Characters of a witness's prose.
+const PROSE_CHARS_MAX: usize = 12_000;
+/// Characters of any other text.
+const CHARS_MAX: usize = 600;
+/// Keys that are named.
+const KEYS_MAX: usize = 100;
+/// Bytes kept free for what closes a page.
+const RESERVE: usize = 2048;
+
+/// What is known of a history.
+pub(super) struct Facts<'a> {
+    pub(super) name: &'a str,
+    pub(super) judged: Result<&'a Report, &'a HistoryError>,
+    /// The models that `-c` named.
+    pub(super) asked: Option<&'a str>,
+    pub(super) gathered: &'a Gathered,
+    /// Why the history could not be read once more.
+    pub(super) unread: Option<String>,
+    /// For each witness in the order of [`super::gather::witnesses`]; of a history without any, its beginning.
+    pub(super) around: Vec<Around>,
+}
+
+/// A page, and how many of its parts had to be left out.
+pub(super) struct Page {
+    pub(super) html: String,
+    pub(super) left_out: u64,
+}
+
+/// A page under construction.
+struct Draft<'a> {
+    facts: &'a Facts<'a>,
+    body: String,
+    bytes_max: usize,
+    left_out: u64,
+    /// Witnesses drawn so far.
+    drawn: usize,
+}
+
+/// Writes a page of at most so many bytes, or the least that says the verdict.
+pub(super) fn write(facts: &Facts<'_>, bytes_max: usize) -> Page {
+    let verdict = facts.judged.ok().map(|report| report.verdict);
+    let top = html! { (head(facts, verdict)) (summary(facts, verdict)) }.into_string();
+    let room = bytes_max.saturating_sub(top.len() + RESERVE);
+    let mut draft = Draft { facts, body: String::new(), bytes_max: room, left_out: 0, drawn: 0 };
+    match facts.judged {
+        Ok(report) => draft.report(report, 2),
+        Err(error) => draft.add(error_block(error)),
+    }
+    draft.beginning();
+    draft.add(statistics(facts));
+    draft.add(reading());
+    let notice = (draft.left_out > 0).then(|| {
+        html! {
+            p.notice role="note" {
+                (text::count(draft.left_out, "part of this page was", "parts of this page were"))
+                " left out: it would take more than " (text::grouped(bytes_max as u64)) " bytes. "
+                code { "--max-report-bytes" } " takes a larger limit."
+            }
+        }
+    });
+    let html = html! {
+        (PreEscaped(&top)) @if let Some(notice) = &notice { (notice) }
+        (PreEscaped(&draft.body))
+        (PreEscaped("</main>"))
+        footer { p { "histcheck " (env!("CARGO_PKG_VERSION")) ". This page needs no network and no script." } }
+        (PreEscaped("</body>\n</html>\n"))
+    };
+    Page { html: html.into_string(), left_out: draft.left_out }
+}
+
+/// Everything above the body; the verdict in the head is for programs.
+pub(super) fn head_of(title: &str, verdict: &str) -> Markup {
+    html! {
+        (DOCTYPE)
+        (PreEscaped("<html lang=\"en\">\n"))
+        head {
+            meta charset="utf-8";
+            meta name="histcheck-verdict" content=(verdict);
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
+            meta name="color-scheme" content="light dark";
+            title { (title) }
+            style { (PreEscaped(CSS)) }
+        }
+        (PreEscaped("<body>\n"))
+    }
+}
+
+fn head(facts: &Facts<'_>, verdict: Option<Verdict>) -> Markup {
+    let (_, word, _) = meaning::badge(verdict);
+    head_of(&format!("{}: {word}", text::shown(facts.name, 200)), verdict.map_or("error", Verdict::name))
+}
+
+fn badge(verdict: Option<Verdict>) -> Markup {
+    let (mark, word, class) = meaning::badge(verdict);
+    html! { span class={ "badge " (class) } { span aria-hidden="true" { (mark) " " } (word) } }
+}
+
+fn summary(facts: &Facts<'_>, verdict: Option<Verdict>) -> Markup {
+    let checker = facts.judged.map(|report| report.checker.clone()).unwrap_or_default();
+    html! {
+        header {
+            p.kicker { "histcheck" @if !checker.is_empty() { " \u{b7} " (text::shown(&checker, 120)) } }
+            h1 { bdi { (text::shown(facts.name, 300)) } }
+            p.verdict {
+                (badge(verdict)) " "
+                @match facts.judged {
+                    Ok(report) => { (text::shown(&meaning::sentence(report, facts.asked), CHARS_MAX)) },
+                    Err(_) => { "This is not a history that could be judged. That says nothing about the system it was recorded of." },
+                }
+            }
+        }
+        (PreEscaped("<main>\n"))
+    }
+}
+
+fn heading(level: u8, id: Option<&str>, content: &Markup) -> Markup {
+    html! {
+        @match level {
+            2 => { h2 id=[id] { (content) } },
+            3 => { h3 id=[id] { (content) } },
+            4 => { h4 id=[id] { (content) } },
+            _ => { h5 id=[id] { (content) } },
+        }
+    }
+}
+
+fn plain(text: &str) -> Markup {
+    html! { (text) }
+}
+
+impl Draft<'_> {
+    /// Adds a part, if there is room.
+    fn add(&mut self, part: Markup) {
+        let part = part.into_string();
+        if self.body.len() + part.len() <= self.bytes_max {
+            self.body += &part;
+            self.body.push('\n');
+        } else {
+            self.left_out += 1;
+        }
+    }
+
+    fn report(&mut self, report: &Report, level: u8) {
+        if !report.notes.is_empty() {
+            self.add(html! {
+                @for note in report.notes.iter().take(KEYS_MAX) { p.note { b { "Note: " } bdi { (text::shown(note, 4 * CHARS_MAX)) } } }
+            });
+        }
+        for one in &report.checkers {
+            let name = text::shown(&one.checker, 80);
+            self.add(html! {
+                (heading(level, None, &html! { (name) " " (badge(Some(one.verdict))) }))
+                p { (text::shown(&meaning::sentence(one, self.facts.asked), CHARS_MAX)) }
+            });
+            self.report(one, level + 1);
+        }
+        if !report.checkers.is_empty() {
+            return;
+        }
+        if !report.keys.is_empty() {
+            self.add(keys(report, level));
+        }
+        #[cfg(feature = "elle")]
+        // Where nothing could be found out, nothing can be said of any model.
+        if meaning::subject(report) == Subject::Transactions
+            && (report.verdict != Verdict::Unknown || !report.not.is_empty())
+        {
+            self.add(ruled_out(report, self.facts.asked, level));
+        }
+        if !report.anomalies.is_empty() {
+            self.add(heading(level, None, &plain("What was found")));
+        }
+        for anomaly in &report.anomalies {
+            self.anomaly(report, anomaly, level + 1);
+        }
+    }
+
+    fn anomaly(&mut self, report: &Report, anomaly: &Anomaly, level: u8) {
+        let shown = anomaly.witnesses.len().min(super::WITNESSES_MAX);
+        let name = text::shown(&anomaly.name, 80);
+        self.add(html! {
+            (heading(level, None, &html! { (name) @if anomaly.count > 1 { " " small { "\u{d7} " (text::grouped(anomaly.count)) } } }))
+            @if let Some(meaning) = what_is(&anomaly.name) { p { (meaning) } }
+            @if anomaly.count > shown as u64 && shown > 0 {
+                p.note { (text::count(shown as u64, "one is", "are")) " shown below, of " (text::grouped(anomaly.count)) "." }
+            }
+        });
+        for (at, witness) in anomaly.witnesses.iter().take(super::WITNESSES_MAX).enumerate() {
+            let around = self.facts.around.get(self.drawn);
+            self.drawn += 1;
+            let title = if shown > 1 { format!("{name}, {} of {shown}", at + 1) } else { name.clone() };
+            let is_object = anomaly.name == "nonlinearizable" && meaning::subject(report) == Subject::Object;
+            let part = witness_block(witness, around, &title, is_object);
+            self.add(html! {
+                section.witness {
+                    @if shown > 1 { (heading(level + 1, None, &plain(&title))) }
+                    (part)
+                }
+            });
+        }
+    }
+
+    /// How a history begins of which there is nothing else to show.
+    fn beginning(&mut self) {
+        if self.drawn > 0 {
+            return;
+        }
+        if let Some(around) = self.facts.around.first().filter(|around| !around.bars.is_empty()) {
+            self.add(html! {
+                h2 { "How it begins" }
+                (figure(around, None, "The first operations of this history"))
+            });
+        }
+    }
+}
+
+fn what_is(anomaly: &str) -> Option<&'static str> {
+    #[cfg(feature = "elle")]
+    if let Ok(known) = check_elle::anomaly::AnomalyType::from_name(anomaly) {
+        return Some(known.summary());
+    }
+    (anomaly == "nonlinearizable").then_some(
+        "Some operation cannot be placed: whatever order everything before it is put in, no such object would have \
+         answered as this one did.",
+    )
+}
+
+/// The prose of a witness, its picture, its ops, and those around it.
+fn witness_block(witness: &Witness, around: Option<&Around>, title: &str, is_object: bool) -> Markup {
+    let limit = witness.ops.first().filter(|_| is_object).map(|op| op.index);
+    html! {
+        @if let Some(picture) = cycle(witness, title) {
+            figure {
+                div.scroll tabindex="0" role="region" aria-label={ "Picture of " (title) } { (picture) }
+                figcaption { "Each box is a transaction; each arrow says why one must come before the other." }
+            }
+        }
+        pre.prose { bdi { (text::shown(&witness.explanation, PROSE_CHARS_MAX).trim_end()) } }
+        @if let Some(around) = around.filter(|around| !around.bars.is_empty()) {
+            (figure(around, limit, &format!("Operations around {title}")))
+            (ops(around))
+        }
+    }
+}
+
+#[cfg(feature = "elle")]
+fn cycle(witness: &Witness, title: &str) -> Option<Markup> {
+    use check_elle::plot::{self, PlotOptions};
+    if witness.steps.is_empty() {
+        return None;
+    }
+    let options = PlotOptions { title: text::shown(title, 80), ..PlotOptions::default() };
+    Some(match plot::svg(&witness.ops, &witness.steps, &options) {
+        Ok(svg) => PreEscaped(svg),
+        Err(why) => html! { p.note { (why) } },
+    })
+}
+
+#[cfg(not(feature = "elle"))]
+fn cycle(_: &Witness, _: &str) -> Option<Markup> {
+    None
+}
+
+fn figure(around: &Around, limit: Option<u64>, title: &str) -> Markup {
+    let left_out: u64 = around.columns.iter().map(|(_, left_out)| left_out).sum::<u64>() + around.left_out_behind;
+    html! {
+        figure {
+            div.scroll tabindex="0" role="region" aria-label=(title) { (timeline::draw(around, limit, title)) }
+            figcaption {
+                "A row for each process, a bar for each operation, from its invocation to its completion, in the order of the history."
+                @if left_out > 0 { " " (text::count(left_out, "op of clients is", "ops of clients are")) " not shown." }
+            }
+        }
+    }
+}
+
+/// The operations of a timeline as a table: the witness's open, the others folded away.
+fn ops(around: &Around) -> Markup {
+    let rows = |named: bool| around.bars.iter().filter(move |bar| bar.name.is_some() == named).collect::<Vec<_>>();
+    let table = |bars: &[&super::gather::Bar]| {
+        html! {
+            div.scroll tabindex="0" role="region" aria-label="Operations" {
+                table {
+                    thead { tr { th scope="col" { "Name" } th scope="col" { "Process" } th scope="col" { "Operation" } th scope="col" { "Invoked" } th scope="col" { "Completed" } } }
+                    tbody {
+                        @for bar in bars {
+                            tr {
+                                th scope="row" { (bar.name.as_deref().unwrap_or("")) }
+                                td.number { (around.rows[bar.row]) }
+                                td.what { bdi { (bar.label) } }
+                                td.place { (place(bar.invoked.as_ref(), false)) }
+                                td.place { (place(bar.completed.as_ref(), true)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    let (own, others) = (rows(true), rows(false));
+    html! {
+        @if !own.is_empty() { (table(&own)) }
+        @if !others.is_empty() {
+            details { summary { (text::count(others.len() as u64, "more operation", "more operations")) " around" } (table(&others)) }
+        }
+    }
+}
+
+fn place(half: Option<&Half>, says_kind: bool) -> Markup {
+    html! {
+        @match half {
+            None => { "\u{2013}" },
+            Some(half) => {
+                @if says_kind { span class={ "kind " (half.kind.name()) } { (half.kind.name()) } " " }
+                "index " (half.index)
+                @if let Some(line) = half.line { ", line " (line) }
+                @if let Some(time) = half.time_ns { ", " (text::duration(time)) }
+            },
+        }
+    }
+}
+
+#[cfg(feature = "elle")]
+fn ruled_out(report: &Report, asked: Option<&str>, level: u8) -> Markup {
+    use lattice::Standing;
+    let list = |wanted: Standing| {
+        let models = lattice::models().filter(|model| lattice::standing(report, *model) == wanted);
+        models.map(check_elle::model::Model::name).collect::<Vec<_>>()
+    };
+    html! {
+        (heading(level, None, &plain(if report.not.is_empty() { "What may hold" } else { "What this rules out" })))
+        figure {
+            div.scroll tabindex="0" role="region" aria-label="Models of consistency" { (lattice::draw(report)) }
+            figcaption { "A line leads from each model down to those it implies." }
+        }
+        @if let Some(asked) = asked {
+            p.note { "Only what contradicts " (text::shown(asked, 200)) " was looked for: of models that it does not imply, those that may hold were not put to the test." }
+        }
+        dl.standing {
+            @for standing in [Standing::Not, Standing::AlsoNot, Standing::Open] {
+                @let names = list(standing);
+                @if !names.is_empty() {
+                    dt class=(match standing { Standing::Not => "not", Standing::AlsoNot => "also-not", Standing::Open => "open" }) {
+                        i aria-hidden="true" { (standing.mark()) } " " (sentence_case(standing.words()))
+                    }
+                    dd { (names.join(", ")) }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(feature = "elle")]
+fn sentence_case(words: &str) -> String {
+    let mut chars = words.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+fn keys(report: &Report, level: u8) -> Markup {
+    let count = |name: &str| report.counts.iter().find(|(other, _)| other == name).map(|(_, count)| *count);
+    let shown: Vec<_> = report.keys.iter().filter(|key| key.verdict != Verdict::Valid).take(KEYS_MAX).collect();
+    html! {
+        (heading(level, None, &plain("Keys")))
+        @if let (Some(all), Some(valid)) = (count("key-count"), count("valid-key-count")) {
+            p { "Each key was judged on its own: " (text::grouped(valid)) " of " (text::count(all, "key is", "keys are")) " valid." }
+        }
+        @if !shown.is_empty() {
+            div.scroll tabindex="0" role="region" aria-label="Keys that are not valid" {
+                table {
+                    thead { tr { th scope="col" { "Key" } th scope="col" { "Verdict" } th scope="col" { "Found" } } }
+                    tbody {
+                        @for key in shown {
+                            tr {
+                                th scope="row" { bdi { (key_text(&key.key)) } }
+                                td { (badge(Some(key.verdict))) }
+                                td { (key_found(key)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn key_found(key: &KeyReport) -> String {
+    let names = key.anomaly_types.iter().map(AsRef::as_ref);
+    let all: Vec<&str> = names.chain(key.notes.iter().map(String::as_str)).collect();
+    text::shown(&all.join(", "), CHARS_MAX)
+}
+
+fn key_text(key: &Datum) -> String {
+    text::shown(&key.to_string(), 80)
+}
+
+fn error_block(error: &HistoryError) -> Markup {
+    html! {
+        h2 { "What is wrong" }
+        p {
+            @if let Some(position) = error.position { b { "Line " (text::grouped(position.line)) ", column " (text::grouped(position.column)) ": " } }
+            bdi { (text::shown(&error.message, 4 * CHARS_MAX)) } "."
+        }
+        @if let (Some(position), Some(snippet)) = (error.position, &error.snippet) {
+            @let before: String = snippet.text.chars().take(snippet.caret).collect();
+            @let at: String = snippet.text.chars().skip(snippet.caret).take(1).collect();
+            @let behind: String = snippet.text.chars().skip(snippet.caret + 1).collect();
+            pre.excerpt {
+                span.line { (position.line) " | " }
+                bdi {
+                    @if (snippet.caret as u64) < position.column - 1 { "\u{2026}" }
+                    (text::shown(&before, 400)) mark { (if at.is_empty() { " ".to_owned() } else { text::shown(&at, 4) }) } (text::shown(&behind, 400))
+                }
+            }
+        }
+        @if let Some(expected) = &error.expected { p { "Expected: " bdi { (text::shown(expected, 4 * CHARS_MAX)) } "." } }
+        p.note { code { "histcheck validate" } " lists everything that is wrong with a file at once." }
+    }
+}
+
+fn statistics(facts: &Facts<'_>) -> Markup {
+    let Statistics { ops, by_kind, by_function, .. } = &facts.gathered.statistics;
+    let statistics = &facts.gathered.statistics;
+    let completions: u64 = by_kind[1..].iter().sum();
+    let client_ops: u64 = by_kind.iter().sum();
+    let row = |what: &str, value: String| html! { div { dt { (what) } dd { (value) } } };
+    let counts = facts.judged.map(|report| report.counts.clone()).unwrap_or_default();
+    let rate = |ns: i64| {
+        let per_second = u128::from(completions) * 1_000_000_000 / u128::from(ns.unsigned_abs().max(1));
+        format!("{} completions a second", text::grouped(u64::try_from(per_second).unwrap_or(u64::MAX)))
+    };
+    html! {
+        h2 { "The history" }
+        @if let Some(why) = &facts.unread { p.note { b { "Note: " } (text::shown(why, CHARS_MAX)) } }
+        dl.numbers {
+            (row("Ops", text::grouped(*ops)))
+            (row("Processes", text::grouped(statistics.processes)))
+            @if statistics.others > 0 { (row("Ops of others than clients", text::grouped(statistics.others))) }
+            @if let Some(ns) = statistics.duration_ns {
+                (row("Duration", text::duration(ns)))
+                @if ns > 0 && completions > 0 { (row("Rate", rate(ns))) }
+            }
+            @if by_kind[OpKind::Invoke as usize] > 0 {
+                @let mean = statistics.concurrency_sum * 10 / client_ops.max(1);
+                (row("In flight at once", format!("{} at the most, {}.{} on average", text::grouped(statistics.concurrency_max), text::grouped(mean / 10), mean % 10)))
+                (row("Never completed", text::grouped(statistics.open)))
+            }
+            (row("Failed", format!("{} ({} of completions)", text::grouped(by_kind[2]), text::percent(by_kind[2], completions))))
+            (row("Unknown outcome", format!("{} ({} of completions)", text::grouped(by_kind[3]), text::percent(by_kind[3], completions))))
+        }
+        @if !by_function.is_empty() {
+            h3 { "Ops by function" }
+            div.scroll tabindex="0" role="region" aria-label="Ops by function" {
+                table.counts {
+                    thead { tr { th scope="col" { "Function" } @for kind in ["invoke", "ok", "fail", "info"] { th.number scope="col" { (kind) } } } }
+                    tbody {
+                        @for (f, counts) in by_function {
+                            tr {
+                                th scope="row" { bdi { (if f.is_empty() { "(none)".to_owned() } else { text::shown(f, 60) }) } }
+                                @for count in counts { td.number { (text::grouped(*count)) } }
+                            }
+                        }
+                    }
+                    tfoot { tr { th scope="row" { "all" } @for count in by_kind { td.number { (text::grouped(*count)) } } } }
+                }
+            }
+            @if statistics.functions_left_out { p.note { "Other functions are counted in the last row only." } }
+        }
+        @if !counts.is_empty() {
+            h3 { "What the checker counted" }
+            dl.numbers { @for (name, count) in counts.iter().take(60) { (row(&text::shown(name, 80), text::grouped(*count))) } }
+        }
+    }
+}
+
+/// How to read the pictures.
+fn reading() -> Markup {
+    html! {
+        h2 { "How to read the timelines" }
+        ul.legend {
+            li { i.key.ok {} "ok: it happened" }
+            li { i.key.fail {} "\u{d7} fail: it did not happen" }
+            li { i.key.info {} "? info, or \u{2026} never completed: nobody knows" }
+            li { i.key.ok.on {} "with a name and a thick edge: an operation of the witness" }
+            li { i.key.gap {} "dotted line: ops between are not shown" }
+        }
+        p { "An operation may have taken effect at any moment of its bar. If one bar ends before another begins, the first came first; "
+            "where bars overlap, either may have." }
+    }
+}

@@ -1,0 +1,143 @@
+//! The operations around a witness as a picture: a row a process, a bar an operation, a column an invocation or completion.
+//!
+//! Columns stand for the order of ops, not for time: what decides is who came before whom, and in real time a bar is often too
+//! short to be seen. Times are in the bars' titles, and in the table below the picture.
+
+use super::gather::{Around, Bar};
+use super::text;
+use history_core::OpKind;
+use maud::{Markup, html};
+use std::fmt::Write as _;
+
+/// The width of a column: as wide as fits a screen, for labels to be read.
+const COLUMN_MIN: usize = 32;
+const COLUMN_MAX: usize = 120;
+const WIDTH: usize = 1040;
+const ROW: usize = 34;
+const BAR: usize = 24;
+const TOP: usize = 30;
+/// What the line below needs that marks a limit.
+const BELOW: usize = 26;
+/// How far left of that line a narrow screen begins.
+const LEAD: usize = 150;
+const PADDING: usize = 10;
+/// The width of a letter in a bar, in tenths.
+const LETTER_TENTHS: usize = 66;
+/// Columns between two indices on the axis.
+const TICK: usize = 2;
+/// Columns so wide have room for every index.
+const ROOMY: usize = 48;
+
+/// Draws what was chosen. `limit` is the index up to which there is a linearization, where that is what was decided.
+pub(super) fn draw(around: &Around, limit: Option<u64>, title: &str) -> Markup {
+    let step = (WIDTH / (around.columns.len() + 1)).clamp(COLUMN_MIN, COLUMN_MAX);
+    let width = (around.columns.len() + 1) * step + PADDING;
+    let x = |column: usize| column * step + step / 2;
+    let limit_at = limit.and_then(|index| around.columns.iter().position(|(other, _)| *other == index));
+    let bottom = TOP + around.rows.len() * ROW;
+    let height = bottom + if limit_at.is_some() { BELOW } else { 0 };
+    // Where a narrow screen should begin.
+    let named = around.bars.iter().filter(|bar| bar.name.is_some());
+    let focus = match limit_at {
+        Some(column) => Some(x(column).saturating_sub(LEAD)),
+        None => named.filter_map(|bar| bar.start.or(bar.end)).min().map(x),
+    };
+    let bands = |width: usize| {
+        html! {
+            @for row in (0..around.rows.len()).step_by(2) { rect class="band" x="0" y=(TOP + row * ROW) width=(width) height=(ROW) {} }
+        }
+    };
+    let longest = around.rows.iter().map(|row| row.chars().count()).max().unwrap_or(1).max(4);
+    let left = PADDING + longest * 8 + PADDING;
+    html! {
+        div.beside {
+            svg xmlns="http://www.w3.org/2000/svg" class="tl names" aria-hidden="true" width=(left) height=(height) viewBox={ "0 0 " (left) " " (height) } {
+                (bands(left))
+                text class="axis" x=(left - PADDING) y="18" text-anchor="end" { "index" }
+                @for (row, name) in around.rows.iter().enumerate() {
+                    text class="who" x=(left - PADDING) y=(TOP + row * ROW + ROW / 2 + 4) text-anchor="end" { (name) }
+                }
+            }
+            div.canvas {
+                @if let Some(focus) = focus { span.focus style={ "left:" (focus) "px" } {} }
+                svg xmlns="http://www.w3.org/2000/svg" class="tl" role="img" width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } {
+                    title { (title) }
+                    desc { (describe(around, limit_at.is_some())) }
+                    (bands(width))
+                    @for (column, (index, left_out)) in around.columns.iter().enumerate() {
+                        @let after_gap = *left_out > 0 && column > 0;
+                        @if after_gap {
+                            line class="gap" x1=(x(column) - step / 2) x2=(x(column) - step / 2) y1=(TOP) y2=(bottom) {
+                                title { (text::count(*left_out, "op", "ops")) " not shown here" }
+                            }
+                        }
+                        @if step >= ROOMY || column % TICK == 0 || after_gap { text class="axis" x=(x(column)) y="18" text-anchor="middle" { (index) } }
+                    }
+                    @for bar in around.bars.iter().filter(|bar| bar.name.is_none()) { (one(bar, width - PADDING, step, &x)) }
+                    @for bar in around.bars.iter().filter(|bar| bar.name.is_some()) { (one(bar, width - PADDING, step, &x)) }
+                    @if let Some(column) = limit_at {
+                        line class="limit" x1=(x(column)) x2=(x(column)) y1=(TOP) y2=(bottom + 4) {}
+                        text class="limit" x=(x(column)) y=(bottom + 18)
+                            text-anchor=(if column * 2 > around.columns.len() { "end" } else { "start" }) { "linearizable up to here" }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn one(bar: &Bar, right: usize, step: usize, x: &dyn Fn(usize) -> usize) -> Markup {
+    let y = TOP + bar.row * ROW + (ROW - BAR) / 2;
+    let (from, until) = match (bar.start, bar.end) {
+        (Some(start), end) => (x(start), end.map_or(right, x)),
+        // Of a history of completions only.
+        (None, Some(end)) => (x(end) - step / 2 + 2, x(end) + step / 2 - 2),
+        (None, None) => (0, right),
+    };
+    let open = bar.end.is_none();
+    let (class, mark) = match bar.kind {
+        Some(OpKind::Ok) => ("ok", ""),
+        Some(OpKind::Fail) => ("fail", "\u{d7} "),
+        Some(OpKind::Info) => ("info", "? "),
+        _ => ("info", "\u{2026} "),
+    };
+    let label = match &bar.name {
+        Some(name) => format!("{name} {mark}{}", bar.label),
+        None => format!("{mark}{}", bar.label),
+    };
+    let width = (until - from).max(12);
+    let letters = (width - 8) * 10 / LETTER_TENTHS;
+    html! {
+        g class={ "bar " (class) @if bar.name.is_some() { " on" } @if open { " open" } } {
+            title { (tip(bar)) }
+            rect x=(from) y=(y) width=(width) height=(BAR) rx="4" {}
+            @if letters >= 1 { text x=(from + 5) y=(y + BAR / 2 + 4) { (text::clipped(&label.replace('\n', " "), letters)) } }
+        }
+    }
+}
+
+/// All that is known of an operation, in a line.
+fn tip(bar: &Bar) -> String {
+    let mut tip = bar.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
+    tip += &bar.label;
+    for (what, half) in [("invoked", &bar.invoked), ("completed", &bar.completed)] {
+        let Some(half) = half else { continue };
+        let kind = if what == "completed" { half.kind.name() } else { "" };
+        let space = if kind.is_empty() { "" } else { " " };
+        _ = write!(tip, "; {what} {kind}{space}at index {}", half.index);
+        if let Some(time) = half.time_ns {
+            _ = write!(tip, ", {}", text::duration(time));
+        }
+    }
+    tip
+}
+
+fn describe(around: &Around, is_limited: bool) -> String {
+    let (rows, bars) = (around.rows.len() as u64, around.bars.len() as u64);
+    let limit = if is_limited { " A line marks how far a linearization gets." } else { "" };
+    format!(
+        "{} of {}, in the order of their invocations and completions.{limit} The table below says the same in words.",
+        text::count(bars, "operation", "operations"),
+        text::count(rows, "process", "processes"),
+    )
+}

@@ -1,0 +1,85 @@
+//! `histcheck minimize`.
+
+use crate::{histcheck, stderr, stdout};
+use std::fmt::Write as _;
+use std::fs;
+
+#[test]
+fn what_is_written_is_judged_as_the_whole_was() {
+    let dir = tempfile::tempdir().unwrap();
+    for (model, workload, bug, name) in [
+        ("list-append", "list-append --txns 300", "lost-update", "h.edn"),
+        ("cas-register", "cas-register --ops 300", "stale-read", "h.jsonl"),
+        ("bank", "bank --ops 300", "read-skew", "h.edn.gz"),
+    ] {
+        let (whole, less) = (dir.path().join(name), dir.path().join("less.edn"));
+        histcheck(&format!("gen {workload} --bug {bug} --seed 4 -o")).arg(&whole).assert().code(0);
+        let assert = histcheck(&format!("minimize -m {model}")).arg(&whole).arg("-o").arg(&less).assert().code(1);
+        assert!(stdout(&assert).ends_with("\tfalse\n"), "the verdict on the whole");
+        assert!(stderr(&assert).contains(" of 300 operations show "), "{}", stderr(&assert));
+        let kind = stderr(&assert).split(" operations show ").nth(1).unwrap().split(',').next().unwrap().to_owned();
+        let judged = histcheck(&format!("-m {model} -v")).arg(&less).assert().code(1);
+        assert!(stdout(&judged).contains(&kind), "{}", stdout(&judged));
+        assert!(fs::read_to_string(&less).unwrap().lines().count() < 100);
+    }
+}
+
+#[test]
+fn without_a_file_it_is_printed_as_the_history_was_written() {
+    let printed = stdout(&histcheck("minimize -m cas-register stale-register.edn").assert().code(1));
+    assert!(printed.starts_with("{:index "), "{printed}");
+    let json = stdout(&histcheck("gen cas-register --ops 200 --bug stale-read --seed 4 --format json").assert());
+    let printed = stdout(&histcheck("minimize -m cas-register -").stdin(json).assert().code(1));
+    assert!(printed.starts_with("{\"index\":"), "{printed}");
+    let again = histcheck("-m cas-register -").stdin(printed).assert().code(1);
+    assert_eq!(stdout(&again), "-\tfalse\n");
+}
+
+#[test]
+fn of_what_is_not_wrong_nothing_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let less = dir.path().join("less.edn");
+    for (file, code, says) in
+        [("valid.edn", 0, "valid, so"), ("twice.edn", 2, "unknown, so"), ("truncated.edn", 255, "error")]
+    {
+        let assert = histcheck(&format!("minimize -m list-append {file} -o")).arg(&less).assert().code(code);
+        assert!(stderr(&assert).contains(says), "{}", stderr(&assert));
+        assert!(!less.exists());
+    }
+}
+
+#[test]
+fn limits_and_names_are_told() {
+    let few = histcheck("gen list-append --txns 300 --bug lost-update --seed 4").assert();
+    let few = histcheck("minimize -m list-append - --max-checks 2").stdin(stdout(&few)).assert().code(1);
+    assert!(stderr(&few).contains("the limit of 2 checks was reached"), "{}", stderr(&few));
+    let none = histcheck("minimize -m list-append stale.edn --anomaly G0").assert().code(255);
+    assert!(stderr(&none).contains("there is no anomaly G0 in it; found: G-single-item-realtime"), "{}", stderr(&none));
+    let stats = histcheck("minimize -m bank,stats transfers.edn").assert().code(254);
+    assert!(stderr(&stats).contains("for one model at a time"), "{}", stderr(&stats));
+}
+
+#[test]
+fn of_many_keys_one_is_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h.edn");
+    // Keys in turn, each with two writes; of one of them the first is read once more.
+    let mut text = String::new();
+    for key in ["a", "b", "c"] {
+        for (f, asked, came) in
+            [("write", "1", "1"), ("write", "2", "2"), ("read", "nil", if key == "b" { "1" } else { "2" })]
+        {
+            _ = writeln!(text, "{{:process 0, :type :invoke, :f :{f}, :value [:{key} {asked}]}}");
+            _ = writeln!(text, "{{:process 0, :type :ok, :f :{f}, :value [:{key} {came}]}}");
+        }
+    }
+    fs::write(&path, text).unwrap();
+    for keyed in ["--keyed", "--keyed=auto"] {
+        let printed = stdout(&histcheck(&format!("minimize -m register {keyed}")).arg(&path).assert().code(1));
+        let values: Vec<&str> = printed.lines().map(|line| line.split(":value ").nth(1).unwrap()).collect();
+        assert_eq!(values, ["[:b 1]}", "[:b 1]}", "[:b 2]}", "[:b 2]}", "[:b nil]}", "[:b 1]}"], "{printed}");
+    }
+    let printed = stdout(&histcheck("minimize -m list-append --keyed keyed.edn").assert().code(1));
+    assert!(!printed.contains("[:a "), "{printed}");
+    assert_eq!(stdout(&histcheck("-m list-append --keyed -").stdin(printed).assert().code(1)), "-\tfalse\n");
+}
