@@ -6,7 +6,6 @@ use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Bytes in one line.
@@ -66,6 +65,8 @@ pub(super) enum Listener {
     Unix(std::os::unix::net::UnixListener, PathBuf),
 }
 
+type Stream = Box<dyn Read + Send>;
+
 /// Removes a socket's file when nobody listens any more.
 pub(super) struct Unlink(PathBuf);
 
@@ -78,6 +79,17 @@ impl Drop for Unlink {
 impl Listener {
     /// Begins to listen.
     pub(super) fn bind(address: &Address) -> io::Result<Listener> {
+        let listener = Listener::bound(address)?;
+        // Where it can be waited for in another way, nobody is to be stuck in `accept`.
+        match &listener {
+            Listener::Tcp(listener) => listener.set_nonblocking(cfg!(unix))?,
+            #[cfg(unix)]
+            Listener::Unix(listener, _) => listener.set_nonblocking(true)?,
+        }
+        Ok(listener)
+    }
+
+    fn bound(address: &Address) -> io::Result<Listener> {
         match address {
             Address::Tcp(address) => TcpListener::bind(address).map(Listener::Tcp),
             #[cfg(unix)]
@@ -119,20 +131,63 @@ impl Listener {
         }
     }
 
-    fn accept(&self) -> io::Result<Box<dyn Read + Send>> {
+    fn accept(&self) -> io::Result<Stream> {
         Ok(match self {
-            Listener::Tcp(listener) => Box::new(listener.accept()?.0),
+            Listener::Tcp(listener) => {
+                let (stream, _) = listener.accept()?;
+                // Some systems hand it on from the listener.
+                stream.set_nonblocking(false)?;
+                Box::new(stream)
+            }
             #[cfg(unix)]
-            Listener::Unix(listener, _) => Box::new(listener.accept()?.0),
+            Listener::Unix(listener, _) => {
+                let (stream, _) = listener.accept()?;
+                stream.set_nonblocking(false)?;
+                Box::new(stream)
+            }
         })
     }
 
+    /// Lets the next one in who connects, and counts it.
+    fn let_in(&self, count: &Mutex<usize>) -> io::Result<Stream> {
+        // Nobody is taken from those who wait without being counted at once: whoever leaves looks at both.
+        #[cfg(unix)]
+        self.poll(None)?;
+        #[cfg(unix)]
+        let mut count = count.lock().unwrap_or_else(PoisonError::into_inner);
+        let stream = self.accept()?;
+        #[cfg(not(unix))]
+        let mut count = count.lock().unwrap_or_else(PoisonError::into_inner);
+        *count += 1;
+        Ok(stream)
+    }
+
+    /// Waits until somebody wants to be let in, or just looks. Whether there is somebody.
+    #[cfg(unix)]
+    fn poll(&self, within: Option<&rustix::event::Timespec>) -> io::Result<bool> {
+        use rustix::event::{PollFd, PollFlags, poll};
+        let socket = match self {
+            Listener::Tcp(listener) => PollFd::new(listener, PollFlags::IN),
+            Listener::Unix(listener, _) => PollFd::new(listener, PollFlags::IN),
+        };
+        Ok(poll(&mut [socket], within)? > 0)
+    }
+
+    /// Whether somebody has connected who was not yet let in. Not every system can tell.
+    fn has_callers(&self) -> bool {
+        #[cfg(unix)]
+        return self.poll(Some(&rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 })).unwrap_or(false);
+        #[cfg(not(unix))]
+        false
+    }
+
     /// Brings the lines of all who connect. The history ends when the last of them is gone, if that is asked for.
-    pub(super) fn run(&self, door: &Door, until_closed: bool) {
-        let writers = Arc::new(Writers { count: AtomicUsize::new(0), door: Mutex::new(door.clone()), until_closed });
+    pub(super) fn run(self, door: &Door, until_closed: bool) {
+        let writers =
+            Arc::new(Writers { listener: self, count: Mutex::new(0), door: Mutex::new(door.clone()), until_closed });
         let mut number = 0_u64;
         loop {
-            let stream = match self.accept() {
+            let stream = match writers.listener.let_in(&writers.count) {
                 Ok(stream) => stream,
                 Err(error) if is_passing(&error) => continue,
                 Err(error) => {
@@ -141,7 +196,7 @@ impl Listener {
                 }
             };
             number += 1;
-            if writers.count.fetch_add(1, Ordering::SeqCst) >= WRITERS_MAX {
+            if *writers.count.lock().unwrap_or_else(PoisonError::into_inner) > WRITERS_MAX {
                 writers.leave();
                 diagnose::warning(&format!("writer {number} was turned away: {WRITERS_MAX} are connected"));
                 continue;
@@ -161,20 +216,27 @@ impl Listener {
 fn is_passing(error: &io::Error) -> bool {
     matches!(
         error.kind(),
-        io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset
+        io::ErrorKind::Interrupted
+            | io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::WouldBlock
     )
 }
 
 struct Writers {
-    count: AtomicUsize,
+    listener: Listener,
+    /// Those who were let in.
+    count: Mutex<usize>,
     door: Mutex<Door>,
     until_closed: bool,
 }
 
 impl Writers {
+    /// One of them is gone. Who had connected by then, and waits to be let in, is no less there than the others.
     fn leave(&self) {
-        let left = self.count.fetch_sub(1, Ordering::SeqCst) - 1;
-        if self.until_closed && left == 0 {
+        let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+        *count -= 1;
+        if self.until_closed && *count == 0 && !self.listener.has_callers() {
             let door = self.door.lock().unwrap_or_else(PoisonError::into_inner);
             let _ = door.send(Arrival::End);
         }
