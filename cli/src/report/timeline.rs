@@ -36,12 +36,6 @@ pub(super) fn draw(around: &Around, limit: Option<u64>, title: &str) -> Markup {
     let limit_at = limit.and_then(|index| around.columns.iter().position(|(other, _)| *other == index));
     let bottom = TOP + around.rows.len() * ROW;
     let height = bottom + if limit_at.is_some() { BELOW } else { 0 };
-    // Where a narrow screen should begin.
-    let named = around.bars.iter().filter(|bar| bar.name.is_some());
-    let focus = match limit_at {
-        Some(column) => Some(x(column).saturating_sub(LEAD)),
-        None => named.filter_map(|bar| bar.start.or(bar.end)).min().map(x),
-    };
     let bands = |width: usize| {
         html! {
             @for row in (0..around.rows.len()).step_by(2) { rect class="band" x="0" y=(TOP + row * ROW) width=(width) height=(ROW) {} }
@@ -49,6 +43,12 @@ pub(super) fn draw(around: &Around, limit: Option<u64>, title: &str) -> Markup {
     };
     let longest = around.rows.iter().map(|row| row.chars().count()).max().unwrap_or(1).max(4);
     let left = PADDING + longest * 8 + PADDING;
+    // Where a narrow screen should begin: the names of rows stay, and cover what is as wide as they are.
+    let named = around.bars.iter().filter(|bar| bar.name.is_some());
+    let focus = match limit_at {
+        Some(column) => Some(x(column).saturating_sub(LEAD)),
+        None => named.filter_map(|bar| bar.start.or(bar.end)).min().map(|column| x(column).saturating_sub(PADDING)),
+    };
     html! {
         div.beside {
             svg xmlns="http://www.w3.org/2000/svg" class="tl names" aria-hidden="true" width=(left) height=(height) viewBox={ "0 0 " (left) " " (height) } {
@@ -59,7 +59,7 @@ pub(super) fn draw(around: &Around, limit: Option<u64>, title: &str) -> Markup {
                 }
             }
             div.canvas {
-                @if let Some(focus) = focus { span.focus style={ "left:" (focus) "px" } {} }
+                @if let Some(focus) = focus { span.focus style={ "left:" (focus) "px; margin-left:-" (left) "px" } {} }
                 svg xmlns="http://www.w3.org/2000/svg" class="tl" role="img" width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } {
                     title { (title) }
                     desc { (describe(around, limit_at.is_some())) }
