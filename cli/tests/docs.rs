@@ -70,6 +70,25 @@ fn no_shell_line_stands_outside_of_console_blocks() {
 }
 
 #[test]
+fn no_link_leads_nowhere() {
+    let (mut links, mut dead) = (0, Vec::new());
+    for page in pages() {
+        let text = text(&page);
+        let targets = text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
+        for target in targets.filter(|target| !target.contains("://") && !target.starts_with('#')) {
+            let path = target.split('#').next().unwrap_or(target);
+            links += 1;
+            // What is included in the book stands elsewhere, and is linked from there.
+            if !path.is_empty() && !page.with_file_name(path).exists() {
+                dead.push(format!("{}: {target}", page.display()));
+            }
+        }
+    }
+    assert!(links > 50, "only {links} were looked at");
+    assert_eq!(dead, [] as [String; 0]);
+}
+
+#[test]
 fn a_page_is_taken_apart() {
     let page = "# A page\n\n<!-- $ touch here -->\n\n```python file=a.py\nprint(1)\n```\n\n```console\n$ one \\\n> two\n? 3\nout\n\n$ four\n```\n\
                 ```console slow needs=go\n$ five\n...\n```\n";
