@@ -370,3 +370,33 @@ fn a_group_has_a_size() {
     assert_eq!(judge(&LongFork::default(), &[("group-size", "2")], text).verdict, Verdict::Valid);
     assert_eq!(judge(&LongFork::default(), &[("group-size", "3")], text).verdict, Verdict::Unknown);
 }
+
+/// A column wider than 65,535 characters cannot be padded by the standard library, and need not be.
+#[test]
+fn a_fork_of_a_long_key_is_told() {
+    let key = "x".repeat(70_000);
+    let read = |x: Option<i64>, y: Option<i64>| {
+        let mop = |key: &str, value: Option<i64>| {
+            Datum::Vector(vec![Datum::keyword("r"), Datum::from(key), Datum::from(value)])
+        };
+        Datum::Vector(vec![mop(&key, x), mop("t", y)])
+    };
+    let write =
+        |key: &str| Datum::Vector(vec![Datum::Vector(vec![Datum::keyword("w"), Datum::from(key), Datum::from(1)])]);
+    let ops =
+        [("write", write(&key)), ("write", write("t")), ("read", read(Some(1), None)), ("read", read(None, Some(1)))];
+    let mut builder = history_core::HistoryBuilder::new();
+    for (process, (f, value)) in ops.iter().enumerate() {
+        let process = i64::try_from(process).unwrap();
+        for kind in [OpKind::Invoke, OpKind::Ok] {
+            builder.push_op(&history_core::NewOp::new(kind, process).f(f).value(value.clone())).unwrap();
+        }
+    }
+    let report = long_fork::check(&builder.build(), &LongFork::default()).unwrap();
+    assert_eq!(report.verdict, Verdict::Invalid);
+    assert!(
+        report.anomalies[0].witnesses[0].explanation.contains("they fork"),
+        "{}",
+        report.anomalies[0].witnesses[0].explanation.len()
+    );
+}

@@ -47,6 +47,12 @@ impl Directory {
         Directory { path, shared: histories > 1, used: BTreeSet::new(), plots }
     }
 
+    /// The same, with a name that no history's folder gets.
+    pub(crate) fn without(mut self, name: &str) -> Directory {
+        self.used.insert(name.to_lowercase());
+        self
+    }
+
     /// Writes `report.txt` and the checker's own files. What was there under these names is replaced.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! The command line's grammar: histcheck's own options, and those that the registered checkers ask for.
 
 use crate::registry::Registry;
-use crate::{compat, gen_args, help, manual, only, policy, shells};
+use crate::{compat, gen_args, help, manual, only, policy, report, shells};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, Command, ValueHint, value_parser};
 use history_core::{OptionKind, OptionSpec};
@@ -243,9 +243,9 @@ fn report(checkers: &Registry) -> Command {
             Arg::new("max-report-bytes")
                 .long("max-report-bytes")
                 .value_name("BYTES")
-                .value_parser(value_parser!(u64).range(1..))
+                .value_parser(value_parser!(u64).range(report::BYTES_LEAST..))
                 .default_value("4000000")
-                .help("Leave out of a page what would make it larger"),
+                .help("Leave out of a page what would make it larger; not below 16384, which its frame may take"),
         )
         .args(policy::options())
         .args(limit_options())

@@ -63,7 +63,13 @@ impl Input {
 
     /// What diagnostics call it.
     pub(crate) fn place(&self) -> Cow<'_, str> {
-        if self.is_stdin() { Cow::Borrowed("<stdin>") } else { self.name() }
+        let name = if self.is_stdin() { Cow::Borrowed("<stdin>") } else { self.name() };
+        // A line a diagnostic, whatever the file is called.
+        if name.contains(char::is_control) {
+            let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+            return Cow::Owned(name.chars().map(shown).collect());
+        }
+        name
     }
 
     /// What a folder about it may be called: the end of its path, or its path within the directory that was named.

@@ -10,6 +10,8 @@ use std::fmt::Write;
 
 /// Keys that a table or a sentence lists.
 const LISTED_MAX: usize = 16;
+/// How wide a column of a table is; what is wider sticks out.
+const COLUMN_MAX: usize = 40;
 
 impl LongForkRun {
     pub(super) fn conclude(&self, whole: bool) -> Report {
@@ -147,6 +149,7 @@ impl LongForkRun {
             rows.push(row);
         }
         let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
+        let width = |column: usize| width(column).min(COLUMN_MAX);
         let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
         let mut text = String::from("\n");
         for row in &rows {

@@ -27,6 +27,11 @@ use std::path::PathBuf;
 /// Witnesses of one kind of anomaly that a page shows, at the most.
 const WITNESSES_MAX: usize = 4;
 
+/// Bytes that a page may take without anything that could be left out.
+pub(crate) const BYTES_LEAST: u64 = 16_384;
+/// The page that leads to all others.
+const INDEX: &str = "index.html";
+
 /// Where pages go, and how large they may be.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
@@ -64,7 +69,7 @@ impl Pages {
         }
         let inputs = job.inputs.len();
         Some(Pages {
-            directory: Directory::new(options.directory.clone(), inputs, PlotFormat::Svg),
+            directory: Directory::new(options.directory.clone(), inputs, PlotFormat::Svg).without(INDEX),
             options,
             asked: job.options.text("consistency-models").filter(|text| !text.is_empty()).map(str::to_owned),
             inputs,
@@ -133,7 +138,7 @@ impl Pages {
         if !self.has_index || self.told.len() < self.inputs {
             return Ok(());
         }
-        let path = self.options.directory.join("index.html");
+        let path = self.options.directory.join(INDEX);
         artifacts::put(&path, self.index().as_bytes())?;
         diagnose::note(&format!("all reports: {}", path.display()));
         Ok(())

@@ -43,11 +43,16 @@ fn push(out: &mut String, c: char) {
     }
 }
 
-/// Controls, marks of direction, and what takes no room.
+/// Controls, marks of direction, and what takes no room or shows nothing: Unicode's `Default_Ignorable_Code_Point` and a few more,
+/// what has no meaning of its own (private use), and what is no character.
 fn is_hidden(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-        || matches!(c, '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+        || matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}')
+        || matches!(c, '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+        || matches!(c, '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}')
+        || matches!(c, '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+        || matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}' | '\u{f0000}'..)
+        || u32::from(c) & 0xfffe == 0xfffe
 }
 
 /// A number with a comma between thousands.
@@ -100,6 +105,7 @@ mod tests {
 
     #[test]
     fn what_hides_is_spelled_out() {
+        assert_eq!(shown("a\u{ad}b\u{3164}\u{fe0f}\u{10ffff}", 99), "a\\u{ad}b\\u{3164}\\u{fe0f}\\u{10ffff}");
         assert_eq!(shown("a\u{202e}b\u{0}c\u{2066}\u{feff}", 99), "a\\u{202e}b\\u{0}c\\u{2066}\\u{feff}");
         assert_eq!(shown("</script>]]>\n\u{fc}", 99), "</script>]]>\n\u{fc}", "escaping is not done here");
     }

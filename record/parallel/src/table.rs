@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 
 /// Rows that are shown at the beginning and at the end of a long table.
 const ROWS_SHOWN: usize = 60;
+/// How wide a column is; what is wider sticks out.
+const COLUMN_MAX: usize = 120;
 
 /// What threads and objects are called.
 #[derive(Clone, Debug, Default)]
@@ -60,7 +62,7 @@ pub(crate) fn draw(steps: &[Step], names: &Names) -> String {
     };
     let width = |thread: &ThreadId| {
         let own = steps.iter().filter(|step| step.thread == *thread);
-        own.map(|step| cell(step).chars().count()).fold(title(*thread).chars().count(), usize::max)
+        own.map(|step| cell(step).chars().count()).fold(title(*thread).chars().count(), usize::max).min(COLUMN_MAX)
     };
     let widths: Vec<usize> = used.iter().map(width).collect();
     let mut text = String::from("  step  ");
