@@ -117,7 +117,8 @@ A file is followed by its name, through truncation and rotation, and may come in
 op a line, in the order in which they happened; ops of different clients are taken in the order in which they arrive. Where \
 ops come faster than they are judged, those who write them wait.
 
-Checkers that know of a violation only at the end say so then.
+Checkers that know of a violation only at the end say so then. Ops count in the order in which they come, also for \
+versioned-register, which goes by their times otherwise.
 
 Examples:
   histcheck watch -m cas-register history.jsonl
