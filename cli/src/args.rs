@@ -4,11 +4,11 @@ use crate::expand::expand;
 use crate::input::Input;
 use crate::limits::Limits;
 use crate::minimize::Minimize;
-use crate::only::Only;
+use crate::only::{self, Only};
 use crate::policy::Policy;
 use crate::registry::Registry;
 use crate::watch::{Address, Source, Watch};
-use crate::{compat, gen_args, grammar, report, shells};
+use crate::{compat, gen_args, grammar, new_plugin, report, shells};
 use clap::ArgMatches;
 use clap::error::ErrorKind;
 use history_core::{Checker, Compose, ComposeError, Format, OptionKind, Options};
@@ -123,7 +123,7 @@ pub(crate) fn parse(
     words: impl IntoIterator<Item = OsString>,
     checkers: &Registry,
 ) -> Result<Command<'_>, clap::Error> {
-    let mut grammar = grammar::command(checkers);
+    let mut grammar = only::add(grammar::command(checkers));
     let matches = grammar.try_get_matches_from_mut(words)?;
     let understood = match matches.subcommand() {
         None => inputs(&matches).and_then(|inputs| check(&matches, checkers, inputs)).map(Command::Check),
@@ -132,7 +132,7 @@ pub(crate) fn parse(
         Some(("watch", matches)) => watch(matches, checkers).map(Command::Watch),
         Some(("validate", matches)) => validate(matches).map(Command::Validate),
         Some(("gen", matches)) => gen_args::parse(matches).map(Command::Gen),
-        Some(("plugin", matches)) => Ok(Command::NewPlugin(name_of_new(matches))),
+        Some(("plugin", matches)) => name_of_new(matches, checkers).map(Command::NewPlugin),
         Some(("completions", matches)) => Ok(Command::Completions(shells::of(matches))),
         Some(("man", matches)) => Ok(Command::Man(matches.get_one::<OsString>("directory").map(PathBuf::from))),
         #[cfg(feature = "elle")]
@@ -293,9 +293,16 @@ fn limits(matches: &ArgMatches) -> Result<Limits, Wrong> {
     Ok(Limits { timeout, bytes_max: matches.try_get_one::<u64>("max-memory").ok().flatten().copied() })
 }
 
-fn name_of_new(matches: &ArgMatches) -> String {
+fn name_of_new(matches: &ArgMatches, checkers: &Registry) -> Result<String, Wrong> {
     let new = matches.subcommand_matches("new");
-    new.and_then(|new| new.get_one::<String>("name")).cloned().unwrap_or_default()
+    let name = new.and_then(|new| new.get_one::<String>("name")).cloned().unwrap_or_default();
+    if checkers.find(&name).is_ok() {
+        return Err(Wrong::new(format!("there is a checker {name} already")).tip(format!("my-{name}")));
+    }
+    match new_plugin::why_no_name(&name) {
+        Some(why) => Err(Wrong::new(why)),
+        None => Ok(name),
+    }
 }
 
 /// The checker that was named, or those that were; and whether any is a plugin's.
@@ -361,7 +368,8 @@ fn no_model(matches: &ArgMatches) -> Wrong {
         return wrong.tip(format!("or did you mean the command `histcheck {command}`?"));
     }
     let file = files.first().map_or("history.edn".into(), |file| file.to_string_lossy());
-    wrong.tip(format!("histcheck -m list-append {file}\n       `histcheck models` lists what -m takes"))
+    let command = if matches.try_contains_id("max-report-bytes").is_ok() { "report -d report " } else { "" };
+    wrong.tip(format!("histcheck {command}-m list-append {file}\n       `histcheck models` lists what -m takes"))
 }
 
 /// The name most like the one given, if any is like it.
@@ -383,6 +391,10 @@ fn options(matches: &ArgMatches, checker: &dyn Checker, checkers: &Registry) -> 
     let of_elle_cli = compat::KNOWN.iter().map(|known| (known.name, known.kind));
     for (name, kind) in of_checkers.chain(of_elle_cli.filter(|(name, _)| takers(name).is_empty())) {
         let Some(value) = given(matches, name, kind)? else { continue };
+        // Here scripts may put the exception behind the rule, and elsewhere names add up: nobody should have to guess.
+        if kind == OptionKind::Names && matches.get_many::<String>(name).is_some_and(|given| given.len() > 1) {
+            warnings.push(format!("--{name} is given more than once, and the last counts: {value}"));
+        }
         let by = takers(name);
         if checker.options().iter().any(|spec| spec.name == name) {
             options.set(name, value);
@@ -407,6 +419,7 @@ fn given(matches: &ArgMatches, name: &str, kind: OptionKind) -> Result<Option<St
         }
         (_, OptionKind::Flag) => matches.get_flag(name).then(|| "true".to_owned()),
         (_, OptionKind::Integer) => matches.get_one::<i64>(name).map(i64::to_string),
+        (_, OptionKind::Names) => matches.get_many::<String>(name).and_then(|given| given.last().cloned()),
         (_, OptionKind::File) => match matches.get_one::<String>(name) {
             Some(path) => {
                 let text = std::fs::read_to_string(path);
@@ -429,6 +442,10 @@ fn watch<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Watch<'c>, 
         (Some(file), None) if file != "-" => Source::File(file.into()),
         _ => Source::Stdin,
     };
+    if listen.is_none() && matches.get_flag("until-closed") {
+        return Err(Wrong::new("--until-closed ends a history that clients write, with --listen")
+            .tip("a file ends with an interrupt"));
+    }
     let name = listen.map(OsString::from).or(file.cloned()).unwrap_or_else(|| "-".into());
     let mut check = check(matches, checkers, vec![Input::new(name, format(matches))])?;
     // Whoever waits for a violation wants to see it, and what is watched comes in order, whatever clocks say.

@@ -1,7 +1,7 @@
 //! The command line's grammar: histcheck's own options, and those that the registered checkers ask for.
 
 use crate::registry::Registry;
-use crate::{compat, gen_args, help, manual, only, policy, report, shells};
+use crate::{compat, gen_args, help, manual, policy, report, shells};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, Command, ValueHint, value_parser};
 use history_core::{OptionKind, OptionSpec};
@@ -46,7 +46,6 @@ pub(crate) fn command(checkers: &Registry) -> Command {
         .args(own_options(checkers))
         .args(policy::options())
         .args(limit_options())
-        .args(only::options())
         .args(plugin_options());
     command = with_options_of(checkers, command);
     let names: Vec<&str> = taken(checkers).iter().map(|taken| taken.spec.name).collect();
@@ -103,15 +102,28 @@ fn limit_options() -> [Arg; 3] {
             .long("timeout")
             .value_name("SECONDS")
             .value_parser(value_parser!(f64))
+            .allow_negative_numbers(true)
             .help("Give up on a history after so long: what was found by then counts, else its verdict is unknown"),
         Arg::new("max-memory")
             .long("max-memory")
             .value_name("BYTES")
-            .value_parser(value_parser!(u64).range(1..))
+            .allow_negative_numbers(true)
+            .value_parser(|text: &str| match text.parse::<u64>() {
+                Ok(bytes) if bytes > 0 => Ok(bytes),
+                _ => Err("it takes a number of bytes, like 8000000000"),
+            })
             .help("Give up on a history that takes more memory"),
-        Arg::new("jobs").short('j').long("jobs").value_name("N").value_parser(value_parser!(u16)).help(
-            "Judge so many histories at one time, which takes as many times the memory; 0: one a core [default: 1]",
-        ),
+        Arg::new("jobs")
+            .short('j')
+            .long("jobs")
+            .value_name("N")
+            .allow_negative_numbers(true)
+            .value_parser(|text: &str| {
+                text.parse::<u16>().map_err(|_| "it takes a number up to 65535, and 0 for one a core")
+            })
+            .help(
+                "Judge so many histories at one time, which takes as many times the memory; 0: one a core [default: 1]",
+            ),
     ]
 }
 
@@ -132,6 +144,7 @@ fn own_options(checkers: &Registry) -> [Arg; 8] {
             .value_name("MODEL")
             .value_parser(PossibleValuesParser::new(names))
             .value_delimiter(',')
+            .action(ArgAction::Append)
             .help("What the histories should be, or several with commas between; `histcheck models` says more"),
         format(),
         Arg::new("keyed")
@@ -249,7 +262,6 @@ fn report(checkers: &Registry) -> Command {
         )
         .args(policy::options())
         .args(limit_options())
-        .args(only::options())
         .args(plugin_options());
     with_options_of(checkers, command)
 }
@@ -353,6 +365,7 @@ fn option(name: &'static str, kind: OptionKind, value_name: &'static str) -> Arg
     match kind {
         OptionKind::Flag => arg.action(ArgAction::SetTrue),
         OptionKind::Integer => arg.allow_negative_numbers(true).value_parser(value_parser!(i64)),
+        OptionKind::Names => arg.action(ArgAction::Append),
         _ => arg,
     }
 }

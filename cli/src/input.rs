@@ -64,6 +64,8 @@ impl Input {
     /// What diagnostics call it.
     pub(crate) fn place(&self) -> Cow<'_, str> {
         let name = if self.is_stdin() { Cow::Borrowed("<stdin>") } else { self.name() };
+        // What begins so is a command to some who read logs.
+        let name = if name.starts_with("::") { Cow::Owned(format!("./{name}")) } else { name };
         // A line a diagnostic, whatever the file is called.
         if name.contains(char::is_control) {
             let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };

@@ -130,7 +130,8 @@ fn run(job: &Check<'_>, input: &Input, folder: Option<&str>, cancel: &Cancel) ->
     let at = usize::from(job.pages.is_some());
     words.splice(at..at, Only::words(input.path(), folder));
     command.args(words);
-    command.stdin(if input.is_stdin() { Stdio::inherit() } else { Stdio::null() });
+    // It may be called by another name, too: /dev/stdin.
+    command.stdin(Stdio::inherit());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let stdout = collect(child.stdout.take(), u64::MAX);
     let stderr = collect(child.stderr.take(), STDERR_BYTES_MAX);

@@ -20,15 +20,30 @@ const FILES: [(&str, &str); 6] = [
     ("tests/plugin.rs", include_str!("../template/tests/plugin.rs")),
 ];
 
-/// Writes the crate into a directory of its name.
-pub(crate) fn run(name: &str) -> Exit {
+/// Words of Rust that its crate cannot be called, and crates that every plugin has beside it.
+const TAKEN: [&str; 47] = [
+    "abstract", "alloc", "as", "async", "await", "become", "box", "break", "const", "continue", "core", "crate", "do",
+    "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "match",
+    "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "std", "struct", "super",
+    "test", "trait", "true", "try", "type", "use",
+];
+
+/// Why a plugin cannot be called so, if it cannot.
+pub(crate) fn why_no_name(name: &str) -> Option<String> {
     let is_good = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     if !name.bytes().all(is_good) || !name.starts_with(|c: char| c.is_ascii_lowercase()) || name.len() > 60 {
-        diagnose::error(&format!(
+        return Some(format!(
             "{name:?} is no name for a plugin: it begins with a letter from a to z, and goes on with letters, digits and -"
         ));
-        return Exit::FAILED;
     }
+    let more = ["unsafe", "unsized", "virtual", "where", "while", "yield", "history-core"];
+    let is_taken = TAKEN.contains(&name) || more.contains(&name) || name.starts_with("histcheck");
+    is_taken
+        .then(|| format!("a crate called {name} cannot be built, or be told from those it needs; give another name"))
+}
+
+/// Writes the crate into a directory of its name, which is a good one.
+pub(crate) fn run(name: &str) -> Exit {
     let directory = Path::new(name);
     if directory.exists() {
         diagnose::error(&format!("{name} exists already; give another name, or remove it"));

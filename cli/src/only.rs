@@ -4,7 +4,7 @@
 //! directory may change between two looks at it.
 
 use crate::terminal::Terminal;
-use clap::{Arg, ArgMatches, value_parser};
+use clap::{Arg, ArgMatches, Command, value_parser};
 use std::ffi::{OsStr, OsString};
 
 /// What such a process is told.
@@ -18,8 +18,13 @@ pub(crate) struct Only {
     pub(crate) parent: u32,
 }
 
+/// Lets a command line have these words, where histories are judged. Neither help nor completions should.
+pub(crate) fn add(grammar: Command) -> Command {
+    grammar.args(options()).mut_subcommand("report", |report| report.args(options()))
+}
+
 /// Words that nobody else should type.
-pub(crate) fn options() -> [Arg; 4] {
+fn options() -> [Arg; 4] {
     let hidden = |name: &'static str| Arg::new(name).long(name).hide(true);
     [
         hidden("only-input").value_parser(value_parser!(OsString)).requires("only-for"),

@@ -4,10 +4,15 @@ use super::inbox::{ARRIVAL_BYTES, Arrival, Door};
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Between two looks at a file that has just grown, and at one that has not for a while.
 const PAUSES: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
+
+/// Looks that show nothing before a file that is over counts as read.
+const LOOKS_AT_END: u32 = 3;
 
 /// A file that is followed by its name.
 pub(super) struct Follow {
@@ -30,17 +35,29 @@ impl Follow {
         Follow { path, file: None }
     }
 
-    /// Brings what there is, and then more, until nobody wants it any more.
-    pub(super) fn run(mut self, door: &Door) {
-        let mut pause = PAUSES[0];
+    /// Brings what there is, and then more, until nobody wants it any more, or the history `is_over`: then all is brought that
+    /// is in the file by then.
+    pub(super) fn run(mut self, door: &Door, is_over: &Arc<AtomicBool>) {
+        let (mut pause, mut looks, mut until) = (PAUSES[0], 0, None);
         loop {
+            if is_over.load(Ordering::SeqCst) {
+                // A file that goes on growing ends where it did when this was seen.
+                let until = *until.get_or_insert_with(|| std::fs::metadata(&self.path).map_or(0, |file| file.len()));
+                let is_read = self.file.as_ref().is_some_and(|followed| followed.offset >= until);
+                // To open a file is a look that shows nothing, and so is to come to the end of one that was replaced.
+                if is_read || looks > LOOKS_AT_END {
+                    let _ = door.send(Arrival::End);
+                    return;
+                }
+            }
             match self.more() {
+                Ok(text) if text.is_empty() && until.is_some() => looks += 1,
                 Ok(text) if text.is_empty() => {
                     std::thread::sleep(pause);
                     pause = (2 * pause).min(PAUSES[1]);
                 }
                 Ok(text) => {
-                    pause = PAUSES[0];
+                    (pause, looks) = (PAUSES[0], 0);
                     if door.send(Arrival::Text(text)).is_err() {
                         return;
                     }

@@ -97,6 +97,12 @@ impl Listener {
                 use std::os::unix::net::{UnixListener, UnixStream};
                 let bound = UnixListener::bind(path).or_else(|error| {
                     // What nobody listens on was left behind by someone who could not remove it.
+                    let kind = std::fs::symlink_metadata(path).map(|found| found.file_type());
+                    let is_socket = kind.is_ok_and(|kind| std::os::unix::fs::FileTypeExt::is_socket(&kind));
+                    if error.kind() == io::ErrorKind::AddrInUse && !is_socket {
+                        let said = "there is something that is no socket; give another path, or remove it";
+                        return Err(io::Error::new(io::ErrorKind::AddrInUse, said));
+                    }
                     let left_behind = error.kind() == io::ErrorKind::AddrInUse
                         && UnixStream::connect(path)
                             .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);

@@ -22,6 +22,8 @@ use status::Status;
 use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 /// A history to be watched.
@@ -50,13 +52,15 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
     job.check.warnings.iter().for_each(|warning| diagnose::warning(warning));
     let (door, inbox) = inbox::inbox();
     let budget = Budget::default();
-    if let Err(error) = end_on_signals(door.clone(), budget.cancel.clone()) {
+    let is_over = Arc::new(AtomicBool::new(false));
+    let end = end_of(&job.source, &door, &is_over);
+    if let Err(error) = end_on_signals(end, budget.cancel.clone()) {
         diagnose::warning(&format!(
             "signals cannot be caught, so one that ends this ends it without a report: {error}"
         ));
     }
     // As long as this lives, a socket's file stays.
-    let _socket = match open(&job.source, door) {
+    let _socket = match open(&job.source, door, is_over) {
         Ok(socket) => socket,
         Err(message) => {
             diagnose::error(&message);
@@ -87,17 +91,27 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
     }
 }
 
+/// What ends a history that does not end by itself.
+fn end_of(source: &Source, door: &Door, is_over: &Arc<AtomicBool>) -> Box<dyn Fn() + Send> {
+    let (door, is_over) = (door.clone(), Arc::clone(is_over));
+    if matches!(source, Source::File(_)) {
+        // Who follows the file has yet to look what is in it by now.
+        return Box::new(move || is_over.store(true, Ordering::SeqCst));
+    }
+    // It waits until what came before was read; another signal must not.
+    Box::new(move || {
+        let door = door.clone();
+        thread::spawn(move || door.send(Arrival::End));
+    })
+}
+
 /// The first signal ends the history, the next one the search that then may still go on, the third one everything.
-fn end_on_signals(door: Door, cancel: Cancel) -> std::io::Result<()> {
+fn end_on_signals(end: Box<dyn Fn() + Send>, cancel: Cancel) -> std::io::Result<()> {
     let mut signals = 0;
     signals::on_each(move || {
         signals += 1;
         match signals {
-            1 => {
-                // It waits until what came before was read; another signal must not.
-                let door = door.clone();
-                thread::spawn(move || door.send(Arrival::End));
-            }
+            1 => end(),
             2 => cancel.cancel(),
             _ => std::process::exit(130),
         }
@@ -105,7 +119,7 @@ fn end_on_signals(door: Door, cancel: Cancel) -> std::io::Result<()> {
 }
 
 /// Lets threads bring the text. What is returned is to be kept until all was read.
-fn open(source: &Source, door: Door) -> Result<Option<Unlink>, String> {
+fn open(source: &Source, door: Door, is_over: Arc<AtomicBool>) -> Result<Option<Unlink>, String> {
     match source {
         Source::Stdin => {
             thread::spawn(move || bring(std::io::stdin(), &door));
@@ -118,7 +132,7 @@ fn open(source: &Source, door: Door) -> Result<Option<Unlink>, String> {
                 diagnose::note(&format!("{} does not exist yet; waiting for it", path.display()));
             }
             let follow = Follow::new(path.clone());
-            thread::spawn(move || follow.run(&door));
+            thread::spawn(move || follow.run(&door, &is_over));
         }
         Source::Listen { address, until_closed } => {
             let (listener, until_closed) = (Listener::bind(address), *until_closed);

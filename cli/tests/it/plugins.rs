@@ -267,6 +267,6 @@ fn a_new_plugin_is_the_template_by_another_name() {
     assert!(tests.contains("use my_check::LeaderLease;"), "{tests}");
     let error = stderr(&new("my-check").code(255));
     assert_eq!(error, "error: my-check exists already; give another name, or remove it\n");
-    new("../out").code(255).stdout_eq("");
-    new("Name").code(255).stdout_eq("");
+    new("../out").code(254).stdout_eq("");
+    new("Name").code(254).stdout_eq("");
 }

@@ -1,6 +1,6 @@
 //! Wrong usage: exit code 254, and a way out.
 
-use crate::{check, histcheck, stderr, stdout};
+use crate::{check, fixtures, histcheck, stderr, stdout};
 use snapbox::str;
 
 #[test]
@@ -130,7 +130,7 @@ warning: --allow-negative-balances has no effect on list-append: it is for the b
 warning: --group-size has no effect on list-append: it is for the long-fork workload
 warning: --cycle-search-timeout has no effect on list-append: it either looks for no cycles, or finds them fast enough to need no limit
 warning: --plot-timeout has no effect on list-append: it either draws no plots of cycles, or draws them fast enough to need no limit
-warning: --max-transfer has no effect on list-append: it is for the bank workload
+warning: --max-transfer has no effect on list-append: it is for what makes histories, not for what judges them
 warning: --plot-format has no effect without --directory: pictures are written there
 warning: --max-plot-bytes has no effect without --directory: pictures are written there
 
@@ -207,4 +207,45 @@ fn an_order_of_transactions_is_read_from_a_file() {
         .code(254)
         .stderr_eq("error: --transaction-order: five is no index of an op: [..]\n...");
     with("nowhere.txt").code(254).stderr_eq("error: --transaction-order: cannot read nowhere.txt: [..]\n...");
+}
+
+#[test]
+fn models_that_are_given_one_by_one_add_up() {
+    let run = |words: &str| histcheck(words).current_dir(fixtures().join("../../examples")).assert();
+    // The last one alone would find nothing.
+    run("-m list-append -m stats g-single.edn").code(1);
+    let last = run("-m list-append -c serializable -c read-committed g-single.edn").code(0);
+    let said = "warning: --consistency-models is given more than once, and the last counts: read-committed\n";
+    assert_eq!(stderr(&last), said);
+    let twice = run("-m list-append -m list-append g-single.edn").code(254);
+    assert!(stderr(&twice).contains("names list-append twice"), "{}", stderr(&twice));
+}
+
+#[test]
+fn numbers_that_are_none_say_what_is_wanted() {
+    for (words, wanted) in [
+        ("--max-memory 8G", "a number of bytes, like 8000000000"),
+        ("--max-memory -1", "a number of bytes"),
+        ("--jobs x", "0 for one a core"),
+        ("--jobs -1", "0 for one a core"),
+        ("--timeout -1", "a number of seconds above 0"),
+    ] {
+        let assert = histcheck(&format!("-m bank {words} h.edn")).assert().code(254);
+        assert!(stderr(&assert).contains(wanted), "{words}: {}", stderr(&assert));
+    }
+}
+
+#[test]
+fn a_plugin_needs_a_name_that_a_crate_can_have() {
+    let directory = tempfile::tempdir().unwrap();
+    for (name, said) in [
+        ("Foo", "begins with a letter"),
+        ("fn", "cannot be built"),
+        ("histcheck-plugin", "cannot be built"),
+        ("bank", "there is a checker bank"),
+    ] {
+        let assert = histcheck(&format!("plugin new {name}")).current_dir(directory.path()).assert().code(254);
+        assert!(stderr(&assert).contains(said), "{name}: {}", stderr(&assert));
+    }
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
 }

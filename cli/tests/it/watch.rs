@@ -123,6 +123,36 @@ fn an_interrupt_ends_the_history() {
     assert!(!socket.exists(), "a socket's file goes with it");
 }
 
+/// What stands in the file when the interrupt comes counts, though nobody has looked for a while.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_a_file_where_it_ends() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h.jsonl");
+    for (text, verdict) in [(counted(7), "false"), (counted(1), "true")] {
+        let mut started = Started::new(&format!("watch --keep-going -m register {}", path.display()));
+        assert!(started.line().contains("does not exist yet"));
+        let pid = started.child.id().to_string();
+        std::fs::write(&path, text.replace("add", "write")).unwrap();
+        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+        let (_, printed) = started.end();
+        let last = printed.lines().rfind(|line| line.starts_with(path.to_str().unwrap())).unwrap();
+        assert!(last.ends_with(&format!("\t{verdict}")), "{printed}");
+        std::fs::remove_file(&path).unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn nobody_listens_in_the_place_of_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("precious");
+    std::fs::write(&path, "history").unwrap();
+    let assert = histcheck(&format!("watch -m counter --listen unix:{}", path.display())).assert().code(255);
+    assert!(stderr(&assert).contains("there is something that is no socket"), "{}", stderr(&assert));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "history");
+}
+
 #[test]
 fn a_violation_ends_the_watch_while_writers_go_on() {
     for (model, text) in [("counter", counted(7)), ("register", READ_OF_1.to_owned())] {
