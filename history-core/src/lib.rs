@@ -74,7 +74,7 @@ mod write;
 pub use batch::Batch;
 pub use budget::{Activity, Budget, Cancel, Spent};
 pub use builder::{HistoryBuilder, NewOp};
-pub use checker::{Checker, Run, check, check_ahead};
+pub use checker::{Checker, Run, check, check_ahead, check_history};
 pub use compose::{Compose, ComposeError};
 pub use datum::Datum;
 pub use error::{ErrorKind, HistoryError, Position, Snippet};

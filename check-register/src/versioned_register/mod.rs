@@ -146,13 +146,8 @@ impl Default for VersionedRegister {
 ///
 /// If the history is too large to be judged, or an initial value nests too deeply.
 pub fn check(history: &History, checker: &VersionedRegister) -> Result<Report, HistoryError> {
-    let mut run = Box::new(VersionedRun::new(checker.clone())?);
-    for op in history.ops() {
-        if run.observe(&op)?.is_break() {
-            break;
-        }
-    }
-    run.finish(&Budget::default())
+    let run = Box::new(VersionedRun::new(checker.clone())?);
+    history_core::check_history(run, history, &Budget::default())
 }
 
 const INITIAL_WRITE_ID: OptionSpec = OptionSpec {
