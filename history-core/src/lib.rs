@@ -41,6 +41,7 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod assign;
 mod batch;
 mod branch;
 mod budget;

@@ -62,12 +62,12 @@ mod clock;
 mod explain;
 mod fates;
 mod findings;
+mod fold;
 mod outcome;
 mod packed;
 mod registers;
 mod replay;
 mod request;
-mod run;
 mod scalar;
 mod story;
 #[cfg(test)]
@@ -75,13 +75,13 @@ mod tests;
 mod versions;
 mod walk;
 
+use fold::{Fold, Keying, Trouble};
 use history_core::{
     Budget, Checker, Datum, History, HistoryError, Op, OptionError, OptionKind, OptionSpec, Options, Report, Run,
 };
 use packed::{Interner, Packed};
 use registers::{Registers, Settings};
 use request::{Request, Shape};
-use run::{Fold, Keying, Trouble};
 use std::num::NonZeroU32;
 use std::ops::ControlFlow;
 

@@ -1,3 +1,0 @@
-//! Histories of a real store under faults.
-//!
-//! Nothing is here yet.
