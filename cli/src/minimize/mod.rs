@@ -2,7 +2,8 @@
 //!
 //! The part is a *sub-history*: whole operations, invocation with completion, in their order and with their indices; of transactions,
 //! those of their micro-ops that matter. It is *closed* ([`needs`]), so what it shows is so in the whole, and is not made by leaving
-//! something out. And it is *1-minimal*: without any one of its operations it would not be closed, or not show the anomaly any more ([`shrink`]).
+//! something out. And it is *1-minimal*: without any one of its operations it would not be closed, or not show the
+//! anomaly any more ([`shrink`]).
 
 mod needs;
 mod shrink;
