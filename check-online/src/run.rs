@@ -68,12 +68,6 @@ const OPTIONS: &[OptionSpec] = &[
     },
 ];
 
-/// A number from 0 on.
-fn size(options: &Options, name: &str) -> Result<Option<usize>, OptionError> {
-    let Some(max) = options.integer(name)? else { return Ok(None) };
-    usize::try_from(max).map(Some).map_err(|_| OptionError::new(name, format!("{max} is less than 0")))
-}
-
 impl<S: Spec + OnlineModel<State: 'static> + Clone + Default + 'static> Checker for OnlineLinearizable<S> {
     fn name(&self) -> &str {
         S::NAME
@@ -94,8 +88,8 @@ impl<S: Spec + OnlineModel<State: 'static> + Clone + Default + 'static> Checker 
         }
         let model = Linearizable { model: self.model.clone(), ..Linearizable::default() }.with_options(&given)?.model;
         let settings = Settings {
-            possibilities_max: size(options, "max-possibilities")?.unwrap_or(self.settings.possibilities_max),
-            lag_max: size(options, "max-lag")?.unwrap_or(self.settings.lag_max),
+            possibilities_max: options.size("max-possibilities")?.unwrap_or(self.settings.possibilities_max),
+            lag_max: options.size("max-lag")?.unwrap_or(self.settings.lag_max),
         };
         Ok(Box::new(OnlineRun::new(model, settings)))
     }

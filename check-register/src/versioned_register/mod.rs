@@ -220,9 +220,8 @@ impl Checker for VersionedRegister {
             checker.forget = Some(window.ok_or_else(wrong)?);
         }
         checker.in_order |= options.flag(IN_ORDER.name);
-        if let Some(max) = options.integer(MAX_WITNESSES.name)? {
-            let wrong = |_| OptionError::new(MAX_WITNESSES.name, format!("{max} is less than 0"));
-            checker.witnesses_max = usize::try_from(max).map_err(wrong)?;
+        if let Some(max) = options.size(MAX_WITNESSES.name)? {
+            checker.witnesses_max = max;
         }
         let run = VersionedRun::new(checker);
         Ok(Box::new(run.map_err(|error| OptionError::new(INITIAL_WRITE_ID.name, error.to_string()))?))
