@@ -63,8 +63,8 @@ impl Digraph for Nonadjacent<'_> {
     }
 }
 
-/// A graph in which paths remember whether they took an edge of one relation, by those edges whose relation is in `mask`. Node `2n` stands for node n before an edge of this `relation`, `2n + 1`
-/// for it after one.
+/// A graph by paths that remember whether they took an edge of one relation, of those edges whose relation is in `mask`. Node
+/// `2n` stands for node n before an edge of this `relation`, `2n + 1` for it after one.
 #[derive(Clone, Copy)]
 pub(crate) struct Counted<'g> {
     pub(crate) graph: &'g Graph,
