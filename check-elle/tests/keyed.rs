@@ -62,13 +62,8 @@ fn judge<'c>(run: Box<dyn Run + 'c>, text: &str) -> Report {
 }
 
 fn alone(checker: &dyn Checker, options: &Options, history: &History) -> Report {
-    let mut run = checker.start(options).unwrap();
-    for op in history.ops() {
-        if run.observe(&op).unwrap().is_break() {
-            break;
-        }
-    }
-    run.finish(&Budget::default()).unwrap()
+    let run = checker.start(options).unwrap();
+    history_core::check_history(run, history, &Budget::default()).unwrap()
 }
 
 fn check_all(checker: &dyn Checker, options: &Options, histories: &[History]) {

@@ -176,8 +176,7 @@ impl CommentsRun {
         let invoked = self.in_flight.take(op.pair);
         match op.kind {
             OpKind::Ok => {
-                let said = if op.value.is_nil() { None } else { Some(self.elements.id(op.value)?) };
-                let id = fold::same_element(invoked, said)?.ok_or_else(fold::says_nothing)?;
+                let id = fold::completed_element(op.value, invoked, |value| self.elements.id(value))?;
                 self.acknowledge(id, op)
             }
             OpKind::Fail => {

@@ -44,12 +44,6 @@ pub(crate) fn unpaired() -> Trouble {
     Trouble::Stop("the op's invocation or completion cannot be told, so nobody knows with what it overlaps".into())
 }
 
-/// A completion that has no value, and no invocation that would have one.
-#[cold]
-pub(crate) fn says_nothing() -> Trouble {
-    Trouble::Stop("the op has no value, nor an invocation that has one".into())
-}
-
 /// The elements of a value that is a collection: a vector, a list or a set.
 #[inline]
 pub(crate) fn collection(value: Value<'_>) -> Result<Seq<'_>, String> {
@@ -59,15 +53,22 @@ pub(crate) fn collection(value: Value<'_>) -> Result<Seq<'_>, String> {
     }
 }
 
-/// What a completion says of the element that was invoked with: nothing, or the same.
+/// The element that a completion is about: the one that its value is, which `id` knows, or that of its invocation.
 #[inline]
-pub(crate) fn same_element(invoked: Option<ElemId>, completed: Option<ElemId>) -> Result<Option<ElemId>, Trouble> {
-    match (invoked, completed) {
-        (Some(invoked), Some(completed)) if invoked != completed => {
-            Err(Trouble::Stop("the op's value is another one than its invocation's".into()))
-        }
-        (invoked, completed) => Ok(completed.or(invoked)),
+pub(crate) fn completed_element(
+    value: Value<'_>,
+    invoked: Option<ElemId>,
+    id: impl FnOnce(Value<'_>) -> Result<ElemId, Trouble>,
+) -> Result<ElemId, Trouble> {
+    if value.is_nil() {
+        let nothing = || Trouble::Stop("the op has no value, nor an invocation that has one".into());
+        return invoked.ok_or_else(nothing);
     }
+    let said = id(value)?;
+    if invoked.is_some_and(|invoked| invoked != said) {
+        return Err(Trouble::Stop("the op's value is another one than its invocation's".into()));
+    }
+    Ok(said)
 }
 
 /// The first op that could not be read.
@@ -169,13 +170,7 @@ impl Unreadable {
 
 /// Checks a history that is in memory.
 pub(crate) fn check<W: Workload>(history: &History, workload: W) -> Result<Report, HistoryError> {
-    let mut run = Box::new(WorkloadRun::new(workload));
-    for op in history.ops() {
-        if run.observe(&op)?.is_break() {
-            break;
-        }
-    }
-    run.finish(&Budget::default())
+    history_core::check_history(Box::new(WorkloadRun::new(workload)), history, &Budget::default())
 }
 
 /// What a workload remembers of ops in flight: by slot, with the index of the invocation that it is about.

@@ -114,18 +114,12 @@ impl SetRun {
         if op.kind != OpKind::Ok && !attempts {
             return Ok(());
         }
-        let said = match (op.value, invoked) {
-            (Value::Nil, Some(_)) => None,
-            (Value::Nil, None) => return Err(fold::says_nothing()),
-            (value, _) => Some(self.element(value)?),
-        };
-        if let Some(id) = fold::same_element(invoked, said)? {
-            let element = &mut self.known[id.at()];
-            element.attempted |= attempts;
-            if op.kind == OpKind::Ok && !std::mem::replace(&mut element.acknowledged, true) {
-                self.added.resize(self.added.len().max(id.at() + 1), OpRef::NONE);
-                self.added[id.at()] = OpRef::of(op);
-            }
+        let id = fold::completed_element(op.value, invoked, |value| self.element(value))?;
+        let element = &mut self.known[id.at()];
+        element.attempted |= attempts;
+        if op.kind == OpKind::Ok && !std::mem::replace(&mut element.acknowledged, true) {
+            self.added.resize(self.added.len().max(id.at() + 1), OpRef::NONE);
+            self.added[id.at()] = OpRef::of(op);
         }
         Ok(())
     }

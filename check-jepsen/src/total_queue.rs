@@ -152,12 +152,7 @@ impl TotalQueueRun {
         if op.kind != OpKind::Ok && !attempts {
             return Ok(());
         }
-        let said = match (op.value, invoked) {
-            (Value::Nil, Some(_)) => None,
-            (Value::Nil, None) => return Err(fold::says_nothing()),
-            (value, _) => Some(self.element(value)?),
-        };
-        let Some(id) = fold::same_element(invoked, said)? else { return Ok(()) };
+        let id = fold::completed_element(op.value, invoked, |value| self.element(value))?;
         let element = &mut self.known[id.at()];
         if attempts {
             one_more(&mut element.attempted)?;

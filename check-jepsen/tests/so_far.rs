@@ -73,13 +73,7 @@ fn judge(checker: &dyn Checker, ops: &[NewOp<'static>]) -> Report {
     for op in ops {
         builder.push_op(op).unwrap();
     }
-    let mut run = start(checker);
-    for op in builder.build().ops() {
-        if run.observe(&op).unwrap().is_break() {
-            break;
-        }
-    }
-    run.finish(&Budget::default()).unwrap()
+    history_core::check_history(start(checker), &builder.build(), &Budget::default()).unwrap()
 }
 
 /// How many of the ops were needed to be certain, and the report that was given then.

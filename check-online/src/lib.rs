@@ -26,6 +26,7 @@ mod part;
 mod paths;
 mod pile;
 mod prose;
+mod rows;
 mod run;
 mod set;
 mod spans;

@@ -1,6 +1,7 @@
 //! Operations that something still refers to: when they were in flight, and what has become of them.
 
-use crate::table::{ClassId, id};
+use crate::rows::id;
+use crate::table::ClassId;
 
 id! {
     /// An operation.

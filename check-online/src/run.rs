@@ -2,10 +2,7 @@
 
 use crate::prose::Story;
 use crate::{Call, Events, OnlineModel, Outcome, Reason, Settings, Violation};
-use check_register::models::{
-    CasRegister, Counter, FifoQueue, Kv, MultiRegister, Mutex, OwnerMutex, PlainRegister, ReentrantMutex, Semaphore,
-    Set, Spec, Stack, UnorderedQueue,
-};
+use check_register::models::{self, Spec, Visitor};
 use check_register::{Decoder, Happening, Linearizable};
 use history_core::{
     Anomaly, Budget, Checker, Datum, HistoryError, Op, OpKind, OptionError, OptionKind, OptionSpec, Options, Process,
@@ -71,12 +68,6 @@ const OPTIONS: &[OptionSpec] = &[
     },
 ];
 
-/// A number from 0 on.
-fn size(options: &Options, name: &str) -> Result<Option<usize>, OptionError> {
-    let Some(max) = options.integer(name)? else { return Ok(None) };
-    usize::try_from(max).map(Some).map_err(|_| OptionError::new(name, format!("{max} is less than 0")))
-}
-
 impl<S: Spec + OnlineModel<State: 'static> + Clone + Default + 'static> Checker for OnlineLinearizable<S> {
     fn name(&self) -> &str {
         S::NAME
@@ -97,8 +88,8 @@ impl<S: Spec + OnlineModel<State: 'static> + Clone + Default + 'static> Checker 
         }
         let model = Linearizable { model: self.model.clone(), ..Linearizable::default() }.with_options(&given)?.model;
         let settings = Settings {
-            possibilities_max: size(options, "max-possibilities")?.unwrap_or(self.settings.possibilities_max),
-            lag_max: size(options, "max-lag")?.unwrap_or(self.settings.lag_max),
+            possibilities_max: options.size("max-possibilities")?.unwrap_or(self.settings.possibilities_max),
+            lag_max: options.size("max-lag")?.unwrap_or(self.settings.lag_max),
         };
         Ok(Box::new(OnlineRun::new(model, settings)))
     }
@@ -106,24 +97,15 @@ impl<S: Spec + OnlineModel<State: 'static> + Clone + Default + 'static> Checker 
 
 /// All of them, in the order of [`check_register::checkers`].
 pub fn checkers() -> Vec<Box<dyn Checker>> {
-    fn boxed<S: Spec + OnlineModel<State: 'static> + Clone + Default + 'static>() -> Box<dyn Checker> {
-        Box::new(OnlineLinearizable::<S>::default())
+    struct Checkers(Vec<Box<dyn Checker>>);
+    impl Visitor for Checkers {
+        fn visit<S: Spec<State: Send + Sync + 'static> + Clone + Default + 'static>(&mut self) {
+            self.0.push(Box::new(OnlineLinearizable::<S>::default()));
+        }
     }
-    vec![
-        boxed::<PlainRegister>(),
-        boxed::<CasRegister>(),
-        boxed::<MultiRegister>(),
-        boxed::<Kv>(),
-        boxed::<Mutex>(),
-        boxed::<OwnerMutex>(),
-        boxed::<ReentrantMutex>(),
-        boxed::<Semaphore>(),
-        boxed::<FifoQueue>(),
-        boxed::<UnorderedQueue>(),
-        boxed::<Stack>(),
-        boxed::<Set>(),
-        boxed::<Counter>(),
-    ]
+    let mut all = Checkers(Vec::new());
+    models::visit_all(&mut all);
+    all.0
 }
 
 /// How many ops of each kind there were.

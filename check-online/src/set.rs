@@ -1,7 +1,8 @@
 //! Sets of possibilities: each a state of the object, and which operations in flight have taken effect.
 
 use crate::paths::{PathId, Paths};
-use crate::table::{StateId, mix};
+use crate::rows::mix;
+use crate::table::StateId;
 use crate::uses::{Uses, UsesId};
 
 /// A possibility, but for its mask; and how it came about, which does not tell possibilities apart.

@@ -1,6 +1,6 @@
 //! How many crashed operations of each class a possibility has made use of.
 
-use crate::table::{Rows, hash};
+use crate::rows::{Rows, hash};
 
 /// The uses of one possibility.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -26,7 +26,7 @@ impl Uses {
     fn intern(&mut self, uses: Vec<(u32, u32)>) -> UsesId {
         let hash = hash(&uses[..]);
         let uses = uses.into_boxed_slice();
-        UsesId(self.rows.intern(hash, |other| *other == uses, |row| crate::table::hash(&**row), || uses.clone()))
+        UsesId(self.rows.intern(hash, |other| *other == uses, |row| crate::rows::hash(&**row), || uses.clone()))
     }
 
     /// Entries and counts, by entry.

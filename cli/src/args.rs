@@ -1,5 +1,7 @@
 //! From the words of a command line to what is to be done.
 
+mod checker;
+
 use crate::expand::expand;
 use crate::input::Input;
 use crate::limits::Limits;
@@ -9,12 +11,13 @@ use crate::policy::Policy;
 use crate::registry::Registry;
 use crate::watch::{Address, Source, Watch};
 use crate::{compat, gen_args, grammar, new_plugin, report, shells};
+use checker::{checker, options, summaries};
 use clap::ArgMatches;
 use clap::error::ErrorKind;
-use history_core::{Checker, Compose, ComposeError, Format, OptionKind, Options};
+use history_core::{Checker, Format, Options};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What is to be done.
 pub(crate) enum Command<'c> {
@@ -305,34 +308,6 @@ fn name_of_new(matches: &ArgMatches, checkers: &Registry) -> Result<String, Wron
     }
 }
 
-/// The checker that was named, or those that were; and whether any is a plugin's.
-fn checker<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<(Box<dyn Checker + 'c>, bool), Wrong> {
-    let models = matches.get_many::<String>("model").ok_or_else(|| no_model(matches))?;
-    let mut named: Vec<Box<dyn Checker + 'c>> = Vec::new();
-    let mut is_plugin = false;
-    for model in models {
-        let found = checkers.find(model).map_err(|(message, tip)| Wrong::new(message).tip(tip))?;
-        is_plugin |= found.is_plugin;
-        named.push(Box::new(found.checker));
-    }
-    if named.len() == 1 {
-        // One alone answers for itself.
-        return named.pop().map(|checker| (checker, is_plugin)).ok_or_else(|| no_model(matches));
-    }
-    let composed = Compose::new(named).map_err(|error| match &error {
-        ComposeError::Twice(name) => Wrong::new(format!("-m names {name} twice")).tip("one run of it says it all"),
-        _ => Wrong::new(format!("-m: {error}")).tip("check the history with one after another"),
-    })?;
-    Ok((Box::new(composed), is_plugin))
-}
-
-/// What the checkers that were named say of themselves.
-fn summaries(matches: &ArgMatches, checkers: &Registry) -> BTreeMap<String, String> {
-    let models = matches.get_many::<String>("model").into_iter().flatten();
-    let found = models.filter_map(|model| checkers.find(model).ok());
-    found.map(|found| (found.checker.name().to_owned(), found.checker.summary().to_owned())).collect()
-}
-
 /// How to write pictures, and a warning if there will be none to write. Those that draw say how large a picture may be.
 fn plots(matches: &ArgMatches, checker: &dyn Checker, has_directory: bool, warnings: &mut Vec<String>) -> PlotFormat {
     let given = matches.try_get_one::<String>("plot-format").ok().flatten();
@@ -352,83 +327,6 @@ fn plots(matches: &ArgMatches, checker: &dyn Checker, has_directory: bool, warni
         }
         _ => PlotFormat::Svg,
     }
-}
-
-/// What the user should read who gave no model: perhaps a command was meant.
-fn no_model(matches: &ArgMatches) -> Wrong {
-    let files: Vec<&OsString> = matches.get_many("files").into_iter().flatten().collect();
-    let wrong = Wrong::missing("say with -m what the history should be");
-    if let [file] = files[..]
-        && !Path::new(file).exists()
-        && let Some(command) = nearest(
-            &file.to_string_lossy(),
-            grammar::command(&Registry::default()).get_subcommands().map(clap::Command::get_name),
-        )
-    {
-        return wrong.tip(format!("or did you mean the command `histcheck {command}`?"));
-    }
-    let file = files.first().map_or("history.edn".into(), |file| file.to_string_lossy());
-    let command = if matches.try_contains_id("max-report-bytes").is_ok() { "report -d report " } else { "" };
-    wrong.tip(format!("histcheck {command}-m list-append {file}\n       `histcheck models` lists what -m takes"))
-}
-
-/// The name most like the one given, if any is like it.
-fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    const ALIKE: f64 = 0.8;
-    names
-        .map(|name| (strsim::jaro_winkler(given, name), name))
-        .filter(|(like, _)| *like > ALIKE)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, name)| name)
-}
-
-/// The options given that the checker takes, and warnings about those that it does not.
-fn options(matches: &ArgMatches, checker: &dyn Checker, checkers: &Registry) -> Result<(Options, Vec<String>), Wrong> {
-    let (mut options, mut warnings) = (Options::new(), Vec::new());
-    let taken = grammar::taken(checkers);
-    let takers = |name: &str| taken.iter().find(|taken| taken.spec.name == name).map_or(&[][..], |taken| &taken.by);
-    let of_checkers = taken.iter().map(|taken| (taken.spec.name, taken.spec.kind));
-    let of_elle_cli = compat::KNOWN.iter().map(|known| (known.name, known.kind));
-    for (name, kind) in of_checkers.chain(of_elle_cli.filter(|(name, _)| takers(name).is_empty())) {
-        let Some(value) = given(matches, name, kind)? else { continue };
-        // Here scripts may put the exception behind the rule, and elsewhere names add up: nobody should have to guess.
-        if kind == OptionKind::Names && matches.get_many::<String>(name).is_some_and(|given| given.len() > 1) {
-            warnings.push(format!("--{name} is given more than once, and the last counts: {value}"));
-        }
-        let by = takers(name);
-        if checker.options().iter().any(|spec| spec.name == name) {
-            options.set(name, value);
-        } else if name == "directory" {
-            // The command line has a use for it all the same.
-        } else if let Some(known) = compat::find(name) {
-            warnings.push(format!("--{name} has no effect on {}: {}", checker.name(), known.why_not));
-        } else {
-            let message = format!("{} takes no option --{name}", checker.name());
-            return Err(Wrong::new(message).tip(format!("it is for {}", by.join(", "))));
-        }
-    }
-    Ok((options, warnings))
-}
-
-/// The text of an option's value, if it was given.
-fn given(matches: &ArgMatches, name: &str, kind: OptionKind) -> Result<Option<String>, Wrong> {
-    Ok(match (name, kind) {
-        ("directory", _) => {
-            let directory = matches.try_get_one::<OsString>(name).ok().flatten();
-            directory.map(|directory| directory.to_string_lossy().into_owned())
-        }
-        (_, OptionKind::Flag) => matches.get_flag(name).then(|| "true".to_owned()),
-        (_, OptionKind::Integer) => matches.get_one::<i64>(name).map(i64::to_string),
-        (_, OptionKind::Names) => matches.get_many::<String>(name).and_then(|given| given.last().cloned()),
-        (_, OptionKind::File) => match matches.get_one::<String>(name) {
-            Some(path) => {
-                let text = std::fs::read_to_string(path);
-                Some(text.map_err(|error| Wrong::new(format!("--{name}: cannot read {path}: {error}")))?)
-            }
-            None => None,
-        },
-        _ => matches.get_one::<String>(name).cloned(),
-    })
 }
 
 fn watch<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Watch<'c>, Wrong> {

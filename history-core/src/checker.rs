@@ -2,7 +2,7 @@
 
 use crate::error::HistoryError;
 use crate::options::{OptionError, OptionSpec, Options};
-use crate::{Batch, Budget, Op, Reader, Report};
+use crate::{Batch, Budget, History, Op, Reader, Report};
 use std::ops::ControlFlow;
 
 /// A checker, as the registry and the command line know it.
@@ -95,6 +95,24 @@ pub trait Run: Send {
 /// If the text is not a history, or not one that the checker can judge.
 pub fn check(mut run: Box<dyn Run + '_>, reader: &mut Reader<'_>, budget: &Budget) -> Result<Report, HistoryError> {
     reader.for_each_batch(|batch| run.observe_batch(batch))?;
+    run.finish(budget)
+}
+
+/// Runs a checker over a history that is in memory.
+///
+/// # Errors
+///
+/// If the history is not one that the checker can judge.
+pub fn check_history<R: Run + ?Sized>(
+    mut run: Box<R>,
+    history: &History,
+    budget: &Budget,
+) -> Result<Report, HistoryError> {
+    for op in history.ops() {
+        if run.observe(&op)?.is_break() {
+            break;
+        }
+    }
     run.finish(budget)
 }
 

@@ -41,6 +41,7 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod assign;
 mod batch;
 mod branch;
 mod budget;
@@ -74,7 +75,7 @@ mod write;
 pub use batch::Batch;
 pub use budget::{Activity, Budget, Cancel, Spent};
 pub use builder::{HistoryBuilder, NewOp};
-pub use checker::{Checker, Run, check, check_ahead};
+pub use checker::{Checker, Run, check, check_ahead, check_history};
 pub use compose::{Compose, ComposeError};
 pub use datum::Datum;
 pub use error::{ErrorKind, HistoryError, Position, Snippet};

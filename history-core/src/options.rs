@@ -55,6 +55,7 @@ impl OptionKind {
 /// let options = Options::new().with("consistency-models", "serializable,read-committed").with("max", "3");
 /// assert_eq!(options.names("consistency-models"), ["serializable", "read-committed"]);
 /// assert_eq!(options.integer("max"), Ok(Some(3)));
+/// assert_eq!(options.size("max"), Ok(Some(3)));
 /// assert!(options.integer("consistency-models").is_err());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -122,6 +123,17 @@ impl Options {
             text.parse().map_err(|_| OptionError::new(name, format!("{text} is no integer that fits 64 bits")))
         };
         self.text(name).map(parse).transpose()
+    }
+
+    /// An integer from 0 on: how many, or how large at the most.
+    ///
+    /// # Errors
+    ///
+    /// If what was given is none.
+    pub fn size(&self, name: &str) -> Result<Option<usize>, OptionError> {
+        let Some(size) = self.integer(name)? else { return Ok(None) };
+        let wrong = |_| OptionError::new(name, format!("{size} is less than 0"));
+        usize::try_from(size).map(Some).map_err(wrong)
     }
 
     /// Names given with commas between them; empty ones are left out, and a colon before one is EDN's and means

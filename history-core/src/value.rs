@@ -138,6 +138,19 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// The two elements of a vector or list of two, whatever its tags: the key and the value of `#t [:x 3]`, as Jepsen's
+    /// independent keys have them.
+    pub fn as_pair(mut self) -> Option<(Value<'a>, Value<'a>)> {
+        while let Value::Tagged(_, inner) = self {
+            self = inner.value();
+        }
+        let mut items = self.as_seq()?.iter();
+        match (items.next(), items.next(), items.next()) {
+            (Some(key), Some(value), None) => Some((key, value)),
+            _ => None,
+        }
+    }
+
     /// What kind of value this is, for messages: `"a map"`, `"an integer"`.
     pub fn kind(self) -> &'static str {
         match self {

@@ -3,7 +3,8 @@
 use super::has;
 use crate::anomaly::AnomalyType;
 use crate::cycle_spec::{CYCLE_EXISTS, CycleExistsSpec, RwUse, Suffix};
-use crate::graph::scc::{Components, Masked, Nonadjacent, components};
+use crate::graph::scc::{Components, components};
+use crate::graph::views::{Masked, Nonadjacent};
 use crate::graph::{Graph, Mask, Relation};
 
 /// The models ruled out in a graph, each with its smallest component. Those that a weaker one rules out too are among them:

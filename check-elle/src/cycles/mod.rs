@@ -14,7 +14,8 @@ pub(crate) use cycle::Cycle;
 
 use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::{CYCLES, Suffix};
-use crate::graph::scc::{Masked, components};
+use crate::graph::scc::components;
+use crate::graph::views::Masked;
 use crate::graph::{Graph, Mask, Relation};
 use history_core::parallel;
 use history_core::{Budget, Spent};

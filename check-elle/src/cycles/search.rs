@@ -28,10 +28,10 @@
 use super::{Cycle, order_relation};
 use crate::cycle_spec::{CycleSpec, Family};
 use crate::graph::back_edges::{Edge, back_edges};
-use crate::graph::counted::Counted;
-use crate::graph::path::{Effort, Outcome, Towards, Walker};
+use crate::graph::path::{Effort, Outcome, Walker};
 use crate::graph::reach::{self, Pair};
-use crate::graph::scc::{Components, Digraph, Masked, Nonadjacent, components};
+use crate::graph::scc::{Components, components};
+use crate::graph::views::{Counted, Digraph, Masked, Nonadjacent, Towards};
 use crate::graph::{Graph, Mask, Relation};
 
 /// Edges looked at in search of a shorter cycle of one type, once one is known to exist.

@@ -5,7 +5,7 @@
 //! algorithms", SIAM J. Comput. 1972.) How many there are depends on where the search begins. Where a single edge closes all
 //! cycles and the search begins behind it, it is the only one.
 
-use super::scc::Digraph;
+use super::views::Digraph;
 
 /// An edge, and the node it leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,8 @@ pub(crate) fn back_edges(graph: &impl Digraph, root: u32, max: usize) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::scc::{Masked, components};
+    use crate::graph::scc::components;
+    use crate::graph::views::Masked;
     use crate::graph::{Graph, Mask, Relation};
 
     fn graph(nodes: u32, edges: &[(u32, u32)]) -> Graph {

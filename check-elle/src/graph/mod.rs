@@ -5,10 +5,10 @@
 //! edge that leaves a transaction, with the `Through` edges behind it.
 
 pub(crate) mod back_edges;
-pub(crate) mod counted;
 pub(crate) mod path;
 pub(crate) mod reach;
 pub(crate) mod scc;
+pub(crate) mod views;
 
 use crate::cycle_spec::Relations;
 

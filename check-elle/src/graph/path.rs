@@ -1,36 +1,12 @@
 //! Shortest paths: breadth first, edges behind gates at no cost, within a budget of edges looked at.
 
-use super::scc::Digraph;
+use super::views::Digraph;
 use super::{Graph, Relation};
 use std::collections::VecDeque;
 
 /// Edges that searches for short paths may still look at.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Effort(pub(crate) u64);
-
-/// A graph without the nodes from which a target cannot be reached, because their components come after the target's.
-pub(crate) struct Towards<'g, D> {
-    pub(crate) graph: &'g D,
-    /// Numbers of components, as [`super::scc::components`] gives them for this graph.
-    pub(crate) of: &'g [u32],
-    pub(crate) target: u32,
-}
-
-impl<D: Digraph> Digraph for Towards<'_, D> {
-    fn nodes(&self) -> u32 {
-        self.graph.nodes()
-    }
-
-    #[inline]
-    fn edges_of(&self, node: u32) -> std::ops::Range<u32> {
-        self.graph.edges_of(node)
-    }
-
-    #[inline]
-    fn follow(&self, node: u32, edge: u32) -> Option<u32> {
-        self.graph.follow(node, edge).filter(|to| self.of[*to as usize] >= self.of[self.target as usize])
-    }
-}
 
 /// How a search ended.
 #[derive(Debug, PartialEq, Eq)]

@@ -4,7 +4,8 @@
 //! pairs are sorted, so that those of one round lie close together and only the components between them are visited.
 //! Exact; O(pairs / WIDTH * edges) at the worst, O(components) memory.
 
-use super::scc::{Components, Digraph};
+use super::scc::Components;
+use super::views::Digraph;
 use super::{Graph, Relation};
 
 /// Pairs in one round.

@@ -3,68 +3,7 @@
 //! D. J. Pearce, "A space-efficient algorithm for finding strongly connected components" (Information Processing Letters
 //! 116, 2016), algorithm `PEA_FIND_SCC2`, its recursion unrolled. O(nodes + edges), one number a node beside the stacks.
 
-use super::Relation;
-
-/// What is searched: nodes `0..nodes()`, and each one's edges by number.
-pub(crate) trait Digraph {
-    fn nodes(&self) -> u32;
-    fn edges_of(&self, node: u32) -> std::ops::Range<u32>;
-    /// Where an edge of `node` leads; `None` if it is not to be followed.
-    fn follow(&self, node: u32, edge: u32) -> Option<u32>;
-}
-
-/// A graph by those of its edges whose relation is in a mask.
-pub(crate) struct Masked<'g> {
-    pub(crate) graph: &'g super::Graph,
-    pub(crate) mask: super::Mask,
-}
-
-impl Digraph for Masked<'_> {
-    fn nodes(&self) -> u32 {
-        self.graph.nodes()
-    }
-
-    #[inline]
-    fn edges_of(&self, node: u32) -> std::ops::Range<u32> {
-        self.graph.edges_of(node)
-    }
-
-    #[inline]
-    fn follow(&self, _: u32, edge: u32) -> Option<u32> {
-        let (to, relation) = self.graph.edge(edge);
-        self.mask.has(relation).then_some(to)
-    }
-}
-
-/// A graph by paths on which no rw edge follows another. Node `2v` is `v` reached by any other edge, `2v + 1` is `v`
-/// reached by an rw edge. A cycle here is a closed walk there on which, all the way around, no two rw edges are adjacent.
-pub(crate) struct Nonadjacent<'g> {
-    pub(crate) graph: &'g super::Graph,
-    /// The relations other than rw.
-    pub(crate) mask: super::Mask,
-}
-
-impl Digraph for Nonadjacent<'_> {
-    fn nodes(&self) -> u32 {
-        2 * self.graph.nodes()
-    }
-
-    #[inline]
-    fn edges_of(&self, node: u32) -> std::ops::Range<u32> {
-        self.graph.edges_of(node / 2)
-    }
-
-    #[inline]
-    fn follow(&self, node: u32, edge: u32) -> Option<u32> {
-        let (to, relation) = self.graph.edge(edge);
-        match relation {
-            Relation::Rw => node.is_multiple_of(2).then_some(2 * to + 1),
-            // A gate passes on how it was reached.
-            Relation::Through => Some(2 * to + node % 2),
-            _ => self.mask.has(relation).then_some(2 * to),
-        }
-    }
-}
+use super::views::Digraph;
 
 /// The component of each node.
 #[derive(Debug)]
@@ -186,6 +125,8 @@ impl<G: Digraph> Search<'_, G> {
 mod tests {
     use super::super::{Graph, Mask};
     use super::*;
+    use crate::graph::Relation;
+    use crate::graph::views::Masked;
 
     fn graph(nodes: u32, edges: &[(u32, u32)]) -> Graph {
         let mut graph = Graph::new(nodes as usize);

@@ -2,16 +2,15 @@
 //!
 //! Adya, "Weak Consistency" (MIT, 1999), section 3.1 (direct conflicts) for ww, wr and rw.
 //!
-//! Appends that nobody read come after each read of their key's last element: they are a [`Crowd`] where they are many.
+//! Appends that nobody read come after each read of their key's last element: they are a crowd ([`Builder`]) where they are many.
 
 use super::mop::{Mop, What};
 use super::orders::{Orders, Readers};
 use super::states::States;
 use crate::cycle_spec::Suffix;
-use crate::graph::{Graph, Relation};
+use crate::graph::Relation;
 use crate::ids::{ElemId, KeyId, TxnId};
-use crate::txn::crowd::{self, Crowd};
-use crate::txn::time::TimeEdges;
+use crate::txn::builder::{Builder, CrowdId, is_worth_gates};
 use crate::txn::{TxnGraph, Txns};
 use rustc_hash::FxHashMap;
 
@@ -26,23 +25,14 @@ pub(crate) struct Sources<'a> {
 impl Sources<'_> {
     /// O(micro-ops + edges).
     pub(crate) fn graph(&self, order: Suffix) -> TxnGraph {
-        let mut time = TimeEdges::new(self.txns, order);
-        let mut build = Build::new(self, time.end());
+        let mut build = Build::new(self, order);
         for txn in self.txns.ids() {
             if self.txns.is_possible(txn) {
                 build.data_edges(txn);
             }
-            if self.txns.is_ok(txn) {
-                build.related |= time.push(&mut build.graph, txn);
-            }
-            build.graph.end_node();
+            build.builder.end_txn(txn, self.txns.is_ok(txn));
         }
-        build.related |= time.push_gates(&mut build.graph);
-        for at in 0..build.crowds.len() {
-            let (members, base) = &build.crowds[at];
-            Crowd::new(members, *base).push_gates(&mut build.graph);
-        }
-        TxnGraph { graph: build.graph, is_empty: !build.related }
+        build.builder.finish()
     }
 
     /// The writer of an element, if it is another than `txn` and may have happened.
@@ -54,39 +44,27 @@ impl Sources<'_> {
 
 struct Build<'a> {
     from: &'a Sources<'a>,
-    graph: Graph,
-    related: bool,
-    /// The writers of unread appends that have gates, for each such key, and where the gates begin.
-    crowds: Vec<(Vec<TxnId>, u32)>,
-    /// For each such key its place in `crowds`.
-    crowd_of: FxHashMap<KeyId, u32>,
-    /// Places in `crowds` of the keys whose last element the transaction at hand read.
-    entering: Vec<u32>,
+    builder: Builder,
+    /// For each key with many unread appends the crowd of their writers.
+    crowd_of: FxHashMap<KeyId, CrowdId>,
+    /// Crowds of the keys whose last element the transaction at hand read.
+    entering: Vec<(Relation, CrowdId)>,
 }
 
 impl<'a> Build<'a> {
-    /// The gates of crowds begin at `gates`.
-    fn new(from: &'a Sources<'a>, mut gates: u32) -> Build<'a> {
-        let mut build = Build {
-            from,
-            graph: Graph::new(from.txns.len()),
-            related: false,
-            crowds: Vec::new(),
-            crowd_of: FxHashMap::default(),
-            entering: Vec::new(),
-        };
+    fn new(from: &'a Sources<'a>, order: Suffix) -> Build<'a> {
+        let builder = Builder::new(from.txns, order);
+        let mut build = Build { from, builder, crowd_of: FxHashMap::default(), entering: Vec::new() };
         for key in (0..from.states.key.len()).map(KeyId::new) {
             let unread = from.orders.unread(key);
             let readers = match from.orders.of(key).last() {
                 Some(last) => from.readers.of(*last).len(),
                 None => from.readers.of_empty(key).len(),
             };
-            if crowd::is_worth_gates(readers, unread.len()) {
-                build.crowd_of.insert(key, build.crowds.len() as u32);
+            if is_worth_gates(readers, unread.len()) {
                 // Unread appends are in the order of their writers.
                 let writers = unread.iter().map(|elem| from.states.elem[elem.at()].writer);
-                build.crowds.push((writers.collect(), gates));
-                gates += crowd::gates(unread.len());
+                build.crowd_of.insert(key, build.builder.add_crowd(writers.collect()));
             }
         }
         build
@@ -110,9 +88,8 @@ impl<'a> Build<'a> {
                 What::Unseen => {}
             }
         }
-        if !self.entering.is_empty() {
-            self.enter_crowds(txn);
-        }
+        self.builder.enter(txn, &self.entering);
+        self.entering.clear();
     }
 
     fn rw_edges(&mut self, txn: TxnId, key: KeyId, last: Option<ElemId>) {
@@ -121,7 +98,7 @@ impl<'a> Build<'a> {
             && let Some(at) = self.crowd_of.get(&key)
         {
             // When the stronger relations are known.
-            return self.entering.push(*at);
+            return self.entering.push((Relation::Rw, *at));
         }
         for next in next {
             self.relate(self.from.other_writer(*next, txn), Relation::Rw);
@@ -130,17 +107,7 @@ impl<'a> Build<'a> {
 
     fn relate(&mut self, to: Option<TxnId>, relation: Relation) {
         if let Some(to) = to {
-            self.related = true;
-            self.graph.push_edge(to.at() as u32, relation);
+            self.builder.relate(to, relation);
         }
-    }
-
-    fn enter_crowds(&mut self, txn: TxnId) {
-        let excluded = crowd::excluded(&self.graph, txn, Relation::Rw);
-        for at in &self.entering {
-            let (members, base) = &self.crowds[*at as usize];
-            self.related |= Crowd::new(members, *base).enter(&mut self.graph, Relation::Rw, &excluded);
-        }
-        self.entering.clear();
     }
 }

@@ -1,39 +1,30 @@
 //! The transaction graph: ww and rw from the order of versions, wr from reads, process and realtime from the history.
 //!
 //! Adya, "Weak Consistency" (MIT, 1999), section 3.1 (direct conflicts). All that wrote a version that comes after v come
-//! after all that read or wrote v: they are a [`Crowd`] where they are many, as after the initial version.
+//! after all that read or wrote v: they are a crowd ([`Builder`]) where they are many, as after the initial version.
 
 use super::analysis::Registers;
 use super::within::Touch;
 use crate::cycle_spec::Suffix;
-use crate::graph::{Graph, Relation};
+use crate::graph::Relation;
 use crate::ids::{KeyId, TxnId, VersionId};
 use crate::txn::TxnGraph;
-use crate::txn::crowd::{self, Crowd};
-use crate::txn::time::TimeEdges;
+use crate::txn::builder::{Builder, CrowdId, is_worth_gates};
 use rustc_hash::FxHashMap;
 
 impl Registers {
     /// O(micro-ops + edges).
     pub(super) fn txn_graph(&self, order: Suffix) -> TxnGraph {
-        let mut time = TimeEdges::new(&self.txns, order);
-        let mut build = Build::new(self, time.end());
+        let mut build = Build::new(self, order);
         let mut touches = self.touches.all();
         for txn in self.txns.ids() {
             let own = touches.iter().take_while(|touch| touch.txn == txn).count();
             let (own, rest) = touches.split_at(own);
             touches = rest;
             build.data_edges(txn, own);
-            if self.txns.is_ok(txn) {
-                build.related |= time.push(&mut build.graph, txn);
-            }
-            build.graph.end_node();
+            build.builder.end_txn(txn, self.txns.is_ok(txn));
         }
-        build.related |= time.push_gates(&mut build.graph);
-        for (members, base) in &build.crowds {
-            Crowd::new(members, *base).push_gates(&mut build.graph);
-        }
-        TxnGraph { graph: build.graph, is_empty: !build.related }
+        build.builder.finish()
     }
 
     /// Those that wrote what comes directly after a version.
@@ -49,34 +40,21 @@ impl Registers {
 
 struct Build<'a> {
     from: &'a Registers,
-    graph: Graph,
-    related: bool,
-    /// Writers with gates, and where those begin.
-    crowds: Vec<(Vec<TxnId>, u32)>,
-    /// For versions that are followed by such, their place in `crowds`.
-    crowd_of: FxHashMap<VersionId, u32>,
+    builder: Builder,
+    /// For versions that are followed by many writers, the crowd of those.
+    crowd_of: FxHashMap<VersionId, CrowdId>,
     /// Crowds that the transaction at hand leads to, and how.
-    entering: Vec<(Relation, u32)>,
+    entering: Vec<(Relation, CrowdId)>,
 }
 
 impl<'a> Build<'a> {
-    /// The gates of crowds begin at `gates`.
-    fn new(from: &'a Registers, mut gates: u32) -> Build<'a> {
-        let mut build = Build {
-            from,
-            graph: Graph::new(from.txns.len()),
-            related: false,
-            crowds: Vec::new(),
-            crowd_of: FxHashMap::default(),
-            entering: Vec::new(),
-        };
+    fn new(from: &'a Registers, order: Suffix) -> Build<'a> {
+        let builder = Builder::new(&from.txns, order);
+        let mut build = Build { from, builder, crowd_of: FxHashMap::default(), entering: Vec::new() };
         let mut add = |version: VersionId, before: usize, mut members: Vec<TxnId>| {
-            if crowd::is_worth_gates(before, members.len()) {
+            if is_worth_gates(before, members.len()) {
                 members.sort_unstable();
-                build.crowd_of.insert(version, build.crowds.len() as u32);
-                let count = crowd::gates(members.len());
-                build.crowds.push((members, gates));
-                gates += count;
+                build.crowd_of.insert(version, build.builder.add_crowd(members));
             }
         };
         for (at, key) in from.versions.key.iter().enumerate() {
@@ -109,9 +87,10 @@ impl<'a> Build<'a> {
                 self.lead(txn, version, Relation::Rw);
             }
         }
-        if !self.entering.is_empty() {
-            self.enter_crowds(txn);
-        }
+        // The strongest first.
+        self.entering.sort_unstable();
+        self.builder.enter(txn, &self.entering);
+        self.entering.clear();
     }
 
     /// Leads to those that wrote what comes after a version.
@@ -130,18 +109,7 @@ impl<'a> Build<'a> {
 
     fn relate(&mut self, txn: TxnId, to: TxnId, relation: Relation) {
         if to != txn {
-            self.related = true;
-            self.graph.push_edge(to.at() as u32, relation);
-        }
-    }
-
-    fn enter_crowds(&mut self, txn: TxnId) {
-        // The strongest first.
-        self.entering.sort_unstable();
-        for (relation, at) in self.entering.drain(..) {
-            let (members, base) = &self.crowds[at as usize];
-            let excluded = crowd::excluded(&self.graph, txn, relation);
-            self.related |= Crowd::new(members, *base).enter(&mut self.graph, relation, &excluded);
+            self.builder.relate(to, relation);
         }
     }
 }

@@ -5,7 +5,8 @@
 
 use super::sources::{Edge, Inference, Source, Sources};
 use super::versions::Versions;
-use crate::graph::scc::{Digraph, components};
+use crate::graph::scc::components;
+use crate::graph::views::Digraph;
 use crate::ids::{KeyId, TxnId, VersionId};
 use history_core::parallel;
 use rustc_hash::FxHashMap;

@@ -82,17 +82,10 @@ impl Expected {
             let anomalies = anomalies.collect::<Result<_, _>>();
             self.anomalies = anomalies.map_err(|e| OptionError::new(ANOMALIES.name, e.to_string()))?;
         }
-        if let Some(max) = size(options, MAX_WITNESSES.name)? {
+        if let Some(max) = options.size(MAX_WITNESSES.name)? {
             self.witnesses_max = max;
         }
-        self.max_plot_bytes = size(options, MAX_PLOT_BYTES.name)?.or(self.max_plot_bytes);
+        self.max_plot_bytes = options.size(MAX_PLOT_BYTES.name)?.or(self.max_plot_bytes);
         Ok(self)
     }
-}
-
-/// A number from 0 on.
-fn size(options: &Options, name: &str) -> Result<Option<usize>, OptionError> {
-    let Some(max) = options.integer(name)? else { return Ok(None) };
-    let wrong = |_| OptionError::new(name, format!("{max} is less than 0"));
-    usize::try_from(max).map(Some).map_err(wrong)
 }

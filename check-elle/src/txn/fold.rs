@@ -228,13 +228,7 @@ impl<W: Workload> TxnRun<W> {
 
 /// Checks a history that is in memory.
 pub(crate) fn check<W: Workload>(history: &History, workload: W) -> Result<Report, HistoryError> {
-    let mut run = Box::new(TxnRun::new(workload));
-    for op in history.ops() {
-        if run.observe(&op)?.is_break() {
-            break;
-        }
-    }
-    run.finish(&Budget::default())
+    history_core::check_history(Box::new(TxnRun::new(workload)), history, &Budget::default())
 }
 
 /// Why an op ends the run.

@@ -1,15 +1,16 @@
 //! What all checkers of transactions share: how ops become columns, what follows from processes and time, how a verdict is
 //! reached and told. What a workload adds is what its micro-ops mean: [`fold::Workload`] and [`report::Analysis`].
 
+pub(crate) mod builder;
 pub(crate) mod columns;
-pub(crate) mod crowd;
+mod crowd;
 pub(crate) mod expected;
 pub(crate) mod fold;
 pub(crate) mod mop;
 mod pictures;
 pub(crate) mod report;
 pub(crate) mod story;
-pub(crate) mod time;
+mod time;
 pub(crate) mod updates;
 
 pub(crate) use columns::Txns;

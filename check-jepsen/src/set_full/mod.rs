@@ -33,7 +33,7 @@ mod track;
 use crate::fold::{self, InFlight, Trouble, Workload, WorkloadRun};
 use crate::witness::OpRef;
 use history_core::{
-    Checker, History, HistoryError, Op, OpKind, OptionError, OptionKind, OptionSpec, Options, Pair, Report, Run, Value,
+    Checker, History, HistoryError, Op, OpKind, OptionError, OptionKind, OptionSpec, Options, Pair, Report, Run,
 };
 use late::Late;
 use track::{ReadId, Tracks};
@@ -170,17 +170,11 @@ impl SetFullRun {
         if op.kind != OpKind::Ok {
             return Ok(());
         }
-        let said = match (op.value, invoked) {
-            (Value::Nil, Some(_)) => None,
-            (Value::Nil, None) => return Err(fold::says_nothing()),
-            (value, _) => Some(self.elements.id(value)?),
-        };
-        if let Some(id) = fold::same_element(invoked, said)? {
-            if !self.tracks.is_begun(id) {
-                return Err(fold::unpaired());
-            }
-            self.know(id, op);
+        let id = fold::completed_element(op.value, invoked, |value| self.elements.id(value))?;
+        if !self.tracks.is_begun(id) {
+            return Err(fold::unpaired());
         }
+        self.know(id, op);
         Ok(())
     }
 

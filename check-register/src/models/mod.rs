@@ -2,6 +2,7 @@
 //!
 //! Each reads recorded ops by the conventions of Knossos: see [`Spec`]. Crashed reads are dropped: they say nothing.
 
+mod all;
 mod counter;
 mod kv;
 mod locks;
@@ -14,6 +15,7 @@ mod semaphore;
 mod set;
 mod spec;
 
+pub use all::{Visitor, visit_all};
 pub use counter::{Counter, CounterOp};
 pub use kv::{Kv, KvAction, KvOp};
 pub use locks::{LockOp, Mutex, OwnedLock, OwnerMutex, ReentrantMutex};

@@ -9,10 +9,7 @@ mod run;
 mod timelines;
 
 use crate::Settings;
-use crate::models::{
-    CasRegister, Counter, FifoQueue, Kv, MultiRegister, Mutex, OwnerMutex, PlainRegister, ReentrantMutex, Semaphore,
-    Set, Spec, Stack, UnorderedQueue,
-};
+use crate::models::{self, Spec, Visitor};
 use history_core::{Budget, Checker, History, HistoryError, OptionError, OptionSpec, Options, Report, Run};
 use options::OPTIONS;
 use run::ObjectRun;
@@ -62,13 +59,7 @@ impl<S: Spec + Clone + 'static> Linearizable<S> {
     ///
     /// If the history is too large to be judged.
     pub fn check_within(&self, history: &History, budget: &Budget) -> Result<Report, HistoryError> {
-        let mut run = Box::new(ObjectRun::new(self.clone()));
-        for op in history.ops() {
-            if run.observe(&op)?.is_break() {
-                break;
-            }
-        }
-        run.finish(budget)
+        history_core::check_history(Box::new(ObjectRun::new(self.clone())), history, budget)
     }
 
     /// The same checker, but for what the options say.
@@ -137,24 +128,15 @@ fn spec_name(checker: &str) -> &str {
 
 /// The checkers of single objects.
 fn objects() -> Vec<Box<dyn Checker>> {
-    fn boxed<S: Spec + Clone + Default + 'static>() -> Box<dyn Checker> {
-        Box::new(Linearizable::<S>::default())
+    struct Checkers(Vec<Box<dyn Checker>>);
+    impl Visitor for Checkers {
+        fn visit<S: Spec + Clone + Default + 'static>(&mut self) {
+            self.0.push(Box::new(Linearizable::<S>::default()));
+        }
     }
-    vec![
-        boxed::<PlainRegister>(),
-        boxed::<CasRegister>(),
-        boxed::<MultiRegister>(),
-        boxed::<Kv>(),
-        boxed::<Mutex>(),
-        boxed::<OwnerMutex>(),
-        boxed::<ReentrantMutex>(),
-        boxed::<Semaphore>(),
-        boxed::<FifoQueue>(),
-        boxed::<UnorderedQueue>(),
-        boxed::<Stack>(),
-        boxed::<Set>(),
-        boxed::<Counter>(),
-    ]
+    let mut all = Checkers(Vec::new());
+    models::visit_all(&mut all);
+    all.0
 }
 
 /// The checkers of linearizability, in the order in which to list them: one for each object, and one that is told which.

@@ -71,10 +71,10 @@ pub(super) fn apply<S: Spec>(to: &mut Linearizable<S>, options: &Options) -> Res
             }
         };
     }
-    if let Some(max) = size(options, MAX_CONFIGURATIONS.name)? {
+    if let Some(max) = options.size(MAX_CONFIGURATIONS.name)? {
         to.settings.configurations_max = max;
     }
-    to.max_timeline_bytes = size(options, MAX_TIMELINE_BYTES.name)?.or(to.max_timeline_bytes);
+    to.max_timeline_bytes = options.size(MAX_TIMELINE_BYTES.name)?.or(to.max_timeline_bytes);
     Ok(())
 }
 
@@ -85,10 +85,4 @@ fn parse(text: &str) -> Option<History> {
     let is_one =
         |history: &History| history.len() == 1 && history.value(0).as_seq().is_some_and(|list| list.len() == 1);
     edn.ok().filter(is_one).or_else(|| json().ok().filter(is_one))
-}
-
-/// A number from 0 on.
-fn size(options: &Options, name: &str) -> Result<Option<usize>, OptionError> {
-    let Some(max) = options.integer(name)? else { return Ok(None) };
-    usize::try_from(max).map(Some).map_err(|_| OptionError::new(name, format!("{max} is less than 0")))
 }

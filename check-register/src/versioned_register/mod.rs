@@ -62,12 +62,12 @@ mod clock;
 mod explain;
 mod fates;
 mod findings;
+mod fold;
 mod outcome;
 mod packed;
 mod registers;
 mod replay;
 mod request;
-mod run;
 mod scalar;
 mod story;
 #[cfg(test)]
@@ -75,13 +75,13 @@ mod tests;
 mod versions;
 mod walk;
 
+use fold::{Fold, Keying, Trouble};
 use history_core::{
     Budget, Checker, Datum, History, HistoryError, Op, OptionError, OptionKind, OptionSpec, Options, Report, Run,
 };
 use packed::{Interner, Packed};
 use registers::{Registers, Settings};
 use request::{Request, Shape};
-use run::{Fold, Keying, Trouble};
 use std::num::NonZeroU32;
 use std::ops::ControlFlow;
 
@@ -146,13 +146,8 @@ impl Default for VersionedRegister {
 ///
 /// If the history is too large to be judged, or an initial value nests too deeply.
 pub fn check(history: &History, checker: &VersionedRegister) -> Result<Report, HistoryError> {
-    let mut run = Box::new(VersionedRun::new(checker.clone())?);
-    for op in history.ops() {
-        if run.observe(&op)?.is_break() {
-            break;
-        }
-    }
-    run.finish(&Budget::default())
+    let run = Box::new(VersionedRun::new(checker.clone())?);
+    history_core::check_history(run, history, &Budget::default())
 }
 
 const INITIAL_WRITE_ID: OptionSpec = OptionSpec {
@@ -225,9 +220,8 @@ impl Checker for VersionedRegister {
             checker.forget = Some(window.ok_or_else(wrong)?);
         }
         checker.in_order |= options.flag(IN_ORDER.name);
-        if let Some(max) = options.integer(MAX_WITNESSES.name)? {
-            let wrong = |_| OptionError::new(MAX_WITNESSES.name, format!("{max} is less than 0"));
-            checker.witnesses_max = usize::try_from(max).map_err(wrong)?;
+        if let Some(max) = options.size(MAX_WITNESSES.name)? {
+            checker.witnesses_max = max;
         }
         let run = VersionedRun::new(checker);
         Ok(Box::new(run.map_err(|error| OptionError::new(INITIAL_WRITE_ID.name, error.to_string()))?))

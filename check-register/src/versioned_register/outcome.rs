@@ -1,8 +1,8 @@
 //! The outcome: the report on a history that was read to its end.
 
 use super::clock::Clock;
+use super::fold::Counts;
 use super::registers::{Doubt, Register, Registers};
-use super::run::Counts;
 use super::{NAME, Packed};
 use history_core::{Report, Verdict};
 

@@ -1,11 +1,13 @@
 //! Registers: the chain of accepted versions of each, which every observed version must lead back to.
 
+mod reads;
+
 use super::explain::Teller;
 use super::findings::{Findings, Kind};
 use super::packed::{Interner, Packed};
 use super::replay::{ByTime, Order};
 use super::story::ReadOp;
-use super::versions::{At, ClientId, KeyId, NO_READ, State, VersionId, Versions, flag};
+use super::versions::{At, ClientId, KeyId, State, VersionId, Versions, flag};
 use history_core::HistoryError;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -278,97 +280,6 @@ impl Registers {
         let key = row.key;
         if matches!(row.state, State::Accepted | State::Old) && self.register(key).inferred == version {
             self.tell(key, Kind::FutureRead, |teller| teller.future_read(version));
-        }
-    }
-
-    /// The place of a version that was known before `invoked`, for a read of `id`: of one newer than that, if there is any.
-    ///
-    /// Walks over the versions that came since, up to the first that was known: for a read that is not stale those came
-    /// while it was in flight.
-    pub(crate) fn known_before(&mut self, key: KeyId, read: &Read, invoked: At, index: u64) -> u32 {
-        let register = self.register(key);
-        let (mut at, mut is_whole) = (register.oldest, register.oldest_place == 0);
-        if let Some(version) = self.versions.find(key, read.id) {
-            let row = &self.versions[version];
-            // Of an old one what came next may be forgotten.
-            is_whole |= row.state != State::Old || row.place + 1 == register.oldest_place;
-            at = if row.state == State::Accepted { row.next } else { at };
-        }
-        while at != VersionId::NONE {
-            let row = &self.versions[at];
-            if row.has(flag::OBSERVED) && self.order.is_before(row.first, invoked) {
-                return row.place;
-            }
-            at = row.next;
-        }
-        if !is_whole {
-            self.register_mut(key).doubt.get_or_insert(Doubt::Forgotten { id: read.id, index });
-        }
-        0
-    }
-
-    /// Takes note of a read.
-    pub(crate) fn read(&mut self, key: KeyId, read: &Read, seen: Seen) -> Result<(), HistoryError> {
-        let register = self.register(key);
-        if register.stopped {
-            return Ok(());
-        }
-        let op = ReadOp { seen, invoked: read.invoked, id: read.id, value: read.value };
-        let version = match self.versions.find(key, read.id) {
-            Some(version) => version,
-            None if register.oldest_place == 0 => self.insert(key, read.id)?,
-            // If it was ever in the chain, something newer was known when the read began.
-            None if read.head_at >= register.oldest_place => {
-                self.tell(key, Kind::UnknownVersion, |teller| teller.unknown_read(&op));
-                return Ok(());
-            }
-            None => {
-                let doubt = Doubt::Forgotten { id: read.id, index: seen.at.index };
-                self.register_mut(key).doubt.get_or_insert(doubt);
-                return Ok(());
-            }
-        };
-        self.compare(version, &op);
-        self.observe(version, seen)?;
-        let row = &mut self.versions[version];
-        if let Some(invoked) = read.invoked {
-            if row.last_read_index == NO_READ || row.last_read.index < invoked.index {
-                (row.last_read, row.last_read_index, row.reader) = (invoked, seen.at.index, seen.client);
-            }
-            if let Some(by_time) = &mut self.by_time {
-                by_time.read(version, invoked, seen);
-            }
-        }
-        if matches!(row.state, State::Accepted | State::Old) && row.place < read.head_at {
-            self.tell(key, Kind::StaleRead, |teller| teller.stale_read(version, &op));
-        }
-        Ok(())
-    }
-
-    /// Compares what a read saw with what the version holds.
-    fn compare(&mut self, version: VersionId, op: &ReadOp) {
-        let row = &mut self.versions[version];
-        let key = row.key;
-        if !row.has(flag::VALUED) {
-            row.value = op.value;
-            row.flags |= flag::VALUED;
-            self.compare_initial(key, version);
-        } else if row.value != op.value {
-            let row = &self.versions[version];
-            // What was not written was read, or given.
-            let before = (!row.has(flag::PROPOSED)).then(|| ReadOp::first_of(row, row.value));
-            self.tell(key, Kind::WrongValue, |teller| teller.wrong_value(version, before.as_ref(), op));
-        }
-    }
-
-    /// Compares what the initial version holds with what the user said.
-    pub(crate) fn compare_initial(&mut self, key: KeyId, version: VersionId) {
-        let row = &self.versions[version];
-        if self.register(key).inferred == version
-            && row.has(flag::VALUED)
-            && self.settings.initial_value.is_some_and(|value| value != row.value)
-        {
-            self.tell(key, Kind::WrongInitialValue, |teller| teller.wrong_initial_value(version));
         }
     }
 

@@ -1,6 +1,6 @@
 //! How many versions are in memory, and when ones are forgotten that nobody can tell from outside.
 
-use super::run::{Fold, Keying};
+use super::fold::{Fold, Keying};
 use super::{VersionedRegister, registers};
 use crate::versioned_register::request::Request;
 use history_core::{HistoryBuilder, NewOp, OpKind, Verdict};

@@ -1,7 +1,7 @@
 //! Options of several checkers on one command line.
 
 use super::*;
-use history_core::{OptionError, OptionSpec, Run};
+use history_core::{OptionError, OptionKind, OptionSpec, Run};
 
 /// A checker that is asked for nothing but its options.
 struct Asking(&'static str, &'static [OptionSpec]);

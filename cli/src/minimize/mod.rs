@@ -1,8 +1,9 @@
 //! `histcheck minimize`: the smallest part of a history that still shows what is wrong with it.
 //!
-//! The part is a *sub-history*: whole operations, invocation with completion, in their order and with their indices; of transactions, those of
-//! their micro-ops that matter. It is *closed* ([`needs`]), so what it shows is so in the whole, and is not made by leaving something out.
-//! And it is *1-minimal*: without any one of its operations it would not be closed, or not show the anomaly any more ([`shrink`]).
+//! The part is a *sub-history*: whole operations, invocation with completion, in their order and with their indices; of transactions,
+//! those of their micro-ops that matter. It is *closed* ([`needs`]), so what it shows is so in the whole, and is not made by leaving
+//! something out. And it is *1-minimal*: without any one of its operations it would not be closed, or not show the
+//! anomaly any more ([`shrink`]).
 
 mod needs;
 mod shrink;
@@ -168,13 +169,8 @@ fn judge(job: &Minimize<'_>, keyed: bool, history: &History) -> Result<Report, H
     } else {
         checker.start(options).map(|run| run as Box<dyn Run + '_>)
     };
-    let mut run = begun.map_err(|error| HistoryError::new(ErrorKind::Unexpected, error.to_string()))?;
-    for op in history.ops() {
-        if run.observe(&op)?.is_break() {
-            break;
-        }
-    }
-    run.finish(&Budget::default())
+    let run = begun.map_err(|error| HistoryError::new(ErrorKind::Unexpected, error.to_string()))?;
+    history_core::check_history(run, history, &Budget::default())
 }
 
 /// Makes a history smaller that a report says is invalid.

@@ -12,8 +12,8 @@
 //! - **Values**: queues, stacks and sets treat each value apart. What is about a value needs all that changed anything about it.
 //!   Without some values, an order of the rest is as good as before.
 //! - **Sums**: of counters, locks and semaphores each change counts. All of them are kept, but what only reads is not.
-//! - **Reads**: each read is wrong or two reads disagree, whatever else there is. They keep the writes of what they saw all the same, so that
-//!   nobody wonders where it came from.
+//! - **Reads**: each read is wrong or two reads disagree, whatever else there is. They keep the writes of what they saw all the same,
+//!   so that nobody wonders where it came from.
 //!
 //! An operation that crashed may have happened. Where nobody knows what it was about (a dequeue that never came back) it is kept.
 

@@ -38,7 +38,7 @@ pub(super) struct Whole<'h> {
 /// How ops say which of several keys they are about.
 pub(super) fn key_of<'a>(history: &'a History, operation: &Operation) -> Option<Value<'a>> {
     let op = history.op(operation.first);
-    op.extra.get("key").filter(|key| !key.is_nil()).or_else(|| pair(op.value).map(|(key, _)| key))
+    op.extra.get("key").filter(|key| !key.is_nil()).or_else(|| op.value.as_pair().map(|(key, _)| key))
 }
 
 /// The position of the op with an index, which increase.
@@ -53,17 +53,6 @@ pub(super) fn position_of(history: &History, index: u64) -> Option<usize> {
         }
     }
     None
-}
-
-fn pair(mut value: Value<'_>) -> Option<(Value<'_>, Value<'_>)> {
-    while let Value::Tagged(_, inner) = value {
-        value = inner.value();
-    }
-    let mut items = value.as_seq()?.iter();
-    match (items.next(), items.next(), items.next()) {
-        (Some(key), Some(value), None) => Some((key, value)),
-        _ => None,
-    }
 }
 
 impl Operation {
@@ -155,7 +144,7 @@ impl<'h> Whole<'h> {
 
     /// The value without its key.
     fn inner(&self, value: Value<'h>) -> Value<'h> {
-        match pair(value) {
+        match value.as_pair() {
             Some((_, value)) if self.is_paired => value,
             _ => value,
         }

@@ -1,4 +1,5 @@
-//! Results as XML like that of `JUnit`: a suite a history, a test case for each checker, and one for each key whose verdict the report lists.
+//! Results as XML like that of `JUnit`: a suite a history, a test case for each checker, and one for each key whose
+//! verdict the report lists.
 
 use super::case::{Case, Finding, KeyFinding, one_line, printable};
 use crate::policy::Unknown;

@@ -9,8 +9,10 @@ mod gather;
 mod lattice;
 mod meaning;
 mod page;
+mod statistics;
 mod text;
 mod timeline;
+mod witness;
 
 use crate::args::{Check, PlotFormat};
 use crate::artifacts::{self, Directory};

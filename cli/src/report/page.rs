@@ -1,18 +1,16 @@
 //! The page: what was judged, what came of it, why, and what the history is like.
 
-use super::gather::{Around, Gathered, Half, Statistics};
+use super::gather::{Around, Gathered};
 #[cfg(feature = "elle")]
 use super::lattice;
 use super::meaning::{self, Subject};
-use super::{text, timeline};
-use history_core::{Anomaly, Datum, HistoryError, KeyReport, OpKind, Report, Verdict, Witness};
+use super::{statistics, text, witness};
+use history_core::{Anomaly, Datum, HistoryError, KeyReport, Report, Verdict};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const CSS: &str = include_str!("style.css");
-/// Characters of a witness's prose.
-const PROSE_CHARS_MAX: usize = 12_000;
 /// Characters of any other text.
-const CHARS_MAX: usize = 600;
+pub(super) const CHARS_MAX: usize = 600;
 /// Keys that are named.
 const KEYS_MAX: usize = 100;
 /// Bytes kept free for what closes a page.
@@ -58,7 +56,7 @@ pub(super) fn write(facts: &Facts<'_>, bytes_max: usize) -> Page {
         Err(error) => draft.add(error_block(error)),
     }
     draft.beginning();
-    draft.add(statistics(facts));
+    draft.add(statistics::section(facts));
     draft.add(reading());
     let notice = (draft.left_out > 0).then(|| {
         html! {
@@ -192,7 +190,7 @@ impl Draft<'_> {
         let name = text::shown(&anomaly.name, 80);
         self.add(html! {
             (heading(level, None, &html! { (name) @if anomaly.count > 1 { " " small { "\u{d7} " (text::grouped(anomaly.count)) } } }))
-            @if let Some(meaning) = what_is(&anomaly.name) { p { (meaning) } }
+            @if let Some(meaning) = witness::what_is(&anomaly.name) { p { (meaning) } }
             @if anomaly.count > shown as u64 && shown > 0 {
                 p.note { (text::count(shown as u64, "one is", "are")) " shown below, of " (text::grouped(anomaly.count)) "." }
             }
@@ -202,7 +200,7 @@ impl Draft<'_> {
             self.drawn += 1;
             let title = if shown > 1 { format!("{name}, {} of {shown}", at + 1) } else { name.clone() };
             let is_object = anomaly.name == "nonlinearizable" && meaning::subject(report) == Subject::Object;
-            let part = witness_block(witness, around, &title, is_object);
+            let part = witness::block(witness, around, &title, is_object);
             self.add(html! {
                 section.witness {
                     @if shown > 1 { (heading(level + 1, None, &plain(&title))) }
@@ -220,114 +218,8 @@ impl Draft<'_> {
         if let Some(around) = self.facts.around.first().filter(|around| !around.bars.is_empty()) {
             self.add(html! {
                 h2 { "How it begins" }
-                (figure(around, None, "The first operations of this history"))
+                (witness::figure(around, None, "The first operations of this history"))
             });
-        }
-    }
-}
-
-fn what_is(anomaly: &str) -> Option<&'static str> {
-    #[cfg(feature = "elle")]
-    if let Ok(known) = check_elle::anomaly::AnomalyType::from_name(anomaly) {
-        return Some(known.summary());
-    }
-    (anomaly == "nonlinearizable").then_some(
-        "Some operation cannot be placed: whatever order everything before it is put in, no such object would have \
-         answered as this one did.",
-    )
-}
-
-/// The prose of a witness, its picture, its ops, and those around it.
-fn witness_block(witness: &Witness, around: Option<&Around>, title: &str, is_object: bool) -> Markup {
-    let limit = witness.ops.first().filter(|_| is_object).map(|op| op.index);
-    html! {
-        @if let Some(picture) = cycle(witness, title) {
-            figure {
-                div.scroll tabindex="0" role="region" aria-label={ "Picture of " (title) } { (picture) }
-                figcaption { "Each box is a transaction; each arrow says why one must come before the other." }
-            }
-        }
-        pre.prose { bdi { (text::shown(&witness.explanation, PROSE_CHARS_MAX).trim_end()) } }
-        @if let Some(around) = around.filter(|around| !around.bars.is_empty()) {
-            (figure(around, limit, &format!("Operations around {title}")))
-            (ops(around))
-        }
-    }
-}
-
-#[cfg(feature = "elle")]
-fn cycle(witness: &Witness, title: &str) -> Option<Markup> {
-    use check_elle::plot::{self, PlotOptions};
-    if witness.steps.is_empty() {
-        return None;
-    }
-    let options = PlotOptions { title: text::shown(title, 80), ..PlotOptions::default() };
-    Some(match plot::svg(&witness.ops, &witness.steps, &options) {
-        Ok(svg) => PreEscaped(svg),
-        Err(why) => html! { p.note { (why) } },
-    })
-}
-
-#[cfg(not(feature = "elle"))]
-fn cycle(_: &Witness, _: &str) -> Option<Markup> {
-    None
-}
-
-fn figure(around: &Around, limit: Option<u64>, title: &str) -> Markup {
-    let left_out: u64 = around.columns.iter().map(|(_, left_out)| left_out).sum::<u64>() + around.left_out_behind;
-    html! {
-        figure {
-            div.scroll tabindex="0" role="region" aria-label=(title) { (timeline::draw(around, limit, title)) }
-            figcaption {
-                "A row for each process, a bar for each operation, from its invocation to its completion, in the order of the history."
-                @if left_out > 0 { " " (text::count(left_out, "op of clients is", "ops of clients are")) " not shown." }
-            }
-        }
-    }
-}
-
-/// The operations of a timeline as a table: the witness's open, the others folded away.
-fn ops(around: &Around) -> Markup {
-    let rows = |named: bool| around.bars.iter().filter(move |bar| bar.name.is_some() == named).collect::<Vec<_>>();
-    let table = |bars: &[&super::gather::Bar]| {
-        html! {
-            div.scroll tabindex="0" role="region" aria-label="Operations" {
-                table {
-                    thead { tr { th scope="col" { "Name" } th scope="col" { "Process" } th scope="col" { "Operation" } th scope="col" { "Invoked" } th scope="col" { "Completed" } } }
-                    tbody {
-                        @for bar in bars {
-                            tr {
-                                th scope="row" { (bar.name.as_deref().unwrap_or("")) }
-                                td.number { (around.rows[bar.row]) }
-                                td.what { bdi { (bar.label) } }
-                                td.place { (place(bar.invoked.as_ref(), false)) }
-                                td.place { (place(bar.completed.as_ref(), true)) }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    };
-    let (own, others) = (rows(true), rows(false));
-    html! {
-        @if !own.is_empty() { (table(&own)) }
-        @if !others.is_empty() {
-            details { summary { (text::count(others.len() as u64, "more operation", "more operations")) " around" } (table(&others)) }
-        }
-    }
-}
-
-fn place(half: Option<&Half>, says_kind: bool) -> Markup {
-    html! {
-        @match half {
-            None => { "\u{2013}" },
-            Some(half) => {
-                @if says_kind { span class={ "kind " (half.kind.name()) } { (half.kind.name()) } " " }
-                "index " (half.index)
-                @if let Some(line) = half.line { ", line " (line) }
-                @if let Some(time) = half.time_ns { ", " (text::duration(time)) }
-            },
         }
     }
 }
@@ -426,61 +318,6 @@ fn error_block(error: &HistoryError) -> Markup {
         }
         @if let Some(expected) = &error.expected { p { "Expected: " bdi { (text::shown(expected, 4 * CHARS_MAX)) } "." } }
         p.note { code { "histcheck validate" } " lists everything that is wrong with a file at once." }
-    }
-}
-
-fn statistics(facts: &Facts<'_>) -> Markup {
-    let Statistics { ops, by_kind, by_function, .. } = &facts.gathered.statistics;
-    let statistics = &facts.gathered.statistics;
-    let completions: u64 = by_kind[1..].iter().sum();
-    let client_ops: u64 = by_kind.iter().sum();
-    let row = |what: &str, value: String| html! { div { dt { (what) } dd { (value) } } };
-    let counts = facts.judged.map(|report| report.counts.clone()).unwrap_or_default();
-    let rate = |ns: i64| {
-        let per_second = u128::from(completions) * 1_000_000_000 / u128::from(ns.unsigned_abs().max(1));
-        format!("{} completions a second", text::grouped(u64::try_from(per_second).unwrap_or(u64::MAX)))
-    };
-    html! {
-        h2 { "The history" }
-        @if let Some(why) = &facts.unread { p.note { b { "Note: " } (text::shown(why, CHARS_MAX)) } }
-        dl.numbers {
-            (row("Ops", text::grouped(*ops)))
-            (row("Processes", text::grouped(statistics.processes)))
-            @if statistics.others > 0 { (row("Ops of others than clients", text::grouped(statistics.others))) }
-            @if let Some(ns) = statistics.duration_ns {
-                (row("Duration", text::duration(ns)))
-                @if ns > 0 && completions > 0 { (row("Rate", rate(ns))) }
-            }
-            @if by_kind[OpKind::Invoke as usize] > 0 {
-                @let mean = statistics.concurrency_sum * 10 / client_ops.max(1);
-                (row("In flight at once", format!("{} at the most, {}.{} on average", text::grouped(statistics.concurrency_max), text::grouped(mean / 10), mean % 10)))
-                (row("Never completed", text::grouped(statistics.open)))
-            }
-            (row("Failed", format!("{} ({} of completions)", text::grouped(by_kind[2]), text::percent(by_kind[2], completions))))
-            (row("Unknown outcome", format!("{} ({} of completions)", text::grouped(by_kind[3]), text::percent(by_kind[3], completions))))
-        }
-        @if !by_function.is_empty() {
-            h3 { "Ops by function" }
-            div.scroll tabindex="0" role="region" aria-label="Ops by function" {
-                table.counts {
-                    thead { tr { th scope="col" { "Function" } @for kind in ["invoke", "ok", "fail", "info"] { th.number scope="col" { (kind) } } } }
-                    tbody {
-                        @for (f, counts) in by_function {
-                            tr {
-                                th scope="row" { bdi { (if f.is_empty() { "(none)".to_owned() } else { text::shown(f, 60) }) } }
-                                @for count in counts { td.number { (text::grouped(*count)) } }
-                            }
-                        }
-                    }
-                    tfoot { tr { th scope="row" { "all" } @for count in by_kind { td.number { (text::grouped(*count)) } } } }
-                }
-            }
-            @if statistics.functions_left_out { p.note { "Other functions are counted in the last row only." } }
-        }
-        @if !counts.is_empty() {
-            h3 { "What the checker counted" }
-            dl.numbers { @for (name, count) in counts.iter().take(60) { (row(&text::shown(name, 80), text::grouped(*count))) } }
-        }
     }
 }
 

@@ -40,9 +40,7 @@ impl Checker for LeaderLease {
     }
 
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
-        let witnesses_max = options.integer(MAX_WITNESSES)?.unwrap_or(10);
-        let witnesses_max =
-            usize::try_from(witnesses_max).map_err(|_| OptionError::new(MAX_WITNESSES, "it must be 0 or more"))?;
+        let witnesses_max = options.size(MAX_WITNESSES)?.unwrap_or(10);
         Ok(Box::new(Leases {
             witnesses_max,
             leaders: BTreeMap::new(),

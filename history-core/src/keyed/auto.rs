@@ -4,7 +4,7 @@
 //! can be no op on one key decides at once for the whole; many that can, and none that cannot, decide for keys. What values
 //! look like is no proof, though: should a later op have no key after all, the verdict is unknown, not wrong.
 
-use super::{Form, Keyed, field, pair};
+use super::{Form, Keyed, field};
 use crate::branch::Branch;
 use crate::error::HistoryError;
 use crate::{Batch, Budget, Checker, Op, OpKind, OptionError, Options, Report, Run, Value};
@@ -93,8 +93,8 @@ impl<'c> KeyedAuto<'c> {
         self.invocations += u32::from(invokes);
         match form {
             Form::Field => (!invokes || field(op).is_some()) && !is_nested(op.value),
-            Form::Pair => match pair(op.value) {
-                Some((key, value)) => is_atom(key) && (!is_cas(op.f) || value.is_nil() || pair(value).is_some()),
+            Form::Pair => match op.value.as_pair() {
+                Some((key, value)) => is_atom(key) && (!is_cas(op.f) || value.is_nil() || value.as_pair().is_some()),
                 None => !invokes && (op.value.is_nil() || !ok),
             },
         }

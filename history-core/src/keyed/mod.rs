@@ -50,18 +50,6 @@ fn field<'a>(op: &Op<'a>) -> Option<Value<'a>> {
     op.extra.get("key").filter(|key| !key.is_nil())
 }
 
-/// A key and a value, as [`Form::Pair`] has them.
-fn pair(mut value: Value<'_>) -> Option<(Value<'_>, Value<'_>)> {
-    while let Value::Tagged(_, inner) = value {
-        value = inner.value();
-    }
-    let mut items = value.as_seq()?.iter();
-    match (items.next(), items.next(), items.next()) {
-        (Some(key), Some(value), None) => Some((key, value)),
-        _ => None,
-    }
-}
-
 /// Checks each key of a history on its own, with any checker.
 ///
 /// The report is the checker's: its verdict is that on all keys ([`Verdict::and`]), [`Report::keys`] has those that are not
@@ -173,7 +161,7 @@ impl<'c> Keyed<'c> {
     fn place<'a>(&mut self, op: &Op<'a>) -> Result<(KeyId, Value<'a>), Unplaced> {
         let form = *self.form.get_or_insert_with(|| Form::of(op));
         let written = match form {
-            Form::Pair => pair(op.value),
+            Form::Pair => op.value.as_pair(),
             Form::Field => field(op).map(|key| (key, op.value)),
         };
         let invoked = match op.pair {

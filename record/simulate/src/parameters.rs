@@ -40,6 +40,18 @@ pub(crate) fn check_rate(parameter: &'static str, rate: f64) -> Result<(), Param
     refuse(parameter, format!("{} is {rate}; it must be from 0 to 1", spoken(parameter)))
 }
 
+/// Refuses rates of which one is none, or that leave less than nothing for what goes well.
+pub(crate) fn check_fates(fail_rate: f64, info_rate: f64, lost_rate: f64) -> Result<(), ParameterError> {
+    check_rate("fail_rate", fail_rate)?;
+    check_rate("info_rate", info_rate)?;
+    check_rate("lost_rate", lost_rate)?;
+    let spoilt = fail_rate + info_rate + lost_rate;
+    if spoilt > 1.0 {
+        return refuse("fail_rate", format!("fail rate, info rate and lost rate add up to {spoilt}, more than 1"));
+    }
+    Ok(())
+}
+
 fn spoken(parameter: &str) -> String {
     parameter.replace('_', " ")
 }

@@ -3,7 +3,7 @@
 use crate::bug::Bug;
 use crate::clients::Load;
 use crate::key_distribution::KeyDistribution;
-use crate::parameters::{ParameterError, check_count, check_range, check_rate, refuse};
+use crate::parameters::{ParameterError, check_count, check_fates, check_range, check_rate, refuse};
 use crate::rng::Chance;
 use crate::schedule::Delay;
 use crate::simulation::Simulation;
@@ -155,13 +155,7 @@ impl<W: Workload> Transactions<W> {
         check_range(("writes_per_key_min", writes.0), ("writes_per_key_max", writes.1))?;
         check_rate("read_fraction", self.read_fraction)?;
         check_rate("reuse_fraction", self.reuse_fraction)?;
-        check_rate("fail_rate", self.fail_rate)?;
-        check_rate("info_rate", self.info_rate)?;
-        check_rate("lost_rate", self.lost_rate)?;
-        let spoilt = self.fail_rate + self.info_rate + self.lost_rate;
-        if spoilt > 1.0 {
-            return refuse("fail_rate", format!("fail rate, info rate and lost rate add up to {spoilt}, more than 1"));
-        }
+        check_fates(self.fail_rate, self.info_rate, self.lost_rate)?;
         self.check_bug()?;
         self.key_distribution.check()
     }

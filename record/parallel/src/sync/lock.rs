@@ -21,6 +21,15 @@ pub(crate) fn acquire<G>(
     at_once(object, attempt)
 }
 
+/// Notes that whoever runs has taken a lock, and which of its gates that leaves open.
+pub(crate) fn hold(object: &Object, open: [bool; 2]) {
+    runtime::with(|execution| {
+        let id = execution.id_of(object, || open);
+        execution.set_gates(id, open);
+        execution.hold(id);
+    });
+}
+
 /// Takes a lock that is free.
 pub(crate) fn at_once<G>(object: &Object, attempt: impl FnOnce() -> TryLockResult<G>) -> LockResult<G> {
     match attempt() {
@@ -55,3 +64,64 @@ pub(crate) fn try_map<A, B>(result: TryLockResult<A>, f: impl FnOnce(A) -> B) ->
 pub(crate) fn is_free<G>(result: &TryLockResult<G>) -> bool {
     !matches!(result, Err(TryLockError::WouldBlock))
 }
+
+/// What a lock is beside a lock: as std's.
+macro_rules! as_value {
+    ($lock:ident) => {
+        impl<T: ?Sized + std::fmt::Debug> std::fmt::Debug for $lock<T> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.inner.fmt(f)
+            }
+        }
+
+        impl<T: Default> Default for $lock<T> {
+            #[track_caller]
+            fn default() -> $lock<T> {
+                $lock::new(T::default())
+            }
+        }
+
+        impl<T> From<T> for $lock<T> {
+            #[track_caller]
+            fn from(value: T) -> $lock<T> {
+                $lock::new(value)
+            }
+        }
+    };
+}
+
+/// What a guard is to who holds it: what it guards.
+macro_rules! as_guarded {
+    ($guard:ident) => {
+        impl<T: ?Sized> std::ops::Deref for $guard<'_, T> {
+            type Target = T;
+
+            fn deref(&self) -> &T {
+                self.inner.as_ref().expect("it is there until the guard is dropped")
+            }
+        }
+
+        impl<T: ?Sized + std::fmt::Debug> std::fmt::Debug for $guard<'_, T> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                (**self).fmt(f)
+            }
+        }
+
+        impl<T: ?Sized + std::fmt::Display> std::fmt::Display for $guard<'_, T> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                (**self).fmt(f)
+            }
+        }
+    };
+    (mut $guard:ident) => {
+        crate::sync::lock::as_guarded!($guard);
+
+        impl<T: ?Sized> std::ops::DerefMut for $guard<'_, T> {
+            fn deref_mut(&mut self) -> &mut T {
+                self.inner.as_mut().expect("it is there until the guard is dropped")
+            }
+        }
+    };
+}
+
+pub(crate) use {as_guarded, as_value};

@@ -3,9 +3,6 @@
 use super::lock;
 use crate::object::Object;
 use crate::op::{Gate, Kind};
-use crate::runtime;
-use std::fmt;
-use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 use std::sync::{LockResult, TryLockResult};
 
@@ -105,11 +102,7 @@ impl<T: ?Sized> Mutex<T> {
         inner: std::sync::MutexGuard<'a, T>,
         place: &'static Location<'static>,
     ) -> MutexGuard<'a, T> {
-        runtime::with(|execution| {
-            let id = execution.id_of(&self.object, || [false, true]);
-            execution.set_gates(id, [false, true]);
-            execution.hold(id);
-        });
+        lock::hold(&self.object, [false, true]);
         MutexGuard { inner: Some(inner), mutex: self, place }
     }
 }
@@ -164,48 +157,5 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     }
 }
 
-impl<T: ?Sized> Deref for MutexGuard<'_, T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        self.inner.as_ref().expect("it is there until the guard is dropped")
-    }
-}
-
-impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
-    fn deref_mut(&mut self) -> &mut T {
-        self.inner.as_mut().expect("it is there until the guard is dropped")
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.fmt(f)
-    }
-}
-
-impl<T: Default> Default for Mutex<T> {
-    #[track_caller]
-    fn default() -> Mutex<T> {
-        Mutex::new(T::default())
-    }
-}
-
-impl<T> From<T> for Mutex<T> {
-    #[track_caller]
-    fn from(value: T) -> Mutex<T> {
-        Mutex::new(value)
-    }
-}
+lock::as_guarded!(mut MutexGuard);
+lock::as_value!(Mutex);

@@ -4,8 +4,6 @@ use super::lock;
 use crate::object::Object;
 use crate::op::{Gate, Kind};
 use crate::runtime;
-use std::fmt;
-use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 use std::sync::{LockResult, TryLockResult};
 
@@ -139,20 +137,12 @@ impl<T: ?Sized> RwLock<T> {
         [is_readable, is_writable]
     }
 
-    fn set_gates(&self, open: [bool; 2]) {
-        runtime::with(|execution| {
-            let id = execution.id_of(&self.object, || open);
-            execution.set_gates(id, open);
-            execution.hold(id);
-        });
-    }
-
     fn read_guard<'a>(
         &'a self,
         inner: std::sync::RwLockReadGuard<'a, T>,
         place: &'static Location<'static>,
     ) -> RwLockReadGuard<'a, T> {
-        self.set_gates([true, false]);
+        lock::hold(&self.object, [true, false]);
         RwLockReadGuard { inner: Some(inner), lock: self, place }
     }
 
@@ -161,7 +151,7 @@ impl<T: ?Sized> RwLock<T> {
         inner: std::sync::RwLockWriteGuard<'a, T>,
         place: &'static Location<'static>,
     ) -> RwLockWriteGuard<'a, T> {
-        self.set_gates([false, false]);
+        lock::hold(&self.object, [false, false]);
         RwLockWriteGuard { inner: Some(inner), lock: self, place }
     }
 }
@@ -184,49 +174,6 @@ impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
     }
 }
 
-macro_rules! guard {
-    ($name:ident) => {
-        impl<T: ?Sized> Deref for $name<'_, T> {
-            type Target = T;
-
-            fn deref(&self) -> &T {
-                self.inner.as_ref().expect("it is there until the guard is dropped")
-            }
-        }
-
-        impl<T: ?Sized + fmt::Debug> fmt::Debug for $name<'_, T> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                (**self).fmt(f)
-            }
-        }
-    };
-}
-
-guard!(RwLockReadGuard);
-guard!(RwLockWriteGuard);
-
-impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
-    fn deref_mut(&mut self) -> &mut T {
-        self.inner.as_mut().expect("it is there until the guard is dropped")
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.fmt(f)
-    }
-}
-
-impl<T: Default> Default for RwLock<T> {
-    #[track_caller]
-    fn default() -> RwLock<T> {
-        RwLock::new(T::default())
-    }
-}
-
-impl<T> From<T> for RwLock<T> {
-    #[track_caller]
-    fn from(value: T) -> RwLock<T> {
-        RwLock::new(value)
-    }
-}
+lock::as_guarded!(RwLockReadGuard);
+lock::as_guarded!(mut RwLockWriteGuard);
+lock::as_value!(RwLock);

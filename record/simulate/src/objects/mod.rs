@@ -5,6 +5,7 @@
 
 mod bank;
 mod bug;
+mod choose;
 mod counter;
 mod flight;
 mod ids;

@@ -1,11 +1,11 @@
 //! What is to be simulated: clients that ask for operations on an object.
 
 use super::bug::ObjectBug;
+use super::choose;
 use super::object::Object;
-use super::store;
 use crate::clients::Load;
 use crate::key_distribution::KeyDistribution;
-use crate::parameters::{ParameterError, check_count, check_rate, refuse};
+use crate::parameters::{ParameterError, check_count, check_fates, check_rate, refuse};
 use crate::rng::Chance;
 use crate::schedule::Delay;
 use crate::simulation::Simulation;
@@ -127,7 +127,7 @@ impl Objects {
     /// If a parameter is out of its range.
     pub fn simulation(&self) -> Result<Simulation, ParameterError> {
         self.validate()?;
-        Ok(Simulation::new(self.load(), store::of(self)))
+        Ok(Simulation::new(self.load(), choose::of(self)))
     }
 
     pub(crate) fn load(&self) -> Load {
@@ -180,13 +180,7 @@ impl Objects {
         check_count("ops_per_txn_max", self.ops_per_txn_max.into(), 1, 1000)?;
         check_count("permits", self.permits.into(), 1, 1_000_000)?;
         check_count("capacity", self.capacity.into(), 1, 1_000_000)?;
-        check_rate("fail_rate", self.fail_rate)?;
-        check_rate("info_rate", self.info_rate)?;
-        check_rate("lost_rate", self.lost_rate)?;
-        let spoilt = self.fail_rate + self.info_rate + self.lost_rate;
-        if spoilt > 1.0 {
-            return refuse("fail_rate", format!("fail rate, info rate and lost rate add up to {spoilt}, more than 1"));
-        }
+        check_fates(self.fail_rate, self.info_rate, self.lost_rate)?;
         self.check_bug()?;
         self.key_distribution.check()
     }

@@ -1,26 +1,13 @@
 //! What clients talk to: objects by key, and what goes wrong with them, whichever model they follow.
 
-use super::bank::Bank;
 use super::bug::ObjectBug;
-use super::counter::Counter;
 use super::flight::{Ask, Flight, Reads, Shape, Versions};
-use super::ids::Ids;
 use super::keys::{Keys, ObjectId};
-use super::kv::Kv;
-use super::locks::{Belief, Lock};
-use super::long_fork::LongFork;
-use super::model::{Model, Outcome, Values, Want};
-use super::multi_register::MultiRegister;
+use super::model::{Model, Outcome, Want};
 use super::object::Object;
 use super::parameters::Objects;
-use super::register::Register;
-use super::sequences::Sequence;
-use super::sequential::Sequential;
-use super::set::Set;
 use super::value::ObjectKey;
-use super::versioned::Versioned;
 use super::wrong_read::{Plan, Tracker};
-use crate::key_distribution::Popularity;
 use crate::op::{Kind, Payload};
 use crate::rng::{Chance, Purpose, Rng};
 use crate::system::{Intent, Progress, Slot, System};
@@ -32,59 +19,10 @@ const PAST_MAX: usize = 8;
 /// By how much a wrong sum is wrong at most.
 const OFF_MAX: u64 = 9;
 
-/// Keys for each client that a store remembers of those that are written once: while one client waits for an answer, another is
-/// answered some fifty times at the most.
-const ROOM_PER_CLIENT: i64 = 256;
-
 /// What a step comes to when the operation does not happen.
 const REFUSED: Progress = Progress::Answer { ok: false, more: false };
 /// What a step comes to when the operation is done.
 const DONE: Progress = Progress::Answer { ok: true, more: false };
-
-/// The system that these parameters describe.
-pub(super) fn of(parameters: &Objects) -> Box<dyn System> {
-    let values = Values::new(parameters.values);
-    let reads = Chance::new(parameters.read_fraction);
-    let object = parameters.object;
-    match object {
-        Object::Register | Object::CasRegister => {
-            let cas = Chance::new(if object == Object::CasRegister { parameters.cas_fraction } else { 0.0 });
-            Store::boxed(parameters, Register { values, reads, cas })
-        }
-        Object::MultiRegister => {
-            let popularity = Popularity::new(parameters.key_distribution, parameters.keys);
-            let (keys, ops_per_txn_max) = (parameters.keys, parameters.ops_per_txn_max);
-            Store::boxed(parameters, MultiRegister { values, reads, keys, popularity, ops_per_txn_max })
-        }
-        Object::Mutex | Object::OwnerMutex | Object::ReentrantMutex | Object::Semaphore => {
-            let clients = vec![Belief::default(); parameters.clients as usize];
-            Store::boxed(parameters, Lock { object, permits: parameters.permits, clients })
-        }
-        Object::FifoQueue | Object::UnorderedQueue | Object::Stack | Object::Queue | Object::TotalQueue => {
-            let capacity = parameters.capacity;
-            Store::boxed(parameters, Sequence { object, values, takes: reads, capacity })
-        }
-        Object::Set | Object::SetFull | Object::Comments => {
-            let last = object.has_last().then_some(Ask::Read);
-            Store::boxed(parameters, Set { values, reads, writes: object == Object::Comments, last })
-        }
-        Object::Bank => Store::boxed(parameters, Bank { reads, accounts: parameters.values }),
-        Object::UniqueIds => Store::boxed(parameters, Ids),
-        Object::LongFork => {
-            let group_size = parameters.values;
-            let room = ROOM_PER_CLIENT * i64::from(parameters.clients) + 8 * i64::from(group_size);
-            Store::boxed(parameters, LongFork { reads, group_size, next: 0, room })
-        }
-        Object::Sequential => {
-            let clients = vec![None; parameters.clients as usize];
-            let room = ROOM_PER_CLIENT * i64::from(parameters.clients);
-            Store::boxed(parameters, Sequential { reads, subkeys: parameters.values, clients, next: 0, room })
-        }
-        Object::Counter => Store::boxed(parameters, Counter { reads, amount_max: parameters.values.into(), asked: 0 }),
-        Object::Kv => Store::boxed(parameters, Kv { values, reads, puts: Chance::new(parameters.put_fraction) }),
-        Object::VersionedRegister => Store::boxed(parameters, Versioned { values, reads, proposed: 0 }),
-    }
-}
 
 /// Objects that follow a model, and the operations they are asked for.
 pub(super) struct Store<M: Model> {
@@ -109,12 +47,6 @@ pub(super) struct Store<M: Model> {
     ending: bool,
     /// Counts invocations and completions, from 1.
     clock: u64,
-}
-
-impl<M: Model + 'static> Store<M> {
-    fn boxed(parameters: &Objects, model: M) -> Box<dyn System> {
-        Box::new(Store::new(parameters, model))
-    }
 }
 
 impl<M: Model> Store<M> {
@@ -379,6 +311,8 @@ impl<M: Model> System for Store<M> {
 mod tests {
     use super::*;
     use crate::clients::{Clients, Observer};
+    use crate::objects::counter::Counter;
+    use crate::objects::locks::{Belief, Lock};
     use crate::op::SimOp;
     use std::io;
 

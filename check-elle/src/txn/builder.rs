@@ -1,0 +1,81 @@
+//! The graph of transactions on its way: what a workload says of data, transaction by transaction, and what processes, time
+//! and crowds add to it.
+
+pub(crate) use super::crowd::is_worth_gates;
+use super::crowd::{self, Crowd};
+use super::time::TimeEdges;
+use super::{TxnGraph, Txns};
+use crate::cycle_spec::Suffix;
+use crate::graph::{Graph, Relation};
+use crate::ids::TxnId;
+
+/// A crowd of a builder's.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct CrowdId(u32);
+
+/// To be told of each transaction in order: its edges, then its end.
+pub(crate) struct Builder {
+    graph: Graph,
+    time: TimeEdges,
+    /// Whether any two transactions are related.
+    is_related: bool,
+    /// The members of each crowd, and its first gate.
+    crowds: Vec<(Vec<TxnId>, u32)>,
+    /// The first gate of the next crowd.
+    gates: u32,
+}
+
+impl Builder {
+    pub(crate) fn new<M: Copy>(txns: &Txns<M>, order: Suffix) -> Builder {
+        let time = TimeEdges::new(txns, order);
+        let gates = time.end();
+        Builder { graph: Graph::new(txns.len()), time, is_related: false, crowds: Vec::new(), gates }
+    }
+
+    /// Adds a crowd of these, in ascending order.
+    pub(crate) fn add_crowd(&mut self, members: Vec<TxnId>) -> CrowdId {
+        let id = CrowdId(self.crowds.len() as u32);
+        let first_gate = self.gates;
+        self.gates += crowd::gates(members.len());
+        self.crowds.push((members, first_gate));
+        id
+    }
+
+    /// Leads from the transaction at hand to another.
+    #[inline]
+    pub(crate) fn relate(&mut self, to: TxnId, relation: Relation) {
+        self.is_related = true;
+        self.graph.push_edge(to.at() as u32, relation);
+    }
+
+    /// Leads from the transaction at hand, which is `txn`, to all members of crowds but those to which it leads for a
+    /// stronger reason: so what it leads to by itself, and by stronger relations, is to be known by now.
+    pub(crate) fn enter(&mut self, txn: TxnId, crowds: &[(Relation, CrowdId)]) {
+        for alike in crowds.chunk_by(|one, next| one.0 == next.0) {
+            let relation = alike[0].0;
+            let excluded = crowd::excluded(&self.graph, txn, relation);
+            for (_, CrowdId(at)) in alike {
+                let (members, first_gate) = &self.crowds[*at as usize];
+                self.is_related |= Crowd::new(members, *first_gate).enter(&mut self.graph, relation, &excluded);
+            }
+        }
+    }
+
+    /// Ends a transaction; one that is `ok` leads to those that come later.
+    #[inline]
+    pub(crate) fn end_txn(&mut self, txn: TxnId, is_ok: bool) {
+        if is_ok {
+            self.is_related |= self.time.push(&mut self.graph, txn);
+        }
+        self.graph.end_node();
+    }
+
+    /// Ends the graph with its gates.
+    pub(crate) fn finish(mut self) -> TxnGraph {
+        self.is_related |= self.time.push_gates(&mut self.graph);
+        for (members, first_gate) in &self.crowds {
+            Crowd::new(members, *first_gate).push_gates(&mut self.graph);
+        }
+        TxnGraph { graph: self.graph, is_empty: !self.is_related }
+    }
+}

@@ -1,0 +1,44 @@
+//! Forgetting: what no part can come back to is swept, when there is much of it.
+
+use super::{Event, Object};
+use crate::OnlineModel;
+use crate::kernel::World;
+use crate::part::Part;
+use crate::paths::PathId;
+
+impl<M: OnlineModel> Object<M> {
+    /// Forgets states, operations and paths that nobody needs any more, if there are many.
+    pub(super) fn collect(&mut self) {
+        let World { table, ops, paths, uses, .. } = &mut self.world;
+        if !(table.wants_collect() || ops.wants_collect() || paths.wants_prune() || uses.wants_collect()) {
+            return;
+        }
+        let mut keep = vec![false; ops.len()];
+        ops.in_flight().for_each(|op| keep[op.at()] = true);
+        self.inputs.iter().flatten().for_each(|input| keep[input.op.at()] = true);
+        let mut live: Vec<&mut PathId> = Vec::new();
+        for part in &mut self.parts {
+            part.ops().for_each(|op| keep[op.at()] = true);
+            let mut ends = part.kernels().flat_map(|kernel| &kernel.set.heads).map(|head| head.path);
+            let first = ends.next();
+            if let Some(trunk) = first.map(|first| ends.fold(first, |trunk, path| paths.common(trunk, path))) {
+                paths.cut(trunk);
+            }
+            live.extend(part.kernels_mut().flat_map(|kernel| &mut kernel.set.heads).map(|head| &mut head.path));
+        }
+        paths.prune(&mut live, |op| keep[op.at()] = true);
+        let heads = || self.parts.iter().flat_map(Part::kernels).flat_map(|kernel| &kernel.set.heads);
+        uses.collect(heads().map(|head| head.uses));
+        table.collect(|states, classes| {
+            ops.collect(&keep, |class| classes.mark(class));
+            heads().for_each(|head| states.mark(head.state));
+            self.parts.iter().flat_map(|part| part.pile.classes()).for_each(|class| classes.mark(class));
+            for input in self.inputs.iter().flatten() {
+                input.class.iter().for_each(|class| classes.mark(*class));
+                if let Event::Completes(Some(class)) | Event::Crashes(Some(class)) = input.event {
+                    classes.mark(class);
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,45 @@
+//! All objects that are here, for whoever does something with each of them.
+
+use super::{
+    CasRegister, Counter, FifoQueue, Kv, MultiRegister, Mutex, OwnerMutex, PlainRegister, ReentrantMutex, Semaphore,
+    Set, Spec, Stack, UnorderedQueue,
+};
+
+/// What is done with each object.
+///
+/// ```
+/// use check_register::models::{self, Spec, Visitor};
+///
+/// struct Names(Vec<&'static str>);
+///
+/// impl Visitor for Names {
+///     fn visit<S: Spec<State: Send + Sync + 'static> + Clone + Default + 'static>(&mut self) {
+///         self.0.push(S::NAME);
+///     }
+/// }
+///
+/// let mut names = Names(Vec::new());
+/// models::visit_all(&mut names);
+/// assert_eq!(names.0[..3], ["register", "cas-register", "multi-register"]);
+/// ```
+pub trait Visitor {
+    /// Does it with the object whose model is `S`.
+    fn visit<S: Spec<State: Send + Sync + 'static> + Clone + Default + 'static>(&mut self);
+}
+
+/// Shows the visitor each object of this module, in the order in which to list them.
+pub fn visit_all(visitor: &mut impl Visitor) {
+    visitor.visit::<PlainRegister>();
+    visitor.visit::<CasRegister>();
+    visitor.visit::<MultiRegister>();
+    visitor.visit::<Kv>();
+    visitor.visit::<Mutex>();
+    visitor.visit::<OwnerMutex>();
+    visitor.visit::<ReentrantMutex>();
+    visitor.visit::<Semaphore>();
+    visitor.visit::<FifoQueue>();
+    visitor.visit::<UnorderedQueue>();
+    visitor.visit::<Stack>();
+    visitor.visit::<Set>();
+    visitor.visit::<Counter>();
+}

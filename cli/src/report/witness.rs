@@ -1,0 +1,119 @@
+//! What was found, on a page: a witness as prose, as a picture, and among the operations around it.
+
+use super::gather::{Around, Bar, Half};
+use super::{text, timeline};
+use history_core::Witness;
+#[cfg(feature = "elle")]
+use maud::PreEscaped;
+use maud::{Markup, html};
+
+/// Characters of a witness's prose.
+const PROSE_CHARS_MAX: usize = 12_000;
+
+/// What is wrong where there is an anomaly of this name.
+pub(super) fn what_is(anomaly: &str) -> Option<&'static str> {
+    #[cfg(feature = "elle")]
+    if let Ok(known) = check_elle::anomaly::AnomalyType::from_name(anomaly) {
+        return Some(known.summary());
+    }
+    (anomaly == "nonlinearizable").then_some(
+        "Some operation cannot be placed: whatever order everything before it is put in, no such object would have \
+         answered as this one did.",
+    )
+}
+
+/// The prose of a witness, its picture, its ops, and those around it.
+pub(super) fn block(witness: &Witness, around: Option<&Around>, title: &str, is_object: bool) -> Markup {
+    let limit = witness.ops.first().filter(|_| is_object).map(|op| op.index);
+    html! {
+        @if let Some(picture) = cycle(witness, title) {
+            figure {
+                div.scroll tabindex="0" role="region" aria-label={ "Picture of " (title) } { (picture) }
+                figcaption { "Each box is a transaction; each arrow says why one must come before the other." }
+            }
+        }
+        pre.prose { bdi { (text::shown(&witness.explanation, PROSE_CHARS_MAX).trim_end()) } }
+        @if let Some(around) = around.filter(|around| !around.bars.is_empty()) {
+            (figure(around, limit, &format!("Operations around {title}")))
+            (ops(around))
+        }
+    }
+}
+
+#[cfg(feature = "elle")]
+fn cycle(witness: &Witness, title: &str) -> Option<Markup> {
+    use check_elle::plot::{self, PlotOptions};
+    if witness.steps.is_empty() {
+        return None;
+    }
+    let options = PlotOptions { title: text::shown(title, 80), ..PlotOptions::default() };
+    Some(match plot::svg(&witness.ops, &witness.steps, &options) {
+        Ok(svg) => PreEscaped(svg),
+        Err(why) => html! { p.note { (why) } },
+    })
+}
+
+#[cfg(not(feature = "elle"))]
+fn cycle(_: &Witness, _: &str) -> Option<Markup> {
+    None
+}
+
+/// A timeline; what is behind op `limit` could not be placed.
+pub(super) fn figure(around: &Around, limit: Option<u64>, title: &str) -> Markup {
+    let left_out: u64 = around.columns.iter().map(|(_, left_out)| left_out).sum::<u64>() + around.left_out_behind;
+    html! {
+        figure {
+            div.scroll tabindex="0" role="region" aria-label=(title) { (timeline::draw(around, limit, title)) }
+            figcaption {
+                "A row for each process, a bar for each operation, from its invocation to its completion, in the order of the history."
+                @if left_out > 0 { " " (text::count(left_out, "op of clients is", "ops of clients are")) " not shown." }
+            }
+        }
+    }
+}
+
+/// The operations of a timeline as a table: the witness's open, the others folded away.
+fn ops(around: &Around) -> Markup {
+    let rows = |named: bool| around.bars.iter().filter(move |bar| bar.name.is_some() == named).collect::<Vec<_>>();
+    let table = |bars: &[&Bar]| {
+        html! {
+            div.scroll tabindex="0" role="region" aria-label="Operations" {
+                table {
+                    thead { tr { th scope="col" { "Name" } th scope="col" { "Process" } th scope="col" { "Operation" } th scope="col" { "Invoked" } th scope="col" { "Completed" } } }
+                    tbody {
+                        @for bar in bars {
+                            tr {
+                                th scope="row" { (bar.name.as_deref().unwrap_or("")) }
+                                td.number { (around.rows[bar.row]) }
+                                td.what { bdi { (bar.label) } }
+                                td.place { (place(bar.invoked.as_ref(), false)) }
+                                td.place { (place(bar.completed.as_ref(), true)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    let (own, others) = (rows(true), rows(false));
+    html! {
+        @if !own.is_empty() { (table(&own)) }
+        @if !others.is_empty() {
+            details { summary { (text::count(others.len() as u64, "more operation", "more operations")) " around" } (table(&others)) }
+        }
+    }
+}
+
+fn place(half: Option<&Half>, says_kind: bool) -> Markup {
+    html! {
+        @match half {
+            None => { "\u{2013}" },
+            Some(half) => {
+                @if says_kind { span class={ "kind " (half.kind.name()) } { (half.kind.name()) } " " }
+                "index " (half.index)
+                @if let Some(line) = half.line { ", line " (line) }
+                @if let Some(time) = half.time_ns { ", " (text::duration(time)) }
+            },
+        }
+    }
+}

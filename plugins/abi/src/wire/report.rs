@@ -1,0 +1,270 @@
+//! Reports as they cross the border, and whether what comes is one.
+
+use history_core::{Anomaly, Artifact, Datum, History, KeyReport, OpKind, Report, Step, Verdict, Witness, WitnessOp};
+use serde::{Deserialize, Serialize};
+
+/// A [`Report`].
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+pub struct ReportForm {
+    checker: String,
+    verdict: String,
+    #[serde(default)]
+    notes: Vec<String>,
+    #[serde(default)]
+    anomalies: Vec<AnomalyForm>,
+    #[serde(default)]
+    not: Vec<String>,
+    #[serde(default)]
+    also_not: Vec<String>,
+    #[serde(default)]
+    counts: Vec<(String, u64)>,
+    #[serde(default)]
+    artifacts: Vec<Artifact>,
+    #[serde(default)]
+    keys: Vec<KeyForm>,
+    #[serde(default)]
+    checkers: Vec<ReportForm>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+struct AnomalyForm {
+    name: String,
+    count: u64,
+    #[serde(default)]
+    witnesses: Vec<WitnessForm>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+struct WitnessForm {
+    #[serde(default)]
+    ops: Vec<OpForm>,
+    #[serde(default)]
+    steps: Vec<StepForm>,
+    #[serde(default)]
+    facts: Vec<(String, Edn)>,
+    #[serde(default)]
+    explanation: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+struct OpForm {
+    name: String,
+    index: u64,
+    #[serde(default)]
+    process: Option<i64>,
+    kind: OpKind,
+    #[serde(default)]
+    time_ns: Option<i64>,
+    value: Edn,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+struct StepForm {
+    from: usize,
+    to: usize,
+    relation: String,
+    #[serde(default)]
+    key: Option<Edn>,
+    #[serde(default)]
+    value: Option<Edn>,
+    #[serde(default)]
+    next_value: Option<Edn>,
+    #[serde(default)]
+    because: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+struct KeyForm {
+    key: Edn,
+    verdict: String,
+    #[serde(default)]
+    anomaly_types: Vec<String>,
+    #[serde(default)]
+    notes: Vec<String>,
+}
+
+/// A value as EDN text.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+#[serde(transparent)]
+struct Edn(String);
+
+impl Edn {
+    fn of(datum: &Datum) -> Edn {
+        Edn(datum.to_string())
+    }
+
+    fn datum(&self) -> Result<Datum, String> {
+        let history = History::parse(&format!("{{:type :info, :value {}\n}}", self.0));
+        let history = history.map_err(|error| format!("a value is no EDN ({}): {}", error.message, self.0))?;
+        if history.len() != 1 {
+            return Err(format!("a value is no EDN: {}", self.0));
+        }
+        Ok(history.op(0).value.to_datum())
+    }
+}
+
+impl From<Report> for ReportForm {
+    fn from(report: Report) -> ReportForm {
+        let names = |names: Vec<std::borrow::Cow<'static, str>>| names.into_iter().map(Into::into).collect();
+        ReportForm {
+            checker: report.checker.into(),
+            verdict: report.verdict.name().to_owned(),
+            notes: report.notes,
+            anomalies: report.anomalies.into_iter().map(AnomalyForm::from).collect(),
+            not: names(report.not),
+            also_not: names(report.also_not),
+            counts: report.counts.into_iter().map(|(name, count)| (name.into(), count)).collect(),
+            artifacts: report.artifacts,
+            keys: report.keys.into_iter().map(KeyForm::from).collect(),
+            checkers: report.checkers.into_iter().map(ReportForm::from).collect(),
+        }
+    }
+}
+
+impl From<Anomaly> for AnomalyForm {
+    fn from(anomaly: Anomaly) -> AnomalyForm {
+        let witness = |witness: Witness| WitnessForm {
+            ops: witness.ops.into_iter().map(OpForm::from).collect(),
+            steps: witness.steps.into_iter().map(StepForm::from).collect(),
+            facts: witness.facts.iter().map(|(name, fact)| (name.to_string(), Edn::of(fact))).collect(),
+            explanation: witness.explanation,
+        };
+        AnomalyForm {
+            name: anomaly.name.into(),
+            count: anomaly.count,
+            witnesses: anomaly.witnesses.into_iter().map(witness).collect(),
+        }
+    }
+}
+
+impl From<WitnessOp> for OpForm {
+    fn from(op: WitnessOp) -> OpForm {
+        let WitnessOp { name, index, process, kind, time_ns, value } = op;
+        OpForm { name, index, process, kind, time_ns, value: Edn::of(&value) }
+    }
+}
+
+impl From<Step> for StepForm {
+    fn from(step: Step) -> StepForm {
+        let edn = |datum: &Option<Datum>| datum.as_ref().map(Edn::of);
+        StepForm {
+            from: step.from,
+            to: step.to,
+            key: edn(&step.key),
+            value: edn(&step.value),
+            next_value: edn(&step.next_value),
+            relation: step.relation.into(),
+            because: step.because,
+        }
+    }
+}
+
+impl From<KeyReport> for KeyForm {
+    fn from(key: KeyReport) -> KeyForm {
+        KeyForm {
+            key: Edn::of(&key.key),
+            verdict: key.verdict.name().to_owned(),
+            anomaly_types: key.anomaly_types.into_iter().map(Into::into).collect(),
+            notes: key.notes,
+        }
+    }
+}
+
+fn verdict(name: &str) -> Result<Verdict, String> {
+    [Verdict::Valid, Verdict::Unknown, Verdict::Invalid]
+        .into_iter()
+        .find(|verdict| verdict.name() == name)
+        .ok_or_else(|| format!("{name:?} is no verdict"))
+}
+
+/// Reports hold the reports of checkers that run as one; nobody nests them deeper.
+const NESTED_MAX: usize = 4;
+
+impl ReportForm {
+    /// The report, if it is one.
+    ///
+    /// # Errors
+    ///
+    /// What makes no sense about it.
+    pub fn report(self) -> Result<Report, String> {
+        self.nested(0)
+    }
+
+    fn nested(self, depth: usize) -> Result<Report, String> {
+        if depth > NESTED_MAX {
+            return Err(format!("more than {NESTED_MAX} reports stand inside one another"));
+        }
+        let mut report = Report::new(self.checker, verdict(&self.verdict)?);
+        report.notes = self.notes;
+        report.anomalies = self.anomalies.into_iter().map(AnomalyForm::anomaly).collect::<Result<_, _>>()?;
+        report.not = self.not.into_iter().map(Into::into).collect();
+        report.also_not = self.also_not.into_iter().map(Into::into).collect();
+        report.counts = self.counts.into_iter().map(|(name, count)| (name.into(), count)).collect();
+        if let Some(bad) = self.artifacts.iter().find(|artifact| !is_inside(&artifact.path)) {
+            return Err(format!("the path {:?} leads out of the directory of artifacts", bad.path));
+        }
+        report.artifacts = self.artifacts;
+        report.keys = self.keys.into_iter().map(KeyForm::report).collect::<Result<_, _>>()?;
+        report.checkers = self.checkers.into_iter().map(|form| form.nested(depth + 1)).collect::<Result<_, _>>()?;
+        Ok(report)
+    }
+}
+
+/// Whether a path stays below the directory that it is relative to.
+fn is_inside(path: &str) -> bool {
+    let is_name = |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains(['\\', ':', '\0']);
+    path.split('/').all(is_name)
+}
+
+impl AnomalyForm {
+    fn anomaly(self) -> Result<Anomaly, String> {
+        let witnesses = self.witnesses.into_iter().map(WitnessForm::witness).collect::<Result<_, _>>()?;
+        Ok(Anomaly { name: self.name.into(), count: self.count, witnesses })
+    }
+}
+
+impl WitnessForm {
+    fn witness(self) -> Result<Witness, String> {
+        let count = self.ops.len();
+        if let Some(step) = self.steps.iter().find(|step| step.from.max(step.to) >= count) {
+            return Err(format!("a step goes from op {} to op {} of {count}", step.from, step.to));
+        }
+        let op = |op: OpForm| {
+            let OpForm { name, index, process, kind, time_ns, value } = op;
+            Ok::<_, String>(WitnessOp { name, index, process, kind, time_ns, value: value.datum()? })
+        };
+        let step = |step: StepForm| {
+            let datum = |edn: Option<Edn>| edn.map(|edn| edn.datum()).transpose();
+            Ok::<_, String>(Step {
+                from: step.from,
+                to: step.to,
+                relation: step.relation.into(),
+                key: datum(step.key)?,
+                value: datum(step.value)?,
+                next_value: datum(step.next_value)?,
+                because: step.because,
+            })
+        };
+        Ok(Witness {
+            ops: self.ops.into_iter().map(op).collect::<Result<_, _>>()?,
+            steps: self.steps.into_iter().map(step).collect::<Result<_, _>>()?,
+            facts: self
+                .facts
+                .into_iter()
+                .map(|(name, edn)| Ok::<_, String>((name.into(), edn.datum()?)))
+                .collect::<Result<_, _>>()?,
+            explanation: self.explanation,
+        })
+    }
+}
+
+impl KeyForm {
+    fn report(self) -> Result<KeyReport, String> {
+        Ok(KeyReport {
+            key: self.key.datum()?,
+            verdict: verdict(&self.verdict)?,
+            anomaly_types: self.anomaly_types.into_iter().map(Into::into).collect(),
+            notes: self.notes,
+        })
+    }
+}

@@ -1,0 +1,75 @@
+//! The system that parameters describe: which model an object follows, and what that model is told.
+
+use super::bank::Bank;
+use super::counter::Counter;
+use super::flight::Ask;
+use super::ids::Ids;
+use super::kv::Kv;
+use super::locks::{Belief, Lock};
+use super::long_fork::LongFork;
+use super::model::{Model, Values};
+use super::multi_register::MultiRegister;
+use super::object::Object;
+use super::parameters::Objects;
+use super::register::Register;
+use super::sequences::Sequence;
+use super::sequential::Sequential;
+use super::set::Set;
+use super::store::Store;
+use super::versioned::Versioned;
+use crate::key_distribution::Popularity;
+use crate::rng::Chance;
+use crate::system::System;
+
+/// Keys for each client that a store remembers of those that are written once: while one client waits for an answer, another is
+/// answered some fifty times at the most.
+const ROOM_PER_CLIENT: i64 = 256;
+
+/// The system that these parameters describe.
+pub(super) fn of(parameters: &Objects) -> Box<dyn System> {
+    let values = Values::new(parameters.values);
+    let reads = Chance::new(parameters.read_fraction);
+    let object = parameters.object;
+    match object {
+        Object::Register | Object::CasRegister => {
+            let cas = Chance::new(if object == Object::CasRegister { parameters.cas_fraction } else { 0.0 });
+            boxed(parameters, Register { values, reads, cas })
+        }
+        Object::MultiRegister => {
+            let popularity = Popularity::new(parameters.key_distribution, parameters.keys);
+            let (keys, ops_per_txn_max) = (parameters.keys, parameters.ops_per_txn_max);
+            boxed(parameters, MultiRegister { values, reads, keys, popularity, ops_per_txn_max })
+        }
+        Object::Mutex | Object::OwnerMutex | Object::ReentrantMutex | Object::Semaphore => {
+            let clients = vec![Belief::default(); parameters.clients as usize];
+            boxed(parameters, Lock { object, permits: parameters.permits, clients })
+        }
+        Object::FifoQueue | Object::UnorderedQueue | Object::Stack | Object::Queue | Object::TotalQueue => {
+            let capacity = parameters.capacity;
+            boxed(parameters, Sequence { object, values, takes: reads, capacity })
+        }
+        Object::Set | Object::SetFull | Object::Comments => {
+            let last = object.has_last().then_some(Ask::Read);
+            boxed(parameters, Set { values, reads, writes: object == Object::Comments, last })
+        }
+        Object::Bank => boxed(parameters, Bank { reads, accounts: parameters.values }),
+        Object::UniqueIds => boxed(parameters, Ids),
+        Object::LongFork => {
+            let group_size = parameters.values;
+            let room = ROOM_PER_CLIENT * i64::from(parameters.clients) + 8 * i64::from(group_size);
+            boxed(parameters, LongFork { reads, group_size, next: 0, room })
+        }
+        Object::Sequential => {
+            let clients = vec![None; parameters.clients as usize];
+            let room = ROOM_PER_CLIENT * i64::from(parameters.clients);
+            boxed(parameters, Sequential { reads, subkeys: parameters.values, clients, next: 0, room })
+        }
+        Object::Counter => boxed(parameters, Counter { reads, amount_max: parameters.values.into(), asked: 0 }),
+        Object::Kv => boxed(parameters, Kv { values, reads, puts: Chance::new(parameters.put_fraction) }),
+        Object::VersionedRegister => boxed(parameters, Versioned { values, reads, proposed: 0 }),
+    }
+}
+
+fn boxed<M: Model + 'static>(parameters: &Objects, model: M) -> Box<dyn System> {
+    Box::new(Store::new(parameters, model))
+}
