@@ -109,7 +109,7 @@ fn given(matches: &ArgMatches, name: &str, kind: OptionKind) -> Result<Option<St
         }
         (_, OptionKind::Flag) => matches.get_flag(name).then(|| "true".to_owned()),
         (_, OptionKind::Integer) => matches.get_one::<i64>(name).map(i64::to_string),
-        (_, OptionKind::Names) => matches.get_many::<String>(name).and_then(|given| given.last().cloned()),
+        (_, OptionKind::Names) => matches.get_many::<String>(name).and_then(|mut given| given.next_back().cloned()),
         (_, OptionKind::File) => match matches.get_one::<String>(name) {
             Some(path) => {
                 let text = std::fs::read_to_string(path);
