@@ -209,7 +209,8 @@ impl<'w> Needs<'w> {
 
     fn of_mop(&self, unit: Unit) -> Vec<Unit> {
         let operation = self.whole.operation_of(unit);
-        if operation.kind(self.whole.history) != OpKind::Ok {
+        // A crashed transaction may say what it had seen by then.
+        if !matches!(operation.kind(self.whole.history), OpKind::Ok | OpKind::Info) {
             return Vec::new();
         }
         let Some(mop) = self.whole.mop(unit).and_then(Value::as_seq) else { return Vec::new() };
@@ -330,16 +331,21 @@ impl<'w> Needs<'w> {
         needed
     }
 
-    /// The values that an operation is about.
+    /// The values that an operation is about, as far as they are known.
     fn values(&self, unit: Unit) -> Vec<String> {
         let operation = self.whole.operation_of(unit);
         let f = self.whole.history.op(operation.first).f;
+        let is_result = is_read(f) || matches!(f, Some("dequeue" | "pop" | "drain"));
+        if is_result && operation.kind(self.whole.history) != OpKind::Ok {
+            return Vec::new();
+        }
         let value = self.whole.value(operation);
         match (f, value) {
-            (_, Value::Nil) => Vec::new(),
             (Some("read" | "drain"), Value::Vector(all) | Value::List(all) | Value::Set(all)) => {
                 all.iter().map(Value::canonical).collect()
             }
+            // An object that was empty. Where there are no objects, a nil that was enqueued may have been taken.
+            (_, Value::Nil) if is_result && self.family.is_object() => Vec::new(),
             _ => vec![value.canonical()],
         }
     }
@@ -349,6 +355,7 @@ impl<'w> Needs<'w> {
         if !is_read(self.whole.history.op(operation.first).f) {
             let values = self.values(unit);
             let is_open = !operation.returns(self.whole.history);
+            // It may have taken anything.
             if values.is_empty() && is_open && self.family.is_object() {
                 self.common.insert(unit);
             }

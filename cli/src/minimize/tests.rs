@@ -262,6 +262,66 @@ fn a_list_keeps_the_appends_of_all_its_elements() {
 }
 
 #[test]
+fn what_a_crashed_operation_did_is_what_it_was_asked_for() {
+    // The crashed 3 explains the first read of it; the second came back to it behind a 5 that had ended.
+    let text = [
+        operation(1, "write", "1", "ok", "1"),
+        operation(1, "write", "2", "ok", "2"),
+        operation(0, "write", "3", "info", ":timed-out"),
+        operation(2, "read", "nil", "ok", "3"),
+        operation(2, "write", "5", "ok", "5"),
+        operation(2, "read", "nil", "ok", "3"),
+    ];
+    let text = text.concat();
+    // Whether the crash was recorded or not.
+    let unrecorded = text.replace(" {:process 0, :type :info, :f :write, :value :timed-out}", "");
+    for text in [text, unrecorded] {
+        let kept = left("register", &text);
+        assert!(kept.contains("4 invoke 3\n"), "the write that was seen: {kept}");
+    }
+}
+
+#[test]
+fn a_crashed_dequeue_may_have_taken_anything() {
+    let text = [
+        operation(0, "enqueue", "7", "ok", "7"),
+        operation(1, "dequeue", "nil", "info", ":timed-out"),
+        operation(2, "enqueue", "8", "ok", "8"),
+        operation(2, "dequeue", "nil", "ok", "nil"),
+    ];
+    for model in ["fifo-queue", "unordered-queue"] {
+        // With one value less, the crashed dequeue could have left nothing.
+        assert_eq!(left(model, &text.concat()).lines().count(), 8, "{model}");
+    }
+}
+
+#[test]
+fn a_crashed_add_is_about_its_element() {
+    let text = [
+        operation(0, "add", "5", "info", ":timed-out"),
+        operation(3, "add", "6", "ok", "6"),
+        operation(1, "read", "nil", "ok", "[5]"),
+    ];
+    for (model, at) in [("linearizable-set", 0), ("set-full", 0)] {
+        let kept = left(model, &text.concat());
+        assert!(kept.contains(&format!("{at} invoke 5\n1 info :timed-out\n")), "{model}: {kept}");
+        assert!(kept.contains("ok 6") && kept.contains("ok [5]"), "{model}: {kept}");
+    }
+}
+
+#[test]
+fn nil_is_an_element_as_any_other() {
+    let text = [
+        operation(0, "add", "nil", "ok", "nil"),
+        operation(0, "add", "2", "ok", "2"),
+        operation(0, "add", "3", "ok", "3"),
+        operation(0, "read", "nil", "ok", "#{nil 3}"),
+    ];
+    let expected = "0 invoke nil\n1 ok nil\n2 invoke 2\n3 ok 2\n4 invoke 3\n5 ok 3\n6 invoke nil\n7 ok #{nil 3}\n";
+    assert_eq!(left("linearizable-set", &text.concat()), expected);
+}
+
+#[test]
 fn nothing_is_left_out_of_what_counts_everything() {
     assert_eq!(Family::of("stats"), None);
     assert_eq!(Family::of("somebodys-own"), Some(Family::Unknown));
