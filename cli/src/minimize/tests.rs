@@ -112,11 +112,11 @@ fn assert_is_part(whole: &History, less: &History) {
 /// Holds one minimized history to everything.
 fn assert_minimized(name: &str, job: &Minimize<'_>, history: &History, report: &Report) {
     let found = minimize(job, history, report).unwrap_or_else(|why| panic!("{name}: {why}"));
-    assert!(found.is_minimal, "{name}");
+    assert!(found.is_minimal, "{name}: {:?}", found.whole);
     assert_is_part(history, &found.history);
 
     let family = Family::of(&report.checker).unwrap();
-    let target = Target::choose(report, None, family).unwrap();
+    let target = Target::choose(report, None, family).unwrap().unwrap();
     let whole = take_apart(history, family, &target, false);
     let needs = Needs::new(&whole, family, &report.checker);
     let shows = |units: &BTreeSet<Unit>| {
@@ -151,7 +151,9 @@ fn assert_minimized(name: &str, job: &Minimize<'_>, history: &History, report: &
                 more.insert(unit);
             }
         }
-        let more = needs.closed(more);
+        if round % 2 == 0 {
+            more = needs.closed(more);
+        }
         let judged = whole.history_of(&more).and_then(|history| judge(job, false, &history)).unwrap();
         assert_eq!(judged.verdict, Verdict::Invalid, "{name}: with more of the history nothing is wrong");
     }
@@ -319,6 +321,25 @@ fn nil_is_an_element_as_any_other() {
     ];
     let expected = "0 invoke nil\n1 ok nil\n2 invoke 2\n3 ok 2\n4 invoke 3\n5 ok 3\n6 invoke nil\n7 ok #{nil 3}\n";
     assert_eq!(left("linearizable-set", &text.concat()), expected);
+}
+
+#[test]
+fn a_part_may_show_a_weaker_cycle_than_the_whole() {
+    // The part without the reads of 5 has a G1c-realtime, which the whole lists as G1c.
+    let txn = |process: usize, kind: &str, value: &str| {
+        format!("{{:process {process}, :type :{kind}, :f :txn, :value {value}}}\n")
+    };
+    let text = [
+        txn(15, "invoke", "[[:r 28 nil] [:r -1 nil] [:append 5 1]]"),
+        txn(0, "invoke", "[[:append 28 1]]"),
+        txn(15, "ok", "[[:r 28 []] [:r -1 [1]] [:append 5 1]]"),
+        txn(0, "ok", "[[:append 28 1]]"),
+        txn(17, "invoke", "[[:r 28 nil] [:append -1 1] [:r 5 nil]]"),
+        txn(17, "ok", "[[:r 28 [1]] [:append -1 1] [:r 5 [1]]]"),
+    ];
+    let kept = left("list-append", &text.concat());
+    assert!(kept.contains("[:r -1 [1]]") && kept.contains("[:r 28 []]"), "{kept}");
+    assert!(kept.contains("5 ok [[:r 28 [1]] [:append -1 1]"), "{kept}");
 }
 
 #[test]
