@@ -220,7 +220,7 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
     };
     let keyed = is_keyed(report);
     let whole = take_apart(history, family, &target, keyed);
-    let needs = Needs::new(&whole, family, &report.checker);
+    let needs = Needs::new(&whole, family, &report.checker, &job.check.options, &target.kind);
     let first = parts_of(&target, &whole);
     let pinned: Vec<Unit> = target
         .pinned
@@ -228,7 +228,7 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
         .into_iter()
         .flat_map(|at| whole.units_of(at))
         .collect();
-    let kept = if pinned.is_empty() { needs.common.clone() } else { needs.closed(pinned) };
+    let kept = needs.closed(pinned);
 
     let has_begun = Cell::new(false);
     let (mut checks, mut ops) = (0, 0);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::args::{self, Command};
 use crate::registry::Registry;
-use history_core::{Datum, Op};
+use history_core::{Datum, Op, Options, Value};
 use std::collections::BTreeMap;
 
 /// Workloads, what goes wrong in them, options of the generator, and those of the checker.
@@ -14,6 +14,7 @@ const WORLDS: &[(&str, &str, &str, &str)] = &[
     ("list-append", "read-committed", "--txns 60", ""),
     ("rw-register", "read-uncommitted", "--txns 60", "--wfr-keys"),
     ("rw-register", "stale-read", "--txns 80", "--linearizable-keys"),
+    ("rw-register", "read-uncommitted", "--txns 60", "--sequential-keys"),
     ("cas-register", "stale-read", "--ops 80 --info-rate 0.1", ""),
     ("cas-register", "split-brain", "--ops 80 --info-rate 0.1", ""),
     ("register", "lost-write", "--ops 60 --info-rate 0.1", ""),
@@ -118,7 +119,7 @@ fn assert_minimized(name: &str, job: &Minimize<'_>, history: &History, report: &
     let family = Family::of(&report.checker).unwrap();
     let target = Target::choose(report, None, family).unwrap().unwrap();
     let whole = take_apart(history, family, &target, false);
-    let needs = Needs::new(&whole, family, &report.checker);
+    let needs = Needs::new(&whole, family, &report.checker, &job.check.options, &target.kind);
     let shows = |units: &BTreeSet<Unit>| {
         let judged = whole.history_of(units).and_then(|history| judge(job, false, &history));
         judged.is_ok_and(|report| target.is_in(&report))
@@ -186,8 +187,12 @@ fn what_is_left_is_a_part_that_shows_it_and_no_operation_can_go() {
 
 /// What is left of a text, as text without times, and how it was told.
 fn left(model: &str, text: &str) -> String {
+    left_with(model, "", text)
+}
+
+fn left_with(model: &str, options: &str, text: &str) -> String {
     let registry = Registry::built_in();
-    let job = job(model, "", Path::new("unused"), &registry);
+    let job = job(model, options, Path::new("unused"), &registry);
     let history = History::parse(text).unwrap();
     let report = judge(&job, false, &history).unwrap();
     assert_eq!(report.verdict, Verdict::Invalid);
@@ -340,6 +345,57 @@ fn a_part_may_show_a_weaker_cycle_than_the_whole() {
     let kept = left("list-append", &text.concat());
     assert!(kept.contains("[:r -1 [1]]") && kept.contains("[:r 28 []]"), "{kept}");
     assert!(kept.contains("5 ok [[:r 28 [1]] [:append -1 1]"), "{kept}");
+}
+
+#[test]
+fn a_transaction_keeps_all_that_it_did_to_a_key_whose_versions_follow_it() {
+    // Of T2, which writes 3 over 2, the read decides with which version it begins.
+    let text = [
+        operation(0, "txn", "[[:w 0 1]]", "ok", "[[:w 0 1]]"),
+        operation(1, "txn", "[[:w 0 2]]", "ok", "[[:w 0 2]]"),
+        operation(2, "txn", "[[:r 0 nil] [:w 0 3]]", "ok", "[[:r 0 2] [:w 0 3]]"),
+        operation(3, "txn", "[[:r 0 nil]]", "ok", "[[:r 0 2]]"),
+    ];
+    for options in ["--linearizable-keys", "--linearizable-keys --wfr-keys"] {
+        let kept = left_with("rw-register", options, &text.concat());
+        assert!(!kept.contains(" ok [[:w 0 3]]") && kept.contains("7 ok [[:r 0 2]]"), "{options}: {kept}");
+    }
+}
+
+#[test]
+fn a_transaction_is_not_left_out_of_its_process_if_it_changes_the_version() {
+    let text = "{:process 0, :type :invoke, :f :txn, :value [[:w 0 1]]} {:process 0, :type :ok, :f :txn, :value [[:w 0 1]]}
+        {:process 0, :type :invoke, :f :txn, :value [[:r 0 nil] [:w 0 3]]} {:process 0, :type :ok, :f :txn, :value [[:r 0 2] [:w 0 3]]}
+        {:process 0, :type :invoke, :f :txn, :value [[:r 0 nil]]} {:process 0, :type :ok, :f :txn, :value [[:r 0 3]]}
+        {:process 0, :type :invoke, :f :txn, :value [[:w 0 4]]} {:process 0, :type :ok, :f :txn, :value [[:w 0 4]]}
+        {:process 1, :type :invoke, :f :txn, :value [[:w 0 2]]} {:process 1, :type :ok, :f :txn, :value [[:w 0 2]]}";
+    let history = History::parse(text).unwrap();
+    let every = |_: Value<'_>| true;
+    let whole = Whole::new(&history, false, &|_| true, Some(&every));
+    let needed = |options: Options, unit: Unit| {
+        Needs::new(&whole, Family::Transactions, "rw-register", &options, "G0").closed([unit])
+    };
+    // The micro-ops in the order of the text: the write of 4 is 4, that of 2 is 5.
+    let in_process = needed(Options::new().with("sequential-keys", "true"), 4);
+    assert_eq!(in_process, BTreeSet::from([1, 2, 4, 5]), "the read of 2 with its write, and the write of 2");
+    assert_eq!(needed(Options::new().with("linearizable-keys", "true"), 4), BTreeSet::from([4]));
+    assert_eq!(needed(Options::new().with("wfr-keys", "true"), 2), BTreeSet::from([1, 2, 5]));
+    assert_eq!(needed(Options::new(), 2), BTreeSet::from([2]));
+    assert_eq!(needed(Options::new().with("transaction-order", "[]"), 4), BTreeSet::from([1, 2, 4, 5]));
+}
+
+#[test]
+fn a_bank_keeps_the_read_that_says_the_total_and_no_other() {
+    let text = [
+        operation(0, "read", "nil", "ok", "{0 nil, 1 5}"),
+        operation(0, "read", "nil", "ok", "{0 5, 1 5}"),
+        operation(0, "read", "nil", "ok", "{0 5, 1 5}"),
+        operation(0, "read", "nil", "ok", "{0 3, 1 5}"),
+    ];
+    let of = |options: &str| left_with("bank", &format!("--anomaly wrong-total {options}"), &text.concat());
+    assert_eq!(of(""), "2 invoke nil\n3 ok {0 5, 1 5}\n6 invoke nil\n7 ok {0 3, 1 5}\n");
+    assert_eq!(of("--total-amount 10"), "6 invoke nil\n7 ok {0 3, 1 5}\n");
+    assert_eq!(left_with("bank", "--anomaly nil-balance", &text.concat()), "0 invoke nil\n1 ok {0 nil, 1 5}\n");
 }
 
 #[test]
