@@ -13,6 +13,7 @@ use crate::args::Check;
 use crate::check;
 use crate::diagnose;
 use crate::exit::{self, Exit};
+use crate::gen_args;
 use crate::input::Input;
 use crate::output;
 use history_core::{
@@ -116,7 +117,7 @@ fn minimize_and_write(job: &Minimize<'_>, input: &Input, report: &Report) -> Res
     }
     let place = job.output.as_ref().map_or("standard output".into(), |path| path.to_string_lossy().into_owned());
     match &job.output {
-        Some(path) if path != "-" => std::fs::write(path, &text),
+        Some(path) if path != "-" => crate::r#gen::write_text(Path::new(path), &text),
         _ => io::stdout().lock().write_all(&text),
     }
     .map_err(|error| format!("cannot write {place}: {error}"))?;
@@ -159,7 +160,7 @@ fn tell(job: &Minimize<'_>, input: &Input, report: &Report, history: &History, f
 /// As the file's name says, or else as the input was, if that can be written.
 fn format(job: &Minimize<'_>, input: Option<Format>) -> Format {
     let path = job.output.as_deref().map(Path::new);
-    let named = path.and_then(Path::extension).and_then(|extension| Format::from_name(extension.to_str()?));
+    let named = path.and_then(gen_args::extension_of).and_then(Format::from_name);
     match named.or(input) {
         Some(Format::Json | Format::Intervals) => Format::Json,
         // A table has no room for indices.
