@@ -3,7 +3,7 @@
 use super::*;
 use crate::args::{self, Command};
 use crate::registry::Registry;
-use history_core::{Datum, Op, Options, Value};
+use history_core::{Datum, Op, OpKind, Options, Value};
 use std::collections::BTreeMap;
 
 /// Workloads, what goes wrong in them, options of the generator, and those of the checker.
@@ -396,6 +396,77 @@ fn a_bank_keeps_the_read_that_says_the_total_and_no_other() {
     assert_eq!(of(""), "2 invoke nil\n3 ok {0 5, 1 5}\n6 invoke nil\n7 ok {0 3, 1 5}\n");
     assert_eq!(of("--total-amount 10"), "6 invoke nil\n7 ok {0 3, 1 5}\n");
     assert_eq!(left_with("bank", "--anomaly nil-balance", &text.concat()), "0 invoke nil\n1 ok {0 nil, 1 5}\n");
+}
+
+/// A history in which crashed operations say why in the place of a value, and an element is nil.
+fn made_odd(history: &History, has_nil: bool) -> History {
+    let mut builder = HistoryBuilder::new();
+    for op in history.ops() {
+        let mut odd = NewOp::from(&op);
+        if op.kind == OpKind::Info {
+            odd.value = Datum::keyword("timed-out");
+        }
+        let is_element = matches!(op.f, Some("add" | "enqueue")) || op.f == Some("dequeue") && op.kind == OpKind::Ok;
+        match &mut odd.value {
+            Datum::Vector(all) | Datum::List(all) | Datum::Set(all) if has_nil && op.f == Some("read") => {
+                all.iter_mut().filter(|datum| **datum == Datum::from(2)).for_each(|datum| *datum = Datum::Nil);
+            }
+            value if has_nil && is_element && *value == Datum::from(2) => *value = Datum::Nil,
+            _ => {}
+        }
+        builder.push_op(&odd).unwrap();
+    }
+    builder.build()
+}
+
+#[test]
+fn crashed_operations_that_say_why_and_nil_elements_are_no_exceptions() {
+    let registry = Registry::built_in();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h.edn");
+    for (model, workload, bug, options, has_nil) in [
+        ("register", "register", "lost-write", "--ops 60 --info-rate 0.1", false),
+        ("cas-register", "cas-register", "stale-read", "--ops 80 --info-rate 0.1", false),
+        ("kv", "kv", "stale-read", "--ops 60 --info-rate 0.05", false),
+        ("fifo-queue", "fifo-queue", "reordered-element", "--ops 80 --info-rate 0.1 --bug-rate 0.3", false),
+        ("unordered-queue", "unordered-queue", "duplicate-element", "--ops 60 --info-rate 0.1", false),
+        ("stack", "stack", "duplicate-element", "--ops 60 --info-rate 0.1", false),
+        ("linearizable-set", "set", "lost-element", "--ops 40 --info-rate 0.1", true),
+        ("set", "set", "lost-element", "--ops 40 --info-rate 0.1", true),
+        ("set-full", "set-full", "lost-element", "--ops 40 --info-rate 0.1", true),
+        ("queue", "queue", "duplicate-element", "--ops 60 --info-rate 0.1", true),
+        ("total-queue", "total-queue", "lost-element", "--ops 60", true),
+    ] {
+        let (mut invalid, mut crashed, mut nils) = (0, 0, 0);
+        for seed in 0..2 * SEEDS {
+            generate(workload, bug, options, seed, &path);
+            let job = job(model, "", &path, &registry);
+            let history = made_odd(&History::read(&mut job.check.inputs[0].open().unwrap()).unwrap(), has_nil);
+            crashed += history.ops().filter(|op| op.value.to_string() == ":timed-out").count();
+            nils += history.ops().filter(|op| op.f == Some("add") && op.value.is_nil()).count();
+            let report = judge(&job, false, &history).unwrap();
+            if report.verdict == Verdict::Invalid {
+                invalid += 1;
+                assert_minimized(&format!("{model} {bug} {seed}"), &job, &history, &report);
+            }
+        }
+        assert!(invalid > 0, "{model} was never invalid");
+        assert!(crashed > 0 || model == "total-queue", "{model}");
+        assert!(nils > 0 || !has_nil || model.ends_with("queue"), "{model}");
+    }
+}
+
+#[test]
+fn where_no_part_will_do_the_whole_is_written() {
+    let registry = Registry::built_in();
+    let text = operation(0, "write", "1", "ok", "1") + &operation(0, "read", "nil", "ok", "2");
+    let mut job = job("register", "", Path::new("unused"), &registry);
+    job.checks_max = 0;
+    let history = History::parse(&text).unwrap();
+    let report = judge(&job, false, &history).unwrap();
+    let found = minimize(&job, &history, &report).unwrap();
+    assert!(found.whole.unwrap().contains("no part of it that was tried shows nonlinearizable"));
+    assert_eq!(found.history.ops().map(|op| op.index).collect::<Vec<_>>(), [0, 1, 2, 3]);
 }
 
 #[test]
