@@ -128,7 +128,7 @@ fn a_pipe_is_read_once() {
         assert!(made.success());
         let (text, path) = (text.clone(), pipe.clone());
         let writer = std::thread::spawn(move || fs::write(path, text));
-        let assert = histcheck(&words).arg(&pipe).timeout(std::time::Duration::from_secs(60)).assert().code(1);
+        let assert = histcheck(&words).arg(&pipe).timeout(std::time::Duration::from_mins(1)).assert().code(1);
         writer.join().unwrap().unwrap();
         if name == "a" {
             assert_eq!(stdout(&assert), from_file);
