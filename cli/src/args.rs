@@ -277,10 +277,17 @@ fn minimize<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Minimize
             format!("one history is made smaller at a time, and there are {} in this directory", inputs.len());
         return Err(Wrong::new(message).tip("name the one that is invalid"));
     }
+    let output = matches.get_one::<OsString>("out");
+    if let (Some(input), Some(output)) = (inputs.first(), output)
+        && input.is_file(Path::new(output))
+    {
+        let message = format!("-o {} is the history itself, which would be overwritten", output.to_string_lossy());
+        return Err(Wrong::new(message).tip("name another file"));
+    }
     Ok(Minimize {
         check: check(matches, checkers, inputs)?,
         anomaly: matches.get_one::<String>("anomaly").cloned(),
-        output: matches.get_one::<OsString>("out").cloned(),
+        output: output.cloned(),
         checks_max: matches.get_one("max-checks").copied().unwrap_or(u64::MAX),
     })
 }

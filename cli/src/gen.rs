@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use record_simulate::Simulation;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 /// Makes a history.
@@ -32,6 +32,25 @@ pub(crate) fn run(job: &Gen) -> Exit {
             Exit::FAILED
         }
     }
+}
+
+/// Writes text to a file, compressed as its name says.
+pub(crate) fn write_text(path: &Path, text: &[u8]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("gz") => {
+            let mut packed = GzEncoder::new(file, Compression::fast());
+            packed.write_all(text)?;
+            packed.finish()?;
+        }
+        Some("zst") => {
+            let mut packed = zstd::Encoder::new(file, zstd::DEFAULT_COMPRESSION_LEVEL)?;
+            packed.write_all(text)?;
+            packed.finish()?;
+        }
+        _ => file.write_all(text)?,
+    }
+    Ok(())
 }
 
 /// Writes to a file, compressed as its name says.

@@ -264,10 +264,14 @@ fn wrong(error: &ParameterError) -> Wrong {
 
 /// The format that a file's name asks for; EDN if it does not.
 fn format_of(path: &Path) -> Format {
+    extension_of(path).and_then(|extension| extension.parse().ok()).unwrap_or(Format::Edn)
+}
+
+/// The end of a file's name, before what says how it is compressed.
+pub(crate) fn extension_of(path: &Path) -> Option<&str> {
     let packed = path.extension().is_some_and(|extension| extension == "gz" || extension == "zst");
     let name = if packed { path.file_stem().map(Path::new) } else { Some(path) };
-    let extension = name.and_then(Path::extension).and_then(|extension| extension.to_str());
-    extension.and_then(|extension| extension.parse().ok()).unwrap_or(Format::Edn)
+    name.and_then(Path::extension)?.to_str()
 }
 
 #[cfg(test)]

@@ -94,7 +94,8 @@ pub(crate) const MINIMIZE_USAGE: &str = "histcheck minimize -m MODEL [OPTIONS] F
 pub(crate) const MINIMIZE: &str = "\
 What is written are whole operations, invocation with completion, with the indices that they have in the history; of transactions, \
 those of their micro-ops that matter. Whatever an operation needs to be explained is kept (a read, the writes of what it saw), so \
-what is wrong with less is wrong with the whole, too. No single operation could be left out.
+what is wrong with less is wrong with the whole, too. No single operation could be left out. Where no part will do, the whole \
+history is written, and that is said. A FILE after -o that ends in .gz or .zst is compressed.
 
 Exits as judging does: with 1 if the history is invalid, and something was written; with 0 if it is valid, with 2 if that is unknown.
 

@@ -4,6 +4,7 @@ use crate::source::{self, Reading};
 use history_core::{ErrorKind, Format, HistoryError, Reader};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{self, Cursor, Read as _};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -16,7 +17,7 @@ pub(crate) struct Input {
     label: Option<OsString>,
     /// Why there is none.
     trouble: Option<HistoryError>,
-    /// All of standard input, where it is to be read more than once.
+    /// All of standard input, or of a pipe, where it is to be read more than once.
     kept: Option<OnceLock<Arc<[u8]>>>,
 }
 
@@ -36,10 +37,20 @@ impl Input {
         Input { label: Some(label), ..self }
     }
 
-    /// The same, to be read as often as one likes: standard input is kept in memory.
+    /// The same, to be read as often as one likes: what can be read only once (standard input, a pipe) is kept in memory.
     pub(crate) fn kept(self) -> Input {
-        let kept = self.is_stdin().then(OnceLock::new);
+        // No more than is known of it now: what is no file yet is opened, and that says so.
+        let is_stream = || std::fs::metadata(&self.path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+        let kept = (self.is_stdin() || is_stream()).then(OnceLock::new);
         Input { kept, ..self }
+    }
+
+    /// Whether it is read from this file, by whatever path.
+    pub(crate) fn is_file(&self, other: &Path) -> bool {
+        let own = Path::new(&self.path);
+        let own = if own.is_dir() { history_core::history_in(own).ok() } else { Some(own.to_owned()) };
+        let real = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
+        !self.is_stdin() && own.and_then(|own| real(&own)).is_some_and(|own| real(other) == Some(own))
     }
 
     pub(crate) fn is_stdin(&self) -> bool {
@@ -114,7 +125,7 @@ impl Input {
             return Err(trouble.clone());
         }
         let reader = match &self.kept {
-            Some(kept) => Reader::new(Cursor::new(Input::stdin(kept)?)),
+            Some(kept) => Reader::new(Cursor::new(self.all(kept)?)),
             None => open()?,
         };
         Ok(match self.format {
@@ -123,14 +134,19 @@ impl Input {
         })
     }
 
-    fn stdin(kept: &OnceLock<Arc<[u8]>>) -> Result<Arc<[u8]>, HistoryError> {
+    /// All bytes of what can be read only once.
+    fn all(&self, kept: &OnceLock<Arc<[u8]>>) -> Result<Arc<[u8]>, HistoryError> {
         if let Some(kept) = kept.get() {
             return Ok(kept.clone());
         }
+        let failed = |what: &str, error: io::Error| HistoryError::new(ErrorKind::Io, format!("{what} failed: {error}"));
         let mut bytes = Vec::new();
-        io::stdin()
-            .read_to_end(&mut bytes)
-            .map_err(|error| HistoryError::new(ErrorKind::Io, format!("reading failed: {error}")))?;
+        let read = if self.is_stdin() {
+            io::stdin().read_to_end(&mut bytes)
+        } else {
+            File::open(&self.path).map_err(|error| failed("opening", error))?.read_to_end(&mut bytes)
+        };
+        read.map_err(|error| failed("reading", error))?;
         Ok(kept.get_or_init(|| bytes.into()).clone())
     }
 }

@@ -14,9 +14,13 @@ use crate::args::Check;
 use crate::check;
 use crate::diagnose;
 use crate::exit::{self, Exit};
+use crate::gen_args;
 use crate::input::Input;
 use crate::output;
-use history_core::{Budget, ErrorKind, Format, History, HistoryError, Keyed, Reader, Report, Run, Verdict, Writer};
+use history_core::{
+    Budget, ErrorKind, Format, History, HistoryBuilder, HistoryError, Keyed, NewOp, Reader, Report, Run, Verdict,
+    Writer,
+};
 use needs::{Family, Needs};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -49,6 +53,8 @@ pub(crate) struct Minimized {
     pub(crate) operations: usize,
     pub(crate) checks: u64,
     pub(crate) is_minimal: bool,
+    /// Why it is the whole history, if it is because no part will do.
+    pub(crate) whole: Option<String>,
 }
 
 /// Does what the command line asks for.
@@ -106,12 +112,13 @@ fn minimize_and_write(job: &Minimize<'_>, input: &Input, report: &Report) -> Res
     let again = History::read(&mut Reader::new(&text[..]).with_format(format))
         .and_then(|again| judge(job, is_keyed(report), &again));
     let again = again.map_err(said)?;
-    if again.anomaly(&found.kind).is_none() {
+    let is_shown = again.anomaly(&found.kind).is_some() || found.whole.is_some() && again.verdict == Verdict::Invalid;
+    if !is_shown {
         return Err(format!("what is left does not show {} once it is written; please report it as a bug", found.kind));
     }
     let place = job.output.as_ref().map_or("standard output".into(), |path| path.to_string_lossy().into_owned());
     match &job.output {
-        Some(path) if path != "-" => std::fs::write(path, &text),
+        Some(path) if path != "-" => crate::r#gen::write_text(Path::new(path), &text),
         _ => io::stdout().lock().write_all(&text),
     }
     .map_err(|error| format!("cannot write {place}: {error}"))?;
@@ -121,6 +128,11 @@ fn minimize_and_write(job: &Minimize<'_>, input: &Input, report: &Report) -> Res
 
 fn tell(job: &Minimize<'_>, input: &Input, report: &Report, history: &History, found: &Minimized, place: &str) {
     let all = (0..history.len()).filter(|at| history.partner(*at).is_none_or(|other| *at < other)).count();
+    if let Some(why) = &found.whole {
+        let message = format!("{why}; so the whole history was written to {place}");
+        diagnose::hint(&input.place(), &message);
+        return;
+    }
     let (kept, kind) = (found.operations, &found.kind);
     diagnose::hint(
         &input.place(),
@@ -149,7 +161,7 @@ fn tell(job: &Minimize<'_>, input: &Input, report: &Report, history: &History, f
 /// As the file's name says, or else as the input was, if that can be written.
 fn format(job: &Minimize<'_>, input: Option<Format>) -> Format {
     let path = job.output.as_deref().map(Path::new);
-    let named = path.and_then(Path::extension).and_then(|extension| Format::from_name(extension.to_str()?));
+    let named = path.and_then(gen_args::extension_of).and_then(Format::from_name);
     match named.or(input) {
         Some(Format::Json | Format::Intervals) => Format::Json,
         // A table has no room for indices.
@@ -173,18 +185,39 @@ fn judge(job: &Minimize<'_>, keyed: bool, history: &History) -> Result<Report, H
     history_core::check_history(run, history, &Budget::default())
 }
 
-/// Makes a history smaller that a report says is invalid.
+/// The whole of a history of which no part will do.
+fn whole_of(history: &History, kind: &str, checks: u64, why: String) -> Result<Minimized, String> {
+    let mut builder = HistoryBuilder::new();
+    for op in history.ops() {
+        builder.push_op(&NewOp::from(&op)).map_err(|error| error.to_string())?;
+    }
+    Ok(Minimized {
+        history: builder.build(),
+        kind: kind.to_owned(),
+        operations: history.len(),
+        checks,
+        is_minimal: false,
+        whole: Some(why),
+    })
+}
+
+/// Makes a history smaller that a report says is invalid. Where no part of it will do, it is the whole.
 ///
 /// # Errors
 ///
-/// If there is nothing to begin with, as a sentence.
+/// If the anomaly that was asked for is not there, as a sentence.
 pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -> Result<Minimized, String> {
-    let family = Family::of(&report.checker)
-        .ok_or_else(|| format!("{} counts all operations, so none can be left out", report.checker))?;
-    let target = Target::choose(report, job.anomaly.as_deref(), family)?;
+    let Some(family) = Family::of(&report.checker) else {
+        let why = format!("{} counts all operations, so none can be left out", report.checker);
+        return whole_of(history, "", 0, why);
+    };
+    let target = match Target::choose(report, job.anomaly.as_deref(), family)? {
+        Ok(target) => target,
+        Err(why) => return whole_of(history, "", 0, why),
+    };
     let keyed = is_keyed(report);
     let whole = take_apart(history, family, &target, keyed);
-    let needs = Needs::new(&whole, family, &report.checker);
+    let needs = Needs::new(&whole, family, &report.checker, &job.check.options, &target.kind);
     let first = parts_of(&target, &whole);
     let pinned: Vec<Unit> = target
         .pinned
@@ -192,7 +225,7 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
         .into_iter()
         .flat_map(|at| whole.units_of(at))
         .collect();
-    let kept = if pinned.is_empty() { needs.common.clone() } else { needs.closed(pinned) };
+    let kept = needs.closed(pinned);
 
     let has_begun = Cell::new(false);
     let (mut checks, mut ops) = (0, 0);
@@ -207,9 +240,10 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
         // What cannot be judged shows nothing.
         Some(judged.is_ok_and(|report| target.is_in(&report)))
     };
-    let start = begin(&whole, &needs, &first, &mut shows).ok_or(
-        "no part of it that was tried shows the anomaly: it may be known only with all of it; nothing was written",
-    )?;
+    let Some(start) = begin(&whole, &needs, &first, &mut shows) else {
+        let why = format!("no part of it that was tried shows {}: it may be known only with all of it", target.kind);
+        return whole_of(history, &target.kind, checks, why);
+    };
     has_begun.set(true);
     let shrunk = shrink::shrink(&whole, &needs, start, &kept, &mut shows);
     let operations: BTreeSet<u32> = shrunk.units.iter().map(|unit| whole.parts[*unit as usize].operation).collect();
@@ -219,6 +253,7 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
         operations: operations.len(),
         checks,
         is_minimal: shrunk.is_minimal,
+        whole: None,
     })
 }
 

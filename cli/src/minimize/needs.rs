@@ -4,8 +4,11 @@
 //! gone. So sub-histories are *closed*: with each part they hold what it needs. What that is depends on what operations mean.
 //!
 //! - **Transactions**: a read needs all writes of the version it saw, on its key; of a list, of every element in it. Then
-//!   wr edges are what they were, and so is the order of versions, which comes from reads. Every edge of a closed sub-history is one
-//!   of the whole (or, of process and realtime, follows from some), and so is every cycle.
+//!   wr edges are what they were, and so is the order of versions, where it comes from reads. Where the versions of registers follow
+//!   transactions, it comes from the versions that each of these begins and ends with, so of a key a transaction keeps all or nothing:
+//!   without its read, `[r 0 2] [w 0 3]` would begin with 3. And where only neighbours are compared (those of a process), a transaction that
+//!   begins and ends with different versions is not left out between others. So every edge of a closed sub-history is one
+//!   of the whole (or follows from some), and so is every cycle.
 //! - **Registers**: a read of v needs the writes of v that it may have seen; not those that ended before another write began which ended
 //!   before the read began, but then one such other. In any order of the whole the write that a read saw is so
 //!   in the sub-history, and no other comes between. So if the whole can be put in order, a closed sub-history can.
@@ -18,7 +21,7 @@
 //! An operation that crashed may have happened. Where nobody knows what it was about (a dequeue that never came back) it is kept.
 
 use super::whole::{Operation, Unit, Whole};
-use history_core::{OpKind, Value};
+use history_core::{OpKind, Options, Process, Value};
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -100,6 +103,32 @@ struct Register {
     open: Vec<Write>,
 }
 
+/// From what the order of versions of a key follows, beside what transactions read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum VersionOrder {
+    Unknown,
+    /// From each transaction, or from all that are apart in time.
+    OfTransactions,
+    /// From transactions and the next ones of their processes.
+    OfProcesses,
+    /// From transactions and the next ones in an order that was given.
+    Given,
+}
+
+impl VersionOrder {
+    fn of(options: &Options) -> VersionOrder {
+        if options.text("transaction-order").is_some() {
+            VersionOrder::Given
+        } else if options.flag("sequential-keys") {
+            VersionOrder::OfProcesses
+        } else if options.flag("linearizable-keys") || options.flag("wfr-keys") {
+            VersionOrder::OfTransactions
+        } else {
+            VersionOrder::Unknown
+        }
+    }
+}
+
 /// Who needs what.
 pub(super) struct Needs<'w> {
     whole: &'w Whole<'w>,
@@ -108,6 +137,9 @@ pub(super) struct Needs<'w> {
     writers: HashMap<String, Vec<Unit>>,
     /// By key.
     registers: HashMap<String, Register>,
+    order: VersionOrder,
+    /// By process and key: the first micro-ops of transactions that may end with another version than they began with.
+    steps: HashMap<(i64, String), Vec<Unit>>,
     known: RefCell<HashMap<Unit, Rc<[Unit]>>>,
     /// What every sub-history has.
     pub(super) common: BTreeSet<Unit>,
@@ -132,12 +164,15 @@ fn mops(value: Value<'_>, f: &str) -> Vec<String> {
 }
 
 impl<'w> Needs<'w> {
-    pub(super) fn new(whole: &'w Whole<'w>, family: Family, checker: &str) -> Needs<'w> {
+    /// What the operations of a history need, as a checker with these options sees them who found this kind of anomaly.
+    pub(super) fn new(whole: &'w Whole<'w>, family: Family, checker: &str, options: &Options, kind: &str) -> Needs<'w> {
         let mut needs = Needs {
             whole,
             family,
             writers: HashMap::new(),
             registers: HashMap::new(),
+            order: if checker == "rw-register" { VersionOrder::of(options) } else { VersionOrder::Unknown },
+            steps: HashMap::new(),
             known: RefCell::default(),
             common: BTreeSet::new(),
         };
@@ -151,14 +186,10 @@ impl<'w> Needs<'w> {
                 Family::Unknown => {}
             }
         }
-        if checker == "bank" {
-            // It says what the total is.
-            let is_read = |unit: &Unit| {
-                let operation = whole.operation_of(*unit);
-                whole.history.op(operation.first).f == Some("read") && operation.kind(whole.history) == OpKind::Ok
-            };
-            let by_end = |unit: &Unit| whole.operation_of(*unit).last();
-            needs.common.extend((0..whole.parts.len() as Unit).filter(is_read).min_by_key(by_end));
+        match checker {
+            "bank" => needs.index_bank(options, kind),
+            "rw-register" => needs.index_steps(),
+            _ => {}
         }
         needs
     }
@@ -209,19 +240,114 @@ impl<'w> Needs<'w> {
 
     fn of_mop(&self, unit: Unit) -> Vec<Unit> {
         let operation = self.whole.operation_of(unit);
+        let mut needed = self.with_its_key(unit);
         if operation.kind(self.whole.history) != OpKind::Ok {
-            return Vec::new();
+            return needed;
         }
-        let Some(mop) = self.whole.mop(unit).and_then(Value::as_seq) else { return Vec::new() };
+        let Some(mop) = self.whole.mop(unit).and_then(Value::as_seq) else { return needed };
         let mut items = mop.iter();
-        let (Some(f), Some(key), Some(value)) = (items.next(), items.next(), items.next()) else { return Vec::new() };
+        let (Some(f), Some(key), Some(value)) = (items.next(), items.next(), items.next()) else { return needed };
         if f.as_name() != Some("r") {
-            return Vec::new();
+            return needed;
         }
         let of = |value: Value<'_>| self.writers.get(&version(key, value)).into_iter().flatten().copied();
         match value.as_seq() {
-            Some(elements) => elements.iter().flat_map(of).collect(),
-            None => of(value).collect(),
+            Some(elements) => needed.extend(elements.iter().flat_map(of)),
+            None => needed.extend(of(value)),
+        }
+        needed
+    }
+
+    /// The key of a micro-op.
+    fn key(&self, unit: Unit) -> Option<String> {
+        Some(self.whole.mop(unit)?.as_seq()?.iter().nth(1)?.canonical())
+    }
+
+    /// The micro-ops of the same transaction with a unit's key; itself among them.
+    fn siblings(&self, unit: Unit) -> Vec<Unit> {
+        let Some(key) = self.key(unit) else { return Vec::new() };
+        let units = self.whole.units_of(self.whole.parts[unit as usize].operation);
+        units.filter(|other| self.key(*other).as_ref() == Some(&key)).collect()
+    }
+
+    /// Where versions follow transactions: what decides with which version of a key the transaction begins and ends, and
+    /// in a process the last transaction before it that did not end with the version that it began with.
+    fn with_its_key(&self, unit: Unit) -> Vec<Unit> {
+        if self.order == VersionOrder::Unknown {
+            return Vec::new();
+        }
+        let mut needed = self.siblings(unit);
+        if let (Some(key), Some(process)) = (self.key(unit), self.process(unit))
+            && let Some(steps) = self.steps.get(&(process, key))
+        {
+            let operation = |unit: Unit| self.whole.parts[unit as usize].operation;
+            let before = steps.partition_point(|step| operation(*step) < operation(unit));
+            needed.extend(before.checked_sub(1).map(|last| steps[last]));
+        }
+        needed
+    }
+
+    fn process(&self, unit: Unit) -> Option<i64> {
+        match self.whole.history.op(self.whole.operation_of(unit).first).process {
+            Process::Client(process) => Some(process),
+            _ => None,
+        }
+    }
+
+    /// Finds transactions that may begin with one version of a key and end with another.
+    fn index_steps(&mut self) {
+        for unit in 0..self.whole.parts.len() as Unit {
+            let is_ok = self.whole.operation_of(unit).kind(self.whole.history) == OpKind::Ok;
+            let siblings = self.siblings(unit);
+            if siblings.len() < 2 || siblings[0] != unit {
+                continue;
+            }
+            match (self.order, self.key(unit), self.process(unit)) {
+                (VersionOrder::Given, ..) => {
+                    self.common.insert(unit);
+                }
+                (VersionOrder::OfProcesses, Some(key), Some(process)) if is_ok => {
+                    self.steps.entry((process, key)).or_default().push(unit);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Of a bank, what says which accounts there are and what they sum to: in its reads, where that matters and is not given.
+    fn index_bank(&mut self, options: &Options, kind: &str) {
+        let (whole, history) = (self.whole, self.whole.history);
+        let is_read = |unit: &Unit| {
+            let operation = whole.operation_of(*unit);
+            history.op(operation.first).f == Some("read") && operation.kind(history) == OpKind::Ok
+        };
+        let mut reads: Vec<Unit> = (0..whole.parts.len() as Unit).filter(is_read).collect();
+        reads.sort_unstable_by_key(|unit| whole.operation_of(*unit).last());
+        let balances = |unit: Unit| match whole.value(whole.operation_of(unit)) {
+            Value::Map(entries) => Some(entries),
+            _ => None,
+        };
+        let accounts = |unit: Unit| -> BTreeSet<String> {
+            balances(unit).into_iter().flatten().map(|(account, _)| account.canonical()).collect()
+        };
+        let Some(first) = reads.first().copied() else { return };
+        let known = accounts(first);
+        let is_total = |unit: &Unit| {
+            let is_whole =
+                balances(*unit).is_some_and(|entries| entries.into_iter().all(|(_, balance)| !balance.is_nil()));
+            is_whole && accounts(*unit).is_subset(&known)
+        };
+        let total = reads.iter().copied().find(is_total);
+        match kind {
+            "unexpected-key" => self.common.extend([first]),
+            "wrong-total" if options.text("total-amount").is_none() => {
+                self.common.extend(total);
+                if total.is_none_or(|total| accounts(total) != known) {
+                    self.common.insert(first);
+                }
+            }
+            // A balance is nil, or below zero, whatever the others are.
+            _ => {}
         }
     }
 
@@ -330,16 +456,21 @@ impl<'w> Needs<'w> {
         needed
     }
 
-    /// The values that an operation is about.
+    /// The values that an operation is about, as far as they are known.
     fn values(&self, unit: Unit) -> Vec<String> {
         let operation = self.whole.operation_of(unit);
         let f = self.whole.history.op(operation.first).f;
+        let is_result = is_read(f) || matches!(f, Some("dequeue" | "pop" | "drain"));
+        if is_result && operation.kind(self.whole.history) != OpKind::Ok {
+            return Vec::new();
+        }
         let value = self.whole.value(operation);
         match (f, value) {
-            (_, Value::Nil) => Vec::new(),
             (Some("read" | "drain"), Value::Vector(all) | Value::List(all) | Value::Set(all)) => {
                 all.iter().map(Value::canonical).collect()
             }
+            // An object that was empty. Where there are no objects, a nil that was enqueued may have been taken.
+            (_, Value::Nil) if is_result && self.family.is_object() => Vec::new(),
             _ => vec![value.canonical()],
         }
     }
@@ -349,6 +480,7 @@ impl<'w> Needs<'w> {
         if !is_read(self.whole.history.op(operation.first).f) {
             let values = self.values(unit);
             let is_open = !operation.returns(self.whole.history);
+            // It may have taken anything.
             if values.is_empty() && is_open && self.family.is_object() {
                 self.common.insert(unit);
             }

@@ -16,6 +16,8 @@ pub(super) struct Target {
     pub(super) pinned: Option<u64>,
     /// The kinds found in the whole history.
     kinds: Vec<String>,
+    /// Whether parts are of transactions: closed, they have no cycles that the whole does not have.
+    is_of_transactions: bool,
     subjects: Vec<(String, Datum)>,
 }
 
@@ -24,19 +26,25 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// If there is none: what was found instead.
-    pub(super) fn choose(report: &Report, kind: Option<&str>, family: Family) -> Result<Target, String> {
+    /// If the kind that was asked for is not there: what was found instead. Within, if there is nothing to begin with: why.
+    pub(super) fn choose(
+        report: &Report,
+        kind: Option<&str>,
+        family: Family,
+    ) -> Result<Result<Target, String>, String> {
         let kinds: Vec<String> = report.anomaly_types().map(str::to_owned).collect();
         let found = match kind {
             Some(kind) => report.anomalies.iter().find(|anomaly| anomaly.name.eq_ignore_ascii_case(kind)),
             None => report.anomalies.iter().find(|anomaly| !anomaly.witnesses.is_empty()),
         };
         let Some(anomaly) = found else {
-            let named = kind.map_or("with a witness".to_owned(), |kind| format!("{kind} in it"));
-            return Err(format!("there is no anomaly {named}; found: {}", kinds.join(", ")));
+            return match kind {
+                Some(kind) => Err(format!("there is no anomaly {kind} in it; found: {}", kinds.join(", "))),
+                None => Ok(Err("there is no anomaly with a witness to begin with".to_owned())),
+            };
         };
         let Some(witness) = anomaly.witnesses.first() else {
-            return Err(format!("{} has no witness to begin with", anomaly.name));
+            return Ok(Err(format!("{} has no witness to begin with", anomaly.name)));
         };
         let pinned = match family {
             Family::Transactions => None,
@@ -45,16 +53,18 @@ impl Target {
         };
         let subjects = witness.facts.iter().filter(|(name, _)| SUBJECTS.contains(&name.as_ref()));
         let subjects = subjects.map(|(name, datum)| (name.to_string(), datum.clone())).collect();
-        Ok(Target {
+        Ok(Ok(Target {
             kind: anomaly.name.to_string(),
             pinned: pinned.map(|op| op.index),
             subjects: if family == Family::Transactions { Vec::new() } else { subjects },
             witness: witness.clone(),
             kinds,
-        })
+            is_of_transactions: family == Family::Transactions,
+        }))
     }
 
-    /// Whether a report on less shows the same, and nothing of a kind that was not there before.
+    /// Whether a report on less shows the same, and nothing of a kind that was not there before. For transactions a cycle is nothing new:
+    /// of one component only the worst cycles are listed, so the whole may list G1c in the place of a part's G1c-realtime.
     pub(super) fn is_in(&self, report: &Report) -> bool {
         let Some(anomaly) = report.anomaly(&self.kind) else { return false };
         let is_same = |witness: &Witness| {
@@ -66,7 +76,9 @@ impl Target {
                 && (self.kind != "nonlinearizable" || witness.ops.first().map(|op| op.index) == self.pinned)
         };
         report.verdict == Verdict::Invalid
-            && report.anomaly_types().all(|kind| self.kinds.iter().any(|known| known == kind))
+            && report
+                .anomaly_types()
+                .all(|kind| self.is_of_transactions && is_cycle(kind) || self.kinds.iter().any(|known| known == kind))
             && anomaly.witnesses.iter().any(is_same)
     }
 
@@ -92,4 +104,16 @@ impl Target {
         keys.dedup();
         keys
     }
+}
+
+/// Whether an anomaly is a type of cycle.
+#[cfg(feature = "elle")]
+fn is_cycle(kind: &str) -> bool {
+    check_elle::cycle_spec::CYCLES.iter().any(|spec| spec.anomaly.name() == kind)
+}
+
+/// Nobody looks for cycles.
+#[cfg(not(feature = "elle"))]
+fn is_cycle(_kind: &str) -> bool {
+    false
 }

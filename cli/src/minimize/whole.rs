@@ -134,8 +134,18 @@ impl<'h> Whole<'h> {
         self.operations.binary_search_by_key(&first, |operation| operation.first).ok().map(|at| at as u32)
     }
 
-    /// The value of an operation as its checker sees it: its completion's, if that has one.
+    /// The value of an operation as its checker sees it: its completion's, if it is ok and has one. What stands in the place of a value
+    /// where it is not ok is mostly why, such as `:timed-out`.
     pub(super) fn value(&self, operation: &Operation) -> Value<'h> {
+        let last = self.history.op(operation.last());
+        match self.inner(last.value) {
+            value if last.kind == OpKind::Ok && !value.is_nil() => value,
+            _ => self.inner(self.history.op(operation.first).value),
+        }
+    }
+
+    /// The micro-ops of a transaction: its completion's, whatever became of it, if that has any.
+    fn transaction(&self, operation: &Operation) -> Value<'h> {
         match self.inner(self.history.op(operation.last()).value) {
             Value::Nil => self.inner(self.history.op(operation.first).value),
             value => value,
@@ -153,7 +163,7 @@ impl<'h> Whole<'h> {
     /// The micro-op that a part is, as it completed.
     pub(super) fn mop(&self, unit: Unit) -> Option<Value<'h>> {
         let part = self.parts[unit as usize];
-        self.value(self.operation_of(unit)).as_seq()?.iter().nth(part.mop? as usize)
+        self.transaction(self.operation_of(unit)).as_seq()?.iter().nth(part.mop? as usize)
     }
 
     /// Leaves all but some micro-ops out of a transaction.

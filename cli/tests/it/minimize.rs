@@ -83,3 +83,55 @@ fn of_many_keys_one_is_left() {
     assert!(!printed.contains("[:a "), "{printed}");
     assert_eq!(stdout(&histcheck("-m list-append --keyed -").stdin(printed).assert().code(1)), "-\tfalse\n");
 }
+
+#[test]
+fn the_history_itself_is_not_overwritten() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = dir.path().join("h.edn");
+    histcheck("gen cas-register --ops 200 --bug stale-read --seed 4 -o").arg(&whole).assert().code(0);
+    let before = fs::read(&whole).unwrap();
+    let another_way = dir.path().join(".").join("h.edn");
+    for out in [&whole, &another_way] {
+        let assert = histcheck("minimize -m cas-register").arg(&whole).arg("-o").arg(out).assert().code(254);
+        assert!(stderr(&assert).contains("is the history itself"), "{}", stderr(&assert));
+        assert_eq!(fs::read(&whole).unwrap(), before);
+    }
+}
+
+#[test]
+fn what_is_written_is_compressed_as_its_name_says() {
+    let dir = tempfile::tempdir().unwrap();
+    let plain = dir.path().join("less.jsonl");
+    histcheck("minimize -m cas-register stale-register.edn -o").arg(&plain).assert().code(1);
+    for (name, magic) in [("less.jsonl.gz", &[0x1f, 0x8b][..]), ("less.jsonl.zst", &[0x28, 0xb5, 0x2f, 0xfd][..])] {
+        let packed = dir.path().join(name);
+        histcheck("minimize -m cas-register stale-register.edn -o").arg(&packed).assert().code(1);
+        assert!(fs::read(&packed).unwrap().starts_with(magic), "{name}");
+        // Read again, and printed in the format that it is in.
+        let printed = stdout(&histcheck("minimize -m cas-register").arg(&packed).assert().code(1));
+        assert_eq!(printed, fs::read_to_string(&plain).unwrap(), "{name}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_read_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = fs::read(crate::fixtures().join("stale-register.edn")).unwrap();
+    let pages = dir.path().join("pages").display().to_string();
+    let from_file = stdout(&histcheck("minimize -m cas-register stale-register.edn").assert().code(1));
+    for (name, words) in
+        [("a", "minimize -m cas-register".to_owned()), ("b", format!("report -m cas-register -d {pages}"))]
+    {
+        let pipe = dir.path().join(name);
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        let (text, path) = (text.clone(), pipe.clone());
+        let writer = std::thread::spawn(move || fs::write(path, text));
+        let assert = histcheck(&words).arg(&pipe).timeout(std::time::Duration::from_mins(1)).assert().code(1);
+        writer.join().unwrap().unwrap();
+        if name == "a" {
+            assert_eq!(stdout(&assert), from_file);
+        }
+    }
+}
