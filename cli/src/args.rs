@@ -17,7 +17,7 @@ use clap::error::ErrorKind;
 use history_core::{Checker, Format, Options};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What is to be done.
 pub(crate) enum Command<'c> {

@@ -4,8 +4,7 @@ use crate::source::{self, Reading};
 use history_core::{ErrorKind, Format, HistoryError, Reader};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io::{self, Cursor, Read as _};
+use std::io::{Cursor, Read as _};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -105,7 +104,7 @@ impl Input {
     ///
     /// If there is no such file, or none that can be read.
     pub(crate) fn open(&self) -> Result<Reader<'static>, HistoryError> {
-        self.opened(|| history_core::open(&self.path))
+        self.opened(&Arc::default(), || history_core::open(&self.path))
     }
 
     /// Begins to read it in a way that others can follow, and end.
@@ -114,18 +113,19 @@ impl Input {
     ///
     /// If there is no such file, or none that can be read; or if it is ended before it could be opened.
     pub(crate) fn open_followed(&self, reading: &Arc<Reading>) -> Result<Reader<'static>, HistoryError> {
-        self.opened(|| source::open(&self.path, reading).map(Reader::new))
+        self.opened(reading, || source::open(&self.path, reading).map(Reader::new))
     }
 
     fn opened(
         &self,
+        reading: &Arc<Reading>,
         open: impl FnOnce() -> Result<Reader<'static>, HistoryError>,
     ) -> Result<Reader<'static>, HistoryError> {
         if let Some(trouble) = &self.trouble {
             return Err(trouble.clone());
         }
         let reader = match &self.kept {
-            Some(kept) => Reader::new(Cursor::new(self.all(kept)?)),
+            Some(kept) => Reader::new(Cursor::new(self.all(kept, reading)?)),
             None => open()?,
         };
         Ok(match self.format {
@@ -134,19 +134,18 @@ impl Input {
         })
     }
 
-    /// All bytes of what can be read only once.
-    fn all(&self, kept: &OnceLock<Arc<[u8]>>) -> Result<Arc<[u8]>, HistoryError> {
+    /// All bytes of what can be read only once. If an interrupt ends that, it is an error now, and what there was by then is all
+    /// there is to whoever comes later.
+    fn all(&self, kept: &OnceLock<Arc<[u8]>>, reading: &Arc<Reading>) -> Result<Arc<[u8]>, HistoryError> {
         if let Some(kept) = kept.get() {
             return Ok(kept.clone());
         }
-        let failed = |what: &str, error: io::Error| HistoryError::new(ErrorKind::Io, format!("{what} failed: {error}"));
         let mut bytes = Vec::new();
-        let read = if self.is_stdin() {
-            io::stdin().read_to_end(&mut bytes)
-        } else {
-            File::open(&self.path).map_err(|error| failed("opening", error))?.read_to_end(&mut bytes)
-        };
-        read.map_err(|error| failed("reading", error))?;
+        let read = source::open(&self.path, reading)?.read_to_end(&mut bytes);
+        if read.is_ok() || reading.was_cut() {
+            kept.get_or_init(|| bytes.clone().into());
+        }
+        read.map_err(|error| HistoryError::new(ErrorKind::Io, format!("reading failed: {error}")))?;
         Ok(kept.get_or_init(|| bytes.into()).clone())
     }
 }

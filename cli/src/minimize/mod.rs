@@ -119,7 +119,11 @@ fn minimize_and_write(job: &Minimize<'_>, input: &Input, report: &Report) -> Res
     let place = job.output.as_ref().map_or("standard output".into(), |path| path.to_string_lossy().into_owned());
     match &job.output {
         Some(path) if path != "-" => crate::r#gen::write_text(Path::new(path), &text),
-        _ => io::stdout().lock().write_all(&text),
+        // Whoever closed the pipe has seen enough.
+        _ => match io::stdout().lock().write_all(&text) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+            written => written,
+        },
     }
     .map_err(|error| format!("cannot write {place}: {error}"))?;
     tell(job, input, report, &history, &found, &place);

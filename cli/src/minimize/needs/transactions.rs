@@ -1,0 +1,92 @@
+//! What transactions need: the writes of the versions that they saw, and of a key all or nothing where versions follow transactions.
+
+use super::{Needs, VersionOrder, version};
+use crate::minimize::whole::Unit;
+use history_core::{OpKind, Process, Value};
+
+impl Needs<'_> {
+    pub(super) fn index_mop(&mut self, unit: Unit) {
+        let Some(mop) = self.whole.mop(unit).and_then(Value::as_seq) else { return };
+        let mut items = mop.iter();
+        let (Some(f), Some(key), Some(value)) = (items.next(), items.next(), items.next()) else { return };
+        if matches!(f.as_name(), Some("append" | "w")) {
+            self.writers.entry(version(key, value)).or_default().push(unit);
+        }
+    }
+
+    pub(super) fn of_mop(&self, unit: Unit) -> Vec<Unit> {
+        let operation = self.whole.operation_of(unit);
+        let mut needed = self.with_its_key(unit);
+        if operation.kind(self.whole.history) != OpKind::Ok {
+            return needed;
+        }
+        let Some(mop) = self.whole.mop(unit).and_then(Value::as_seq) else { return needed };
+        let mut items = mop.iter();
+        let (Some(f), Some(key), Some(value)) = (items.next(), items.next(), items.next()) else { return needed };
+        if f.as_name() != Some("r") {
+            return needed;
+        }
+        let of = |value: Value<'_>| self.writers.get(&version(key, value)).into_iter().flatten().copied();
+        match value.as_seq() {
+            Some(elements) => needed.extend(elements.iter().flat_map(of)),
+            None => needed.extend(of(value)),
+        }
+        needed
+    }
+
+    /// The key of a micro-op.
+    pub(super) fn key(&self, unit: Unit) -> Option<String> {
+        Some(self.whole.mop(unit)?.as_seq()?.iter().nth(1)?.canonical())
+    }
+
+    /// The micro-ops of the same transaction with a unit's key; itself among them.
+    pub(super) fn siblings(&self, unit: Unit) -> Vec<Unit> {
+        let Some(key) = self.key(unit) else { return Vec::new() };
+        let units = self.whole.units_of(self.whole.parts[unit as usize].operation);
+        units.filter(|other| self.key(*other).as_ref() == Some(&key)).collect()
+    }
+
+    /// Where versions follow transactions: what decides with which version of a key the transaction begins and ends, and
+    /// in a process the last transaction before it that did not end with the version that it began with.
+    pub(super) fn with_its_key(&self, unit: Unit) -> Vec<Unit> {
+        if self.order == VersionOrder::Unknown {
+            return Vec::new();
+        }
+        let mut needed = self.siblings(unit);
+        if let (Some(key), Some(process)) = (self.key(unit), self.process(unit))
+            && let Some(steps) = self.steps.get(&(process, key))
+        {
+            let operation = |unit: Unit| self.whole.parts[unit as usize].operation;
+            let before = steps.partition_point(|step| operation(*step) < operation(unit));
+            needed.extend(before.checked_sub(1).map(|last| steps[last]));
+        }
+        needed
+    }
+
+    pub(super) fn process(&self, unit: Unit) -> Option<i64> {
+        match self.whole.history.op(self.whole.operation_of(unit).first).process {
+            Process::Client(process) => Some(process),
+            _ => None,
+        }
+    }
+
+    /// Finds transactions that may begin with one version of a key and end with another.
+    pub(super) fn index_steps(&mut self) {
+        for unit in 0..self.whole.parts.len() as Unit {
+            let is_ok = self.whole.operation_of(unit).kind(self.whole.history) == OpKind::Ok;
+            let siblings = self.siblings(unit);
+            if siblings.len() < 2 || siblings[0] != unit {
+                continue;
+            }
+            match (self.order, self.key(unit), self.process(unit)) {
+                (VersionOrder::Given, ..) => {
+                    self.common.insert(unit);
+                }
+                (VersionOrder::OfProcesses, Some(key), Some(process)) if is_ok => {
+                    self.steps.entry((process, key)).or_default().push(unit);
+                }
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What operations on values, sums and whole reads need.
+
+use super::{Needs, is_read, mops};
+use crate::minimize::whole::Unit;
+use history_core::{OpKind, Options, Value};
+use std::collections::BTreeSet;
+
+impl Needs<'_> {
+    /// The values that an operation is about, as far as they are known.
+    pub(super) fn values(&self, unit: Unit) -> Vec<String> {
+        let operation = self.whole.operation_of(unit);
+        let f = self.whole.history.op(operation.first).f;
+        let is_result = is_read(f) || matches!(f, Some("dequeue" | "pop" | "drain"));
+        if is_result && operation.kind(self.whole.history) != OpKind::Ok {
+            return Vec::new();
+        }
+        let value = self.whole.value(operation);
+        match (f, value) {
+            (Some("read" | "drain"), Value::Vector(all) | Value::List(all) | Value::Set(all)) => {
+                all.iter().map(Value::canonical).collect()
+            }
+            // An object that was empty. Where there are no objects, a nil that was enqueued may have been taken.
+            (_, Value::Nil) if is_result && self.family.is_object() => Vec::new(),
+            _ => vec![value.canonical()],
+        }
+    }
+
+    pub(super) fn index_value(&mut self, unit: Unit) {
+        let operation = self.whole.operation_of(unit);
+        if !is_read(self.whole.history.op(operation.first).f) {
+            let values = self.values(unit);
+            let is_open = !operation.returns(self.whole.history);
+            // It may have taken anything.
+            if values.is_empty() && is_open && self.family.is_object() {
+                self.common.insert(unit);
+            }
+            for value in values {
+                self.writers.entry(value).or_default().push(unit);
+            }
+        }
+    }
+
+    pub(super) fn of_value(&self, unit: Unit) -> Vec<Unit> {
+        let of = |value: String| self.writers.get(&value).into_iter().flatten().copied().collect::<Vec<_>>();
+        self.values(unit).into_iter().flat_map(of).collect()
+    }
+
+    pub(super) fn index_sum(&mut self, unit: Unit, checker: &str) {
+        let operation = self.whole.operation_of(unit);
+        let op = self.whole.history.op(operation.first);
+        // A write that failed and is seen all the same is one of the things that a versioned register looks for.
+        let counts = operation.kind(self.whole.history) != OpKind::Fail || checker == "versioned-register";
+        if counts && !is_read(op.f) {
+            self.common.insert(unit);
+        }
+    }
+
+    pub(super) fn index_read(&mut self, unit: Unit) {
+        let operation = self.whole.operation_of(unit);
+        if is_read(self.whole.history.op(operation.first).f) {
+            return;
+        }
+        let value = self.whole.value(operation);
+        let mut versions = mops(value, "w");
+        if versions.is_empty() {
+            versions.push(value.canonical());
+        }
+        for version in versions {
+            self.writers.entry(version).or_default().push(unit);
+        }
+    }
+
+    pub(super) fn of_read(&self, unit: Unit) -> Vec<Unit> {
+        let operation = self.whole.operation_of(unit);
+        let is_ok = operation.kind(self.whole.history) == OpKind::Ok;
+        if !is_ok || !is_read(self.whole.history.op(operation.first).f) {
+            return Vec::new();
+        }
+        let value = self.whole.value(operation);
+        let mut versions = mops(value, "r");
+        if versions.is_empty()
+            && let Value::Vector(all) | Value::List(all) | Value::Set(all) = value
+        {
+            versions.extend(all.iter().map(Value::canonical));
+        }
+        versions.iter().filter_map(|version| self.writers.get(version)).flatten().copied().collect()
+    }
+
+    /// Of a bank, what says which accounts there are and what they sum to: in its reads, where that matters and is not given.
+    pub(super) fn index_bank(&mut self, options: &Options, kind: &str) {
+        let (whole, history) = (self.whole, self.whole.history);
+        let is_read = |unit: &Unit| {
+            let operation = whole.operation_of(*unit);
+            history.op(operation.first).f == Some("read") && operation.kind(history) == OpKind::Ok
+        };
+        let mut reads: Vec<Unit> = (0..whole.parts.len() as Unit).filter(is_read).collect();
+        reads.sort_unstable_by_key(|unit| whole.operation_of(*unit).last());
+        let balances = |unit: Unit| match whole.value(whole.operation_of(unit)) {
+            Value::Map(entries) => Some(entries),
+            _ => None,
+        };
+        let accounts = |unit: Unit| -> BTreeSet<String> {
+            balances(unit).into_iter().flatten().map(|(account, _)| account.canonical()).collect()
+        };
+        let Some(first) = reads.first().copied() else { return };
+        let known = accounts(first);
+        let is_total = |unit: &Unit| {
+            let is_whole =
+                balances(*unit).is_some_and(|entries| entries.into_iter().all(|(_, balance)| !balance.is_nil()));
+            is_whole && accounts(*unit).is_subset(&known)
+        };
+        let total = reads.iter().copied().find(is_total);
+        match kind {
+            "unexpected-key" => self.common.extend([first]),
+            "wrong-total" if options.text("total-amount").is_none() => {
+                self.common.extend(total);
+                if total.is_none_or(|total| accounts(total) != known) {
+                    self.common.insert(first);
+                }
+            }
+            // A balance is nil, or below zero, whatever the others are.
+            _ => {}
+        }
+    }
+}
