@@ -381,6 +381,16 @@ fn inputs(matches: &ArgMatches) -> Result<Vec<Input>, Wrong> {
     if files.iter().filter(|file| **file == "-").count() > 1 {
         return Err(Wrong::new("standard input can be read only once").tip("give - only once"));
     }
+    let is_when =
+        |file: &&&OsString| ["yes", "no", "auto"].iter().any(|when| ***file == **when) && !Path::new(file).exists();
+    if let Some(when) = files.iter().find(is_when)
+        && matches.try_get_one::<String>("keyed").ok().flatten().is_some()
+    {
+        let when = when.to_string_lossy();
+        return Err(
+            Wrong::new(format!("there is no file {when}")).tip(format!("--keyed={when}, with the sign between"))
+        );
+    }
     if let Some(only) = Only::from_matches(matches) {
         return Ok(vec![Input::new(only.path, format)]);
     }

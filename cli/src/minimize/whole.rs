@@ -4,7 +4,7 @@ use history_core::{Datum, History, HistoryBuilder, HistoryError, NewOp, OpKind, 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A position in [`Whole::units`].
+/// A position in the list of all units.
 pub(super) type Unit = u32;
 
 /// An operation of a client: an invocation with its completion, or what there is of it.

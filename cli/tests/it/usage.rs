@@ -249,3 +249,9 @@ fn a_plugin_needs_a_name_that_a_crate_can_have() {
     }
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
 }
+
+#[test]
+fn whether_it_is_keyed_stands_behind_a_sign() {
+    let assert = histcheck("-m cas-register --keyed auto h.edn").assert().code(254);
+    assert!(stderr(&assert).contains("--keyed=auto, with the sign between"), "{}", stderr(&assert));
+}
