@@ -6,8 +6,8 @@
 //! - **Transactions**: a read needs all writes of the version it saw, on its key; of a list, of every element in it. Then
 //!   wr edges are what they were, and so is the order of versions, where it comes from reads. Where the versions of registers follow
 //!   transactions, it comes from the versions that each of these begins and ends with, so of a key a transaction keeps all or nothing:
-//!   without its read, `[r 0 2] [w 0 3]` would begin with 3. And where only neighbours are compared (those of a process), a transaction that
-//!   begins and ends with different versions is not left out between others. So every edge of a closed sub-history is one
+//!   without its read, `[r 0 2] [w 0 3]` would begin with 3. And where only neighbours are compared (those of a process), a
+//!   transaction that begins and ends with different versions is not left out between others. So every edge of a closed sub-history is one
 //!   of the whole (or follows from some), and so is every cycle.
 //! - **Registers**: a read of v needs the writes of v that it may have seen; not those that ended before another write began which ended
 //!   before the read began, but then one such other. In any order of the whole the write that a read saw is so
