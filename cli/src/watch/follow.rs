@@ -42,8 +42,8 @@ impl Follow {
         loop {
             if is_over.load(Ordering::SeqCst) {
                 // A file that goes on growing ends where it did when this was seen.
-                let until = *until.get_or_insert_with(|| std::fs::metadata(&self.path).map_or(0, |file| file.len()));
-                let is_read = self.file.as_ref().is_some_and(|followed| followed.offset >= until);
+                let until = until.get_or_insert_with(|| std::fs::metadata(&self.path).ok());
+                let is_read = self.file.as_ref().zip(until.as_ref()).is_some_and(|(file, until)| file.is_read(until));
                 // To open a file is a look that shows nothing, and so is to come to the end of one that was replaced.
                 if is_read || looks > LOOKS_AT_END {
                     let _ = door.send(Arrival::End);
@@ -108,6 +108,12 @@ impl Follow {
 }
 
 impl Followed {
+    /// Whether it is this very file, and was read at least so far. One that is shorter than what was read of it was emptied since.
+    fn is_read(&self, until: &Metadata) -> bool {
+        let now = self.file.metadata();
+        now.is_ok_and(|now| is_same(&now, until) && (until.len()..=now.len()).contains(&self.offset))
+    }
+
     fn read(&mut self) -> io::Result<Vec<u8>> {
         let mut text = Vec::with_capacity(ARRIVAL_BYTES);
         let count = (&mut self.file).take(ARRIVAL_BYTES as u64).read_to_end(&mut text)?;
@@ -203,5 +209,45 @@ mod tests {
         append(&old, "!");
         append(&path, "three\n");
         assert_eq!(drain(&mut follow), "!\nthree\n", "a line that never ended is kept apart");
+    }
+
+    /// What is brought if the history is over now.
+    fn rest(follow: Follow) -> String {
+        let (door, mut inbox) = super::super::inbox::inbox();
+        follow.run(&door, &Arc::new(AtomicBool::new(true)));
+        let mut rest = String::new();
+        inbox.read_to_string(&mut rest).unwrap();
+        rest
+    }
+
+    #[test]
+    fn a_history_that_is_over_ends_where_its_file_does() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("history.jsonl");
+        append(&path, "one\n");
+        assert_eq!(rest(Follow::new(path.clone())), "one\n", "nobody has looked yet");
+        let mut follow = Follow::new(path.clone());
+        assert_eq!(drain(&mut follow), "one\n");
+        append(&path, "two\n");
+        assert_eq!(rest(follow), "two\n", "nobody has looked since");
+        assert_eq!(rest(Follow::new(dir.path().join("none"))), "");
+    }
+
+    /// The new one is shorter than what was read of the old one.
+    #[test]
+    fn a_file_that_took_the_place_of_another_is_read_before_the_history_is_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log");
+        for rotate in [true, false] {
+            append(&path, "a long line\n");
+            let mut follow = Follow::new(path.clone());
+            assert_eq!(drain(&mut follow), "a long line\n");
+            if rotate {
+                fs::rename(&path, dir.path().join("log.1")).unwrap();
+            }
+            fs::write(&path, "new\n").unwrap();
+            assert_eq!(rest(follow), "new\n", "rotated: {rotate}");
+            fs::remove_file(&path).unwrap();
+        }
     }
 }
