@@ -127,19 +127,23 @@ impl Loader<'_> {
                     self.tell(&why);
                 }
             }
-            Err(error) => self.failed(&error),
+            Err(error) => self.failed("plugin", &error),
         }
     }
 
     fn directory(&mut self, path: &Path) {
         match host::libraries_in(path, self.trust) {
+            Ok(libraries) if libraries.is_empty() && self.by_name && !self.told => {
+                let (extension, path) = (std::env::consts::DLL_EXTENSION, path.display());
+                diagnose::warning(&format!("no plugin is in {path}: no file there ends in .{extension}"));
+            }
             Ok(libraries) => libraries.iter().for_each(|library| self.library(library)),
-            Err(error) => self.failed(&error),
+            Err(error) => self.failed("directory of plugins", &error),
         }
     }
 
-    fn failed(&mut self, error: &LoadError) {
-        let mut message = format!("plugin {error}");
+    fn failed(&mut self, what: &str, error: &LoadError) {
+        let mut message = format!("{what} {error}");
         if let (true, Some(details)) = (self.debug, &error.details) {
             message += "\n";
             message += details;

@@ -159,6 +159,19 @@ fn what_cannot_be_loaded_is_told_in_a_sentence() {
         let assert = histcheck(&format!("-m list-append --plugin {path} valid.edn")).assert().code(255);
         assert_eq!(stderr(&assert), format!("error: plugin {what}\n"));
     }
+    for (path, what) in [
+        ("nowhere", "nowhere does not exist; give a directory that plugins are in"),
+        ("valid.edn", "valid.edn is no directory; give one that plugins are in"),
+    ] {
+        let assert = histcheck(&format!("-m list-append --plugin-dir {path} valid.edn")).assert().code(255);
+        assert_eq!(stderr(&assert), format!("error: directory of plugins {what}\n"));
+    }
+    let assert = histcheck("-m list-append --plugin-dir store valid.edn").assert().code(0);
+    assert!(
+        stderr(&assert).starts_with("warning: no plugin is in store: no file there ends in ."),
+        "{}",
+        stderr(&assert)
+    );
 }
 
 #[test]

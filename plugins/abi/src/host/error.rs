@@ -63,6 +63,15 @@ impl LoadError {
         };
         LoadError::new(path, LoadErrorKind::Missing, message)
     }
+
+    pub(super) fn unlisted(directory: &Path, error: &io::Error) -> LoadError {
+        let message = match error.kind() {
+            io::ErrorKind::NotFound => "does not exist; give a directory that plugins are in".to_owned(),
+            io::ErrorKind::NotADirectory => "is no directory; give one that plugins are in".to_owned(),
+            _ => format!("cannot be listed: {error}"),
+        };
+        LoadError::new(directory, LoadErrorKind::Missing, message)
+    }
 }
 
 impl fmt::Display for LoadError {

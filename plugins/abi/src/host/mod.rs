@@ -69,12 +69,12 @@ pub fn load(path: &Path, trust: Trust) -> Result<Library, LoadError> {
 ///
 /// If it cannot be listed, or may not be trusted.
 pub fn libraries_in(directory: &Path, trust: Trust) -> Result<Vec<PathBuf>, LoadError> {
-    let unreadable = |error: &std::io::Error| LoadError::unreadable(directory, error);
-    let entries = fs::read_dir(directory).map_err(|error| unreadable(&error))?;
+    let unlisted = |error: &std::io::Error| LoadError::unlisted(directory, error);
+    let entries = fs::read_dir(directory).map_err(|error| unlisted(&error))?;
     trust::check_directory(directory, trust)?;
     let mut found = Vec::new();
     for entry in entries {
-        let path = entry.map_err(|error| unreadable(&error))?.path();
+        let path = entry.map_err(|error| unlisted(&error))?.path();
         if path.extension().is_some_and(|extension| extension == std::env::consts::DLL_EXTENSION) {
             found.push(path);
         }
