@@ -2,7 +2,7 @@
 
 use crate::diagnose;
 use history_core::Verdict;
-use std::io;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 /// A file could not be judged, or a result could not be written.
@@ -64,9 +64,11 @@ impl Exit {
 
 /// Prints what clap has to say: help and versions to standard output, wrong usage to standard error.
 pub(crate) fn usage(said: &clap::Error) -> ExitCode {
-    // Whoever closed the pipe does not want to know.
-    let _ = said.print();
-    if said.use_stderr() { ExitCode::from(USAGE) } else { ExitCode::SUCCESS }
+    match said.print().and_then(|()| io::stdout().flush()) {
+        _ if said.use_stderr() => ExitCode::from(USAGE),
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => stopped(&error).code(),
+    }
 }
 
 /// What it means that standard output cannot be written to. Whoever closed it has seen enough; anything else is an error.

@@ -124,4 +124,13 @@ mod tests {
         assert!(said("bank", Verdict::Valid, &[]).contains("nothing wrong"));
         assert!(said("x", Verdict::Unknown, &[]).contains("could not be found out"));
     }
+
+    #[cfg(feature = "register")]
+    #[test]
+    fn every_object_is_one() {
+        for checker in check_register::checkers() {
+            let report = Report::new(checker.name().to_owned(), Verdict::Valid);
+            assert_eq!(subject(&report), Subject::Object, "{}", checker.name());
+        }
+    }
 }

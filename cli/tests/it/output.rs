@@ -149,7 +149,7 @@ fn a_closed_pipe_ends_quietly() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_an_error() {
-    for words in ["-m list-append valid.edn", "gen list-append --txns 10", "models"] {
+    for words in ["-m list-append valid.edn", "gen list-append --txns 10", "models", "--help", "--version"] {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let output = std::process::Command::new(snapbox::cmd::cargo_bin!("histcheck"))
             .args(words.split_whitespace())
