@@ -2,11 +2,11 @@
 //!
 //! A read of `[a b c]` proves a << b << c. All reads being prefixes of the longest one, that gives the order; where they are
 //! not (`incompatible-order`), the longest gives it all the same, of several the one read first, so that the choice is the
-//! same every time. A key to which only one append was made has that for its order, read or not. Kingsbury and Alvaro,
-//! "Elle" (VLDB 2020), section 4.2.
+//! same every time, and what stands in the others alone has no place. A key to which only one append was made has that for
+//! its order, read or not. Kingsbury and Alvaro, "Elle" (VLDB 2020), section 4.2.
 
 use super::mop::{Mop, What};
-use super::states::States;
+use super::states::{ElemFlags, States};
 use crate::ids::{ElemId, KeyId, TxnId};
 use crate::txn::Txns;
 use history_core::OpKind;
@@ -26,7 +26,8 @@ pub(crate) struct Orders {
     /// For each key, where its appends begin in `unread`.
     /// Nondecreasing; its last entry is `unread.len()`.
     unread_start: Vec<u32>,
-    /// Appends that may have happened and stand in no order, grouped by key, each group in the order of transactions.
+    /// Appends that may have happened and stand in no list that was read, nor in an order, grouped by key, each group in the
+    /// order of transactions.
     unread: Vec<ElemId>,
 }
 
@@ -66,7 +67,9 @@ impl Orders {
     /// A counting sort of the appends left over.
     fn find_unread(&mut self, states: &States, txns: &Txns<Mop>) {
         let mut counts = vec![0u32; states.key.len() + 1];
-        let left = |elem: ElemId, at: &[u32]| at[elem.at()] == NOWHERE;
+        // What was read in a list beside the longest one comes before or after its elements: nobody knows.
+        let left =
+            |elem: ElemId, at: &[u32]| at[elem.at()] == NOWHERE && !states.elem[elem.at()].flags.has(ElemFlags::SEEN);
         each_possible_append(txns, |key, elem| counts[key.at()] += u32::from(left(elem, &self.at)));
         let mut total = 0;
         for count in &mut counts {

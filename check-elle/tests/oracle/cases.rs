@@ -217,6 +217,12 @@ pub(crate) const CASES: &[Case] = &[
         "G-single-item",
         "0 ok ax1\n1 ok ax2 ay1\n2 ok rx[1] ry[1]",
     ),
+    invalid(
+        "what was read beside the longest list comes nobody knows when",
+        STRICT,
+        "incompatible-order",
+        "0 ok ax1 ay1\n1 ok ax2 ay2\n2 ok rx[1]\n3 ok rx[2]\n4 ok ry[2]\n5 ok ry[1]",
+    ),
     // What cannot be judged.
     Case {
         name: "appended twice",

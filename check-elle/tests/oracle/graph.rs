@@ -55,8 +55,14 @@ fn appended(world: &World, key: Name) -> Vec<Name> {
     world.txns.iter().flat_map(Txn::writes).filter(|(k, _)| *k == key).map(|(_, element)| element).collect()
 }
 
+/// Whether some ok or info transaction read a list of this key that holds the element.
+fn was_read(world: &World, key: Name, element: Name) -> bool {
+    let observers = world.txns.iter().filter(|txn| txn.may_have_happened());
+    observers.flat_map(Txn::reads).any(|(k, list)| k == key && list.contains(&element))
+}
+
 /// What was written directly after an element; `None` stands for the empty list. What was appended and nobody read
-/// comes after the last element that somebody did.
+/// comes after the last element of the order; what stands in a list beside it comes nobody knows when.
 pub(crate) fn successors(world: &World, key: Name, element: Option<Name>) -> Vec<Name> {
     if let Some(versions) = &world.versions {
         return versions.successors(key, element);
@@ -69,10 +75,11 @@ pub(crate) fn successors(world: &World, key: Name, element: Option<Name>) -> Vec
             None => return Vec::new(),
         },
     };
-    match order.get(at) {
-        Some(next) => vec![*next],
-        None => appended(world, key).into_iter().filter(|element| !order.contains(element)).collect(),
+    if let Some(next) = order.get(at) {
+        return vec![*next];
     }
+    let unread = |element: &Name| !order.contains(element) && !was_read(world, key, *element);
+    appended(world, key).into_iter().filter(unread).collect()
 }
 
 impl Graph {
