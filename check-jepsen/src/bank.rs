@@ -314,10 +314,10 @@ impl BankRun {
 
     fn witness(&self, bad: &Bad, mut facts: Vec<(&'static str, Datum)>, sentence: String) -> Witness {
         if let Some((total, _)) = self.total {
-            facts.push(("expected-total", big(total)));
+            facts.push(("expected-total", total.into()));
         }
         let balance = |(account, balance): &(ElemId, Option<i128>)| {
-            (self.accounts.datum(*account), balance.map_or(Datum::Nil, big))
+            (self.accounts.datum(*account), balance.map_or(Datum::Nil, Datum::from))
         };
         let value = Datum::Map(bad.balances.iter().map(balance).collect());
         witness::witness(vec![bad.op.named("R1", OpKind::Ok, value)], facts, &[sentence])
@@ -355,7 +355,7 @@ impl BankRun {
         let says = from.map(|index| format!(", as the read at index {index} says")).unwrap_or_default();
         let sentence = format!("R1 shows balances that sum to {sum}: {off}. The total is {total}{says}");
         let (low, high) = self.range.unwrap_or((sum, sum));
-        let facts = vec![("total", big(sum)), ("lowest-total", big(low)), ("highest-total", big(high))];
+        let facts = vec![("total", sum.into()), ("lowest-total", low.into()), ("highest-total", high.into())];
         self.witness(bad, facts, sentence)
     }
 
@@ -381,8 +381,4 @@ fn list(values: &[Datum], count: usize) -> String {
 fn listed(noun: &str, values: &[Datum]) -> String {
     let plural = if values.len() == 1 { "" } else { "s" };
     format!("{noun}{plural} {}", list(values, values.len()))
-}
-
-fn big(int: i128) -> Datum {
-    i64::try_from(int).map_or_else(|_| Datum::Big(int.to_string()), Datum::Int)
 }

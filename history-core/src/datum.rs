@@ -96,6 +96,12 @@ impl From<u32> for Datum {
 
 impl From<u64> for Datum {
     fn from(i: u64) -> Datum {
+        i128::from(i).into()
+    }
+}
+
+impl From<i128> for Datum {
+    fn from(i: i128) -> Datum {
         i64::try_from(i).map_or_else(|_| Datum::Big(i.to_string()), Datum::Int)
     }
 }

@@ -130,6 +130,33 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// The integer, whatever its size, if it is one; what does not fit 128 bits becomes the nearest that does.
+    ///
+    /// ```
+    /// use history_core::History;
+    ///
+    /// let history = History::parse("{:type :ok, :process 0, :value [7 9223372036854775808 -1e3]}")?;
+    /// let op = history.ops().next().unwrap();
+    /// let wide: Vec<Option<i128>> = op.value.as_seq().unwrap().iter().map(|value| value.as_wide_int()).collect();
+    /// assert_eq!(wide, [Some(7), Some(1 << 63), None]);
+    /// # Ok::<(), history_core::HistoryError>(())
+    /// ```
+    pub fn as_wide_int(self) -> Option<i128> {
+        match self {
+            Value::Int(int) => Some(int.into()),
+            Value::Big(text) => {
+                let text = text.trim_end_matches('N');
+                let digits = text.trim_start_matches(['-', '+']);
+                if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+                    return None;
+                }
+                let beyond = if text.starts_with('-') { i128::MIN } else { i128::MAX };
+                Some(text.parse().unwrap_or(beyond))
+            }
+            _ => None,
+        }
+    }
+
     /// The elements of a vector or list.
     pub fn as_seq(self) -> Option<Seq<'a>> {
         match self {

@@ -21,8 +21,7 @@ mod slack;
 use crate::fold::{self, InFlight, Trouble, Workload, WorkloadRun};
 use crate::witness::{self, Extremes, OpRef};
 use history_core::{
-    Checker, Datum, History, HistoryError, Op, OpKind, OptionError, OptionSpec, Options, Pair, Report, Run, Value,
-    Verdict, Witness,
+    Checker, History, HistoryError, Op, OpKind, OptionError, OptionSpec, Options, Pair, Report, Run, Verdict, Witness,
 };
 use pending::{AddId, Pending};
 
@@ -153,7 +152,7 @@ struct CounterRun {
 impl CounterRun {
     fn add(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
         if op.kind == OpKind::Invoke {
-            let amount = integer(op.value).filter(|amount| (-AMOUNT_END..AMOUNT_END).contains(amount));
+            let amount = op.value.as_wide_int().filter(|amount| (-AMOUNT_END..AMOUNT_END).contains(amount));
             let Some(amount) = amount else {
                 return Err(Trouble::Stop(format!(
                     "the amount of an add, {}, is no integer of up to 90 bits",
@@ -176,7 +175,7 @@ impl CounterRun {
         let added = Sums::of(amount);
         self.waiting = self.waiting.less(added);
         match op.kind {
-            OpKind::Ok if !op.value.is_nil() && integer(op.value) != Some(amount) => {
+            OpKind::Ok if !op.value.is_nil() && op.value.as_wide_int() != Some(amount) => {
                 let reason = format!("an add of {amount} says on completion that it was {}", op.value);
                 return Err(Trouble::Stop(reason));
             }
@@ -209,7 +208,7 @@ impl CounterRun {
             None => return Err(fold::unpaired()),
         };
         let Pair::Completes { invoked: invoked_index, .. } = op.pair else { return Err(fold::unpaired()) };
-        let Some(value) = integer(op.value) else {
+        let Some(value) = op.value.as_wide_int() else {
             return Err(Trouble::Unreadable(format!("a read shows {}, which is no integer", op.value)));
         };
         let read = Read { op: OpRef::of(op), invoked_index, value, certain, possible: self.possible };
@@ -231,23 +230,6 @@ impl CounterRun {
         if off > 0 {
             self.wrong.push(off, read);
         }
-    }
-}
-
-/// The integer that a value is. What does not fit 128 bits becomes the nearest that does: it is beyond all bounds.
-fn integer(value: Value<'_>) -> Option<i128> {
-    match value {
-        Value::Int(int) => Some(int.into()),
-        Value::Big(text) => {
-            let text = text.trim_end_matches('N');
-            let digits = text.trim_start_matches(['-', '+']);
-            if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-                return None;
-            }
-            let beyond = if text.starts_with('-') { i128::MIN } else { i128::MAX };
-            Some(text.parse().unwrap_or(beyond))
-        }
-        _ => None,
     }
 }
 
@@ -284,7 +266,6 @@ impl Workload for CounterRun {
 
 fn explain(read: &Read) -> Witness {
     let (lower, upper) = read.bounds();
-    let amount = |int: i128| i64::try_from(int).map_or_else(|_| Datum::Big(int.to_string()), Datum::Int);
     let Sums { positive, negative } = read.certain;
     let unsure = read.possible.less(read.certain);
     let mut sentences = vec![format!(
@@ -304,7 +285,7 @@ fn explain(read: &Read) -> Witness {
         read.value,
         read.off()
     ));
-    let op = read.op.named("R1", OpKind::Ok, amount(read.value));
-    let facts = vec![("lower", amount(lower)), ("upper", amount(upper)), ("value", amount(read.value))];
+    let op = read.op.named("R1", OpKind::Ok, read.value.into());
+    let facts = vec![("lower", lower.into()), ("upper", upper.into()), ("value", read.value.into())];
     witness::witness(vec![op], facts, &sentences)
 }

@@ -17,7 +17,7 @@ pub enum CounterOp {
     /// It added this, which may be negative.
     Add(i64),
     /// It returned this.
-    Read(i64),
+    Read(i128),
 }
 
 impl Model for Counter {
@@ -33,7 +33,7 @@ impl Model for Counter {
     fn step(&self, state: &i128, op: &CounterOp, _: &Budget) -> Option<i128> {
         match *op {
             CounterOp::Add(amount) => Some(state + i128::from(amount)),
-            CounterOp::Read(value) => (*state == i128::from(value)).then_some(*state),
+            CounterOp::Read(value) => (*state == value).then_some(*state),
         }
     }
 
@@ -70,11 +70,14 @@ impl Spec for Counter {
         {
             return Ok(Some(*invoked));
         }
-        let integer = || op.value.as_int().ok_or_else(|| bad_value(op, "an integer"));
         match op.f {
             Some("read") if op.kind != OpKind::Ok || op.value.is_nil() => Ok(None),
-            Some("read") => Ok(Some(CounterOp::Read(integer()?))),
-            Some("add") => Ok(Some(CounterOp::Add(integer()?))),
+            Some("read") => {
+                Ok(Some(CounterOp::Read(op.value.as_wide_int().ok_or_else(|| bad_value(op, "an integer"))?)))
+            }
+            Some("add") => {
+                Ok(Some(CounterOp::Add(op.value.as_int().ok_or_else(|| bad_value(op, "an integer of 64 bits"))?)))
+            }
             _ => Err(unknown_op::<Self>(op)),
         }
     }

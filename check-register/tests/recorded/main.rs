@@ -117,6 +117,24 @@ fn a_completion_that_contradicts_its_invocation_says_nothing() {
 }
 
 #[test]
+fn a_counter_may_be_read_where_64_bits_do_not_reach() {
+    let read = |value: &str| {
+        verdict::<Counter>(&format!(
+            "{{:process 0, :type :invoke, :f :add, :value 9223372036854775807}}
+             {{:process 0, :type :ok,     :f :add, :value 9223372036854775807}}
+             {{:process 0, :type :invoke, :f :add, :value 1}}
+             {{:process 0, :type :ok,     :f :add, :value 1}}
+             {{:process 0, :type :invoke, :f :read}}
+             {{:process 0, :type :ok,     :f :read, :value {value}}}"
+        ))
+    };
+    assert_eq!(read("9223372036854775808"), Verdict::Valid);
+    assert_eq!(read("-9223372036854775808"), Verdict::Invalid);
+    assert_eq!(read("9223372036854775809"), Verdict::Invalid);
+    assert_eq!(read(&"9".repeat(60)), Verdict::Invalid);
+}
+
+#[test]
 fn a_completion_adds_what_it_found() {
     fn holds<S: Spec + Clone + Default + 'static>(invoked: &str, completed: &str) {
         let text = format!("{{:process 0, :type :invoke, {invoked}}}\n{{:process 0, :type :ok, {completed}}}");
