@@ -117,4 +117,13 @@ mod tests {
         assert_eq!(distinct.len(), c.len() - 4);
         assert!(c.iter().all(|code| *code < NAMED_BELOW), "{c:?}");
     }
+
+    #[test]
+    fn zeros_are_equal_whatever_their_sign() {
+        let history = History::parse("{:type :ok, :value [0.0 -0.0 [-0.0] [0.0] 0 1e-9]}").unwrap();
+        let (mut interner, mut scratch) = (Interner::default(), Vec::new());
+        let c = interner.codes(history.op(0).value.as_seq().unwrap(), &mut scratch).to_vec();
+        assert_eq!((c[0], c[2]), (c[1], c[3]));
+        assert!(c[0] != c[4] && c[0] != c[5], "{c:?}");
+    }
 }

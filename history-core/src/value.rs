@@ -198,8 +198,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A text that is the same for equal values and differs for others: EDN, in which a list is written as a vector, and what is
-    /// in a set or map is sorted.
+    /// A text that is the same for equal values and differs for others: EDN, in which a list is written as a vector, what is in a
+    /// set or map is sorted, and a zero has no sign.
     pub fn canonical(self) -> String {
         let mut text = String::new();
         self.write_canonical(&mut text);
@@ -238,6 +238,7 @@ impl<'a> Value<'a> {
                 write!(out, "{{{}}}", sorted(entries.iter().map(entry).collect()))
             }
             Value::Tagged(tag, inner) => write!(out, "#{tag} {}", inner.value().canonical()),
+            Value::Float(0.0) => write!(out, "0.0"),
             atom => write!(out, "{atom}"),
         };
     }
