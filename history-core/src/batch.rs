@@ -2,6 +2,7 @@
 
 use crate::columns::Row;
 use crate::op::{Fields, OwnField};
+use crate::pairing::Placed;
 use crate::syntax::Fault;
 use crate::tape::{Tag, Tape};
 use crate::value::Entries;
@@ -15,9 +16,14 @@ use std::borrow::Cow;
 pub struct Batch {
     pub(crate) tape: Tape,
     pub(crate) records: Cow<'static, [Row]>,
+    /// By op, the node of its client's name, or [`NO_NAME`]; ends with the last name.
+    pub(crate) names: Cow<'static, [u32]>,
     /// The offset of `tape.source` in the whole text.
     pub(crate) starts_at: u64,
 }
+
+/// Stands for the node of a name where there is none.
+const NO_NAME: u32 = u32::MAX;
 
 /// An op whose values are on the batch's tape, before it becomes a [`Row`].
 #[derive(Clone, Copy, Debug)]
@@ -85,6 +91,7 @@ impl Batch {
                 ProcessRecord::Other(node) => Process::Other(value(node).as_name().unwrap_or_default()),
                 ProcessRecord::Unknown => Process::Unknown,
             },
+            client_name: self.client_name(i),
             kind: row.kind(),
             f: row.f().and_then(|node| value(node).as_name()),
             value: row.value().map_or(Value::Nil, value),
@@ -92,6 +99,35 @@ impl Batch {
             extra: Fields(row.extra().map(|extra| Entries::at(&self.tape, extra.node as usize, extra.entries))),
             position: row.position(),
         }
+    }
+
+    #[inline]
+    fn client_name(&self, i: usize) -> Option<&str> {
+        let node = self.names.get(i).filter(|node| **node != NO_NAME)?;
+        Value::at(&self.tape, *node as usize).as_name()
+    }
+
+    /// Gives its `i`th op what [`Pairing`](crate::Pairing) found out.
+    #[inline]
+    pub(crate) fn set_placed(&mut self, i: usize, placed: &Placed) {
+        self.records.to_mut()[i].set_pair(placed.pair);
+        if let (Some(number), ProcessRecord::Other(node)) = (placed.named, self.records[i].process()) {
+            self.set_client(i, number, node);
+        }
+    }
+
+    /// Says which client did its `i`th op, whose name is at a node.
+    pub(crate) fn set_client(&mut self, i: usize, number: i64, node: u32) {
+        let names = self.names.to_mut();
+        names.resize(i, NO_NAME);
+        names.push(node);
+        self.records.to_mut()[i].set_client(number);
+    }
+
+    /// Keeps its first `len` ops.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.records.to_mut().truncate(len);
+        self.names.to_mut().truncate(len);
     }
 
     /// Its ops, in order.
@@ -107,12 +143,14 @@ impl Batch {
         self.tape.nodes.to_mut().shrink_to_fit();
         self.tape.ints.to_mut().shrink_to_fit();
         self.records.to_mut().shrink_to_fit();
+        self.names.to_mut().shrink_to_fit();
         Batch { tape: Tape { memo, ..Tape::default() }, ..Batch::default() }
     }
 
     pub(crate) fn clear(&mut self) {
         self.tape.clear();
         self.records.to_mut().clear();
+        self.names.to_mut().clear();
     }
 }
 

@@ -26,7 +26,7 @@ use crate::columns::Row;
 use crate::error::{ErrorKind, HistoryError};
 use crate::index::Indices;
 use crate::pairing::Pairing;
-use crate::{Op, Position};
+use crate::{ClientRule, Op, Position};
 use std::io::Read;
 use std::ops::ControlFlow;
 
@@ -136,11 +136,18 @@ impl<'s> Reader<'s> {
         self.eager()
     }
 
-    /// Leaves ops as they are: every [`Op::pair`] is [`Pair::Alone`](crate::Pair::Alone), and whether invocations and
-    /// completions fit together is not looked at.
+    /// Leaves ops as they are: every [`Op::pair`] is [`Pair::Alone`](crate::Pair::Alone), and every process with a name is
+    /// [`Process::Other`](crate::Process::Other). Whether invocations and completions fit together is not looked at.
     #[must_use]
     pub fn without_pairing(mut self) -> Reader<'s> {
         self.pairing = None;
+        self
+    }
+
+    /// Decides about names of processes before it is read whether they are clients'.
+    #[must_use]
+    pub fn with_client_rule(mut self, rule: ClientRule) -> Reader<'s> {
+        self.pairing = self.pairing.map(|pairing| pairing.with_client_rule(rule));
         self
     }
 
@@ -306,8 +313,8 @@ impl<'s> Reader<'s> {
     }
 
     /// What validation goes on with.
-    pub(crate) fn into_parts(self) -> (Blocks<'s>, Option<Format>, Limits) {
-        (self.blocks, self.format, self.limits)
+    pub(crate) fn into_parts(self) -> (Blocks<'s>, Option<Format>, Limits, Pairing) {
+        (self.blocks, self.format, self.limits, self.pairing.unwrap_or_default())
     }
 
     /// Gives the new ops of a batch their indices and partners.
@@ -315,7 +322,7 @@ impl<'s> Reader<'s> {
         for i in 0..batch.len() {
             if let Err(error) = self.finish_record(batch, i) {
                 let position = batch.records[i].position();
-                batch.records.to_mut().truncate(i);
+                batch.truncate(i);
                 return Err(if let Some(position) = position { error.at(position) } else { error });
             }
         }
@@ -329,8 +336,8 @@ impl<'s> Reader<'s> {
         let index = self.indices.next(batch.records[i].index())?;
         batch.records.to_mut()[i].set_index(index);
         if let Some(pairing) = &mut self.pairing {
-            let pair = pairing.pair(&batch.op(i))?;
-            batch.records.to_mut()[i].set_pair(pair);
+            let placed = pairing.place(&batch.op(i))?;
+            batch.set_placed(i, &placed);
         }
         Ok(())
     }

@@ -66,6 +66,7 @@ rules! {
     UnpairedCompletion "unpaired-completion" Error "A completion has an invocation before it.";
     DoubleInvocation "double-invocation" Error "A process invokes nothing while its last op is in flight.";
     ProcessAfterInfo "process-after-info" Error "A process that got info does not come back under its number.";
+    UnclearClient "unclear-client" Error "Which processes are clients can be said.";
     DuplicateField "duplicate-field" Warning "An op has no two fields of one name.";
     FMismatch "f-mismatch" Warning "A completion has the function of its invocation.";
     KeyMismatch "key-mismatch" Warning "A completion has the key of its invocation, in a field of its own.";

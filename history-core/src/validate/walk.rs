@@ -52,7 +52,7 @@ enum Then {
 
 impl<'s> Walk<'s> {
     pub(super) fn new(reader: Reader<'s>, each_max: usize) -> Walk<'s> {
-        let (blocks, format, limits) = reader.into_parts();
+        let (blocks, format, limits, pairing) = reader.into_parts();
         Walk {
             blocks,
             format,
@@ -61,7 +61,7 @@ impl<'s> Walk<'s> {
             steps: None,
             intervals: None,
             batch: Batch::new(),
-            checks: Checks::default(),
+            checks: Checks::new(pairing),
             findings: Findings::new(each_max),
             skipping: None,
             unreadable: 0,
