@@ -6,7 +6,7 @@ use crate::pairing::Placed;
 use crate::syntax::Fault;
 use crate::tape::{Tag, Tape};
 use crate::value::Entries;
-use crate::{Op, OpKind, Pair, Position, Process, Value};
+use crate::{Op, OpKind, Pair, Position, Process, TimeUnit, Value, time_unit};
 use std::borrow::Cow;
 
 /// Some consecutive ops and the text they were read from.
@@ -156,7 +156,12 @@ impl Batch {
 
 impl Record {
     /// The op that the value at `node` is.
-    pub(crate) fn new(tape: &Tape, mut node: usize, position: Position) -> Result<Record, Fault> {
+    pub(crate) fn new(
+        tape: &Tape,
+        mut node: usize,
+        position: Position,
+        unit: Option<TimeUnit>,
+    ) -> Result<Record, Fault> {
         // A record's tag, #jepsen.history.Op{...}, says nothing that we need.
         while tape.nodes[node].tag == Tag::Tagged {
             node += 1;
@@ -165,7 +170,7 @@ impl Record {
         if head.tag != Tag::Map {
             return Err(Fault::op(format!("found {} where an op belongs", Value::at(tape, node).kind()), OP));
         }
-        let mut found = Found::default();
+        let mut found = Found { unit, ..Found::default() };
         let (mut at, end) = (node + 1, head.b as usize);
         while at < end {
             // A key is nearly always a name, and so one node long.
@@ -182,6 +187,8 @@ pub(crate) const OP: &str = "an op: a map with :type (invoke, ok, fail or info),
 /// The fields of one op, as they are found.
 #[derive(Default)]
 struct Found {
+    /// Of times, if one was given.
+    unit: Option<TimeUnit>,
     index: Option<u64>,
     time: Option<i64>,
     process: Option<ProcessRecord>,
@@ -218,19 +225,20 @@ impl Found {
         match (field, tape.int(at), tape.name(at)) {
             (OwnField::Index, Some(i @ 0..), _) => self.index = Some(i.cast_unsigned()),
             (OwnField::Type, _, Some(name)) if OpKind::from_name(name).is_some() => self.kind = OpKind::from_name(name),
-            (OwnField::Time, Some(ns), _) => self.time = Some(ns),
+            (OwnField::Time, Some(ns), _) if self.unit.is_none() => self.time = Some(ns),
             (OwnField::Process, Some(number), _) => self.process = Some(ProcessRecord::Client(number)),
             (OwnField::Value, ..) => self.value = Some(at as u32),
             (OwnField::F, _, name) => self.f = name.map(|_| at as u32),
-            _ => self.rare_field(field, Value::at(tape, at), at)?,
+            _ => self.rare_field(field, tape, at)?,
         }
         Ok(())
     }
 
-    fn rare_field(&mut self, field: OwnField, value: Value<'_>, at: usize) -> Result<(), Fault> {
+    fn rare_field(&mut self, field: OwnField, tape: &Tape, at: usize) -> Result<(), Fault> {
+        let value = Value::at(tape, at);
         match field {
             OwnField::Index => self.index = index(value)?,
-            OwnField::Time => self.time = time(value)?,
+            OwnField::Time => self.time = time_unit::read(tape, "the op's time", at, self.unit)?,
             OwnField::Process => self.process = Some(process(value, at)?),
             OwnField::Type => self.kind = Some(kind(value)?),
             OwnField::F => self.f = value.as_name().map(|_| at as u32),
@@ -260,16 +268,6 @@ fn index(value: Value<'_>) -> Result<Option<u64>, Fault> {
         Value::Nil => Ok(None),
         Value::Int(i) if i >= 0 => Ok(Some(i.cast_unsigned())),
         _ => Err(Fault::op(format!("the op's index is {value}"), "an integer from 0 on")),
-    }
-}
-
-fn time(value: Value<'_>) -> Result<Option<i64>, Fault> {
-    match value {
-        Value::Nil => Ok(None),
-        Value::Int(ns) => Ok(Some(ns)),
-        // Some harnesses write nanoseconds as 1.5e9; a fraction of one means nothing.
-        Value::Float(ns) if ns.is_finite() => Ok(Some(ns as i64)),
-        _ => Err(Fault::op(format!("the op's time is {value}"), "nanoseconds since the test began, as a number")),
     }
 }
 

@@ -303,7 +303,7 @@ impl Pairing {
                         "this history begins with a completion that nobody invoked, so the info of {name} at {place} \
                          may be a client's that crashed or not"
                     ),
-                    "to be given the names of such clients, or of those that are none",
+                    &format!("a client named so (--clients {name}), or another (--not-clients {name})"),
                 )
             }
             Misfit::Reserved(number) => error(
