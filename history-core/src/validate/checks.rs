@@ -1,6 +1,7 @@
 //! What is looked at in every op that could be read.
 
 use super::findings::{Findings, Said};
+use super::kinds::Kinds;
 use super::mops::{self, Mop, Written};
 use super::rule::Rule;
 use crate::batch::Batch;
@@ -22,6 +23,7 @@ pub(super) struct Checks {
     /// By slot.
     in_flight: Vec<Invoked>,
     written: Written,
+    kinds: Kinds,
     /// The micro-ops of the op at hand.
     mops: Vec<Mop>,
     /// How the numbers of processes were written.
@@ -186,6 +188,7 @@ impl Checks {
 
     fn value(&mut self, op: &Op<'_>, position: Position, text: (&str, u64), findings: &mut Findings) {
         let is_txn = mops::read(op.value, &mut self.mops);
+        self.kinds.add(op, is_txn, position, text, findings);
         match op.pair {
             Pair::Invokes { slot } => {
                 let slot = slot as usize;

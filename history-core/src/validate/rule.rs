@@ -73,6 +73,7 @@ rules! {
     MopMismatch "mop-mismatch" Warning "A completion's micro-ops are those of its invocation, with the values read.";
     DuplicateWrite "duplicate-write" Warning "No value is written twice to one key.";
     MixedKeys "mixed-keys" Warning "Keys of micro-ops are all of one type.";
+    MixedValues "mixed-values" Warning "A key's numbers are written in one way: 1, 1.0 and \"1\" are three values.";
     MixedProcesses "mixed-processes" Warning "A process's number is written in one way, as an integer or as text.";
     MissingTime "missing-time" Warning "Times stand in all ops or in none.";
     TimeGoesBack "time-goes-back" Warning "Times do not decrease.";
