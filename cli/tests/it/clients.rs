@@ -125,7 +125,11 @@ fn pages_pictures_and_smaller_histories_have_the_names() {
     // What checkers draw and write themselves.
     for (workload, file) in [("register", "timeline.html"), ("bank", "wrong-total.txt"), ("list-append", ".svg")] {
         let out = dir.path().join(format!("{workload}-files"));
-        histcheck(&format!("-m {workload} -d")).arg(&out).arg(dir.path().join(format!("{workload}.jsonl"))).assert();
+        histcheck(&format!("-m {workload} -d"))
+            .arg(&out)
+            .arg(dir.path().join(format!("{workload}.jsonl")))
+            .assert()
+            .code(1);
         let written: Vec<String> = files(&out).into_iter().filter(|path| path.ends_with(file)).collect();
         assert!(!written.is_empty(), "{workload}");
         for path in written {
