@@ -62,7 +62,7 @@ impl std::error::Error for Uncertified {}
 ///
 /// ```
 /// use check_elle::certify;
-/// use history_core::{Datum, History, OpKind, Witness, WitnessOp};
+/// use history_core::{Client, Datum, History, OpKind, Witness, WitnessOp};
 ///
 /// let history = History::parse("
 ///     {:process 0, :type :fail, :f :txn, :value [[:append 7 1]]}
@@ -71,7 +71,7 @@ impl std::error::Error for Uncertified {}
 /// let op = |at: usize| WitnessOp {
 ///     name: format!("T{at}"),
 ///     index: at as u64,
-///     process: Some(at as i64),
+///     process: Client::of(&history.op(at)),
 ///     kind: history.op(at).kind,
 ///     time_ns: None,
 ///     value: history.op(at).value.to_datum(),
@@ -112,7 +112,7 @@ pub fn list_append(history: &History, anomaly: &str, witness: &Witness) -> Resul
 ///
 /// ```
 /// use check_elle::certify::{self, Sources};
-/// use history_core::{Datum, History, Step, Witness, WitnessOp};
+/// use history_core::{Client, Datum, History, Step, Witness, WitnessOp};
 ///
 /// // Each overwrote what the other read.
 /// let history = History::parse("
@@ -122,7 +122,7 @@ pub fn list_append(history: &History, anomaly: &str, witness: &Witness) -> Resul
 /// let op = |at: usize| WitnessOp {
 ///     name: format!("T{at}"),
 ///     index: at as u64,
-///     process: Some(at as i64),
+///     process: Client::of(&history.op(at)),
 ///     kind: history.op(at).kind,
 ///     time_ns: None,
 ///     value: history.op(at).value.to_datum(),

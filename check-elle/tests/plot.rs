@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use roxmltree::{Document, Node};
 
 fn op(name: &str, index: u64, value: Datum) -> WitnessOp {
-    WitnessOp { name: name.into(), index, process: Some(1), kind: OpKind::Ok, time_ns: None, value }
+    WitnessOp { name: name.into(), index, process: Some(1.into()), kind: OpKind::Ok, time_ns: None, value }
 }
 
 fn mop(f: &str, key: impl Into<Datum>, value: impl Into<Datum>) -> Datum {
@@ -181,7 +181,7 @@ proptest! {
     ) {
         let ops: Vec<WitnessOp> = ops
             .into_iter()
-            .map(|(name, index, process, value)| WitnessOp { process, ..op(&name, index, value) })
+            .map(|(name, index, process, value)| WitnessOp { process: process.map(i64::into), ..op(&name, index, value) })
             .collect();
         let steps: Vec<Step> = steps
             .into_iter()

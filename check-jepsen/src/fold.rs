@@ -1,7 +1,10 @@
 //! The fold that all workloads share: clients' ops go to the workload, and an op that it cannot read spoils a valid verdict.
 
 use crate::elements::ElemId;
-use history_core::{Budget, ErrorKind, History, HistoryError, Op, Pair, Report, Run, Seq, Value, Verdict};
+use crate::witness;
+use history_core::{
+    Budget, ErrorKind, History, HistoryError, Op, Pair, Participants, Report, Run, Seq, Value, Verdict,
+};
 use std::ops::ControlFlow;
 
 /// What one workload makes of ops.
@@ -83,7 +86,7 @@ struct Unreadable {
 #[derive(Debug, Default)]
 struct Tally {
     clients: u64,
-    others: u64,
+    participants: Participants,
     unreadable: Option<Unreadable>,
     stopped: bool,
 }
@@ -112,16 +115,19 @@ impl Tally {
             report.verdict = report.verdict.and(Verdict::Unknown);
             report.notes.insert(0, unreadable.sentence(report.verdict, self.stopped));
         }
+        report.notes.extend(self.participants.note());
+        if self.participants.has_names() {
+            witness::name_clients(&mut report, &self.participants);
+        }
         report.counts.push(("client-op-count".into(), self.clients));
-        report.counts.push(("nonclient-op-count".into(), self.others));
+        report.counts.push(("nonclient-op-count".into(), self.participants.others()));
         report
     }
 }
 
 impl<W: Workload> Run for WorkloadRun<W> {
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
-        if !op.process.is_client() {
-            self.tally.others += 1;
+        if !self.tally.participants.see(op) {
             return Ok(ControlFlow::Continue(()));
         }
         self.tally.clients += 1;

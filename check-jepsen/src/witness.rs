@@ -1,6 +1,6 @@
 //! Witnesses: the first, the last and the worst anomaly of a kind, each with its ops and a story.
 
-use history_core::{Anomaly, Artifact, Datum, Op, OpKind, Process, Report, Witness, WitnessOp};
+use history_core::{Anomaly, Artifact, Client, Datum, Op, OpKind, Participants, Process, Report, Witness, WitnessOp};
 use std::borrow::Cow;
 use std::fmt::Write;
 
@@ -41,7 +41,7 @@ impl OpRef {
         WitnessOp {
             name: name.into(),
             index: self.index,
-            process: (self.process != NONE).then_some(self.process),
+            process: (self.process != NONE).then_some(Client::Number(self.process)),
             kind,
             time_ns: self.time_ns(),
             value,
@@ -116,21 +116,49 @@ impl<B: Ord, T: Clone + PartialEq> Extremes<B, T> {
 
 /// A witness: the ops by their names, and what is to be said of them, each sentence a line.
 pub(crate) fn witness(ops: Vec<WitnessOp>, facts: Vec<(&'static str, Datum)>, sentences: &[String]) -> Witness {
-    let mut text = String::from("Let:\n");
-    let width = ops.iter().map(|op| op.name.len()).max().unwrap_or_default();
-    for op in &ops {
-        _ = write!(text, "  {:width$} = {{:index {}, :type :{}", op.name, op.index, op.kind.name());
-        if let Some(process) = op.process {
-            _ = write!(text, ", :process {process}");
-        }
-        _ = writeln!(text, ", :value {}}}", op.value);
-    }
+    let mut text = introduce(&ops);
     text.push_str("\nThen:\n");
     for sentence in sentences {
         _ = writeln!(text, "  - {sentence}.");
     }
     let facts = facts.into_iter().map(|(name, datum)| (Cow::Borrowed(name), datum)).collect();
     Witness { ops, steps: Vec::new(), facts, explanation: text }
+}
+
+/// The ops by their names.
+fn introduce(ops: &[WitnessOp]) -> String {
+    let mut text = String::from("Let:\n");
+    let width = ops.iter().map(|op| op.name.len()).max().unwrap_or_default();
+    for op in ops {
+        _ = write!(text, "  {:width$} = {{:index {}, :type :{}", op.name, op.index, op.kind.name());
+        if let Some(process) = &op.process {
+            _ = write!(text, ", :process {}", Datum::from(process));
+        }
+        _ = writeln!(text, ", :value {}}}", op.value);
+    }
+    text
+}
+
+/// Puts the names of clients in place of the numbers that stand for them in a report's witnesses. Workloads remember the
+/// numbers only; a witness says them nowhere but in its ops, with which its story begins.
+pub(crate) fn name_clients(report: &mut Report, participants: &Participants) {
+    for anomaly in &mut report.anomalies {
+        for witness in &mut anomaly.witnesses {
+            let before = introduce(&witness.ops).len();
+            for op in &mut witness.ops {
+                if let Some(Client::Number(number)) = op.process {
+                    op.process = Some(participants.client(number));
+                }
+            }
+            witness.explanation.replace_range(..before, &introduce(&witness.ops));
+        }
+        let new = artifact(anomaly);
+        report
+            .artifacts
+            .iter_mut()
+            .filter(|old| old.path == new.path)
+            .for_each(|old| old.content.clone_from(&new.content));
+    }
 }
 
 /// Adds anomalies to a report, by name, and their stories as files.

@@ -1,6 +1,7 @@
 //! A violation in words.
 
 use crate::violation::{Next, Possibility, Step, Violation};
+use history_core::{Client, Participants};
 use std::fmt::{self, Write as _};
 
 /// Operations of a possibility that are named: the last ones. How it began hardly matters.
@@ -13,11 +14,23 @@ pub(crate) struct Story<'v, O> {
     pub(crate) named: Vec<&'v Step<O>>,
     /// What stands before a time.
     unit: &'static str,
+    /// The names of clients, where they have some.
+    participants: Option<&'v Participants>,
 }
 
 impl<'v, O> Story<'v, O> {
     pub(crate) fn new(violation: &'v Violation<O>, unit: &'static str) -> Story<'v, O> {
-        Story { violation, named: Vec::new(), unit }
+        Story { violation, named: Vec::new(), unit, participants: None }
+    }
+
+    /// With the names that clients have in a history.
+    pub(crate) fn of(self, participants: &'v Participants) -> Story<'v, O> {
+        Story { participants: Some(participants), ..self }
+    }
+
+    /// A client as the history calls it.
+    pub(crate) fn client(&self, number: i64) -> Client {
+        self.participants.map_or(Client::Number(number), |participants| participants.client(number))
     }
 
     /// An operation's name.
@@ -56,7 +69,7 @@ impl<'v, O> Story<'v, O> {
         let mut told = format!("Let{part}:\n");
         for (at, step) in self.named.iter().enumerate() {
             let Step { what, client, start, finish, .. } = step;
-            _ = write!(told, "  T{} = {what} by process {client}, ", at + 1);
+            _ = write!(told, "  T{} = {what} by process {}, ", at + 1, self.client(*client));
             _ = match finish {
                 Some(finish) => writeln!(told, "{}{start} to {finish}", self.unit),
                 None => writeln!(told, "from {}{start} on, its outcome unknown", self.unit),

@@ -5,8 +5,8 @@ use crate::{Call, Events, OnlineModel, Outcome, Reason, Settings, Violation};
 use check_register::models::{self, Spec, Visitor};
 use check_register::{Decoder, Happening, Linearizable};
 use history_core::{
-    Anomaly, Budget, Checker, Datum, HistoryError, Op, OpKind, OptionError, OptionKind, OptionSpec, Options, Process,
-    Report, Run, Verdict, Witness, WitnessOp,
+    Anomaly, Budget, Checker, Datum, HistoryError, Op, OpKind, OptionError, OptionKind, OptionSpec, Options,
+    Participants, Process, Report, Run, Verdict, Witness, WitnessOp,
 };
 use std::ops::ControlFlow;
 
@@ -114,7 +114,6 @@ struct Counts {
     ok: u64,
     fail: u64,
     info: u64,
-    other: u64,
 }
 
 /// One history on its way through a checker. Beside what [`Run`] asks for it can be asked what is known so far.
@@ -124,6 +123,7 @@ pub struct OnlineRun<S: Spec + OnlineModel> {
     /// Operations in flight, by slot.
     calls: Vec<Option<Call>>,
     counts: Counts,
+    participants: Participants,
     /// Whether some operation says something.
     has_begun: bool,
     /// Why nothing can be said of this history.
@@ -138,6 +138,7 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
             decoder: Decoder::default(),
             calls: Vec::new(),
             counts: Counts::default(),
+            participants: Participants::new(),
             has_begun: false,
             malformed: None,
         }
@@ -208,22 +209,23 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
                 report.anomalies.push(Anomaly { name: "nonlinearizable".into(), count, witnesses });
             }
         }
+        report.notes.extend(self.participants.note());
         report.counts = vec![
             ("ok-count".into(), self.counts.ok),
             ("fail-count".into(), self.counts.fail),
             ("info-count".into(), self.counts.info),
-            ("nonclient-op-count".into(), self.counts.other),
+            ("nonclient-op-count".into(), self.participants.others()),
         ];
         report
     }
 
     fn witness(&self, violation: &Violation<S::Op>) -> Witness {
-        let mut story = Story::new(violation, "index ");
+        let mut story = Story::new(violation, "index ").of(&self.participants);
         let explanation = story.tell();
         let op = |(at, step): (usize, &&crate::Step<S::Op>)| WitnessOp {
             name: format!("T{}", at + 1),
             index: step.finish.unwrap_or(step.start),
-            process: Some(step.client),
+            process: Some(story.client(step.client)),
             kind: if step.finish.is_some() { OpKind::Ok } else { OpKind::Info },
             time_ns: None,
             value: self.events.model().datum(&step.op),
@@ -240,8 +242,7 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
 
 impl<S: Spec + OnlineModel> Run for OnlineRun<S> {
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
-        if !op.process.is_client() {
-            self.counts.other += 1;
+        if !self.participants.see(op) {
             return Ok(ControlFlow::Continue(()));
         }
         if let Err(reason) = self.take(op) {

@@ -3,7 +3,7 @@
 mod checker;
 
 use crate::expand::expand;
-use crate::input::Input;
+use crate::input::{Input, Rules};
 use crate::limits::Limits;
 use crate::minimize::Minimize;
 use crate::only::{self, Only};
@@ -14,7 +14,7 @@ use crate::{compat, gen_args, grammar, new_plugin, report, shells};
 use checker::{checker, options, summaries};
 use clap::ArgMatches;
 use clap::error::ErrorKind;
-use history_core::{Checker, Format, Options};
+use history_core::{Checker, ClientRule, Format, Options, TimeUnit};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -352,7 +352,7 @@ fn watch<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Watch<'c>, 
             .tip("a file ends with an interrupt"));
     }
     let name = listen.map(OsString::from).or(file.cloned()).unwrap_or_else(|| "-".into());
-    let mut check = check(matches, checkers, vec![Input::new(name, format(matches))])?;
+    let mut check = check(matches, checkers, vec![Input::new(name, format(matches)).with_rules(rules(matches))])?;
     // Whoever waits for a violation wants to see it, and what is watched comes in order, whatever clocks say.
     check.verbose = true;
     check.is_live = true;
@@ -392,9 +392,21 @@ fn inputs(matches: &ArgMatches) -> Result<Vec<Input>, Wrong> {
         );
     }
     if let Some(only) = Only::from_matches(matches) {
-        return Ok(vec![Input::new(only.path, format)]);
+        return Ok(vec![Input::new(only.path, format).with_rules(rules(matches))]);
     }
-    Ok(files.into_iter().flat_map(|file| expand(file, format)).collect())
+    let rules = rules(matches);
+    let expanded = files.into_iter().flat_map(|file| expand(file, format));
+    Ok(expanded.map(|input| input.with_rules(rules.clone())).collect())
+}
+
+/// How histories are to be understood.
+fn rules(matches: &ArgMatches) -> Rules {
+    let names = |option: &str| matches.get_many::<String>(option).into_iter().flatten().cloned();
+    let clients = names("clients").fold(ClientRule::new(), ClientRule::client);
+    Rules {
+        clients: names("not-clients").fold(clients, ClientRule::other),
+        time_unit: matches.get_one::<String>("time-unit").and_then(|name| TimeUnit::from_name(name)),
+    }
 }
 
 fn output(matches: &ArgMatches) -> OutputFormat {

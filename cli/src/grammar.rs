@@ -4,7 +4,7 @@ use crate::registry::Registry;
 use crate::{compat, gen_args, help, manual, policy, report, shells};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, Command, ValueHint, value_parser};
-use history_core::{OptionKind, OptionSpec};
+use history_core::{OptionKind, OptionSpec, TimeUnit};
 use std::ffi::OsString;
 
 /// An option that one or more checkers take.
@@ -44,6 +44,7 @@ pub(crate) fn command(checkers: &Registry) -> Command {
         .max_term_width(100)
         .subcommands(subcommands(checkers))
         .args(own_options(checkers))
+        .args(rules())
         .args(policy::options())
         .args(limit_options())
         .args(plugin_options());
@@ -195,6 +196,20 @@ fn format() -> Arg {
         .help("How the histories are written [default: told by their content]")
 }
 
+/// What histories do not say of themselves.
+fn rules() -> [Arg; 3] {
+    let names = |name: &'static str| Arg::new(name).long(name).value_name("NAMES").value_delimiter(',');
+    [
+        names("clients").help("Take these processes for clients, with commas between; NAME* means all that begin so"),
+        names("not-clients").help("Leave out the ops of these processes; always of those with nemesis in their names"),
+        Arg::new("time-unit")
+            .long("time-unit")
+            .value_name("UNIT")
+            .value_parser(PossibleValuesParser::new(TimeUnit::NAMES))
+            .help("Unit of recorded times, which may then have fractions [default: whole nanoseconds]"),
+    ]
+}
+
 fn output(help: &'static str) -> Arg {
     Arg::new("output")
         .long("output")
@@ -232,6 +247,7 @@ fn watch(checkers: &Registry) -> Command {
                 .help("Print a violation and go on, instead of ending there"),
         )
         .args(own.into_iter().filter(|arg| arg.get_id() != "verbose"))
+        .args(rules())
         .arg(Arg::new("verbose").short('v').long("verbose").action(ArgAction::SetTrue).hide(true))
         .args(policy::options())
         .args(plugin_options());
@@ -252,6 +268,7 @@ fn report(checkers: &Registry) -> Command {
                 arg
             }
         }))
+        .args(rules())
         .arg(
             Arg::new("max-report-bytes")
                 .long("max-report-bytes")
@@ -276,6 +293,7 @@ fn minimize(checkers: &Registry) -> Command {
         .max_term_width(100)
         .arg(files.num_args(1).required(true).help("A file, a directory of Jepsen's store, or - for standard input"))
         .args(own.into_iter().filter(|arg| ["model", "format", "keyed"].contains(&arg.get_id().as_str())))
+        .args(rules())
         .arg(
             Arg::new("out")
                 .short('o')
@@ -319,6 +337,7 @@ fn subcommands(checkers: &Registry) -> Vec<Command> {
             .after_help(help::VALIDATE)
             .arg(files.help("Files, directories of them (like Jepsen's store), or - for standard input"))
             .arg(format())
+            .args(rules())
             .arg(
                 Arg::new("max-each")
                     .long("max-each")

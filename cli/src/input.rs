@@ -1,7 +1,7 @@
 //! Where a history comes from: a file, a directory of Jepsen's store, standard input.
 
 use crate::source::{self, Reading};
-use history_core::{ErrorKind, Format, HistoryError, Reader};
+use history_core::{ClientRule, ErrorKind, Format, HistoryError, Reader, TimeUnit};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::io::{Cursor, Read as _};
@@ -12,6 +12,7 @@ use std::sync::{Arc, OnceLock};
 pub(crate) struct Input {
     path: OsString,
     format: Option<Format>,
+    rules: Rules,
     /// What tells it apart from others in the directory that was named.
     label: Option<OsString>,
     /// Why there is none.
@@ -20,15 +21,46 @@ pub(crate) struct Input {
     kept: Option<OnceLock<Arc<[u8]>>>,
 }
 
+/// What was said of how histories are to be understood.
+#[derive(Clone, Default)]
+pub(crate) struct Rules {
+    /// Which names are clients'.
+    pub(crate) clients: ClientRule,
+    pub(crate) time_unit: Option<TimeUnit>,
+}
+
 impl Input {
     /// The history at a path, in this format if one was asked for; `-` is standard input.
     pub(crate) fn new(path: OsString, format: Option<Format>) -> Input {
-        Input { path, format, label: None, trouble: None, kept: None }
+        Input { path, format, rules: Rules::default(), label: None, trouble: None, kept: None }
     }
 
     /// What should have been one or more histories, and why it is none.
     pub(crate) fn failed(path: OsString, trouble: HistoryError) -> Input {
         Input { trouble: Some(trouble), ..Input::new(path, None) }
+    }
+
+    /// Reads it by these rules.
+    pub(crate) fn with_rules(self, rules: Rules) -> Input {
+        Input { rules, ..self }
+    }
+
+    /// Which names are clients'.
+    pub(crate) fn client_rule(&self) -> ClientRule {
+        self.rules.clients.clone()
+    }
+
+    /// A reader that goes by what was said of this history.
+    pub(crate) fn ruled<'s>(&self, reader: Reader<'s>) -> Reader<'s> {
+        let reader = reader.with_client_rule(self.client_rule());
+        let reader = match self.rules.time_unit {
+            Some(unit) => reader.with_time_unit(unit),
+            None => reader,
+        };
+        match self.format {
+            Some(format) => reader.with_format(format),
+            None => reader,
+        }
     }
 
     /// Gives it a name for its folder.
@@ -54,11 +86,6 @@ impl Input {
 
     pub(crate) fn is_stdin(&self) -> bool {
         self.path == "-"
-    }
-
-    /// The format that was asked for.
-    pub(crate) fn format(&self) -> Option<Format> {
-        self.format
     }
 
     /// The path as it was given.
@@ -128,10 +155,7 @@ impl Input {
             Some(kept) => Reader::new(Cursor::new(self.all(kept, reading)?)),
             None => open()?,
         };
-        Ok(match self.format {
-            Some(format) => reader.with_format(format),
-            None => reader,
-        })
+        Ok(self.ruled(reader))
     }
 
     /// All bytes of what can be read only once. If an interrupt ends that, it is an error now, and what there was by then is all

@@ -47,6 +47,10 @@ impl Batch {
             position: op.position,
         };
         self.records.to_mut().push(Row::of(&record));
+        if let (Some(name), Process::Client(number)) = (op.client_name, op.process) {
+            let node = self.tape.put(Value::Keyword(name));
+            self.set_client(0, number, node);
+        }
     }
 }
 

@@ -2,10 +2,11 @@
 
 use crate::columns::Row;
 use crate::op::{Fields, OwnField};
+use crate::pairing::Placed;
 use crate::syntax::Fault;
 use crate::tape::{Tag, Tape};
 use crate::value::Entries;
-use crate::{Op, OpKind, Pair, Position, Process, Value};
+use crate::{Op, OpKind, Pair, Position, Process, TimeUnit, Value, time_unit};
 use std::borrow::Cow;
 
 /// Some consecutive ops and the text they were read from.
@@ -15,9 +16,14 @@ use std::borrow::Cow;
 pub struct Batch {
     pub(crate) tape: Tape,
     pub(crate) records: Cow<'static, [Row]>,
+    /// By op, the node of its client's name, or [`NO_NAME`]; ends with the last name.
+    pub(crate) names: Cow<'static, [u32]>,
     /// The offset of `tape.source` in the whole text.
     pub(crate) starts_at: u64,
 }
+
+/// Stands for the node of a name where there is none.
+const NO_NAME: u32 = u32::MAX;
 
 /// An op whose values are on the batch's tape, before it becomes a [`Row`].
 #[derive(Clone, Copy, Debug)]
@@ -85,6 +91,7 @@ impl Batch {
                 ProcessRecord::Other(node) => Process::Other(value(node).as_name().unwrap_or_default()),
                 ProcessRecord::Unknown => Process::Unknown,
             },
+            client_name: self.client_name(i),
             kind: row.kind(),
             f: row.f().and_then(|node| value(node).as_name()),
             value: row.value().map_or(Value::Nil, value),
@@ -92,6 +99,35 @@ impl Batch {
             extra: Fields(row.extra().map(|extra| Entries::at(&self.tape, extra.node as usize, extra.entries))),
             position: row.position(),
         }
+    }
+
+    #[inline]
+    fn client_name(&self, i: usize) -> Option<&str> {
+        let node = self.names.get(i).filter(|node| **node != NO_NAME)?;
+        Value::at(&self.tape, *node as usize).as_name()
+    }
+
+    /// Gives its `i`th op what [`Pairing`](crate::Pairing) found out.
+    #[inline]
+    pub(crate) fn set_placed(&mut self, i: usize, placed: &Placed) {
+        self.records.to_mut()[i].set_pair(placed.pair);
+        if let (Some(number), ProcessRecord::Other(node)) = (placed.named, self.records[i].process()) {
+            self.set_client(i, number, node);
+        }
+    }
+
+    /// Says which client did its `i`th op, whose name is at a node.
+    pub(crate) fn set_client(&mut self, i: usize, number: i64, node: u32) {
+        let names = self.names.to_mut();
+        names.resize(i, NO_NAME);
+        names.push(node);
+        self.records.to_mut()[i].set_client(number);
+    }
+
+    /// Keeps its first `len` ops.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.records.to_mut().truncate(len);
+        self.names.to_mut().truncate(len);
     }
 
     /// Its ops, in order.
@@ -107,18 +143,25 @@ impl Batch {
         self.tape.nodes.to_mut().shrink_to_fit();
         self.tape.ints.to_mut().shrink_to_fit();
         self.records.to_mut().shrink_to_fit();
+        self.names.to_mut().shrink_to_fit();
         Batch { tape: Tape { memo, ..Tape::default() }, ..Batch::default() }
     }
 
     pub(crate) fn clear(&mut self) {
         self.tape.clear();
         self.records.to_mut().clear();
+        self.names.to_mut().clear();
     }
 }
 
 impl Record {
     /// The op that the value at `node` is.
-    pub(crate) fn new(tape: &Tape, mut node: usize, position: Position) -> Result<Record, Fault> {
+    pub(crate) fn new(
+        tape: &Tape,
+        mut node: usize,
+        position: Position,
+        unit: Option<TimeUnit>,
+    ) -> Result<Record, Fault> {
         // A record's tag, #jepsen.history.Op{...}, says nothing that we need.
         while tape.nodes[node].tag == Tag::Tagged {
             node += 1;
@@ -127,7 +170,7 @@ impl Record {
         if head.tag != Tag::Map {
             return Err(Fault::op(format!("found {} where an op belongs", Value::at(tape, node).kind()), OP));
         }
-        let mut found = Found::default();
+        let mut found = Found { unit, ..Found::default() };
         let (mut at, end) = (node + 1, head.b as usize);
         while at < end {
             // A key is nearly always a name, and so one node long.
@@ -144,6 +187,8 @@ pub(crate) const OP: &str = "an op: a map with :type (invoke, ok, fail or info),
 /// The fields of one op, as they are found.
 #[derive(Default)]
 struct Found {
+    /// Of times, if one was given.
+    unit: Option<TimeUnit>,
     index: Option<u64>,
     time: Option<i64>,
     process: Option<ProcessRecord>,
@@ -180,19 +225,20 @@ impl Found {
         match (field, tape.int(at), tape.name(at)) {
             (OwnField::Index, Some(i @ 0..), _) => self.index = Some(i.cast_unsigned()),
             (OwnField::Type, _, Some(name)) if OpKind::from_name(name).is_some() => self.kind = OpKind::from_name(name),
-            (OwnField::Time, Some(ns), _) => self.time = Some(ns),
+            (OwnField::Time, Some(ns), _) if self.unit.is_none() => self.time = Some(ns),
             (OwnField::Process, Some(number), _) => self.process = Some(ProcessRecord::Client(number)),
             (OwnField::Value, ..) => self.value = Some(at as u32),
             (OwnField::F, _, name) => self.f = name.map(|_| at as u32),
-            _ => self.rare_field(field, Value::at(tape, at), at)?,
+            _ => self.rare_field(field, tape, at)?,
         }
         Ok(())
     }
 
-    fn rare_field(&mut self, field: OwnField, value: Value<'_>, at: usize) -> Result<(), Fault> {
+    fn rare_field(&mut self, field: OwnField, tape: &Tape, at: usize) -> Result<(), Fault> {
+        let value = Value::at(tape, at);
         match field {
             OwnField::Index => self.index = index(value)?,
-            OwnField::Time => self.time = time(value)?,
+            OwnField::Time => self.time = time_unit::read(tape, "the op's time", at, self.unit)?,
             OwnField::Process => self.process = Some(process(value, at)?),
             OwnField::Type => self.kind = Some(kind(value)?),
             OwnField::F => self.f = value.as_name().map(|_| at as u32),
@@ -222,16 +268,6 @@ fn index(value: Value<'_>) -> Result<Option<u64>, Fault> {
         Value::Nil => Ok(None),
         Value::Int(i) if i >= 0 => Ok(Some(i.cast_unsigned())),
         _ => Err(Fault::op(format!("the op's index is {value}"), "an integer from 0 on")),
-    }
-}
-
-fn time(value: Value<'_>) -> Result<Option<i64>, Fault> {
-    match value {
-        Value::Nil => Ok(None),
-        Value::Int(ns) => Ok(Some(ns)),
-        // Some harnesses write nanoseconds as 1.5e9; a fraction of one means nothing.
-        Value::Float(ns) if ns.is_finite() => Ok(Some(ns as i64)),
-        _ => Err(Fault::op(format!("the op's time is {value}"), "nanoseconds since the test began, as a number")),
     }
 }
 

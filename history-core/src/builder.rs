@@ -8,7 +8,7 @@ use crate::index::Indices;
 use crate::op::OwnField;
 use crate::syntax::DEPTH_MAX;
 use crate::tape::{RUN_INT_END, Tag, Tape};
-use crate::{Datum, History, Op, OpKind, Pair, Pairing, Process};
+use crate::{ClientRule, Datum, History, Op, OpKind, Pair, Pairing, Process};
 
 /// Ops in a batch, at the most.
 const BATCH_OPS: usize = 4096;
@@ -89,12 +89,13 @@ impl<'a> NewOp<'a> {
 }
 
 impl<'a> From<&Op<'a>> for NewOp<'a> {
-    /// A copy of an op of another history, its index included.
+    /// A copy of an op of another history, its index included. Whether a name is a client's shows in the new history.
     fn from(op: &Op<'a>) -> NewOp<'a> {
         let extra = op.extra.iter().filter_map(|(key, value)| Some((key.as_name()?, value.to_datum())));
         NewOp {
             kind: op.kind,
-            process: op.process,
+            // Its number stands for the name in that other history only.
+            process: op.client_name.map_or(op.process, Process::Other),
             f: op.f,
             value: op.value.to_datum(),
             index: Some(op.index),
@@ -135,6 +136,13 @@ impl HistoryBuilder {
         HistoryBuilder::default()
     }
 
+    /// Decides about names of processes before any is added whether they are clients'.
+    #[must_use]
+    pub fn with_client_rule(mut self, rule: ClientRule) -> HistoryBuilder {
+        self.pairing = self.pairing.with_client_rule(rule);
+        self
+    }
+
     /// Adds an op that has neither index nor time.
     ///
     /// # Errors
@@ -162,7 +170,7 @@ impl HistoryBuilder {
             return Err(error.clone());
         }
         if let Err(error) = self.add(op) {
-            self.batch.records.to_mut().truncate(self.added);
+            self.batch.truncate(self.added);
             self.failed = Some(error.clone());
             return Err(error);
         }
@@ -187,8 +195,8 @@ impl HistoryBuilder {
         let index = self.indices.next(op.index)?;
         let record = self.record(op, index)?;
         self.batch.records.to_mut().push(Row::of(&record));
-        let pair = self.pairing.pair(&self.batch.op(self.added))?;
-        self.batch.records.to_mut()[self.added].set_pair(pair);
+        let placed = self.pairing.place(&self.batch.op(self.added))?;
+        self.batch.set_placed(self.added, &placed);
         self.added += 1;
         Ok(())
     }

@@ -26,6 +26,9 @@ pub struct Columns<'a> {
     pub ints: &'a [i64],
     /// The ops.
     pub rows: &'a [Row],
+    /// For each op the node of its client's name, where the history calls that by a name; ends with the last of these, and so
+    /// is empty where clients have numbers.
+    pub names: &'a [u32],
     /// The offset of `source` in the whole text.
     pub starts_at: u64,
 }
@@ -46,7 +49,7 @@ pub struct Row {
     extra_entries: u32,
     index: u64,
     time_ns: i64,
-    /// A number, or the node of a name.
+    /// A number, or the node of a name that is no client's.
     process: i64,
     invoked: u64,
     invoked_time_ns: i64,
@@ -141,6 +144,12 @@ impl Row {
         }
     }
 
+    /// Says which client did it, after all.
+    pub(crate) fn set_client(&mut self, number: i64) {
+        self.flags &= !(TWO_BITS << PROCESS_SHIFT);
+        self.process = number;
+    }
+
     #[inline]
     pub(crate) fn kind(&self) -> OpKind {
         match self.flags & TWO_BITS {
@@ -213,6 +222,7 @@ impl Batch {
             nodes: &self.tape.nodes,
             ints: &self.tape.ints,
             rows: &self.records,
+            names: &self.names,
             starts_at: self.starts_at,
         }
     }
@@ -228,7 +238,12 @@ impl Batch {
             ints: Cow::Borrowed(columns.ints),
             ..Tape::default()
         };
-        Batch { tape, records: Cow::Borrowed(columns.rows), starts_at: columns.starts_at }
+        Batch {
+            tape,
+            records: Cow::Borrowed(columns.rows),
+            names: Cow::Borrowed(columns.names),
+            starts_at: columns.starts_at,
+        }
     }
 }
 
@@ -293,21 +308,23 @@ mod tests {
         let text = "{:process 0, :type :invoke, :f :txn, :value [[:append 7 1] [:r \"a\\nb\" nil] {:k #{1 :x}}], :time 5}
                     {:index 7, :process :nemesis, :type :info, :value #inst \"1985\", :node \"n\\t1\", :f \"\\u00e9\", :more [1 2]}
                     {:index 9, :process 0, :type :ok, :f :txn, :value ([] (1 2) \\c 1.5 12345678901234567890), :time 9}
-                    {:index 10, :type :fail, :f 3, :error [:a {1 2}]}";
+                    {:index 10, :type :fail, :f 3, :error [:a {1 2}]} {:index 11, :process :w1, :type :invoke}
+                    {:index 12, :process 3, :type :invoke} {:index 13, :process \"w\\u0031\", :type :ok}";
         let text = text.replace("{:process 0, :type :invoke", "{:index 0, :process 0, :type :invoke");
         let mut reader = crate::Reader::new(text.as_bytes());
         let mut batch = Batch::new();
         let mut seen = 0;
         while reader.read_batch(&mut batch).unwrap() {
             let (source, unescaped) = (batch.tape.source.to_string(), batch.tape.unescaped.to_string());
-            let Columns { nodes, ints, rows, starts_at, .. } = batch.columns();
-            let (nodes, ints, rows) = (nodes.to_vec(), ints.to_vec(), rows.to_vec());
+            let Columns { nodes, ints, rows, names, starts_at, .. } = batch.columns();
+            let (nodes, ints, rows, names) = (nodes.to_vec(), ints.to_vec(), rows.to_vec(), names.to_vec());
             let other = Batch::from_columns(Columns {
                 source: source.leak(),
                 unescaped: unescaped.leak(),
                 nodes: nodes.leak(),
                 ints: ints.leak(),
                 rows: rows.leak(),
+                names: names.leak(),
                 starts_at,
             });
             let mut one = Batch::new();
@@ -320,13 +337,13 @@ mod tests {
                 assert_eq!(format!("{:?}", copied.value), format!("{:?}", op.value));
                 let of = |op: Op<'_>| {
                     let extra: Vec<String> = op.extra.iter().map(|(key, value)| format!("{key} {value}")).collect();
-                    let own = format!("{:?} {:?} {:?}", op.process, op.f, op.pair);
+                    let own = format!("{:?} {:?} {:?} {:?}", op.process, op.client_name, op.f, op.pair);
                     (op.index, op.time, op.kind, own, extra, op.position)
                 };
                 assert_eq!(of(copied), of(op));
                 seen += 1;
             }
         }
-        assert_eq!(seen, 4);
+        assert_eq!(seen, 7);
     }
 }

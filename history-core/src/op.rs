@@ -40,11 +40,15 @@ impl OpKind {
 }
 
 /// Who did it.
+///
+/// A history calls clients by numbers or by names. [`Pairing`](crate::Pairing), through which all ops pass, finds out which
+/// names are clients', and gives each of those a number that no other client of the history has; so whoever wants to know
+/// only who is who needs nothing else. What to show people is [`Op::client_name`] or [`Client`](crate::Client).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Process<'a> {
-    /// One of the clients: a single-threaded logical process.
+    /// One of the clients: a single-threaded logical process. Numbers near `i64::MIN` stand for names.
     Client(i64),
-    /// Not a client: the nemesis and its like. Checkers pass over its ops.
+    /// A name. Of ops that were paired: one that is not a client's, the nemesis and its like. Checkers pass over its ops.
     Other(&'a str),
     /// The history does not say. A client all the same, whose order with others, and with itself, is unknown.
     Unknown,
@@ -70,7 +74,7 @@ impl From<i32> for Process<'_> {
 }
 
 impl<'a> From<&'a str> for Process<'a> {
-    /// As in a history's text: digits are a client's number.
+    /// As in a history's text: digits are a client's number, and of a name its ops show whether it is a client's.
     fn from(name: &'a str) -> Self {
         name.parse().map_or(Process::Other(name), Process::Client)
     }
@@ -110,6 +114,8 @@ pub struct Op<'a> {
     pub time: Option<i64>,
     /// Who did it.
     pub process: Process<'a>,
+    /// The name of the client who did it, where the history calls that by a name; its number is `process`.
+    pub client_name: Option<&'a str>,
     /// What it says.
     pub kind: OpKind,
     /// The name of the function that was called.

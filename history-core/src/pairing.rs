@@ -1,15 +1,33 @@
 //! Pairing: which completion belongs to which invocation.
 
 use crate::error::{ErrorKind, HistoryError};
-use crate::{Op, OpKind, Pair, Position, Process};
+use crate::participants::{NAMES_END, number_of_name};
+use crate::{Client, ClientRule, Op, OpKind, Pair, Position, Process};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::Entry;
 
 /// Pairs the ops of one history, fed in order, and refuses those that fit no history.
 ///
 /// A client is single-threaded: it invokes, and then completes, or crashes with `info` and never comes back under its
-/// number. A history that begins with a client's completion is taken to hold completions only, as some harnesses write
-/// it.
+/// number or name. A history that begins with a client's completion is taken to hold completions only, as some harnesses
+/// write it.
+///
+/// # Which names are clients
+///
+/// A number is a client. Of a name this is decided op by op, in one pass, so that whoever watches a history grow sees the
+/// same as whoever reads it in the end:
+///
+/// 1. What the [`ClientRule`] says of the name holds: without further rules, that a name with `nemesis` in it is no client's,
+///    even if it invokes.
+/// 2. From its first `invoke`, `ok` or `fail` on a name is a client, and its `info` is a crash.
+/// 3. An `info` of a name without one of those before is no client's where invocations are: nothing was invoked that could
+///    have crashed. Checkers count it as left out.
+/// 4. In a history of completions only such an `info` may be all that is seen of a client, and what it wrote may be read; so
+///    it is one's.
+/// 5. As long as no client's op came, nobody can say which of the two the history is. Such an `info` is left out, and should
+///    the first client's op then turn out to be a completion, the history is refused: a rule has to say what the name is.
+///
+/// Each name that is a client gets a number, which no other client of the history has.
 ///
 /// O(1) an op; memory follows the number of clients.
 ///
@@ -28,6 +46,13 @@ pub struct Pairing {
     free_slots: Vec<u32>,
     slots: u32,
     mode: Mode,
+    rule: ClientRule,
+    /// The numbers that stand for names of clients.
+    names: FxHashMap<Box<str>, i64>,
+    /// The first op that was left out before any client's op came, of a name that may be a client's.
+    early: Option<Early>,
+    /// The same as `mode`, as far as it shows in ops that do not say who did them.
+    nameless: Mode,
 }
 
 /// An operation in flight.
@@ -39,7 +64,13 @@ pub(crate) struct Open {
     position: Option<Position>,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug)]
+struct Early {
+    name: Box<str>,
+    place: String,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Mode {
     #[default]
     Undecided,
@@ -48,23 +79,53 @@ enum Mode {
     CompletionsOnly,
 }
 
+/// How an op stands to those before it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Placed {
+    pub(crate) pair: Pair,
+    /// The number of its client, if that has a name.
+    pub(crate) named: Option<i64>,
+}
+
 impl Pairing {
     /// Pairs a history from its beginning.
     pub fn new() -> Pairing {
         Pairing::default()
     }
 
+    /// Decides about names before the history begins whether they are clients'.
+    #[must_use]
+    pub fn with_client_rule(mut self, rule: ClientRule) -> Pairing {
+        self.rule = rule;
+        self
+    }
+
     /// Where the next op stands.
     ///
     /// # Errors
     ///
-    /// If the op is a completion without invocation, an invocation of a client that still waits, or the op of a client
-    /// that crashed.
+    /// If the op is a completion without invocation, an invocation of a client that still waits, the op of a client that
+    /// crashed, or one that makes it unclear who the clients are.
     #[inline]
     pub fn pair(&mut self, op: &Op<'_>) -> Result<Pair, HistoryError> {
-        match self.pair_anyway(op) {
-            (pair, None) => Ok(pair),
-            (_, Some(misfit)) => Err(misfit.into_error()),
+        self.place(op).map(|placed| placed.pair)
+    }
+
+    /// The number that stands for a name, if that is known to be a client's by now.
+    pub fn client(&self, name: &str) -> Option<i64> {
+        self.names.get(name).copied()
+    }
+
+    /// Where the next op stands, and which client did it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pairing::pair`].
+    #[inline]
+    pub(crate) fn place(&mut self, op: &Op<'_>) -> Result<Placed, HistoryError> {
+        match self.place_anyway(op) {
+            (placed, None) => Ok(placed),
+            (_, Some(misfit)) => Err(self.error(misfit)),
         }
     }
 
@@ -73,17 +134,74 @@ impl Pairing {
     /// Of two invocations in a row the first is taken to have been given up; a client that comes back after a crash is
     /// taken for a new one; an unpaired completion stands alone.
     #[inline]
-    pub(crate) fn pair_anyway(&mut self, op: &Op<'_>) -> (Pair, Option<Misfit>) {
-        let Process::Client(process) = op.process else { return (Pair::Alone, None) };
-        match (self.mode, op.kind) {
-            (Mode::Undecided, OpKind::Invoke) => self.mode = Mode::Paired,
-            (Mode::Undecided, _) => self.mode = Mode::CompletionsOnly,
-            _ => {}
-        }
+    pub(crate) fn place_anyway(&mut self, op: &Op<'_>) -> (Placed, Option<Misfit>) {
+        let (process, named) = match op.process {
+            Process::Client(number) if number >= NAMES_END => (number, None),
+            _ => match self.by_name(op) {
+                Ok(number) => (number, Some(number)),
+                Err(misfit) => return (Placed { pair: Pair::Alone, named: None }, misfit),
+            },
+        };
+        let unclear = if self.mode == Mode::Undecided { self.decide_mode(op.kind) } else { None };
         let back = !self.crashed.is_empty() && self.crashed.remove(&process);
         let (pair, misfit) =
             if op.kind == OpKind::Invoke { self.invoke(process, op) } else { self.complete(process, op) };
-        (pair, if back { Some(Misfit::Returned(process)) } else { misfit })
+        (Placed { pair, named }, unclear.or(if back { Some(Misfit::Returned(process)) } else { misfit }))
+    }
+
+    /// The number of the client who did an op that does not have a client's number; or that there is none, and what is
+    /// wrong with that.
+    fn by_name(&mut self, op: &Op<'_>) -> Result<i64, Option<Misfit>> {
+        let name = match (op.client_name, op.process) {
+            // It was found to be a client's before.
+            (Some(name), _) => return Ok(self.number(name)),
+            (None, Process::Client(number)) => return Err(Some(Misfit::Reserved(number))),
+            (None, Process::Other(name)) => name,
+            (None, Process::Unknown) => return Err(self.see_nameless(op.kind)),
+        };
+        if let Some(number) = self.client(name) {
+            return Ok(number);
+        }
+        let mode = if self.mode == Mode::Undecided { self.nameless } else { self.mode };
+        let is_client = match (self.rule.decides(name), op.kind, mode) {
+            (Some(is_client), ..) => is_client,
+            (None, OpKind::Info, Mode::Paired) => false,
+            (None, OpKind::Info, Mode::Undecided) => {
+                self.early.get_or_insert_with(|| Early { name: name.into(), place: op.place() });
+                false
+            }
+            _ => true,
+        };
+        if is_client { Ok(self.number(name)) } else { Err(None) }
+    }
+
+    /// An op came that does not say who did it.
+    fn see_nameless(&mut self, kind: OpKind) -> Option<Misfit> {
+        if (self.mode, self.nameless) != (Mode::Undecided, Mode::Undecided) || kind == OpKind::Info {
+            return None;
+        }
+        if kind == OpKind::Invoke {
+            self.nameless = Mode::Paired;
+            return None;
+        }
+        self.nameless = Mode::CompletionsOnly;
+        self.early.is_some().then_some(Misfit::Early)
+    }
+
+    /// The number that stands for a client's name, a new one if it has none.
+    fn number(&mut self, name: &str) -> i64 {
+        let next = number_of_name(self.names.len());
+        self.client(name).unwrap_or_else(|| *self.names.entry(name.into()).or_insert(next))
+    }
+
+    /// The first op of a client came.
+    fn decide_mode(&mut self, kind: OpKind) -> Option<Misfit> {
+        if kind == OpKind::Invoke {
+            self.mode = Mode::Paired;
+            return None;
+        }
+        self.mode = Mode::CompletionsOnly;
+        self.early.is_some().then_some(Misfit::Early)
     }
 
     /// How many operations are in flight.
@@ -149,29 +267,56 @@ pub(crate) enum Misfit {
     Uninvoked(i64),
     /// An op of a client that crashed.
     Returned(i64),
+    /// A completion that nobody invoked, after an op that is left out unless it is one, too.
+    Early,
+    /// A number that stands for a name.
+    Reserved(i64),
 }
 
-impl Misfit {
+impl Pairing {
     #[cold]
-    pub(crate) fn into_error(self) -> HistoryError {
-        match self {
+    pub(crate) fn error(&self, misfit: Misfit) -> HistoryError {
+        match misfit {
             Misfit::Late => error(
                 "this history began with a completion that nobody invoked, and now comes an invocation".into(),
                 "every completion after its invocation, or no invocation at all",
             ),
             Misfit::Busy(process, open) => error(
-                format!("process {process} invokes while its op {} is in flight", site(&open)),
+                format!("process {} invokes while its op {} is in flight", self.shown(process), site(&open)),
                 "that op's completion first",
             ),
             Misfit::Uninvoked(process) => error(
-                format!("process {process} completes an op that it did not invoke"),
+                format!("process {} completes an op that it did not invoke", self.shown(process)),
                 "an invocation by that process before it",
             ),
-            Misfit::Returned(process) => error(
-                format!("process {process} is back after an info"),
-                "a new process number for the client that goes on after a crash",
+            Misfit::Returned(process) => {
+                let (client, kind) = (self.shown(process), if process < NAMES_END { "name" } else { "number" });
+                error(
+                    format!("process {client} is back after an info"),
+                    &format!("a new process {kind} for the client that goes on after a crash"),
+                )
+            }
+            Misfit::Early => {
+                let (name, place) = self.early.as_ref().map_or(("", ""), |early| (&early.name, &early.place));
+                error(
+                    format!(
+                        "this history begins with a completion that nobody invoked, so the info of {name} at {place} \
+                         may be a client's that crashed or not"
+                    ),
+                    &format!("a client named so (--clients {name}), or another (--not-clients {name})"),
+                )
+            }
+            Misfit::Reserved(number) => error(
+                format!("the process's number, {number}, is less than a client's may be"),
+                &format!("a number from {NAMES_END} on"),
             ),
         }
+    }
+
+    /// A client as the history calls it.
+    fn shown(&self, process: i64) -> Client {
+        let name = self.names.iter().find(|(_, number)| **number == process);
+        name.map_or(Client::Number(process), |(name, _)| Client::Name(name.to_string()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a checker has to say in the end: a verdict, and the evidence for it.
 
-use crate::{Datum, OpKind};
+use crate::{Client, Datum, OpKind};
 use std::borrow::Cow;
 
 /// Whether a history obeys what was asked of it.
@@ -112,7 +112,7 @@ pub struct WitnessOp {
     pub index: u64,
     /// Who did it; absent where the history does not say.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
-    pub process: Option<i64>,
+    pub process: Option<Client>,
     /// What it says.
     pub kind: OpKind,
     /// The time of the op, in nanoseconds since the test began.

@@ -41,7 +41,8 @@ impl Tag {
 
 /// One value, or the head of one.
 ///
-/// - `Int`, `Float`, `Char`: `b` holds the bits.
+/// - `Int`, `Float`, `Char`: `b` holds the bits. Of a `Float` that was read from text `a` is where that begins in
+///   `Tape::source`; else 0, where none begins that matters.
 /// - `Str`, `Keyword`, `Symbol`, `Big`: `a` bytes of text at `b` (`Tape::text`).
 /// - `Tagged`: the same for the tag's name; the tagged value follows.
 /// - `Vector`, `List`, `Set`, `Map`: `a` children (keys and values both counted); the node after the last one is `b`.
@@ -148,6 +149,11 @@ impl Tape {
 
     pub(crate) fn push_bits(&mut self, tag: Tag, b: u64) {
         self.nodes.to_mut().push(Node { tag, a: 0, b });
+    }
+
+    /// A float whose text begins at `start` of `source`.
+    pub(crate) fn push_float(&mut self, x: f64, start: usize) {
+        self.nodes.to_mut().push(Node { tag: Tag::Float, a: start as u32, b: x.to_bits() });
     }
 
     /// Text that stands in `source` as it is.

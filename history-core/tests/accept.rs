@@ -3,7 +3,7 @@
 mod common;
 
 use common::{each, read, values};
-use history_core::{Format, History, OpKind, Pair, Process};
+use history_core::{Format, History, OpKind, Pair, Process, Reader, TimeUnit};
 
 /// What the value of an op is, written as EDN, for each way to write it.
 fn check_values(op: impl Fn(&str) -> String, cases: &[(&str, &str)]) {
@@ -298,6 +298,26 @@ fn fields_may_be_left_out() {
 #[test]
 fn a_time_may_be_a_float() {
     each("{:type :ok, :time 1.5e9}", |op| assert_eq!(op.time, Some(1_500_000_000)));
+}
+
+#[test]
+fn a_time_may_have_another_unit() {
+    let cases = [
+        ("{:type :ok, :time 1700000000.123456789}", TimeUnit::Seconds, 1_700_000_000_123_456_789),
+        ("{\"type\": \"ok\", \"time\": 1700000000.123456789}", TimeUnit::Seconds, 1_700_000_000_123_456_789),
+        ("{:type :ok, :time 1700000000123}", TimeUnit::Milliseconds, 1_700_000_000_123_000_000),
+        ("{:type :ok, :time 0.5}", TimeUnit::Microseconds, 500),
+        ("{:type :ok, :time 7}", TimeUnit::Nanoseconds, 7),
+        ("{:type :ok, :time 7.9}", TimeUnit::Nanoseconds, 7),
+    ];
+    for (text, unit, expected) in cases {
+        let mut times = Vec::new();
+        let read = Reader::new(text.as_bytes()).with_time_unit(unit).for_each(|op| {
+            times.push(op.time);
+            Ok(std::ops::ControlFlow::Continue(()))
+        });
+        assert_eq!((read, times), (Ok(()), vec![Some(expected)]), "{text}");
+    }
 }
 
 #[test]

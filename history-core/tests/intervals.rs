@@ -3,7 +3,7 @@
 mod common;
 
 use common::{error, read};
-use history_core::{ErrorKind, Format, History, Limits, Op, OpKind, Process, Reader, Rule, validate};
+use history_core::{Client, ErrorKind, Format, History, Limits, Op, OpKind, Reader, Rule, TimeUnit, validate};
 use std::fmt::Write;
 use std::ops::ControlFlow;
 
@@ -22,8 +22,7 @@ fn ops(text: &str) -> Vec<String> {
 
 fn shown(op: &Op<'_>) -> String {
     let mut text = format!("{:?} {} {} {} {}", op.time.unwrap(), op.kind.name(), op.index, op.f.unwrap(), op.value);
-    let Process::Client(client) = op.process else { panic!("{op:?}") };
-    write!(text, " by {client}").unwrap();
+    write!(text, " by {}", Client::of(op).unwrap()).unwrap();
     for (key, value) in op.extra.iter() {
         write!(text, " {key} {value}").unwrap();
     }
@@ -109,13 +108,15 @@ fn an_output_that_may_mean_anything_is_refused() {
 }
 
 #[test]
-fn a_client_that_gave_up_goes_on_under_another_number() {
+fn a_client_that_gave_up_goes_on_under_another_number_or_name() {
     let text = r#"
         {"client": 4, "call": 1, "return": null, "input": "a"}
         {"client": 4, "call": 2, "return": 3, "input": "b", "type": "info"}
         {"client": "4", "call": 3, "return": 4, "input": "c", "type": "fail"}
-        {"client": "x", "call": 5, "return": 6, "input": "d"}
-        {"client": "x", "call": 7, "return": 8, "input": "e"}
+        {"client": "x", "call": 5, "return": 6, "input": "d", "type": "info"}
+        {"client": "x", "call": 7, "return": 8, "input": "e", "type": "info"}
+        {"client": "x", "call": 9, "return": 9, "input": "h"}
+        {"client": "x.2", "call": 9, "return": 11, "input": "i"}
         {"client": null, "call": 7, "return": 9, "input": "f"}
         {"call": 7, "return": 10, "input": "g"}"#;
     assert_eq!(
@@ -126,14 +127,18 @@ fn a_client_that_gave_up_goes_on_under_another_number() {
             "3 invoke 2 c nil by 6",
             "3 info 3 b nil by 5",
             "4 fail 4 c nil by 6",
-            "5 invoke 5 d nil by 7",
-            "6 ok 6 d nil by 7",
-            "7 invoke 7 e nil by 7",
-            "7 invoke 8 f nil by 8",
-            "7 invoke 9 g nil by 9",
-            "8 ok 10 e nil by 7",
-            "9 ok 11 f nil by 8",
-            "10 ok 12 g nil by 9",
+            "5 invoke 5 d nil by x",
+            "6 info 6 d nil by x",
+            "7 invoke 7 e nil by x.3",
+            "7 invoke 8 f nil by 7",
+            "7 invoke 9 g nil by 8",
+            "8 info 10 e nil by x.3",
+            "9 invoke 11 h nil by x.4",
+            "9 invoke 12 i nil by x.2",
+            "9 ok 13 h nil by x.4",
+            "9 ok 14 f nil by 7",
+            "10 ok 15 g nil by 8",
+            "11 ok 16 i nil by x.2",
         ]
     );
 }
@@ -165,7 +170,9 @@ fn what_is_no_interval_is_refused_with_its_place() {
         ),
         (
             r#"{"client":0,"call":1.5,"return":3,"input":"r"}"#,
-            "the interval's call is 1.5; expected nanoseconds, as an integer".into(),
+            "the interval's call is 1.5; expected nanoseconds, as an integer; \
+             or the unit of such times (--time-unit s, ms, us or ns)"
+                .into(),
         ),
         (
             r#"{"client":0,"call":1,"return":"3","input":"r"}"#,
@@ -173,11 +180,11 @@ fn what_is_no_interval_is_refused_with_its_place() {
         ),
         (
             r#"{"client":0,"call":1e300,"input":"r"}"#,
-            "the interval's call is 1e300; expected nanoseconds, as an integer".into(),
+            "the interval's call is 1e300; expected nanoseconds between -2^63 and 2^63".into(),
         ),
         (
             r#"{"client":0,"call":99999999999999999999,"input":"r"}"#,
-            "the interval's call is 99999999999999999999N; expected nanoseconds, as an integer".into(),
+            "the interval's call is 99999999999999999999; expected nanoseconds between -2^63 and 2^63".into(),
         ),
         (r#"{"client":[],"call":3,"input":"r"}"#, "the interval's client is []; expected an integer or a name".into()),
         (
@@ -250,10 +257,24 @@ fn a_client_may_have_any_number() {
     let max = i64::MAX.to_string();
     assert_eq!(ops(&(line(&max, 1) + &line("-5", 2))).len(), 4);
     assert_eq!(
-        error(line(&max, 1) + &line("\"x\"", 2)),
+        error(line(&max, 1) + &line("null", 2)),
         "line 2, column 1: no number is left for a client, because another has the greatest there is; expected smaller numbers"
     );
-    assert!(ops(&(line("-5", 1) + &line("\"x\"", 2)))[1].ends_with("by 0"));
+    assert!(ops(&(line("-5", 1) + &line("null", 2)))[1].ends_with("by 0"));
+}
+
+#[test]
+fn times_of_another_unit_are_exact() {
+    let text = r#"{"client":0,"call":1700000000.123456789,"return":1700000000.1234567891,"input":"r"}"#;
+    let mut reader = Reader::new(text.as_bytes()).with_time_unit(TimeUnit::Seconds);
+    let mut times = Vec::new();
+    let read = reader.for_each(|op| {
+        times.extend(op.time);
+        Ok(ControlFlow::Continue(()))
+    });
+    assert_eq!(read, Ok(()));
+    assert_eq!(times, [1_700_000_000_123_456_789; 2]);
+    assert!(validate(Reader::new(text.as_bytes()).with_time_unit(TimeUnit::Seconds), 9).list.is_empty());
 }
 
 #[test]

@@ -84,9 +84,20 @@ fn values_that_are_no_ops_and_ops_that_do_not_fit() {
         ("{:type :ok :index -1}", 0, "line 1, column 1: the op's index is -1; expected an integer from 0 on"),
         (r#"{:type :ok :index "x"}"#, 0, r#"line 1, column 1: the op's index is "x"; expected an integer from 0 on"#),
         (
+            "{:type :ok, :time 0}\n{:type :ok, :time 1700000000.123}",
+            1,
+            "line 2, column 1: the op's time is 1700000000.123; expected nanoseconds, as an integer; \
+             or the unit of such times (--time-unit s, ms, us or ns)",
+        ),
+        (
+            "{:type :ok, :time 9223372036854775808}",
+            0,
+            "line 1, column 1: the op's time is 9223372036854775808; expected nanoseconds between -2^63 and 2^63",
+        ),
+        (
             r#"{:type :ok :time "x"}"#,
             0,
-            r#"line 1, column 1: the op's time is "x"; expected nanoseconds since the test began, as a number"#,
+            r#"line 1, column 1: the op's time is "x"; expected nanoseconds, as an integer"#,
         ),
         (
             "{:type :ok :process [1]}",

@@ -11,7 +11,7 @@ fn report() -> Report {
     let op = |name: &str, index| WitnessOp {
         name: name.into(),
         index,
-        process: Some(3),
+        process: Some(3.into()),
         kind: OpKind::Ok,
         time_ns: None,
         value: Datum::Vector(vec![Datum::Vector(vec![Datum::keyword("r"), 7.into(), Datum::Nil])]),

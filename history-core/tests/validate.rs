@@ -324,3 +324,53 @@ fn validation_finds_errors_exactly_where_reading_fails() {
         }
     }
 }
+
+#[test]
+fn a_number_written_in_two_ways_is_doubtful() {
+    let told = |invoked: &str, read: &str| {
+        let text = format!(
+            "{{:process 0, :type :invoke, :f {invoked}}}\n{{:process 0, :type :ok, :f {invoked}}}
+{{:process 0, :type :invoke, :f :read}}\n{{:process 0, :type :ok, {read}}}"
+        );
+        let found: Vec<String> = said(&text).into_iter().filter(|line| line.contains("three values")).collect();
+        assert!(found.len() < 2, "{found:#?}");
+        found.into_iter().next().map(|line| line.split_once("; expected").unwrap().0.to_owned())
+    };
+    let here = "warning: line 4, column 1: a value";
+    let cases = [
+        (":write, :value 1", ":f :read, :value \"1\"", Some("is a string here, \"1\", and an integer in line 1")),
+        (":write, :value 1", ":f :read, :value 1.0", Some("is a float here, 1.0, and an integer in line 1")),
+        (":write, :value \"-1.5\"", ":f :read, :value -1", Some("is an integer here, -1, and a string in line 1")),
+        (":write, :value 1", ":f :read, :value 1.5", None),
+        (":write, :value 1", ":f :read, :value \"x1\"", None),
+        (":write, :value 1", ":f :read, :value :1", None),
+        (":add, :value 1", ":f :read, :value #{2 \"1\"}", Some("is a string here, \"1\", and an integer in line 1")),
+        (":add, :value 1", ":f :read, :value [2 3 1]", None),
+        (":cas, :value [1 2]", ":f :read, :value \"2\"", Some("is a string here, \"2\", and an integer in line 1")),
+        (
+            ":write, :value [:x 1]",
+            ":f :read, :value [:x \"1\"]",
+            Some("of key :x is a string here, \"1\", and an integer in line 1"),
+        ),
+        (":write, :value [:x 1]", ":f :read, :value [:y \"1\"]", None),
+        (
+            ":write, :value 1, :key 7",
+            ":f :read, :value 1.0, :key 7",
+            Some("of key 7 is a float here, 1.0, and an integer in line 1"),
+        ),
+        (
+            ":txn, :value [[:append 5 1]]",
+            ":f :txn, :value [[:r 5 [1 2 \"1\"]]]",
+            Some("of key 5 is a string here, \"1\", and an integer in line 1"),
+        ),
+        (":txn, :value [[:w 5 1]]", ":f :txn, :value [[:r 5 1] [:r 6 \"1\"]]", None),
+    ];
+    for (invoked, read, expected) in cases {
+        assert_eq!(told(invoked, read), expected.map(|expected| format!("{here} {expected}")), "{invoked} {read}");
+    }
+    // Errors in the place of values are none.
+    assert_eq!(
+        said("{:process 0, :type :invoke, :f :w, :value 1} {:process 0, :type :fail, :f :w, :value \"500\"}"),
+        Vec::<String>::new()
+    );
+}

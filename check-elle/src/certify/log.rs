@@ -2,7 +2,7 @@
 
 use super::workload::Workload;
 use super::{Uncertified, claim};
-use history_core::{Datum, History, OpKind, Pair, Process, Witness, WitnessOp};
+use history_core::{Client, Datum, History, OpKind, Pair, Witness, WitnessOp};
 
 /// All transactions, in the order of their indices.
 pub(super) struct Log {
@@ -14,7 +14,7 @@ pub(super) struct Txn {
     pub(super) index: u64,
     /// The invocation's index, if that is known.
     pub(super) invoked: Option<u64>,
-    pub(super) process: Option<i64>,
+    pub(super) process: Option<Client>,
     /// `Info` for what was never answered.
     pub(super) kind: OpKind,
     pub(super) mops: Vec<Mop>,
@@ -44,7 +44,7 @@ impl Log {
             }
             let partner = history.partner(at);
             let value = history.value(at);
-            let process = if let Process::Client(process) = op.process { Some(process) } else { None };
+            let process = Client::of(&op);
             // What an invocation says of its reads is a wish.
             let wish = op.value.is_nil() || op.kind == OpKind::Invoke;
             let kind = if op.kind == OpKind::Invoke { OpKind::Info } else { op.kind };

@@ -187,7 +187,7 @@ impl Lists {
         let mut add = |txn: TxnId, state: StateId| {
             let list: Vec<Datum> = self.states.elems(state).into_iter().map(|elem| self.elem(elem)).collect();
             elems += list.len();
-            let (index, process, kind) = (self.txns.index(txn), self.txns.process(txn), self.txns.kind(txn));
+            let (index, process, kind) = (self.txns.index(txn), self.txns.client(txn), self.txns.kind(txn));
             reads.push(KeyRead { index, process, kind, list });
             elems <= PAGE_ELEMS_MAX
         };

@@ -7,7 +7,7 @@ mod rows;
 
 use super::PlotOptions;
 use super::text;
-use history_core::{Datum, OpKind};
+use history_core::{Client, Datum, OpKind};
 use rows::{Column, Row, Rows};
 use std::fmt::Write;
 
@@ -27,7 +27,7 @@ pub struct KeyRead {
     /// The op's index.
     pub index: u64,
     /// Its process, if the history says.
-    pub process: Option<i64>,
+    pub process: Option<Client>,
     /// What the op says.
     pub kind: OpKind,
     /// What it read.
@@ -68,7 +68,7 @@ span{padding:.1rem .4rem}\
 ///
 /// let read = |index, list: &[i64]| KeyRead {
 ///     index,
-///     process: Some(1),
+///     process: Some(1.into()),
 ///     kind: OpKind::Ok,
 ///     list: list.iter().map(|element| (*element).into()).collect(),
 /// };
@@ -151,7 +151,7 @@ fn positions(page: &mut String, columns: &[Column]) {
 fn write_row(page: &mut String, reads: &[KeyRead], rows: &Rows<'_>, (at, row): (usize, &Row), columns: &[Column]) {
     page.push_str("<tr><th scope=\"row\">");
     for (nth, read) in row.reads.iter().take(READERS_MAX).map(|read| &reads[*read]).enumerate() {
-        let process = read.process.map(|process| format!(", process {process}")).unwrap_or_default();
+        let process = read.process.as_ref().map(|process| format!(", process {process}")).unwrap_or_default();
         let comma = if nth > 0 { "<br>" } else { "" };
         let _ = write!(page, "{comma}{}, index {}{process}", read.kind.name(), read.index);
     }

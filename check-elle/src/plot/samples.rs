@@ -7,7 +7,7 @@ use proptest::prelude::*;
 pub(super) fn op(index: u64, value: &str) -> WitnessOp {
     let history = History::parse(&format!("{{:type :ok, :value {value}}}")).expect("the value is EDN");
     let value = history.ops().next().map_or(Datum::Nil, |op| op.value.into());
-    WitnessOp { name: format!("T{index}"), index, process: Some(3), kind: OpKind::Ok, time_ns: None, value }
+    WitnessOp { name: format!("T{index}"), index, process: Some(3.into()), kind: OpKind::Ok, time_ns: None, value }
 }
 
 /// A step that says no more than its relation.
@@ -44,7 +44,7 @@ pub(super) fn picture() -> impl Strategy<Value = (Vec<WitnessOp>, Vec<Step>)> {
         let ops = ops.into_iter().enumerate().map(|(at, (index, value))| WitnessOp {
             name: format!("T{}", at + 1),
             index,
-            process: (index % 3 > 0).then_some(3),
+            process: (index % 3 > 0).then_some(3.into()),
             kind: [OpKind::Ok, OpKind::Info, OpKind::Fail][at % 3],
             time_ns: None,
             value,

@@ -1,7 +1,7 @@
 //! Transactions as columns: one row each, their micro-ops in one flat vector.
 
 use crate::ids::TxnId;
-use history_core::{Op, OpKind, Pair, Process};
+use history_core::{Client, Op, OpKind, Pair, Participants, Process};
 
 /// Stands for no index, in a column of indices.
 const NO_INDEX: u64 = u64::MAX;
@@ -25,6 +25,8 @@ pub(crate) struct Txns<M> {
     /// Nondecreasing; its last entry is `mops.len()`.
     mops_end: Vec<u32>,
     mops: Vec<M>,
+    /// Who they are.
+    pub(crate) participants: Participants,
 }
 
 impl<M> Default for Txns<M> {
@@ -39,6 +41,7 @@ impl<M> Default for Txns<M> {
             oks_before: Vec::new(),
             mops_end: Vec::new(),
             mops: Vec::new(),
+            participants: Participants::new(),
         }
     }
 }
@@ -119,6 +122,11 @@ impl<M: Copy> Txns<M> {
 
     pub(crate) fn process(&self, txn: TxnId) -> Option<i64> {
         some(self.process[txn.at()])
+    }
+
+    /// Its process as the history calls it.
+    pub(crate) fn client(&self, txn: TxnId) -> Option<Client> {
+        self.process(txn).map(|process| self.participants.client(process))
     }
 
     pub(crate) fn time_ns(&self, txn: TxnId) -> Option<i64> {

@@ -49,7 +49,6 @@ pub(crate) struct Counts {
     pub(crate) ok: u64,
     pub(crate) fail: u64,
     pub(crate) info: u64,
-    pub(crate) other: u64,
 }
 
 /// An op that no such workload writes. It makes the verdict unknown.
@@ -250,8 +249,7 @@ fn malformed(op: &Op<'_>, reason: String) -> Trouble {
 
 impl<W: Workload> Run for TxnRun<W> {
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
-        if !op.process.is_client() {
-            self.counts.other += 1;
+        if !self.txns.participants.see(op) {
             return Ok(ControlFlow::Continue(()));
         }
         match self.take(op) {

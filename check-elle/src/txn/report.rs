@@ -125,6 +125,7 @@ fn notes<A: Analysis>(analysis: &A, cycles: &Found, shown: AnomalySet) -> Vec<St
         );
     }
     notes.extend(analysis.notes());
+    notes.extend(analysis.txns().participants.note());
     if let Some(spent) = cycles.spent {
         notes.push(format!("Not all components were searched for all types of cycles: {}.", spent.because()));
     }
@@ -136,7 +137,7 @@ fn count<A: Analysis>(analysis: &A, counts: Counts) -> Vec<(Cow<'static, str>, u
         ("ok-count".into(), counts.ok),
         ("fail-count".into(), counts.fail),
         ("info-count".into(), counts.info),
-        ("nonclient-op-count".into(), counts.other),
+        ("nonclient-op-count".into(), analysis.txns().participants.others()),
         ("key-count".into(), analysis.keys() as u64),
         ("mop-count".into(), analysis.txns().all_mops().len() as u64),
     ]

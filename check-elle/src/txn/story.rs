@@ -58,7 +58,7 @@ fn op<A: Analysis>(analysis: &A, name: String, txn: TxnId) -> WitnessOp {
     WitnessOp {
         name,
         index: txns.index(txn),
-        process: txns.process(txn),
+        process: txns.client(txn),
         kind: txns.kind(txn),
         time_ns: txns.time_ns(txn),
         value: Datum::Vector(mops),
@@ -120,7 +120,7 @@ fn step<A: Analysis>(
 }
 
 fn because_of_process<A: Analysis>(analysis: &A, a: Named<'_>, b: Named<'_>) -> String {
-    let process = analysis.txns().process(a.txn).unwrap_or_default();
+    let process = analysis.txns().client(a.txn).map_or_else(String::new, |process| process.to_string());
     format!("process {process} executed {} before {}", a.name, b.name)
 }
 
@@ -163,8 +163,8 @@ fn introduce(ops: &[WitnessOp]) -> String {
     let width = ops.iter().map(|op| op.name.len()).max().unwrap_or_default();
     for op in ops {
         let _ = write!(text, "  {:width$} = {{:index {}, :type :{}", op.name, op.index, op.kind.name());
-        if let Some(process) = op.process {
-            let _ = write!(text, ", :process {process}");
+        if let Some(process) = &op.process {
+            let _ = write!(text, ", :process {}", Datum::from(process));
         }
         let _ = writeln!(text, ", :value {}}}", op.value);
     }

@@ -80,7 +80,7 @@ fn changed(witness: &Witness, write: &str) -> Vec<(String, Witness)> {
         change(format!("without op {at}"), &|w| drop(w.ops.remove(at)));
         change(format!("with op {at} twice"), &|w| w.ops.insert(at, w.ops[at].clone()));
         change(format!("with an op for op {at} that is not there"), &|w| w.ops[at].index = 1000);
-        change(format!("with another process of op {at}"), &|w| w.ops[at].process = Some(17));
+        change(format!("with another process of op {at}"), &|w| w.ops[at].process = Some(17.into()));
         change(format!("with op {at} of another kind"), &|w| {
             w.ops[at].kind = other_kind(w.ops[at].kind);
         });
@@ -145,7 +145,7 @@ pub(crate) fn cycle(history: &History, ops: &[usize], steps: &[(&str, &str, Datu
 
 pub(crate) fn witness_op(history: &History, at: usize) -> WitnessOp {
     let op = history.op(at);
-    let process = if let history_core::Process::Client(process) = op.process { Some(process) } else { None };
+    let process = history_core::Client::of(&op);
     let value = history.value(at).to_datum();
     WitnessOp { name: format!("T{at}"), index: op.index, process, kind: op.kind, time_ns: op.time, value }
 }

@@ -159,7 +159,7 @@ pub(crate) fn assert_sound(report: &Report, events: &[Event]) {
             assert!(!witness.ops.is_empty(), "{anomaly:?}");
             for op in &witness.ops {
                 let event = &events[op.index as usize];
-                assert_eq!((op.kind, op.process), (event.kind, Some(event.process)), "{witness:?}");
+                assert_eq!((op.kind, &op.process), (event.kind, &Some(event.process.into())), "{witness:?}");
                 assert!(witness.explanation.contains(&op.name), "{witness:?}");
             }
         }

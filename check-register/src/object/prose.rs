@@ -52,7 +52,7 @@ impl<'a, S: Spec> Story<'a, S> {
     }
 
     fn whose(&self, op: usize) -> String {
-        self.recorded.process(op).map_or_else(String::new, |process| format!(" by process {process}"))
+        self.recorded.client(op).map_or_else(String::new, |process| format!(" by process {process}"))
     }
 
     /// A refusal as a witness.
@@ -158,7 +158,7 @@ impl<'a, S: Spec> Story<'a, S> {
             WitnessOp {
                 name: format!("T{}", at + 1),
                 index: self.recorded.completed(*op).filter(|_| returned).unwrap_or(self.recorded.invoked(*op)),
-                process: self.recorded.process(*op),
+                process: self.recorded.client(*op),
                 kind: if returned { OpKind::Ok } else { OpKind::Info },
                 time_ns: if returned { completed_ns } else { invoked_ns },
                 value: self.columns.op(OpId::new(*op)).map_or(Datum::Nil, |op| self.model.datum(op)),

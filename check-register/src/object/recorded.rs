@@ -1,13 +1,15 @@
 //! What a report says of operations: who did them, and where in the history they stand.
 
 use crate::ids::OpId;
-use history_core::Process;
+use history_core::{Client, Participants, Process};
 
 /// Operations by number, as they were recorded. 28 bytes each.
 #[derive(Debug, Default)]
 pub(super) struct Recorded {
     /// The first index of the history.
     first_index: u64,
+    /// Who they are.
+    pub(super) participants: Participants,
     /// Processes whose numbers do not fit a [`Row`].
     large: Vec<i64>,
     ops: Vec<Row>,
@@ -76,13 +78,18 @@ impl Recorded {
         self.ops.len()
     }
 
-    /// Who did it.
+    /// Who did it, by number.
     pub(super) fn process(&self, op: usize) -> Option<i64> {
         match self.ops[op].process {
             NOBODY => None,
             process @ 0.. => Some(process.into()),
             large => self.large.get(large.unsigned_abs() as usize - 1).copied(),
         }
+    }
+
+    /// Who did it, as the history calls them.
+    pub(super) fn client(&self, op: usize) -> Option<Client> {
+        self.process(op).map(|process| self.participants.client(process))
     }
 
     /// The index of its invocation.

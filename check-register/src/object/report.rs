@@ -49,6 +49,7 @@ pub(super) fn report<S: Spec>(
         report.verdict = Verdict::Unknown;
         report.notes.push("There is no operation to judge.".into());
     }
+    report.notes.extend(recorded.participants.note());
     if refused > 0 {
         report.notes.extend(checker.model.assumes());
         report.anomalies.push(Anomaly { name: "nonlinearizable".into(), count: refused, witnesses });
@@ -57,7 +58,7 @@ pub(super) fn report<S: Spec>(
         ("ok-count".into(), counts.ok),
         ("fail-count".into(), counts.fail),
         ("info-count".into(), counts.info),
-        ("nonclient-op-count".into(), counts.other),
+        ("nonclient-op-count".into(), recorded.participants.others()),
         ("part-count".into(), answer.parts.len() as u64),
     ];
     if let Some(bytes_max) = checker.max_timeline_bytes {

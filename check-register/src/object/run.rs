@@ -16,7 +16,6 @@ pub(super) struct Counts {
     pub(super) ok: u64,
     pub(super) fail: u64,
     pub(super) info: u64,
-    pub(super) other: u64,
 }
 
 /// A history of an object on its way through a checker.
@@ -122,8 +121,7 @@ fn limit(message: String) -> Trouble {
 
 impl<S: Spec + Clone> Run for ObjectRun<S> {
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
-        if !op.process.is_client() {
-            self.counts.other += 1;
+        if !self.recorded.participants.see(op) {
             return Ok(ControlFlow::Continue(()));
         }
         match self.take(op) {

@@ -7,7 +7,7 @@ use crate::ids::OpId;
 use crate::models::Spec;
 use crate::timeline::{BARS_MAX, Bar, BarStatus, ORDERS_MAX, Order, PageOptions, Scale, Timeline, html, window};
 use crate::{Answer, Outcome, PartAnswer};
-use history_core::{Artifact, Budget};
+use history_core::{Artifact, Budget, Client};
 use std::fmt::Write as _;
 
 /// Pages, at the most. Parts that are not linearizable come first.
@@ -78,6 +78,7 @@ impl<S: Spec> Pages<'_, S> {
             window.ops.iter().map(|at| self.recorded.process(ops[*at as usize] as usize)).collect();
         processes.sort_unstable();
         processes.dedup();
+        let whose = |process: i64| self.recorded.participants.client(process);
         let story = Story::new(self.model, self.columns, self.recorded);
         let placed = orders.first().map(|order| {
             let mut placed = vec![false; ops.len()];
@@ -120,7 +121,7 @@ impl<S: Spec> Pages<'_, S> {
             },
             scale,
             extent: Some(window.extent),
-            rows: processes.iter().map(|process| row_name(*process)).collect(),
+            rows: processes.iter().map(|process| row_name(process.map(whose))).collect(),
             bars: window.ops.iter().map(bar).collect(),
             orders: orders
                 .iter()
@@ -141,7 +142,7 @@ impl<S: Spec> Pages<'_, S> {
         let positions: Vec<u32> = (0..ops.len() as u32).collect();
         let mut text = String::new();
         for (op, state) in order.iter().zip(self.states(&ops, &positions, 1)) {
-            let (index, process) = (self.recorded.invoked(*op), row_name(self.recorded.process(*op)));
+            let (index, process) = (self.recorded.invoked(*op), row_name(self.recorded.client(*op)));
             let line = format!("{index}\t{process}\t{}\t{state}\n", shortened(&story.what(*op)));
             if text.len() + line.len() > bytes_max {
                 _ = writeln!(text, "... and so on: more than {bytes_max} bytes in all");
@@ -217,7 +218,7 @@ impl<S: Spec> Pages<'_, S> {
     }
 }
 
-fn row_name(process: Option<i64>) -> String {
+fn row_name(process: Option<Client>) -> String {
     process.map_or_else(|| "unknown process".into(), |process| format!("process {process}"))
 }
 

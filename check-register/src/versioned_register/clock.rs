@@ -1,6 +1,7 @@
 //! Clocks: whether the order of the file is the order of the times, and whether there is one at all.
 
 use super::versions::{ClientId, NO_TIME};
+use history_core::{Client, Op};
 use rustc_hash::FxHashMap;
 
 /// What the times of the ops have said so far.
@@ -31,14 +32,14 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// A client's number; a new one is added to `numbers`.
+    /// The client who did an op, by its number; a new one is added to `clients`.
     #[inline]
-    pub(crate) fn client(&mut self, process: i64, numbers: &mut Vec<i64>) -> ClientId {
+    pub(crate) fn client(&mut self, process: i64, op: &Op<'_>, clients: &mut Vec<Client>) -> ClientId {
         *self.clients.entry(process).or_insert_with(|| {
             // A history holds fewer than 2^32 ops.
-            numbers.push(process);
+            clients.push(Client::of(op).unwrap_or(Client::Number(process)));
             self.last_ns.push(i64::MIN);
-            ClientId((numbers.len() - 1) as u32)
+            ClientId((clients.len() - 1) as u32)
         })
     }
 

@@ -5,7 +5,7 @@ use super::registers::{Proposal, Register, Seen, Settings};
 use super::replay::Order;
 use super::story::{ReadOp, Story};
 use super::versions::{At, ClientId, NO_TIME, Version, VersionId, Versions, flag};
-use history_core::{Datum, OpKind, Witness};
+use history_core::{Client, Datum, OpKind, Witness};
 
 /// Versions of a chain that a witness holds.
 const CHAIN_MAX: usize = 64;
@@ -16,7 +16,7 @@ const CHAIN_TOLD_MAX: usize = 8;
 pub(crate) struct Teller<'a> {
     pub(crate) versions: &'a Versions,
     pub(crate) interner: &'a Interner,
-    pub(crate) clients: &'a [i64],
+    pub(crate) clients: &'a [Client],
     pub(crate) settings: &'a Settings,
     pub(crate) register: &'a Register,
     pub(crate) order: Order,
@@ -35,8 +35,8 @@ impl Teller<'_> {
         format!(":write-id {}, :prev-write-id {}", self.datum(row.id), self.datum(row.prev))
     }
 
-    pub(super) fn client(&self, client: ClientId) -> Option<i64> {
-        self.clients.get(client.0 as usize).copied()
+    pub(super) fn client(&self, client: ClientId) -> Option<Client> {
+        self.clients.get(client.0 as usize).cloned()
     }
 
     /// The first op that shows a version.

@@ -97,7 +97,7 @@ impl Fold {
     #[inline]
     pub(crate) fn take(&mut self, op: &Op<'_>, request: &Request<'_>) -> Result<(), Trouble> {
         let client = match op.process {
-            Process::Client(process) => self.clock.client(process, &mut self.registers.clients),
+            Process::Client(process) => self.clock.client(process, op, &mut self.registers.clients),
             Process::Other(_) | Process::Unknown => ClientId::NONE,
         };
         let at = At { index: op.index, time_ns: op.time.unwrap_or(NO_TIME) };

@@ -77,7 +77,8 @@ mod walk;
 
 use fold::{Fold, Keying, Trouble};
 use history_core::{
-    Budget, Checker, Datum, History, HistoryError, Op, OptionError, OptionKind, OptionSpec, Options, Report, Run,
+    Budget, Checker, Datum, History, HistoryError, Op, OptionError, OptionKind, OptionSpec, Options, Participants,
+    Report, Run,
 };
 use packed::{Interner, Packed};
 use registers::{Registers, Settings};
@@ -242,8 +243,8 @@ enum Stage {
 struct VersionedRun {
     checker: VersionedRegister,
     stage: Stage,
-    /// Ops of others than clients.
-    others: u64,
+    /// Who they are.
+    participants: Participants,
     /// The first op that cannot be taken, and why.
     malformed: Option<String>,
 }
@@ -252,7 +253,7 @@ impl VersionedRun {
     fn new(checker: VersionedRegister) -> Result<VersionedRun, HistoryError> {
         // So that it need not fail later.
         registers(&checker)?;
-        Ok(VersionedRun { checker, stage: Stage::Start, others: 0, malformed: None })
+        Ok(VersionedRun { checker, stage: Stage::Start, participants: Participants::new(), malformed: None })
     }
 
     fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
@@ -291,8 +292,9 @@ impl VersionedRun {
 }
 
 impl VersionedRun {
-    /// Says where it was that no further ops could be taken.
-    fn rests(&self, mut report: Report) -> Report {
+    /// Says where it was that no further ops could be taken, and whose were left out.
+    fn noted(&self, mut report: Report) -> Report {
+        report.notes.extend(self.participants.note());
         if let Some(place) = &self.malformed {
             report.notes.insert(0, format!("The verdict rests on the ops before this one: {place}"));
         }
@@ -319,8 +321,7 @@ impl Run for VersionedRun {
         if self.malformed.is_some() {
             return Ok(ControlFlow::Break(()));
         }
-        if !op.process.is_client() {
-            self.others += 1;
+        if !self.participants.see(op) {
             return Ok(ControlFlow::Continue(()));
         }
         match self.take(op) {
@@ -340,24 +341,25 @@ impl Run for VersionedRun {
 
     fn violation(&self) -> Option<Report> {
         let Stage::One(fold) = &self.stage else { return None };
-        fold.is_violated().then(|| self.rests(Fold::clone(fold).so_far(self.others)))
+        fold.is_violated().then(|| self.noted(Fold::clone(fold).so_far(self.participants.others())))
     }
 
     fn finish(mut self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {
         if let Some(place) = &self.malformed {
             let unknown = || outcome::unknown(vec![format!("Nothing can be said of this history, because {place}")]);
             return match std::mem::replace(&mut self.stage, Stage::Start) {
-                Stage::One(fold) if fold.is_violated() => Ok(self.rests(fold.so_far(self.others))),
+                Stage::One(fold) if fold.is_violated() => Ok(self.noted(fold.so_far(self.participants.others()))),
                 _ => Ok(unknown()),
             };
         }
-        match self.stage {
-            Stage::Start => Fold::new(Keying::None, registers(&self.checker)?).finish(self.others),
-            Stage::One(fold) => fold.finish(self.others),
+        let others = self.participants.others();
+        let report = match std::mem::replace(&mut self.stage, Stage::Start) {
+            Stage::Start => Fold::new(Keying::None, registers(&self.checker)?).finish(others),
+            Stage::One(fold) => fold.finish(others),
             Stage::Either { plain, keyed } => {
-                let (plain, keyed) = (plain.finish(self.others)?, keyed.finish(self.others)?);
+                let (plain, keyed) = (plain.finish(others)?, keyed.finish(others)?);
                 if plain.verdict == keyed.verdict {
-                    return Ok(keyed);
+                    return Ok(self.noted(keyed));
                 }
                 let [plain, keyed] = [plain, keyed].map(|report| report.verdict.name());
                 Ok(outcome::unknown(vec![format!(
@@ -365,6 +367,7 @@ impl Run for VersionedRun {
                      register, it is {plain}. Give the key of each op in a field :key, or record what each read asks for: [key nil]."
                 )]))
             }
-        }
+        };
+        report.map(|report| self.noted(report))
     }
 }

@@ -8,7 +8,7 @@ use super::packed::{Interner, Packed};
 use super::replay::{ByTime, Order};
 use super::story::ReadOp;
 use super::versions::{At, ClientId, KeyId, State, VersionId, Versions, flag};
-use history_core::HistoryError;
+use history_core::{Client, HistoryError};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
@@ -93,7 +93,7 @@ pub(crate) struct Registers {
     pub(crate) versions: Versions,
     pub(crate) all: Vec<Register>,
     keys: FxHashMap<Packed, KeyId>,
-    pub(crate) clients: Vec<i64>,
+    pub(crate) clients: Vec<Client>,
     pub(crate) findings: Findings,
     /// Versions that were read although nobody had proposed them.
     pub(crate) garbage: Vec<VersionId>,

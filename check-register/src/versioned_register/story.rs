@@ -53,8 +53,8 @@ impl<'a> Story<'a> {
         let value = self.teller.datum(value);
         let name = format!("T{}", self.ops.len() + 1);
         let mut line = format!("{{:index {}, :type :{}", seen.at.index, kind.name());
-        if let Some(process) = process {
-            let _ = write!(line, ", :process {process}");
+        if let Some(process) = &process {
+            let _ = write!(line, ", :process {}", Datum::from(process));
         }
         if seen.at.time_ns != NO_TIME {
             let _ = write!(line, ", :time {}", seen.at.time_ns);

@@ -18,8 +18,8 @@ use crate::gen_args;
 use crate::input::Input;
 use crate::output;
 use history_core::{
-    Budget, ErrorKind, Format, History, HistoryBuilder, HistoryError, Keyed, NewOp, Reader, Report, Run, Verdict,
-    Writer,
+    Budget, ClientRule, ErrorKind, Format, History, HistoryBuilder, HistoryError, Keyed, NewOp, Reader, Report, Run,
+    Verdict, Writer,
 };
 use needs::{Family, Needs};
 use std::cell::Cell;
@@ -109,7 +109,7 @@ fn minimize_and_write(job: &Minimize<'_>, input: &Input, report: &Report) -> Res
     }
     let text = writer.finish().map_err(|error| error.to_string())?;
     // What is written is read and judged once more, as whoever gets it will.
-    let again = History::read(&mut Reader::new(&text[..]).with_format(format))
+    let again = History::read(&mut Reader::new(&text[..]).with_format(format).with_client_rule(input.client_rule()))
         .and_then(|again| judge(job, is_keyed(report), &again));
     let again = again.map_err(said)?;
     let is_shown = again.anomaly(&found.kind).is_some() || found.whole.is_some() && again.verdict == Verdict::Invalid;
@@ -190,8 +190,8 @@ fn judge(job: &Minimize<'_>, keyed: bool, history: &History) -> Result<Report, H
 }
 
 /// The whole of a history of which no part will do.
-fn whole_of(history: &History, kind: &str, checks: u64, why: String) -> Result<Minimized, String> {
-    let mut builder = HistoryBuilder::new();
+fn whole_of(history: &History, rule: ClientRule, kind: &str, checks: u64, why: String) -> Result<Minimized, String> {
+    let mut builder = HistoryBuilder::new().with_client_rule(rule);
     for op in history.ops() {
         builder.push_op(&NewOp::from(&op)).map_err(|error| error.to_string())?;
     }
@@ -211,16 +211,18 @@ fn whole_of(history: &History, kind: &str, checks: u64, why: String) -> Result<M
 ///
 /// If the anomaly that was asked for is not there, as a sentence.
 pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -> Result<Minimized, String> {
+    let rule = job.check.inputs.first().map(Input::client_rule).unwrap_or_default();
     let Some(family) = Family::of(&report.checker) else {
         let why = format!("{} counts all operations, so none can be left out", report.checker);
-        return whole_of(history, "", 0, why);
+        return whole_of(history, rule, "", 0, why);
     };
     let target = match Target::choose(report, job.anomaly.as_deref(), family)? {
         Ok(target) => target,
-        Err(why) => return whole_of(history, "", 0, why),
+        Err(why) => return whole_of(history, rule, "", 0, why),
     };
     let keyed = is_keyed(report);
-    let whole = take_apart(history, family, &target, keyed);
+    let mut whole = take_apart(history, family, &target, keyed);
+    whole.rule = rule.clone();
     let needs = Needs::new(&whole, family, &report.checker, &job.check.options, &target.kind);
     let first = parts_of(&target, &whole);
     let pinned: Vec<Unit> = target
@@ -246,7 +248,7 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
     };
     let Some(start) = begin(&whole, &needs, &first, &mut shows) else {
         let why = format!("no part of it that was tried shows {}: it may be known only with all of it", target.kind);
-        return whole_of(history, &target.kind, checks, why);
+        return whole_of(history, rule, &target.kind, checks, why);
     };
     has_begun.set(true);
     let shrunk = shrink::shrink(&whole, &needs, start, &kept, &mut shows);

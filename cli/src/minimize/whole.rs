@@ -1,6 +1,6 @@
 //! A history taken apart into what can be left out: operations, and of transactions their micro-ops.
 
-use history_core::{Datum, History, HistoryBuilder, HistoryError, NewOp, OpKind, Pair, Value};
+use history_core::{ClientRule, Datum, History, HistoryBuilder, HistoryError, NewOp, OpKind, Pair, Value};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,6 +33,8 @@ pub(super) struct Whole<'h> {
     starts: Vec<Unit>,
     /// Whether values are `[key value]`, of which the checker sees the value alone.
     is_paired: bool,
+    /// Which names are clients', as it was said of the history.
+    pub(super) rule: ClientRule,
 }
 
 /// How ops say which of several keys they are about.
@@ -80,7 +82,14 @@ impl<'h> Whole<'h> {
         keeps: &dyn Fn(&Operation) -> bool,
         mops: Option<&dyn Fn(Value<'_>) -> bool>,
     ) -> Whole<'h> {
-        let mut whole = Whole { history, operations: Vec::new(), parts: Vec::new(), starts: vec![0], is_paired };
+        let mut whole = Whole {
+            history,
+            operations: Vec::new(),
+            parts: Vec::new(),
+            starts: vec![0],
+            is_paired,
+            rule: ClientRule::new(),
+        };
         for at in 0..history.len() {
             let op = history.op(at);
             if !op.process.is_client() || matches!(op.pair, Pair::Completes { .. }) {
@@ -194,7 +203,7 @@ impl<'h> Whole<'h> {
                 }
             }
         }
-        let mut builder = HistoryBuilder::new();
+        let mut builder = HistoryBuilder::new().with_client_rule(self.rule.clone());
         for (at, mops) in events {
             let op = self.history.op(at);
             let mut kept = NewOp::from(&op);

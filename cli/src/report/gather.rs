@@ -5,7 +5,7 @@
 
 use super::text;
 use crate::input::Input;
-use history_core::{HistoryError, Op, OpKind, Pair, Process, Report, Value, Witness};
+use history_core::{HistoryError, Op, OpKind, Pair, Participants, Process, Report, Value, Witness};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
@@ -54,6 +54,7 @@ pub(super) struct Gathered {
     /// The other half of the operation.
     partners: Vec<u32>,
     processes: Vec<Option<i64>>,
+    participants: Participants,
 }
 
 /// An operation as a timeline shows it.
@@ -110,7 +111,7 @@ impl Gathered {
                     first = Some(first.map_or(time, |first| first.min(time)));
                     last = Some(last.map_or(time, |last| last.max(time)));
                 }
-                if !op.process.is_client() {
+                if !self.participants.see(&op) {
                     statistics.others += 1;
                     continue;
                 }
@@ -253,7 +254,7 @@ impl Gathered {
         Around {
             rows: processes
                 .iter()
-                .map(|process| process.map_or("unknown".into(), |number| number.to_string()))
+                .map(|process| process.map_or("unknown".into(), |number| self.participants.client(number).to_string()))
                 .collect(),
             bars: chosen.iter().map(bar).collect(),
             columns,

@@ -193,10 +193,7 @@ impl Watched<'_, '_> {
         let input = &self.job.check.inputs[0];
         let place = input.place();
         let mut run = start(&self.job.check, move |decision| diagnose::hint(&place, &format!("note: {decision}")))?;
-        let mut reader = Reader::new(inbox).growing();
-        if let Some(format) = input.format() {
-            reader = reader.with_format(format);
-        }
+        let mut reader = input.ruled(Reader::new(inbox).growing());
         let mut batch = Batch::new();
         let mut output = None;
         let (mut settled, mut ended) = (false, false);

@@ -5,7 +5,7 @@
 //! been granted, but nobody knows, so it is not counted either.
 
 use histcheck_plugin::{
-    Anomaly, Budget, Checker, Datum, HistoryError, Op, OpKind, OptionError, OptionKind, OptionSpec, Options, Process,
+    Anomaly, Budget, Checker, Client, Datum, HistoryError, Op, OpKind, OptionError, OptionKind, OptionSpec, Options,
     Report, Run, Verdict, Witness, WitnessOp,
 };
 use std::collections::BTreeMap;
@@ -55,18 +55,18 @@ impl Checker for LeaderLease {
 struct Leases {
     witnesses_max: usize,
     /// Those who are certainly the leader now, and the op that made them so.
-    leaders: BTreeMap<i64, WitnessOp>,
+    leaders: BTreeMap<Client, WitnessOp>,
     acquired: u64,
     overlaps: u64,
     witnesses: Vec<Witness>,
 }
 
 impl Leases {
-    fn acquire(&mut self, process: i64, op: &Op<'_>) {
+    fn acquire(&mut self, process: Client, op: &Op<'_>) {
         let new = WitnessOp {
             name: "second".into(),
             index: op.index,
-            process: Some(process),
+            process: Some(process.clone()),
             kind: op.kind,
             time_ns: op.time,
             value: Datum::from(op.value),
@@ -109,8 +109,8 @@ impl Leases {
 
 impl Run for Leases {
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
-        // The nemesis and its like are no clients; without a number nobody can be told apart.
-        let Process::Client(process) = op.process else { return Ok(ControlFlow::Continue(())) };
+        // The nemesis and its like are no clients; without a number or a name nobody can be told apart.
+        let Some(process) = Client::of(op) else { return Ok(ControlFlow::Continue(())) };
         match (op.f, op.kind) {
             (Some("acquire"), OpKind::Ok) => self.acquire(process, op),
             (Some("release"), OpKind::Invoke) => {

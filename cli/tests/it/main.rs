@@ -3,6 +3,7 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "snapbox writes snapshots with hashes")]
 
 mod ci;
+mod clients;
 mod compose;
 mod directory;
 mod errors;

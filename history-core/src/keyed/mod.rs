@@ -15,7 +15,9 @@ mod merge;
 pub use auto::{Decision, KeyedAuto};
 
 use crate::error::{ErrorKind, HistoryError};
-use crate::{Budget, Checker, Op, OpKind, OptionError, Options, Pair, Report, Run, Value, Verdict, parallel};
+use crate::{
+    Budget, Checker, Op, OpKind, OptionError, Options, Pair, Participants, Report, Run, Value, Verdict, parallel,
+};
 use keys::{KeyId, Keys};
 use merge::Merged;
 use std::ops::ControlFlow;
@@ -106,6 +108,7 @@ pub struct Keyed<'c> {
     /// The key of the op in flight in each slot.
     in_flight: Vec<KeyId>,
     ops: u64,
+    participants: Participants,
     /// The first key whose history was certainly invalid before its end.
     violated: Option<KeyId>,
     /// Why nothing can be said.
@@ -146,6 +149,7 @@ impl<'c> Keyed<'c> {
             runs: Vec::new(),
             in_flight: Vec::new(),
             ops: 0,
+            participants: Participants::new(),
             violated: None,
             trouble: None,
         })
@@ -192,7 +196,7 @@ impl<'c> Keyed<'c> {
 impl Run for Keyed<'_> {
     #[inline]
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
-        if !op.process.is_client() || self.trouble.is_some() {
+        if !self.participants.see(op) || self.trouble.is_some() {
             return Ok(ControlFlow::Continue(()));
         }
         let (key, value) = match self.place(op) {
@@ -246,7 +250,9 @@ impl Run for Keyed<'_> {
             return Ok(unknown(name, trouble, &nothing));
         }
         if self.runs.is_empty() {
-            return self.new_run()?.finish(budget);
+            let mut report = self.new_run()?.finish(budget)?;
+            report.notes.extend(self.participants.note());
+            return Ok(report);
         }
         let worth = self.ops >= parallel::WORTH_OPS as u64;
         let mut merged = Merged::new(self.checker.name().to_owned(), self.runs.len());
@@ -255,7 +261,9 @@ impl Run for Keyed<'_> {
         loop {
             let chunk: Vec<Mutex<Option<Box<dyn Run>>>> = runs.by_ref().take(CHUNK).collect();
             if chunk.is_empty() {
-                return Ok(merged.into_report());
+                let mut report = merged.into_report();
+                report.notes.extend(self.participants.note());
+                return Ok(report);
             }
             let finish = |run: &Mutex<Option<Box<dyn Run>>>| {
                 // Each is taken once, by one thread; a panic of another is told by that one.

@@ -26,7 +26,7 @@ use crate::columns::Row;
 use crate::error::{ErrorKind, HistoryError};
 use crate::index::Indices;
 use crate::pairing::Pairing;
-use crate::{Op, Position};
+use crate::{ClientRule, Op, Position, TimeUnit};
 use std::io::Read;
 use std::ops::ControlFlow;
 
@@ -74,6 +74,8 @@ pub struct Reader<'s> {
     blocks: Blocks<'s>,
     format: Option<Format>,
     limits: Limits,
+    /// Of times, if one was given.
+    unit: Option<TimeUnit>,
     pairing: Option<Pairing>,
     indices: Indices,
     steps: Option<Steps>,
@@ -94,6 +96,7 @@ impl<'s> Reader<'s> {
             blocks: Blocks::new(Box::new(source)),
             format: None,
             limits: Limits::default(),
+            unit: None,
             pairing: Some(Pairing::new()),
             indices: Indices::default(),
             steps: None,
@@ -136,11 +139,25 @@ impl<'s> Reader<'s> {
         self.eager()
     }
 
-    /// Leaves ops as they are: every [`Op::pair`] is [`Pair::Alone`](crate::Pair::Alone), and whether invocations and
-    /// completions fit together is not looked at.
+    /// Leaves ops as they are: every [`Op::pair`] is [`Pair::Alone`](crate::Pair::Alone), and every process with a name is
+    /// [`Process::Other`](crate::Process::Other). Whether invocations and completions fit together is not looked at.
     #[must_use]
     pub fn without_pairing(mut self) -> Reader<'s> {
         self.pairing = None;
+        self
+    }
+
+    /// Decides about names of processes before it is read whether they are clients'.
+    #[must_use]
+    pub fn with_client_rule(mut self, rule: ClientRule) -> Reader<'s> {
+        self.pairing = self.pairing.map(|pairing| pairing.with_client_rule(rule));
+        self
+    }
+
+    /// Takes times for counts of this unit, which may have fractions.
+    #[must_use]
+    pub fn with_time_unit(mut self, unit: TimeUnit) -> Reader<'s> {
+        self.unit = Some(unit);
         self
     }
 
@@ -279,8 +296,9 @@ impl<'s> Reader<'s> {
     fn scan(&mut self, batch: &mut Batch, block: &Block) -> Result<usize, HistoryError> {
         let format = self.format.unwrap_or(Format::Edn);
         let steps = self.steps.get_or_insert_with(|| Steps::new(format));
+        let unit = self.unit;
         let scanned = steps.run(batch, block, self.limits.op_bytes_max, |batch, found, place| {
-            let record = Record::new(&batch.tape, found.node, place.position());
+            let record = Record::new(&batch.tape, found.node, place.position(), unit);
             let record = record.map_err(|fault| fault_error(fault, place))?;
             batch.records.to_mut().push(Row::of(&record));
             Ok(())
@@ -291,7 +309,7 @@ impl<'s> Reader<'s> {
     /// Keeps the intervals of a block. How far.
     fn collect(&mut self, batch: &mut Batch, block: &Block) -> Result<usize, HistoryError> {
         let steps = self.steps.get_or_insert_with(|| Steps::new(Format::Intervals));
-        let intervals = self.intervals.get_or_insert_default();
+        let intervals = self.intervals.get_or_insert_with(|| Box::new(Intervals::new(self.unit)));
         let Limits { op_bytes_max, .. } = self.limits;
         steps.run(batch, block, op_bytes_max, |batch, found, place| {
             intervals.push(&batch.tape, found, place, &self.limits)
@@ -306,8 +324,9 @@ impl<'s> Reader<'s> {
     }
 
     /// What validation goes on with.
-    pub(crate) fn into_parts(self) -> (Blocks<'s>, Option<Format>, Limits) {
-        (self.blocks, self.format, self.limits)
+    pub(crate) fn into_parts(self) -> Parts<'s> {
+        let Reader { blocks, format, limits, unit, pairing, .. } = self;
+        Parts { blocks, format, limits, unit, pairing: pairing.unwrap_or_default() }
     }
 
     /// Gives the new ops of a batch their indices and partners.
@@ -315,7 +334,7 @@ impl<'s> Reader<'s> {
         for i in 0..batch.len() {
             if let Err(error) = self.finish_record(batch, i) {
                 let position = batch.records[i].position();
-                batch.records.to_mut().truncate(i);
+                batch.truncate(i);
                 return Err(if let Some(position) = position { error.at(position) } else { error });
             }
         }
@@ -329,11 +348,20 @@ impl<'s> Reader<'s> {
         let index = self.indices.next(batch.records[i].index())?;
         batch.records.to_mut()[i].set_index(index);
         if let Some(pairing) = &mut self.pairing {
-            let pair = pairing.pair(&batch.op(i))?;
-            batch.records.to_mut()[i].set_pair(pair);
+            let placed = pairing.place(&batch.op(i))?;
+            batch.set_placed(i, &placed);
         }
         Ok(())
     }
+}
+
+/// What a reader was made of.
+pub(crate) struct Parts<'s> {
+    pub(crate) blocks: Blocks<'s>,
+    pub(crate) format: Option<Format>,
+    pub(crate) limits: Limits,
+    pub(crate) unit: Option<TimeUnit>,
+    pub(crate) pairing: Pairing,
 }
 
 #[cold]

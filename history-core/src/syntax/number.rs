@@ -133,7 +133,7 @@ impl Scanner<'_> {
         if x.is_infinite() {
             return Err(Fault::syntax(start, "this number is too large for a float", "at most about 1.8e308"));
         }
-        self.tape.push_bits(Tag::Float, x.to_bits());
+        self.tape.push_float(x, start);
         Ok(())
     }
 }

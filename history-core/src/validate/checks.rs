@@ -1,6 +1,7 @@
 //! What is looked at in every op that could be read.
 
 use super::findings::{Findings, Said};
+use super::kinds::Kinds;
 use super::mops::{self, Mop, Written};
 use super::rule::Rule;
 use crate::batch::Batch;
@@ -8,7 +9,7 @@ use crate::index::Indices;
 use crate::op::OwnField;
 use crate::pairing::Misfit;
 use crate::tape::Tag;
-use crate::{Op, OpKind, Pair, Pairing, Position, Process, Value};
+use crate::{Op, OpKind, Pair, Pairing, Participants, Position, Process, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Fields up to which looking for one twice in a row is fastest.
@@ -22,13 +23,14 @@ pub(super) struct Checks {
     /// By slot.
     in_flight: Vec<Invoked>,
     written: Written,
+    kinds: Kinds,
     /// The micro-ops of the op at hand.
     mops: Vec<Mop>,
     /// How the numbers of processes were written.
     processes: FxHashMap<i64, Spelled>,
     has_time: Option<bool>,
     last_time: Option<i64>,
-    others: u64,
+    participants: Participants,
     unknown: u64,
 }
 
@@ -52,6 +54,10 @@ struct Spelled {
 }
 
 impl Checks {
+    pub(super) fn new(pairing: Pairing) -> Checks {
+        Checks { pairing, ..Checks::default() }
+    }
+
     pub(super) fn ops(&self) -> u64 {
         self.indices.ops()
     }
@@ -64,8 +70,8 @@ impl Checks {
             Err(error) => (self.indices.pass(written), Some(error)),
         };
         batch.records.to_mut()[i].set_index(index);
-        let (pair, misfit) = self.pairing.pair_anyway(&batch.op(i));
-        batch.records.to_mut()[i].set_pair(pair);
+        let (placed, misfit) = self.pairing.place_anyway(&batch.op(i));
+        batch.set_placed(i, &placed);
         let op = batch.op(i);
         let Some(position) = op.position else { return };
         let text = (&*batch.tape.source, batch.starts_at);
@@ -76,11 +82,12 @@ impl Checks {
         if let Some(misfit) = misfit {
             let rule = match misfit {
                 Misfit::Late | Misfit::Uninvoked(_) => Rule::UnpairedCompletion,
+                Misfit::Early | Misfit::Reserved(_) => Rule::UnclearClient,
                 Misfit::Busy(..) => Rule::DoubleInvocation,
                 Misfit::Returned(_) => Rule::ProcessAfterInfo,
             };
             findings.add(rule, Some(position), text, || {
-                let error = misfit.into_error();
+                let error = self.pairing.error(misfit);
                 Said { message: error.message, expected: error.expected }
             });
         }
@@ -88,12 +95,10 @@ impl Checks {
             self.fields(batch, node, position, findings);
         }
         self.time(&op, position, text, findings);
+        self.participants.see(&op);
         match op.process {
             Process::Client(_) => {}
-            Process::Other(_) => {
-                self.others += 1;
-                return;
-            }
+            Process::Other(_) => return,
             Process::Unknown => self.unknown += 1,
         }
         self.value(&op, position, text, findings);
@@ -183,6 +188,7 @@ impl Checks {
 
     fn value(&mut self, op: &Op<'_>, position: Position, text: (&str, u64), findings: &mut Findings) {
         let is_txn = mops::read(op.value, &mut self.mops);
+        self.kinds.add(op, is_txn, position, text, findings);
         match op.pair {
             Pair::Invokes { slot } => {
                 let slot = slot as usize;
@@ -247,8 +253,10 @@ impl Checks {
             let (ops, line) = (ops_are(self.pairing.open() as u64), first.line);
             note(Rule::OpenOps, format!("{ops} in flight at the end, the first from line {line}; they count as info"));
         }
-        if self.others > 0 {
-            note(Rule::OtherProcesses, format!("{} of processes that are no clients", ops_are(self.others)));
+        if self.participants.others() > 0 {
+            let ops = ops_are(self.participants.others());
+            let names = self.participants.left_out().map(|names| format!(" ({names})")).unwrap_or_default();
+            note(Rule::OtherProcesses, format!("{ops} of processes that are no clients{names}"));
         }
         if self.unknown > 0 {
             let ops = ops_are(self.unknown);

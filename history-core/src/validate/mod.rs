@@ -2,6 +2,7 @@
 
 mod checks;
 mod findings;
+mod kinds;
 mod mops;
 mod resync;
 mod rule;

@@ -1,11 +1,11 @@
 //! Where to go on after an op that cannot be read.
 
-use crate::Format;
 use crate::batch::Record;
 use crate::read::{Intervals, Place};
 use crate::syntax::edn::Read;
 use crate::syntax::{Scanner, table};
 use crate::tape::Tape;
+use crate::{Format, TimeUnit};
 
 /// Lines that are tried whether they hold an op, after one that was not closed.
 const TRIES: usize = 16;
@@ -98,7 +98,8 @@ fn holds_op(tape: &mut Tape, format: Format, at: usize) -> bool {
     let is_op = is_value
         && match format {
             Format::Intervals => Intervals::is_one(tape, node),
-            _ => Record::new(tape, node, Place::default().position()).is_ok(),
+            // Whatever the unit of its time is.
+            _ => Record::new(tape, node, Place::default().position(), Some(TimeUnit::Nanoseconds)).is_ok(),
         };
     tape.cut(mark);
     is_op

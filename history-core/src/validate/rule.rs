@@ -66,12 +66,14 @@ rules! {
     UnpairedCompletion "unpaired-completion" Error "A completion has an invocation before it.";
     DoubleInvocation "double-invocation" Error "A process invokes nothing while its last op is in flight.";
     ProcessAfterInfo "process-after-info" Error "A process that got info does not come back under its number.";
+    UnclearClient "unclear-client" Error "Which processes are clients can be said.";
     DuplicateField "duplicate-field" Warning "An op has no two fields of one name.";
     FMismatch "f-mismatch" Warning "A completion has the function of its invocation.";
     KeyMismatch "key-mismatch" Warning "A completion has the key of its invocation, in a field of its own.";
     MopMismatch "mop-mismatch" Warning "A completion's micro-ops are those of its invocation, with the values read.";
     DuplicateWrite "duplicate-write" Warning "No value is written twice to one key.";
     MixedKeys "mixed-keys" Warning "Keys of micro-ops are all of one type.";
+    MixedValues "mixed-values" Warning "A key's numbers are written in one way: 1, 1.0 and \"1\" are three values.";
     MixedProcesses "mixed-processes" Warning "A process's number is written in one way, as an integer or as text.";
     MissingTime "missing-time" Warning "Times stand in all ops or in none.";
     TimeGoesBack "time-goes-back" Warning "Times do not decrease.";

@@ -7,14 +7,16 @@ use super::{Problems, Rule};
 use crate::batch::{Batch, Record};
 use crate::columns::Row;
 use crate::error::{ErrorKind, HistoryError};
-use crate::read::{Block, Blocks, Intervals, Sniffed, Steps, Stop, sniff, too_long};
+use crate::read::{Block, Blocks, Intervals, Parts, Sniffed, Steps, Stop, sniff, too_long};
 use crate::syntax::FaultKind;
-use crate::{Format, Limits, Position, Reader};
+use crate::{Format, Limits, Position, Reader, TimeUnit};
 
 pub(super) struct Walk<'s> {
     blocks: Blocks<'s>,
     format: Option<Format>,
     limits: Limits,
+    /// Of times, if one was given.
+    unit: Option<TimeUnit>,
     each_max: usize,
     steps: Option<Steps>,
     /// What is looked at in the end, when it is in order.
@@ -52,16 +54,17 @@ enum Then {
 
 impl<'s> Walk<'s> {
     pub(super) fn new(reader: Reader<'s>, each_max: usize) -> Walk<'s> {
-        let (blocks, format, limits) = reader.into_parts();
+        let Parts { blocks, format, limits, unit, pairing } = reader.into_parts();
         Walk {
             blocks,
             format,
             limits,
+            unit,
             each_max,
             steps: None,
             intervals: None,
             batch: Batch::new(),
-            checks: Checks::default(),
+            checks: Checks::new(pairing),
             findings: Findings::new(each_max),
             skipping: None,
             unreadable: 0,
@@ -139,7 +142,7 @@ impl<'s> Walk<'s> {
         self.format = Some(format);
         self.steps.get_or_insert_with(|| Steps::new(format));
         if format == Format::Intervals {
-            self.intervals.get_or_insert_default();
+            self.intervals.get_or_insert_with(|| Box::new(Intervals::new(self.unit)));
         }
         let mut from = block.start;
         if block.carried > self.limits.op_bytes_max {
@@ -299,7 +302,7 @@ impl<'s> Walk<'s> {
                 }
                 continue;
             }
-            match Record::new(&self.batch.tape, found.node, position) {
+            match Record::new(&self.batch.tape, found.node, position, self.unit) {
                 Ok(record) => {
                     self.batch.records.to_mut().push(Row::of(&record));
                     let i = self.batch.records.len() - 1;

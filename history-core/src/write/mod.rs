@@ -77,10 +77,15 @@ impl<W: Write> Writer<W> {
     }
 }
 
+/// Who did an op, a client that the history calls by a name included.
+fn named<'a>(op: &Op<'a>) -> Process<'a> {
+    op.client_name.map_or(op.process, Process::Other)
+}
+
 /// An op as the EDN map that it was read from, its fields in a fixed order.
 pub(crate) fn edn_op(out: &mut impl fmt::Write, op: &Op<'_>) -> fmt::Result {
     write!(out, "{{:index {}, :type :{}", op.index, op.kind.name())?;
-    match op.process {
+    match named(op) {
         Process::Client(number) => write!(out, ", :process {number}")?,
         Process::Other(name) => {
             out.write_str(", :process ")?;
@@ -114,7 +119,7 @@ pub(crate) fn edn_op(out: &mut impl fmt::Write, op: &Op<'_>) -> fmt::Result {
 
 fn json_op(out: &mut String, op: &Op<'_>) -> fmt::Result {
     write!(out, "{{\"index\":{},\"type\":\"{}\"", op.index, op.kind.name())?;
-    match op.process {
+    match named(op) {
         Process::Client(number) => write!(out, ",\"process\":{number}")?,
         Process::Other(name) => {
             out.push_str(",\"process\":");
@@ -142,7 +147,7 @@ fn json_op(out: &mut String, op: &Op<'_>) -> fmt::Result {
 }
 
 fn table_op(out: &mut String, op: &Op<'_>) -> fmt::Result {
-    match op.process {
+    match named(op) {
         Process::Client(number) => write!(out, "{number}")?,
         Process::Other(name) => edn::name(out, name)?,
         Process::Unknown => out.push_str("nil"),

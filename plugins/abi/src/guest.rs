@@ -5,7 +5,9 @@
     reason = "handles and columns come from the host as pointers to bytes"
 )]
 
-use crate::interface::{Column, INTS, Interface, InterfaceRef, NODES, Observed, Ops, ROWS, RunHandle, SOURCE, Started};
+use crate::interface::{
+    Column, INTS, Interface, InterfaceRef, NAMES, NODES, Observed, Ops, ROWS, RunHandle, SOURCE, Started,
+};
 use crate::interface::{UNESCAPED, VERSION};
 use crate::wire::{Answer, CheckerForm, Description, Limits, OptionForm, Refusal, ReportForm, kind_name};
 use abi_stable::library::{__call_root_module_loader, CheckTypeLayout, LibHeader, RootModuleResult};
@@ -164,6 +166,8 @@ unsafe fn batch(ops: &Ops<'_>) -> Result<Batch, Refusal> {
             nodes: slice::<Node>(ops, NODES)?,
             ints: slice::<i64>(ops, INTS)?,
             rows: slice::<Row>(ops, ROWS)?,
+            // What an older host does not have.
+            names: slice::<u32>(ops, NAMES).unwrap_or_default(),
             starts_at: ops.starts_at,
         }
     };

@@ -121,3 +121,5 @@ pub const NODES: u32 = 2;
 pub const INTS: u32 = 3;
 /// [`Row`](history_core::columns::Row)s.
 pub const ROWS: u32 = 4;
+/// `u32`s: for each op the node of its client's name, or `u32::MAX`; ends with the last name. Absent means empty.
+pub const NAMES: u32 = 5;

@@ -3,7 +3,7 @@
 
 use histcheck_plugin::host::{self, LoadErrorKind, Trust};
 use histcheck_plugin::{
-    Budget, Checker, Datum, ErrorKind, Keyed, Options, Reader, Report, Verdict, check, check_ahead,
+    Budget, Checker, Client, Datum, ErrorKind, Keyed, Options, Reader, Report, Verdict, check, check_ahead,
 };
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -69,6 +69,13 @@ fn everything_crosses(checker: &dyn Checker) {
     assert_eq!(report.verdict, Verdict::Invalid);
     let witness = &report.anomaly("boom").unwrap().witnesses[0];
     assert_eq!((witness.ops[0].index, &witness.ops[0].value), (5, &Datum::Keyword("bang".into())));
+
+    // A client with a name is a number to a plugin that knows no names, and its name in the report.
+    let named = text.replace(":process 2", ":process :w2").replace(":process 1", ":process \"w\\u0031\"");
+    let mut expected = report.clone();
+    assert_eq!(report.anomalies[0].witnesses[0].ops[0].process, Some(Client::Number(2)));
+    expected.anomalies[0].witnesses[0].ops[0].process = Some(Client::Name("w2".into()));
+    assert_eq!(judge(checker, &named), expected);
 
     let mut run = checker.start(&Options::new()).unwrap();
     let mut seen = Vec::new();

@@ -5,7 +5,7 @@ use super::*;
 
 fn read(index: u64, list: &[i64]) -> KeyRead {
     let list = list.iter().map(|element| Datum::Int(*element)).collect();
-    KeyRead { index, process: Some(4), kind: OpKind::Ok, list }
+    KeyRead { index, process: Some(4.into()), kind: OpKind::Ok, list }
 }
 
 fn page(reads: &[KeyRead], max_plot_bytes: usize) -> String {

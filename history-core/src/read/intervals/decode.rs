@@ -1,11 +1,12 @@
 //! The fields of one interval, and the two ops that it is.
 
+use super::Called;
 use crate::batch::{Extra, ProcessRecord, Record};
 use crate::op::OwnField;
 use crate::syntax::Fault;
 use crate::tape::{RUN_INT_END, Tag, Tape};
 use crate::value::{Seq, Value};
-use crate::{OpKind, Pair, Position};
+use crate::{OpKind, Pair, Position, TimeUnit, time_unit};
 
 /// An interval, for messages.
 pub(super) const INTERVAL: &str =
@@ -47,16 +48,17 @@ enum Arguments {
 
 impl Interval {
     /// The interval that the value at `node` is.
-    pub(super) fn new(tape: &Tape, node: usize) -> Result<Interval, Fault> {
+    pub(super) fn new(tape: &Tape, node: usize, unit: Option<TimeUnit>) -> Result<Interval, Fault> {
         if tape.nodes[node].tag != Tag::Map {
             return Err(fault(format!("found {} where an interval belongs", Value::at(tape, node).kind())));
         }
         let fields = fields(tape, node)?;
         let [client, call, returned, input, output, kind, _] = fields;
         let call = call.ok_or_else(|| fault("the interval has no call".into()))?;
-        let call_ns = time(tape, "call", call)?.ok_or_else(|| fault("the interval's call is null".into()))?;
+        let call_ns = time_unit::read(tape, "the interval's call", call, unit)?
+            .ok_or_else(|| fault("the interval's call is null".into()))?;
         let return_ns = match returned {
-            Some(at) => time(tape, "return", at)?,
+            Some(at) => time_unit::read(tape, "the interval's return", at, unit)?,
             None => None,
         };
         if return_ns.is_some_and(|ns| ns < call_ns) {
@@ -143,8 +145,24 @@ impl Interval {
         of_input.chain(entries(tape, self.whole).filter(move |(key, _)| !own(tape, *key)))
     }
 
+    /// Who did it, if ops call that so.
+    pub(super) fn process(&self, tape: &mut Tape, called: &Called) -> ProcessRecord {
+        let name = match called {
+            Called::Number(number) => return ProcessRecord::Client(*number),
+            Called::Nothing => return ProcessRecord::Unknown,
+            Called::Name(name) => name,
+        };
+        if let Some(own) = self.client.filter(|own| tape.name(*own) == Some(name)) {
+            return ProcessRecord::Other(own as u32);
+        }
+        let (node, start) = (tape.nodes.len() as u32, tape.unescaped.len());
+        tape.unescaped.to_mut().push_str(name);
+        tape.push_unescaped(Tag::Str, start);
+        ProcessRecord::Other(node)
+    }
+
     /// The op that began it, or the one that ended it; its further fields are added to the tape.
-    pub(super) fn op(&self, tape: &mut Tape, ends: bool, process: i64, position: Position) -> Record {
+    pub(super) fn op(&self, tape: &mut Tape, ends: bool, process: ProcessRecord, position: Position) -> Record {
         let returned = self
             .output
             .filter(|at| ends && self.end == OpKind::Ok && (self.is_asking(tape) || self.returns_mops(tape, *at)));
@@ -157,7 +175,7 @@ impl Interval {
         Record {
             index: None,
             time: if ends { self.return_ns } else { Some(self.call_ns) },
-            process: ProcessRecord::Client(process),
+            process,
             kind: if ends { self.end } else { OpKind::Invoke },
             pair: Pair::Alone,
             f: Some(self.f as u32),
@@ -192,18 +210,6 @@ fn fields(tape: &Tape, node: usize) -> Result<[Option<usize>; 7], Fault> {
         }
     }
     Ok(found)
-}
-
-fn time(tape: &Tape, name: &str, at: usize) -> Result<Option<i64>, Fault> {
-    /// From here on floats are no longer exact.
-    const EXACT_END: f64 = 9_007_199_254_740_992.0;
-    match Value::at(tape, at) {
-        Value::Nil => Ok(None),
-        Value::Int(ns) => Ok(Some(ns)),
-        // What is a fraction was meant in another unit, and to cut it off would lose the order of ops.
-        Value::Float(ns) if ns.fract() == 0.0 && ns.abs() < EXACT_END => Ok(Some(ns as i64)),
-        other => Err(Fault::op(format!("the interval's {name} is {other}"), "nanoseconds, as an integer")),
-    }
 }
 
 fn end(tape: &Tape, kind: Option<usize>, return_ns: Option<i64>) -> Result<OpKind, Fault> {

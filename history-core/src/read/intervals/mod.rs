@@ -23,7 +23,7 @@ use crate::error::{ErrorKind, HistoryError};
 use crate::syntax::{Fault, FaultKind, Scanner};
 use crate::tape::Tape;
 use crate::value::Value;
-use crate::{Limits, OpKind, Position};
+use crate::{Limits, OpKind, Position, TimeUnit};
 use decode::{INTERVAL, Interval};
 use rustc_hash::FxHashMap;
 
@@ -35,6 +35,8 @@ const BATCH_BYTES: usize = 64 << 10;
 /// All intervals of a history, and how far they were handed out.
 #[derive(Default)]
 pub(crate) struct Intervals {
+    /// Of times, if one was given.
+    unit: Option<TimeUnit>,
     rows: Vec<Row>,
     /// The text of each row, one after another.
     text: String,
@@ -72,7 +74,7 @@ struct Row {
 enum End {
     /// It happened, or it failed.
     Returned,
-    /// Nobody knows whether it happened. Its client goes on under another number.
+    /// Nobody knows whether it happened. Its client goes on under another number or name.
     GivenUp,
     /// The same, and the history does not say when.
     Never,
@@ -87,45 +89,65 @@ struct ClientId(u32);
 struct Clients {
     by_number: FxHashMap<i64, ClientId>,
     by_name: FxHashMap<String, ClientId>,
-    /// The number of each that has one, in the order in which they came up.
-    numbers: Vec<Option<i64>>,
+    /// What ops call each, in the order in which they came up.
+    called: Vec<Called>,
     /// For messages.
     names: Vec<String>,
+}
+
+/// What the ops of a client call it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Called {
+    Number(i64),
+    Name(String),
+    /// The history says nothing; it gets a number once all are known.
+    Nothing,
 }
 
 impl Clients {
     /// The client whose name is at a node. One without a name is a client of its own: nothing is known of its order.
     fn id(&mut self, tape: &Tape, node: Option<usize>) -> Result<ClientId, Fault> {
-        let next = ClientId(self.numbers.len() as u32);
+        let next = ClientId(self.called.len() as u32);
         let value = node.map_or(Value::Nil, |at| Value::at(tape, at));
-        let number = match value {
-            Value::Nil => None,
-            Value::Int(number) => Some(number),
+        let called = match value {
+            Value::Nil => Called::Nothing,
+            Value::Int(number) => Called::Number(number),
             // As in the ops of other formats, digits are a number.
-            Value::Str(name) => {
-                // As in the ops of other formats, digits are a number.
-                let number = name.parse().ok();
-                if number.is_none() {
+            Value::Str(name) => match name.parse() {
+                Ok(number) => Called::Number(number),
+                Err(_) => {
                     if let Some(id) = self.by_name.get(name) {
                         return Ok(*id);
                     }
                     self.by_name.insert(name.to_owned(), next);
+                    Called::Name(name.to_owned())
                 }
-                number
-            }
+            },
             other => {
                 return Err(Fault::op(format!("the interval's client is {other}"), "an integer or a name"));
             }
         };
-        if let Some(number) = number {
+        if let Called::Number(number) = called {
             let id = *self.by_number.entry(number).or_insert(next);
             if id != next {
                 return Ok(id);
             }
         }
-        self.numbers.push(number);
+        self.called.push(called);
         self.names.push(if value.is_nil() { String::new() } else { value.to_string() });
         Ok(next)
+    }
+
+    /// What a client with a name is called when it goes on after an operation whose end is unknown, for the `times`th time:
+    /// `w1.2`, unless another is called so.
+    fn next_name(&mut self, name: &str, times: &mut u32) -> Called {
+        loop {
+            *times += 1;
+            let next = format!("{name}.{}", *times + 1);
+            if !self.by_name.contains_key(&next) {
+                return Called::Name(next);
+            }
+        }
     }
 }
 
@@ -136,14 +158,19 @@ impl Row {
 }
 
 impl Intervals {
+    /// No intervals, whose times will be in this unit, if it is given.
+    pub(crate) fn new(unit: Option<TimeUnit>) -> Intervals {
+        Intervals { unit, ..Intervals::default() }
+    }
+
     /// How many ops the intervals are.
     pub(crate) fn ops(&self) -> u64 {
         self.ops
     }
 
-    /// Whether the value at a node is an interval.
+    /// Whether the value at a node is an interval, with times of any unit.
     pub(crate) fn is_one(tape: &Tape, node: usize) -> bool {
-        Interval::new(tape, node).is_ok()
+        Interval::new(tape, node, Some(TimeUnit::Nanoseconds)).is_ok()
     }
 
     /// Keeps an interval.
@@ -154,7 +181,7 @@ impl Intervals {
         place: Place,
         limits: &Limits,
     ) -> Result<(), HistoryError> {
-        let read = Interval::new(tape, found.node);
+        let read = Interval::new(tape, found.node, self.unit);
         let interval = read.map_err(|fault| error(fault, place))?;
         let limit = |message: String| HistoryError::new(ErrorKind::Limit, message).at(place.position());
         self.ops += 1 + u64::from(interval.return_ns.is_some());
@@ -215,9 +242,10 @@ impl Intervals {
             let at = batch.tape.source.len();
             batch.tape.source.to_mut().push_str(self.text_of(row));
             let node = scan(&mut batch.tape, at).map_err(|fault| misread(&fault, &self.rows[row]))?;
-            let interval = Interval::new(&batch.tape, node).map_err(|fault| misread(&fault, &self.rows[row]))?;
+            let interval =
+                Interval::new(&batch.tape, node, self.unit).map_err(|fault| misread(&fault, &self.rows[row]))?;
             let Row { client, .. } = self.rows[row];
-            let process = self.clients.numbers[client.0 as usize].unwrap_or_default();
+            let process = interval.process(&mut batch.tape, &self.clients.called[client.0 as usize]);
             let record = interval.op(&mut batch.tape, ends, process, self.rows[row].position());
             batch.records.to_mut().push(crate::columns::Row::of(&record));
             self.handed_out += 1;

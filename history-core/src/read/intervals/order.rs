@@ -1,11 +1,11 @@
 //! The order of calls and returns, as the times and the clients have it.
 
-use super::{ClientId, Clients, End, Row};
+use super::{Called, ClientId, Clients, End, Row};
 use crate::error::{ErrorKind, HistoryError};
 
 /// The calls and returns of all rows in order: rows, and in the lowest bit whether the return is meant. O(n log n).
 ///
-/// A client gets a new number after an operation whose end is unknown, as in Jepsen's histories.
+/// A client gets a new number, or a new name, after an operation whose end is unknown, as in Jepsen's histories.
 pub(super) fn sort(rows: &mut [Row], clients: &mut Clients) -> Result<Vec<u32>, HistoryError> {
     let by_client = take_turns(rows);
     hand_over(rows, &by_client, clients)?;
@@ -119,19 +119,24 @@ fn coarse(
     HistoryError::new(ErrorKind::Pairing, message).expected(expected).at(rows[later].position())
 }
 
-/// Gives numbers to clients that have none, and new ones to those that go on after an operation whose end is unknown.
+/// Gives numbers to clients that the history does not name, and new numbers or names to those that go on after an operation
+/// whose end is unknown.
 fn number(rows: &mut [Row], by_client: &[u32], clients: &mut Clients) -> Result<(), HistoryError> {
-    let mut next = clients.numbers.iter().flatten().max().map_or(Some(0), |max| max.max(&-1).checked_add(1));
+    let numbers =
+        clients.called.iter().filter_map(|called| if let Called::Number(n) = called { Some(*n) } else { None });
+    let mut next = numbers.max().map_or(Some(0), |max| max.max(-1).checked_add(1));
     let mut fresh = |row: &Row| {
         let number = next.ok_or_else(|| {
             let message = "no number is left for a client, because another has the greatest there is";
             HistoryError::new(ErrorKind::Limit, message).expected("smaller numbers").at(row.position())
         })?;
         next = number.checked_add(1);
-        Ok::<i64, HistoryError>(number)
+        Ok::<Called, HistoryError>(Called::Number(number))
     };
     let mut last: Option<(ClientId, bool)> = None;
     let mut now = ClientId::default();
+    // How often the client at hand went on.
+    let mut times = 0;
     for i in by_client {
         let i = *i as usize;
         let client = rows[i].client;
@@ -139,14 +144,17 @@ fn number(rows: &mut [Row], by_client: &[u32], clients: &mut Clients) -> Result<
         match goes_on {
             Some((_, false)) => {}
             Some((_, true)) => {
-                now = ClientId(clients.numbers.len() as u32);
-                clients.numbers.push(Some(fresh(&rows[i])?));
+                now = ClientId(clients.called.len() as u32);
+                let called = match clients.called[client.0 as usize].clone() {
+                    Called::Name(name) => clients.next_name(&name, &mut times),
+                    Called::Number(_) | Called::Nothing => fresh(&rows[i])?,
+                };
+                clients.called.push(called);
             }
             None => {
-                now = client;
-                let number = &mut clients.numbers[client.0 as usize];
-                if number.is_none() {
-                    *number = Some(fresh(&rows[i])?);
+                (now, times) = (client, 0);
+                if clients.called[client.0 as usize] == Called::Nothing {
+                    clients.called[client.0 as usize] = fresh(&rows[i])?;
                 }
             }
         }

@@ -1,12 +1,12 @@
 //! A checker of another library, as any other one.
 #![expect(unsafe_code, reason = "calls the functions of another library")]
 
-use crate::interface::{Column, INTS, InterfaceRef, NODES, Observed, Ops, ROWS, RunHandle, SOURCE, UNESCAPED};
+use crate::interface::{Column, INTS, InterfaceRef, NAMES, NODES, Observed, Ops, ROWS, RunHandle, SOURCE, UNESCAPED};
 use crate::wire::{Answer, Limits, Refusal, ReportForm};
 use abi_stable::std_types::{RSlice, RStr};
 use history_core::columns::Columns;
 use history_core::{
-    Batch, Budget, Checker, ErrorKind, HistoryError, Op, OptionError, OptionSpec, Options, Report, Run,
+    Batch, Budget, Checker, ErrorKind, HistoryError, Op, OptionError, OptionSpec, Options, Participants, Report, Run,
 };
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -63,6 +63,7 @@ impl Checker for RemoteChecker {
                 interface,
                 run: Some(started.run),
                 plugin: Arc::clone(plugin),
+                participants: Participants::new(),
                 one: Batch::new(),
                 violated: false,
                 possibilities: None,
@@ -96,6 +97,8 @@ struct RemoteRun {
     /// Absent once it was finished.
     run: Option<RunHandle>,
     plugin: Arc<str>,
+    /// The names of clients, which an older plugin knows by number only.
+    participants: Participants,
     /// An op that comes alone goes over in this.
     one: Batch,
     /// What the plugin said with its last answer.
@@ -109,14 +112,18 @@ unsafe impl Send for RemoteRun {}
 impl RemoteRun {
     fn cross(&mut self, batch: &Batch) -> Result<ControlFlow<()>, HistoryError> {
         let Some(run) = self.run else { return Ok(ControlFlow::Break(())) };
-        let Columns { source, unescaped, nodes, ints, rows, starts_at } = batch.columns();
+        let Columns { source, unescaped, nodes, ints, rows, names, starts_at } = batch.columns();
         let columns = [
             column(SOURCE, source.as_bytes()),
             column(UNESCAPED, unescaped.as_bytes()),
             column(NODES, nodes),
             column(INTS, ints),
             column(ROWS, rows),
+            column(NAMES, names),
         ];
+        if !names.is_empty() {
+            batch.ops().for_each(|op| _ = self.participants.see(&op));
+        }
         let ops = Ops { starts_at, columns: RSlice::from_slice(&columns) };
         // SAFETY: the run is there, and ours alone, as `self` is; the columns are those of interface 1, and outlive the call.
         let observed = unsafe { (self.interface.observe())(run, ops) };
@@ -188,7 +195,10 @@ impl Run for RemoteRun {
         let question = RStr::from_str("violation");
         // SAFETY: the run is there, and whoever has `self` lent uses it alone: what is not `Sync` is lent to one thread.
         let answer = unsafe { (self.interface.ask())(run, question) };
-        answered::<Option<ReportForm>>(&self.plugin, "it was asked what is certain", &answer).ok()??.report().ok()
+        answered::<Option<ReportForm>>(&self.plugin, "it was asked what is certain", &answer)
+            .ok()??
+            .report(&self.participants)
+            .ok()
     }
 
     fn possibilities(&self) -> Option<u64> {
@@ -204,7 +214,7 @@ impl Run for RemoteRun {
         // SAFETY: the run is there, and nobody has its handle any more; the flag is never freed.
         let answer = unsafe { (self.interface.finish())(run, limits.as_str().into(), cancel) };
         let form: ReportForm = answered(&self.plugin, WHEN, &answer)?;
-        form.report().map_err(|what| garbage(&self.plugin, WHEN, &what))
+        form.report(&self.participants).map_err(|what| garbage(&self.plugin, WHEN, &what))
     }
 }
 

@@ -1,6 +1,9 @@
 //! Reports as they cross the border, and whether what comes is one.
 
-use history_core::{Anomaly, Artifact, Datum, History, KeyReport, OpKind, Report, Step, Verdict, Witness, WitnessOp};
+use history_core::{
+    Anomaly, Artifact, Client, Datum, History, KeyReport, OpKind, Participants, Report, Step, Verdict, Witness,
+    WitnessOp,
+};
 use serde::{Deserialize, Serialize};
 
 /// A [`Report`].
@@ -51,7 +54,7 @@ struct OpForm {
     name: String,
     index: u64,
     #[serde(default)]
-    process: Option<i64>,
+    process: Option<Client>,
     kind: OpKind,
     #[serde(default)]
     time_ns: Option<i64>,
@@ -181,22 +184,23 @@ fn verdict(name: &str) -> Result<Verdict, String> {
 const NESTED_MAX: usize = 4;
 
 impl ReportForm {
-    /// The report, if it is one.
+    /// The report, if it is one. What an older plugin knows by a number that stands for a name gets that.
     ///
     /// # Errors
     ///
     /// What makes no sense about it.
-    pub fn report(self) -> Result<Report, String> {
-        self.nested(0)
+    pub fn report(self, participants: &Participants) -> Result<Report, String> {
+        self.nested(participants, 0)
     }
 
-    fn nested(self, depth: usize) -> Result<Report, String> {
+    fn nested(self, participants: &Participants, depth: usize) -> Result<Report, String> {
         if depth > NESTED_MAX {
             return Err(format!("more than {NESTED_MAX} reports stand inside one another"));
         }
         let mut report = Report::new(self.checker, verdict(&self.verdict)?);
         report.notes = self.notes;
-        report.anomalies = self.anomalies.into_iter().map(AnomalyForm::anomaly).collect::<Result<_, _>>()?;
+        report.anomalies =
+            self.anomalies.into_iter().map(|form| form.anomaly(participants)).collect::<Result<_, _>>()?;
         report.not = self.not.into_iter().map(Into::into).collect();
         report.also_not = self.also_not.into_iter().map(Into::into).collect();
         report.counts = self.counts.into_iter().map(|(name, count)| (name.into(), count)).collect();
@@ -205,7 +209,8 @@ impl ReportForm {
         }
         report.artifacts = self.artifacts;
         report.keys = self.keys.into_iter().map(KeyForm::report).collect::<Result<_, _>>()?;
-        report.checkers = self.checkers.into_iter().map(|form| form.nested(depth + 1)).collect::<Result<_, _>>()?;
+        report.checkers =
+            self.checkers.into_iter().map(|form| form.nested(participants, depth + 1)).collect::<Result<_, _>>()?;
         Ok(report)
     }
 }
@@ -217,20 +222,24 @@ fn is_inside(path: &str) -> bool {
 }
 
 impl AnomalyForm {
-    fn anomaly(self) -> Result<Anomaly, String> {
-        let witnesses = self.witnesses.into_iter().map(WitnessForm::witness).collect::<Result<_, _>>()?;
+    fn anomaly(self, participants: &Participants) -> Result<Anomaly, String> {
+        let witnesses = self.witnesses.into_iter().map(|form| form.witness(participants)).collect::<Result<_, _>>()?;
         Ok(Anomaly { name: self.name.into(), count: self.count, witnesses })
     }
 }
 
 impl WitnessForm {
-    fn witness(self) -> Result<Witness, String> {
+    fn witness(self, participants: &Participants) -> Result<Witness, String> {
         let count = self.ops.len();
         if let Some(step) = self.steps.iter().find(|step| step.from.max(step.to) >= count) {
             return Err(format!("a step goes from op {} to op {} of {count}", step.from, step.to));
         }
         let op = |op: OpForm| {
             let OpForm { name, index, process, kind, time_ns, value } = op;
+            let process = process.map(|client| match client {
+                Client::Number(number) => participants.client(number),
+                Client::Name(_) => client,
+            });
             Ok::<_, String>(WitnessOp { name, index, process, kind, time_ns, value: value.datum()? })
         };
         let step = |step: StepForm| {

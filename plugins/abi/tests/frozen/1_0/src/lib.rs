@@ -102,8 +102,8 @@ const UNESCAPED: u64 = 1 << 63;
 struct Run {
     ok: u64,
     sum: i64,
-    /// The index of the first op that must not be.
-    boom: Option<u64>,
+    /// The index of the first op that must not be, and its process.
+    boom: Option<(u64, i64)>,
 }
 
 unsafe fn column<'a, T>(ops: &Ops<'a>, number: u32) -> &'a [T] {
@@ -114,10 +114,10 @@ unsafe fn column<'a, T>(ops: &Ops<'a>, number: u32) -> &'a [T] {
 
 impl Run {
     fn verdict(&self) -> String {
-        let boom = self.boom.map(|index| {
+        let boom = self.boom.map(|(index, process)| {
             format!(
                 r#"{{"name":"boom","count":1,"witnesses":[{{"explanation":"It went boom.","ops":[{{"name":"T1","index":{index},
-                "kind":"ok","value":":bang"}}]}}]}}"#
+                "process":{process},"kind":"ok","value":":bang"}}]}}]}}"#
             )
         });
         let verdict = if boom.is_some() { "false" } else { "true" };
@@ -168,7 +168,7 @@ unsafe extern "C" fn observe(handle: RunHandle, ops: Ops<'_>) -> Observed {
             let text = if node.b & UNESCAPED == 0 { source } else { unescaped };
             let name = &text[(node.b & !UNESCAPED) as usize..][..node.a as usize];
             if name == b"boom" && run.boom.is_none() {
-                run.boom = Some(row.index);
+                run.boom = Some((row.index, row.process));
             }
             if name == b"nonsense" {
                 let place = format!(r#"{{"offset":{},"line":{},"column":{}}}"#, row.offset, row.line, row.column);
