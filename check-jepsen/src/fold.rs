@@ -3,14 +3,18 @@
 use crate::elements::ElemId;
 use crate::witness;
 use history_core::{
-    Budget, ErrorKind, History, HistoryError, Op, Pair, Participants, Report, Run, Seq, Value, Verdict,
+    Budget, Coverage, ErrorKind, Expected, History, HistoryError, Op, OpUse, Pair, Participants, Report, Run, Seq,
+    Value, Verdict,
 };
 use std::ops::ControlFlow;
 
 /// What one workload makes of ops.
 pub(crate) trait Workload: Clone + Send {
-    /// Looks at the next op of a client.
-    fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble>;
+    /// What the history should hold.
+    const EXPECTED: Expected;
+
+    /// Takes the next op of a client, and says what it did with it.
+    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, Trouble>;
 
     /// Whether the history is invalid whatever comes after. O(1). Once it is true it stays so, and the report is invalid,
     /// whether this was the whole history or not.
@@ -39,6 +43,12 @@ impl Trouble {
     pub(crate) fn limit(message: &str) -> Trouble {
         Trouble::Error(HistoryError::new(ErrorKind::Limit, message))
     }
+}
+
+/// What was done with an op that the workload understands.
+#[inline]
+pub(crate) fn observed_if(observed: bool) -> OpUse {
+    if observed { OpUse::Observed } else { OpUse::Understood }
 }
 
 /// An op in a history without invocations, or one whose client has no name: nobody knows when it began or ended.
@@ -87,6 +97,7 @@ struct Unreadable {
 struct Tally {
     clients: u64,
     participants: Participants,
+    coverage: Coverage,
     unreadable: Option<Unreadable>,
     stopped: bool,
 }
@@ -106,11 +117,12 @@ impl<W: Workload> WorkloadRun<W> {
 impl Tally {
     #[cold]
     fn note(&mut self, op: &Op<'_>, reason: String) {
+        self.coverage.count(op, OpUse::PassedOver);
         self.unreadable.get_or_insert_with(|| Unreadable { place: op.place(), reason, count: 0 }).count += 1;
     }
 
     /// Adds it to what the workload says.
-    fn complete(&self, mut report: Report) -> Report {
+    fn complete(&self, mut report: Report, coverage: impl FnOnce(&Coverage, &mut Report)) -> Report {
         if let Some(unreadable) = &self.unreadable {
             report.verdict = report.verdict.and(Verdict::Unknown);
             report.notes.insert(0, unreadable.sentence(report.verdict, self.stopped));
@@ -121,6 +133,7 @@ impl Tally {
         }
         report.counts.push(("client-op-count".into(), self.clients));
         report.counts.push(("nonclient-op-count".into(), self.participants.others()));
+        coverage(&self.coverage, &mut report);
         report
     }
 }
@@ -132,7 +145,7 @@ impl<W: Workload> Run for WorkloadRun<W> {
         }
         self.tally.clients += 1;
         match self.workload.take(op) {
-            Ok(()) => {}
+            Ok(op_use) => self.tally.coverage.count(op, op_use),
             Err(Trouble::Unreadable(reason)) => self.tally.note(op, reason),
             Err(Trouble::Stop(reason)) => {
                 self.tally.note(op, reason);
@@ -149,12 +162,13 @@ impl<W: Workload> Run for WorkloadRun<W> {
     }
 
     fn violation(&self) -> Option<Report> {
-        self.is_violated().then(|| self.tally.complete(self.workload.clone().report(false)))
+        self.is_violated().then(|| self.tally.complete(self.workload.clone().report(false), Coverage::add_counts))
     }
 
     fn finish(self: Box<Self>, _budget: &Budget) -> Result<Report, HistoryError> {
         let WorkloadRun { workload, tally } = *self;
-        Ok(tally.complete(workload.report(!tally.stopped)))
+        let conclude = |coverage: &Coverage, report: &mut Report| coverage.conclude(&W::EXPECTED, report);
+        Ok(tally.complete(workload.report(!tally.stopped), conclude))
     }
 }
 

@@ -6,7 +6,10 @@
 //!
 //! What they have in common:
 //!
-//! - Ops of the nemesis, and ops whose `:f` is none of the workload's, are passed over.
+//! - Ops of the nemesis, and ops whose `:f` is none of the workload's, are passed over. The latter are counted, and a note names
+//!   them where they are many ([`Coverage`](history_core::Coverage)).
+//! - The verdict is unknown if a history holds nothing that the workload understands, or nothing that it observes: the `ok` ops
+//!   whose answers it compares with what must hold. Each module says which these are.
 //! - The value of a completion that has none is that of its invocation.
 //! - An op that cannot be read makes the verdict unknown, unless what the others say is invalid all the same. A note says
 //!   which op it was, and why.

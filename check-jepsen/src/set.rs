@@ -7,8 +7,8 @@
 //! - **unexpected** if it is in the last read and was never attempted,
 //! - **recovered** if it is in the last read, and was attempted but not acknowledged. That is no anomaly.
 //!
-//! The history is valid if none is lost and none is unexpected, and unknown if nothing was read. Nothing is certain before the
-//! end, because any read may be followed by another one. After Jepsen's `checker/set`.
+//! The history is valid if none is lost and none is unexpected, and unknown if no read was `ok`: those are what is
+//! **observed**. Nothing is certain before the end, because any read may be followed by another one. After Jepsen's `checker/set`.
 //!
 //! Time is linear. Memory: 27 bytes an element beside the element itself, and the last read.
 
@@ -17,8 +17,8 @@ use crate::fold::{self, InFlight, Trouble, Workload, WorkloadRun};
 use crate::intervals::{FILE_RUNS_MAX, NOTE_RUNS_MAX, interval_set};
 use crate::witness::{self, Extremes, OpRef};
 use history_core::{
-    Artifact, Checker, Datum, History, HistoryError, Op, OpKind, OptionError, OptionSpec, Options, Pair, Report, Run,
-    Value, Verdict, Witness,
+    Artifact, Checker, Datum, Expected, History, HistoryError, Op, OpKind, OpUse, OptionError, OptionSpec, Options,
+    Pair, Report, Run, Value, Verdict, Witness,
 };
 
 /// The set checker. There is nothing to be set.
@@ -147,23 +147,25 @@ impl SetRun {
 }
 
 impl Workload for SetRun {
-    fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+    const EXPECTED: Expected =
+        Expected { ops: ":add of an element, and :read of all elements", observation: "ok :read" };
+
+    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, Trouble> {
         self.invocations |= op.kind == OpKind::Invoke;
         match (op.f, op.kind) {
-            (Some("add"), _) => self.add(op),
-            (Some("read"), OpKind::Ok) => self.read(op),
-            _ => Ok(()),
+            (Some("add"), _) => self.add(op).map(|()| OpUse::Understood),
+            (Some("read"), OpKind::Ok) => {
+                self.read(op)?;
+                Ok(if self.last_unreadable.is_some() { OpUse::PassedOver } else { OpUse::Observed })
+            }
+            (Some("read"), _) => Ok(OpUse::Understood),
+            _ => Ok(OpUse::PassedOver),
         }
     }
 
     fn report(mut self, whole: bool) -> Report {
         let mut report = Report::new("set", Verdict::Unknown);
-        let Some(last) = self.last.filter(|_| whole) else {
-            if whole {
-                report.notes.push("The history holds no ok :read, so nobody knows what became of the elements.".into());
-            }
-            return report;
-        };
+        let Some(last) = self.last.filter(|_| whole) else { return report };
         if let Some(reason) = &self.last_unreadable {
             report
                 .notes

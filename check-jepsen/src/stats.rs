@@ -2,15 +2,16 @@
 //!
 //! For each `:f` of the clients' ops: how many completed `ok`, `fail` and `info`, how many never completed (`open`), and the
 //! latencies of those that were `ok`, from their invocations to their completions. The verdict is valid if each function was
-//! `ok` at least once, else unknown: nothing wrong was seen, but something was not tested. After Jepsen's `checker/stats`,
-//! which has no latencies and passes over operations that never complete.
+//! `ok` at least once, and there is one, else unknown: nothing wrong was seen, but something was not tested. What is **observed**
+//! is an `ok` op. After Jepsen's `checker/stats`, which has no latencies and passes over operations that never complete.
 //!
 //! Quantiles are by nearest rank, in microseconds, rounded down. Time is linear but for sorting; memory: 8 bytes an `ok` op.
 
 use crate::fold::{self, Trouble, Workload, WorkloadRun};
 use crate::quantiles::quantiles;
 use history_core::{
-    Checker, History, HistoryError, Op, OpKind, OptionError, OptionSpec, Options, Pair, Report, Run, Verdict,
+    Checker, Expected, History, HistoryError, Op, OpKind, OpUse, OptionError, OptionSpec, Options, Pair, Report, Run,
+    Verdict,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -101,7 +102,9 @@ impl StatsRun {
 }
 
 impl Workload for StatsRun {
-    fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+    const EXPECTED: Expected = Expected { ops: "ops of any :f", observation: "ok op" };
+
+    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, Trouble> {
         let function = self.function(op.f)?;
         match op.kind {
             OpKind::Invoke => function.invoked += 1,
@@ -115,7 +118,7 @@ impl Workload for StatsRun {
                 }
             }
         }
-        Ok(())
+        Ok(fold::observed_if(op.kind == OpKind::Ok))
     }
 
     fn report(mut self, _whole: bool) -> Report {

@@ -12,6 +12,8 @@
 //! elements of its value. Where a drain crashed, what is missing may be with it, and the verdict is unknown rather than
 //! invalid. After Jepsen's `checker/total-queue`, which refuses crashed drains.
 //!
+//! What is **observed** is an `ok` op of any kind: without one the verdict is unknown.
+//!
 //! Nothing is certain before the end: what is missing may be dequeued, and what nobody attempted may be enqueued.
 //!
 //! Time is linear; memory: 40 bytes an element beside the element itself.
@@ -21,8 +23,8 @@ use crate::fold::{self, InFlight, Trouble, Workload, WorkloadRun};
 use crate::intervals::{FILE_RUNS_MAX, NOTE_RUNS_MAX, interval_set};
 use crate::witness::{self, Extremes, OpRef, counted};
 use history_core::{
-    Artifact, Checker, Datum, History, HistoryError, Op, OpKind, OptionError, OptionSpec, Options, Pair, Report, Run,
-    Value, Verdict, Witness,
+    Artifact, Checker, Datum, Expected, History, HistoryError, Op, OpKind, OpUse, OptionError, OptionSpec, Options,
+    Pair, Report, Run, Value, Verdict, Witness,
 };
 
 /// The total-queue checker. There is nothing to be set.
@@ -224,14 +226,20 @@ fn taken(element: &mut Element, op: &Op<'_>) -> Result<(), Trouble> {
 }
 
 impl Workload for TotalQueueRun {
-    fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+    const EXPECTED: Expected = Expected {
+        ops: ":enqueue and :dequeue of an element, and :drain of several",
+        observation: "ok :enqueue, :dequeue or :drain",
+    };
+
+    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, Trouble> {
         self.invocations |= op.kind == OpKind::Invoke;
         match op.f {
-            Some("enqueue") => self.enqueue(op),
-            Some("dequeue") => self.dequeue(op),
-            Some("drain") => self.drain(op),
-            _ => Ok(()),
+            Some("enqueue") => self.enqueue(op)?,
+            Some("dequeue") => self.dequeue(op)?,
+            Some("drain") => self.drain(op)?,
+            _ => return Ok(OpUse::PassedOver),
         }
+        Ok(fold::observed_if(op.kind == OpKind::Ok))
     }
 
     fn report(mut self, whole: bool) -> Report {
@@ -257,11 +265,6 @@ impl Workload for TotalQueueRun {
             true if lost.count > 0 => Verdict::Unknown,
             true => Verdict::Valid,
         };
-        if self.known.is_empty() {
-            report
-                .notes
-                .push("The history holds no :enqueue and no ok :dequeue, so there was nothing to check.".into());
-        }
         self.notes(lost.count, &mut report);
         self.counts(&mut report);
         report

@@ -3,7 +3,7 @@
 mod common;
 
 use check_jepsen::sequential::{self, Sequential};
-use common::{Event, anomalies, assert_sound, count, each_history, history, judge, op, read, story};
+use common::{Event, anomalies, assert_sound, count, each_history, history, judge, op, read, story, verdict};
 use history_core::{Checker, Datum, OpKind, Options, Verdict};
 use proptest::prelude::*;
 
@@ -37,7 +37,8 @@ fn agrees(events: &[Event], key_count: Option<u32>) -> Verdict {
     for (name, expected) in expected {
         assert_eq!(count(&report, name), expected, "{name}: {events:?}");
     }
-    assert_eq!(report.verdict == Verdict::Valid, number(&bad) == 0, "{events:?}");
+    let observed = number(&|read| read.len() > 1);
+    assert_eq!(report.verdict, verdict(&report, number(&bad), observed), "{events:?}");
     for witness in report.anomalies.iter().flat_map(|anomaly| &anomaly.witnesses) {
         let values = subkeys(&events[witness.ops[0].index as usize]);
         let fact = |name: &str| match &witness.facts.iter().find(|(known, _)| known == name).unwrap().1 {
@@ -64,7 +65,7 @@ fn every_pair_of_reads_is_judged_as_defined() {
         let menu = [read("read", reads.clone())];
         each_history(&menu, 1, 4, &mut |events| seen[agrees(events, key_count) as usize] += 1);
         assert!(seen[Verdict::Valid as usize] > 100 && seen[Verdict::Invalid as usize] > 100, "{seen:?}");
-        assert_eq!(seen[Verdict::Unknown as usize], 0);
+        assert!(seen[Verdict::Unknown as usize] > 10, "{seen:?}");
     }
 }
 
@@ -96,7 +97,7 @@ fn integers_and_lists_are_values_too() {
     let judge = |value: &str| judge(&Sequential::default(), &[], &op(0, "read", "nil", "ok", value));
     assert_eq!(count(&judge("[0 [3 2 1]]"), "all-count"), 1);
     assert_eq!(anomalies(&judge("(0 (3 nil))")), [("out-of-order", 1)]);
-    assert_eq!(judge("[0 []]").verdict, Verdict::Valid);
+    assert_eq!(count(&judge("[0 []]"), "read-count"), 1);
 }
 
 #[test]
@@ -116,7 +117,7 @@ fn other_ops_are_passed_over_and_options_are_looked_at() {
     let text = "{:process 0, :type :invoke, :f :write, :value 1} {:process 0, :type :ok, :f :write, :value [1 [2 nil]]}
                 {:process 0, :type :invoke, :f :read, :value 1} {:process 0, :type :info, :f :read, :value [1 [2 nil]]}";
     let report = judge(&Sequential::default(), &[("key-count", "5")], text);
-    assert_eq!((report.verdict, count(&report, "key-count")), (Verdict::Valid, 5));
+    assert_eq!((report.verdict, count(&report, "key-count")), (Verdict::Unknown, 5));
     assert!(report.notes[0].contains("no ok :read"), "{:?}", report.notes);
     for count in ["0", "-1", "4294967296", "two"] {
         let error = Sequential::default().start(&Options::new().with("key-count", count)).err().unwrap();

@@ -3,7 +3,10 @@
 mod common;
 
 use check_jepsen::total_queue::{self, TotalQueue};
-use common::{Event, anomalies, assert_sound, count, each_history, history, item, judge, random_history, read, story};
+use common::{
+    Event, anomalies, assert_sound, count, each_history, history, item, judge, oks, random_history, read, story,
+    verdict,
+};
 use history_core::{Datum, OpKind, Verdict};
 use proptest::prelude::*;
 
@@ -52,7 +55,7 @@ fn agrees(events: &[Event]) {
     }
     let drains = |kind: OpKind| those("drain", kind).len();
     let crashed = drains(OpKind::Invoke) > drains(OpKind::Ok) + drains(OpKind::Fail);
-    let verdict = match (lost.is_empty(), unexpected.is_empty()) {
+    let expected = match (lost.is_empty(), unexpected.is_empty()) {
         (_, false) => Verdict::Invalid,
         (false, true) => {
             if crashed {
@@ -61,9 +64,9 @@ fn agrees(events: &[Event]) {
                 Verdict::Invalid
             }
         }
-        (true, true) => Verdict::Valid,
+        (true, true) => verdict(&report, 0, ["enqueue", "dequeue", "drain"].iter().map(|f| oks(events, f)).sum()),
     };
-    assert_eq!(report.verdict, verdict, "{events:?}");
+    assert_eq!(report.verdict, expected, "{events:?}");
     let lost = if crashed { 0 } else { lost.len() as u64 };
     let expected = [("lost", lost), ("unexpected", unexpected.len() as u64)];
     assert_eq!(anomalies(&report), expected.into_iter().filter(|of| of.1 > 0).collect::<Vec<_>>(), "{events:?}");

@@ -5,8 +5,8 @@ use crate::{Call, Events, OnlineModel, Outcome, Reason, Settings, Violation};
 use check_register::models::{self, Spec, Visitor};
 use check_register::{Decoder, Happening, Linearizable};
 use history_core::{
-    Anomaly, Budget, Checker, Datum, HistoryError, Op, OpKind, OptionError, OptionKind, OptionSpec, Options,
-    Participants, Process, Report, Run, Verdict, Witness, WitnessOp,
+    Anomaly, Budget, Checker, Coverage, Datum, Expected, HistoryError, Op, OpKind, OptionError, OptionKind, OptionSpec,
+    Options, Participants, Process, Report, Run, Verdict, Witness, WitnessOp,
 };
 use std::ops::ControlFlow;
 
@@ -111,6 +111,7 @@ pub fn checkers() -> Vec<Box<dyn Checker>> {
 /// How many ops of each kind there were.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
+    called: u64,
     ok: u64,
     fail: u64,
     info: u64,
@@ -124,8 +125,6 @@ pub struct OnlineRun<S: Spec + OnlineModel> {
     calls: Vec<Option<Call>>,
     counts: Counts,
     participants: Participants,
-    /// Whether some operation says something.
-    has_begun: bool,
     /// Why nothing can be said of this history.
     malformed: Option<String>,
 }
@@ -139,7 +138,6 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
             calls: Vec::new(),
             counts: Counts::default(),
             participants: Participants::new(),
-            has_begun: false,
             malformed: None,
         }
     }
@@ -164,7 +162,7 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
                     Process::Client(client) => client,
                     Process::Other(_) | Process::Unknown => -1,
                 };
-                self.has_begun = true;
+                counts.called += 1;
                 let called = events.invoke(client, op.index, does);
                 if slot >= calls.len() {
                     calls.resize_with(slot + 1, || None);
@@ -197,10 +195,6 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
         let outcome = self.events.outcome();
         let mut report = Report::new(S::NAME, outcome.verdict());
         match outcome {
-            Outcome::Ok if !self.has_begun => {
-                report.verdict = Verdict::Unknown;
-                report.notes.push("There is no operation to judge.".into());
-            }
             Outcome::Ok => {}
             Outcome::Unknown(reason) => report.notes.push(format!("Nothing is known, because {}.", reason.because())),
             Outcome::Violation(_) => {
@@ -216,6 +210,8 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
             ("info-count".into(), self.counts.info),
             ("nonclient-op-count".into(), self.participants.others()),
         ];
+        let coverage = Coverage::of_counts(self.counts.called, self.counts.ok);
+        coverage.conclude(&Expected { ops: S::OPS, observation: "ok op" }, &mut report);
         report
     }
 

@@ -9,7 +9,8 @@
 //!   text.
 //! - [`Checker`] and [`Run`] are what a checker implements, [`Options`] and [`Budget`] what it is given,
 //!   [`Report`] what it answers. [`Keyed`] judges each key of a history on its own, with any checker, and [`Compose`]
-//!   runs several checkers over one pass.
+//!   runs several checkers over one pass. With [`Coverage`] a checker answers [`Unknown`](Verdict::Unknown) for a history in
+//!   which it found nothing to check.
 //! - [`HistoryError`] is what is said of a text that is no history: where, what, and what was expected.
 //!
 //! ```
@@ -51,6 +52,7 @@ mod client_rule;
 #[doc(hidden)]
 pub mod columns;
 mod compose;
+mod coverage;
 mod datum;
 mod error;
 #[cfg(feature = "files")]
@@ -81,6 +83,7 @@ pub use builder::{HistoryBuilder, NewOp};
 pub use checker::{Checker, Run, check, check_ahead, check_history};
 pub use client_rule::ClientRule;
 pub use compose::{Compose, ComposeError};
+pub use coverage::{Coverage, Expected, OpUse};
 pub use datum::Datum;
 pub use error::{ErrorKind, HistoryError, Position, Snippet};
 #[cfg(feature = "files")]

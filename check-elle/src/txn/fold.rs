@@ -115,7 +115,9 @@ impl<W: Workload> TxnRun<W> {
         let items = match op.value {
             Value::Nil => return Ok(()),
             Value::Vector(items) | Value::List(items) => items,
-            other => return Err(malformed(op, format!("the op's value, {other}, is no list of micro-ops"))),
+            other => {
+                return Err(malformed(op, format!("the op's value, {other}, is no list of micro-ops: {}", W::MOPS)));
+            }
         };
         for item in items {
             let mop = self.read_mop(op, item)?;

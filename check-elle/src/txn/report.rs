@@ -86,7 +86,7 @@ pub(crate) fn report<A: Analysis>(
     let witnesses = Witnesses { analysis, cycles: &cycles, max: expected.witnesses_max };
     report.anomalies = shown.iter().map(|anomaly| witnesses.of(anomaly)).collect();
     report.anomalies.sort_by(|a, b| a.name.cmp(&b.name));
-    report.notes = notes(analysis, &cycles, shown);
+    report.notes = notes(checker, analysis, counts, &cycles, shown);
     report.counts = count(analysis, counts);
     report.artifacts = report.anomalies.iter().filter_map(artifact).collect();
     if let Some(bytes_max) = expected.max_plot_bytes {
@@ -115,14 +115,18 @@ fn types_of(direct: AnomalySet, cycles: &Found, is_empty: bool) -> AnomalySet {
     all
 }
 
-fn notes<A: Analysis>(analysis: &A, cycles: &Found, shown: AnomalySet) -> Vec<String> {
+fn notes<A: Analysis>(checker: &str, analysis: &A, counts: Counts, cycles: &Found, shown: AnomalySet) -> Vec<String> {
     let mut notes = Vec::new();
     if shown.contains(AnomalyType::EMPTY_TRANSACTION_GRAPH) {
-        notes.push(
+        notes.push(if counts.ok + counts.fail + counts.info == 0 {
+            format!("The history holds no op of a client, so there was nothing to check. {checker} expects transactions.")
+        } else if analysis.keys() == 0 {
+            format!("No op holds a micro-op, so there was nothing to check. {checker} expects values that are lists of them.")
+        } else {
             "No transaction is related to any other, so there is nothing to judge: the history holds no reads of what \
              others wrote, or too few ops."
-                .to_owned(),
-        );
+                .to_owned()
+        });
     }
     notes.extend(analysis.notes());
     notes.extend(analysis.txns().participants.note());

@@ -6,7 +6,7 @@ use crate::elements::{ElemId, Elements};
 use crate::fold::{InFlight, Trouble, Workload};
 use crate::rows::Rows;
 use crate::witness::OpRef;
-use history_core::{Op, OpKind, Pair, Report, Seq, Value};
+use history_core::{Expected, Op, OpKind, OpUse, Pair, Report, Seq, Value};
 
 /// The value of a key that nobody has written yet; others are ids of values, and one more.
 pub(super) const NIL: u32 = 0;
@@ -291,32 +291,45 @@ fn refuse(reason: String) -> Trouble {
 }
 
 impl Workload for LongForkRun {
-    fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+    const EXPECTED: Expected = Expected {
+        ops: ":read, :write or :txn with [[:r key value] ...] or [[:w key value] ...]",
+        observation: "ok read of a group of keys",
+    };
+
+    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, Trouble> {
         let writer = op.kind != OpKind::Invoke && self.writers.take(op.pair).is_some();
         self.invocations |= op.kind == OpKind::Invoke;
         let ok = op.kind == OpKind::Ok;
         let counts = op.kind == OpKind::Invoke || op.pair == Pair::Alone && !self.invocations;
-        if !ok && !counts {
-            return Ok(());
-        }
         let of_this_workload = matches!(op.f, None | Some("read" | "write" | "txn"));
+        let unread = if of_this_workload || writer { OpUse::Understood } else { OpUse::PassedOver };
+        if !ok && !counts {
+            return Ok(unread);
+        }
         let decoded = match op.value {
             Value::Vector(mops) | Value::List(mops) => self.decode(mops, ok),
             // What a read will show is not known before; what a write wrote is known.
-            Value::Nil if writer || op.kind != OpKind::Ok && op.f != Some("write") => return Ok(()),
+            Value::Nil if writer || op.kind != OpKind::Ok && op.f != Some("write") => return Ok(unread),
             other => Err(Trouble::Unreadable(format!("the op's value is no transaction, but {}", other.kind()))),
         };
         match decoded {
-            Err(Trouble::Unreadable(_)) if !of_this_workload => return Ok(()),
+            Err(Trouble::Unreadable(_)) if !of_this_workload => return Ok(OpUse::PassedOver),
             decoded => decoded?,
         }
         if !self.written.is_empty() {
             if op.kind == OpKind::Invoke {
                 self.writers.put(op, ());
             }
-            return if counts { self.write() } else { Ok(()) };
+            if counts {
+                self.write()?;
+            }
+            return Ok(OpUse::Understood);
         }
-        if ok && (of_this_workload || !self.read.is_empty()) { self.observe(op) } else { Ok(()) }
+        if ok && (of_this_workload || !self.read.is_empty()) {
+            self.observe(op)?;
+            return Ok(OpUse::Observed);
+        }
+        Ok(if self.read.is_empty() { unread } else { OpUse::Understood })
     }
 
     /// Without invocations, a write of nil may yet turn out to have been in flight, and to explain a fork.

@@ -14,6 +14,8 @@
 //! the reads before it. Where the times of a history are missing, a stable element is stale if the read
 //! in which it was last absent was invoked after it was known.
 //!
+//! What is **observed** is an `ok` read: without one the verdict is unknown.
+//!
 //! A history is invalid if an element is lost, or is twice in one read; else unknown if none is stable; else invalid if one is
 //! stale and the set has to be linearizable; else valid. After Jepsen's `checker/set-full`. An element that is added again
 //! stays the same: elements are never removed, so its first add counts.
@@ -33,7 +35,8 @@ mod track;
 use crate::fold::{self, InFlight, Trouble, Workload, WorkloadRun};
 use crate::witness::OpRef;
 use history_core::{
-    Checker, History, HistoryError, Op, OpKind, OptionError, OptionKind, OptionSpec, Options, Pair, Report, Run,
+    Checker, Expected, History, HistoryError, Op, OpKind, OpUse, OptionError, OptionKind, OptionSpec, Options, Pair,
+    Report, Run,
 };
 use late::Late;
 use track::{ReadId, Tracks};
@@ -225,11 +228,14 @@ impl SetFullRun {
 }
 
 impl Workload for SetFullRun {
-    fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+    const EXPECTED: Expected =
+        Expected { ops: ":add of an element, and :read of all elements", observation: "ok :read" };
+
+    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, Trouble> {
         match op.f {
-            Some("add") => self.add(op),
-            Some("read") => self.read(op),
-            _ => Ok(()),
+            Some("add") => self.add(op).map(|()| OpUse::Understood),
+            Some("read") => self.read(op).map(|()| fold::observed_if(op.kind == OpKind::Ok)),
+            _ => Ok(OpUse::PassedOver),
         }
     }
 

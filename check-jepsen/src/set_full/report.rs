@@ -182,7 +182,7 @@ impl SetFullRun {
     fn notes(&self, fates: &Fates, report: &mut Report) {
         let set = |ids: &[ElemId]| interval_set(&self.elements, ids.iter().copied(), NOTE_RUNS_MAX);
         let notes = &mut report.notes;
-        if report.verdict == Verdict::Unknown {
+        if report.verdict == Verdict::Unknown && self.tracks.completed() > 0 {
             notes.push("No element is in the reads from some time on, so nothing shows that adds take effect.".into());
         }
         if !fates.lost.is_empty() {

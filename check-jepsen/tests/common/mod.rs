@@ -143,6 +143,21 @@ pub(crate) fn count(report: &Report, name: &str) -> u64 {
     report.counts.iter().find(|(known, _)| known == name).unwrap_or_else(|| panic!("no {name}: {report:?}")).1
 }
 
+/// The verdict where so much was found, and so many answers could have contradicted what must hold. Each of them is counted.
+pub(crate) fn verdict(report: &Report, wrong: u64, observed: u64) -> Verdict {
+    assert_eq!(count(report, "observed-count"), observed, "{report:?}");
+    match (wrong, observed) {
+        (0, 0) => Verdict::Unknown,
+        (0, _) => Verdict::Valid,
+        _ => Verdict::Invalid,
+    }
+}
+
+/// How many ops of a function are `ok`.
+pub(crate) fn oks(events: &[Event], f: &str) -> u64 {
+    events.iter().filter(|event| event.kind == OpKind::Ok && event.f == f).count() as u64
+}
+
 /// The names of all anomalies and how many there are of each.
 pub(crate) fn anomalies(report: &Report) -> Vec<(&str, u64)> {
     report.anomalies.iter().map(|anomaly| (anomaly.name.as_ref(), anomaly.count)).collect()

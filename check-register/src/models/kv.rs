@@ -116,6 +116,7 @@ impl Spec for Kv {
         let key = match (op.extra.get("key"), invoked) {
             (Some(key), _) => self.keys.code(key),
             (None, Some(invoked)) => invoked.key,
+            (None, None) if !matches!(op.f, Some("get" | "put" | "append")) => return Err(unknown_op::<Self>(op)),
             (None, None) => return Err("the op has no :key".into()),
         };
         let action = match op.f {

@@ -7,7 +7,7 @@ use super::{Linearizable, timelines};
 use crate::history::Columns;
 use crate::models::Spec;
 use crate::{Answer, Outcome};
-use history_core::{Anomaly, Report, Verdict};
+use history_core::{Anomaly, Coverage, Expected, Report};
 
 /// Parts of which witnesses are given.
 const WITNESSES_MAX: usize = 8;
@@ -45,10 +45,6 @@ pub(super) fn report<S: Spec>(
     if unknown > 1 {
         report.notes.push(format!("Nor is anything known of {} more parts.", unknown - 1));
     }
-    if columns.len() == 0 {
-        report.verdict = Verdict::Unknown;
-        report.notes.push("There is no operation to judge.".into());
-    }
     report.notes.extend(recorded.participants.note());
     if refused > 0 {
         report.notes.extend(checker.model.assumes());
@@ -61,6 +57,8 @@ pub(super) fn report<S: Spec>(
         ("nonclient-op-count".into(), recorded.participants.others()),
         ("part-count".into(), answer.parts.len() as u64),
     ];
+    let coverage = Coverage::of_counts(columns.len() as u64, counts.ok);
+    coverage.conclude(&Expected { ops: S::OPS, observation: "ok op" }, &mut report);
     if let Some(bytes_max) = checker.max_timeline_bytes {
         report.artifacts = timelines::artifacts(&checker.model, columns, recorded, answer, bytes_max);
     }

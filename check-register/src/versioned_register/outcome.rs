@@ -4,10 +4,13 @@ use super::clock::Clock;
 use super::fold::Counts;
 use super::registers::{Doubt, Register, Registers};
 use super::{NAME, Packed};
-use history_core::{Report, Verdict};
+use history_core::{Coverage, Expected, Report, Verdict};
 
 /// Doubts that are told one by one.
 const DOUBTS_TOLD_MAX: usize = 3;
+
+const EXPECTED: Expected =
+    Expected { ops: ":read and :write, with :write-id and :prev-write-id", observation: "ok op" };
 
 pub(crate) const NAMELESS_FORGOTTEN: &str = "Some ops have no process, or no invocation, so that the order of the file is \
     not that in which they began; and with --forget what came before is forgotten. Check it without --forget.";
@@ -60,6 +63,8 @@ pub(crate) fn report(registers: Registers, counts: Counts, others: u64, mut note
         ("key-count".into(), registers.all.len() as u64),
     ];
     report.anomalies = registers.findings.into_anomalies();
+    let clients = counts.reads + counts.writes + counts.ok + counts.fail + counts.info;
+    Coverage::of_counts(clients, counts.ok).conclude(&EXPECTED, &mut report);
     report
 }
 

@@ -141,7 +141,7 @@ fn valid_corners() {
         "0 w c a, 0 fail, 1 w b a, 1 ok, 2 w c b, 2 ok, 3 r, 3 ok c",
         // Nobody saw a failed write or one over an unknown version, or a circle.
         "0 w b z, 0 fail, 1 w c d, 2 w d c, 3 r, 3 ok a",
-        "0 r, 0 fail, 1 r, 1 info, 2 r",
+        "0 r, 0 fail, 1 r, 1 info, 2 r, 3 r, 3 ok a",
     ] {
         valid(&ops(lines));
     }
@@ -367,6 +367,8 @@ fn all_are_counted_and_the_first_of_each_key_is_shown() {
         ("write-count", 1),
         ("accepted-write-count", 1),
         ("key-count", 1),
+        ("passed-over-count", 0),
+        ("observed-count", 4),
     ];
     assert_eq!(counts, expected);
 }

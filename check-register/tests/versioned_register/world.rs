@@ -1,6 +1,6 @@
 //! Small histories as plain data, and the many ways to write one down.
 
-use history_core::{Datum, History, HistoryBuilder, NewOp, OpKind, Process};
+use history_core::{Datum, History, HistoryBuilder, NewOp, OpKind, Process, Verdict};
 
 /// The id of the initial version, with value 0. Writes take 1, 2, 3; no write takes 9.
 pub(crate) const INITIAL: i64 = 0;
@@ -127,4 +127,14 @@ pub(crate) fn keyed(parts: &[(i64, &[Operation])], place: Place) -> History {
         builder.push_op(op).unwrap();
     }
     builder.build()
+}
+
+/// The verdict on operations: that they are linearizable is said only if one of them returned.
+pub(crate) fn verdict_on(operations: &[Operation], is_linearizable: bool) -> Verdict {
+    let is_observed = operations.iter().any(|operation| operation.fate == Fate::Ok);
+    match (is_linearizable, is_observed) {
+        (false, _) => Verdict::Invalid,
+        (true, false) => Verdict::Unknown,
+        (true, true) => Verdict::Valid,
+    }
 }

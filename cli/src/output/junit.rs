@@ -59,6 +59,8 @@ fn cases(path: &str, finding: &Finding, unknown: Unknown) -> Vec<TestCase> {
     if finding.verdict == Verdict::Valid && !finding.notes.is_empty() {
         whole.set_system_out(printable(&finding.notes.join("\n")).as_str());
     }
+    // Keys without an observation, in a history whose verdict is on the others.
+    let unknown = if finding.verdict == Verdict::Valid { Unknown::Itself } else { unknown };
     let of_key = |key: &KeyFinding| {
         let types = key.anomaly_types.join(" ");
         let summary = match super::text::found(key.anomaly_types.iter().map(String::as_str)) {

@@ -5,14 +5,17 @@
 //! been granted, but nobody knows, so it is not counted either.
 
 use histcheck_plugin::{
-    Anomaly, Budget, Checker, Client, Datum, HistoryError, Op, OpKind, OptionError, OptionKind, OptionSpec, Options,
-    Report, Run, Verdict, Witness, WitnessOp,
+    Anomaly, Budget, Checker, Client, Coverage, Datum, Expected, HistoryError, Op, OpKind, OpUse, OptionError, OptionKind,
+    OptionSpec, Options, Report, Run, Verdict, Witness, WitnessOp,
 };
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 const NAME: &str = "leader-lease";
 const MAX_WITNESSES: &str = "max-witnesses";
+
+/// What the history should hold. Where there is no such op the verdict is unknown, and a note says this.
+const EXPECTED: Expected = Expected { ops: ":acquire and :release", observation: "ok :acquire" };
 
 /// What `-m leader-lease` stands for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,6 +48,7 @@ impl Checker for LeaderLease {
             witnesses_max,
             leaders: BTreeMap::new(),
             acquired: 0,
+            coverage: Coverage::default(),
             overlaps: 0,
             witnesses: Vec::new(),
         }))
@@ -57,6 +61,7 @@ struct Leases {
     /// Those who are certainly the leader now, and the op that made them so.
     leaders: BTreeMap<Client, WitnessOp>,
     acquired: u64,
+    coverage: Coverage,
     overlaps: u64,
     witnesses: Vec<Witness>,
 }
@@ -88,21 +93,14 @@ impl Leases {
     }
 
     fn report(&self) -> Report {
-        let verdict = match (self.overlaps, self.acquired) {
-            // Where nobody ever led, nothing was tried.
-            (0, 0) => Verdict::Unknown,
-            (0, _) => Verdict::Valid,
-            _ => Verdict::Invalid,
-        };
-        let mut report = Report::new(NAME, verdict);
-        if verdict == Verdict::Unknown {
-            report.notes.push("Nobody acquired the lease.".into());
-        }
+        let mut report = Report::new(NAME, if self.overlaps > 0 { Verdict::Invalid } else { Verdict::Valid });
         if self.overlaps > 0 {
             let witnesses = self.witnesses.clone();
             report.anomalies.push(Anomaly { name: "two-leaders".into(), count: self.overlaps, witnesses });
         }
         report.counts.push(("acquire-ok-count".into(), self.acquired));
+        // Where nobody ever led, nothing was tried: this makes the verdict unknown.
+        self.coverage.conclude(&EXPECTED, &mut report);
         report
     }
 }
@@ -110,14 +108,23 @@ impl Leases {
 impl Run for Leases {
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
         // The nemesis and its like are no clients; without a number or a name nobody can be told apart.
-        let Some(process) = Client::of(op) else { return Ok(ControlFlow::Continue(())) };
-        match (op.f, op.kind) {
-            (Some("acquire"), OpKind::Ok) => self.acquire(process, op),
+        let Some(process) = Client::of(op) else {
+            self.coverage.count(op, OpUse::PassedOver);
+            return Ok(ControlFlow::Continue(()));
+        };
+        let op_use = match (op.f, op.kind) {
+            (Some("acquire"), OpKind::Ok) => {
+                self.acquire(process, op);
+                OpUse::Observed
+            }
             (Some("release"), OpKind::Invoke) => {
                 self.leaders.remove(&process);
+                OpUse::Understood
             }
-            _ => {}
-        }
+            (Some("acquire" | "release"), _) => OpUse::Understood,
+            _ => OpUse::PassedOver,
+        };
+        self.coverage.count(op, op_use);
         Ok(ControlFlow::Continue(()))
     }
 

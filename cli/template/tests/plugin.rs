@@ -7,6 +7,7 @@ use leader_lease::LeaderLease;
 fn judge(ops: &[(i64, &str, &str)], options: &Options) -> Report {
     let line = |(process, kind, f): &(i64, &str, &str)| format!("{{:process {process}, :type :{kind}, :f :{f}}}\n");
     let text: String = ops.iter().map(line).collect();
+    let text = format!("[{text}]");
     let run = LeaderLease.start(options).unwrap();
     check(run, &mut Reader::new(text.as_bytes()), &Budget::default()).unwrap()
 }
@@ -24,7 +25,7 @@ fn one_leader_after_another() {
     ];
     let report = judge(&ops, &Options::new());
     assert_eq!(report.verdict, Verdict::Valid);
-    assert_eq!(report.counts, [("acquire-ok-count".into(), 2)]);
+    assert_eq!(report.counts[0], ("acquire-ok-count".into(), 2));
 }
 
 #[test]
@@ -44,6 +45,19 @@ fn what_nobody_knows_is_held_against_nobody() {
     assert_eq!(judge(&ops, &Options::new()).verdict, Verdict::Valid);
     let ops = [(0, "invoke", "acquire"), (0, "fail", "acquire")];
     assert_eq!(judge(&ops, &Options::new()).verdict, Verdict::Unknown, "nobody ever led");
+}
+
+#[test]
+fn a_history_with_nothing_to_check_is_unknown() {
+    for (ops, gist) in [
+        (&[][..], "no op of a client"),
+        (&[(0, "invoke", "acquire"), (0, "info", "acquire")], "no ok :acquire"),
+        (&[(0, "invoke", "read"), (0, "ok", "read")], "expects :acquire and :release. The history holds :read (2)."),
+    ] {
+        let report = judge(ops, &Options::new());
+        assert_eq!(report.verdict, Verdict::Unknown, "{ops:?}");
+        assert!(report.notes[0].contains(gist), "{:?}", report.notes);
+    }
 }
 
 #[test]

@@ -96,6 +96,24 @@ fn junit_fails_for_what_is_unknown_if_it_is_told_to() {
 }
 
 #[test]
+fn a_key_without_an_observation_fails_no_history_whose_verdict_is_on_the_others() {
+    let op = |key: i64, kind: &str| {
+        format!(
+            "{{:process {key}, :type :invoke, :f :generate, :value [{key} nil]}} \
+             {{:process {key}, :type :{kind}, :f :generate, :value [{key} 7]}}"
+        )
+    };
+    let judge = |text: String| {
+        let check = histcheck("-m unique-ids --keyed --output junit --unknown fail -").stdin(text).assert();
+        (check.get_output().status.code(), tags(&stdout(&check))[0].to_owned())
+    };
+    let (code, suite) = judge(op(1, "ok") + &op(2, "info"));
+    assert!(code == Some(0) && suite.ends_with(r#"tests="3" skipped="1" failures="0" errors="0""#), "{code:?} {suite}");
+    let (code, suite) = judge(op(1, "fail") + &op(2, "info"));
+    assert!(code == Some(1) && suite.ends_with(r#"tests="3" skipped="0" failures="3" errors="0""#), "{code:?} {suite}");
+}
+
+#[test]
 fn junit_has_a_case_for_each_key() {
     let xml = stdout(&check("--output junit --keyed keyed.edn").code(1));
     let tags = tags(&xml);

@@ -10,7 +10,7 @@ fn each_is_explained_under_its_name() {
 transfers.edn	false
   long-fork: unknown
     note: Nothing can be said of this history, because at index 2 (line 3) the op's value is no transaction, but a map. One more op is like that.
-    note: The history holds no ok read, so there was nothing to check.
+    note: long-fork passed over 4 of the 6 client ops that it saw, because it does not understand their :f or value: :transfer (2), :read (2). It expects :read, :write or :txn with [[:r key value] ...] or [[:w key value] ...].
   bank: false
     note: Totals are from 15 to 20, and should be 20.
 
@@ -32,8 +32,8 @@ fn the_worst_verdict_is_that_of_all_and_each_unclear_one_is_told() {
     histcheck("-m bank,stats transfers.edn").assert().code(1).stdout_eq("transfers.edn\tfalse\n");
     histcheck("-m stats,set,long-fork transfers.edn").assert().code(2).stdout_eq("transfers.edn\tunknown\n").stderr_eq(str![[r#"
 transfers.edn: stats: note: read: 2 of 2 ok (100.0 %); latency 1.000 to 1.500 ms, median 1.000, 95 % in 1.500, 99 % in 1.500. transfer: 1 of 1 ok (100.0 %); latency 3.500 to 3.500 ms, median 3.500, 95 % in 3.500, 99 % in 3.500.
-transfers.edn: set: unknown: Nothing can be said of this history, because at index 4 the read's value is no collection of elements, but a map.
-transfers.edn: long-fork: unknown: Nothing can be said of this history, because at index 2 (line 3) the op's value is no transaction, but a map. One more op is like that. The history holds no ok read, so there was nothing to check.
+transfers.edn: set: unknown: Nothing can be said of this history, because at index 4 the read's value is no collection of elements, but a map. set passed over 4 of the 6 client ops that it saw, because it does not understand their :f or value: :transfer (2), :read (2). It expects :add of an element, and :read of all elements.
+transfers.edn: long-fork: unknown: Nothing can be said of this history, because at index 2 (line 3) the op's value is no transaction, but a map. One more op is like that. long-fork passed over 4 of the 6 client ops that it saw, because it does not understand their :f or value: :transfer (2), :read (2). It expects :read, :write or :txn with [[:r key value] ...] or [[:w key value] ...].
 
 "#]]);
     histcheck("-m stats,list-append valid.edn").assert().code(0).stdout_eq("valid.edn\ttrue\n");

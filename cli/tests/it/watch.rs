@@ -68,7 +68,9 @@ fn a_pipe_is_judged_when_it_ends() {
 fn a_history_that_is_cut_counts_up_to_there() {
     let text = format!("[{}", counted(1).trim_end().replace('\n', ",\n"));
     for cut in [0, 7] {
-        let assert = histcheck("watch -m counter").stdin(text[..text.len() - cut].to_owned()).assert().code(0);
+        let assert = histcheck("watch -m counter").stdin(text[..text.len() - cut].to_owned()).assert();
+        // The only read is what is cut off, and without one there is nothing to check.
+        let assert = assert.code(if cut > 0 { 2 } else { 0 });
         assert_eq!(stderr(&assert).contains("the end cuts the op at line 4"), cut > 0, "{}", stderr(&assert));
     }
 }

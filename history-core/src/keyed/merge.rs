@@ -1,6 +1,7 @@
 //! The reports on all keys as one, of a size that does not follow the number of keys.
 
 use super::keys::shown;
+use crate::coverage::is_unobserved;
 use crate::report::KeyReport;
 use crate::{Anomaly, Datum, Report, Verdict};
 use std::borrow::Cow;
@@ -26,6 +27,8 @@ pub(super) struct Merged {
     lists_all: bool,
     keys: u64,
     by_verdict: [u64; 3],
+    /// Keys of which nothing was observed: the first, how many, and why.
+    unobserved: Option<Note>,
     anomalies: BTreeMap<Name, Anomaly>,
     notes: Vec<Note>,
     notes_left_out: u64,
@@ -52,6 +55,7 @@ impl Merged {
             lists_all: keys <= ALL_LISTED_MAX,
             keys: 0,
             by_verdict: [0; 3],
+            unobserved: None,
             anomalies: BTreeMap::new(),
             notes: Vec::new(),
             notes_left_out: 0,
@@ -64,11 +68,11 @@ impl Merged {
     }
 
     /// Adds the report on the next key.
-    pub(super) fn add(&mut self, key: &Datum, report: Report) {
+    pub(super) fn add(&mut self, key: &Datum, mut report: Report) {
         self.keys += 1;
         self.by_verdict[report.verdict as usize] += 1;
-        self.report.verdict = self.report.verdict.and(report.verdict);
         self.list(key, &report);
+        self.judge(key, &mut report);
         if self.checkers.is_empty() {
             let begun = |report: &Report| Merged::new(report.checker.clone().into_owned(), self.keys_expected);
             self.checkers = report.checkers.iter().map(begun).collect();
@@ -107,6 +111,20 @@ impl Merged {
                 artifact.path = format!("independent/{folder}/{}", artifact.path);
                 self.report.artifacts.push(artifact);
             }
+        }
+    }
+
+    /// Adds the verdict on a key, unless nothing was observed of it: then the verdict is that on the others. Of several checkers
+    /// each has its own.
+    fn judge(&mut self, key: &Datum, report: &mut Report) {
+        if is_unobserved(report) {
+            let text = std::mem::take(&mut report.notes).join(" ");
+            self.unobserved.get_or_insert_with(|| Note { text, first: shown(key), keys: 0 }).keys += 1;
+            return;
+        }
+        let of_checkers = report.checkers.iter().map(|report| report.verdict).fold(Verdict::Valid, Verdict::and);
+        if report.checkers.is_empty() || report.verdict != of_checkers {
+            self.report.verdict = self.report.verdict.and(report.verdict);
         }
     }
 
@@ -153,6 +171,15 @@ impl Merged {
 
     /// The report on all that were added.
     pub(super) fn into_report(mut self) -> Report {
+        if let Some(Note { text, first, keys }) = self.unobserved.take() {
+            self.report.notes.push(if keys == self.keys {
+                self.report.verdict = self.report.verdict.and(Verdict::Unknown);
+                if keys == 1 { text } else { format!("Of every key: {text}") }
+            } else {
+                let more = if keys == 1 { String::new() } else { format!(" and {} more", keys - 1) };
+                format!("The verdict is on {} of {} keys. Of key {first}{more}: {text}", self.keys - keys, self.keys)
+            });
+        }
         for Note { text, first, keys } in self.notes {
             self.report.notes.push(match keys - 1 {
                 0 if self.keys == 1 => text,
@@ -181,6 +208,8 @@ impl Merged {
             ("invalid-key-count", invalid),
         ];
         self.report.checkers = self.checkers.into_iter().map(Merged::into_report).collect();
+        self.report.verdict =
+            self.report.checkers.iter().map(|report| report.verdict).fold(self.report.verdict, Verdict::and);
         // What a checker counts under these names are no keys of this history.
         self.report.counts.retain(|(name, _)| counts.iter().all(|(own, _)| own != name));
         self.report.counts.extend(counts.map(|(name, count)| (name.into(), count)));
