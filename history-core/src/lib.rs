@@ -87,7 +87,7 @@ pub use keyed::{Decision, Keyed, KeyedAuto};
 pub use op::{Fields, Op, OpKind, Pair, Process};
 pub use options::{OptionError, OptionKind, OptionSpec, Options};
 pub use pairing::Pairing;
-pub use read::{Format, Limits, Reader};
+pub use read::{Format, Limits, Lines, Merge, Misplaced, Reader};
 pub use report::{Anomaly, Artifact, KeyReport, Report, Step, Verdict, Witness, WitnessOp};
 pub use validate::{Problem, Problems, Rule, Severity, validate};
 pub use value::{Entries, Pairs, Seq, Tagged, Value, Values};

@@ -86,6 +86,21 @@ impl Pairing {
         (pair, if back { Some(Misfit::Returned(process)) } else { misfit })
     }
 
+    /// What would be wrong with the next op, without taking it in.
+    pub(crate) fn misfit(&self, op: &Op<'_>) -> Option<Misfit> {
+        let Process::Client(process) = op.process else { return None };
+        if self.crashed.contains(&process) {
+            return Some(Misfit::Returned(process));
+        }
+        let open = self.open.get(&process);
+        match (self.mode, op.kind) {
+            (Mode::CompletionsOnly, OpKind::Invoke) => Some(Misfit::Late),
+            (_, OpKind::Invoke) => open.map(|open| Misfit::Busy(process, *open)),
+            (Mode::Paired, _) if open.is_none() => Some(Misfit::Uninvoked(process)),
+            _ => None,
+        }
+    }
+
     /// How many operations are in flight.
     pub fn open(&self) -> usize {
         self.open.len()
