@@ -351,6 +351,18 @@ fn watch<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Watch<'c>, 
         return Err(Wrong::new("--until-closed ends a history that clients write, with --listen")
             .tip("a file ends with an interrupt"));
     }
+    if let Source::Listen { address, until_closed } = &source {
+        if *until_closed && !address.has_connections() {
+            return Err(Wrong::new(format!("--until-closed: {address} has no connections that clients could close"))
+                .tip("end the history with an interrupt"));
+        }
+        if let Some(format @ (Format::Intervals | Format::Table)) = format(matches) {
+            return Err(Wrong::new(format!(
+                "--listen takes ops in JSON or EDN, a line each, and not {}",
+                format.name()
+            )));
+        }
+    }
     let name = listen.map(OsString::from).or(file.cloned()).unwrap_or_else(|| "-".into());
     let mut check = check(matches, checkers, vec![Input::new(name, format(matches)).with_rules(rules(matches))])?;
     // Whoever waits for a violation wants to see it, and what is watched comes in order, whatever clocks say.

@@ -228,11 +228,9 @@ fn watch(checkers: &Registry) -> Command {
         .after_help(help::WATCH)
         .max_term_width(100)
         .arg(files.num_args(1).conflicts_with("listen").help("A file that grows, or - for standard input [default: -]"))
-        .arg(
-            Arg::new("listen").long("listen").value_name("ADDRESS").help(
-                "Where clients connect to write ops as JSON Lines: 127.0.0.1:PORT (0: any free one) or unix:PATH",
-            ),
-        )
+        .arg(Arg::new("listen").long("listen").value_name("ADDRESS").help(
+            "Where clients write ops, a line each: 127.0.0.1:PORT (0: any free one), unix:PATH or unix-datagram:PATH",
+        ))
         .arg(
             Arg::new("until-closed")
                 .long("until-closed")

@@ -114,9 +114,11 @@ Prints the violation, with its witness, as soon as it is certain, and ends with 
 standard input does, or with an interrupt (Ctrl-C, SIGTERM): then the verdict on all of it is printed. A second interrupt gives \
 up the search for it.
 
-A file is followed by its name, through truncation and rotation, and may come into being later. Clients that connect write an \
-op a line, in the order in which they happened; ops of different clients are taken in the order in which they arrive. Where \
-ops come faster than they are judged, those who write them wait.
+A file is followed by its name, through truncation and rotation, and may come into being later; several clients may append \
+lines to it. Clients that connect write an op a line. After each invoke they wait for a line {\"ack\":PROCESS} before they call \
+the store; a client that is the only one need not wait. Messages to unix-datagram:PATH, an op each, need no acknowledgement. \
+A client whose line is not an op is refused, and the others are judged on; the verdict is then not true. Where ops come faster \
+than they are judged, those who write them wait.
 
 Checkers that know of a violation only at the end say so then. Ops count in the order in which they come, also for \
 versioned-register, which goes by their times otherwise.

@@ -1,7 +1,7 @@
 //! Where a history comes from: a file, a directory of Jepsen's store, standard input.
 
 use crate::source::{self, Reading};
-use history_core::{ClientRule, ErrorKind, Format, HistoryError, Reader, TimeUnit};
+use history_core::{ClientRule, ErrorKind, Format, HistoryError, Lines, Merge, Reader, TimeUnit};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::io::{Cursor, Read as _};
@@ -29,6 +29,41 @@ pub(crate) struct Rules {
     pub(crate) time_unit: Option<TimeUnit>,
 }
 
+/// How the text of a history is to be read.
+#[derive(Clone, Default)]
+pub(crate) struct ReadAs {
+    format: Option<Format>,
+    rules: Rules,
+}
+
+impl ReadAs {
+    pub(crate) fn reader<'s>(&self, reader: Reader<'s>) -> Reader<'s> {
+        let reader = reader.with_client_rule(self.rules.clients.clone());
+        let reader = match self.rules.time_unit {
+            Some(unit) => reader.with_time_unit(unit),
+            None => reader,
+        };
+        match self.format {
+            Some(format) => reader.with_format(format),
+            None => reader,
+        }
+    }
+
+    /// The lines of one of several writers.
+    pub(crate) fn lines(&self) -> Lines {
+        let lines = Lines::new(self.format);
+        match self.rules.time_unit {
+            Some(unit) => lines.with_time_unit(unit),
+            None => lines,
+        }
+    }
+
+    /// The history that several writers write.
+    pub(crate) fn merge(&self) -> Merge {
+        Merge::default().with_client_rule(self.rules.clients.clone())
+    }
+}
+
 impl Input {
     /// The history at a path, in this format if one was asked for; `-` is standard input.
     pub(crate) fn new(path: OsString, format: Option<Format>) -> Input {
@@ -52,15 +87,12 @@ impl Input {
 
     /// A reader that goes by what was said of this history.
     pub(crate) fn ruled<'s>(&self, reader: Reader<'s>) -> Reader<'s> {
-        let reader = reader.with_client_rule(self.client_rule());
-        let reader = match self.rules.time_unit {
-            Some(unit) => reader.with_time_unit(unit),
-            None => reader,
-        };
-        match self.format {
-            Some(format) => reader.with_format(format),
-            None => reader,
-        }
+        self.read_as().reader(reader)
+    }
+
+    /// How its text is to be read.
+    pub(crate) fn read_as(&self) -> ReadAs {
+        ReadAs { format: self.format, rules: self.rules.clone() }
     }
 
     /// Gives it a name for its folder.

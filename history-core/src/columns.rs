@@ -180,6 +180,11 @@ impl Row {
         self.has(HAS_POSITION).then_some(Position { offset: self.offset, line: self.line, column: self.column })
     }
 
+    pub(crate) fn set_position(&mut self, position: Position) {
+        self.flags |= HAS_POSITION;
+        (self.offset, self.line, self.column) = (position.offset, position.line, position.column);
+    }
+
     #[inline]
     pub(crate) fn pair(&self) -> Pair {
         match self.flags >> PAIR_SHIFT & TWO_BITS {

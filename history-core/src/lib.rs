@@ -95,7 +95,7 @@ pub use op::{Fields, Op, OpKind, Pair, Process};
 pub use options::{OptionError, OptionKind, OptionSpec, Options};
 pub use pairing::Pairing;
 pub use participants::{Client, Participants};
-pub use read::{Format, Limits, Reader};
+pub use read::{Format, Limits, Lines, Merge, Misplaced, Reader};
 pub use report::{Anomaly, Artifact, KeyReport, Report, Step, Verdict, Witness, WitnessOp};
 pub use time_unit::TimeUnit;
 pub use validate::{Problem, Problems, Rule, Severity, validate};

@@ -204,6 +204,46 @@ impl Pairing {
         self.early.is_some().then_some(Misfit::Early)
     }
 
+    /// What would be wrong with the next op. All stays as if it had not come. O(1).
+    pub(crate) fn foresee(&mut self, op: &Op<'_>) -> Option<HistoryError> {
+        let (names, nameless, had_early) = (self.names.len(), self.nameless, self.early.is_some());
+        let error = self.misfit(op).map(|misfit| self.error(misfit));
+        self.nameless = nameless;
+        if !had_early {
+            self.early = None;
+        }
+        if let Process::Other(name) = op.process
+            && self.names.len() > names
+        {
+            self.names.remove(name);
+        }
+        error
+    }
+
+    /// What would be wrong with the next op; changes nothing but what [`Pairing::foresee`] takes back.
+    fn misfit(&mut self, op: &Op<'_>) -> Option<Misfit> {
+        let process = match op.process {
+            Process::Client(number) if number >= NAMES_END => number,
+            _ => match self.by_name(op) {
+                Ok(number) => number,
+                Err(misfit) => return misfit,
+            },
+        };
+        if self.mode == Mode::Undecided && op.kind != OpKind::Invoke && self.early.is_some() {
+            return Some(Misfit::Early);
+        }
+        if self.crashed.contains(&process) {
+            return Some(Misfit::Returned(process));
+        }
+        let open = self.open.get(&process);
+        match (self.mode, op.kind) {
+            (Mode::CompletionsOnly, OpKind::Invoke) => Some(Misfit::Late),
+            (_, OpKind::Invoke) => open.map(|open| Misfit::Busy(process, *open)),
+            (Mode::Paired, _) if open.is_none() => Some(Misfit::Uninvoked(process)),
+            _ => None,
+        }
+    }
+
     /// How many operations are in flight.
     pub fn open(&self) -> usize {
         self.open.len()

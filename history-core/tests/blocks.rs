@@ -9,6 +9,8 @@ use history_core::{ErrorKind, Format, HistoryError, Op, Reader};
 use std::fmt::Write;
 use std::io;
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use texts::TEXTS;
 
 /// Sizes that cut a text everywhere.
@@ -129,6 +131,37 @@ fn a_source_that_grows_may_end_anywhere() {
         reader.for_each(|_| Ok(ControlFlow::Continue(()))).unwrap();
         assert_eq!((reader.ops(), reader.cut_off()), (whole.ops.len() as u64, None), "{name}");
     }
+}
+
+/// Gives a text, and says at its end whether that was cut.
+struct Ends<'a>(&'a [u8], bool, Arc<AtomicBool>);
+
+impl io::Read for Ends<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.2.store(self.0.is_empty() && self.1, Ordering::SeqCst);
+        self.0.read(out)
+    }
+}
+
+/// Whether it was is known when it has ended, and not before.
+#[test]
+fn a_source_that_was_not_cut_has_to_be_whole() {
+    let (mut errors, mut cut_off) = (0, 0);
+    for (name, text) in TEXTS {
+        for end in (0..=text.len()).filter(|end| end % 7 == 0 || *end == text.len()) {
+            let part = &text.as_bytes()[..end];
+            let ended = |is_cut: bool| {
+                let flag = Arc::new(AtomicBool::new(false));
+                Reader::new(Ends(part, is_cut, Arc::clone(&flag))).growing_if(flag)
+            };
+            let whole = read(part);
+            assert_eq!(drain(ended(false)), whole, "{name}, {end} bytes");
+            assert_eq!(drain(ended(true)), drain(Reader::new(part).growing()), "{name}, {end} bytes");
+            errors += usize::from(whole.error.is_some());
+            cut_off += usize::from(drain(ended(true)).error.is_some());
+        }
+    }
+    assert!(cut_off < errors, "{cut_off} of {errors}");
 }
 
 /// Gives a text and then fails.

@@ -37,7 +37,7 @@ impl Follow {
 
     /// Brings what there is, and then more, until nobody wants it any more, or the history `is_over`: then all is brought that
     /// is in the file by then.
-    pub(super) fn run(mut self, door: &Door, is_over: &Arc<AtomicBool>) {
+    pub(super) fn run(mut self, door: &Door<Vec<u8>>, is_over: &Arc<AtomicBool>) {
         let (mut pause, mut looks, mut until) = (PAUSES[0], 0, None);
         loop {
             if is_over.load(Ordering::SeqCst) {
@@ -46,7 +46,7 @@ impl Follow {
                 let is_read = self.file.as_ref().zip(until.as_ref()).is_some_and(|(file, until)| file.is_read(until));
                 // To open a file is a look that shows nothing, and so is to come to the end of one that was replaced.
                 if is_read || looks > LOOKS_AT_END {
-                    let _ = door.send(Arrival::End);
+                    let _ = door.send(Arrival::Cut);
                     return;
                 }
             }
@@ -58,7 +58,7 @@ impl Follow {
                 }
                 Ok(text) => {
                     (pause, looks) = (PAUSES[0], 0);
-                    if door.send(Arrival::Text(text)).is_err() {
+                    if door.send(Arrival::Some(text)).is_err() {
                         return;
                     }
                 }
@@ -100,6 +100,10 @@ impl Follow {
     }
 
     fn open(&mut self) -> io::Result<()> {
+        // A pipe would be opened only when somebody opens it to write.
+        if found(std::fs::metadata(&self.path))?.is_some_and(|found| !found.is_file()) {
+            return Err(io::Error::other("what has come there is no file; make a pipe before it is watched"));
+        }
         if let Some(file) = found(File::open(&self.path))? {
             self.file = Some(Followed { file, offset: 0, last: b'\n' });
         }
@@ -158,6 +162,7 @@ fn is_same(a: &Metadata, b: &Metadata) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::inbox::Text;
     use super::*;
     use std::fs;
     use std::io::Write;
@@ -213,10 +218,10 @@ mod tests {
 
     /// What is brought if the history is over now.
     fn rest(follow: Follow) -> String {
-        let (door, mut inbox) = super::super::inbox::inbox();
+        let (door, inbox) = super::super::inbox::inbox();
         follow.run(&door, &Arc::new(AtomicBool::new(true)));
         let mut rest = String::new();
-        inbox.read_to_string(&mut rest).unwrap();
+        Text::new(inbox).read_to_string(&mut rest).unwrap();
         rest
     }
 

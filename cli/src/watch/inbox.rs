@@ -1,6 +1,8 @@
-//! Text that other threads bring, as one source of bytes.
+//! What other threads bring, in the order in which it arrives.
 
 use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// Arrivals that wait to be read. Whoever brings more waits too: nothing is lost, and memory stays small.
@@ -9,45 +11,78 @@ const WAITING_MAX: usize = 64;
 pub(super) const ARRIVAL_BYTES: usize = 64 << 10;
 
 /// What a thread brings.
-pub(super) enum Arrival {
-    Text(Vec<u8>),
+pub(super) enum Arrival<T> {
+    Some(T),
     /// Nothing more can be read, and why.
     Failed(io::Error),
-    /// The history is over.
-    End,
+    /// The source has come to its end.
+    Ended,
+    /// The history is over, wherever its source is.
+    Cut,
 }
 
 /// Where threads bring it.
-pub(super) type Door = SyncSender<Arrival>;
+pub(super) type Door<T> = SyncSender<Arrival<T>>;
 
-/// What has arrived, in the order in which it did.
-pub(super) struct Inbox {
-    arrivals: Receiver<Arrival>,
-    text: Vec<u8>,
-    /// How much of `text` was read.
-    read: usize,
-    over: bool,
-}
-
-pub(super) fn inbox() -> (Door, Inbox) {
+pub(super) fn inbox<T>() -> (Door<T>, Inbox<T>) {
     let (door, arrivals) = sync_channel(WAITING_MAX);
-    (door, Inbox { arrivals, text: Vec::new(), read: 0, over: false })
+    (door, Inbox { arrivals, is_over: false, is_cut: Arc::default() })
 }
 
-impl Read for Inbox {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        while self.read == self.text.len() && !self.over {
-            match self.arrivals.recv() {
-                Ok(Arrival::Text(text)) => (self.text, self.read) = (text, 0),
-                Ok(Arrival::Failed(error)) => {
-                    self.over = true;
-                    return Err(error);
-                }
-                // Without doors there is nothing more to come.
-                Ok(Arrival::End) | Err(_) => self.over = true,
-            }
+/// What has arrived.
+pub(super) struct Inbox<T> {
+    arrivals: Receiver<Arrival<T>>,
+    is_over: bool,
+    is_cut: Arc<AtomicBool>,
+}
+
+impl<T> Inbox<T> {
+    /// The next arrival, once there is one; nothing at the end.
+    pub(super) fn next(&mut self) -> io::Result<Option<T>> {
+        if self.is_over {
+            return Ok(None);
         }
-        let rest = &self.text[self.read..];
+        // Without doors there is nothing more to come.
+        match self.arrivals.recv().unwrap_or(Arrival::Ended) {
+            Arrival::Some(it) => return Ok(Some(it)),
+            Arrival::Failed(error) => {
+                self.is_over = true;
+                return Err(error);
+            }
+            Arrival::Ended => {}
+            Arrival::Cut => self.is_cut.store(true, Ordering::SeqCst),
+        }
+        self.is_over = true;
+        Ok(None)
+    }
+
+    /// A flag that is set once the history was cut, and not ended by its source.
+    pub(super) fn is_cut(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.is_cut)
+    }
+}
+
+/// Text that has arrived, as one source of bytes.
+pub(super) struct Text {
+    inbox: Inbox<Vec<u8>>,
+    bytes: Vec<u8>,
+    /// How much of `bytes` was read.
+    read: usize,
+}
+
+impl Text {
+    pub(super) fn new(inbox: Inbox<Vec<u8>>) -> Text {
+        Text { inbox, bytes: Vec::new(), read: 0 }
+    }
+}
+
+impl Read for Text {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        while self.read == self.bytes.len() {
+            let Some(bytes) = self.inbox.next()? else { return Ok(0) };
+            (self.bytes, self.read) = (bytes, 0);
+        }
+        let rest = &self.bytes[self.read..];
         let count = rest.len().min(out.len());
         out[..count].copy_from_slice(&rest[..count]);
         self.read += count;
@@ -61,27 +96,32 @@ mod tests {
 
     #[test]
     fn what_arrives_is_read_in_order_up_to_the_end() {
-        let (door, mut inbox) = inbox();
-        for text in ["ab", "", "c"] {
-            door.send(Arrival::Text(text.into())).unwrap();
+        for (end, cut) in [(Arrival::Ended, false), (Arrival::Cut, true)] {
+            let (door, inbox) = inbox::<Vec<u8>>();
+            let is_cut = inbox.is_cut();
+            let mut text = Text::new(inbox);
+            for text in ["ab", "", "c"] {
+                door.send(Arrival::Some(text.into())).unwrap();
+            }
+            door.send(end).unwrap();
+            door.send(Arrival::Some("late".into())).unwrap();
+            let mut one = [0];
+            let mut all = Vec::new();
+            while text.read(&mut one).unwrap() == 1 {
+                all.push(one[0]);
+                assert!(!is_cut.load(Ordering::SeqCst));
+            }
+            assert_eq!((all.as_slice(), is_cut.load(Ordering::SeqCst)), (&b"abc"[..], cut));
         }
-        door.send(Arrival::End).unwrap();
-        door.send(Arrival::Text("late".into())).unwrap();
-        let mut one = [0];
-        let mut all = Vec::new();
-        while inbox.read(&mut one).unwrap() == 1 {
-            all.push(one[0]);
-        }
-        assert_eq!(all, b"abc");
     }
 
     #[test]
     fn a_failure_comes_behind_the_text_before_it() {
-        let (door, mut inbox) = inbox();
-        door.send(Arrival::Text("ab".into())).unwrap();
+        let (door, inbox) = inbox::<Vec<u8>>();
+        door.send(Arrival::Some("ab".into())).unwrap();
         door.send(Arrival::Failed(io::Error::other("gone"))).unwrap();
         let mut all = Vec::new();
-        assert_eq!(inbox.read_to_end(&mut all).unwrap_err().to_string(), "gone");
+        assert_eq!(Text::new(inbox).read_to_end(&mut all).unwrap_err().to_string(), "gone");
         assert_eq!(all, b"ab");
     }
 }

@@ -1,30 +1,37 @@
 //! `histcheck watch`: the verdict while the history is still being written.
 //!
-//! One thread brings text ([`inbox`]), another reads and judges it; where the judge is slower, those who write wait. What is
-//! certain is printed at the op that proves it.
+//! Other threads bring text, or the ops of several writers ([`source`]); one reads and judges them. Where it is slower, those who
+//! write wait. What is certain is printed at the op that proves it. In which order the ops of several writers count, and why that
+//! raises no false alarm, is said in [`order`].
 
+mod address;
+#[cfg(unix)]
+mod datagram;
+mod feed;
 mod follow;
 mod inbox;
 mod listen;
+mod order;
+mod refused;
+mod socket;
+mod source;
 mod status;
+mod stream;
+mod writer;
 
 use crate::args::Check;
 use crate::check::{guarded, start};
 use crate::exit::Exit;
+use crate::input::Input;
 use crate::results::Results;
 use crate::{diagnose, signals};
-use follow::Follow;
-use history_core::{Batch, Budget, Cancel, HistoryError, Op, Reader, Report, Run};
-use inbox::{ARRIVAL_BYTES, Arrival, Door, Inbox};
-pub(crate) use listen::Address;
-use listen::{Listener, Unlink};
+pub(crate) use address::Address;
+use feed::Feed;
+use history_core::{Batch, Budget, Cancel, HistoryError, Op, Report, Run};
+use refused::Doubt;
+pub(crate) use source::Source;
 use status::Status;
-use std::io::Read;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 
 /// A history to be watched.
 pub(crate) struct Watch<'c> {
@@ -35,44 +42,35 @@ pub(crate) struct Watch<'c> {
     pub(crate) keep_going: bool,
 }
 
-/// Where the history comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
-    Stdin,
-    File(PathBuf),
-    Listen {
-        address: Address,
-        /// Whether the history ends when the last writer is gone.
-        until_closed: bool,
-    },
-}
-
 /// Watches until the history ends or is violated.
 pub(crate) fn run(job: &Watch<'_>) -> Exit {
     job.check.warnings.iter().for_each(|warning| diagnose::warning(warning));
-    let (door, inbox) = inbox::inbox();
-    let budget = Budget::default();
-    let is_over = Arc::new(AtomicBool::new(false));
-    let end = end_of(&job.source, &door, &is_over);
-    if let Err(error) = end_on_signals(end, budget.cancel.clone()) {
-        diagnose::warning(&format!(
-            "signals cannot be caught, so one that ends this ends it without a report: {error}"
-        ));
-    }
-    // As long as this lives, a socket's file stays.
-    let _socket = match open(&job.source, door, is_over) {
-        Ok(socket) => socket,
+    let given = &job.check.inputs[0];
+    let source::Opened { mut feed, name, end, begin, unlink } = match source::open(&job.source, &given.read_as()) {
+        Ok(opened) => opened,
         Err(message) => {
             diagnose::error(&message);
             return Exit::FAILED;
         }
     };
-    let input = &job.check.inputs[0];
+    // As long as this lives, a socket's file stays.
+    let _socket = unlink;
+    let budget = Budget::default();
+    if let Err(error) = end_on_signals(end, budget.cancel.clone()) {
+        diagnose::warning(&format!(
+            "signals cannot be caught, so one that ends this ends it without a report: {error}"
+        ));
+    }
+    begin();
+    // Where any free port would do, it is known by the one that it got.
+    let named = name.map(|name| Input::new(name.into(), None));
+    let input = named.as_ref().unwrap_or(given);
     let mut results = Results::new(&job.check);
     let mut stopped = None;
     let judged = guarded(|| {
-        let mut watched = Watched { job, results: &mut results, status: Status::begin(), violated: None };
-        let judged = watched.judge(inbox, &budget);
+        let status = Status::begin();
+        let mut watched = Watched { job, input, results: &mut results, status, is_violated: false, violated: None };
+        let judged = watched.judge(&mut feed, &budget);
         if let Err(Stopped::Output(exit)) = judged {
             stopped = Some(exit);
         }
@@ -91,20 +89,6 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
     }
 }
 
-/// What ends a history that does not end by itself.
-fn end_of(source: &Source, door: &Door, is_over: &Arc<AtomicBool>) -> Box<dyn Fn() + Send> {
-    let (door, is_over) = (door.clone(), Arc::clone(is_over));
-    if matches!(source, Source::File(_)) {
-        // Who follows the file has yet to look what is in it by now.
-        return Box::new(move || is_over.store(true, Ordering::SeqCst));
-    }
-    // It waits until what came before was read; another signal must not.
-    Box::new(move || {
-        let door = door.clone();
-        thread::spawn(move || door.send(Arrival::End));
-    })
-}
-
 /// The first signal ends the history, the next one the search that then may still go on, the third one everything.
 fn end_on_signals(end: Box<dyn Fn() + Send>, cancel: Cancel) -> std::io::Result<()> {
     let mut signals = 0;
@@ -118,60 +102,14 @@ fn end_on_signals(end: Box<dyn Fn() + Send>, cancel: Cancel) -> std::io::Result<
     })
 }
 
-/// Lets threads bring the text. What is returned is to be kept until all was read.
-fn open(source: &Source, door: Door, is_over: Arc<AtomicBool>) -> Result<Option<Unlink>, String> {
-    match source {
-        Source::Stdin => {
-            thread::spawn(move || bring(std::io::stdin(), &door));
-        }
-        Source::File(path) => {
-            if path.is_dir() {
-                return Err(format!("{} is a directory; say which file in it to watch", path.display()));
-            }
-            if !path.exists() {
-                diagnose::note(&format!("{} does not exist yet; waiting for it", path.display()));
-            }
-            let follow = Follow::new(path.clone());
-            thread::spawn(move || follow.run(&door, &is_over));
-        }
-        Source::Listen { address, until_closed } => {
-            let (listener, until_closed) = (Listener::bind(address), *until_closed);
-            let listener = listener.map_err(|error| format!("cannot listen on {address}: {error}"))?;
-            // Whoever starts the writers needs to know, above all where any free port would do.
-            diagnose::note(&format!("listening on {}", listener.name()));
-            let unlink = listener.unlink();
-            thread::spawn(move || listener.run(&door, until_closed));
-            return Ok(unlink);
-        }
-    }
-    Ok(None)
-}
-
-fn bring(mut source: impl Read, door: &Door) {
-    loop {
-        let mut text = vec![0; ARRIVAL_BYTES];
-        let arrival = match source.read(&mut text) {
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(error) => Arrival::Failed(error),
-            Ok(0) => Arrival::End,
-            Ok(count) => {
-                text.truncate(count);
-                Arrival::Text(text)
-            }
-        };
-        let last = !matches!(arrival, Arrival::Text(_));
-        if door.send(arrival).is_err() || last {
-            return;
-        }
-    }
-}
-
 /// A history while it is being watched.
 struct Watched<'w, 'c> {
     job: &'w Watch<'c>,
+    input: &'w Input,
     results: &'w mut Results,
     status: Status,
-    /// The op at which the violation became certain, as a sentence.
+    is_violated: bool,
+    /// The op at which the violation became certain, as a sentence; absent where doubt came before it.
     violated: Option<String>,
 }
 
@@ -189,62 +127,84 @@ impl From<HistoryError> for Stopped {
 }
 
 impl Watched<'_, '_> {
-    fn judge(&mut self, inbox: Inbox, budget: &Budget) -> Result<Report, Stopped> {
-        let input = &self.job.check.inputs[0];
-        let place = input.place();
+    fn judge(&mut self, feed: &mut Feed, budget: &Budget) -> Result<Report, Stopped> {
+        let place = self.input.place();
         let mut run = start(&self.job.check, move |decision| diagnose::hint(&place, &format!("note: {decision}")))?;
-        let mut reader = input.ruled(Reader::new(inbox).growing());
         let mut batch = Batch::new();
         let mut output = None;
         let (mut settled, mut ended) = (false, false);
         while !ended {
-            let more = reader.read_batch(&mut batch);
+            let more = feed.read_batch(&mut batch);
+            self.warn(feed);
             let flow = batch.each(&mut |op| {
                 if settled {
                     return Ok(ControlFlow::Continue(()));
                 }
                 let flow = run.observe(op)?;
-                if self.violated.is_none() && run.is_violated() {
-                    self.violated = Some(since(op));
+                if !self.is_violated && run.is_violated() {
+                    self.is_violated = true;
+                    self.violated = (doubt(feed) == Doubt::None).then(|| since(op));
                     if !self.job.keep_going {
                         return Ok(ControlFlow::Break(()));
                     }
-                    if let Err(exit) = self.tell(run.as_ref()) {
+                    if let Err(exit) = self.tell(run.as_ref(), feed) {
                         output = Some(exit);
                         return Ok(ControlFlow::Break(()));
                     }
                 }
                 // Whoever writes a history that is invalid anyway shall be able to go on with it.
-                settled = flow.is_break() && self.job.keep_going && self.violated.is_some();
+                settled = flow.is_break() && self.job.keep_going && self.is_violated;
                 Ok(if settled { ControlFlow::Continue(()) } else { flow })
             })?;
-            self.status.update(reader.ops(), reader.in_flight(), run.possibilities());
+            self.status.update(feed.ops(), feed.in_flight(), run.possibilities());
             ended = flow.is_break() || !more?;
         }
         if let Some(exit) = output {
             return Err(Stopped::Output(exit));
         }
-        if let Some(position) = reader.cut_off() {
+        if let Some(position) = feed.cut_off() {
             let line = position.line;
             self.status.aside(|| diagnose::warning(&format!("the end cuts the op at line {line}; it was left out")));
         }
         let mut report = run.finish(budget)?;
-        report.notes.extend(self.violated.take());
+        self.qualify(&mut report, feed);
         Ok(report)
     }
 
+    /// Says what was refused.
+    fn warn(&self, feed: &mut Feed) {
+        for refusal in feed.news() {
+            self.status.aside(|| diagnose::warning(&refusal.sentence()));
+        }
+    }
+
     /// Tells what is certain while the history goes on.
-    fn tell(&mut self, run: &dyn Run) -> Result<(), Exit> {
+    fn tell(&mut self, run: &dyn Run, feed: &Feed) -> Result<(), Exit> {
         // A document is written once, and then knows more.
         if !self.results.are_seen_at_once() {
             return Ok(());
         }
         let Some(mut report) = run.violation() else { return Ok(()) };
-        report.notes.extend(self.violated.clone());
+        self.qualify(&mut report, feed);
         report.notes.push("The history goes on.".into());
-        let Watched { results, job, status, .. } = self;
-        status.aside(|| results.tell(&job.check.inputs[0], Ok(report))).map(|_| ())
+        let Watched { results, input, status, .. } = self;
+        status.aside(|| results.tell(input, Ok(report))).map(|_| ())
     }
+
+    /// Says since when a violation was certain, or why a verdict is not.
+    fn qualify(&self, report: &mut Report, feed: &Feed) {
+        if doubt(feed) != Doubt::FromTheBeginning {
+            report.notes.extend(self.violated.clone());
+        }
+        if let Some(refused) = feed.refused() {
+            refused.qualify(report, self.violated.is_some());
+        }
+    }
+}
+
+/// Whether what was recorded shows what happened.
+fn doubt(feed: &Feed) -> Doubt {
+    feed.refused().map_or(Doubt::None, refused::Refused::doubt)
 }
 
 fn since(op: &Op<'_>) -> String {

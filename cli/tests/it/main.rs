@@ -29,6 +29,10 @@ mod tables;
 mod usage;
 mod validate;
 mod watch;
+#[cfg(unix)]
+mod watch_order;
+#[cfg(unix)]
+mod watch_writers;
 
 use snapbox::cmd::{Command, OutputAssert};
 use std::path::PathBuf;

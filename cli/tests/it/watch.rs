@@ -21,32 +21,50 @@ fn counted(reads: i64) -> String {
 }
 
 /// A watch that was started, and its standard error, line by line.
-struct Started {
-    child: Child,
+pub(super) struct Started {
+    pub(super) child: Child,
     said: BufReader<std::process::ChildStderr>,
 }
 
 impl Started {
-    fn new(words: &str) -> Started {
-        let mut child = Command::new(snapbox::cmd::cargo_bin!("histcheck"))
-            .args(words.split_whitespace())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+    pub(super) fn new(words: &str) -> Started {
+        let mut command = Command::new(snapbox::cmd::cargo_bin!("histcheck"));
+        command.args(words.split_whitespace());
+        Started::spawn(&mut command)
+    }
+
+    pub(super) fn spawn(command: &mut Command) -> Started {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let said = BufReader::new(child.stderr.take().unwrap());
         Started { child, said }
     }
 
-    fn line(&mut self) -> String {
+    pub(super) fn line(&mut self) -> String {
         let mut line = String::new();
         self.said.read_line(&mut line).unwrap();
         line
     }
 
+    /// Where it listens, which its first line says.
+    pub(super) fn address(&mut self) -> String {
+        let line = self.line();
+        line.trim().strip_prefix("note: listening on ").unwrap_or_else(|| panic!("{line}")).to_owned()
+    }
+
+    /// All that it says from here on.
+    #[cfg(unix)]
+    pub(super) fn rest(&mut self, rest: &mut String) {
+        self.said.read_to_string(rest).unwrap();
+    }
+
+    #[cfg(unix)]
+    pub(super) fn interrupt(&self) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    }
+
     /// The exit code and what was printed, once it has ended.
-    fn end(mut self) -> (Option<i32>, String) {
+    pub(super) fn end(mut self) -> (Option<i32>, String) {
         let mut printed = String::new();
         self.child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
         (self.child.wait().unwrap().code(), printed)
@@ -64,15 +82,93 @@ fn a_pipe_is_judged_when_it_ends() {
     assert!(stdout(&invalid).starts_with("-\t"), "{}", stdout(&invalid));
 }
 
+/// A text that ends is to be whole, as one in a file that is judged is.
+#[test]
+fn a_pipe_that_ends_within_the_history_is_an_error() {
+    let text = format!("[{}", counted(1).trim_end().replace('\n', ",\n"));
+    for cut in [
+        "[",
+        &text[..text.len()],
+        &text[..text.len() - 7],
+        "[{\"type\":\"invoke\"}",
+        "{\"type\":\"invoke\"}\n{\"type\"",
+    ] {
+        let watched = histcheck("watch -m counter").stdin(cut.to_owned()).assert().code(255);
+        let judged = histcheck("-m counter -").stdin(cut.to_owned()).assert().code(255);
+        assert_eq!(stderr(&watched), stderr(&judged));
+        assert!(stderr(&watched).contains("error: "), "{}", stderr(&watched));
+        assert_eq!(stdout(&watched), "");
+    }
+    histcheck("watch -m counter").stdin(format!("{text}]")).assert().code(0);
+}
+
+/// An interrupt comes where it comes, and a file is followed while it is being written.
+#[cfg(unix)]
 #[test]
 fn a_history_that_is_cut_counts_up_to_there() {
-    let text = format!("[{}", counted(1).trim_end().replace('\n', ",\n"));
-    for cut in [0, 7] {
-        let assert = histcheck("watch -m counter").stdin(text[..text.len() - cut].to_owned()).assert();
-        // The only read is what is cut off, and without one there is nothing to check.
-        let assert = assert.code(if cut > 0 { 2 } else { 0 });
-        assert_eq!(stderr(&assert).contains("the end cuts the op at line 4"), cut > 0, "{}", stderr(&assert));
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h.json");
+    let text = format!("[{}", counted(7).trim_end().replace('\n', ",\n"));
+    for (cut, is_file) in [(0, true), (7, true), (0, false), (7, false)] {
+        let text = format!("{},\n{{\"process\":0", &text[..text.len()]);
+        let text = &text[..text.len() - cut];
+        let file = if is_file { path.to_str().unwrap() } else { "-" };
+        std::fs::write(&path, text).unwrap();
+        let mut started = Started::new(&format!("watch --keep-going -m counter {file}"));
+        let mut writer = started.child.stdin.take().unwrap();
+        writer.write_all(text.as_bytes()).unwrap();
+        // That something was said shows that it was read.
+        let mut printed = BufReader::new(started.child.stdout.take().unwrap());
+        printed.read_line(&mut String::new()).unwrap();
+        started.interrupt();
+        let mut rest = String::new();
+        printed.read_to_string(&mut rest).unwrap();
+        assert!(rest.contains(&format!("{file}\tfalse")), "{rest}");
+        assert_eq!(started.child.wait().unwrap().code(), Some(1));
+        assert!(started.line().contains("the end cuts the op at line 5"), "{file}");
     }
+}
+
+/// Makes a pipe with a name.
+#[cfg(unix)]
+fn named_pipe(dir: &std::path::Path) -> std::path::PathBuf {
+    let path = dir.join("pipe");
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    path
+}
+
+#[cfg(unix)]
+#[test]
+fn a_named_pipe_is_read_as_standard_input_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = named_pipe(dir.path());
+    for (text, code) in [(counted(1), 0), (counted(7), 1), ("[".to_owned(), 255)] {
+        let started = Started::new(&format!("watch -m counter {}", path.display()));
+        std::fs::write(&path, text).unwrap();
+        let (got, printed) = started.end();
+        assert_eq!(got, Some(code), "{printed}");
+        assert_eq!(printed.starts_with(path.to_str().unwrap()), code < 255, "{printed}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_ends_the_wait_for_a_pipes_writer() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = named_pipe(dir.path());
+    let mut started = Started::new(&format!("watch -m counter {}", path.display()));
+    // SIGINT is the second of the signals that it may catch; before that it would just be killed.
+    let status = format!("/proc/{}/status", started.child.id());
+    let catches = |status: &str| {
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap().trim().to_owned();
+        u64::from_str_radix(&mask, 16).unwrap() & 0b10 != 0
+    };
+    while !catches(&std::fs::read_to_string(&status).unwrap()) {
+        std::thread::yield_now();
+    }
+    started.interrupt();
+    assert!(started.line().contains("there is no op in it"));
+    assert_eq!(started.end(), (Some(255), String::new()));
 }
 
 #[test]
@@ -87,18 +183,26 @@ fn bad_text_is_an_error_with_its_place() {
 #[test]
 fn writers_connect_and_the_last_one_ends_the_history() {
     let mut started = Started::new("watch -m counter --listen 127.0.0.1:0 --until-closed --output json");
-    let line = started.line();
-    let address = line.trim().strip_prefix("note: listening on ").unwrap().to_owned();
-    let mut first = TcpStream::connect(&address).unwrap();
-    let mut second = TcpStream::connect(&address).unwrap();
-    first.write_all(counted(1).as_bytes()).unwrap();
+    let address = started.address();
+    let mut writers = [0, 1].map(|_| BufReader::new(TcpStream::connect(&address).unwrap()));
     // Valid whoever is heard first.
     let added = counted(1).replace("\"process\":0", "\"process\":1").replace("\"value\":1", "\"value\":0");
-    second.write_all(added.lines().take(2).flat_map(|line| [line, "\n"]).collect::<String>().as_bytes()).unwrap();
-    drop((first, second));
+    let end = added.match_indices('\n').nth(1).unwrap().0 + 1;
+    for (writer, text) in writers.iter_mut().zip([&counted(1), &added[..end]]) {
+        for line in text.split_inclusive('\n') {
+            writer.get_mut().write_all(line.as_bytes()).unwrap();
+            if line.contains("invoke") {
+                let mut ack = String::new();
+                writer.read_line(&mut ack).unwrap();
+                assert!(ack.starts_with("{\"ack\":"), "{ack}");
+            }
+        }
+    }
+    drop(writers);
     let (code, printed) = started.end();
     assert_eq!(code, Some(0), "{printed}");
     assert!(printed.contains("\"valid\":true") && printed.contains("\"client-op-count\":6"), "{printed}");
+    assert!(printed.contains(&format!("\"file\":\"{address}\"")), "the port is the one it got: {printed}");
 }
 
 /// An interrupt of a watch that has just said something, so that it is known to have read so far.
@@ -115,8 +219,7 @@ fn an_interrupt_ends_the_history() {
     let mut first = String::new();
     printed.read_line(&mut first).unwrap();
     assert_eq!(first, format!("unix:{}\tfalse\n", socket.display()));
-    let pid = started.child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    started.interrupt();
     let mut rest = String::new();
     printed.read_to_string(&mut rest).unwrap();
     assert!(rest.contains("The history goes on."), "{rest}");
@@ -134,9 +237,8 @@ fn an_interrupt_ends_a_file_where_it_ends() {
     for (text, verdict) in [(counted(7), "false"), (counted(1), "true")] {
         let mut started = Started::new(&format!("watch --keep-going -m register {}", path.display()));
         assert!(started.line().contains("does not exist yet"));
-        let pid = started.child.id().to_string();
         std::fs::write(&path, text.replace("add", "write")).unwrap();
-        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+        started.interrupt();
         let (_, printed) = started.end();
         let last = printed.lines().rfind(|line| line.starts_with(path.to_str().unwrap())).unwrap();
         assert!(last.ends_with(&format!("\t{verdict}")), "{printed}");
@@ -175,6 +277,9 @@ fn what_makes_no_sense_is_wrong_usage() {
         ("watch", "say with -m"),
         ("watch -m counter --listen 0.0.0.0:1", "other machines"),
         ("watch -m counter --listen 127.0.0.1:1 file", "cannot be used with"),
+        #[cfg(unix)]
+        ("watch -m counter --listen unix-datagram:h.sock --until-closed", "has no connections"),
+        ("watch -m counter --listen 127.0.0.1:1 -f intervals", "and not intervals"),
         ("watch -m counter --until-closed", "--listen"),
         ("watch -m counter a b", "unexpected argument"),
     ] {

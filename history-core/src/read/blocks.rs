@@ -4,6 +4,8 @@ use super::decompress::{self, Source};
 use super::place::Place;
 use crate::error::{ErrorKind, HistoryError, Snippet};
 use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Bytes read at a time. Tokens of a block fit the second-level cache.
 const BLOCK_BYTES: usize = 128 << 10;
@@ -15,8 +17,8 @@ pub(crate) struct Blocks<'s> {
     opened: bool,
     /// Whether a block ends where the source makes one wait.
     eager: bool,
-    /// Whether the source may end anywhere.
-    may_be_cut: bool,
+    /// Whether the source may end anywhere, once it has ended; absent if it may not.
+    may_be_cut: Option<Arc<AtomicBool>>,
     block_bytes: usize,
     /// The end of the last block: first what was read and is kept to be shown, then what was not.
     rest: Vec<u8>,
@@ -65,7 +67,7 @@ impl<'s> Blocks<'s> {
             source,
             opened: false,
             eager: false,
-            may_be_cut: false,
+            may_be_cut: None,
             block_bytes: BLOCK_BYTES,
             rest: Vec::new(),
             behind: 0,
@@ -78,8 +80,12 @@ impl<'s> Blocks<'s> {
         self.eager = true;
     }
 
-    pub(crate) fn set_may_be_cut(&mut self) {
-        self.may_be_cut = true;
+    pub(crate) fn set_may_be_cut(&mut self, may_be_cut: Arc<AtomicBool>) {
+        self.may_be_cut = Some(may_be_cut);
+    }
+
+    fn may_be_cut(&self) -> bool {
+        self.may_be_cut.as_ref().is_some_and(|may_be_cut| may_be_cut.load(Ordering::SeqCst))
     }
 
     pub(crate) fn set_block_bytes(&mut self, bytes: usize) {
@@ -116,7 +122,7 @@ impl<'s> Blocks<'s> {
         match String::from_utf8(bytes) {
             Ok(valid) => *text = valid,
             Err(error) => {
-                self.cut_at_bad_bytes(error, text, last && !self.may_be_cut || failure.is_some(), failure.is_some());
+                self.cut_at_bad_bytes(error, text, last && !self.may_be_cut() || failure.is_some(), failure.is_some());
             }
         }
         if let Some(error) = failure
@@ -129,7 +135,7 @@ impl<'s> Blocks<'s> {
         }
         let end = text.len();
         let over = last && self.fault.is_none();
-        let last = over && !self.may_be_cut;
+        let last = over && !self.may_be_cut();
         if last {
             text.push('\n');
         }

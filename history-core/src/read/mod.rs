@@ -8,6 +8,7 @@ mod ahead;
 mod blocks;
 mod decompress;
 mod intervals;
+mod lines;
 mod place;
 mod sniff;
 mod steps;
@@ -16,6 +17,7 @@ pub(crate) use blocks::{Block, Blocks};
 #[cfg(feature = "files")]
 pub(crate) use decompress::TO_TEXT;
 pub(crate) use intervals::Intervals;
+pub use lines::{Lines, Merge, Misplaced};
 pub(crate) use place::Place;
 pub use sniff::Format;
 pub(crate) use sniff::{Sniffed, format as sniff};
@@ -29,6 +31,8 @@ use crate::pairing::Pairing;
 use crate::{ClientRule, Op, Position, TimeUnit};
 use std::io::Read;
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// What a reader will not exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,8 +138,15 @@ impl<'s> Reader<'s> {
     /// Reads a history that is still being written: hands out ops as soon as the source has them, and takes what is there
     /// for the history wherever it ends. [`Reader::cut_off`] tells where, if within an op.
     #[must_use]
-    pub fn growing(mut self) -> Reader<'s> {
-        self.blocks.set_may_be_cut();
+    pub fn growing(self) -> Reader<'s> {
+        self.growing_if(Arc::new(AtomicBool::new(true)))
+    }
+
+    /// Reads a history that is still being written, and that either ends by itself, and is then to be whole, or is cut off:
+    /// the same as [`Reader::growing`] if `is_cut` is set by the time that the source ends, else as [`Reader::eager`].
+    #[must_use]
+    pub fn growing_if(mut self, is_cut: Arc<AtomicBool>) -> Reader<'s> {
+        self.blocks.set_may_be_cut(is_cut);
         self.eager()
     }
 

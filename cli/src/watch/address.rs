@@ -1,0 +1,93 @@
+//! Addresses that clients write to, as the user gives them.
+
+use std::fmt;
+use std::net::SocketAddr;
+#[cfg(unix)]
+use std::path::PathBuf;
+
+/// Where clients write to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Address {
+    Tcp(SocketAddr),
+    #[cfg(unix)]
+    Unix(PathBuf),
+    /// A socket that has no connections: each op is a message.
+    #[cfg(unix)]
+    Datagram(PathBuf),
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Tcp(address) => address.fmt(f),
+            #[cfg(unix)]
+            Address::Unix(path) => write!(f, "unix:{}", path.display()),
+            #[cfg(unix)]
+            Address::Datagram(path) => write!(f, "unix-datagram:{}", path.display()),
+        }
+    }
+}
+
+impl Address {
+    /// From what the user wrote: `127.0.0.1:PORT`, `[::1]:PORT`, `unix:PATH`, `unix-datagram:PATH`.
+    ///
+    /// # Errors
+    ///
+    /// If it is no address, or one that other machines could write to: writers are not authenticated.
+    pub(crate) fn parse(text: &str) -> Result<Address, String> {
+        for scheme in ["unix", "unix-datagram"] {
+            let Some(path) = text.strip_prefix(scheme).and_then(|rest| rest.strip_prefix(':')) else { continue };
+            #[cfg(not(unix))]
+            return Err(format!("{path} cannot be listened on: this system has no sockets with paths"));
+            #[cfg(unix)]
+            return match (path, scheme) {
+                ("", _) => Err(format!("{scheme}: names no path")),
+                (path, "unix") => Ok(Address::Unix(path.into())),
+                (path, _) => Ok(Address::Datagram(path.into())),
+            };
+        }
+        let address = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
+        let address: SocketAddr = address.as_deref().unwrap_or(text).parse().map_err(|_| {
+            format!(
+                "{text} is no address to listen on: say 127.0.0.1:PORT (0 for any free port), unix:PATH or \
+                 unix-datagram:PATH"
+            )
+        })?;
+        if !address.ip().is_loopback() {
+            return Err(format!(
+                "{text} can be reached from other machines, and writers are not asked who they are: say 127.0.0.1:PORT, and \
+                 forward the port if you must"
+            ));
+        }
+        Ok(Address::Tcp(address))
+    }
+
+    /// Whether clients have connections, which they can close.
+    pub(crate) fn has_connections(&self) -> bool {
+        match self {
+            #[cfg(unix)]
+            Address::Datagram(_) => false,
+            _ => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_this_machines() {
+        assert_eq!(Address::parse("127.0.0.1:80"), Ok(Address::Tcp(([127, 0, 0, 1], 80).into())));
+        assert_eq!(Address::parse("localhost:0"), Ok(Address::Tcp(([127, 0, 0, 1], 0).into())));
+        assert!(Address::parse("[::1]:80").is_ok());
+        assert!(Address::parse("0.0.0.0:80").unwrap_err().contains("other machines"));
+        assert!(Address::parse("80").unwrap_err().contains("no address"));
+        #[cfg(unix)]
+        assert_eq!(Address::parse("unix:/run/h"), Ok(Address::Unix("/run/h".into())));
+        #[cfg(unix)]
+        assert_eq!(Address::parse("unix-datagram:/run/h"), Ok(Address::Datagram("/run/h".into())));
+        #[cfg(unix)]
+        assert!(Address::parse("unix:").is_err() && Address::parse("unix-datagram:").is_err());
+    }
+}

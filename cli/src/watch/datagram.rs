@@ -1,0 +1,134 @@
+//! A socket without connections: each message is an op, and messages have one order, whoever sent them.
+//!
+//! A message to a unix socket is put into the one queue of its receiver, and the sender's call returns when it is there. So an
+//! invocation that is sent before the store is called stands in the queue by then, and a completion comes after all that was
+//! sent before it: the order of the queue is sound (see [`super::order`]) without acknowledgements.
+//!
+//! What is no op is left out, and may have been an invocation: its sender does not wait for anything, so from there on ops
+//! may take effect that are not recorded.
+
+use super::feed::FromWriters;
+use super::inbox::{Arrival, Door};
+use super::refused::{Doubt, Refusal};
+use super::socket::{Unlink, bind_path};
+use crate::input::ReadAs;
+use history_core::{Lines, Merge, Misplaced, OpKind};
+use std::io;
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Bytes of a message, of which systems pass on much smaller ones only.
+const MESSAGE_BYTES_MAX: usize = 4 << 20;
+
+/// A socket that messages are sent to.
+pub(super) struct DatagramSocket {
+    socket: UnixDatagram,
+    path: PathBuf,
+    is_over: Arc<AtomicBool>,
+}
+
+impl DatagramSocket {
+    pub(super) fn bind(path: &Path) -> io::Result<DatagramSocket> {
+        let connect = |path: &Path| UnixDatagram::unbound()?.connect(path);
+        let socket = bind_path(path, |path| UnixDatagram::bind(path), connect)?;
+        socket.set_nonblocking(true)?;
+        Ok(DatagramSocket { socket, path: path.to_owned(), is_over: Arc::default() })
+    }
+
+    pub(super) fn unlink(&self) -> Unlink {
+        Unlink(self.path.clone())
+    }
+
+    /// What ends the history behind all that was sent by then: an empty message, which has its place in the queue.
+    pub(super) fn end(&self, door: Door<FromWriters>) -> impl Fn() + Send + 'static {
+        let (path, is_over) = (self.path.clone(), Arc::clone(&self.is_over));
+        move || {
+            is_over.store(true, Ordering::SeqCst);
+            let (path, door) = (path.clone(), door.clone());
+            std::thread::spawn(move || {
+                let sent = UnixDatagram::unbound().and_then(|socket| socket.send_to(&[], path));
+                // Somebody has taken the socket's file away.
+                if sent.is_err() {
+                    let _ = door.send(Arrival::Cut);
+                }
+            });
+        }
+    }
+
+    /// Records what is sent.
+    pub(super) fn run(self, door: &Door<FromWriters>, read_as: &ReadAs) {
+        let mut messages = Messages { door, lines: read_as.lines(), history: read_as.merge(), number: 0 };
+        let mut bytes = vec![0; MESSAGE_BYTES_MAX];
+        loop {
+            let taken = match self.socket.recv(&mut bytes) {
+                Ok(0) if self.is_over.load(Ordering::SeqCst) => {
+                    let _ = door.send(Arrival::Cut);
+                    return;
+                }
+                Ok(count) => messages.take(&bytes[..count]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.wait();
+                    Ok(())
+                }
+                Err(error) => {
+                    let _ = door.send(Arrival::Failed(error));
+                    return;
+                }
+            };
+            if taken.is_err() {
+                return;
+            }
+        }
+    }
+
+    fn wait(&self) {
+        use rustix::event::{PollFd, PollFlags, poll};
+        // What goes wrong shows when it is read.
+        let _ = poll(&mut [PollFd::new(&self.socket, PollFlags::IN)], None);
+    }
+}
+
+/// Nobody reads what is brought.
+struct Gone;
+
+struct Messages<'d> {
+    door: &'d Door<FromWriters>,
+    lines: Lines,
+    history: Merge,
+    /// Messages so far.
+    number: u64,
+}
+
+impl Messages<'_> {
+    /// Records the op of a message.
+    fn take(&mut self, message: &[u8]) -> Result<(), Gone> {
+        self.number += 1;
+        if message.len() == MESSAGE_BYTES_MAX {
+            return self.refuse(format!("it is longer than {} bytes", MESSAGE_BYTES_MAX - 1), Doubt::FromHere);
+        }
+        if let Err(error) = self.lines.read(message.trim_ascii_end()) {
+            return self.refuse(error.to_string(), Doubt::FromHere);
+        }
+        let mut batch = self.lines.take();
+        if batch.is_empty() {
+            return Ok(());
+        }
+        if let Err(Misplaced { kind, error }) = self.history.add(&mut batch) {
+            // What completes took effect before, whatever is known of it.
+            let began = kind != OpKind::Invoke;
+            return self.refuse(error.to_string(), if began { Doubt::FromTheBeginning } else { Doubt::FromHere });
+        }
+        self.send(FromWriters::Ops(batch, self.history.in_flight()))
+    }
+
+    fn refuse(&self, why: String, doubt: Doubt) -> Result<(), Gone> {
+        self.send(FromWriters::Refused(Refusal { who: format!("message {}", self.number), why, doubt }))
+    }
+
+    fn send(&self, arrival: FromWriters) -> Result<(), Gone> {
+        self.door.send(Arrival::Some(arrival)).map_err(|_| Gone)
+    }
+}

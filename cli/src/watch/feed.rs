@@ -1,0 +1,118 @@
+//! The ops of a history while it is being written: out of a text, or from those who write them.
+
+use super::inbox::{Inbox, Text};
+use super::refused::{Refusal, Refused};
+use crate::input::ReadAs;
+use history_core::{Batch, ErrorKind, HistoryError, Position, Reader};
+
+/// What writers of ops bring.
+pub(super) enum FromWriters {
+    /// Ops in their place in the history, and how many operations are in flight behind them.
+    Ops(Batch, usize),
+    Refused(Refusal),
+}
+
+/// Where the ops come from.
+pub(super) enum Feed {
+    Text(Box<Reader<'static>>),
+    Writers(Writers),
+}
+
+/// Ops that writers bring, and what was refused of them.
+pub(super) struct Writers {
+    inbox: Inbox<FromWriters>,
+    ops: u64,
+    in_flight: usize,
+    refused: Refused,
+    /// Refusals that were not reported yet.
+    news: Vec<Refusal>,
+}
+
+impl Feed {
+    /// The ops of a text: if it is `followed`, it may end anywhere, else only where it is cut.
+    pub(super) fn text(inbox: Inbox<Vec<u8>>, read_as: &ReadAs, followed: bool) -> Feed {
+        let is_cut = inbox.is_cut();
+        let reader = Reader::new(Text::new(inbox));
+        let reader = if followed { reader.growing() } else { reader.growing_if(is_cut) };
+        Feed::Text(Box::new(read_as.reader(reader)))
+    }
+
+    pub(super) fn writers(inbox: Inbox<FromWriters>) -> Feed {
+        Feed::Writers(Writers { inbox, ops: 0, in_flight: 0, refused: Refused::default(), news: Vec::new() })
+    }
+
+    /// Reads the next ops into `batch`, in place of those it holds. False, and no ops, at the end of the history.
+    ///
+    /// # Errors
+    ///
+    /// If the source cannot be read, or its text is not a history. `batch` then holds the ops before the error.
+    pub(super) fn read_batch(&mut self, batch: &mut Batch) -> Result<bool, HistoryError> {
+        match self {
+            Feed::Text(reader) => reader.read_batch(batch),
+            Feed::Writers(writers) => writers.read_batch(batch),
+        }
+    }
+
+    pub(super) fn ops(&self) -> u64 {
+        match self {
+            Feed::Text(reader) => reader.ops(),
+            Feed::Writers(writers) => writers.ops,
+        }
+    }
+
+    pub(super) fn in_flight(&self) -> usize {
+        match self {
+            Feed::Text(reader) => reader.in_flight(),
+            Feed::Writers(writers) => writers.in_flight,
+        }
+    }
+
+    /// Where the op begins that the end of the text cut.
+    pub(super) fn cut_off(&self) -> Option<Position> {
+        match self {
+            Feed::Text(reader) => reader.cut_off(),
+            Feed::Writers(_) => None,
+        }
+    }
+
+    /// What was refused before the last ops that were read.
+    pub(super) fn refused(&self) -> Option<&Refused> {
+        match self {
+            Feed::Text(_) => None,
+            Feed::Writers(writers) => Some(&writers.refused),
+        }
+    }
+
+    /// What was refused since this was last called.
+    pub(super) fn news(&mut self) -> Vec<Refusal> {
+        match self {
+            Feed::Text(_) => Vec::new(),
+            Feed::Writers(writers) => std::mem::take(&mut writers.news),
+        }
+    }
+}
+
+impl Writers {
+    fn read_batch(&mut self, batch: &mut Batch) -> Result<bool, HistoryError> {
+        *batch = Batch::new();
+        let arrived = self.inbox.next();
+        let failed = |error| HistoryError::new(ErrorKind::Io, format!("reading failed: {error}"));
+        match arrived.map_err(failed)? {
+            Some(FromWriters::Ops(ops, in_flight)) => {
+                self.ops += ops.len() as u64;
+                self.in_flight = in_flight;
+                *batch = ops;
+            }
+            Some(FromWriters::Refused(refusal)) => {
+                self.refused.add(&refusal);
+                self.news.push(refusal);
+            }
+            None if self.ops == 0 => {
+                let expected = "a line an op: a map with :type (invoke, ok, fail or info), :process, :f and :value";
+                return Err(HistoryError::new(ErrorKind::NotAnOp, "there is no op in it").expected(expected));
+            }
+            None => return Ok(false),
+        }
+        Ok(true)
+    }
+}

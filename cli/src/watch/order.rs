@@ -1,0 +1,268 @@
+//! The one order of the ops that several writers write, and who may write into it.
+//!
+//! Checkers conclude one thing from the order of a history: an operation whose completion was recorded before the invocation
+//! of another had ended before that one began. The order is sound if each such conclusion is true. Then a violation is one,
+//! however late things were recorded otherwise: a completion that is recorded late makes two operations overlap that did not,
+//! which allows more outcomes, and not fewer.
+//!
+//! *Acknowledged invocations make it sound.* A writer sends the invocation of an operation, waits for its acknowledgement, calls
+//! the store, and sends the completion when that has answered. Here, the invocation gets its place in the order (under one lock,
+//! and into one queue) before the acknowledgement is sent. So:
+//!
+//! 1. An invocation is recorded before its acknowledgement is sent, and so before the operation begins.
+//! 2. A completion is sent, and so recorded, after the operation has ended.
+//! 3. If the completion of A was recorded before the invocation of B, then A had ended before its completion was recorded (2),
+//!    that was before the invocation of B was, and that before B began (1): A had ended before B began.
+//!
+//! None of this needs two connections to be read in the order in which they were written. Without the acknowledgement (1) is
+//! missing: the invocation of B may wait in its socket while B takes effect and A sees that, ends, and is recorded.
+//!
+//! *A single writer need not wait.* Its connection keeps the order in which it wrote, so that is the order of the history, if it
+//! writes invocations before operations begin and completions after they end. So the rule begins with the second writer of
+//! an op:
+//!
+//! - A writer that is known not to wait may write as long as it is the only one of the history. It is known by a completion
+//!   that is there before the acknowledgement of its invocation was written, or that has no invocation.
+//! - If another one writes an op meanwhile, the first is refused from there on. What it wrote before is in order: others began
+//!   later, if they wait. What it does from then on is not recorded, so from there on no violation is certain.
+//! - One that turns out not to wait when there are several is refused, and what it wrote may have been out of order from the
+//!   beginning: no violation is certain.
+//! - One that has closed its connection before the second one wrote is no concern to that.
+//!
+//! A writer that does not wait and is never caught (its store is slow enough) can cause a false alarm. That cannot be
+//! seen from here.
+//!
+//! *A refused writer that waits* leaves the order sound: what it has in flight may take effect or not, as after `info`, and what
+//! was not recorded was not acknowledged, and so never begins.
+
+use super::feed::FromWriters;
+use super::inbox::{Arrival, Door};
+use super::refused::{Doubt, Refusal};
+use super::stream::Stream;
+use history_core::{Batch, Merge, OpKind, Process};
+use std::fmt;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What helps a writer that does not wait.
+const HOW_TO_WAIT: &str = "with several writers, each waits for {\"ack\":PROCESS} after an invoke and before it calls the store \
+                           (a single writer, a file opened for appending and unix-datagram: need no acknowledgement)";
+
+/// One of those who write.
+#[derive(Debug)]
+pub(super) struct WriterId {
+    /// Counted from 1, in the order in which they connected.
+    pub(super) number: u64,
+    /// Its own, or where it has connected to.
+    pub(super) address: String,
+}
+
+impl fmt::Display for WriterId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "writer {} ({})", self.number, self.address)
+    }
+}
+
+/// Whose operation it is. One process has one operation in flight at a time.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum ProcessId {
+    Client(i64),
+    Other(Box<str>),
+}
+
+impl ProcessId {
+    pub(super) fn of(process: Process<'_>) -> Option<ProcessId> {
+        match process {
+            Process::Client(number) => Some(ProcessId::Client(number)),
+            Process::Other(name) => Some(ProcessId::Other(name.into())),
+            Process::Unknown => None,
+        }
+    }
+
+    /// As JSON.
+    pub(super) fn to_json(&self) -> String {
+        match self {
+            ProcessId::Client(number) => number.to_string(),
+            ProcessId::Other(name) => serde_json::Value::from(&**name).to_string(),
+        }
+    }
+}
+
+/// Why a writer cannot go on.
+#[derive(Debug)]
+pub(super) enum Stop {
+    Refused(String),
+    /// The history is over.
+    Over,
+}
+
+pub(super) struct Order(Mutex<State>);
+
+struct State {
+    history: Merge,
+    door: Door<FromWriters>,
+    writers: Writers,
+}
+
+/// Those of whom ops were recorded.
+enum Writers {
+    Nobody,
+    One(First),
+    /// The number of the one that was refused when the second came, and why.
+    Several(Option<(u64, String)>),
+}
+
+struct First {
+    id: Arc<WriterId>,
+    waits: bool,
+    state: Connection,
+}
+
+enum Connection {
+    Open(Arc<Stream>),
+    Closed,
+    Refused,
+}
+
+impl Order {
+    pub(super) fn new(door: Door<FromWriters>, history: Merge) -> Order {
+        Order(Mutex::new(State { history, door, writers: Writers::Nobody }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records ops of a writer; `unwaiting` is one of its processes that was seen not to wait, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// If the writer is refused, or the history is over.
+    pub(super) fn record(
+        &self,
+        id: &Arc<WriterId>,
+        stream: &Arc<Stream>,
+        mut batch: Batch,
+        unwaiting: Option<&ProcessId>,
+    ) -> Result<(), Stop> {
+        let state = &mut *self.lock();
+        if let Some(why) = state.writers.evicted(id) {
+            return Err(Stop::Refused(why));
+        }
+        let is_alone = match &state.writers {
+            Writers::Nobody => true,
+            Writers::One(first) => first.id.number == id.number,
+            Writers::Several(_) => false,
+        };
+        let is_unwaiting =
+            unwaiting.is_some() || batch.ops().any(|op| op.kind != OpKind::Invoke) && state.history.is_of_completions();
+        if is_unwaiting && !is_alone {
+            let whose = unwaiting
+                .map_or("an operation".to_owned(), |process| format!("an operation of process {}", process.to_json()));
+            let why = format!("it completes {whose} whose invocation was not acknowledged; {HOW_TO_WAIT}");
+            return Err(state.refuse(id, why, Doubt::FromTheBeginning));
+        }
+        let added = state.history.add(&mut batch);
+        if !batch.is_empty() {
+            state.admit(id, stream)?;
+            let in_flight = state.history.in_flight();
+            state.send(FromWriters::Ops(batch, in_flight))?;
+        }
+        if let Writers::One(first) = &mut state.writers {
+            first.waits &= !is_unwaiting && !state.history.is_of_completions();
+        }
+        added.map_err(|misplaced| {
+            // An invocation that was not recorded is not acknowledged. But a completion shows that something took effect.
+            let began = misplaced.kind != OpKind::Invoke;
+            let doubt = if began { Doubt::FromTheBeginning } else { Doubt::None };
+            state.refuse(id, misplaced.error.to_string(), doubt)
+        })
+    }
+
+    /// Goes on without a writer.
+    pub(super) fn refuse(&self, id: &WriterId, why: String) -> Stop {
+        let state = &mut *self.lock();
+        match state.writers.evicted(id) {
+            Some(why) => Stop::Refused(why),
+            None => state.refuse(id, why, Doubt::None),
+        }
+    }
+
+    /// Notes that a writer has closed its connection, and all that it wrote was recorded.
+    ///
+    /// # Errors
+    ///
+    /// If it had been refused by then.
+    pub(super) fn close(&self, id: &WriterId) -> Result<(), Stop> {
+        let state = &mut *self.lock();
+        if let Some(why) = state.writers.evicted(id) {
+            return Err(Stop::Refused(why));
+        }
+        if let Writers::One(first) = &mut state.writers
+            && first.id.number == id.number
+        {
+            first.state = Connection::Closed;
+        }
+        Ok(())
+    }
+
+    /// Ends the history.
+    pub(super) fn end(&self) {
+        let _ = self.lock().door.send(Arrival::Ended);
+    }
+
+    /// Ends it because nobody can be heard any more.
+    pub(super) fn fail(&self, error: io::Error) {
+        let _ = self.lock().door.send(Arrival::Failed(error));
+    }
+}
+
+impl Writers {
+    /// Why this one was refused when another came, if it was.
+    fn evicted(&self, id: &WriterId) -> Option<String> {
+        match self {
+            Writers::Several(Some((number, why))) if *number == id.number => Some(why.clone()),
+            _ => None,
+        }
+    }
+}
+
+impl State {
+    /// Lets a writer have its ops recorded, and sees to it that a first one that does not wait is alone.
+    fn admit(&mut self, id: &Arc<WriterId>, stream: &Arc<Stream>) -> Result<(), Stop> {
+        let first = match &self.writers {
+            Writers::Nobody => {
+                let state = Connection::Open(Arc::clone(stream));
+                self.writers = Writers::One(First { id: Arc::clone(id), waits: true, state });
+                return Ok(());
+            }
+            Writers::One(first) if first.id.number != id.number => first,
+            _ => return Ok(()),
+        };
+        let mut evicted = None;
+        if !first.waits && !matches!(first.state, Connection::Closed) {
+            let why = format!("it does not wait for acknowledgements, and {id} writes as well; {HOW_TO_WAIT}");
+            if let Connection::Open(stream) = &first.state {
+                stream.end_reading();
+                evicted = Some((first.id.number, why.clone()));
+            }
+            self.send(FromWriters::Refused(Refusal { who: first.id.to_string(), why, doubt: Doubt::FromHere }))?;
+        }
+        self.writers = Writers::Several(evicted);
+        Ok(())
+    }
+
+    fn refuse(&mut self, id: &WriterId, why: String, doubt: Doubt) -> Stop {
+        if let Writers::One(first) = &mut self.writers
+            && first.id.number == id.number
+        {
+            first.state = Connection::Refused;
+        }
+        let refusal = Refusal { who: id.to_string(), why: why.clone(), doubt };
+        self.send(FromWriters::Refused(refusal)).err().unwrap_or(Stop::Refused(why))
+    }
+
+    fn send(&self, arrival: FromWriters) -> Result<(), Stop> {
+        self.door.send(Arrival::Some(arrival)).map_err(|_| Stop::Over)
+    }
+}

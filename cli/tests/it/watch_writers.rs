@@ -1,0 +1,327 @@
+//! `histcheck watch` of several writers: what one of them does wrong is its own fault.
+
+use super::watch::Started;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::{UnixDatagram, UnixStream};
+use std::path::Path;
+use std::process::Command;
+
+/// A client with a connection of its own.
+struct Client(BufReader<UnixStream>);
+
+impl Client {
+    /// Of the socket that a watch has said it listens on.
+    fn new(address: &str) -> Client {
+        Client(BufReader::new(UnixStream::connect(address.strip_prefix("unix:").unwrap()).unwrap()))
+    }
+
+    fn write(&mut self, text: &str) {
+        self.0.get_mut().write_all(text.as_bytes()).unwrap();
+    }
+
+    fn answer(&mut self) -> String {
+        let mut answer = String::new();
+        self.0.read_line(&mut answer).unwrap();
+        answer
+    }
+
+    /// An operation of a counter, or of a register.
+    fn op(&mut self, process: i64, f: &str, value: i64) {
+        self.write(&line(process, "invoke", f, value));
+        assert_eq!(self.answer(), format!("{{\"ack\":{process}}}\n"));
+        self.write(&line(process, "ok", f, value));
+    }
+
+    /// What it is told, up to the end of the connection.
+    fn rest(mut self) -> String {
+        let mut rest = String::new();
+        self.0.read_to_string(&mut rest).unwrap();
+        rest
+    }
+}
+
+fn line(process: i64, kind: &str, f: &str, value: i64) -> String {
+    format!("{{\"process\":{process},\"type\":\"{kind}\",\"f\":\"{f}\",\"value\":{value}}}\n")
+}
+
+/// A watch of writers that connect to a socket in a directory, until the last of them is gone.
+fn listen(dir: &Path, model: &str) -> (Started, String) {
+    let socket = dir.join("h.sock");
+    let mut started = Started::new(&format!("watch -m {model} --until-closed --listen unix:{}", socket.display()));
+    let address = started.address();
+    (started, address)
+}
+
+/// A completion that is there together with its invocation.
+#[test]
+fn one_of_several_that_does_not_wait_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut started, address) = listen(dir.path(), "counter");
+    let (mut first, mut second) = (Client::new(&address), Client::new(&address));
+    first.op(1, "add", 1);
+    second.write(&(line(2, "invoke", "add", 1) + &line(2, "ok", "add", 1)));
+    let told = second.rest();
+    assert!(
+        told.starts_with("{\"refused\":\"it completes an operation of process 2 whose invocation was not acknowledged"),
+        "{told}"
+    );
+    // What the second one has added is in no record, so this may be right.
+    first.op(1, "read", 2);
+    drop(first);
+    let warning = started.line();
+    assert!(warning.starts_with(&format!("warning: writer 2 ({address}) was refused: it completes")), "{warning}");
+    let (code, printed) = started.end();
+    assert_eq!(code, Some(2), "{printed}");
+    assert!(printed.starts_with(&format!("{address}\tunknown\n")), "{printed}");
+    assert!(printed.contains("writer 2 (") && printed.contains("shows nothing"), "{printed}");
+    assert!(!printed.contains("has been certain"), "{printed}");
+}
+
+/// The connection of one writer is in order anyway.
+#[test]
+fn a_single_writer_need_not_wait() {
+    for (reads, code) in [(1, 0), (2, 1)] {
+        let dir = tempfile::tempdir().unwrap();
+        let (started, address) = listen(dir.path(), "counter");
+        // One that is no client is none of the writers.
+        let mut stranger = Client::new(&address);
+        let mut only = Client::new(&address);
+        only.write(&(line(1, "invoke", "add", 1) + &line(1, "ok", "add", 1) + &line(2, "invoke", "add", 0)));
+        // The process that does not wait is not told.
+        assert_eq!(only.answer(), "{\"ack\":2}\n");
+        only.write(&line(1, "invoke", "read", reads));
+        only.write(&line(1, "ok", "read", reads));
+        stranger.write("\n");
+        drop((only, stranger));
+        let (got, printed) = started.end();
+        assert_eq!(got, Some(code), "{printed}");
+    }
+}
+
+#[test]
+fn a_writer_that_never_reads_is_not_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let (started, address) = listen(dir.path(), "counter");
+    let mut only = Client::new(&address);
+    // Acknowledgements of all that are more than a socket holds.
+    for _ in 0..20_000 {
+        only.write(&line(1, "invoke", "add", 1));
+        only.write(&line(1, "ok", "add", 1));
+    }
+    drop(only);
+    let (code, printed) = started.end();
+    assert_eq!(code, Some(0), "{printed}");
+}
+
+/// What a connection over TCP wrote last is lost if it is closed before all was read.
+#[test]
+fn a_connection_that_is_reset_is_not_all_there_was() {
+    for (waits, code) in [(false, 0), (true, 2)] {
+        let mut started = Started::new("watch -m counter --until-closed --listen 127.0.0.1:0");
+        let address = started.address();
+        let mut only = TcpStream::connect(&address).unwrap();
+        let read = line(1, "invoke", "read", 0) + &line(1, "ok", "read", 0);
+        let text = if waits { line(1, "invoke", "read", 0) } else { read };
+        only.write_all(text.as_bytes()).unwrap();
+        if waits {
+            // The acknowledgement is there, and stays there.
+            assert_eq!(only.peek(&mut [0]).unwrap(), 1);
+        }
+        drop(only);
+        let (got, printed) = started.end();
+        assert_eq!(got, Some(code), "{printed}");
+        assert_eq!(printed.contains("its connection was reset, so what it wrote last may be lost"), waits, "{printed}");
+    }
+}
+
+/// It may go on as long as it is alone.
+#[test]
+fn a_single_writer_that_does_not_wait_makes_way_for_the_second() {
+    for closes in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut started, address) = listen(dir.path(), "counter");
+        let mut first = Client::new(&address);
+        first.write(&(line(1, "invoke", "add", 1) + &line(1, "ok", "add", 1) + &line(3, "invoke", "add", 0)));
+        // All that was recorded by now.
+        assert_eq!(first.answer(), "{\"ack\":3}\n");
+        let mut second = Client::new(&address);
+        if closes {
+            first.0.get_ref().shutdown(std::net::Shutdown::Write).unwrap();
+            assert_eq!(first.0.read(&mut [0]).unwrap(), 0);
+            second.op(2, "add", 1);
+            second.op(2, "read", 2);
+            drop(second);
+            assert_eq!(started.end().0, Some(0));
+            continue;
+        }
+        second.op(2, "add", 1);
+        let told = first.rest();
+        assert!(told.contains("it does not wait for acknowledgements, and writer 2 ("), "{told}");
+        second.op(2, "read", 7);
+        drop(second);
+        assert!(started.line().contains(&format!("warning: writer 1 ({address}) was refused")));
+        let (code, printed) = started.end();
+        assert_eq!(code, Some(2), "{printed}");
+    }
+}
+
+/// What one writer broke while it was alone, others cannot make undone.
+#[test]
+fn a_violation_that_was_certain_before_stays_one() {
+    for (reads, code) in [(7, 1), (0, 2)] {
+        let dir = tempfile::tempdir().unwrap();
+        let socket = dir.path().join("h.sock");
+        let mut started =
+            Started::new(&format!("watch -m counter --keep-going --until-closed --listen unix:{}", socket.display()));
+        let address = started.address();
+        let mut first = Client::new(&address);
+        first.write(&(line(1, "invoke", "read", reads) + &line(1, "ok", "read", reads) + &line(3, "invoke", "add", 0)));
+        first.answer();
+        let mut second = Client::new(&address);
+        second.op(2, "add", 1);
+        drop(first);
+        second.op(2, "read", 9);
+        drop(second);
+        let (got, printed) = started.end();
+        assert_eq!(got, Some(code), "{printed}");
+        assert!(printed.contains("What was refused was left out"), "{printed}");
+    }
+}
+
+/// The line of one writer is not to take that of another for its own.
+#[test]
+fn a_line_that_is_no_op_is_its_writers_fault() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut started, address) = listen(dir.path(), "register --initial 0");
+    let (mut first, mut second) = (Client::new(&address), Client::new(&address));
+    second.op(2, "write", 1);
+    second.write(&line(2, "invoke", "read", 0));
+    second.answer();
+    first.write("{\"process\":1,\"type\":\"invoke\",\"f\":\"read\",\"note\":[\n");
+    let told = first.rest();
+    assert!(told.contains("line 1, column 48: the text ends before this [ is closed"), "{told}");
+    // A stale read, which would be right if it were a note.
+    second.write(&line(2, "ok", "read", 0));
+    drop(second);
+    assert!(started.line().starts_with(&format!("warning: writer 1 ({address}) was refused: line 1, column 48")));
+    let (code, printed) = started.end();
+    assert_eq!(code, Some(1), "{printed}");
+    assert!(printed.contains(&format!("writer 1 ({address}) was refused")), "{printed}");
+}
+
+/// Strangers, and clients that are wrong: the others are judged on, and the verdict is not `true` of what was left out.
+#[test]
+fn the_others_are_judged_on() {
+    let invoke = line(5, "invoke", "add", 1);
+    let ok = line(5, "ok", "add", 1);
+    for (text, why, codes) in [
+        ("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "line 1, column 1: found a symbol where an op belongs", [2, 1]),
+        ("[\n", "the text ends before this [ is closed", [2, 1]),
+        ("\u{1f}\u{8b}\n", "line 1, column 1", [2, 1]),
+        (&format!("{invoke}{invoke}"), "process 5 invokes while its op of line 6 is in flight", [2, 1]),
+        // It took effect, and nobody knows when.
+        (&ok, "process 5 completes an op that it did not invoke", [2, 2]),
+    ] {
+        for (reads, code) in [1, 9].into_iter().zip(codes) {
+            let dir = tempfile::tempdir().unwrap();
+            let (mut started, address) = listen(dir.path(), "counter");
+            let (mut good, mut bad) = (Client::new(&address), Client::new(&address));
+            good.op(1, "add", 1);
+            good.op(1, "add", 0);
+            good.write(&line(2, "invoke", "add", 0));
+            good.answer();
+            bad.write(text);
+            let told = bad.rest();
+            assert!(told.contains(why) || text == ok, "{told}");
+            good.op(1, "read", reads);
+            drop(good);
+            let warning = started.line();
+            assert!(
+                warning.contains(&format!("writer 2 ({address}) was refused")) && warning.contains(why),
+                "{warning}"
+            );
+            let (got, printed) = started.end();
+            assert_eq!(got, Some(code), "{text} {printed}");
+        }
+    }
+}
+
+#[test]
+fn half_a_line_is_left_out_and_named() {
+    let dir = tempfile::tempdir().unwrap();
+    for (text, code) in [(line(1, "invoke", "add", 1).trim_end().to_owned(), 0), ("{\"process\":1,".to_owned(), 2)] {
+        let (started, address) = listen(dir.path(), "counter");
+        let mut client = Client::new(&address);
+        client.op(1, "add", 1);
+        client.write(&text);
+        drop(client);
+        let (got, printed) = started.end();
+        assert_eq!(got, Some(code), "{printed}");
+        assert_eq!(printed.contains("it closed its connection within a line: line 3"), code == 2, "{printed}");
+    }
+}
+
+#[test]
+fn a_line_that_never_ends_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let (started, address) = listen(dir.path(), "counter");
+    let (mut good, mut bad) = (Client::new(&address), Client::new(&address));
+    good.op(1, "add", 1);
+    let much = vec![b' '; 1 << 20];
+    let written = (0..80).take_while(|_| bad.0.get_mut().write_all(&much).is_ok()).count();
+    assert!((64..80).contains(&written), "{written} MiB");
+    good.op(1, "add", 1);
+    drop(good);
+    let (code, printed) = started.end();
+    assert_eq!(code, Some(2), "{printed}");
+    assert!(printed.contains("a line is longer than 67108864 bytes"), "{printed}");
+}
+
+/// More clients connect than there are file descriptors for.
+#[test]
+fn clients_wait_for_a_file_descriptor() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = snapbox::cmd::cargo_bin!("histcheck").display().to_string();
+    let shell = format!(
+        "ulimit -n 32; exec {program} watch -m counter --until-closed --output json --listen unix:{}",
+        dir.path().join("h.sock").display()
+    );
+    let mut started = Started::spawn(Command::new("sh").args(["-c", &shell]));
+    let address = started.address();
+    let mut clients: Vec<Client> = (0..40).map(|_| Client::new(&address)).collect();
+    let line = started.line();
+    assert!(line.contains(&address) && line.contains("clients that connect wait until others have closed"), "{line}");
+    // Those who were let in first go first.
+    for (process, mut client) in (0..).zip(clients.drain(..)) {
+        client.op(process, "add", 1);
+    }
+    let mut rest = String::new();
+    started.rest(&mut rest);
+    assert_eq!(rest, "", "it is said once");
+    let (code, printed) = started.end();
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(printed.contains("\"client-op-count\":80"), "{printed}");
+}
+
+#[test]
+fn a_message_that_is_no_op_is_left_out_and_counted() {
+    let ok = line(2, "ok", "add", 1);
+    for (text, reads, code) in [("", 1, 0), ("GET / HTTP/1.1\r\n\r\n", 1, 2), ("[", 9, 2), (&ok, 9, 2)] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("h.sock");
+        let started = &mut Started::new(&format!("watch -m counter --listen unix-datagram:{}", path.display()));
+        let address = started.address();
+        let socket = UnixDatagram::unbound().unwrap();
+        socket.connect(&path).unwrap();
+        let all = [line(1, "invoke", "add", 1), line(1, "ok", "add", 1), text.to_owned()];
+        let read = [line(1, "invoke", "read", reads), line(1, "ok", "read", reads)];
+        all.iter().chain(&read).for_each(|message| _ = socket.send(message.trim_end().as_bytes()).unwrap());
+        started.interrupt();
+        let mut printed = String::new();
+        started.child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+        assert_eq!(started.child.wait().unwrap().code(), Some(code), "{text} {printed}");
+        assert!(printed.starts_with(&address), "{printed}");
+        assert_eq!(printed.contains("message 3 was refused"), code == 2, "{printed}");
+    }
+}
