@@ -1,6 +1,7 @@
 //! Clients with names are judged as those with numbers are: the reports differ in nothing but what clients are called.
 
 use super::{histcheck, stderr, stdout};
+use std::fmt::Write as _;
 use std::path::Path;
 
 /// A workload, a bug that does harm with the seed below, and the checker.
@@ -53,7 +54,7 @@ fn renamed(text: &str, has_name: impl Fn(u64) -> bool) -> String {
             Ok(number) if has_name(number) => format!("\"worker-{number}-x\""),
             _ => process.to_owned(),
         };
-        renamed += &format!("{before}\"process\":{process},{rest}\n");
+        writeln!(renamed, "{before}\"process\":{process},{rest}").unwrap();
     }
     renamed
 }
