@@ -97,9 +97,8 @@ fn clients_with_names_are_judged_as_those_with_numbers() {
             let some = report(dir.path(), checker, "", &renamed(&text, |number| number % 2 == 0));
             assert_eq!((numbered(&some.0), some.1), expected, "{about}, mixed");
             // As some harnesses write it: completions only. The first may be an info.
-            let completions = |text: &str| -> String {
-                text.lines().filter(|line| !line.contains("invoke")).map(|line| format!("{line}\n")).collect()
-            };
+            let completions =
+                |text: &str| -> String { text.split_inclusive('\n').filter(|line| !line.contains("invoke")).collect() };
             let expected = report(dir.path(), checker, "", &completions(&text));
             let all = report(dir.path(), checker, "--clients worker-*", &completions(&renamed(&text, |_| true)));
             assert_eq!((numbered(&all.0), all.1), expected, "{about}, completions only");
