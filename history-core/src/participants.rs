@@ -16,7 +16,7 @@ const NAMES_MAX: u32 = u32::MAX;
 
 /// The number that stands for the `at`th name of a history.
 pub(crate) fn number_of_name(at: usize) -> i64 {
-    NAMES_START + at as i64
+    NAMES_START.saturating_add_unsigned(at as u64)
 }
 
 /// Left-out names that a note spells out, at the most.
@@ -179,7 +179,7 @@ impl Participants {
         let shown = shown.collect::<Vec<_>>().join(", ");
         match self.left_out.len() {
             0 => None,
-            ..=SHOWN_MAX => Some(shown),
+            1..=SHOWN_MAX => Some(shown),
             more => Some(format!("{shown}, and those of {} more", more - SHOWN_MAX)),
         }
     }

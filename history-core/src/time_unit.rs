@@ -106,7 +106,7 @@ fn nanoseconds(text: &str, unit: TimeUnit) -> Option<(i64, bool)> {
     };
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     // Digits that stand before the end of a nanosecond.
-    let digits = (whole.len() as i64).checked_add(exponent)?.checked_add(unit.places())?;
+    let digits = i64::try_from(whole.len()).ok()?.checked_add(exponent)?.checked_add(unit.places())?;
     let (mut ns, mut is_exact) = (0_i128, true);
     let mut at = 0;
     for digit in whole.bytes().chain(fraction.bytes()) {

@@ -8,6 +8,7 @@ use history_core::{
     Rule, Writer, validate,
 };
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 /// Who did each op, if a client did.
@@ -184,7 +185,7 @@ fn long_text() -> String {
         };
         let end = if i % 7 == 3 { "info" } else { "ok" };
         for kind in ["invoke", end] {
-            text += &format!("{{:process {client}, :type :{kind}, :f :r, :value {i}, :node \"n\\u0031\"}}\n");
+            writeln!(text, "{{:process {client}, :type :{kind}, :f :r, :value {i}, :node \"n\\u0031\"}}").unwrap();
         }
     }
     text
@@ -246,7 +247,7 @@ fn names_pair_as_numbers_do() {
         let at = next(5) as usize;
         let (client, busy) = clients[at];
         let kind = if busy { ["ok", "ok", "fail", "info"][next(4) as usize] } else { "invoke" };
-        numbered += &format!("{{:process {client}, :type :{kind}}}\n");
+        writeln!(numbered, "{{:process {client}, :type :{kind}}}").unwrap();
         clients[at] = if kind == "info" { (client + 5, false) } else { (client, !busy) };
     }
     let named = numbered.replace(":process ", ":process :w");

@@ -160,11 +160,12 @@ impl<const REENTRANT: bool> Spec for OwnedLock<REENTRANT> {
             value => value,
         };
         let owner = match (named, op.client_name, op.process) {
-            (Value::Nil, Some(name), _) => self.owners.code(Value::Keyword(name)),
+            // A process's name is one however it is written, so its owner's is, too.
+            (Value::Nil, Some(name), _) | (Value::Str(name) | Value::Symbol(name), ..) => {
+                self.owners.code(Value::Keyword(name))
+            }
             (Value::Nil, None, Process::Client(process)) => self.owners.code(Value::Int(process)),
             (Value::Nil, ..) => return Err("neither its process nor its value says whose lock it is".into()),
-            // A process's name is one however it is written, so its owner's is, too.
-            (Value::Str(name) | Value::Symbol(name), ..) => self.owners.code(Value::Keyword(name)),
             (owner, ..) => self.owners.code(owner),
         };
         match op.f {

@@ -1,6 +1,7 @@
 //! Clients with names are judged as those with numbers are: the reports differ in nothing but what clients are called.
 
 use super::{histcheck, stderr, stdout};
+use std::fmt::Write as _;
 use std::path::Path;
 
 /// A workload, a bug that does harm with the seed below, and the checker.
@@ -53,7 +54,7 @@ fn renamed(text: &str, has_name: impl Fn(u64) -> bool) -> String {
             Ok(number) if has_name(number) => format!("\"worker-{number}-x\""),
             _ => process.to_owned(),
         };
-        renamed += &format!("{before}\"process\":{process},{rest}\n");
+        writeln!(renamed, "{before}\"process\":{process},{rest}").unwrap();
     }
     renamed
 }
@@ -96,9 +97,8 @@ fn clients_with_names_are_judged_as_those_with_numbers() {
             let some = report(dir.path(), checker, "", &renamed(&text, |number| number % 2 == 0));
             assert_eq!((numbered(&some.0), some.1), expected, "{about}, mixed");
             // As some harnesses write it: completions only. The first may be an info.
-            let completions = |text: &str| -> String {
-                text.lines().filter(|line| !line.contains("invoke")).map(|line| format!("{line}\n")).collect()
-            };
+            let completions =
+                |text: &str| -> String { text.split_inclusive('\n').filter(|line| !line.contains("invoke")).collect() };
             let expected = report(dir.path(), checker, "", &completions(&text));
             let all = report(dir.path(), checker, "--clients worker-*", &completions(&renamed(&text, |_| true)));
             assert_eq!((numbered(&all.0), all.1), expected, "{about}, completions only");

@@ -113,16 +113,17 @@ impl Clients {
             Value::Nil => Called::Nothing,
             Value::Int(number) => Called::Number(number),
             // As in the ops of other formats, digits are a number.
-            Value::Str(name) => match name.parse() {
-                Ok(number) => Called::Number(number),
-                Err(_) => {
+            Value::Str(name) => {
+                if let Ok(number) = name.parse() {
+                    Called::Number(number)
+                } else {
                     if let Some(id) = self.by_name.get(name) {
                         return Ok(*id);
                     }
                     self.by_name.insert(name.to_owned(), next);
                     Called::Name(name.to_owned())
                 }
-            },
+            }
             other => {
                 return Err(Fault::op(format!("the interval's client is {other}"), "an integer or a name"));
             }
