@@ -164,6 +164,18 @@ impl Execution {
         new
     }
 
+    /// Notes that the running thread changes an object that its operation does not name.
+    pub(crate) fn touch(&mut self, object: ObjectId) {
+        if let Some(step) = self.steps.last_mut() {
+            step.touch(object);
+        }
+    }
+
+    /// Notes that the operation of the last step changed nothing.
+    pub(crate) fn look(&mut self) {
+        self.mark(extra::LOOKED);
+    }
+
     /// Adds to what happened in the last step.
     fn mark(&mut self, bit: u8) {
         if let Some(step) = self.steps.last_mut() {
@@ -289,7 +301,8 @@ impl Execution {
         }
         let (mut next, mut extras) = (first, extra::UNDISTURBED);
         if self.every_step || ready.len() > 1 {
-            let choice = Choice { ready, current, yielded, threads: &self.threads, steps: &self.steps };
+            let (threads, steps, steps_max) = (&self.threads[..], &self.steps[..], self.limits.steps_max);
+            let choice = Choice { ready, current, yielded, threads, steps, steps_max };
             let undisturbed = choice.undisturbed();
             let chosen = self.scheduler.as_mut().and_then(|scheduler| scheduler.next(&choice));
             match chosen {

@@ -32,7 +32,8 @@ impl Default for Settings {
 pub struct Explored {
     /// Executions, without those that are known to be no different from others.
     pub executions: u64,
-    /// Executions that turned out to be no different from others, beside those.
+    /// Executions that turned out to be no different from others, or to show no more than that a loop does not end by itself,
+    /// beside those.
     pub redundant: u64,
     /// Steps of all of them.
     pub steps: u64,
@@ -40,7 +41,10 @@ pub struct Explored {
     pub steps_max: usize,
     /// Threads of the one that had most.
     pub threads_max: usize,
-    /// Whether the scheduler has tried all that it knows of.
+    /// Whether whatever the program can come to has been seen, within the bounds that the scheduler was given.
+    ///
+    /// A loop that yields and changes nothing is taken to have no end of its own after 64 rounds. A loop that changes something
+    /// and yields for longer than 16 rounds beside threads that could go on leaves the search incomplete.
     pub is_complete: bool,
 }
 
@@ -90,7 +94,11 @@ pub fn explore<S: Scheduler + 'static>(
     Explorer::new(*settings, Arc::new(program)).explore(Box::new(scheduler))
 }
 
-/// Looks for a failure of the same kind with as few preemptions as possible; gives back the one it has if it finds none.
+/// Looks for a failure for the same reason ([`Cause::is_like`]) with as few preemptions as possible; gives back the one it has if it
+/// finds none.
+///
+/// It gives it back at once if the same schedule does not lead to it again: then something is left of the failed execution, such as
+/// a `static` lock that a thread still holds, and nothing that is found from there on says anything about the program.
 ///
 /// Schedules without any preemption are tried first, then those with one, and so on, [`Settings::simplify_max`] in all.
 pub fn simplify(
@@ -155,6 +163,18 @@ fn fail(failure: &Failure) -> ! {
 pub(crate) fn seed_from_environment() -> u64 {
     let Ok(text) = std::env::var(crate::SEED_VARIABLE) else { return 0 };
     text.trim().parse().unwrap_or_else(|_| panic!("{} is no number from 0 to 2^64-1: {text:?}", crate::SEED_VARIABLE))
+}
+
+/// How many steps two executions have in common from the beginning.
+fn common(first: &[Step], second: &[Step]) -> usize {
+    let same = |a: &Step, b: &Step| {
+        a.thread == b.thread
+            && a.op.kind == b.op.kind
+            && a.op.object == b.op.object
+            && a.op.place == b.op.place
+            && a.extras == b.extras
+    };
+    first.iter().zip(second).take_while(|(a, b)| same(a, b)).count()
 }
 
 /// A program with what its executions share.
@@ -235,15 +255,7 @@ impl Explorer {
             None => "nothing more".to_owned(),
             Some(step) => format!("{:?} of thread {} at {}", step.op.kind.name(), step.thread, step.op.place),
         };
-        let same = |a: &Step, b: &Step| {
-            a.thread == b.thread
-                && a.op.kind == b.op.kind
-                && a.op.object == b.op.object
-                && a.op.place == b.op.place
-                && a.extras == b.extras
-        };
-        let pairs = first.steps.iter().zip(&second.steps);
-        let common = pairs.take_while(|(a, b)| same(a, b)).count();
+        let common = common(&first.steps, &second.steps);
         let told = if common < first.steps.len().max(second.steps.len()) {
             format!(
                 "step {} was {} at first and {} under the same schedule again",
@@ -272,6 +284,9 @@ impl Explorer {
         if matches!(failure.cause, Cause::Nondeterminism(_) | Cause::NoChoice) {
             return failure;
         }
+        if failure.preemptions() == 0 || !self.fails_again(&failure) {
+            return failure;
+        }
         let mut left = self.settings.simplify_max;
         for preemptions in 0..failure.preemptions() {
             let bound = u32::try_from(preemptions).unwrap_or(u32::MAX);
@@ -281,12 +296,20 @@ impl Explorer {
                     return Box::new(Failure { executions: failure.executions, ..*simpler });
                 }
                 Err(_) => return failure,
-                Ok(explored) => left -= explored.executions,
+                Ok(explored) => left -= explored.executions + explored.redundant,
             }
             if left == 0 {
                 break;
             }
         }
         failure
+    }
+
+    /// Whether the same schedule leads to the same failure, step by step.
+    fn fails_again(&mut self, failure: &Failure) -> bool {
+        let replay = Replay::new(&Schedule::in_full(&failure.steps));
+        let Err(again) = self.explore(Box::new(replay)) else { return false };
+        let (steps, common) = (failure.steps.len(), common(&failure.steps, &again.steps));
+        again.cause.is_like(&failure.cause) && common == steps && again.steps.len() == steps
     }
 }

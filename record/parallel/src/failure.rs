@@ -3,6 +3,7 @@
 use crate::execution::Outcome;
 use crate::op::{Kind, Step, ThreadId};
 use crate::{Schedule, table};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::panic::Location;
 
@@ -36,9 +37,22 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Whether two executions failed for the same reason, as far as can be told from a name.
+    /// Whether two executions failed for the same reason: a panic at the same place, or a deadlock in which threads wait at the
+    /// same places for the same objects. Of the other causes only the name is compared.
     pub fn is_like(&self, other: &Cause) -> bool {
-        std::mem::discriminant(self) == std::mem::discriminant(other)
+        let place = |place: &Location<'_>| (place.file().to_owned(), place.line(), place.column());
+        let waits = |waiting: &[Waiting]| -> BTreeSet<_> {
+            let wait = |waiting: &Waiting| {
+                let made = waiting.object.map(|(what, made)| (what, place(made)));
+                (waiting.kind.name(), place(waiting.place), made, waiting.holder.is_some())
+            };
+            waiting.iter().map(wait).collect()
+        };
+        match (self, other) {
+            (Cause::Panic { place: mine, .. }, Cause::Panic { place: theirs, .. }) => mine == theirs,
+            (Cause::Deadlock(mine), Cause::Deadlock(theirs)) => waits(mine) == waits(theirs),
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+        }
     }
 }
 

@@ -62,6 +62,7 @@ impl Object {
     pub(crate) fn pause(&self, kind: Kind, gate: Gate, open: impl FnOnce() -> [bool; 2]) -> bool {
         let place = Location::caller();
         if !runtime::is_managed() {
+            self.touch_too(open);
             return false;
         }
         runtime::pause(|serial, rows| {
@@ -72,17 +73,37 @@ impl Object {
     }
 
     /// A pause point of an operation that is described whole, given the object's number. Returns whether this is a managed thread.
-    pub(crate) fn pause_op(&self, op: impl FnOnce(ObjectId) -> Op) -> bool {
+    ///
+    /// `open` says how its gates stand when it is first met.
+    pub(crate) fn pause_op(&self, open: impl FnOnce() -> [bool; 2], op: impl FnOnce(ObjectId) -> Op) -> bool {
         if !runtime::is_managed() {
             return false;
         }
-        runtime::pause(|serial, rows| op(self.id(serial, rows, || [true; 2])));
+        runtime::pause(|serial, rows| op(self.id(serial, rows, open)));
         true
     }
 
     /// A pause point of an operation that needs no gate, and is told to be at `place`: destructors have no caller.
-    pub(crate) fn pause_at(&self, kind: Kind, place: &'static Location<'static>) {
-        self.pause_op(|object| Op { kind, gate: Gate::Free, object, also: ObjectId::NONE, place });
+    pub(crate) fn pause_at(
+        &self,
+        kind: Kind,
+        place: &'static Location<'static>,
+        open: impl FnOnce() -> [bool; 2],
+    ) -> bool {
+        if !runtime::is_managed() {
+            self.touch_too(open);
+            return false;
+        }
+        self.pause_op(open, |object| Op { kind, gate: Gate::Free, object, also: ObjectId::NONE, place })
+    }
+
+    /// Notes that the step under way touches this object as well, which its operation does not name. So does an operation of a
+    /// thread that unwinds, since it is no step of its own; whether it only looks makes no difference: few programs do either.
+    pub(crate) fn touch_too(&self, open: impl FnOnce() -> [bool; 2]) {
+        runtime::with(|execution| {
+            let id = execution.id_of(self, open);
+            execution.touch(id);
+        });
     }
 
     /// A pause point of an operation that needs no gate, on an object without any.

@@ -174,8 +174,16 @@ kinds! {
     Arrive "arrive" true;
     /// A barrier is left behind.
     Pass "pass" true;
-    /// What is done once is done, or found to be done.
+    /// What is done once is begun, or found to be done.
     Once "call once" true;
+    /// What is done once is done.
+    OnceEnd "end of call once" true;
+    /// A counted pointer is made of another.
+    Clone "clone" false;
+    /// A counted pointer goes away.
+    Drop "drop" true;
+    /// The pointers to a value are counted, to say the number or to give the value away if there is one.
+    Count "count" true;
     /// Another thread's end is waited for.
     Join "join" false;
     /// A thread parks until it has a token.
@@ -216,7 +224,7 @@ pub(crate) struct Op {
     pub(crate) kind: Kind,
     pub(crate) gate: Gate,
     pub(crate) object: ObjectId,
-    /// A second object that it changes.
+    /// A second object that it changes, or that the rest of its step changed.
     pub(crate) also: ObjectId,
     pub(crate) place: &'static Location<'static>,
 }
@@ -235,6 +243,11 @@ pub(crate) mod extra {
     pub(crate) const PREEMPTION: u8 = 16;
     /// This thread goes on wherever no schedule says otherwise.
     pub(crate) const UNDISTURBED: u8 = 32;
+    /// The operation changed nothing after all: its object is as if somebody had only looked. Of an unlock: nor was anything
+    /// changed under the lock.
+    pub(crate) const LOOKED: u8 = 64;
+    /// More objects were changed than a step has room for: it is taken to depend on every other.
+    pub(crate) const MANY: u8 = 128;
 }
 
 /// One step of an execution: from one pause point of a thread to its next.
@@ -270,12 +283,43 @@ impl Step {
         self.extras & extra != 0
     }
 
+    /// Whether it changed its object, or may do so if it was not taken.
+    pub(crate) fn changes(&self) -> bool {
+        self.op.kind.writes() && (!self.has(extra::LOOKED) || self.op.kind == Kind::Unlock)
+    }
+
+    /// Whether it unlocked what was only read while it was locked.
+    pub(crate) fn keeps(&self) -> bool {
+        self.op.kind == Kind::Unlock && self.has(extra::LOOKED) && !self.has(extra::MANY)
+    }
+
+    /// Notes that an object was changed that the operation did not name.
+    pub(crate) fn touch(&mut self, object: ObjectId) {
+        let op = &mut self.op;
+        if object == op.object && op.kind.writes() {
+            self.extras &= !extra::LOOKED;
+            return;
+        }
+        if object == op.also {
+            return;
+        }
+        // An operation that names its object twice has room.
+        if op.also == ObjectId::NONE || (op.also == op.object && op.kind.writes()) {
+            op.also = object;
+        } else {
+            self.extras |= extra::MANY;
+        }
+    }
+
     /// Whether two steps of different threads that could be taken one after the other might lead elsewhere in the other order.
     /// `objects_of` gives each thread's own object, which its end changes.
     pub(crate) fn depends_on(&self, other: &Step, object_of: impl Fn(ThreadId) -> ObjectId) -> bool {
         let touch = |a: ObjectId, b: ObjectId| a == b && a != ObjectId::NONE;
         let both = [(self, other), (other, self)];
-        if touch(self.op.object, other.op.object) && (self.op.kind.writes() || other.op.kind.writes()) {
+        if (self.extras | other.extras) & extra::MANY != 0 {
+            return true;
+        }
+        if touch(self.op.object, other.op.object) && (self.changes() || other.changes()) {
             return true;
         }
         // A second object is always changed.
@@ -290,6 +334,10 @@ impl Step {
         if self.has(extra::SPAWN) && other.has(extra::SPAWN) {
             return true;
         }
-        both.iter().any(|(a, b)| a.has(extra::FINISH) && touch(object_of(a.thread), b.op.object))
+        let ends = |a: &Step, b: &Step| {
+            let own = object_of(a.thread);
+            a.has(extra::FINISH) && (touch(own, b.op.object) || touch(own, b.op.also))
+        };
+        ends(self, other) || ends(other, self)
     }
 }

@@ -67,6 +67,13 @@ pub(crate) fn with<R>(f: impl FnOnce(&mut Execution) -> R) -> Option<R> {
     EXECUTION.with_borrow_mut(|execution| execution.as_mut().map(f))
 }
 
+/// Notes that the operation that the running thread was let through to changed nothing.
+pub(crate) fn look() {
+    if is_managed() {
+        with(Execution::look);
+    }
+}
+
 /// A pause point of the running thread, before the operation that `op` makes of the execution's serial number and objects.
 #[inline]
 pub(crate) fn pause(op: impl FnOnce(u64, &mut Vec<Row>) -> Op) {
@@ -83,6 +90,15 @@ pub(crate) fn pause(op: impl FnOnce(u64, &mut Vec<Row>) -> Op) {
 pub(crate) fn pause_on(object: Option<ObjectId>, kind: Kind, gate: Gate, place: &'static Location<'static>) {
     let object = object.unwrap_or(ObjectId::NONE);
     pause(|_, _| Op { kind, gate, object, also: ObjectId::NONE, place });
+}
+
+/// The same before an operation that needs no gate; of a thread that unwinds, it is part of the step under way.
+pub(crate) fn pause_or_touch(object: ObjectId, kind: Kind, place: &'static Location<'static>) {
+    if is_managed() {
+        pause_on(Some(object), kind, Gate::Free, place);
+    } else {
+        with(|execution| execution.touch(object));
+    }
 }
 
 /// Starts a managed thread from a managed thread. `body` must end with [`end_thread`].

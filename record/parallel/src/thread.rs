@@ -40,9 +40,7 @@ impl Thread {
         match &self.0 {
             Handle::Std(thread) => thread.unpark(),
             Handle::Managed { thread, object, .. } => {
-                if runtime::is_managed() {
-                    runtime::pause_on(Some(*object), Kind::Unpark, Gate::Free, Location::caller());
-                }
+                runtime::pause_or_touch(*object, Kind::Unpark, Location::caller());
                 runtime::with(|execution| execution.set_token(*thread, true));
             }
         }
@@ -114,9 +112,7 @@ impl<T> JoinHandle<T> {
         match &self.0 {
             Joining::Std { handle, .. } => handle.is_finished(),
             Joining::Managed { object, result, .. } => {
-                if runtime::is_managed() {
-                    runtime::pause_on(Some(*object), Kind::Load, Gate::Free, Location::caller());
-                }
+                runtime::pause_or_touch(*object, Kind::Load, Location::caller());
                 result.lock().unwrap_or_else(PoisonError::into_inner).is_some()
             }
         }
@@ -237,16 +233,14 @@ pub fn park() {
 #[track_caller]
 pub fn park_timeout(duration: Duration) {
     if let Handle::Managed { thread, object, .. } = current().0 {
-        if runtime::is_managed() {
-            runtime::pause_on(Some(object), Kind::Park, Gate::Free, Location::caller());
-        }
+        runtime::pause_or_touch(object, Kind::Park, Location::caller());
         runtime::with(|execution| execution.set_token(thread, false));
     } else {
         std::thread::park_timeout(duration);
     }
 }
 
-/// Lets others go first.
+/// Lets others go first, or goes on at once, as the schedule says.
 #[track_caller]
 pub fn yield_now() {
     if runtime::is_managed() {
@@ -256,7 +250,7 @@ pub fn yield_now() {
     }
 }
 
-/// Lets others go first; outside of executions, for some time.
+/// As [`yield_now`]; outside of executions, lets some time pass.
 #[track_caller]
 pub fn sleep(duration: Duration) {
     if runtime::is_active() {

@@ -3,11 +3,17 @@
 //! Musuvathi and Qadeer, "Iterative Context Bounding for Systematic Testing of Multithreaded Programs" (PLDI 2007): most bugs take
 //! few preemptions, and with k steps there are in the order of k^c schedules with c of them.
 //!
-//! A thread that yields lets others go first if any can: schedules in which it goes on at once are left out, or those of a
-//! thread that spins would have no end.
+//! A thread that yields may go on at once, or others go first. A thread that yields in a loop waits for the others sooner or
+//! later, or its schedules would have no end; `fairness` says when, and why that loses nothing. Before it has to wait it is run
+//! alone, once from each such place: if its loop ends within [`ROUNDS_MAX`] rounds, all schedules from there count like any
+//! others; if not, it waits.
 
-use super::{Choice, Scheduler};
+use super::fairness::Fairness;
+use super::{Choice, Ended, Scheduler};
 use crate::{ThreadId, ThreadSet};
+
+/// A thread that yields so many times in a row while nothing changes is in a loop that waits for another thread.
+const ROUNDS_MAX: u32 = 64;
 
 /// Tries schedule after schedule. Those with fewer changes of thread towards the end come first.
 #[derive(Clone, Debug)]
@@ -19,6 +25,13 @@ pub struct Exhaustive {
     frames: Vec<Frame>,
     depth: usize,
     preemptions: u32,
+    fairness: Fairness,
+    /// A thread that is run alone, to see whether its loop ends, and the frame from which on it is.
+    alone: Option<(ThreadId, usize)>,
+    /// Its loop does not end: the rest of this execution is no more than that.
+    is_redundant: bool,
+    /// Schedules were left out that might have led elsewhere.
+    is_cut: bool,
     is_complete: bool,
     error: Option<String>,
 }
@@ -27,6 +40,8 @@ pub struct Exhaustive {
 struct Frame {
     chosen: ThreadId,
     left: ThreadSet,
+    /// Threads that wait because they seem to run in circles, and were not yet run alone from here.
+    circling: ThreadSet,
 }
 
 impl Exhaustive {
@@ -39,6 +54,10 @@ impl Exhaustive {
             frames: Vec::new(),
             depth: 0,
             preemptions: 0,
+            fairness: Fairness::default(),
+            alone: None,
+            is_redundant: false,
+            is_cut: false,
             is_complete: false,
             error: None,
         }
@@ -58,15 +77,43 @@ impl Exhaustive {
         self
     }
 
-    fn options(&self, choice: &Choice<'_>) -> ThreadSet {
-        let willing = choice.willing();
-        match choice.current() {
-            Some(current) if willing.contains(current) && self.preemptions_max == Some(self.preemptions) => {
-                ThreadSet::default().with(current)
-            }
-            _ => willing,
+    /// What is to be tried where nothing was tried before. `fair` are those that need not wait.
+    fn frame(&self, choice: &Choice<'_>, fair: ThreadSet) -> Option<Frame> {
+        let bound = self.preemptions_max == Some(self.preemptions) && !choice.yielded();
+        if let Some(chosen) = choice.current().filter(|_| bound) {
+            return Some(Frame { chosen, left: ThreadSet::default(), circling: ThreadSet::default() });
         }
+        let circles = |thread: &ThreadId| !fair.contains(*thread) && self.fairness.idle(*thread) > 0;
+        let circling = choice.ready().iter().filter(circles).fold(ThreadSet::default(), ThreadSet::with);
+        let chosen = match self.alone {
+            Some((thread, _)) => thread,
+            None => fairly(choice, fair)?,
+        };
+        Some(Frame { chosen, left: fair.without(chosen), circling: circling.without(chosen) })
     }
+
+    /// Goes on with a thread that is run alone, or finds out how that ends. Returns whether it ends in circles.
+    fn circles(&mut self, choice: &Choice<'_>, fair: ThreadSet) -> bool {
+        let Some((thread, from)) = self.alone.filter(|_| self.depth == self.frames.len()) else { return false };
+        if !choice.ready().contains(thread) || fair.contains(thread) {
+            // It waits for something else, or has come out of its loop.
+            self.alone = None;
+            return false;
+        }
+        let is_long = choice.step() >= choice.steps_max / 2;
+        if self.fairness.idle(thread) < ROUNDS_MAX && !is_long {
+            return false;
+        }
+        self.is_cut |= is_long;
+        self.frames.truncate(from + 1);
+        self.is_redundant = true;
+        true
+    }
+}
+
+/// Who goes on by default, of those that need not wait.
+fn fairly(choice: &Choice<'_>, fair: ThreadSet) -> Option<ThreadId> {
+    choice.undisturbed().filter(|thread| fair.contains(*thread)).or_else(|| fair.first())
 }
 
 impl Default for Exhaustive {
@@ -79,14 +126,24 @@ impl Scheduler for Exhaustive {
     fn begin(&mut self) -> bool {
         self.depth = 0;
         self.preemptions = 0;
+        self.is_cut |= self.fairness.is_cut();
+        self.fairness.begin();
+        self.alone = None;
+        self.is_redundant = false;
         if self.begun > 0 {
-            while self.frames.pop_if(|frame| frame.left.is_empty()).is_some() {}
+            while self.frames.pop_if(|frame| frame.left.is_empty() && frame.circling.is_empty()).is_some() {}
+            let from = self.frames.len().saturating_sub(1);
             let Some(frame) = self.frames.last_mut() else {
-                self.is_complete = true;
+                self.is_complete = !self.is_cut;
                 return false;
             };
             if let Some(next) = frame.left.first() {
-                *frame = Frame { chosen: next, left: frame.left.without(next) };
+                frame.chosen = next;
+                frame.left.remove(next);
+            } else if let Some(next) = frame.circling.first() {
+                frame.chosen = next;
+                frame.circling.remove(next);
+                self.alone = Some((next, from));
             }
         }
         self.begun += 1;
@@ -94,10 +151,13 @@ impl Scheduler for Exhaustive {
     }
 
     fn next(&mut self, choice: &Choice<'_>) -> Option<ThreadId> {
+        let fair = self.fairness.fair(choice);
+        if self.is_redundant || self.circles(choice, fair) {
+            return fairly(choice, fair);
+        }
         if self.depth == self.frames.len() {
-            let options = self.options(choice);
-            let chosen = choice.current().filter(|current| options.contains(*current)).or_else(|| options.first())?;
-            self.frames.push(Frame { chosen, left: options.without(chosen) });
+            let frame = self.frame(choice, fair)?;
+            self.frames.push(frame);
         }
         let chosen = self.frames[self.depth].chosen;
         self.depth += 1;
@@ -109,6 +169,10 @@ impl Scheduler for Exhaustive {
             self.preemptions += 1;
         }
         Some(chosen)
+    }
+
+    fn end(&mut self, _: &Ended<'_>) -> bool {
+        !self.is_redundant
     }
 
     fn is_complete(&self) -> bool {

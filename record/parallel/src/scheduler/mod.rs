@@ -1,6 +1,7 @@
 //! Schedulers: who runs next. One a file.
 
 mod exhaustive;
+mod fairness;
 mod pct;
 mod random;
 mod reduced;
@@ -72,7 +73,7 @@ pub trait Scheduler {
         true
     }
 
-    /// Whether all schedules were tried that this scheduler knows of.
+    /// Whether whatever the program can come to has been seen, within the bounds that the scheduler was given.
     fn is_complete(&self) -> bool {
         false
     }
@@ -91,6 +92,7 @@ pub struct Choice<'a> {
     pub(crate) yielded: bool,
     pub(crate) threads: &'a [Thread],
     pub(crate) steps: &'a [Step],
+    pub(crate) steps_max: usize,
 }
 
 impl Choice<'_> {

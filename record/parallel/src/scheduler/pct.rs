@@ -6,7 +6,8 @@
 //!
 //! Where this deviates from the paper: k is not known beforehand, so unless it is given the longest execution seen stands for it,
 //! and the first execution has no change points; threads get their priority when they are first seen; a thread that
-//! yields falls behind all others, or a spinning one of high priority would keep whoever it waits for from running.
+//! yields falls behind all others, or a spinning one of high priority would keep whoever it waits for from running. So the
+//! probability is not that of the paper for a bug that shows only if a thread goes on at once where it yields.
 
 use super::{Choice, Ended, Scheduler};
 use crate::ThreadId;

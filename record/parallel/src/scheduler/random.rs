@@ -1,4 +1,4 @@
-//! Random: at each pause point any thread that is ready, each as likely as the others.
+//! Random: at each pause point any thread that is ready, each as likely as the others, whether it yields or not.
 
 use super::{Choice, Scheduler};
 use crate::ThreadId;
@@ -29,7 +29,7 @@ impl Scheduler for Random {
     }
 
     fn next(&mut self, choice: &Choice<'_>) -> Option<ThreadId> {
-        let willing = choice.willing();
-        willing.nth(self.rng.below(willing.len()))
+        // That a thread yields makes no difference: what it waits for happens some time.
+        choice.ready().nth(self.rng.below(choice.ready().len()))
     }
 }

@@ -9,13 +9,18 @@
 //! to each other.
 //!
 //! Two steps are independent if they touch different objects or only look, and none of them is a return of an operation
-//! of the recorded history where the other is a call. Yielding says nothing here: a program that spins until another
-//! thread has done something has no end, and is reported as a livelock; search it with [`super::Exhaustive`].
+//! of the recorded history where the other is a call. What a step touches is known when it ends: the object of its operation, and
+//! what its thread changed besides while it unwound. An operation that might have changed its object and did not, such as an
+//! exchange that failed, has only looked. Counts (of senders, of pointers) go up and down without being seen; whoever acts on a
+//! count depends on all that changed it.
+//!
+//! Yielding says nothing here: a program that spins until another thread has done something has no end, and is reported as a
+//! livelock; search it with [`super::Exhaustive`].
 //!
 //! Preemptions are not bounded: with a bound, the one schedule of a kind that is tried may be one that exceeds it.
 
 use super::{Choice, Ended, Scheduler};
-use crate::op::{Gate, Kind, Step, THREADS_MAX};
+use crate::op::{Gate, Kind, ObjectId, Step, THREADS_MAX, extra};
 use crate::{ThreadId, ThreadSet};
 
 /// Tries one schedule of every kind: fewer executions than [`super::Exhaustive`], with the same results.
@@ -204,9 +209,14 @@ impl<'a> Analysis<'a> {
     fn may_change_places(&self, at: usize, later: &Step) -> bool {
         let step = &self.ended.steps[at];
         let lock = matches!(later.op.kind, Kind::Lock | Kind::Relock);
+        let is_single = |step: &Step| step.op.also == ObjectId::NONE && !step.has(extra::MANY);
         let never_both = match later.op.kind {
             Kind::Join => self.ended.object_of(step.thread) == later.op.object,
-            _ => lock && step.op.kind == Kind::Unlock && step.op.object == later.op.object,
+            // It has waited until all senders had gone.
+            Kind::Receive if later.op.gate != Gate::Free => {
+                step.op.kind == Kind::Disconnect && step.op.object == later.op.also && is_single(step)
+            }
+            _ => lock && step.op.kind == Kind::Unlock && step.op.object == later.op.object && is_single(step),
         };
         step.thread != later.thread && !never_both && self.depend(at, later)
     }
@@ -220,7 +230,12 @@ impl<'a> Analysis<'a> {
             }
             let mut own = spawned;
             for (at, step) in self.ended.steps.iter().enumerate().filter(|(_, step)| step.thread == thread_id) {
-                self.want_earlier(nodes, own, at.min(self.len), step);
+                let mut step = *step;
+                if at >= self.len || step.op.gate != Gate::Free {
+                    // What it found at last is not what it would have found earlier.
+                    step.extras &= !extra::LOOKED;
+                }
+                self.want_earlier(nodes, own, at.min(self.len), &step);
                 own = Some(at);
                 if at >= self.len {
                     break;

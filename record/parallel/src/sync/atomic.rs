@@ -2,6 +2,7 @@
 
 use crate::object::Object;
 use crate::op::Kind;
+use crate::runtime;
 use std::fmt;
 use std::panic::Location;
 use std::sync::atomic as std_atomic;
@@ -33,15 +34,19 @@ macro_rules! atomic {
             /// Sets the value.
             #[track_caller]
             pub fn store(&self, value: $value, order: Ordering) {
-                self.object.touch(Kind::Store);
-                self.inner.store(value, order);
+                if self.object.touch(Kind::Store) {
+                    // Whoever stores what is there already only looks.
+                    self.changing(|inner| inner.swap(value, Ordering::SeqCst));
+                } else {
+                    self.inner.store(value, order);
+                }
             }
 
             /// Sets the value, and returns the one before.
             #[track_caller]
             pub fn swap(&self, value: $value, order: Ordering) -> $value {
                 self.object.touch(Kind::Update);
-                self.inner.swap(value, order)
+                self.changing(|inner| inner.swap(value, order))
             }
 
             $(
@@ -49,7 +54,7 @@ macro_rules! atomic {
                 #[track_caller]
                 pub fn $method(&self, value: $value, order: Ordering) -> $value {
                     self.object.touch(Kind::Update);
-                    self.inner.$method(value, order)
+                    self.changing(|inner| inner.$method(value, order))
                 }
             )*
 
@@ -67,7 +72,7 @@ macro_rules! atomic {
                 failure: Ordering,
             ) -> Result<$value, $value> {
                 self.object.touch(Kind::Update);
-                self.inner.compare_exchange(current, new, success, failure)
+                self.exchanging(|inner| inner.compare_exchange(current, new, success, failure))
             }
 
             /// The same. Under a schedule it never fails without reason.
@@ -84,7 +89,7 @@ macro_rules! atomic {
                 failure: Ordering,
             ) -> Result<$value, $value> {
                 if self.object.touch(Kind::Update) {
-                    self.inner.compare_exchange(current, new, success, failure)
+                    self.exchanging(|inner| inner.compare_exchange(current, new, success, failure))
                 } else {
                     self.inner.compare_exchange_weak(current, new, success, failure)
                 }
@@ -110,6 +115,27 @@ macro_rules! atomic {
                     }
                 }
                 Err(value)
+            }
+
+            /// Changes the value, and notes whether it is another one then. Returns the one before.
+            fn changing(&self, change: impl FnOnce(&std_atomic::$name $(<$param>)?) -> $value) -> $value {
+                let before = change(&self.inner);
+                if runtime::is_active() && self.inner.load(Ordering::SeqCst) == before {
+                    runtime::look();
+                }
+                before
+            }
+
+            /// The same of a change that may fail.
+            fn exchanging(
+                &self,
+                change: impl FnOnce(&std_atomic::$name $(<$param>)?) -> Result<$value, $value>,
+            ) -> Result<$value, $value> {
+                let result = change(&self.inner);
+                if result.is_err() {
+                    runtime::look();
+                }
+                result
             }
 
             /// The value of an atomic that nobody else has.

@@ -57,7 +57,8 @@ impl Barrier {
         }
         waiting.push(me);
         drop(waiting);
-        self.object.pause_op(|object| Op { kind: Kind::Pass, gate: Gate::Shut, object, also: object, place });
+        let op = |object| Op { kind: Kind::Pass, gate: Gate::Shut, object, also: object, place };
+        self.object.pause_op(|| [true; 2], op);
         BarrierWaitResult(false)
     }
 }

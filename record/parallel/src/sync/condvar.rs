@@ -56,13 +56,8 @@ impl Condvar {
         let place = Location::caller();
         match self.begin(guard, false, place) {
             Ok(mutex) => {
-                self.object.pause_op(|object| Op {
-                    kind: Kind::WaitEnd,
-                    gate: Gate::Shut,
-                    object,
-                    also: object,
-                    place,
-                });
+                let op = |object| Op { kind: Kind::WaitEnd, gate: Gate::Shut, object, also: object, place };
+                self.object.pause_op(|| [true; 2], op);
                 mutex.relock(place)
             }
             Err(guard) => {
@@ -103,13 +98,8 @@ impl Condvar {
         let place = Location::caller();
         match self.begin(guard, true, place) {
             Ok(mutex) => {
-                self.object.pause_op(|object| Op {
-                    kind: Kind::WaitEnd,
-                    gate: Gate::Free,
-                    object,
-                    also: object,
-                    place,
-                });
+                let op = |object| Op { kind: Kind::WaitEnd, gate: Gate::Free, object, also: object, place };
+                self.object.pause_op(|| [true; 2], op);
                 let me = runtime::with(|execution| execution.current());
                 let mut waiting = self.waiting();
                 // Whoever was notified is not among those that wait any more.
@@ -196,8 +186,8 @@ impl Condvar {
         }
         let about = runtime::with(|execution| (execution.current(), execution.id_of(guard.object(), || [false, true])));
         let (me, mutex) = about.expect("this is a managed thread");
-        let paused =
-            self.object.pause_op(|object| Op { kind: Kind::Wait, gate: Gate::Free, object, also: mutex, place });
+        let op = |object| Op { kind: Kind::Wait, gate: Gate::Free, object, also: mutex, place };
+        let paused = self.object.pause_op(|| [true; 2], op);
         assert!(paused, "a destructor waits for {self:?} while its thread panics");
         let unlocked = guard.release();
         self.waiting().push((me, (!is_timed).then_some(mutex)));

@@ -60,6 +60,14 @@ pub(crate) fn try_map<A, B>(result: TryLockResult<A>, f: impl FnOnce(A) -> B) ->
     }
 }
 
+/// The same of an operation that changes the lock if it is free, and only then.
+pub(crate) fn tried<A, B>(result: TryLockResult<A>, f: impl FnOnce(A) -> B) -> TryLockResult<B> {
+    if !is_free(&result) {
+        runtime::look();
+    }
+    try_map(result, f)
+}
+
 /// Whether a lock of std could be taken.
 pub(crate) fn is_free<G>(result: &TryLockResult<G>) -> bool {
     !matches!(result, Err(TryLockError::WouldBlock))
@@ -118,6 +126,7 @@ macro_rules! as_guarded {
 
         impl<T: ?Sized> std::ops::DerefMut for $guard<'_, T> {
             fn deref_mut(&mut self) -> &mut T {
+                self.is_changed = true;
                 self.inner.as_mut().expect("it is there until the guard is dropped")
             }
         }

@@ -8,6 +8,8 @@
 //! - Atomics are sequentially consistent whatever ordering is asked for: a bug that takes weaker ones is not found.
 //! - A condition variable wakes in the order in which threads began to wait, and never without reason; a wait with a time-out
 //!   may end at any moment.
+//! - [`Arc`] and [`Weak`] are pointers of this crate, since who drops the last one can be seen; std's are not under the schedule, and
+//!   a search does not see what hangs on how many of those there are.
 //! - An object that outlives an execution (a `static`) keeps what it holds; the next execution may then do something else, and
 //!   is reported as not determined by its schedule.
 //! - A destructor that waits for another thread while its own thread unwinds ends the process, as a second panic does.
@@ -15,6 +17,7 @@
 //!
 //! What std has beyond these is not here: scoped threads, `LazyLock`, and mapped guards.
 
+mod arc;
 pub mod atomic;
 mod barrier;
 mod condvar;
@@ -24,9 +27,10 @@ mod mutex;
 mod once;
 mod rwlock;
 
+pub use arc::{Arc, Weak};
 pub use barrier::{Barrier, BarrierWaitResult};
 pub use condvar::{Condvar, WaitTimeoutResult};
 pub use mutex::{Mutex, MutexGuard};
 pub use once::{Once, OnceLock};
 pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
-pub use std::sync::{Arc, LockResult, PoisonError, TryLockError, TryLockResult, Weak};
+pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};

@@ -28,6 +28,8 @@ pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
 /// Both ends of a channel.
 struct Channel<T> {
     object: Object,
+    /// Its senders, who come and go without being seen as long as there are messages.
+    senders: Object,
     bound: Option<usize>,
     made: &'static Location<'static>,
     state: Mutex<State<T>>,
@@ -66,7 +68,8 @@ impl<T> Channel<T> {
             taken: 0,
             handing: Vec::new(),
         };
-        Channel { object: Object::new("channel", made), bound, made, state: Mutex::new(state), changed: Condvar::new() }
+        let (object, senders) = (Object::new("channel", made), Object::new("senders", made));
+        Channel { object, senders, bound, made, state: Mutex::new(state), changed: Condvar::new() }
     }
 
     fn state(&self) -> MutexGuard<'_, State<T>> {
@@ -105,6 +108,7 @@ impl<T> Channel<T> {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if !state.is_received {
+            runtime::look();
             return Err(SendError(message));
         }
         state.messages.push_back(message);
@@ -129,7 +133,8 @@ impl<T> Channel<T> {
             let me = runtime::with(|execution| execution.current()).expect("this is a managed thread");
             state.handing.push((me, number));
             self.tell(state);
-            self.object.pause_op(|object| Op { kind: Kind::Sent, gate: Gate::Shut, object, also: object, place });
+            let op = |object| Op { kind: Kind::Sent, gate: Gate::Shut, object, also: object, place };
+            self.object.pause_op(|| self.gates(), op);
             state = self.state();
         } else {
             self.changed.notify_all();
@@ -152,6 +157,7 @@ impl<T> Channel<T> {
         self.object.pause(Kind::Send, Gate::Free, || self.gates());
         let mut state = self.state();
         if !state.is_received {
+            runtime::look();
             return Err(TrySendError::Disconnected(message));
         }
         let has_room = match self.bound {
@@ -159,6 +165,7 @@ impl<T> Channel<T> {
             _ => state.gates(self.bound)[1],
         };
         if !has_room {
+            runtime::look();
             return Err(TrySendError::Full(message));
         }
         state.messages.push_back(message);
@@ -169,6 +176,12 @@ impl<T> Channel<T> {
 
     fn take(&self, mut state: MutexGuard<'_, State<T>>) -> Result<T, TryRecvError> {
         let Some(message) = state.messages.pop_front() else {
+            // Only without a message does it matter whether there are senders.
+            self.senders.touch_too(|| [true; 2]);
+            // Where messages are handed over, senders have seen whether somebody waits for one.
+            if self.bound != Some(0) {
+                runtime::look();
+            }
             return Err(if state.senders == 0 { TryRecvError::Disconnected } else { TryRecvError::Empty });
         };
         state.taken += 1;
@@ -180,9 +193,9 @@ impl<T> Channel<T> {
     #[track_caller]
     fn begin_to_wait(&self) {
         if self.bound == Some(0) {
-            self.object.touch(Kind::Wait);
+            self.object.pause(Kind::Wait, Gate::Free, || self.gates());
+            self.state().is_awaited = true;
         }
-        self.state().is_awaited = true;
     }
 
     /// Takes a message, waiting for one; outside of executions until the deadline.
@@ -213,13 +226,15 @@ impl<T> Channel<T> {
     }
 
     fn drop_sender(&self) {
-        // Only the last one is seen by the receiver.
-        if self.state().senders == 1 {
-            self.object.pause_at(Kind::Disconnect, self.made);
+        if self.senders.pause_at(Kind::Disconnect, self.made, || [true; 2]) {
+            // Which of several goes first makes no difference: a receiver sees that all have gone, and counts as a change of this.
+            runtime::look();
         }
         let mut state = self.state();
         state.senders -= 1;
-        self.tell(state);
+        if state.senders == 0 {
+            self.tell(state);
+        }
     }
 }
 
@@ -371,7 +386,7 @@ impl<T> IntoIterator for Receiver<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        self.0.object.pause_at(Kind::Disconnect, self.0.made);
+        self.0.object.pause_at(Kind::Disconnect, self.0.made, || self.0.gates());
         let mut state = self.0.state();
         state.is_received = false;
         // A message that is being handed over goes back to its sender.

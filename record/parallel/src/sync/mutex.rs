@@ -3,6 +3,7 @@
 use super::lock;
 use crate::object::Object;
 use crate::op::{Gate, Kind};
+use crate::runtime;
 use std::panic::Location;
 use std::sync::{LockResult, TryLockResult};
 
@@ -18,6 +19,8 @@ pub struct MutexGuard<'a, T: ?Sized> {
     /// `None` only while it is dropped, or waits for a condition variable.
     inner: Option<std::sync::MutexGuard<'a, T>>,
     mutex: &'a Mutex<T>,
+    /// Whether it was borrowed to be changed.
+    is_changed: bool,
     place: &'static Location<'static>,
 }
 
@@ -71,16 +74,20 @@ impl<T: ?Sized> Mutex<T> {
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         self.object.pause(Kind::TryLock, Gate::Free, || self.gates());
         let place = Location::caller();
-        lock::try_map(self.inner.try_lock(), |guard| self.guard(guard, place))
+        lock::tried(self.inner.try_lock(), |guard| self.guard(guard, place))
     }
 
     /// Whether a thread panicked while it held the mutex.
+    #[track_caller]
     pub fn is_poisoned(&self) -> bool {
+        self.object.pause(Kind::Load, Gate::Free, || self.gates());
         self.inner.is_poisoned()
     }
 
     /// Forgets that a thread panicked.
+    #[track_caller]
     pub fn clear_poison(&self) {
+        self.object.pause(Kind::Store, Gate::Free, || self.gates());
         self.inner.clear_poison();
     }
 
@@ -103,7 +110,7 @@ impl<T: ?Sized> Mutex<T> {
         place: &'static Location<'static>,
     ) -> MutexGuard<'a, T> {
         lock::hold(&self.object, [false, true]);
-        MutexGuard { inner: Some(inner), mutex: self, place }
+        MutexGuard { inner: Some(inner), mutex: self, is_changed: false, place }
     }
 }
 
@@ -144,14 +151,16 @@ impl<T: ?Sized> Mutex<T> {
         inner: std::sync::MutexGuard<'a, T>,
         place: &'static Location<'static>,
     ) -> MutexGuard<'a, T> {
-        MutexGuard { inner: Some(inner), mutex: self, place }
+        MutexGuard { inner: Some(inner), mutex: self, is_changed: false, place }
     }
 }
 
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
         if self.inner.is_some() {
-            self.mutex.object.pause_at(Kind::Unlock, self.place);
+            if self.mutex.object.pause_at(Kind::Unlock, self.place, || [false, true]) && !self.is_changed {
+                runtime::look();
+            }
             self.unlock();
         }
     }

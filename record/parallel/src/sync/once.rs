@@ -5,47 +5,67 @@ use crate::op::{Gate, Kind};
 use crate::runtime;
 use std::fmt;
 use std::panic::Location;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// As [`std::sync::Once`].
 pub struct Once {
     object: Object,
     inner: std::sync::Once,
+    busy: AtomicBool,
 }
 
-/// Closes the gate while somebody is at it.
-struct Busy<'a>(&'a Object);
+/// Closes the gate while somebody is at it. It opens in the step in which it is done, or in which a panic ends it.
+struct Busy<'a> {
+    object: &'a Object,
+    /// Stays set if a failed execution cuts the thread off: nobody else may then come to std's, which would wait for ever.
+    busy: &'a AtomicBool,
+}
 
 impl<'a> Busy<'a> {
-    fn new(object: &'a Object) -> Busy<'a> {
+    fn new(object: &'a Object, busy: &'a AtomicBool) -> Busy<'a> {
+        busy.store(true, Relaxed);
         object.set_gates([false, true]);
         runtime::with(|execution| {
             let id = execution.id_of(object, || [false, true]);
             execution.hold(id);
         });
-        Busy(object)
+        Busy { object, busy }
     }
 }
 
 impl Drop for Busy<'_> {
     fn drop(&mut self) {
-        self.0.set_gates([true, true]);
+        self.busy.store(false, Relaxed);
+        self.object.touch_too(|| [true; 2]);
+        self.object.set_gates([true, true]);
     }
+}
+
+/// Does what is to be done once, and comes to a pause point before others see that it is done: they may see the last of what it
+/// did earlier.
+fn make<T>(object: &Object, place: &'static Location<'static>, f: impl FnOnce() -> T) -> T {
+    let value = f();
+    object.pause_at(Kind::OnceEnd, place, || [false, true]);
+    value
 }
 
 impl Once {
     /// Nothing was done yet.
     #[track_caller]
     pub const fn new() -> Once {
-        Once { object: Object::new("Once", Location::caller()), inner: std::sync::Once::new() }
+        let object = Object::new("Once", Location::caller());
+        Once { object, inner: std::sync::Once::new(), busy: AtomicBool::new(false) }
     }
 
     /// Does it, unless it was done; waits while somebody else is at it.
     #[track_caller]
     pub fn call_once(&self, f: impl FnOnce()) {
-        if self.object.pause(Kind::Once, Gate::First, || [true, true]) && !self.inner.is_completed() {
-            let _busy = Busy::new(&self.object);
-            self.inner.call_once(f);
+        if self.object.pause(Kind::Once, Gate::First, || self.gates()) && !self.inner.is_completed() {
+            let place = Location::caller();
+            let _busy = Busy::new(&self.object, &self.busy);
+            self.inner.call_once(|| make(&self.object, place, f));
         } else {
+            runtime::look();
             self.inner.call_once(f);
         }
     }
@@ -53,8 +73,12 @@ impl Once {
     /// Whether it was done.
     #[track_caller]
     pub fn is_completed(&self) -> bool {
-        self.object.touch(Kind::Load);
+        self.object.pause(Kind::Load, Gate::Free, || self.gates());
         self.inner.is_completed()
+    }
+
+    fn gates(&self) -> [bool; 2] {
+        [!self.busy.load(Relaxed), true]
     }
 }
 
@@ -75,19 +99,21 @@ impl fmt::Debug for Once {
 pub struct OnceLock<T> {
     object: Object,
     inner: std::sync::OnceLock<T>,
+    busy: AtomicBool,
 }
 
 impl<T> OnceLock<T> {
     /// Without a value.
     #[track_caller]
     pub const fn new() -> OnceLock<T> {
-        OnceLock { object: Object::new("OnceLock", Location::caller()), inner: std::sync::OnceLock::new() }
+        let object = Object::new("OnceLock", Location::caller());
+        OnceLock { object, inner: std::sync::OnceLock::new(), busy: AtomicBool::new(false) }
     }
 
     /// The value, if there is one.
     #[track_caller]
     pub fn get(&self) -> Option<&T> {
-        self.object.touch(Kind::Load);
+        self.object.pause(Kind::Load, Gate::Free, || self.gates());
         self.inner.get()
     }
 
@@ -98,17 +124,19 @@ impl<T> OnceLock<T> {
     /// The new value, if there is one already.
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
-        self.object.pause(Kind::Once, Gate::First, || [true, true]);
-        self.inner.set(value)
+        self.object.pause(Kind::Once, Gate::First, || self.gates());
+        self.inner.set(value).inspect_err(|_| runtime::look())
     }
 
     /// The value; it is made by `f` if there is none. Waits while somebody else is at it.
     #[track_caller]
     pub fn get_or_init(&self, f: impl FnOnce() -> T) -> &T {
-        if self.object.pause(Kind::Once, Gate::First, || [true, true]) && self.inner.get().is_none() {
-            let _busy = Busy::new(&self.object);
-            self.inner.get_or_init(f)
+        if self.object.pause(Kind::Once, Gate::First, || self.gates()) && self.inner.get().is_none() {
+            let place = Location::caller();
+            let _busy = Busy::new(&self.object, &self.busy);
+            self.inner.get_or_init(|| make(&self.object, place, f))
         } else {
+            runtime::look();
             self.inner.get_or_init(f)
         }
     }
@@ -126,6 +154,10 @@ impl<T> OnceLock<T> {
     /// Takes the value out of a cell that nobody else has.
     pub fn take(&mut self) -> Option<T> {
         self.inner.take()
+    }
+
+    fn gates(&self) -> [bool; 2] {
+        [!self.busy.load(Relaxed), true]
     }
 }
 

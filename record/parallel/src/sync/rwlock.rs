@@ -28,6 +28,8 @@ pub struct RwLockWriteGuard<'a, T: ?Sized> {
     /// `None` only while it is dropped.
     inner: Option<std::sync::RwLockWriteGuard<'a, T>>,
     lock: &'a RwLock<T>,
+    /// Whether it was borrowed to be changed.
+    is_changed: bool,
     place: &'static Location<'static>,
 }
 
@@ -96,7 +98,7 @@ impl<T: ?Sized> RwLock<T> {
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         self.object.pause(Kind::TryReadLock, Gate::Free, || self.gates());
         let place = Location::caller();
-        lock::try_map(self.inner.try_read(), |guard| self.read_guard(guard, place))
+        lock::tried(self.inner.try_read(), |guard| self.read_guard(guard, place))
     }
 
     /// Locks for writing if nobody reads or writes.
@@ -108,16 +110,20 @@ impl<T: ?Sized> RwLock<T> {
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         self.object.pause(Kind::TryLock, Gate::Free, || self.gates());
         let place = Location::caller();
-        lock::try_map(self.inner.try_write(), |guard| self.write_guard(guard, place))
+        lock::tried(self.inner.try_write(), |guard| self.write_guard(guard, place))
     }
 
     /// Whether a thread panicked while it held the lock for writing.
+    #[track_caller]
     pub fn is_poisoned(&self) -> bool {
+        self.object.pause(Kind::Load, Gate::Free, || self.gates());
         self.inner.is_poisoned()
     }
 
     /// Forgets that a thread panicked.
+    #[track_caller]
     pub fn clear_poison(&self) {
+        self.object.pause(Kind::Store, Gate::Free, || self.gates());
         self.inner.clear_poison();
     }
 
@@ -152,13 +158,13 @@ impl<T: ?Sized> RwLock<T> {
         place: &'static Location<'static>,
     ) -> RwLockWriteGuard<'a, T> {
         lock::hold(&self.object, [false, false]);
-        RwLockWriteGuard { inner: Some(inner), lock: self, place }
+        RwLockWriteGuard { inner: Some(inner), lock: self, is_changed: false, place }
     }
 }
 
 impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
     fn drop(&mut self) {
-        self.lock.object.pause_at(Kind::ReadUnlock, self.place);
+        self.lock.object.pause_at(Kind::ReadUnlock, self.place, || [true, false]);
         self.inner = None;
         if runtime::is_active() {
             self.lock.object.set_gates(self.lock.gates());
@@ -168,7 +174,9 @@ impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
 
 impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
     fn drop(&mut self) {
-        self.lock.object.pause_at(Kind::Unlock, self.place);
+        if self.lock.object.pause_at(Kind::Unlock, self.place, || [false, false]) && !self.is_changed {
+            runtime::look();
+        }
         self.inner = None;
         self.lock.object.set_gates([true, true]);
     }

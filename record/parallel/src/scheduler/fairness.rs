@@ -1,0 +1,178 @@
+//! Fairness: who waits because it runs in circles, so that a loop that waits for another thread has finitely many schedules.
+//!
+//! Musuvathi and Qadeer, "Fair Stateless Model Checking" (PLDI 2008), algorithm 1. A thread's window is what happens between two
+//! of its yields: from where it stands before one to where it stands before the next. When a window of thread t ends, t waits
+//! for every thread that was ready all through it, or that t itself blocked, and that took no step in it: t goes on only when
+//! that thread has taken a step or cannot. The first yield of a thread only begins a window, so a thread that yields once waits
+//! for nobody.
+//!
+//! In the paper the second yield in a row makes a thread wait, which loses states: of `yield_now(); yield_now(); x.store(1)` the
+//! store never comes first. Here a window counts only if it is **idle**: somebody looked at an object, nobody changed one, and
+//! what was locked was unlocked. All that others can see is then as it was when the window began, and so is the thread itself if
+//! it is in a loop that waits. What it could do now it could do then, and every order of that was open. So nothing is lost by
+//! making it wait, except for a loop that counts its rounds; [`super::Exhaustive`] looks whether it ends by itself before it
+//! makes it wait. What was locked counts as unchanged if nobody borrowed it to change it.
+//!
+//! A loop that changes something in each round (a number, or what a mutex holds) is made to wait after [`WINDOWS_MAX`] windows,
+//! for otherwise it might never end. That does lose states: the search is then not complete, and says so.
+
+use super::Choice;
+use crate::ThreadId;
+use crate::ThreadSet;
+use crate::execution::State;
+use crate::op::{Kind, ObjectId, Step, extra};
+
+/// Windows in a row that are not idle, and in which a thread passes over others, before it waits for them.
+const WINDOWS_MAX: u32 = 16;
+
+/// What is known of each thread's windows in an execution.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fairness {
+    /// Steps that were looked at.
+    seen: usize,
+    /// By number; empty as long as nobody has yielded.
+    threads: Vec<Window>,
+    /// Who could go on before the next step.
+    ready: ThreadSet,
+    is_cut: bool,
+}
+
+/// A thread's window under way, and whom it waits for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Window {
+    has_begun: bool,
+    /// Who was ready all through it.
+    ready: u64,
+    /// Whom the thread has blocked in it.
+    blocked: u64,
+    /// Who took a step in it.
+    ran: u64,
+    is_changed: bool,
+    has_looked: bool,
+    /// What was locked in it and not unlocked, summed up.
+    locked: u64,
+    /// Windows before it that were not idle, in a row.
+    busy: u32,
+    /// Not empty only if the last window was idle, or the thread is made to wait all the same.
+    waits_for: u64,
+    /// Idle windows before it, in a row.
+    idle: u32,
+}
+
+impl Fairness {
+    /// An execution begins.
+    pub(super) fn begin(&mut self) {
+        self.seen = 0;
+        self.threads.clear();
+    }
+
+    /// Looks at the steps since it was asked last, and says who need not wait.
+    pub(super) fn fair(&mut self, choice: &Choice<'_>) -> ThreadSet {
+        self.look(choice);
+        if self.threads.is_empty() {
+            return choice.ready;
+        }
+        let waits =
+            |thread: ThreadId| self.threads.get(thread.at()).is_some_and(|own| own.waits_for & choice.ready.0 != 0);
+        let fair = choice.ready.iter().filter(|thread| !waits(*thread)).fold(ThreadSet::default(), ThreadSet::with);
+        debug_assert!(!fair.is_empty(), "threads wait for each other");
+        fair
+    }
+
+    fn look(&mut self, choice: &Choice<'_>) {
+        while let Some(step) = choice.steps.get(self.seen) {
+            self.seen += 1;
+            // Where nobody was asked only one could go on.
+            let after = match choice.steps.get(self.seen) {
+                Some(next) => ThreadSet::default().with(next.thread),
+                None => choice.ready,
+            };
+            let yields = next_of(choice, self.seen, step.thread) == Some(Kind::Yield);
+            if yields || !self.threads.is_empty() {
+                self.threads.resize(choice.threads.len(), Window::default());
+                self.step(step, after);
+            }
+            if yields {
+                self.end_window(step.thread, after);
+            }
+            self.ready = after;
+        }
+    }
+
+    /// Idle windows in a row that a thread has had.
+    pub(super) fn idle(&self, thread: ThreadId) -> u32 {
+        self.threads.get(thread.at()).map_or(0, |own| own.idle)
+    }
+
+    /// Whether a thread was ever made to wait although it might have gone on otherwise.
+    pub(super) fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    fn step(&mut self, step: &Step, after: ThreadSet) {
+        let me = 1 << step.thread.0;
+        let blocked = self.ready.0 & !after.0 & !me;
+        let locked = lock_of(step);
+        let more = extra::CALL | extra::RETURN | extra::SPAWN | extra::FINISH | extra::MANY;
+        // These can change places with each other, but they are not nothing.
+        let is_counted = matches!(step.op.kind, Kind::Clone | Kind::Drop | Kind::Disconnect);
+        // A receiver that finds nothing looks at a second object, and leaves it as it is.
+        let is_more = step.op.also != ObjectId::NONE && !(step.op.kind == Kind::Receive && step.has(extra::LOOKED));
+        let is_changed = (step.changes() && locked == 0) || is_counted || is_more || step.has(more);
+        for window in &mut self.threads {
+            window.waits_for &= !me;
+            window.ready &= after.0;
+            window.ran |= me;
+            window.has_looked |= step.op.object != ObjectId::NONE;
+            window.locked = window.locked.wrapping_add(locked);
+            window.is_changed |= is_changed;
+        }
+        let own = &mut self.threads[step.thread.at()];
+        own.blocked |= blocked;
+        if is_changed {
+            // It goes on, so it is not where it was told to wait.
+            (own.idle, own.waits_for) = (0, 0);
+        }
+    }
+
+    fn end_window(&mut self, thread: ThreadId, after: ThreadSet) {
+        let own = &mut self.threads[thread.at()];
+        let passed = if own.has_begun { (own.ready | own.blocked) & !own.ran } else { 0 };
+        let is_idle = own.has_looked && !own.is_changed && own.locked == 0;
+        let (mut idle, mut busy, mut waits_for) = (0, 0, 0);
+        if passed != 0 && is_idle {
+            idle = own.idle + 1;
+            waits_for = own.waits_for | passed;
+        } else if passed != 0 {
+            busy = own.busy + 1;
+            if busy >= WINDOWS_MAX {
+                waits_for = passed;
+                self.is_cut = true;
+            }
+        }
+        *own = Window { has_begun: true, ready: after.0, waits_for, idle, busy, ..Window::default() };
+    }
+}
+
+/// What a thread does next after the steps up to number `seen`; `None` if it has finished.
+fn next_of(choice: &Choice<'_>, seen: usize, thread: ThreadId) -> Option<Kind> {
+    if let Some(step) = choice.steps[seen..].iter().find(|step| step.thread == thread) {
+        return Some(step.op.kind);
+    }
+    let thread = &choice.threads[thread.at()];
+    (thread.state == State::Paused).then_some(thread.op.kind)
+}
+
+/// A number for a lock that a step takes, so that it and that of the unlock are nothing together; 0 if it takes none, or if what is
+/// locked was changed before it was unlocked.
+fn lock_of(step: &Step) -> u64 {
+    let number = (u64::from(step.op.object.0) << 8 | u64::from(step.thread.0)) + 1;
+    let number = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    match step.op.kind {
+        Kind::Lock | Kind::ReadLock => number,
+        Kind::TryLock | Kind::TryReadLock if !step.has(extra::LOOKED) => number,
+        Kind::ReadUnlock => number.wrapping_neg(),
+        Kind::Unlock if step.keeps() => number.wrapping_neg(),
+        _ => 0,
+    }
+}

@@ -1,0 +1,345 @@
+//! Counted pointers: what others can see of them is how many there are, and who drops the last one.
+
+use crate::object::Object;
+use crate::op::Kind;
+use crate::runtime;
+use std::borrow::Borrow;
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+use std::panic::Location;
+use std::sync as std_sync;
+
+const OPEN: [bool; 2] = [true; 2];
+
+/// As [`std::sync::Arc`], with pause points where the number of pointers changes or is looked at.
+///
+/// Two things that the compiler does for std's pointer alone are not there: methods that take `self: Arc<Self>`, and making an
+/// `Arc<dyn Trait>` of an `Arc<T>`. For the second, go through std's: `Arc::from(std::sync::Arc::new(value) as
+/// std::sync::Arc<dyn Trait>)`. Nor can it be made of a raw pointer. Where nobody can see who drops a value last, std's pointer does
+/// as well and takes fewer steps.
+pub struct Arc<T: ?Sized> {
+    /// `None` only while it is taken apart.
+    inner: Option<std_sync::Arc<T>>,
+    counts: std_sync::Arc<Object>,
+    place: &'static Location<'static>,
+}
+
+/// As [`std::sync::Weak`].
+pub struct Weak<T: ?Sized> {
+    inner: std_sync::Weak<T>,
+    counts: std_sync::Arc<Object>,
+    place: &'static Location<'static>,
+}
+
+fn counts(made: &'static Location<'static>) -> std_sync::Arc<Object> {
+    std_sync::Arc::new(Object::new("Arc", made))
+}
+
+impl<T> Arc<T> {
+    /// The first pointer to a value.
+    #[track_caller]
+    pub fn new(value: T) -> Arc<T> {
+        Arc::from(std_sync::Arc::new(value))
+    }
+
+    /// The first pointer to a value that holds a weak one to itself.
+    #[track_caller]
+    pub fn new_cyclic(make: impl FnOnce(&Weak<T>) -> T) -> Arc<T> {
+        let place = Location::caller();
+        let counts = counts(place);
+        let inner = std_sync::Arc::new_cyclic(|weak| {
+            make(&Weak { inner: weak.clone(), counts: std_sync::Arc::clone(&counts), place })
+        });
+        Arc { inner: Some(inner), counts, place }
+    }
+
+    /// The value, if this is the only pointer to it.
+    ///
+    /// # Errors
+    ///
+    /// The pointer, if there are others.
+    #[track_caller]
+    pub fn try_unwrap(this: Arc<T>) -> Result<T, Arc<T>> {
+        this.counts.touch(Kind::Count);
+        let (counts, place) = (std_sync::Arc::clone(&this.counts), this.place);
+        std_sync::Arc::try_unwrap(this.take()).map_err(|inner| Arc { inner: Some(inner), counts, place })
+    }
+
+    /// The value, if this is the last pointer to it. Of several threads that do this, one gets it.
+    #[track_caller]
+    pub fn into_inner(this: Arc<T>) -> Option<T> {
+        this.counts.touch(Kind::Count);
+        std_sync::Arc::into_inner(this.take())
+    }
+}
+
+impl<T: Clone> Arc<T> {
+    /// The value, or a clone of it if there are other pointers to it.
+    #[track_caller]
+    pub fn unwrap_or_clone(this: Arc<T>) -> T {
+        Arc::try_unwrap(this).unwrap_or_else(|shared| (*shared).clone())
+    }
+
+    /// The value, to be changed: a clone of it if there are other pointers to it.
+    #[track_caller]
+    pub fn make_mut(this: &mut Arc<T>) -> &mut T {
+        let place = Location::caller();
+        this.counts.touch(Kind::Count);
+        let inner = this.inner.as_mut().expect("it is there until it is taken apart");
+        if std_sync::Arc::strong_count(inner) > 1 {
+            let copy = Arc { inner: Some(std_sync::Arc::new((**inner).clone())), counts: counts(place), place };
+            *this = copy;
+        } else if std_sync::Arc::get_mut(inner).is_none() {
+            // Weak pointers lose the value: they stay behind with the counts that they know.
+            this.counts = counts(place);
+        }
+        std_sync::Arc::make_mut(this.inner.as_mut().expect("it is there until it is taken apart"))
+    }
+}
+
+impl<T: ?Sized> Arc<T> {
+    /// A weak pointer to the value.
+    #[track_caller]
+    pub fn downgrade(this: &Arc<T>) -> Weak<T> {
+        this.counts.touch(Kind::Clone);
+        let counts = std_sync::Arc::clone(&this.counts);
+        Weak { inner: std_sync::Arc::downgrade(this.inner()), counts, place: Location::caller() }
+    }
+
+    /// How many pointers there are.
+    #[track_caller]
+    pub fn strong_count(this: &Arc<T>) -> usize {
+        this.counts.touch(Kind::Count);
+        std_sync::Arc::strong_count(this.inner())
+    }
+
+    /// How many weak pointers there are.
+    #[track_caller]
+    pub fn weak_count(this: &Arc<T>) -> usize {
+        this.counts.touch(Kind::Count);
+        std_sync::Arc::weak_count(this.inner())
+    }
+
+    /// The value, to be changed, if there is no other pointer to it.
+    #[track_caller]
+    pub fn get_mut(this: &mut Arc<T>) -> Option<&mut T> {
+        this.counts.touch(Kind::Count);
+        std_sync::Arc::get_mut(this.inner.as_mut()?)
+    }
+
+    /// Whether two pointers are to one value.
+    pub fn ptr_eq(this: &Arc<T>, other: &Arc<T>) -> bool {
+        std_sync::Arc::ptr_eq(this.inner(), other.inner())
+    }
+
+    /// Where the value is.
+    pub fn as_ptr(this: &Arc<T>) -> *const T {
+        std_sync::Arc::as_ptr(this.inner())
+    }
+
+    fn inner(&self) -> &std_sync::Arc<T> {
+        self.inner.as_ref().expect("it is there until it is taken apart")
+    }
+
+    /// The pointer of std, which is not dropped here.
+    fn take(mut self) -> std_sync::Arc<T> {
+        self.inner.take().expect("it is there until it is taken apart")
+    }
+}
+
+impl<T: ?Sized> Drop for Arc<T> {
+    fn drop(&mut self) {
+        let Some(inner) = &self.inner else { return };
+        let is_managed = self.counts.pause_at(Kind::Drop, self.place, || OPEN);
+        // Which of two goes first makes no difference unless one of them is then the last, and somebody sees that it is.
+        if is_managed && (std_sync::Arc::strong_count(inner) > 2 || !std::mem::needs_drop::<T>()) {
+            runtime::look();
+        }
+    }
+}
+
+impl<T: ?Sized> Clone for Arc<T> {
+    #[track_caller]
+    fn clone(&self) -> Arc<T> {
+        self.counts.touch(Kind::Clone);
+        let inner = Some(std_sync::Arc::clone(self.inner()));
+        Arc { inner, counts: std_sync::Arc::clone(&self.counts), place: Location::caller() }
+    }
+}
+
+/// Pointers of std that were cloned before are not counted by the schedule.
+impl<T: ?Sized> From<std_sync::Arc<T>> for Arc<T> {
+    #[track_caller]
+    fn from(inner: std_sync::Arc<T>) -> Arc<T> {
+        let place = Location::caller();
+        Arc { inner: Some(inner), counts: counts(place), place }
+    }
+}
+
+macro_rules! from {
+    ($([$($param:tt)*] $from:ty => $to:ty;)*) => {
+        $(impl<$($param)*> From<$from> for Arc<$to> {
+            #[track_caller]
+            fn from(value: $from) -> Arc<$to> {
+                Arc::from(std_sync::Arc::<$to>::from(value))
+            }
+        })*
+    };
+}
+
+from! {
+    [T] T => T;
+    [T: ?Sized] Box<T> => T;
+    [T] Vec<T> => [T];
+    [T: Clone] &[T] => [T];
+    [] String => str;
+    [] &str => str;
+}
+
+impl<T: Default> Default for Arc<T> {
+    #[track_caller]
+    fn default() -> Arc<T> {
+        Arc::new(T::default())
+    }
+}
+
+impl<T> FromIterator<T> for Arc<[T]> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Arc<[T]> {
+        Arc::from(std_sync::Arc::from_iter(values))
+    }
+}
+
+impl<T: ?Sized> Deref for Arc<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.inner()
+    }
+}
+
+impl<T: ?Sized> AsRef<T> for Arc<T> {
+    fn as_ref(&self) -> &T {
+        self
+    }
+}
+
+impl<T: ?Sized> Borrow<T> for Arc<T> {
+    fn borrow(&self) -> &T {
+        self
+    }
+}
+
+impl<T: ?Sized + PartialEq> PartialEq for Arc<T> {
+    fn eq(&self, other: &Arc<T>) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: ?Sized + Eq> Eq for Arc<T> {}
+
+impl<T: ?Sized + PartialOrd> PartialOrd for Arc<T> {
+    fn partial_cmp(&self, other: &Arc<T>) -> Option<Ordering> {
+        (**self).partial_cmp(&**other)
+    }
+}
+
+impl<T: ?Sized + Ord> Ord for Arc<T> {
+    fn cmp(&self, other: &Arc<T>) -> Ordering {
+        (**self).cmp(&**other)
+    }
+}
+
+impl<T: ?Sized + Hash> Hash for Arc<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (**self).hash(state);
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for Arc<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for Arc<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized> fmt::Pointer for Arc<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Pointer::fmt(self.inner(), f)
+    }
+}
+
+impl<T> Weak<T> {
+    /// A pointer to nothing.
+    #[track_caller]
+    pub fn new() -> Weak<T> {
+        let place = Location::caller();
+        Weak { inner: std_sync::Weak::new(), counts: counts(place), place }
+    }
+}
+
+impl<T> Default for Weak<T> {
+    #[track_caller]
+    fn default() -> Weak<T> {
+        Weak::new()
+    }
+}
+
+impl<T: ?Sized> Weak<T> {
+    /// A pointer to the value, if there is still one.
+    #[track_caller]
+    pub fn upgrade(&self) -> Option<Arc<T>> {
+        self.counts.touch(Kind::Count);
+        let (counts, place) = (std_sync::Arc::clone(&self.counts), Location::caller());
+        self.inner.upgrade().map(|inner| Arc { inner: Some(inner), counts, place })
+    }
+
+    /// How many pointers to the value there are that are not weak.
+    #[track_caller]
+    pub fn strong_count(&self) -> usize {
+        self.counts.touch(Kind::Count);
+        self.inner.strong_count()
+    }
+
+    /// How many weak pointers to the value there are; 0 if there is no value.
+    #[track_caller]
+    pub fn weak_count(&self) -> usize {
+        self.counts.touch(Kind::Count);
+        self.inner.weak_count()
+    }
+
+    /// Whether two pointers are to one value.
+    pub fn ptr_eq(&self, other: &Weak<T>) -> bool {
+        self.inner.ptr_eq(&other.inner)
+    }
+}
+
+impl<T: ?Sized> Drop for Weak<T> {
+    fn drop(&mut self) {
+        if self.counts.pause_at(Kind::Drop, self.place, || OPEN) {
+            // It drops nothing that anybody sees; only who counts notices.
+            runtime::look();
+        }
+    }
+}
+
+impl<T: ?Sized> Clone for Weak<T> {
+    #[track_caller]
+    fn clone(&self) -> Weak<T> {
+        self.counts.touch(Kind::Clone);
+        let counts = std_sync::Arc::clone(&self.counts);
+        Weak { inner: self.inner.clone(), counts, place: Location::caller() }
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for Weak<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}

@@ -1,0 +1,58 @@
+//! Goes on after each execution and notes what became of it: the outcomes of a program under all schedules of a search.
+
+use record_parallel::scheduler::{Choice, Ended, Scheduler};
+use record_parallel::{Cause, Explored, Settings, ThreadId, explore};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+/// What the threads of one execution saw.
+pub(crate) type Seen = Vec<Vec<u32>>;
+
+/// A scheduler around another that notes what became of each execution.
+struct Noting<S> {
+    inner: S,
+    seen: Arc<Mutex<Seen>>,
+    all: Arc<Mutex<BTreeSet<Seen>>>,
+}
+
+impl<S: Scheduler> Scheduler for Noting<S> {
+    fn begin(&mut self) -> bool {
+        self.inner.begin()
+    }
+
+    fn next(&mut self, choice: &Choice<'_>) -> Option<ThreadId> {
+        self.inner.next(choice)
+    }
+
+    fn wants_every_step(&self) -> bool {
+        self.inner.wants_every_step()
+    }
+
+    fn end(&mut self, ended: &Ended<'_>) -> bool {
+        self.all.lock().unwrap().insert(self.seen.lock().unwrap().clone());
+        self.inner.end(ended)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.inner.is_complete()
+    }
+}
+
+/// All that the threads of a program can see, or `None` if it can come to a deadlock; and how many executions it took. The program
+/// notes what they see where it is told to.
+pub(crate) fn outcomes<S: Scheduler + 'static>(
+    scheduler: S,
+    program: impl Fn(&Arc<Mutex<Seen>>) + Send + Sync + 'static,
+) -> (Option<BTreeSet<Seen>>, Explored) {
+    let seen = Arc::new(Mutex::new(Seen::default()));
+    let all = Arc::new(Mutex::new(BTreeSet::new()));
+    let noting = Noting { inner: scheduler, seen: Arc::clone(&seen), all: Arc::clone(&all) };
+    let settings = Settings { repeated: 0, ..Settings::default() };
+    match explore(&settings, noting, move || program(&seen)) {
+        Ok(explored) => (Some(all.lock().unwrap().clone()), explored),
+        Err(failure) => {
+            assert!(matches!(failure.cause, Cause::Deadlock(_)), "{failure}");
+            (None, Explored::default())
+        }
+    }
+}

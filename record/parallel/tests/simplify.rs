@@ -1,0 +1,82 @@
+//! Simplifying looks for the same failure, and not for any.
+
+use record_parallel::scheduler::{Exhaustive, Replay};
+use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use record_parallel::sync::{Mutex, OnceLock};
+use record_parallel::{Cause, Kind, Schedule, Settings, explore, simplify, thread};
+use std::sync::Arc;
+
+static FIRST: Mutex<()> = Mutex::new(());
+static SECOND: Mutex<()> = Mutex::new(());
+
+/// Locks the statics in two orders. What a failed execution leaves locked stays so.
+fn in_two_orders() {
+    thread::spawn(|| {
+        let _second = SECOND.lock();
+        let _first = FIRST.lock();
+    });
+    let _first = FIRST.lock();
+    let _second = SECOND.lock();
+}
+
+#[test]
+fn a_deadlock_of_statics_is_kept_with_its_steps_and_holders() {
+    let settings = Settings::default();
+    let found = explore(&settings, Exhaustive::new(), in_two_orders).unwrap_err();
+    let (schedule, table) = (found.schedule.clone(), found.table());
+    assert_eq!((found.preemptions(), found.steps.len()), (1, 2), "{found}");
+    let simplest = simplify(&settings, found, in_two_orders);
+    assert_eq!((&simplest.schedule, simplest.table()), (&schedule, table));
+    let Cause::Deadlock(waiting) = &simplest.cause else { panic!("{simplest}") };
+    let holders: Vec<_> = waiting.iter().map(|waiting| (waiting.thread, waiting.holder)).collect();
+    let [a, b] = [0, 1].map(|number| record_parallel::ThreadId::new(number).unwrap());
+    assert_eq!(holders, [(a, Some(b)), (b, Some(a))]);
+}
+
+static CELL: OnceLock<u32> = OnceLock::new();
+
+/// Fails if the value of a static is being made, and leaves it half made.
+fn while_it_is_made() {
+    let ready = Arc::new(AtomicU32::new(0));
+    let other = Arc::clone(&ready);
+    thread::spawn(move || *CELL.get_or_init(|| other.fetch_add(1, SeqCst)));
+    assert_eq!(ready.load(SeqCst), 0);
+}
+
+#[test]
+fn a_static_that_is_left_half_made_is_waited_for_in_the_open() {
+    let run = |schedule: &str| {
+        let schedule: Schedule = schedule.parse().unwrap();
+        explore(&Settings::default(), Replay::new(&schedule), while_it_is_made).unwrap_err()
+    };
+    let failure = run("b2a");
+    assert!(matches!(failure.cause, Cause::Panic { .. }), "{failure}");
+    // Before, the whole process stopped here.
+    let failure = run("-");
+    let Cause::Deadlock(waiting) = &failure.cause else { panic!("{failure}") };
+    assert_eq!(waiting.iter().map(|waiting| waiting.kind).collect::<Vec<_>>(), [Kind::Once]);
+}
+
+/// Fails at one place without a preemption, and at another with one.
+fn in_two_places() {
+    let number = Arc::new(AtomicU32::new(0));
+    let other = Arc::clone(&number);
+    let writer = thread::spawn(move || (1..=2).for_each(|n| other.store(n, SeqCst)));
+    thread::spawn(move || match number.load(SeqCst) {
+        1 => panic!("in the middle"),
+        2 => panic!("at the end"),
+        _ => {}
+    });
+    writer.join().unwrap();
+}
+
+#[test]
+fn a_panic_at_another_place_is_another_failure() {
+    let settings = Settings::default();
+    let schedule: Schedule = "bc".parse().unwrap();
+    let found = explore(&settings, Replay::new(&schedule), in_two_places).unwrap_err();
+    assert_eq!(found.preemptions(), 1);
+    let simplest = simplify(&settings, found, in_two_places);
+    let Cause::Panic { message, .. } = &simplest.cause else { panic!("{simplest}") };
+    assert_eq!((message.as_str(), &simplest.schedule), ("in the middle", &schedule));
+}
