@@ -125,7 +125,7 @@ pub struct OnlineRun<S: Spec + OnlineModel> {
     calls: Vec<Option<Call>>,
     counts: Counts,
     participants: Participants,
-    /// Why nothing can be said of this history.
+    /// The first op that cannot be read, and why.
     malformed: Option<String>,
 }
 
@@ -187,13 +187,19 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
 
     /// What is known so far, as a report.
     fn report(&self) -> Report {
-        if let Some(reason) = &self.malformed {
-            let mut report = Report::new(S::NAME, Verdict::Unknown);
-            report.notes.push(reason.clone());
-            return report;
-        }
         let outcome = self.events.outcome();
         let mut report = Report::new(S::NAME, outcome.verdict());
+        match (&self.malformed, report.verdict) {
+            (None, _) => {}
+            (Some(place), Verdict::Invalid) => {
+                report.notes.push(format!("The verdict rests on the ops before this one: {place}"));
+            }
+            (Some(place), _) => {
+                report.verdict = Verdict::Unknown;
+                report.notes.push(format!("Nothing can be said of this history, because {place}"));
+                return report;
+            }
+        }
         match outcome {
             Outcome::Ok => {}
             Outcome::Unknown(reason) => report.notes.push(format!("Nothing is known, because {}.", reason.because())),
@@ -241,8 +247,11 @@ impl<S: Spec + OnlineModel> Run for OnlineRun<S> {
         if !self.participants.see(op) {
             return Ok(ControlFlow::Continue(()));
         }
+        if self.malformed.is_some() {
+            return Ok(ControlFlow::Break(()));
+        }
         if let Err(reason) = self.take(op) {
-            self.malformed = Some(format!("Nothing can be said of this history, because at {} {reason}.", op.place()));
+            self.malformed = Some(format!("at {} {reason}.", op.place()));
             return Ok(ControlFlow::Break(()));
         }
         Ok(match self.events.outcome() {
@@ -252,7 +261,7 @@ impl<S: Spec + OnlineModel> Run for OnlineRun<S> {
     }
 
     fn is_violated(&self) -> bool {
-        self.malformed.is_none() && matches!(self.events.outcome(), Outcome::Violation(_))
+        matches!(self.events.outcome(), Outcome::Violation(_))
     }
 
     fn violation(&self) -> Option<Report> {

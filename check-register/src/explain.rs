@@ -5,7 +5,7 @@ use crate::search::just_in_time::JustInTime;
 use crate::search::mask::Mask;
 use crate::search::part::{Kind, Part};
 use crate::search::transitions::Transitions;
-use crate::search::{Limits, Refused, placing};
+use crate::search::{Limits, Progress, Refused, placing};
 use history_core::Budget;
 use rustc_hash::FxHashSet;
 
@@ -20,10 +20,15 @@ pub(crate) struct Evidence {
     pub(crate) ends: Vec<(String, Vec<u32>)>,
     /// Further states.
     pub(crate) more_ends: usize,
+    /// Whether there are no states but these.
+    pub(crate) all_ends: bool,
 }
 
 /// States that are listed. More are no help.
 const ENDS_MAX: usize = 16;
+
+/// Configurations of the relaxed search that are tried for an order, at the most.
+const TRIED_MAX: usize = 64;
 
 /// Finds the evidence for a refusal. `ends` is empty where that takes too long.
 pub(crate) fn find_evidence<'m>(
@@ -35,7 +40,7 @@ pub(crate) fn find_evidence<'m>(
     let before = &part.events[..refused.event];
     let last = before.iter().rev().find(|event| event.is_return()).map(|event| event.op() as u32);
     let op = part.events[refused.event].op() as u32;
-    let mut evidence = Evidence { op, last, ends: Vec::new(), more_ends: 0 };
+    let mut evidence = Evidence { op, last, ends: Vec::new(), more_ends: 0, all_ends: false };
     match part.slots as usize {
         ..=64 => find_ends::<1>(&mut evidence, part, refused, (transitions, more_transitions), kinds),
         slots if slots <= Mask::<16>::SLOTS => {
@@ -62,32 +67,51 @@ fn find_ends<'m, const W: usize>(
     let until = EFFORT.0 * refused.event as u64 + EFFORT.1;
     let exact = part.visibility.is_searched();
     let mut engine = JustInTime::<W>::new(part, kinds, transitions.init(), exact);
-    _ = engine.advance(transitions, until, &limits);
+    let mut progress = engine.advance(transitions, until, &limits);
+    if exact && engine.at != refused.event {
+        // Crashed operations are too many to be counted class by class. Of what the relaxed search finds, some can be placed.
+        engine = JustInTime::new(part, kinds, transitions.init(), false);
+        progress = engine.advance(transitions, until, &limits);
+    }
     if engine.at != refused.event {
         return;
     }
+    let is_certain = engine.is_exact() == exact;
     // If it has not come to the end of this return, these are not all.
+    evidence.all_ends = is_certain && progress == Progress::Refused { event: refused.event };
     let (before, reached) = engine.configs();
     let remembers = part.visibility.any_pends || kinds.contains(&Kind::Begins);
     let mut settling = remembers.then(more_transitions);
     let mut states: FxHashSet<StateId> = FxHashSet::default();
-    for config in before.iter().chain(reached) {
-        if !states.insert(config.state) {
+    for (at, config) in before.iter().chain(reached).enumerate() {
+        if !is_certain && (evidence.ends.len() == ENDS_MAX || at == TRIED_MAX) {
+            return;
+        }
+        if states.contains(&config.state) {
             continue;
         }
         if evidence.ends.len() == ENDS_MAX {
+            states.insert(config.state);
             evidence.more_ends += 1;
             continue;
         }
         let state = transitions.describe_state(config.state);
         // States may differ in what they remember alone, which readers are not shown.
         if remembers && evidence.ends.iter().any(|(other, _)| *other == state) {
+            states.insert(config.state);
             continue;
         }
         let mut path = engine.paths.get(config.path);
         if let Some(transitions) = &mut settling {
             path = transitions.settle(part, &path);
         }
-        evidence.ends.push((state, placing::place(part, &path).unwrap_or_default()));
+        let order = placing::place(part, &path);
+        if order.is_some() || is_certain {
+            states.insert(config.state);
+        }
+        match order {
+            Some(order) => evidence.ends.push((state, order)),
+            None => evidence.all_ends = false,
+        }
     }
 }

@@ -192,10 +192,6 @@ pub(crate) struct Parts<'c, O> {
 }
 
 impl<O> Parts<'_, O> {
-    pub(crate) fn len(&self) -> usize {
-        self.names.len()
-    }
-
     /// A part, made for the search.
     pub(crate) fn get(&self, at: usize) -> Part {
         Part::new(self.events[self.starts[at]..self.starts[at + 1]].iter().map(|event| {

@@ -1,15 +1,9 @@
 //! From operations to an answer: part by part, each decided on its own.
 
-use crate::explain::find_evidence;
 use crate::history::{self, Columns, Operation};
-use crate::ids::ClassId;
-use crate::search::origins::Origin;
-use crate::search::part::Kind;
-use crate::search::transitions::Transitions;
-use crate::search::visible::Visibility;
-use crate::search::{Decision, Limits, Question};
+use crate::slices::Slices;
 use crate::{Conflict, Model, Reason};
-use history_core::{Budget, Verdict, parallel};
+use history_core::{Budget, Verdict};
 
 /// How to search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,6 +80,8 @@ pub struct Refusal {
     pub ends: Vec<End>,
     /// Further states that are not listed: at least so many.
     pub more_ends: usize,
+    /// Whether there are no states but these.
+    pub all_ends: bool,
     /// For a register of distinct writes, operations that contradict each other.
     pub conflict: Option<Conflict>,
 }
@@ -151,57 +147,9 @@ pub fn check_with<M: Model>(model: &M, operations: &[Operation<M::Op>], settings
 
 /// What was found out about columns; operations are given by their ids.
 pub(crate) fn judge<M: Model>(model: &M, columns: &Columns<M::Op>, settings: Settings, budget: &Budget) -> Answer {
-    let parts = columns.by_part(model);
-    let kinds: Vec<Kind> = columns.classes.iter().map(|op| Kind::of(model, op)).collect();
-    let access = |class: ClassId| model.access(&columns.classes[class.at()]);
-    let origin = |class: ClassId| {
-        let op = &columns.classes[class.at()];
-        let effect = if kinds[class.at()] == Kind::Reads { None } else { model.effect(op) };
-        Origin { effect, needs: model.needs(op) }
-    };
-    let new_transitions = || Transitions::new(model, &columns.classes, budget);
-    let outcomes =
-        parallel::map_with(columns.len() > parallel::WORTH_OPS, parts.len(), new_transitions, |transitions, at| {
-            // One for each part, so that what one part may take does not depend on which others its thread had.
-            let limits = Limits::new(budget, settings.configurations_max);
-            let mut part = parts.get(at);
-            if !part.crashed.is_empty() {
-                part.visibility = Visibility::new(&part, model, &columns.classes);
-            }
-            let mut question = Question {
-                part: &part,
-                transitions,
-                more_transitions: &new_transitions,
-                kinds: &kinds,
-                origin: &origin,
-                access: &access,
-                initial: model.initial_access(),
-                limits: &limits,
-                engine: settings.engine,
-            };
-            let of_part = |op: u32| part.ids[op as usize].at();
-            match question.decide() {
-                Decision::Linearizable(order) => Outcome::Linearizable(order.into_iter().map(of_part).collect()),
-                Decision::Unknown(reason) => Outcome::Unknown(reason),
-                Decision::Refused(refused) => {
-                    let evidence = find_evidence(&part, &refused, (transitions, &new_transitions), &kinds);
-                    let end = |(state, order): (String, Vec<u32>)| End {
-                        state,
-                        order: order.into_iter().map(of_part).collect(),
-                    };
-                    Outcome::Refused(Refusal {
-                        op: of_part(evidence.op),
-                        is_first: refused.is_first,
-                        last: evidence.last.map(of_part),
-                        ends: evidence.ends.into_iter().map(end).collect(),
-                        more_ends: evidence.more_ends,
-                        conflict: refused.conflict.map(|conflict| conflict.map(of_part)),
-                    })
-                }
-            }
-        });
-    let described = parts.names.iter().map(|name| name.map(|name| model.describe_part(name)));
-    Answer { parts: described.zip(outcomes).map(|(part, outcome)| PartAnswer { part, outcome }).collect() }
+    let mut slices = Slices::default();
+    slices.take_all(model, columns, settings, budget);
+    slices.into_answer(model)
 }
 
 impl Answer {

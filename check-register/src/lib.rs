@@ -24,6 +24,7 @@ pub mod models;
 mod object;
 mod search;
 mod settling;
+mod slices;
 pub mod timeline;
 pub mod versioned_register;
 

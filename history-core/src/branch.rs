@@ -86,6 +86,14 @@ impl<'c> Branch<'c> {
         if self.is_violated() { self.run.violation() } else { None }
     }
 
+    /// What it has to say before an op that cannot be read.
+    pub(crate) fn finish_before_unread(self, budget: &Budget) -> Result<Option<Report>, HistoryError> {
+        match self.ended {
+            Some(Err(_)) => Ok(None),
+            _ => self.run.finish_before_unread(budget),
+        }
+    }
+
     /// What it has to say in the end.
     pub(crate) fn finish(self, budget: &Budget) -> Result<Report, HistoryError> {
         match self.ended {

@@ -80,12 +80,48 @@ pub trait Run: Send {
         None
     }
 
+    /// Does a slice of the search that [`Run::finish`] would do, for whoever has several runs on parts of one history: once
+    /// one of them is invalid the others need not search on. Called after the last op, with slices 0, 1, 2 and so on; each
+    /// may take many times the steps of the one before. A slice is measured in steps and never by a clock.
+    ///
+    /// A checker that does not search in slices has nothing to do here.
+    fn search(&mut self, budget: &Budget, slice: u32) -> Searched {
+        let _ = (budget, slice);
+        Searched::Done
+    }
+
+    /// Ends the search where its slices have come to: [`Run::finish`] does not go on with it.
+    fn stop_search(&mut self) {}
+
+    /// Ends the history before an op that cannot be read, so that what comes next is not known: the report if the ops so
+    /// far are invalid whatever comes next, and `None` if they are not or if that was not found out. The default knows what
+    /// [`Run::violation`] knows; a checker that searches at the end searches here too.
+    ///
+    /// # Errors
+    ///
+    /// If the history as a whole cannot be judged.
+    fn finish_before_unread(self: Box<Self>, budget: &Budget) -> Result<Option<Report>, HistoryError> {
+        let _ = budget;
+        Ok(if self.is_violated() { self.violation() } else { None })
+    }
+
     /// Ends the history. A search that spends the budget gives [`Unknown`](crate::Verdict::Unknown).
     ///
     /// # Errors
     ///
     /// If the history as a whole cannot be judged.
     fn finish(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError>;
+}
+
+/// How far the slices of a search have come: see [`Run::search`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Searched {
+    /// More slices may find more.
+    More,
+    /// More slices find nothing more.
+    Done,
+    /// The history is invalid.
+    Invalid,
 }
 
 /// Runs a checker over everything that a reader holds.

@@ -80,7 +80,7 @@ mod write;
 pub use batch::Batch;
 pub use budget::{Activity, Budget, Cancel, Spent};
 pub use builder::{HistoryBuilder, NewOp};
-pub use checker::{Checker, Run, check, check_ahead, check_history};
+pub use checker::{Checker, Run, Searched, check, check_ahead, check_history};
 pub use client_rule::ClientRule;
 pub use compose::{Compose, ComposeError};
 pub use coverage::{Coverage, Expected, OpUse};

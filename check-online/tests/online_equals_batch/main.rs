@@ -8,7 +8,10 @@ mod horizon;
 mod models;
 #[path = "../../../check-register/tests/brute/oracle.rs"]
 mod oracle;
+#[path = "../../../check-register/tests/brute/recorded.rs"]
+mod recorded;
 mod spans;
+mod unread;
 #[path = "../../../check-register/tests/brute/world.rs"]
 mod world;
 

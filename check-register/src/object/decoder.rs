@@ -74,7 +74,7 @@ impl<O> Decoder<O> {
     ///
     /// # Errors
     ///
-    /// Why nothing can be said of a history that has this op.
+    /// Why nothing can be said of what follows this op. What its invocation said stays in flight.
     pub fn decode<S: Spec<Op = O>>(&mut self, model: &mut S, op: &Op<'_>) -> Result<Happening<'_, O>, String> {
         match op.pair {
             Pair::Invokes { slot } => {
@@ -109,13 +109,16 @@ impl<O> Decoder<O> {
             OpKind::Fail => Happening::Failed { slot },
             // What an `info` says in the place of a value is mostly why it failed.
             OpKind::Info | OpKind::Invoke => Happening::Crashed { slot, op: invoked },
-            OpKind::Ok => {
-                let done = model.decode(op, invoked.as_ref())?;
-                if S::contradicts(invoked.as_ref(), done.as_ref()) {
-                    return Err(contradiction(model, invoked.as_ref(), done.as_ref()));
+            OpKind::Ok => match model.decode(op, invoked.as_ref()) {
+                Ok(done) if !S::contradicts(invoked.as_ref(), done.as_ref()) => Happening::Returned { slot, op: done },
+                failed => {
+                    let contradiction = |done: Option<O>| contradiction(model, invoked.as_ref(), done.as_ref());
+                    let reason = failed.map_or_else(|reason| reason, contradiction);
+                    // What was invoked is in flight up to here, and may have happened.
+                    self.open[slot] = Some(InFlight(invoked));
+                    return Err(reason);
                 }
-                Happening::Returned { slot, op: done }
-            }
+            },
         })
     }
 

@@ -99,6 +99,9 @@ impl<'a, S: Spec> Story<'a, S> {
             if more > 0 {
                 _ = writeln!(then, "  or one of {more} more");
             }
+            if !refusal.all_ends {
+                _ = writeln!(then, "There may be others: there were too many ways to go on to list all.");
+            }
             _ = writeln!(then, "{from} {no} {what}.");
         }
         let mut explanation = part.map_or_else(|| "Let:\n".into(), |part| format!("Let, of {part}:\n"));

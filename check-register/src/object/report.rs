@@ -6,7 +6,7 @@ use super::run::Counts;
 use super::{Linearizable, timelines};
 use crate::history::Columns;
 use crate::models::Spec;
-use crate::{Answer, Outcome};
+use crate::{Answer, Outcome, Reason};
 use history_core::{Anomaly, Coverage, Expected, Report};
 
 /// Parts of which witnesses are given.
@@ -22,7 +22,7 @@ pub(super) fn report<S: Spec>(
 ) -> Report {
     let mut report = Report::new(S::NAME, answer.verdict());
     let story = || Story::new(&checker.model, columns, recorded);
-    let (mut refused, mut unknown) = (0, 0);
+    let (mut refused, mut unknown, mut stopped) = (0, 0, 0);
     let mut witnesses = Vec::new();
     for part in &answer.parts {
         match &part.outcome {
@@ -33,6 +33,7 @@ pub(super) fn report<S: Spec>(
                     witnesses.push(story().refusal(part.part.as_deref(), refusal));
                 }
             }
+            Outcome::Unknown(Reason::OtherPart) => stopped += 1,
             Outcome::Unknown(reason) => {
                 unknown += 1;
                 if unknown == 1 {
@@ -44,6 +45,16 @@ pub(super) fn report<S: Spec>(
     }
     if unknown > 1 {
         report.notes.push(format!("Nor is anything known of {} more parts.", unknown - 1));
+    }
+    match stopped {
+        0 => {}
+        1 if answer.parts.len() == 1 => {
+            report.notes.push("It was not searched to the end, because another key is not linearizable.".into());
+        }
+        1 => report.notes.push("One part was not searched to the end, because another is not linearizable.".into()),
+        _ => report
+            .notes
+            .push(format!("{stopped} parts were not searched to the end, because another is not linearizable.")),
     }
     report.notes.extend(recorded.participants.note());
     if refused > 0 {

@@ -5,9 +5,9 @@ use super::decoder::{Decoder, Happening};
 use super::recorded::{Recorded, TooLarge};
 use crate::history::Columns;
 use crate::ids::OpId;
-use crate::judge::judge;
 use crate::models::Spec;
-use history_core::{Budget, ErrorKind, HistoryError, Op, OpKind, Report, Run, Verdict};
+use crate::slices::Slices;
+use history_core::{Budget, ErrorKind, HistoryError, Op, OpKind, Pair, Report, Run, Searched, Verdict};
 use std::ops::ControlFlow;
 
 /// How many ops of each kind there were.
@@ -29,8 +29,19 @@ pub(super) struct ObjectRun<S: Spec> {
     open: Vec<OpId>,
     /// Those that got `info`, which may have happened.
     crashed: Vec<(OpId, S::Op)>,
-    /// Why nothing can be said of this history.
-    malformed: Option<String>,
+    /// The first op that cannot be read, and why.
+    malformed: Option<Malformed>,
+    slices: Slices,
+    /// Whether the search is not to go on.
+    stopped: bool,
+}
+
+/// An op that cannot be read.
+struct Malformed {
+    /// Where it is and why.
+    place: String,
+    /// Whether its operation may have begun anywhere before it, so that it may explain what was found there.
+    may_be_earlier: bool,
 }
 
 impl<S: Spec + Clone> ObjectRun<S> {
@@ -44,6 +55,8 @@ impl<S: Spec + Clone> ObjectRun<S> {
             open: Vec::new(),
             crashed: Vec::new(),
             malformed: None,
+            slices: Slices::default(),
+            stopped: false,
         }
     }
 
@@ -84,7 +97,7 @@ impl<S: Spec + Clone> ObjectRun<S> {
         Ok(())
     }
 
-    /// What never completed may have happened, as what got `info` may. What only reads says nothing then.
+    /// What never completed may have happened, as what got `info` may. What only reads says nothing then. Once is enough.
     fn push_crashed(&mut self) {
         let open = std::mem::take(&mut self.decoder).in_flight();
         self.crashed.extend(open.map(|(slot, op)| (self.open[slot], op)));
@@ -128,24 +141,64 @@ impl<S: Spec + Clone> Run for ObjectRun<S> {
             Ok(()) => Ok(ControlFlow::Continue(())),
             Err(Trouble::Error(error)) => Err(error),
             Err(Trouble::Malformed(reason)) => {
-                let place = op.place();
-                self.malformed = Some(format!("Nothing can be said of this history, because at {place} {reason}."));
+                let place = format!("at {} {reason}.", op.place());
+                let may_be_earlier = op.pair == Pair::Alone && op.kind != OpKind::Invoke;
+                self.malformed = Some(Malformed { place, may_be_earlier });
                 Ok(ControlFlow::Break(()))
             }
         }
     }
 
-    fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
-        if let Some(reason) = self.malformed {
-            let mut report = Report::new(S::NAME, Verdict::Unknown);
-            report.notes.push(reason);
-            return Ok(report);
+    fn search(&mut self, budget: &Budget, _: u32) -> Searched {
+        if self.malformed.as_ref().is_some_and(|malformed| malformed.may_be_earlier) {
+            return Searched::Done;
         }
         self.push_crashed();
-        let ObjectRun { checker, columns, recorded, counts, .. } = *self;
         budget.begin("searching for a linearization");
-        let answer = judge(&checker.model, &columns, checker.settings, budget);
+        self.slices.take(&self.checker.model, &self.columns, self.checker.settings, budget);
+        if self.slices.is_refused() {
+            Searched::Invalid
+        } else if self.slices.is_done() {
+            Searched::Done
+        } else {
+            Searched::More
+        }
+    }
+
+    fn stop_search(&mut self) {
+        self.stopped = true;
+    }
+
+    fn finish_before_unread(self: Box<Self>, budget: &Budget) -> Result<Option<Report>, HistoryError> {
+        // A beginning that is not linearizable cannot be mended by what follows.
+        Ok(Some(self.finish(budget)?).filter(|report| report.verdict == Verdict::Invalid))
+    }
+
+    fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
+        let unknown = |malformed: &Malformed| {
+            let mut report = Report::new(S::NAME, Verdict::Unknown);
+            report.notes.push(format!("Nothing can be said of this history, because {}", malformed.place));
+            report
+        };
+        if let Some(malformed) = self.malformed.as_ref().filter(|malformed| malformed.may_be_earlier) {
+            return Ok(unknown(malformed));
+        }
+        self.push_crashed();
+        let ObjectRun { checker, columns, recorded, counts, malformed, mut slices, stopped, .. } = *self;
+        if !stopped && !slices.is_done() {
+            budget.begin("searching for a linearization");
+            slices.take_all(&checker.model, &columns, checker.settings, budget);
+        }
+        let answer = slices.into_answer(&checker.model);
+        if let Some(malformed) = malformed.as_ref().filter(|_| answer.verdict() != Verdict::Invalid) {
+            return Ok(unknown(malformed));
+        }
         budget.begin("telling what was found");
-        Ok(super::report::report(&checker, &columns, &recorded, counts, &answer))
+        let mut report = super::report::report(&checker, &columns, &recorded, counts, &answer);
+        if let Some(malformed) = malformed {
+            let note = format!("The verdict rests on the ops before this one: {}", malformed.place);
+            report.notes.insert(0, note);
+        }
+        Ok(report)
     }
 }

@@ -89,6 +89,7 @@ impl<S: Spec> Pages<'_, S> {
         });
         let refused_at = refused.and_then(position);
         let refused_end = refused_at.and_then(|at| span(at).1);
+        let returned = |at: u32| span(at).1.is_some_and(|end| refused_end.is_some_and(|until| end <= until));
         let bar = |at: &u32| {
             let op = ops[*at as usize] as usize;
             let (start, end) = span(*at);
@@ -98,6 +99,8 @@ impl<S: Spec> Pages<'_, S> {
                 BarStatus::Placed
             } else if refused_end.is_some_and(|until| start > until) {
                 BarStatus::After
+            } else if placed.is_none() && returned(*at) {
+                without_order(&part.outcome)
             } else {
                 BarStatus::Pending
             };
@@ -131,7 +134,7 @@ impl<S: Spec> Pages<'_, S> {
                     Order { refusal: refusal.clone(), ..shown }
                 })
                 .collect(),
-            note: window.note(),
+            note: note(window.note(), orders.is_empty()),
         })
     }
 
@@ -216,6 +219,22 @@ impl<S: Spec> Pages<'_, S> {
             }
         }
     }
+}
+
+/// What became of an operation that returned before the refused one, where no order is known.
+fn without_order(outcome: &Outcome) -> BarStatus {
+    match outcome {
+        Outcome::Refused(refusal) if refusal.is_first => BarStatus::Placed,
+        _ => BarStatus::After,
+    }
+}
+
+/// What the page does not show.
+fn note(left_out: Option<String>, is_without_order: bool) -> Option<String> {
+    const NO_ORDER: &str = "No order is shown: there were too many ways to put these operations in one.";
+    let no_order = is_without_order.then(|| NO_ORDER.to_owned());
+    let notes: Vec<String> = left_out.into_iter().chain(no_order).collect();
+    (!notes.is_empty()).then(|| notes.join(" "))
 }
 
 fn row_name(process: Option<Client>) -> String {

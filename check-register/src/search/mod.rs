@@ -121,6 +121,8 @@ pub enum Reason {
     Full,
     /// More than 8,192 operations were in flight at one time.
     InFlight,
+    /// Another part is not linearizable, and the search had not come to an end when that was found.
+    OtherPart,
 }
 
 impl Reason {
@@ -130,6 +132,7 @@ impl Reason {
             Reason::Spent(spent) => spent.because(),
             Reason::Full => "so much is in flight at one time that the search reached its limit of configurations",
             Reason::InFlight => "more than 8,192 operations are in flight at one time",
+            Reason::OtherPart => "another part is not linearizable, so that the search was not taken to its end",
         }
     }
 }
@@ -156,20 +159,20 @@ pub(crate) struct Question<'q, 'm> {
 const IN_FLIGHT_MAX: usize = Mask::<128>::SLOTS;
 
 impl<'q, 'm> Question<'q, 'm> {
-    /// Finds the answer.
-    pub(crate) fn decide(&mut self) -> Decision {
+    /// Finds the answer. `None` if it takes more turns than `turns_max`.
+    pub(crate) fn decide(&mut self, turns_max: Option<u32>) -> Option<Decision> {
         let decision = match self.part.slots as usize {
-            ..=64 => self.decide_with::<1>(),
-            65..=256 => self.decide_with::<4>(),
-            257..=1024 => self.decide_with::<16>(),
+            ..=64 => self.decide_with::<1>(turns_max)?,
+            65..=256 => self.decide_with::<4>(turns_max)?,
+            257..=1024 => self.decide_with::<16>(turns_max)?,
             slots => match self.distinct() {
                 Some(decision) if self.engine == Engine::Portfolio => decision,
-                _ if slots <= IN_FLIGHT_MAX => self.decide_with::<128>(),
+                _ if slots <= IN_FLIGHT_MAX => self.decide_with::<128>(turns_max)?,
                 _ => Decision::Unknown(Reason::InFlight),
             },
         };
         debug_assert!(self.is_no_later_than_unmet(&decision), "{decision:?}");
-        decision
+        Some(decision)
     }
 
     /// Whether a decision does not contradict what a look at the origins of effects shows.
@@ -191,7 +194,7 @@ impl<'q, 'm> Question<'q, 'm> {
         })
     }
 
-    fn decide_with<const W: usize>(&mut self) -> Decision {
+    fn decide_with<const W: usize>(&mut self, turns_max: Option<u32>) -> Option<Decision> {
         /// Steps an event in the first turn: most histories need fewer.
         const TURN: u64 = 12;
         /// Turns to find out whether a refusal that is known is the first.
@@ -205,18 +208,21 @@ impl<'q, 'm> Question<'q, 'm> {
                 Some(event) => refuse_unmet(event, found, turns > SOONER),
                 None => found,
             };
-            if let Some(decision) = found {
-                return decision;
+            if found.is_some() {
+                return found;
             }
             if turns == 0 {
                 if self.engine == Engine::Portfolio
                     && let Some(decision) = self.distinct()
                 {
-                    return decision;
+                    return Some(decision);
                 }
                 engines.unmet = origins::find_unmet(self.part, self.origin);
             }
             turns += 1;
+            if engines.unmet.is_none() && turns_max.is_some_and(|max| turns >= max) {
+                return None;
+            }
             until = until.saturating_mul(4);
         }
     }

@@ -222,10 +222,38 @@ impl Fold {
         is_in_order && !self.has_nameless && self.registers.has_found()
     }
 
+    /// The same, if no later op is of an earlier time.
+    pub(crate) fn is_violated_so_far(&self) -> bool {
+        let is_in_order = self.registers.settings.in_order || self.clock.disorder().is_none();
+        is_in_order && !self.has_nameless && self.registers.has_found()
+    }
+
+    /// Takes note of when an op was that is not judged: it cannot be read, or comes after one that cannot.
+    pub(crate) fn pass(&mut self, op: &Op<'_>) {
+        let client = match op.process {
+            Process::Client(process) => self.clock.client(process, op, &mut self.registers.clients),
+            Process::Other(_) | Process::Unknown => ClientId::NONE,
+        };
+        // Its operation may have begun before anything that was found.
+        self.has_nameless |= op.pair == Pair::Alone && op.kind != OpKind::Invoke && !self.is_violated();
+        self.clock.tick(op.index, op.time.unwrap_or(NO_TIME), client);
+    }
+
     /// What is certain of a history that [is violated](Fold::is_violated).
     pub(crate) fn so_far(mut self, others: u64) -> Report {
         self.registers.tell_garbage(false);
         outcome::report(self.registers, self.counts, others, Vec::new())
+    }
+
+    /// What holds in whatever order the ops came, if anything does.
+    fn finish_in_any_order(mut self, others: u64, note: String) -> Report {
+        let is_clear = !self.registers.has_forgotten && self.registers.all.iter().all(|register| !register.stopped);
+        self.registers.findings.clear_ordered();
+        if !is_clear || self.registers.findings.is_clean() {
+            return outcome::unknown(vec![note]);
+        }
+        let read = "What was found holds in whatever order the ops came. Nothing else was looked for.".to_owned();
+        outcome::report(self.registers, self.counts, others, vec![note, read])
     }
 
     /// The end of the history.
@@ -234,7 +262,7 @@ impl Fold {
         let order = match (self.clock.disorder(), self.has_nameless) {
             (Some(index), _) => {
                 if let Some(note) = outcome::why_no_order(&self.clock, &self.registers, index) {
-                    return Ok(outcome::unknown(vec![note]));
+                    return Ok(self.finish_in_any_order(others, note));
                 }
                 Some(Order::TimeThenIndex)
             }

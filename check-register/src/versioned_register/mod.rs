@@ -239,6 +239,28 @@ enum Stage {
     Either { plain: Box<Fold>, keyed: Box<Fold> },
 }
 
+impl Stage {
+    fn each(&mut self, mut f: impl FnMut(&mut Fold)) {
+        match self {
+            Stage::Start => {}
+            Stage::One(fold) => f(fold),
+            Stage::Either { plain, keyed } => {
+                f(plain);
+                f(keyed);
+            }
+        }
+    }
+
+    /// Whether it is violated wherever keys stand, if no later op is of an earlier time.
+    fn is_violated_so_far(&self) -> bool {
+        match self {
+            Stage::Start => false,
+            Stage::One(fold) => fold.is_violated_so_far(),
+            Stage::Either { plain, keyed } => plain.is_violated_so_far() && keyed.is_violated_so_far(),
+        }
+    }
+}
+
 /// A history on its way through the checker.
 struct VersionedRun {
     checker: VersionedRegister,
@@ -318,20 +340,21 @@ fn registers(checker: &VersionedRegister) -> Result<Registers, HistoryError> {
 
 impl Run for VersionedRun {
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
-        if self.malformed.is_some() {
-            return Ok(ControlFlow::Break(()));
-        }
-        if !self.participants.see(op) {
+        let is_client = if self.malformed.is_none() { self.participants.see(op) } else { op.process.is_client() };
+        if !is_client {
             return Ok(ControlFlow::Continue(()));
         }
-        match self.take(op) {
-            Ok(()) => Ok(ControlFlow::Continue(())),
-            Err(Trouble::Error(error)) => Err(error),
-            Err(Trouble::Malformed(reason)) => {
-                self.malformed = Some(format!("at {} {reason}.", op.place()));
-                Ok(ControlFlow::Break(()))
+        if self.malformed.is_none() {
+            match self.take(op) {
+                Ok(()) => return Ok(ControlFlow::Continue(())),
+                Err(Trouble::Error(error)) => return Err(error),
+                Err(Trouble::Malformed(reason)) => self.malformed = Some(format!("at {} {reason}.", op.place())),
             }
         }
+        self.stage.each(|fold| fold.pass(op));
+        // What was found stands, unless an op that is still to come was earlier.
+        let is_open = self.stage.is_violated_so_far() && !self.is_violated();
+        Ok(if is_open { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     }
 
     fn is_violated(&self) -> bool {
@@ -347,9 +370,14 @@ impl Run for VersionedRun {
     fn finish(mut self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {
         if let Some(place) = &self.malformed {
             let unknown = || outcome::unknown(vec![format!("Nothing can be said of this history, because {place}")]);
+            if !self.stage.is_violated_so_far() {
+                return Ok(unknown());
+            }
             return match std::mem::replace(&mut self.stage, Stage::Start) {
-                Stage::One(fold) if fold.is_violated() => Ok(self.noted(fold.so_far(self.participants.others()))),
-                _ => Ok(unknown()),
+                Stage::One(fold) | Stage::Either { keyed: fold, .. } => {
+                    Ok(self.noted(fold.so_far(self.participants.others())))
+                }
+                Stage::Start => Ok(unknown()),
             };
         }
         let others = self.participants.others();

@@ -4,6 +4,8 @@
 mod distinct;
 mod models;
 mod oracle;
+mod recorded;
+mod unread;
 mod world;
 
 use check_register::models::Spec;

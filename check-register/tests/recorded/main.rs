@@ -4,7 +4,7 @@ use check_register::Linearizable;
 use check_register::models::{
     CasRegister, Counter, FifoQueue, Kv, MultiRegister, Mutex, OwnerMutex, ReentrantMutex, Semaphore, Set, Spec, Stack,
 };
-use history_core::{History, Verdict};
+use history_core::{Budget, History, Keyed, Options, Report, Verdict};
 
 fn verdict<S: Spec + Clone + Default + 'static>(ops: &str) -> Verdict {
     let history = History::parse(ops).expect("a history");
@@ -150,4 +150,86 @@ fn a_completion_adds_what_it_found() {
     holds::<FifoQueue>(":f :dequeue", ":f :dequeue, :value nil");
     holds::<Set>(":f :read", ":f :read, :value #{}");
     holds::<Counter>(":f :read", ":f :read, :value 0");
+}
+
+const STALE: &str = "{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value 7}";
+
+#[test]
+fn what_cannot_be_read_takes_back_no_violation() {
+    let judge = |unread: &str| {
+        let history = History::parse(&format!("{STALE} {unread}")).unwrap();
+        Linearizable::<CasRegister>::default().check(&history).unwrap()
+    };
+    let report = judge("{:process 0, :type :invoke, :f :foo}");
+    assert_eq!(report.verdict, Verdict::Invalid);
+    let note = "The verdict rests on the ops before this one: at index 2 (line 1) cas-register has no operation :foo; \
+                it has :read value, :write value, :cas [old new].";
+    assert_eq!(report.notes, [note]);
+    // The write is in flight all the time: whatever its completion means, it may have been what was read.
+    let open = "{:process 1, :type :invoke, :f :write, :value 7}";
+    let text = format!("{open} {STALE} {{:process 1, :type :ok, :f :write, :value 8}}");
+    let report = Linearizable::<CasRegister>::default().check(&History::parse(&text).unwrap()).unwrap();
+    assert_eq!(report.verdict, Verdict::Unknown);
+    assert!(report.notes[0].starts_with("Nothing can be said of this history, because at index 3 "), "{report:?}");
+    // An operation of which only the end is known may have begun before the read.
+    let report = judge("{:type :ok, :f :write, :value 7}");
+    assert_eq!(report.verdict, Verdict::Unknown);
+    assert!(report.notes[0].contains("the completion has no invocation"), "{report:?}");
+    assert_eq!(judge("{:type :invoke, :f :write, :value 7}").verdict, Verdict::Invalid);
+}
+
+/// By key.
+fn keyed(text: &str) -> Report {
+    let checker = Linearizable::<CasRegister>::default();
+    let run = Keyed::start(&checker, &Options::new()).unwrap();
+    history_core::check_history(Box::new(run), &History::parse(text).unwrap(), &Budget::default()).unwrap()
+}
+
+#[test]
+fn what_cannot_be_read_of_one_key_takes_back_no_violation_of_another() {
+    let stale = "{:process 0, :type :invoke, :f :read, :value [1 nil]} {:process 0, :type :ok, :f :read, :value [1 7]}";
+    let valid = "{:process 0, :type :invoke, :f :write, :value [2 7]} {:process 0, :type :ok, :f :write, :value [2 7]}";
+    let report = keyed(&format!("{valid} {stale} {{:process 0, :type :invoke, :f :read}}"));
+    assert_eq!(report.verdict, Verdict::Invalid);
+    let note = "The verdict rests on the ops before this one: at index 4 (line 1) an op has no key: \
+                there is not a value like [key value].";
+    assert_eq!(report.notes, [note]);
+    let verdicts: Vec<_> = report.keys.iter().map(|key| (key.key.to_string(), key.verdict)).collect();
+    assert_eq!(verdicts, [("2".to_owned(), Verdict::Unknown), ("1".to_owned(), Verdict::Invalid)]);
+    let report = keyed(&format!("{valid} {{:process 0, :type :invoke, :f :read}}"));
+    assert_eq!(report.verdict, Verdict::Unknown);
+    // A key of which nothing can be said, before and after.
+    let foo = "{:process 1, :type :invoke, :f :foo, :value [3 nil]}";
+    for text in [format!("{foo} {stale}"), format!("{stale} {foo}")] {
+        let report = keyed(&text);
+        assert_eq!(report.verdict, Verdict::Invalid, "{report:?}");
+        assert!(report.notes[0].starts_with("Of key 3: Nothing can be said of this history, "), "{report:?}");
+    }
+}
+
+#[test]
+fn a_key_that_is_not_linearizable_ends_the_search_of_the_others() {
+    // Twenty elements pushed at one time and popped in some order, the last one twice: there are 20! orders to look at.
+    let mut text = String::new();
+    let mut op = |process: usize, kind: &str, f: &str, key: usize, value: usize| {
+        text += &format!("{{:process {process}, :type :{kind}, :f :{f}, :value [{key} {value}]}}\n");
+    };
+    for kind in ["invoke", "ok"] {
+        (0..60).for_each(|at| op(at, kind, "push", at / 20, at % 20));
+    }
+    for (key, value) in (0..3).flat_map(|key| (0..20).chain([19]).map(move |value| (key, value))) {
+        op(0, "invoke", "pop", key, value);
+        op(0, "ok", "pop", key, value);
+    }
+    op(0, "invoke", "pop", 3, 7);
+    op(0, "ok", "pop", 3, 7);
+    let checker = Linearizable::<Stack>::default();
+    let run = Keyed::start(&checker, &Options::new()).unwrap();
+    let report =
+        history_core::check_history(Box::new(run), &History::parse(&text).unwrap(), &Budget::default()).unwrap();
+    assert_eq!(report.verdict, Verdict::Invalid);
+    let note = "Of key 0 and 2 more: It was not searched to the end, because another key is not linearizable.";
+    assert_eq!(report.notes, [note]);
+    let verdicts: Vec<Verdict> = report.keys.iter().map(|key| key.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Unknown, Verdict::Unknown, Verdict::Unknown, Verdict::Invalid]);
 }

@@ -215,6 +215,60 @@ fn times_keep_it_open_until_some_op_has_none() {
 }
 
 #[test]
+fn what_cannot_be_read_takes_back_no_violation_of_a_timed_history() {
+    let strange = NewOp::new(OpKind::Invoke, 7).f("increment").time_ns(90);
+    let found = [timed(&lost_update()), vec![strange]].concat();
+    let judge = |ops: &[NewOp<'static>]| judge(&checker(false, 0), ops);
+    let report = judge(&found);
+    assert_eq!(report.verdict, Verdict::Invalid);
+    assert!(report.notes[0].starts_with("The verdict rests on the ops before this one: at index 4 "), "{report:?}");
+    assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["lost-update"]);
+    // Whatever comes later does not change it, but what turns out to have been earlier may.
+    let followed = |op: NewOp<'static>| judge(&[&found[..], &[op]].concat());
+    let invoke = || write(OpKind::Invoke, 8, 1, 9);
+    assert_eq!(followed(invoke().time_ns(91)).verdict, Verdict::Invalid);
+    assert_eq!(followed(invoke()).verdict, Verdict::Invalid);
+    let report = followed(invoke().time_ns(5));
+    assert_eq!(report.verdict, Verdict::Unknown);
+    assert!(report.notes[0].starts_with("Nothing can be said of this history, because at index 4 "), "{report:?}");
+    // It may itself be of an earlier time, or have begun at any.
+    let strange = NewOp::new(OpKind::Invoke, 7).f("increment").time_ns(5);
+    assert_eq!(judge(&[timed(&lost_update()), vec![strange]].concat()).verdict, Verdict::Unknown);
+    let nameless = NewOp { process: Process::Unknown, ..NewOp::new(OpKind::Ok, 7).f("increment").time_ns(90) };
+    assert_eq!(judge(&[timed(&lost_update()), vec![nameless]].concat()).verdict, Verdict::Unknown);
+}
+
+#[test]
+fn what_cannot_be_read_takes_back_no_violation_wherever_keys_stand() {
+    let pair = |op: NewOp<'static>| NewOp { value: Datum::Vector(vec![1.into(), op.value.clone()]), ..op };
+    let mut ops: Vec<NewOp<'static>> = lost_update().into_iter().map(pair).collect();
+    ops.push(NewOp::new(OpKind::Invoke, 7).f("increment"));
+    let report = judge(&checker(false, 0), &ops);
+    assert_eq!(report.verdict, Verdict::Invalid);
+    assert!(report.notes[0].starts_with("The verdict rests on the ops before this one: at index 4 "), "{report:?}");
+    ops.remove(2);
+    ops.remove(2);
+    assert_eq!(judge(&checker(false, 0), &ops).verdict, Verdict::Unknown);
+}
+
+#[test]
+fn a_wrong_value_is_wrong_in_any_order() {
+    // Client 3 goes back in time, so that nobody knows the order; but version 1 held 1, and was read as 5.
+    let [invoke, ok] = read(3, 1);
+    let wrong = NewOp { value: 5.into(), ..ok };
+    let first = [write(OpKind::Invoke, 1, 1, 0).time_ns(10), write(OpKind::Ok, 1, 1, 0).time_ns(20)];
+    let judge = |ok: NewOp<'static>| {
+        judge(&checker(false, 0), &[&first[..], &[invoke.clone().time_ns(40), ok.time_ns(30)]].concat())
+    };
+    let report = judge(wrong);
+    assert_eq!(report.verdict, Verdict::Invalid);
+    assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["wrong-value"]);
+    assert!(report.notes[0].contains("at index 3 a process goes back in time"), "{report:?}");
+    let [_, right] = read(3, 1);
+    assert_eq!(judge(right).verdict, Verdict::Unknown);
+}
+
+#[test]
 fn a_version_that_nobody_proposed_may_be_proposed_later() {
     let mut ops = [&lost_update()[..2], &read(3, 5)].concat();
     let mut run = start(&checker(false, 0));

@@ -70,7 +70,7 @@ impl<'c> KeyedAuto<'c> {
         tell: impl FnMut(&Decision) + Send + 'c,
     ) -> Result<KeyedAuto<'c>, OptionError> {
         let whole = checker.start(options)?;
-        let keyed = Box::new(Keyed::start(checker, options)?);
+        let keyed = Box::new(Keyed { guessed: true, ..Keyed::start(checker, options)? });
         Ok(KeyedAuto {
             keyed: Branch::new(keyed),
             whole: Branch::new(whole),

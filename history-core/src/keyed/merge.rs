@@ -67,6 +67,11 @@ impl Merged {
         }
     }
 
+    /// The verdict on all that were added.
+    pub(super) fn verdict(&self) -> Verdict {
+        self.checkers.iter().map(Merged::verdict).fold(self.report.verdict, Verdict::and)
+    }
+
     /// Adds the report on the next key.
     pub(super) fn add(&mut self, key: &Datum, mut report: Report) {
         self.keys += 1;

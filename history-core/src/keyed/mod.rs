@@ -6,25 +6,21 @@
 //! Serializability and its like are *not* local: what is split says nothing of anomalies across keys.
 //!
 //! The first invocation of a client decides between the two ways of writing keys. The key of a completion is that of its
-//! invocation; a pair that says otherwise, and an invocation without a key, make the verdict unknown.
+//! invocation. A pair that says otherwise, and an invocation without a key, end the history: the verdict is unknown, unless
+//! some key was invalid by then.
 
 mod auto;
+mod finish;
 mod keys;
 mod merge;
 
 pub use auto::{Decision, KeyedAuto};
 
 use crate::error::{ErrorKind, HistoryError};
-use crate::{
-    Budget, Checker, Op, OpKind, OptionError, Options, Pair, Participants, Report, Run, Value, Verdict, parallel,
-};
+use crate::{Budget, Checker, Op, OpKind, OptionError, Options, Pair, Participants, Report, Run, Value};
 use keys::{KeyId, Keys};
 use merge::Merged;
 use std::ops::ControlFlow;
-use std::sync::Mutex;
-
-/// Runs that are ended before their reports are merged: so many reports are in memory at one time.
-const CHUNK: usize = 1024;
 
 /// How ops say which key they are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,8 +108,10 @@ pub struct Keyed<'c> {
     participants: Participants,
     /// The first key whose history was certainly invalid before its end.
     violated: Option<KeyId>,
-    /// Why nothing can be said.
+    /// The first op that cannot be given to a key, and why.
     trouble: Option<String>,
+    /// Whether nobody said that the history has keys: then `trouble` shows that it may have none.
+    guessed: bool,
 }
 
 struct KeyRun {
@@ -153,6 +151,7 @@ impl<'c> Keyed<'c> {
             participants: Participants::new(),
             violated: None,
             trouble: None,
+            guessed: false,
         })
     }
 
@@ -189,8 +188,13 @@ impl<'c> Keyed<'c> {
         }
     }
 
+    /// Whether it was taken to have keys, and may have none.
+    fn has_no_keys(&self) -> bool {
+        self.guessed && self.trouble.is_some()
+    }
+
     fn stop(&mut self, op: &Op<'_>, reason: &str) {
-        self.trouble = Some(format!("Nothing can be said of this history by key, because at {} {reason}.", op.place()));
+        self.trouble = Some(format!("at {} {reason}.", op.place()));
     }
 }
 
@@ -232,60 +236,19 @@ impl Run for Keyed<'_> {
     }
 
     fn is_violated(&self) -> bool {
-        self.violated.is_some() && self.trouble.is_none()
+        self.violated.is_some() && !self.has_no_keys()
     }
 
     fn violation(&self) -> Option<Report> {
-        let key = self.violated.filter(|_| self.trouble.is_none())?;
+        let key = self.violated.filter(|_| !self.has_no_keys())?;
         let mut merged = Merged::new(self.checker.name().to_owned(), 1);
         merged.add(self.keys.datum(key), self.runs[key.at()].run.violation()?);
-        Some(merged.into_report())
+        Some(finish::resting(merged.into_report(), self.trouble.as_deref()))
     }
 
     fn finish(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
-        if let Some(trouble) = &self.trouble {
-            let name = self.checker.name();
-            // What a checker says of nothing shows whether it is several.
-            let nothing = self.new_run()?.finish(budget);
-            let nothing = nothing.unwrap_or_else(|_| Report::new(name.to_owned(), Verdict::Unknown));
-            return Ok(unknown(name, trouble, &nothing));
-        }
-        if self.runs.is_empty() {
-            let mut report = self.new_run()?.finish(budget)?;
-            report.notes.extend(self.participants.note());
-            return Ok(report);
-        }
-        let worth = self.ops >= parallel::WORTH_OPS as u64;
-        let mut merged = Merged::new(self.checker.name().to_owned(), self.runs.len());
-        let mut runs = self.runs.into_iter().map(|run| Mutex::new(Some(run.run)));
-        let mut next = 0;
-        loop {
-            let chunk: Vec<Mutex<Option<Box<dyn Run>>>> = runs.by_ref().take(CHUNK).collect();
-            if chunk.is_empty() {
-                let mut report = merged.into_report();
-                report.notes.extend(self.participants.note());
-                return Ok(report);
-            }
-            let finish = |run: &Mutex<Option<Box<dyn Run>>>| {
-                // Each is taken once, by one thread; a panic of another is told by that one.
-                let run = run.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-                run.map(|run| run.finish(budget))
-            };
-            for report in parallel::map(worth, &chunk, finish).into_iter().flatten() {
-                let key = KeyId::new(next);
-                next += 1;
-                merged.add(self.keys.datum(key), report.map_err(|error| of_key(error, &self.keys, key))?);
-            }
-        }
+        finish::finish(*self, budget)
     }
-}
-
-/// The report on a history that cannot be split, shaped like another one.
-fn unknown(checker: &str, trouble: &str, like: &Report) -> Report {
-    let mut report = Report::new(checker.to_owned(), Verdict::Unknown);
-    report.notes.push(trouble.to_owned());
-    report.checkers = like.checkers.iter().map(|like| unknown(&like.checker, trouble, like)).collect();
-    report
 }
 
 #[cold]

@@ -1,0 +1,170 @@
+//! Slices: the parts of an object are searched a little at a time, so that none is searched for long beside one that is not
+//! linearizable.
+//!
+//! Every part gets the same slices, counted in turns of the engines and so in steps of the model. When some part was
+//! refused in a slice, those that are still not decided at its end are left alone. So what is found is the same on any
+//! number of threads.
+//!
+//! A part that needs a further slice is searched from its beginning once more: engines that rest would hold their memory.
+//! As each slice is many times as long as all before, that costs little.
+
+use crate::explain::find_evidence;
+use crate::history::{Columns, Parts};
+use crate::ids::ClassId;
+use crate::search::origins::Origin;
+use crate::search::part::Kind;
+use crate::search::transitions::Transitions;
+use crate::search::visible::Visibility;
+use crate::search::{Decision, Limits, Question};
+use crate::{Answer, End, Model, Outcome, PartAnswer, Reason, Refusal, Settings};
+use history_core::{Budget, parallel};
+
+/// Turns by which a slice is longer than the one before. In each turn the engines come four times as far.
+const TURNS: u32 = 3;
+
+/// What is known of the parts so far.
+#[derive(Debug, Default)]
+pub(crate) struct Slices {
+    /// Which parts there are; `None` for the whole object. Empty before the first slice.
+    names: Vec<Option<u64>>,
+    /// By part; `None` if it is not decided.
+    outcomes: Vec<Option<Outcome>>,
+    /// How many slices were taken.
+    taken: u32,
+}
+
+impl Slices {
+    /// Whether all parts are decided.
+    pub(crate) fn is_done(&self) -> bool {
+        self.taken > 0 && self.outcomes.iter().all(Option::is_some)
+    }
+
+    /// Whether some part is not linearizable.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.outcomes.iter().any(|outcome| matches!(outcome, Some(Outcome::Refused(_))))
+    }
+
+    /// Takes slices until all parts are decided or some part is not linearizable.
+    pub(crate) fn take_all<M: Model>(
+        &mut self,
+        model: &M,
+        columns: &Columns<M::Op>,
+        settings: Settings,
+        budget: &Budget,
+    ) {
+        let search = Search::new(model, columns, settings, budget);
+        while !self.is_done() && !self.is_refused() {
+            self.take_of(&search, true);
+        }
+    }
+
+    /// Takes the next slice.
+    pub(crate) fn take<M: Model>(&mut self, model: &M, columns: &Columns<M::Op>, settings: Settings, budget: &Budget) {
+        self.take_of(&Search::new(model, columns, settings, budget), false);
+    }
+
+    /// The next slice of all parts that are not decided; the last of them goes on to its end if it `may_end`.
+    fn take_of<M: Model>(&mut self, search: &Search<'_, M>, may_end: bool) {
+        if self.taken == 0 {
+            self.names.clone_from(&search.parts.names);
+            self.outcomes.resize_with(self.names.len(), || None);
+        }
+        let left: Vec<usize> = (0..self.outcomes.len()).filter(|at| self.outcomes[*at].is_none()).collect();
+        let turns_max = (left.len() > 1 || !may_end).then_some(1 + TURNS * self.taken);
+        let worth = search.columns.len() > parallel::WORTH_OPS;
+        let found = parallel::map_with(
+            worth,
+            left.len(),
+            || search.transitions(),
+            |transitions, at| {
+                if self.taken > 0 {
+                    // What one part may hold does not depend on which others its thread had.
+                    *transitions = search.transitions();
+                }
+                search.decide(left[at], transitions, turns_max)
+            },
+        );
+        for (at, outcome) in left.into_iter().zip(found) {
+            self.outcomes[at] = outcome;
+        }
+        self.taken += 1;
+    }
+
+    /// What was found out.
+    pub(crate) fn into_answer<M: Model>(self, model: &M) -> Answer {
+        let part = |(name, outcome): (Option<u64>, Option<Outcome>)| PartAnswer {
+            part: name.map(|name| model.describe_part(name)),
+            outcome: outcome.unwrap_or(Outcome::Unknown(Reason::OtherPart)),
+        };
+        Answer { parts: self.names.into_iter().zip(self.outcomes).map(part).collect() }
+    }
+}
+
+/// What is searched, and how.
+struct Search<'a, M: Model> {
+    model: &'a M,
+    columns: &'a Columns<M::Op>,
+    parts: Parts<'a, M::Op>,
+    /// By class.
+    kinds: Vec<Kind>,
+    settings: Settings,
+    budget: &'a Budget,
+}
+
+impl<'a, M: Model> Search<'a, M> {
+    fn new(model: &'a M, columns: &'a Columns<M::Op>, settings: Settings, budget: &'a Budget) -> Search<'a, M> {
+        let kinds = columns.classes.iter().map(|op| Kind::of(model, op)).collect();
+        Search { model, columns, parts: columns.by_part(model), kinds, settings, budget }
+    }
+
+    fn transitions(&self) -> Transitions<'a> {
+        Transitions::new(self.model, &self.columns.classes, self.budget)
+    }
+
+    fn origin(&self, class: ClassId) -> Origin {
+        let op = &self.columns.classes[class.at()];
+        let effect = if self.kinds[class.at()] == Kind::Reads { None } else { self.model.effect(op) };
+        Origin { effect, needs: self.model.needs(op) }
+    }
+
+    /// What there is to know of a part; `None` if it takes more turns.
+    fn decide(&self, at: usize, transitions: &mut Transitions<'a>, turns_max: Option<u32>) -> Option<Outcome> {
+        // One for each part, so that what one part may take does not depend on which others its thread had.
+        let limits = Limits::new(self.budget, self.settings.configurations_max);
+        let mut part = self.parts.get(at);
+        if !part.crashed.is_empty() {
+            part.visibility = Visibility::new(&part, self.model, &self.columns.classes);
+        }
+        let more_transitions = || self.transitions();
+        let mut question = Question {
+            part: &part,
+            transitions,
+            more_transitions: &more_transitions,
+            kinds: &self.kinds,
+            origin: &|class| self.origin(class),
+            access: &|class: ClassId| self.model.access(&self.columns.classes[class.at()]),
+            initial: self.model.initial_access(),
+            limits: &limits,
+            engine: self.settings.engine,
+        };
+        let of_part = |op: u32| part.ids[op as usize].at();
+        Some(match question.decide(turns_max)? {
+            Decision::Linearizable(order) => Outcome::Linearizable(order.into_iter().map(of_part).collect()),
+            Decision::Unknown(reason) => Outcome::Unknown(reason),
+            Decision::Refused(refused) => {
+                let evidence = find_evidence(&part, &refused, (transitions, &more_transitions), &self.kinds);
+                let end =
+                    |(state, order): (String, Vec<u32>)| End { state, order: order.into_iter().map(of_part).collect() };
+                Outcome::Refused(Refusal {
+                    op: of_part(evidence.op),
+                    is_first: refused.is_first,
+                    last: evidence.last.map(of_part),
+                    ends: evidence.ends.into_iter().map(end).collect(),
+                    more_ends: evidence.more_ends,
+                    all_ends: evidence.all_ends,
+                    conflict: refused.conflict.map(|conflict| conflict.map(of_part)),
+                })
+            }
+        })
+    }
+}
