@@ -113,6 +113,20 @@ impl Graph {
         (start..self.to.len() as u32).map(|edge| self.edge(edge))
     }
 
+    /// Drops those of the edges so far of the node being added that are not to be kept.
+    pub(crate) fn retain_open_edges(&mut self, keep: impl Fn(u32, Relation) -> bool) {
+        let mut end = self.start[self.start.len() - 1] as usize;
+        for edge in end..self.to.len() {
+            let (to, relation) = self.edge(edge as u32);
+            if keep(to, relation) {
+                (self.to[end], self.relation[end]) = (to, relation);
+                end += 1;
+            }
+        }
+        self.to.truncate(end);
+        self.relation.truncate(end);
+    }
+
     /// Ends the node being added.
     #[inline]
     pub(crate) fn end_node(&mut self) {

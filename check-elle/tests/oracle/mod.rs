@@ -116,11 +116,6 @@ pub(crate) fn is_small(history: &History, question: &Question<'_>) -> bool {
     })
 }
 
-/// Whether each step between two transactions has one name, and not rw along with a stronger relation.
-pub(crate) fn is_plain(history: &History, workload: &Workload<'_>) -> bool {
-    World::of(history, workload).is_ok_and(|world| !Graph::has_rw_beside_others(&world))
-}
-
 /// What must be concluded of a history.
 ///
 /// # Errors
