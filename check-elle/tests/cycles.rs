@@ -6,9 +6,8 @@ mod oracle;
 use check_elle::model::Model;
 use check_elle::rw_register::{self, RwRegister};
 use history_core::{History, Report};
+use oracle::Question;
 use oracle::against::{certified, checker};
-use oracle::registers::Sources;
-use oracle::{Question, Workload};
 use std::fmt::Write;
 
 fn op(text: &mut String, process: usize, mops: &str) {
@@ -47,4 +46,23 @@ fn rw_beside_ww_is_no_cycle_of_its_own() {
         let options = RwRegister { consistency_models: models, linearizable_keys: true, ..RwRegister::default() };
         assert_eq!(types(&rw_register::check(&history, &options).unwrap()), ["G1c"], "{nil}");
     }
+}
+
+/// One process appends, does much else, and misses its append, which another one reads.
+#[test]
+fn a_chain_of_a_process_is_one_step() {
+    let mut text = String::new();
+    op(&mut text, 0, "[:append :x 1]");
+    (0..3000).for_each(|element| op(&mut text, 0, &format!("[:append :y {element}]")));
+    op(&mut text, 0, "[:r :x []]");
+    op(&mut text, 1, "[:r :x [1]]");
+    let history = History::parse(&text).unwrap();
+    let question = Question::of_lists(&["strong-session-serializable"]);
+    let report = checker(&history, &question);
+    assert_eq!(types(&report), ["G-single-item-process"]);
+    let witness = &report.anomalies[0].witnesses[0];
+    let steps: Vec<&str> = witness.steps.iter().map(|step| step.relation.as_ref()).collect();
+    assert_eq!(steps, ["process", "rw"]);
+    assert_eq!(witness.steps[0].because, "process 0 executed T1 before T2");
+    assert_eq!(certified(&history, &question, "G-single-item-process", witness), Ok(()));
 }

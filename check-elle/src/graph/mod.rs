@@ -5,6 +5,7 @@
 //! edge that leaves a transaction, with the `Through` edges behind it.
 
 pub(crate) mod back_edges;
+pub(crate) mod chains;
 pub(crate) mod path;
 pub(crate) mod reach;
 pub(crate) mod scc;
