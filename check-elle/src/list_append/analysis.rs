@@ -10,6 +10,7 @@ use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::Suffix;
 use crate::graph::Relation;
 use crate::ids::{ElemId, KeyId, StateId, TxnId};
+use crate::model::Model;
 use crate::plot::{self, KeyRead, PlotOptions};
 use crate::txn::report::Analysis;
 use crate::txn::story::{Named, Reason};
@@ -144,6 +145,20 @@ impl Analysis for Lists {
 
     fn direct_witnesses(&self, anomaly: AnomalyType, max: usize) -> (u64, Vec<Witness>) {
         self.witnesses(anomaly, max)
+    }
+
+    /// Appends that nobody read can be put in the order of an acyclic graph. That may make a cycle of a kind, though, where
+    /// only cycles of that kind were found absent.
+    fn rests_on_order(model: Model) -> bool {
+        let prohibited = model.prohibited();
+        prohibited.contains(AnomalyType::G_SINGLE_ITEM) && !prohibited.contains(AnomalyType::G2_ITEM)
+    }
+
+    fn unordered(&self) -> Option<String> {
+        let writers = |key: KeyId| self.orders.unread(key).iter().map(|elem| self.states.elem[elem.at()].writer);
+        let by_several = |key: &KeyId| writers(*key).zip(writers(*key).skip(1)).any(|(one, next)| one != next);
+        let key = (0..self.states.key.len()).map(KeyId::new).find(by_several)?;
+        Some(format!("nothing says in which order the appends to key {} that nobody read came", self.key(key)))
     }
 
     fn notes(&self) -> Vec<String> {

@@ -16,6 +16,8 @@ pub struct ReportForm {
     not: Vec<String>,
     #[serde(default)]
     also_not: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    not_checked: Vec<String>,
     #[serde(default)]
     counts: Vec<(String, u64)>,
     #[serde(default)]
@@ -113,6 +115,7 @@ impl From<Report> for ReportForm {
             anomalies: report.anomalies.into_iter().map(AnomalyForm::from).collect(),
             not: names(report.not),
             also_not: names(report.also_not),
+            not_checked: names(report.not_checked),
             counts: report.counts.into_iter().map(|(name, count)| (name.into(), count)).collect(),
             artifacts: report.artifacts,
             keys: report.keys.into_iter().map(KeyForm::from).collect(),
@@ -199,6 +202,7 @@ impl ReportForm {
         report.anomalies = self.anomalies.into_iter().map(AnomalyForm::anomaly).collect::<Result<_, _>>()?;
         report.not = self.not.into_iter().map(Into::into).collect();
         report.also_not = self.also_not.into_iter().map(Into::into).collect();
+        report.not_checked = self.not_checked.into_iter().map(Into::into).collect();
         report.counts = self.counts.into_iter().map(|(name, count)| (name.into(), count)).collect();
         if let Some(bad) = self.artifacts.iter().find(|artifact| !is_inside(&artifact.path)) {
             return Err(format!("the path {:?} leads out of the directory of artifacts", bad.path));
