@@ -168,6 +168,9 @@ impl Analysis for Registers {
     }
 
     fn unordered(&self) -> Option<String> {
+        if !self.direct.g1a.is_empty() || !self.direct.g1b.is_empty() {
+            return Some("some transaction read what its writer did not leave behind".to_owned());
+        }
         let key = self.unordered_key()?;
         Some(format!("nothing says in which order the versions of key {key} replaced each other"))
     }

@@ -143,16 +143,13 @@ impl Standing {
         for model in remaining.models.iter() {
             let above = nearest(decided_above(model), Model::weaker);
             let below = nearest(model.weaker().iter().filter(|weaker| weaker.is_decided()).collect(), Model::stronger);
-            let instead: Vec<String> = [("above it", above), ("below it", below)]
-                .into_iter()
-                .filter(|(_, models)| !models.is_empty())
-                .map(|(place, models)| format!("{} {place}", names(models)))
-                .collect();
+            let stronger = above.iter().map(|model| format!("{model} (stronger)"));
+            let weaker = below.iter().map(|model| format!("{model} (weaker)"));
             notes.push(format!(
-                "Whether {model} holds is unknown: {checker} does not decide it ({}).{} Decided are {}: ask for one of these.",
+                "Whether {model} holds is unknown: {checker} does not decide it, because {}.{} Decided levels next to it: {}.",
                 model.decision(),
                 self.would_hold(above, &indices),
-                instead.join(", and "),
+                stronger.chain(weaker).collect::<Vec<_>>().join(", "),
             ));
         }
         for anomaly in remaining.anomalies.iter() {
@@ -166,7 +163,7 @@ impl Standing {
     /// What keeps the nearest stronger models from answering.
     fn would_hold(&self, above: ModelSet, indices: &impl Fn(AnomalyType) -> Vec<u64>) -> String {
         match self.why_not(above, indices) {
-            Some((stronger, why)) => format!(" It would hold if {stronger} did, but {why}."),
+            Some((stronger, why)) => format!(" It would hold if {stronger} held, but {why}."),
             None => String::new(),
         }
     }
@@ -184,11 +181,12 @@ impl Standing {
         let why = match self.obstacle(model) {
             Some(Obstacle::Found(anomaly)) => {
                 let indices: Vec<String> = indices(anomaly).iter().take(8).map(u64::to_string).collect();
-                let shown = if indices.is_empty() { String::new() } else { format!(" (at {})", indices.join(", ")) };
+                let shown =
+                    if indices.is_empty() { String::new() } else { format!(" (at index {})", indices.join(", ")) };
                 format!("the history shows {anomaly}{shown}")
             }
             Some(Obstacle::NotSearched) => {
-                "what rules that out was not searched for, as other models were asked for".to_owned()
+                "real time was not looked at, as the order of processes was asked for".to_owned()
             }
             None => self.doubt(model)?.to_owned(),
         };
@@ -237,8 +235,4 @@ fn unknown_time<M: Copy>(txns: &Txns<M>) -> Option<String> {
 /// Those between which and the model in question, which lies `towards` there, no other of them lies.
 fn nearest(models: ModelSet, towards: impl Fn(Model) -> ModelSet) -> ModelSet {
     models.iter().filter(|model| towards(*model).is_disjoint(models)).collect()
-}
-
-fn names(models: ModelSet) -> String {
-    models.iter().map(Model::name).collect::<Vec<_>>().join(" or ")
 }

@@ -94,7 +94,9 @@ impl Standing {
             return standing;
         }
         let garbage = found.contains("garbage-read");
-        let is_ordered = LazyLock::new(|| is_ordered(world));
+        // Of registers nobody can order what was read, but not left behind.
+        let settled = world.versions.is_none() || !found.contains("G1a") && !found.contains("G1b");
+        let is_ordered = LazyLock::new(|| settled && is_ordered(world));
         for (model, own) in DECIDED_ORDERS.iter() {
             if found.iter().any(|anomaly| anomaly != super::EMPTY && forbids(model, anomaly))
                 || *own != Order::None && *own != order
