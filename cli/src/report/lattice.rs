@@ -51,7 +51,7 @@ impl Standing {
         match self {
             Standing::Not => "ruled out by what was found",
             Standing::AlsoNot => "ruled out with it, being stronger",
-            Standing::Unknown => "not checked: may hold or not",
+            Standing::Unknown => "not checked, or not asked for: may hold or not",
             Standing::Holds => "holds, as far as this history shows",
         }
     }
