@@ -169,6 +169,17 @@ fn what_is_known_is_told_apart_from_what_nobody_looked_for() {
     assert!(!not_checked.contains(&"read-committed") && !not_checked.contains(&"read-uncommitted"));
 }
 
+/// With process edges the graph has no realtime edges.
+#[test]
+fn real_time_is_not_looked_at_beside_processes() {
+    let serial = history(&["0: [:append :x 1]", "1: [:r :x [1]]"], true);
+    let report = checker(&serial, &Question::of_lists(&["strong-session-serializable", "linearizable"]));
+    assert_eq!(report.verdict, Verdict::Unknown);
+    let why = "strict-serializable held, but real time was not looked at, as the order of processes was asked for";
+    assert!(report.notes[0].contains(why), "{:?}", report.notes);
+    assert_eq!(judge(&serial, "linearizable").verdict, Verdict::Valid);
+}
+
 #[test]
 fn what_was_read_and_not_written_is_of_no_undecided_model() {
     let garbage = history(&["0: [:append :x 1]", "1: [:r :x [1]]", "1: [:r :x [1 7]]"], true);

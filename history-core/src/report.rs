@@ -47,7 +47,7 @@ pub struct Report {
     /// The stronger models that go with them.
     pub also_not: Vec<Cow<'static, str>>,
     /// Models of which the report says nothing, sorted: neither ruled out by it nor known to hold. Those in none of these three
-    /// lists hold. Empty for checkers that know no models.
+    /// lists hold, as far as the checker can tell. Empty for checkers that know no models.
     pub not_checked: Vec<Cow<'static, str>>,
     /// Numbers about the history: `("ok-count", 17)`.
     pub counts: Vec<(Cow<'static, str>, u64)>,

@@ -167,7 +167,7 @@ impl Analysis for Registers {
         true
     }
 
-    fn unordered(&self) -> Option<String> {
+    fn unordered(&self, _: &[Vec<u32>]) -> Option<String> {
         if !self.direct.g1a.is_empty() || !self.direct.g1b.is_empty() {
             return Some("some transaction read what its writer did not leave behind".to_owned());
         }

@@ -49,8 +49,9 @@ pub(crate) trait Analysis {
     /// Whether it takes the order of all versions to know that a decided model holds, if nothing that rules it out was found.
     fn rests_on_order(model: Model) -> bool;
 
-    /// Why the order of all versions is not known, as a clause; `None` if it is.
-    fn unordered(&self) -> Option<String>;
+    /// Why the order of all versions is not known, as far as it matters, as a clause; `None` if it is. `components` are those
+    /// of the graph that hold cycles.
+    fn unordered(&self, components: &[Vec<u32>]) -> Option<String>;
 
     /// Other pictures of the anomalies shown: of each type `max`, each of about `bytes_max` at the most.
     fn pages(&self, _shown: AnomalySet, _max: usize, _bytes_max: usize) -> Vec<Artifact> {
@@ -78,7 +79,7 @@ pub(crate) fn report<A: Analysis>(
     let all = types_of(analysis.direct(), &cycles, graph.is_empty);
     let shown = all.intersection(reportable);
     let shown = shown.difference(lattice::redundant_cycle_exists(shown));
-    let standing = Standing::new(analysis, all, order);
+    let standing = Standing::new(analysis, all, order, &cycles.components);
     let undecided = standing.remaining(undecided);
     let verdict = if !all.is_disjoint(prohibited) {
         Verdict::Invalid

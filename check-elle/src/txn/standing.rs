@@ -54,6 +54,8 @@ fn decided_above(model: Model) -> ModelSet {
 
 /// The decided models that an anomaly rules out.
 fn decided_against(anomaly: AnomalyType) -> ModelSet {
+    // The models spell it otherwise.
+    let anomaly = if anomaly.implied().contains(AnomalyType::GSI) { AnomalyType::G_SI } else { anomaly };
     ModelSet::ALL.iter().filter(|model| model.is_decided() && model.prohibited().contains(anomaly)).collect()
 }
 
@@ -86,7 +88,12 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    pub(crate) fn new<A: Analysis>(analysis: &A, found: AnomalySet, order: Suffix) -> Standing {
+    pub(crate) fn new<A: Analysis>(
+        analysis: &A,
+        found: AnomalySet,
+        order: Suffix,
+        components: &[Vec<u32>],
+    ) -> Standing {
         let mut standing = Standing {
             found,
             order,
@@ -101,7 +108,7 @@ impl Standing {
         let garbage = found.contains(AnomalyType::GARBAGE_READ);
         standing.doubts = Doubts {
             garbage: garbage.then(|| "some transaction read what nobody wrote".to_owned()),
-            versions: analysis.unordered(),
+            versions: analysis.unordered(components),
             processes: unknown_process(analysis.txns()),
             times: unknown_time(analysis.txns()),
         };

@@ -134,7 +134,7 @@ pub(crate) fn judge(history: &History, question: &Question<'_>) -> Result<Judgem
         found.insert(EMPTY.into());
     }
     let unnamed = exists::types(&graph, order);
-    let standing = Standing::of(&world, order, &(&found | &unnamed));
+    let standing = Standing::of(&world, &graph, order, &(&found | &unnamed));
     Ok(conclude(&found, &unnamed, &standing, question))
 }
 

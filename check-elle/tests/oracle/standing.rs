@@ -1,7 +1,7 @@
 //! Which models are known to hold: the decided ones of which no anomaly is there, and what these imply where nothing is left
 //! open.
 
-use super::graph::{Order, successors, version_order};
+use super::graph::{Graph, Order, successors, version_order};
 use super::lattice::{self, Names, forbids};
 use super::world::{Kind, Mop, Name, Txn, World};
 use super::{Question, exists};
@@ -65,6 +65,7 @@ fn undecided(question: &Question<'_>) -> Vec<Vec<&'static String>> {
     let decided = || DECIDED_ORDERS.keys();
     let models = question.models.iter().filter(|model| !is_decided(model));
     let anomalies = question.anomalies.iter().filter(|anomaly| NOT_SEARCHED.contains(anomaly));
+    let anomalies = anomalies.map(|anomaly| if anomaly.starts_with("GSI") { "G-SI" } else { anomaly });
     let above = models.map(|model| decided().filter(|other| lattice::implied(other).contains(*model)).collect());
     above.chain(anomalies.map(|anomaly| decided().filter(|other| forbids(other, anomaly)).collect())).collect()
 }
@@ -88,7 +89,7 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    pub(crate) fn of(world: &World, order: Order, found: &Names) -> Standing {
+    pub(crate) fn of(world: &World, graph: &Graph, order: Order, found: &Names) -> Standing {
         let mut standing = Standing { known: Names::new(), proven: Names::new() };
         if found.contains(super::EMPTY) {
             return standing;
@@ -96,7 +97,7 @@ impl Standing {
         let garbage = found.contains("garbage-read");
         // Of registers nobody can order what was read, but not left behind.
         let settled = world.versions.is_none() || !found.contains("G1a") && !found.contains("G1b");
-        let is_ordered = LazyLock::new(|| settled && is_ordered(world));
+        let is_ordered = LazyLock::new(|| settled && is_ordered(world, graph));
         for (model, own) in DECIDED_ORDERS.iter() {
             if found.iter().any(|anomaly| anomaly != super::EMPTY && forbids(model, anomaly))
                 || *own != Order::None && *own != order
@@ -127,7 +128,7 @@ impl Standing {
 }
 
 /// Whether it is known of all versions of each key which came first.
-fn is_ordered(world: &World) -> bool {
+fn is_ordered(world: &World, graph: &Graph) -> bool {
     (0..world.keys.len()).all(|key| match &world.versions {
         None => {
             let last = version_order(world, key).last().copied();
@@ -136,7 +137,9 @@ fn is_ordered(world: &World) -> bool {
                 .filter_map(|element| world.txns.iter().position(|txn| is_of(txn, key, *element)))
                 .collect();
             writers.dedup();
-            writers.len() < 2
+            // Those that are on no cycle together can be put in some order that closes none.
+            let together = |nodes: &Vec<usize>| writers.iter().filter(|writer| nodes.contains(writer)).count() > 1;
+            !graph.components().iter().any(together)
         }
         Some(versions) => {
             let settled = settled(world, key);

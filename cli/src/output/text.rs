@@ -44,7 +44,7 @@ pub(crate) fn account(out: &mut dyn Write, report: &Report, indent: &str, paint:
     if let Some(more) = keys_not_shown(report) {
         _ = writeln!(text, "{more}");
     }
-    for (word, names) in [("not", &report.not), ("nor", &report.also_not), ("not checked:", &report.not_checked)] {
+    for (word, names) in [("not", &report.not), ("nor", &report.also_not)] {
         if !names.is_empty() {
             text += &wrapped(&format!("{word} {}\n", names.join(", ")));
         }
