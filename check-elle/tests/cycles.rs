@@ -26,7 +26,7 @@ fn a_crowd(nil: &str) -> String {
     let mut text = String::new();
     op(&mut text, 0, &format!("[:r :z 1] {nil} [:w :x 1]"));
     (1..11).for_each(|process| op(&mut text, process, &format!("[:r :x 1] [:w {process} 1]")));
-    let reads: String = (1..11).map(|key| format!("[:r {key} 1]")).collect();
+    let reads = (1..11).map(|key| format!("[:r {key} 1]")).collect::<Vec<_>>().join(" ");
     for kind in ["invoke", "ok"] {
         for process in 20..30 {
             let mops = if process == 20 { format!("{reads} [:w :y 1] [:w :z 1]") } else { String::new() };

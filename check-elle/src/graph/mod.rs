@@ -116,8 +116,9 @@ impl Graph {
 
     /// Drops those of the edges so far of the node being added that are not to be kept.
     pub(crate) fn retain_open_edges(&mut self, keep: impl Fn(u32, Relation) -> bool) {
-        let mut end = self.start[self.start.len() - 1] as usize;
-        for edge in end..self.to.len() {
+        let start = self.start[self.start.len() - 1] as usize;
+        let mut end = start;
+        for edge in start..self.to.len() {
             let (to, relation) = self.edge(edge as u32);
             if keep(to, relation) {
                 (self.to[end], self.relation[end]) = (to, relation);

@@ -1,6 +1,7 @@
 //! Whether the versions of a key are in one order: only then does it prove anything that no cycle was found.
 
 use super::analysis::Registers;
+use super::within::Touch;
 use crate::ids::{KeyId, VersionId};
 use history_core::Datum;
 
@@ -18,7 +19,7 @@ impl Registers {
 
     /// Whether one path leads through all versions of a key.
     fn is_ordered(&self, key: KeyId, longest: &mut [u32]) -> bool {
-        let versions = || self.touches.of_key(key).filter_map(|touch| touch.write());
+        let versions = || self.touches.of_key(key).filter_map(Touch::write);
         let count = versions().filter(|version| self.counts(*version)).count() as u32;
         count < 2 || versions().any(|version| self.longest_from(version, longest) == count)
     }

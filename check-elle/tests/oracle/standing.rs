@@ -159,7 +159,7 @@ fn is_ordered(world: &World, graph: &Graph) -> bool {
 }
 
 fn is_of(txn: &Txn, key: Name, element: Name) -> bool {
-    txn.kind != Kind::Fail && txn.mops.iter().any(|mop| *mop == Mop::Write(key, element))
+    txn.kind != Kind::Fail && txn.mops.contains(&Mop::Write(key, element))
 }
 
 /// The versions that somebody left behind for sure: whoever did was ok, or what it wrote was read.
