@@ -56,6 +56,8 @@ impl AnomalyType {
     pub const DUPLICATE_ELEMENTS: AnomalyType = named("duplicate-elements");
     pub const INCOMPATIBLE_ORDER: AnomalyType = named("incompatible-order");
     pub const CYCLIC_VERSIONS: AnomalyType = named("cyclic-versions");
+    pub const GSI: AnomalyType = named("GSI");
+    pub const G_SI: AnomalyType = named("G-SI");
     pub const GARBAGE_READ: AnomalyType = named("garbage-read");
     pub const EMPTY_TRANSACTION_GRAPH: AnomalyType = named("empty-transaction-graph");
     pub const CYCLE_SEARCH_TIMEOUT: AnomalyType = named("cycle-search-timeout");

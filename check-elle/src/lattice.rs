@@ -10,6 +10,21 @@ pub use crate::set::RowSet;
 pub const UNKNOWN: AnomalySet =
     AnomalySet::from_bits(anomaly::bits_of(&["empty-transaction-graph", "cycle-search-timeout"]));
 
+/// The types that some model forbids, or that others are counted as, and for which there is no search.
+pub const NOT_SEARCHED: AnomalySet = AnomalySet::from_bits(anomaly::bits_of(&[
+    "write-skew",
+    "GSIa",
+    "GSIb",
+    "GSI",
+    "G-cursor",
+    "G-monotonic",
+    "G-MSR",
+    "G-SIb",
+    "G-SI",
+    "G-update",
+    "predicate-read-miss",
+]));
+
 /// Everything that anomalies of these types also are; themselves included.
 ///
 /// ```
@@ -104,7 +119,8 @@ pub fn redundant_cycle_exists(found: AnomalySet) -> AnomalySet {
         .collect()
 }
 
-fn names(models: ModelSet) -> Vec<&'static str> {
+/// The friendly names of models, sorted.
+pub(crate) fn names(models: ModelSet) -> Vec<&'static str> {
     let mut names: Vec<_> = models.iter().map(Model::name).collect();
     names.sort_unstable();
     names

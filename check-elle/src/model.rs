@@ -7,7 +7,7 @@ use crate::closure::{converse, transitive};
 use crate::names::equal;
 use crate::set::{Row, RowSet};
 use std::fmt;
-use table::MODELS;
+use table::{Decision, MODELS};
 
 pub use crate::names::UnknownName;
 
@@ -100,6 +100,27 @@ impl Model {
     /// Every anomaly that rules it out: forbidden by it or by a weaker model, or implying one that is.
     pub fn prohibited(self) -> AnomalySet {
         AnomalySet::from_bits(PROHIBITED[self.index()])
+    }
+
+    /// Whether the checkers of this crate search for all that rules it out. A history that breaks another model may still
+    /// show nothing of what they find.
+    ///
+    /// ```
+    /// use check_elle::model::Model;
+    ///
+    /// assert!(Model::from_name("snapshot-isolation")?.is_decided());
+    /// assert!(!Model::from_name("read-atomic")?.is_decided());
+    /// # Ok::<(), check_elle::model::UnknownName>(())
+    /// ```
+    pub const fn is_decided(self) -> bool {
+        matches!(MODELS[self.0 as usize].decision, Decision::Yes(_))
+    }
+
+    /// Why it is decided, or why not, as a clause.
+    pub const fn decision(self) -> &'static str {
+        match MODELS[self.0 as usize].decision {
+            Decision::Yes(why) | Decision::No(why) => why,
+        }
     }
 
     fn names(self) -> impl Iterator<Item = &'static str> {

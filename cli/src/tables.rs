@@ -22,6 +22,11 @@ struct Row<'a> {
     implies: Option<Vec<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     forbids: Option<Vec<&'a str>>,
+    /// Whether it is decided, and why or why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decided: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    because: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     options: Option<Vec<&'a str>>,
     /// What brought it along.
@@ -31,7 +36,18 @@ struct Row<'a> {
 
 impl<'a> Row<'a> {
     fn new(name: &'a str, summary: &'a str) -> Row<'a> {
-        Row { name, aliases: Vec::new(), summary, implies: None, forbids: None, options: None, from: None }
+        let (decided, because) = (None, None);
+        Row {
+            name,
+            aliases: Vec::new(),
+            summary,
+            implies: None,
+            forbids: None,
+            decided,
+            because,
+            options: None,
+            from: None,
+        }
     }
 }
 
@@ -62,6 +78,8 @@ pub(crate) fn consistency_models(format: OutputFormat) -> Exit {
         aliases: model.aliases().to_vec(),
         implies: Some(model.implies().map(Model::name).collect()),
         forbids: Some(model.forbids().map(AnomalyType::name).collect()),
+        decided: Some(model.is_decided()),
+        because: Some(model.decision()),
         ..Row::new(model.name(), model.summary())
     });
     print(rows, format)
@@ -94,6 +112,9 @@ fn write_text(out: &mut dyn Write, row: &Row<'_>, first: bool) -> io::Result<()>
         if let Some(names) = names.filter(|names| !names.is_empty()) {
             lines.push(format!("{word}: {}", names.join(", ")));
         }
+    }
+    if let (Some(decided), Some(because)) = (row.decided, row.because) {
+        lines.push(format!("decided: {}, because {because}", if decided { "yes" } else { "no" }));
     }
     if let Some(from) = &row.from {
         lines.push(format!("from: {from}"));

@@ -46,6 +46,9 @@ pub struct Report {
     pub not: Vec<Cow<'static, str>>,
     /// The stronger models that go with them.
     pub also_not: Vec<Cow<'static, str>>,
+    /// Models of which the report says nothing, sorted: neither ruled out by it nor known to hold. Those in none of these three
+    /// lists hold, as far as the checker can tell. Empty for checkers that know no models.
+    pub not_checked: Vec<Cow<'static, str>>,
     /// Numbers about the history: `("ok-count", 17)`.
     pub counts: Vec<(Cow<'static, str>, u64)>,
     /// Files that would help a reader, for whoever asked for a directory.
@@ -168,6 +171,7 @@ impl Report {
             anomalies: Vec::new(),
             not: Vec::new(),
             also_not: Vec::new(),
+            not_checked: Vec::new(),
             counts: Vec::new(),
             artifacts: Vec::new(),
             keys: Vec::new(),

@@ -75,7 +75,10 @@ impl Run for SpyRun {
         report.counts.extend([("seen".into(), seen as u64), ("key-count".into(), 99)]);
         match self.verdict {
             Verdict::Valid => {}
-            Verdict::Unknown => report.notes.push("It was unclear.".into()),
+            Verdict::Unknown => {
+                report.notes.push("It was unclear.".into());
+                report.not_checked = vec!["good".into(), "better".into()];
+            }
             Verdict::Invalid => {
                 let witness = Witness { explanation: "It was bad.".into(), ..Witness::default() };
                 report.anomalies.push(Anomaly { name: "badness".into(), count: 2, witnesses: vec![witness] });
@@ -322,4 +325,16 @@ fn kinds_are_as_they_were() {
     let (_, seen) =
         keyed("{:process 0, :type :invoke, :value [1 2], :index 5} {:process 0, :type :fail, :index 9, :value [1 2]}");
     assert_eq!(seen, [["5 invoke 2 0", "9 fail 2 0"]]);
+}
+
+#[test]
+fn models_are_not_checked_if_some_key_leaves_them_open_and_none_rules_them_out() {
+    let of = |value: &str| op(0, &format!("[{value} :w]"), "ok", &format!("[{value} :w]"));
+    let unclear = op(1, "[:u :unclear]", "ok", "[:u :unclear]");
+    let (report, _) = keyed(&(of(":x") + &unclear));
+    assert_eq!(report.unwrap().not_checked, ["better", "good"]);
+    let (report, _) = keyed(&(of(":x") + &unclear + &op(2, "[:b :bad]", "ok", "[:b :bad]")));
+    let report = report.unwrap();
+    assert_eq!((report.not, report.not_checked), (vec!["good".into()], vec!["better".into()]));
+    assert_eq!(keyed(&of(":x")).0.unwrap().not_checked, [""; 0]);
 }

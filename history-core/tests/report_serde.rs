@@ -39,6 +39,7 @@ fn report() -> Report {
         ],
         not: vec!["serializable".into()],
         also_not: vec!["strict-serializable".into()],
+        not_checked: vec!["linearizable".into(), "prefix".into()],
         counts: vec![("ok-count".into(), 17), ("a-count".into(), 1)],
         ..Report::new("list-append", Verdict::Invalid)
     }
@@ -96,6 +97,10 @@ fn a_report_in_json_has_the_keys_of_the_schema() {
   ],
   "also_not": [
     "strict-serializable"
+  ],
+  "not_checked": [
+    "linearizable",
+    "prefix"
   ],
   "anomalies": {
     "G-single-item": {
@@ -170,7 +175,7 @@ fn a_report_in_edn_has_keywords() {
         to_edn(&report()).unwrap(),
         concat!(
             "{:checker :list-append, :valid false, :anomaly-types [:G-single-item :internal], :not [:serializable], ",
-            ":also-not [:strict-serializable], :anomalies {:G-single-item {:count 2, :witnesses [{:ops [",
+            ":also-not [:strict-serializable], :not-checked [:linearizable :prefix], :anomalies {:G-single-item {:count 2, :witnesses [{:ops [",
             "{:name \"T1\", :index 4, :process 3, :kind :ok, :value [[:r 7 nil]]} ",
             "{:name \"T2\", :index 9, :process 3, :kind :ok, :value [[:r 7 nil]]}], ",
             ":steps [{:from 0, :to 1, :relation :rw, :key 7, :value nil, :because \"T2 wrote\"}], ",

@@ -14,6 +14,7 @@ pub(crate) use cycle::Cycle;
 
 use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::{CYCLES, Suffix};
+use crate::graph::chains;
 use crate::graph::scc::components;
 use crate::graph::views::Masked;
 use crate::graph::{Graph, Mask, Relation};
@@ -95,7 +96,11 @@ impl Found {
 }
 
 fn find_in(graph: &Graph, nodes: &[u32], order: Suffix, budget: &Budget) -> Part {
-    let graph = graph.induced(nodes);
+    let mut graph = graph.induced(nodes);
+    if order == Suffix::Process {
+        // A step of a process goes as far as it can.
+        graph = chains::gated(&graph);
+    }
     let cost = u64::from(graph.nodes()) + graph.edges() as u64;
     let outer = |node: &u32| nodes[*node as usize];
     let mut part = Part { states: cost, ..Part::default() };

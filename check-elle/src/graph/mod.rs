@@ -5,6 +5,7 @@
 //! edge that leaves a transaction, with the `Through` edges behind it.
 
 pub(crate) mod back_edges;
+pub(crate) mod chains;
 pub(crate) mod path;
 pub(crate) mod reach;
 pub(crate) mod scc;
@@ -111,6 +112,21 @@ impl Graph {
     pub(crate) fn open_edges(&self) -> impl Iterator<Item = (u32, Relation)> + '_ {
         let start = self.start[self.start.len() - 1];
         (start..self.to.len() as u32).map(|edge| self.edge(edge))
+    }
+
+    /// Drops those of the edges so far of the node being added that are not to be kept.
+    pub(crate) fn retain_open_edges(&mut self, keep: impl Fn(u32, Relation) -> bool) {
+        let start = self.start[self.start.len() - 1] as usize;
+        let mut end = start;
+        for edge in start..self.to.len() {
+            let (to, relation) = self.edge(edge as u32);
+            if keep(to, relation) {
+                (self.to[end], self.relation[end]) = (to, relation);
+                end += 1;
+            }
+        }
+        self.to.truncate(end);
+        self.relation.truncate(end);
     }
 
     /// Ends the node being added.

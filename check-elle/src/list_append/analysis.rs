@@ -10,12 +10,14 @@ use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::Suffix;
 use crate::graph::Relation;
 use crate::ids::{ElemId, KeyId, StateId, TxnId};
+use crate::model::Model;
 use crate::plot::{self, KeyRead, PlotOptions};
 use crate::txn::report::Analysis;
 use crate::txn::story::{Named, Reason};
 use crate::txn::{TxnGraph, Txns};
 use history_core::parallel;
 use history_core::{Artifact, Datum, Interner, Witness};
+use rustc_hash::FxHashMap;
 
 /// Elements of one list that a report shows, at the most.
 const SHOWN_ELEMS_MAX: usize = 4_096;
@@ -144,6 +146,30 @@ impl Analysis for Lists {
 
     fn direct_witnesses(&self, anomaly: AnomalyType, max: usize) -> (u64, Vec<Witness>) {
         self.witnesses(anomaly, max)
+    }
+
+    /// Appends that nobody read can be put in the order of an acyclic graph. Where it has cycles, but not of one kind, that may
+    /// make one of that kind.
+    fn rests_on_order(model: Model) -> bool {
+        let prohibited = model.prohibited();
+        prohibited.contains(AnomalyType::G_SINGLE_ITEM) && !prohibited.contains(AnomalyType::G2_ITEM)
+    }
+
+    /// Appends by transactions of different components can be put in the order of these: that closes no cycle.
+    fn unordered(&self, components: &[Vec<u32>]) -> Option<String> {
+        let nodes = components.iter().enumerate().flat_map(|(at, nodes)| nodes.iter().map(move |node| (*node, at)));
+        let component: FxHashMap<u32, usize> = nodes.collect();
+        let together = |key: &KeyId| {
+            let writers = self.orders.unread(*key).iter().map(|elem| self.states.elem[elem.at()].writer);
+            let mut found: Vec<(usize, TxnId)> =
+                writers.filter_map(|txn| Some((*component.get(&(txn.at() as u32))?, txn))).collect();
+            found.sort_unstable();
+            found.dedup();
+            found.windows(2).any(|pair| pair[0].0 == pair[1].0)
+        };
+        let mut keys = (0..self.states.key.len()).map(KeyId::new);
+        let key = if component.is_empty() { None } else { keys.find(together) }?;
+        Some(format!("nothing says in which order the appends to key {} that nobody read came", self.key(key)))
     }
 
     fn notes(&self) -> Vec<String> {

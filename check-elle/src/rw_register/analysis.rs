@@ -11,6 +11,7 @@ use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::Suffix;
 use crate::graph::Relation;
 use crate::ids::{KeyId, TxnId, VersionId};
+use crate::model::Model;
 use crate::txn::report::Analysis;
 use crate::txn::story::{Named, Reason};
 use crate::txn::{TxnGraph, Txns};
@@ -159,6 +160,19 @@ impl Analysis for Registers {
 
     fn direct_witnesses(&self, anomaly: AnomalyType, max: usize) -> (u64, Vec<Witness>) {
         self.witnesses(anomaly, max)
+    }
+
+    /// Nothing is proven by what was not found, unless the order of all versions is known.
+    fn rests_on_order(_: Model) -> bool {
+        true
+    }
+
+    fn unordered(&self, _: &[Vec<u32>]) -> Option<String> {
+        if !self.direct.g1a.is_empty() || !self.direct.g1b.is_empty() {
+            return Some("some transaction read what its writer did not leave behind".to_owned());
+        }
+        let key = self.unordered_key()?;
+        Some(format!("nothing says in which order the versions of key {key} replaced each other"))
     }
 
     fn notes(&self) -> Vec<String> {

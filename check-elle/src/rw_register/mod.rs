@@ -20,6 +20,7 @@ mod mop;
 mod order;
 mod run;
 mod sources;
+mod total;
 mod touches;
 mod versions;
 mod within;

@@ -49,14 +49,25 @@ impl Builder {
     }
 
     /// Leads from the transaction at hand, which is `txn`, to all members of crowds but those to which it leads for a
-    /// stronger reason: so what it leads to by itself, and by stronger relations, is to be known by now.
+    /// stronger reason: so what it leads to by itself is to be known by now, and stronger relations come first in `crowds`.
     pub(crate) fn enter(&mut self, txn: TxnId, crowds: &[(Relation, CrowdId)]) {
+        // Members of the crowds entered for stronger reasons.
+        let mut stronger: Vec<TxnId> = Vec::new();
         for alike in crowds.chunk_by(|one, next| one.0 == next.0) {
             let relation = alike[0].0;
-            let excluded = crowd::excluded(&self.graph, txn, relation);
+            let excluded = crowd::excluded(&self.graph, txn, relation, &stronger);
+            let direct = self.graph.open_edges().any(|(_, other)| other > relation);
             for (_, CrowdId(at)) in alike {
                 let (members, first_gate) = &self.crowds[*at as usize];
                 self.is_related |= Crowd::new(members, *first_gate).enter(&mut self.graph, relation, &excluded);
+                if direct || relation < Relation::Rw {
+                    stronger.extend(members);
+                }
+            }
+            if direct {
+                stronger.sort_unstable();
+                let met = |to: u32| stronger.binary_search(&TxnId::new(to as usize)).is_ok();
+                self.graph.retain_open_edges(|to, other| other <= relation || !met(to));
             }
         }
     }

@@ -90,11 +90,11 @@ impl<'a> Crowd<'a> {
     }
 }
 
-/// Those to which the node being added already leads by a stronger relation than `relation`, and the node itself, in
-/// ascending order.
-pub(crate) fn excluded(graph: &Graph, txn: TxnId, relation: Relation) -> Vec<TxnId> {
-    let open = graph.open_edges().filter(|(_, other)| *other < relation);
-    let mut excluded: Vec<TxnId> = open.map(|(to, _)| TxnId::new(to as usize)).chain([txn]).collect();
+/// Those to which the node being added already leads by a stronger relation than `relation`, also `by_crowds`, and the node
+/// itself, in ascending order.
+pub(crate) fn excluded(graph: &Graph, txn: TxnId, relation: Relation, by_crowds: &[TxnId]) -> Vec<TxnId> {
+    let open = graph.open_edges().filter(|(_, other)| *other < relation).map(|(to, _)| TxnId::new(to as usize));
+    let mut excluded: Vec<TxnId> = open.chain(by_crowds.iter().copied()).chain([txn]).collect();
     excluded.sort_unstable();
     excluded.dedup();
     excluded

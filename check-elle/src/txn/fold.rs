@@ -2,6 +2,8 @@
 
 use super::columns::{Open, Txns};
 use crate::ids::TxnId;
+use crate::lattice;
+use crate::model::ModelSet;
 use history_core::{Budget, ErrorKind, History, HistoryError, Op, OpKind, Pair, Process, Report, Run, Value, Verdict};
 use std::ops::ControlFlow;
 
@@ -68,6 +70,7 @@ impl Malformed {
             "Nothing can be said of this history, because at index {}{line} {}.",
             self.index, self.reason
         ));
+        report.not_checked = lattice::names(ModelSet::ALL).into_iter().map(Into::into).collect();
         report
     }
 }

@@ -9,6 +9,7 @@ pub(crate) mod fold;
 pub(crate) mod mop;
 mod pictures;
 pub(crate) mod report;
+mod standing;
 pub(crate) mod story;
 mod time;
 pub(crate) mod updates;

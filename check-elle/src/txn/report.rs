@@ -2,6 +2,7 @@
 
 use super::expected::Expected;
 use super::fold::Counts;
+use super::standing::{Standing, Undecided};
 use super::story::{self, Named, Reason};
 use super::{TxnGraph, Txns, pictures};
 use crate::anomaly::{AnomalySet, AnomalyType};
@@ -10,6 +11,7 @@ use crate::cycles::{self, Found};
 use crate::graph::Relation;
 use crate::ids::TxnId;
 use crate::lattice;
+use crate::model::{Model, ModelSet};
 use history_core::{Anomaly, Artifact, Budget, Datum, Report, Verdict, Witness};
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -44,6 +46,13 @@ pub(crate) trait Analysis {
     /// What should be known of the verdict beside the anomalies.
     fn notes(&self) -> Vec<String>;
 
+    /// Whether it takes the order of all versions to know that a decided model holds, if nothing that rules it out was found.
+    fn rests_on_order(model: Model) -> bool;
+
+    /// Why the order of all versions is not known, as far as it matters, as a clause; `None` if it is. `components` are those
+    /// of the graph that hold cycles.
+    fn unordered(&self, components: &[Vec<u32>]) -> Option<String>;
+
     /// Other pictures of the anomalies shown: of each type `max`, each of about `bytes_max` at the most.
     fn pages(&self, _shown: AnomalySet, _max: usize, _bytes_max: usize) -> Vec<Artifact> {
         Vec::new()
@@ -60,7 +69,8 @@ pub(crate) fn report<A: Analysis>(
     let models = expected.models.iter().copied().collect();
     let prohibited = lattice::prohibited(models, expected.anomalies);
     let reportable = lattice::reportable(models, expected.anomalies);
-    let order = lattice::order_needed(reportable);
+    let undecided = Undecided::of(models, expected.anomalies);
+    let order = undecided.order(lattice::order_needed(reportable));
     let graph = analysis.graph(order);
     budget.begin("looking for cycles");
     let cycles = cycles::find(&graph.graph, order, budget);
@@ -69,24 +79,33 @@ pub(crate) fn report<A: Analysis>(
     let all = types_of(analysis.direct(), &cycles, graph.is_empty);
     let shown = all.intersection(reportable);
     let shown = shown.difference(lattice::redundant_cycle_exists(shown));
+    let standing = Standing::new(analysis, all, order, &cycles.components);
+    let undecided = standing.remaining(undecided);
     let verdict = if !all.is_disjoint(prohibited) {
         Verdict::Invalid
-    } else if !shown.is_empty() {
+    } else if !shown.is_empty() || !undecided.is_empty() {
         Verdict::Unknown
     } else {
         Verdict::Valid
     };
 
     let mut report = Report::new(checker, verdict);
+    let mut ruled_out = ModelSet::EMPTY;
     if !shown.is_empty() {
+        ruled_out = lattice::rules_out(all);
         let boundary = lattice::boundary(all);
         report.not = boundary.not.into_iter().map(Into::into).collect();
         report.also_not = boundary.also_not.into_iter().map(Into::into).collect();
     }
+    report.not_checked = lattice::names(standing.open(ruled_out)).into_iter().map(Into::into).collect();
     let witnesses = Witnesses { analysis, cycles: &cycles, max: expected.witnesses_max };
     report.anomalies = shown.iter().map(|anomaly| witnesses.of(anomaly)).collect();
     report.anomalies.sort_by(|a, b| a.name.cmp(&b.name));
     report.notes = notes(checker, analysis, counts, &cycles, shown);
+    if verdict == Verdict::Unknown && shown.is_empty() {
+        let first = Witnesses { analysis, cycles: &cycles, max: 1 };
+        report.notes.extend(standing.notes(checker, undecided, |anomaly| first.indices(anomaly)));
+    }
     report.counts = count(analysis, counts);
     report.artifacts = report.anomalies.iter().filter_map(artifact).collect();
     if let Some(bytes_max) = expected.max_plot_bytes {
@@ -177,6 +196,11 @@ impl<A: Analysis> Witnesses<'_, A> {
             cycle => self.cycles(cycle),
         };
         Anomaly { name: anomaly.name().into(), count, witnesses }
+    }
+
+    /// The indices of the ops of an anomaly, the first of its type.
+    fn indices(&self, anomaly: AnomalyType) -> Vec<u64> {
+        self.of(anomaly).witnesses.iter().take(1).flat_map(|witness| &witness.ops).map(|op| op.index).collect()
     }
 
     fn cycles(&self, anomaly: AnomalyType) -> (u64, Vec<Witness>) {

@@ -108,7 +108,11 @@ fn agree_on(judgement: &Judgement, report: &Report) -> Result<(), String> {
     same("anomaly types", &judgement.anomaly_types, &types)?;
     same("verdict", &judgement.verdict, &report.verdict)?;
     same("models ruled out", &judgement.not, &names(&report.not))?;
-    same("models ruled out with them", &judgement.also_not, &names(&report.also_not))
+    same("models ruled out with them", &judgement.also_not, &names(&report.also_not))?;
+    same("models of which nothing is said", &judgement.not_checked, &names(&report.not_checked))?;
+    let mut sorted = report.not_checked.clone();
+    sorted.sort_unstable();
+    same("their order", &sorted, &report.not_checked)
 }
 
 fn same<T: PartialEq + std::fmt::Debug>(what: &str, oracle: &T, checker: &T) -> Result<(), String> {

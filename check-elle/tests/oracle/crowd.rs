@@ -41,6 +41,43 @@ pub(crate) fn history(choices: &mut Choices) -> Vec<Entry> {
     record(choices, txns)
 }
 
+/// A history of 18 to 22 transactions: of one, whose version many read and then many replaced at one time. It meets one of
+/// these on other keys as well, so that the step between the two may have several reasons; and so may all readers.
+pub(crate) fn overwritten(choices: &mut Choices) -> Vec<Entry> {
+    let mut elements = 1..;
+    let mut element = || elements.next().expect("there are enough numbers");
+    let mut txns: Vec<Vec<Shown>> = vec![vec![Shown::Append(CROWDED, 0)]];
+    txns.extend((0..8 + choices.pick(4)).map(|_| vec![Shown::Append(CROWDED, element())]));
+    let mut readers = vec![vec![Shown::Read(CROWDED, Some(vec![0]))]; 9];
+    if !choices.rarely(3) {
+        for (own, reader) in (1 + OTHERS[1]..).zip(&mut readers) {
+            let appended = element();
+            reader.push(Shown::Append(own, appended));
+            txns[1].insert(0, Shown::Read(own, Some(vec![appended])));
+        }
+    }
+    for key in OTHERS {
+        let appended = element();
+        let (reader, writer) = (choices.pick(2), choices.pick(2));
+        let seen = choices.of(&[vec![], vec![appended]].each_ref()).clone();
+        txns[writer].push(Shown::Append(key, appended));
+        if reader != writer {
+            txns[reader].insert(0, Shown::Read(key, Some(seen)));
+        }
+    }
+    let mut txns: Vec<(usize, Vec<Shown>)> = txns.into_iter().enumerate().collect();
+    let mut ops = Vec::new();
+    let mut run = |txns: Vec<(usize, Vec<Shown>)>| {
+        ops.extend(txns.iter().map(|txn| op(txn, "invoke")));
+        ops.extend(txns.iter().map(|txn| op(txn, "ok")));
+    };
+    let later = txns.split_off(1);
+    run(txns);
+    run((50..).zip(readers).collect());
+    run(later);
+    ops
+}
+
 /// Runs them in some order, many at a time.
 fn record(choices: &mut Choices, txns: Vec<Vec<Shown>>) -> Vec<Entry> {
     let mut ops = Vec::new();

@@ -118,12 +118,6 @@ impl Graph {
         graph
     }
 
-    /// Whether some transactions before others by rw are so by ww or wr as well.
-    pub(crate) fn has_rw_beside_others(world: &World) -> bool {
-        let both = |relations: &Vec<Relation>| relations.contains(&Relation::Rw) && relations.len() > 1;
-        Graph::unnamed(world, Order::None).edges.iter().flatten().any(both)
-    }
-
     /// Of several relations by what two transactions wrote and read, the first of ww, wr and rw names the step between
     /// them. The specification does not say so; the reference does it.
     fn keep_strongest(&mut self) {

@@ -7,49 +7,74 @@ use super::world::{Mop, Name, World};
 use super::{Question, Workload};
 use history_core::{History, Verdict};
 
-/// What a level lets happen, and whether its anomalies are all that can go wrong.
+/// What a level lets happen, and what a verdict on it has to do with that.
 struct Level {
     model: &'static str,
     may_have_happened: fn(&World) -> bool,
-    /// False where the anomalies forbid less than the level does.
-    is_complete: bool,
+    law: Law,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Law {
+    /// The level's anomalies are all that can go wrong.
+    Complete,
+    /// They forbid less than the level does.
+    Incomplete,
+    /// They are not all searched for: what is given here is what a stronger level lets happen, and without it no history is
+    /// valid.
+    Implied,
 }
 
 const LEVELS: &[Level] = &[
     Level {
         model: "strict-serializable",
         may_have_happened: |w| is_serializable(w, Order::Realtime),
-        is_complete: true,
+        law: Law::Complete,
     },
     Level {
         model: "strong-session-serializable",
         may_have_happened: |w| is_serializable(w, Order::Process),
-        is_complete: true,
+        law: Law::Complete,
     },
-    Level { model: "serializable", may_have_happened: |w| is_serializable(w, Order::None), is_complete: true },
+    Level { model: "serializable", may_have_happened: |w| is_serializable(w, Order::None), law: Law::Complete },
     Level {
         model: "strong-snapshot-isolation",
         may_have_happened: |w| is_snapshot_isolated(w, Order::Realtime),
-        is_complete: true,
+        law: Law::Complete,
     },
     Level {
         model: "strong-session-snapshot-isolation",
         may_have_happened: |w| is_snapshot_isolated(w, Order::Process),
-        is_complete: true,
+        law: Law::Complete,
     },
     Level {
         model: "snapshot-isolation",
         may_have_happened: |w| is_snapshot_isolated(w, Order::None),
-        is_complete: true,
+        law: Law::Complete,
     },
     // Read committed lets a transaction's reads disagree with each other, in ways that its definition by executions,
     // which we use, does not follow.
-    Level { model: "read-committed", may_have_happened: is_read_committed, is_complete: false },
+    Level { model: "read-committed", may_have_happened: is_read_committed, law: Law::Incomplete },
+    Level { model: "update-serializable", may_have_happened: |w| is_serializable(w, Order::None), law: Law::Implied },
+    Level { model: "read-atomic", may_have_happened: |w| is_snapshot_isolated(w, Order::None), law: Law::Implied },
+    Level { model: "prefix", may_have_happened: |w| is_snapshot_isolated(w, Order::None), law: Law::Implied },
+    Level { model: "linearizable", may_have_happened: in_time, law: Law::Implied },
+    Level { model: "read-your-writes", may_have_happened: in_time, law: Law::Implied },
 ];
+
+/// Strictly serializable; without invocations there is no real time, but there are processes all the same.
+fn in_time(world: &World) -> bool {
+    is_serializable(world, Order::Realtime) && is_serializable(world, Order::Process)
+}
 
 /// The models that there are laws for.
 pub(crate) fn models() -> impl Iterator<Item = &'static str> {
     LEVELS.iter().map(|level| level.model)
+}
+
+/// Whether a model is not searched for by itself.
+pub(crate) fn is_implied(model: &str) -> bool {
+    LEVELS.iter().any(|level| level.model == model && level.law == Law::Implied)
 }
 
 /// Holds a verdict against the meaning of the one model asked for.
@@ -68,8 +93,13 @@ pub(crate) fn hold(history: &History, question: &Question<'_>, verdict: Verdict)
     if happened && verdict == Verdict::Invalid {
         return Err(format!("invalid, yet {} lets it happen", level.model));
     }
+    if level.law == Law::Implied {
+        let unnamed = world.versions.is_none() && reorders_its_own(&world);
+        let is_wrong = verdict == Verdict::Valid && !happened && !unnamed;
+        return if is_wrong { Err(format!("valid, yet nothing shows {}", level.model)) } else { Ok(()) };
+    }
     let unnamed = shows_the_unwritten(&world) || !shows_all_orders(&world, &question.workload);
-    if !happened && level.is_complete && !unnamed && verdict != Verdict::Invalid {
+    if !happened && level.law == Law::Complete && !unnamed && verdict != Verdict::Invalid {
         return Err(format!("{}, yet {} does not let it happen", verdict.name(), level.model));
     }
     Ok(())

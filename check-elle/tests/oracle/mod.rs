@@ -18,6 +18,7 @@ pub(crate) mod messy;
 pub(crate) mod register_cases;
 pub(crate) mod registers;
 pub(crate) mod semantic;
+pub(crate) mod standing;
 pub(crate) mod tamper;
 pub(crate) mod text;
 pub(crate) mod world;
@@ -27,6 +28,7 @@ use graph::{Graph, Order};
 use history_core::{History, Verdict};
 use lattice::{Names, also_is, forbids};
 use registers::Sources;
+use standing::Standing;
 use world::World;
 
 /// What was asked of a history.
@@ -54,6 +56,7 @@ pub(crate) struct Judgement {
     pub(crate) anomaly_types: Names,
     pub(crate) not: Names,
     pub(crate) also_not: Names,
+    pub(crate) not_checked: Names,
     /// All types found, asked for or not.
     pub(crate) found: Names,
 }
@@ -84,7 +87,7 @@ impl<'a> Question<'a> {
         match (any("-realtime", Order::Realtime), any("-process", Order::Process)) {
             (true, _) => Order::Realtime,
             (false, true) => Order::Process,
-            (false, false) => Order::None,
+            (false, false) => standing::order(self),
         }
     }
 }
@@ -116,11 +119,6 @@ pub(crate) fn is_small(history: &History, question: &Question<'_>) -> bool {
     })
 }
 
-/// Whether each step between two transactions has one name, and not rw along with a stronger relation.
-pub(crate) fn is_plain(history: &History, workload: &Workload<'_>) -> bool {
-    World::of(history, workload).is_ok_and(|world| !Graph::has_rw_beside_others(&world))
-}
-
 /// What must be concluded of a history.
 ///
 /// # Errors
@@ -135,13 +133,15 @@ pub(crate) fn judge(history: &History, question: &Question<'_>) -> Result<Judgem
     if graph.is_empty() {
         found.insert(EMPTY.into());
     }
-    Ok(conclude(&found, &exists::types(&graph, order), question))
+    let unnamed = exists::types(&graph, order);
+    let standing = Standing::of(&world, &graph, order, &(&found | &unnamed));
+    Ok(conclude(&found, &unnamed, &standing, question))
 }
 
 const EMPTY: &str = "empty-transaction-graph";
 
 /// From the types found, those with names of their own and the `-cycle-exists`, to the verdict.
-fn conclude(named: &Names, unnamed: &Names, question: &Question<'_>) -> Judgement {
+fn conclude(named: &Names, unnamed: &Names, standing: &Standing, question: &Question<'_>) -> Judgement {
     let found = named | unnamed;
     let prohibited: Names =
         found.iter().filter(|name| *name != EMPTY && question.is_prohibited(name)).cloned().collect();
@@ -152,12 +152,15 @@ fn conclude(named: &Names, unnamed: &Names, question: &Question<'_>) -> Judgemen
     let verdict = match (prohibited.is_empty(), anomaly_types.is_empty()) {
         (false, _) => Verdict::Invalid,
         (true, false) => Verdict::Unknown,
+        (true, true) if !standing.answers(question) => Verdict::Unknown,
         (true, true) => Verdict::Valid,
     };
     let (not, also_not) = if anomaly_types.is_empty() { Default::default() } else { lattice::ruled_out(&found) };
+    let known: Names = [&not, &also_not, &standing.known].into_iter().flatten().cloned().collect();
+    let not_checked = &lattice::models() - &known;
     let shown = anomaly_types.clone();
     anomaly_types.retain(|name| !unnamed.contains(name) || !is_redundant(name, &shown, unnamed));
-    Judgement { verdict, anomaly_types, not, also_not, found }
+    Judgement { verdict, anomaly_types, not, also_not, not_checked, found }
 }
 
 /// Whether what is shown rules the model of a `-cycle-exists` out without it: a named type does, or a weaker model is

@@ -23,23 +23,27 @@ pub(super) enum Standing {
     Not,
     /// A stronger one.
     AlsoNot,
-    /// Nothing was found against it.
-    Open,
+    /// Neither is known of it.
+    Unknown,
+    /// It is known to hold.
+    Holds,
 }
 
 impl Standing {
-    fn class(self) -> &'static str {
+    pub(super) fn class(self) -> &'static str {
         match self {
             Standing::Not => "not",
             Standing::AlsoNot => "also-not",
-            Standing::Open => "open",
+            Standing::Unknown => "unknown",
+            Standing::Holds => "holds",
         }
     }
 
     pub(super) fn mark(self) -> &'static str {
         match self {
             Standing::Not | Standing::AlsoNot => "\u{2715}",
-            Standing::Open => "\u{25cb}",
+            Standing::Unknown => "?",
+            Standing::Holds => "\u{25cb}",
         }
     }
 
@@ -47,7 +51,8 @@ impl Standing {
         match self {
             Standing::Not => "ruled out by what was found",
             Standing::AlsoNot => "ruled out with it, being stronger",
-            Standing::Open => "may hold: nothing was found against it",
+            Standing::Unknown => "not checked, or not asked for: may hold or not",
+            Standing::Holds => "holds, as far as this history shows",
         }
     }
 }
@@ -62,8 +67,10 @@ pub(super) fn standing(report: &Report, model: Model) -> Standing {
         Standing::Not
     } else if report.also_not.iter().any(|name| name == model.name()) {
         Standing::AlsoNot
+    } else if report.not_checked.iter().any(|name| name == model.name()) {
+        Standing::Unknown
     } else {
-        Standing::Open
+        Standing::Holds
     }
 }
 
@@ -235,7 +242,7 @@ pub(super) fn draw(report: &Report) -> Markup {
     html! {
         svg xmlns="http://www.w3.org/2000/svg" class="lattice" role="img" width=(right) height=(height) viewBox={ "0 0 " (right) " " (height) } {
             title { "Models of consistency, each above those that it implies" }
-            desc { "Ruled out: " (names(Standing::Not)) ". With them: " (names(Standing::AlsoNot)) ". May hold: " (names(Standing::Open)) "." }
+            desc { "Ruled out: " (names(Standing::Not)) ". With them: " (names(Standing::AlsoNot)) ". Not checked: " (names(Standing::Unknown)) ". Hold: " (names(Standing::Holds)) "." }
             @for (from, to) in &layout.edges {
                 @let (x1, x2) = (x(*from), x(*to));
                 @let (y1, y2) = (y(*from) + NODE, y(*to));
@@ -285,9 +292,15 @@ mod tests {
         let mut report = Report::new("list-append", Verdict::Invalid);
         report.not = vec!["serializable".into()];
         report.also_not = vec!["strict-serializable".into()];
+        report.not_checked = vec!["prefix".into()];
         let svg = draw(&report).into_string();
         assert!(svg.contains("<g class=\"not\"><title>serializable: ruled out by what was found."), "{svg}");
         assert!(svg.contains("<g class=\"also-not\"><title>strict-serializable: ruled out with it"), "{svg}");
-        assert!(svg.contains("Ruled out: serializable. With them: strict-serializable. May hold: "), "{svg}");
+        assert!(
+            svg.contains("Ruled out: serializable. With them: strict-serializable. Not checked: prefix. Hold: "),
+            "{svg}"
+        );
+        assert!(svg.contains("<g class=\"unknown\"><title>prefix: not checked"), "{svg}");
+        assert!(svg.contains("<g class=\"holds\"><title>read-committed: holds"), "{svg}");
     }
 }

@@ -173,7 +173,7 @@ impl Draft<'_> {
         #[cfg(feature = "elle")]
         // Where nothing could be found out, nothing can be said of any model.
         if meaning::subject(report) == Subject::Transactions
-            && (report.verdict != Verdict::Unknown || !report.not.is_empty())
+            && lattice::models().any(|model| lattice::standing(report, model) != lattice::Standing::Unknown)
         {
             self.add(ruled_out(report, self.facts.asked, level));
         }
@@ -232,19 +232,19 @@ fn ruled_out(report: &Report, asked: Option<&str>, level: u8) -> Markup {
         models.map(check_elle::model::Model::name).collect::<Vec<_>>()
     };
     html! {
-        (heading(level, None, &plain(if report.not.is_empty() { "What may hold" } else { "What this rules out" })))
+        (heading(level, None, &plain(if report.not.is_empty() { "What holds" } else { "What this rules out" })))
         figure {
             div.scroll tabindex="0" role="region" aria-label="Models of consistency" { (lattice::draw(report)) }
             figcaption { "A line leads from each model down to those it implies." }
         }
         @if let Some(asked) = asked {
-            p.note { "Only what contradicts " (text::shown(asked, 200)) " was looked for: of models that it does not imply, those that may hold were not put to the test." }
+            p.note { "Only what contradicts " (text::shown(asked, 200)) " was looked for: models that are not checked may hold or not." }
         }
         dl.standing {
-            @for standing in [Standing::Not, Standing::AlsoNot, Standing::Open] {
+            @for standing in [Standing::Not, Standing::AlsoNot, Standing::Unknown, Standing::Holds] {
                 @let names = list(standing);
                 @if !names.is_empty() {
-                    dt class=(match standing { Standing::Not => "not", Standing::AlsoNot => "also-not", Standing::Open => "open" }) {
+                    dt class=(standing.class()) {
                         i aria-hidden="true" { (standing.mark()) } " " (sentence_case(standing.words()))
                     }
                     dd { (names.join(", ")) }

@@ -117,7 +117,8 @@ fn each_level_of_isolation_is_kept_and_the_next_is_not() {
         let history =
             stdout(&histcheck(&format!("gen list-append --txns 800 --key-count 6 --bug {level}")).assert().code(0));
         let verdict = |model: &str| histcheck(&format!("-m list-append -c {model} -")).stdin(history.clone()).assert();
-        verdict(level).code(0);
+        // No cursors are recorded, and what would answer instead does not hold.
+        verdict(level).code(if level == "cursor-stability" { 2 } else { 0 });
         verdict(next).code(1);
     }
 }

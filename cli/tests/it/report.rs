@@ -39,7 +39,7 @@ fn every_history_gets_a_page_that_says_its_verdict() {
     let dir = tempfile::tempdir().unwrap();
     let cases = [
         ("list-append stale.edn", 1, "invalid", "What this rules out"),
-        ("list-append valid.edn", 0, "valid", "What may hold"),
+        ("list-append valid.edn", 0, "valid", "What holds"),
         ("list-append twice.edn", 2, "unknown", "for the second time"),
         ("list-append truncated.edn", 255, "not judged", "What is wrong"),
         ("cas-register stale-register.edn", 1, "invalid", "linearizable up to here"),
@@ -61,7 +61,7 @@ fn every_history_gets_a_page_that_says_its_verdict() {
 fn a_page_claims_no_more_than_was_found_out() {
     let dir = tempfile::tempdir().unwrap();
     report("-m list-append twice.edn", dir.path()).code(2);
-    assert!(!page(dir.path()).contains("may hold"), "of an unknown history nothing is known");
+    assert!(!page(dir.path()).contains("What holds"), "of an unknown history nothing is known");
     report("-m list-append stale.edn -c read-committed", dir.path()).code(0);
     let page = page(dir.path());
     assert!(page.contains("Nothing in this history contradicts read-committed"), "{page}");

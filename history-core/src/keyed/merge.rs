@@ -91,7 +91,12 @@ impl Merged {
         for anomaly in report.anomalies {
             self.anomaly(key, anomaly);
         }
-        for (all, these) in [(&mut self.report.not, report.not), (&mut self.report.also_not, report.also_not)] {
+        let lists = [
+            (&mut self.report.not, report.not),
+            (&mut self.report.also_not, report.also_not),
+            (&mut self.report.not_checked, report.not_checked),
+        ];
+        for (all, these) in lists {
             for name in these {
                 if !all.contains(&name) {
                     all.push(name);
@@ -204,6 +209,10 @@ impl Merged {
         }
         let also_not = &self.report.also_not;
         self.report.not.retain(|name| !also_not.contains(name));
+        // What one key rules out need not be known of the others.
+        let not = &self.report.not;
+        self.report.not_checked.retain(|name| !not.contains(name) && !also_not.contains(name));
+        self.report.not_checked.sort_unstable();
         self.report.anomalies = self.anomalies.into_values().collect();
         let [valid, unknown, invalid] = self.by_verdict;
         let counts = [

@@ -74,6 +74,8 @@ struct ReportForm {
     not: Vec<Name>,
     #[serde(default, serialize_with = "keywords")]
     also_not: Vec<Name>,
+    #[serde(default, serialize_with = "keywords", skip_serializing_if = "Vec::is_empty")]
+    not_checked: Vec<Name>,
     #[serde(default, with = "named")]
     anomalies: Vec<(Name, AnomalyForm)>,
     #[serde(default)]
@@ -105,6 +107,7 @@ impl Serialize for Report {
             anomaly_types: self.anomaly_types().map(|name| name.to_owned().into()).collect(),
             not: self.not.clone(),
             also_not: self.also_not.clone(),
+            not_checked: self.not_checked.clone(),
             anomalies: self.anomalies.iter().map(|anomaly| (anomaly.name.clone(), form(anomaly))).collect(),
             notes: self.notes.clone(),
             counts: self.counts.clone(),
@@ -128,6 +131,7 @@ impl<'de> Deserialize<'de> for Report {
             anomalies: form.anomalies.into_iter().map(anomaly).collect(),
             not: form.not,
             also_not: form.also_not,
+            not_checked: form.not_checked,
             counts: form.counts,
             artifacts: form.artifacts,
             keys: form.keys,

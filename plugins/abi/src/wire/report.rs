@@ -19,6 +19,8 @@ pub struct ReportForm {
     not: Vec<String>,
     #[serde(default)]
     also_not: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    not_checked: Vec<String>,
     #[serde(default)]
     counts: Vec<(String, u64)>,
     #[serde(default)]
@@ -116,6 +118,7 @@ impl From<Report> for ReportForm {
             anomalies: report.anomalies.into_iter().map(AnomalyForm::from).collect(),
             not: names(report.not),
             also_not: names(report.also_not),
+            not_checked: names(report.not_checked),
             counts: report.counts.into_iter().map(|(name, count)| (name.into(), count)).collect(),
             artifacts: report.artifacts,
             keys: report.keys.into_iter().map(KeyForm::from).collect(),
@@ -203,6 +206,7 @@ impl ReportForm {
             self.anomalies.into_iter().map(|form| form.anomaly(participants)).collect::<Result<_, _>>()?;
         report.not = self.not.into_iter().map(Into::into).collect();
         report.also_not = self.also_not.into_iter().map(Into::into).collect();
+        report.not_checked = self.not_checked.into_iter().map(Into::into).collect();
         report.counts = self.counts.into_iter().map(|(name, count)| (name.into(), count)).collect();
         if let Some(bad) = self.artifacts.iter().find(|artifact| !is_inside(&artifact.path)) {
             return Err(format!("the path {:?} leads out of the directory of artifacts", bad.path));
@@ -275,5 +279,21 @@ impl KeyForm {
             anomaly_types: self.anomaly_types.into_iter().map(Into::into).collect(),
             notes: self.notes,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_that_were_not_checked_cross_and_may_be_left_out() {
+        let mut report = Report::new("c", Verdict::Unknown);
+        let plain = serde_json::to_string(&ReportForm::from(report.clone())).unwrap();
+        assert!(!plain.contains("not_checked"), "as it was before there were any: {plain}");
+        assert_eq!(serde_json::from_str::<ReportForm>(&plain).unwrap().report(), Ok(report.clone()));
+        report.not_checked = vec!["prefix".into()];
+        let form = serde_json::to_string(&ReportForm::from(report.clone())).unwrap();
+        assert_eq!(serde_json::from_str::<ReportForm>(&form).unwrap().report(), Ok(report));
     }
 }

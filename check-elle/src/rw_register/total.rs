@@ -1,0 +1,52 @@
+//! Whether the versions of a key are in one order: only then does it prove anything that no cycle was found.
+
+use super::analysis::Registers;
+use super::within::Touch;
+use crate::ids::{KeyId, VersionId};
+use history_core::Datum;
+
+/// For a version that no path was followed from yet.
+const NEW: u32 = u32::MAX;
+
+impl Registers {
+    /// A key with two versions of which nothing says which came first, if there is one. What nobody read of a transaction that
+    /// may not have happened does not count. O(versions + edges), at the most.
+    pub(super) fn unordered_key(&self) -> Option<Datum> {
+        let mut longest = vec![NEW; self.versions.version.len()];
+        let key = (0..self.versions.key.len()).map(KeyId::new).find(|key| !self.is_ordered(*key, &mut longest))?;
+        Some(self.key(key))
+    }
+
+    /// Whether one path leads through all versions of a key.
+    fn is_ordered(&self, key: KeyId, longest: &mut [u32]) -> bool {
+        let versions = || self.touches.of_key(key).filter_map(Touch::write);
+        let count = versions().filter(|version| self.counts(*version)).count() as u32;
+        count < 2 || versions().any(|version| self.longest_from(version, longest) == count)
+    }
+
+    fn counts(&self, version: VersionId) -> bool {
+        let happened = self.versions.installer(version).is_some_and(|writer| self.txns.is_ok(writer));
+        happened || self.touches.readers(version).len() > 0
+    }
+
+    /// The most versions that count on any path from this one. The order has no cycles.
+    fn longest_from(&self, start: VersionId, longest: &mut [u32]) -> u32 {
+        let mut path = vec![start];
+        while let Some(&version) = path.last() {
+            let after = self.order.after(version);
+            let waiting = path.len();
+            if longest[version.at()] == NEW {
+                path.extend(after.iter().filter(|next| longest[next.at()] == NEW));
+            }
+            if path.len() > waiting {
+                continue;
+            }
+            path.pop();
+            if longest[version.at()] == NEW {
+                let most = after.iter().map(|next| longest[next.at()]).max().unwrap_or(0);
+                longest[version.at()] = most + u32::from(self.counts(version));
+            }
+        }
+        longest[start.at()]
+    }
+}

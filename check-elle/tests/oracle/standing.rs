@@ -1,0 +1,171 @@
+//! Which models are known to hold: the decided ones of which no anomaly is there, and what these imply where nothing is left
+//! open.
+
+use super::graph::{Graph, Order, successors, version_order};
+use super::lattice::{self, Names, forbids};
+use super::world::{Kind, Mop, Name, Txn, World};
+use super::{Question, exists};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+const DECIDED: [&str; 13] = [
+    "read-uncommitted",
+    "read-committed",
+    "consistent-view",
+    "snapshot-isolation",
+    "repeatable-read",
+    "serializable",
+    "strong-session-read-uncommitted",
+    "strong-session-read-committed",
+    "strong-session-snapshot-isolation",
+    "strong-session-serializable",
+    "strong-read-uncommitted",
+    "strong-read-committed",
+    "strong-snapshot-isolation",
+];
+
+const NOT_SEARCHED: [&str; 11] = [
+    "G-cursor",
+    "G-monotonic",
+    "G-MSR",
+    "G-SIb",
+    "G-SI",
+    "G-update",
+    "predicate-read-miss",
+    "GSIa",
+    "GSIb",
+    "GSI",
+    "write-skew",
+];
+
+/// Whether all that rules a model out is searched for.
+pub(crate) fn is_decided(model: &str) -> bool {
+    DECIDED.contains(&model) || model == "strict-serializable"
+}
+
+/// The decided models, each with the order that its anomalies take.
+static DECIDED_ORDERS: LazyLock<BTreeMap<String, Order>> = LazyLock::new(|| {
+    let order = |model: &String| {
+        let takes = |suffix: &str, order: Order| {
+            let needs = |name: &&String| name.ends_with(suffix) || exists::order_of(name) == Some(order);
+            lattice::anomalies().filter(needs).any(|name| forbids(model, name))
+        };
+        match (takes("-realtime", Order::Realtime), takes("-process", Order::Process)) {
+            (true, _) => Order::Realtime,
+            (_, true) => Order::Process,
+            _ => Order::None,
+        }
+    };
+    let decided = lattice::models().into_iter().filter(|model| is_decided(model));
+    decided.map(|model| (model.clone(), order(&model))).collect()
+});
+
+/// What was asked for and cannot be searched for, each with the decided models that answer for it if they hold.
+fn undecided(question: &Question<'_>) -> Vec<Vec<&'static String>> {
+    let decided = || DECIDED_ORDERS.keys();
+    let models = question.models.iter().filter(|model| !is_decided(model));
+    let anomalies = question.anomalies.iter().filter(|anomaly| NOT_SEARCHED.contains(anomaly));
+    let anomalies = anomalies.map(|anomaly| if anomaly.starts_with("GSI") { "G-SI" } else { anomaly });
+    let above = models.map(|model| decided().filter(|other| lattice::implied(other).contains(*model)).collect());
+    above.chain(anomalies.map(|anomaly| decided().filter(|other| forbids(other, anomaly)).collect())).collect()
+}
+
+/// The order that it takes to answer for what cannot be searched for.
+pub(crate) fn order(question: &Question<'_>) -> Order {
+    let all = undecided(question);
+    let least = |models: &Vec<&String>| {
+        let orders = || models.iter().map(|model| DECIDED_ORDERS[*model]);
+        [Order::None, Order::Process, Order::Realtime].into_iter().find(|order| orders().any(|own| own == *order))
+    };
+    let needed: Vec<Order> = all.iter().filter_map(least).collect();
+    let greatest = [Order::Realtime, Order::Process].into_iter().find(|order| needed.contains(order));
+    greatest.unwrap_or(Order::None)
+}
+
+/// What is known of models.
+pub(crate) struct Standing {
+    pub(crate) known: Names,
+    proven: Names,
+}
+
+impl Standing {
+    pub(crate) fn of(world: &World, graph: &Graph, order: Order, found: &Names) -> Standing {
+        let mut standing = Standing { known: Names::new(), proven: Names::new() };
+        if found.contains(super::EMPTY) {
+            return standing;
+        }
+        let garbage = found.contains("garbage-read");
+        // Of registers nobody can order what was read, but not left behind.
+        let settled = world.versions.is_none() || !found.contains("G1a") && !found.contains("G1b");
+        let is_ordered = LazyLock::new(|| settled && is_ordered(world, graph));
+        for (model, own) in DECIDED_ORDERS.iter() {
+            if found.iter().any(|anomaly| anomaly != super::EMPTY && forbids(model, anomaly))
+                || *own != Order::None && *own != order
+            {
+                continue;
+            }
+            standing.known.insert(model.clone());
+            let order_is_known = match own {
+                Order::None => true,
+                Order::Process => world.txns.iter().all(|txn| !txn.is_ok() || txn.process.is_some()),
+                Order::Realtime => world.txns.iter().all(|txn| !txn.may_have_happened() || txn.invoked.is_some()),
+            };
+            // In an acyclic graph lists can be ordered where they were not read.
+            let is_acyclic =
+                world.versions.is_none() && (forbids(model, "G2-item") || !forbids(model, "G-single-item"));
+            if !garbage && order_is_known && (is_acyclic || *is_ordered) {
+                standing.proven.insert(model.clone());
+                standing.known.extend(lattice::implied(model).iter().cloned());
+            }
+        }
+        standing
+    }
+
+    /// Whether there is an answer for all that cannot be searched for.
+    pub(crate) fn answers(&self, question: &Question<'_>) -> bool {
+        undecided(question).iter().all(|models| models.iter().any(|model| self.proven.contains(*model)))
+    }
+}
+
+/// Whether it is known of all versions of each key which came first.
+fn is_ordered(world: &World, graph: &Graph) -> bool {
+    (0..world.keys.len()).all(|key| match &world.versions {
+        None => {
+            let last = version_order(world, key).last().copied();
+            let mut writers: Vec<usize> = successors(world, key, last)
+                .iter()
+                .filter_map(|element| world.txns.iter().position(|txn| is_of(txn, key, *element)))
+                .collect();
+            writers.dedup();
+            // Those that are on no cycle together can be put in some order that closes none.
+            let together = |nodes: &Vec<usize>| writers.iter().filter(|writer| nodes.contains(writer)).count() > 1;
+            !graph.components().iter().any(together)
+        }
+        Some(versions) => {
+            let settled = settled(world, key);
+            let is_before = |first: Name, next: Name| {
+                let mut reached = vec![first];
+                let mut at = 0;
+                while at < reached.len() {
+                    let more = versions.successors(key, Some(reached[at]));
+                    reached.extend(more.into_iter().filter(|version| !reached.contains(version)).collect::<Vec<_>>());
+                    at += 1;
+                }
+                reached.contains(&next)
+            };
+            settled.iter().all(|a| settled.iter().all(|b| is_before(*a, *b) || is_before(*b, *a)))
+        }
+    })
+}
+
+fn is_of(txn: &Txn, key: Name, element: Name) -> bool {
+    txn.kind != Kind::Fail && txn.mops.contains(&Mop::Write(key, element))
+}
+
+/// The versions that somebody left behind for sure: whoever did was ok, or what it wrote was read.
+fn settled(world: &World, key: Name) -> Vec<Name> {
+    let read =
+        |version: Name| world.txns.iter().any(|txn| txn.is_ok() && txn.external_read(key) == Some(Some(version)));
+    let written = world.txns.iter().filter_map(|txn| Some((txn, txn.external_write(key)?)));
+    written.filter(|(txn, version)| txn.is_ok() || read(*version)).map(|(_, version)| version).collect()
+}
