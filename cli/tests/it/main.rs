@@ -27,6 +27,7 @@ mod several;
 mod shells;
 mod tables;
 mod usage;
+mod vacuous;
 mod validate;
 mod watch;
 #[cfg(unix)]
