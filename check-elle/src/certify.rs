@@ -147,8 +147,9 @@ pub fn list_append(history: &History, anomaly: &str, witness: &Witness) -> Resul
 pub fn rw_register(history: &History, sources: &Sources, anomaly: &str, witness: &Witness) -> Result<(), Uncertified> {
     let registers = Registers { sources };
     let log = Log::of(history, &registers)?;
-    registers::refuse_ambiguous_reads(&log)?;
-    let claim = Claim { log: &log, workload: &registers, txns: log.all_described(witness, &registers)?, witness };
+    registers::refuse_ambiguous_reads(&log, sources)?;
+    let txns = log.all_described(witness, &registers)?;
+    let claim = Claim { log: &log, workload: &registers, txns, witness: &registers.translated(witness) };
     match anomaly {
         "internal" => registers::internal(&claim),
         "cyclic-versions" => registers::cyclic_versions(&claim, sources),

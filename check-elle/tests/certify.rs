@@ -48,7 +48,7 @@ fn each_type_is_certified_in_some_case() {
 #[test]
 fn reasons_name_what_fails() {
     let history = History::parse(&edn(
-        "0 ok ax1 ay1\n1 ok ax2 ay2\n2 ok rx[1 2 3] ry[2 1]\n3 ok ax3\n4 fail ax4\n5 info rx? rx[1 2]\n6 ok rx[] rz[]\n7 ok az5\n8 ok az6",
+        "0 ok ax1 ay1\n1 ok ax2 ay2\n2 ok rx[1 2 3] ry[2 1]\n3 ok ax3\n4 fail ax4\n5 ok rx[1 2]\n6 ok rx[] rz[]\n7 ok az5\n8 ok az6",
     ))
     .unwrap();
     let one = || Datum::from(1);

@@ -84,6 +84,7 @@ fn each_source_is_believed_only_if_asked_for() {
         sequential_keys: name == "sequential-keys",
         linearizable_keys: name == "linearizable-keys",
         transaction_order: (name == "transaction-order").then(|| vec![0, 1, 2, 3]),
+        ..Sources::default()
     };
     let names = ["wfr-keys", "sequential-keys", "linearizable-keys", "transaction-order"];
     for (text, ops, proving) in [

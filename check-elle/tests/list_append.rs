@@ -82,3 +82,102 @@ fn a_cycle_is_told_as_a_story_that_ends_in_its_contradiction() {
       - However, T2 < T1, because T2 observed the initial (empty) state of :x, to which T1 appended 1: a contradiction!
     ");
 }
+
+/// A store that was not empty: nobody appended the 0 of each list.
+const NOT_EMPTY: &str = "
+    {:process 0, :type :invoke, :value [[:append :x 1]]}
+    {:process 0, :type :ok, :value [[:append :x 1]]}
+    {:process 1, :type :invoke, :value [[:r :x nil] [:r :y nil]]}
+    {:process 1, :type :ok, :value [[:r :x [0 1]] [:r :y [0]]]}
+";
+
+#[test]
+fn what_was_there_at_the_start_is_allowed_if_that_is_said() {
+    let report = check_with(NOT_EMPTY, &Options::new(), &Budget::default());
+    assert_eq!((report.verdict, report.anomaly_types().collect::<Vec<_>>()), (Verdict::Invalid, vec!["garbage-read"]));
+    assert_eq!((&report.not[..], report.anomalies[0].count), (&["read-committed".into()][..], 2));
+    let note = "Something was read that nobody wrote. Every key with such a read shows 0 first. If the store was not empty at the \
+                start, add --allow garbage-read.";
+    assert_eq!(report.notes, [note]);
+
+    let report = check_with(NOT_EMPTY, &Options::new().with("allow", "garbage-read"), &Budget::default());
+    assert_eq!((report.verdict, report.anomalies.len()), (Verdict::Valid, 0));
+    assert_eq!(report.notes, ["garbage-read is allowed, and was found 2 times."]);
+
+    let options = Options::new().with("consistency-models", "read-uncommitted");
+    assert_eq!(check_with(NOT_EMPTY, &options, &Budget::default()).verdict, Verdict::Valid);
+
+    let different = NOT_EMPTY.replace("[:r :y [0]]", "[:r :y [9]]");
+    let report = check_with(&different, &Options::new(), &Budget::default());
+    assert!(!report.notes[0].contains("Every key"), "{:?}", report.notes);
+}
+
+#[test]
+fn only_garbage_reads_can_be_allowed() {
+    let start = |options: Options| ListAppend::default().start(&options).err().map(|error| error.to_string());
+    let error = start(Options::new().with("allow", "G1a"));
+    assert_eq!(error.as_deref(), Some("--allow: G1a cannot be allowed: only garbage-read can"));
+    let error = start(Options::new().with("allow", "garbage-read").with("anomalies", "garbage-read"));
+    assert_eq!(error.as_deref(), Some("--allow: garbage-read is also given to --anomalies"));
+}
+
+/// The verdict, the types, and the notes on a history of ops that are not all understood.
+fn spoiled(text: &str, verdict: Verdict, types: &[&str], note: &str) {
+    let report = check_with(text, &Options::new(), &Budget::default());
+    assert_eq!(report.verdict, verdict, "{text}");
+    assert_eq!(report.anomaly_types().collect::<Vec<_>>(), types, "{text}");
+    assert_eq!(report.notes, [note], "{text}");
+}
+
+#[test]
+fn a_completion_that_writes_something_else_is_not_understood() {
+    let other = "
+        {:process 0, :type :invoke, :value [[:append :x 1]]}
+        {:process 0, :type :ok, :value [[:append :x 2]]}
+        {:process 1, :type :invoke, :value [[:r :x nil]]}
+        {:process 1, :type :ok, :value [[:r :x [2]]]}";
+    let reason = "at index 1 (line 3) the op writes something else than its invocation, at index 0: a completion repeats the writes.";
+    spoiled(other, Verdict::Unknown, &[], &format!("Nothing can be said of this history, because {reason}"));
+
+    let skew = "
+        {:process 2, :type :invoke, :value [[:append :y 1] [:r :z nil]]}
+        {:process 3, :type :invoke, :value [[:append :z 1] [:r :y nil]]}
+        {:process 2, :type :ok, :value [[:append :y 1] [:r :z []]]}
+        {:process 3, :type :ok, :value [[:append :z 1] [:r :y []]]}";
+    let rest = "Such ops and the keys they name are left out. What is reported was found among the rest, and holds whatever they did.";
+    let note = format!("Not all of this history was understood: {reason} {rest}");
+    spoiled(&format!("{other}{skew}"), Verdict::Invalid, &["G2-item"], &note);
+
+    // A failed op wrote nothing, whatever it says; reads may differ, and an op without a value repeats its invocation's.
+    for completion in [":fail, :value [[:append :x 2]]", ":ok, :value [[:append :x 1] [:r :x [1]]]", ":info", ":ok"] {
+        let text = format!(
+            "{{:process 0, :type :invoke, :value [[:append :x 1] [:r :x nil]]}} {{:process 0, :type {completion}}}"
+        );
+        let report = check_with(&text, &Options::new(), &Budget::default());
+        assert!(!report.notes[0].contains("index 1"), "{text}: {:?}", report.notes);
+    }
+}
+
+#[test]
+fn nothing_is_garbage_if_not_all_writes_are_known() {
+    let text = "
+        {:process 0, :type :ok, :value [[:increment :x 1]]}
+        {:process 1, :type :ok, :value [[:r :y [1]]]}
+        {:process 2, :type :ok, :value [[:r :y []] [:append :z 1]]}
+        {:process 3, :type :ok, :value [[:append :y 2]]}";
+    let note = "Nothing can be said of this history, because at index 0 (line 2) [:increment :x 1] is no micro-op of list-append: \
+                [:r key list] or [:append key value].";
+    spoiled(text, Verdict::Unknown, &[], note);
+}
+
+#[test]
+fn too_many_ops_that_are_not_understood_end_the_search() {
+    let wrong = "{:process 0, :type :ok, :value [[:increment :x 1]]}\n";
+    let skew = "
+        {:process 2, :type :ok, :value [[:append :y 1] [:r :z []]]}
+        {:process 3, :type :ok, :value [[:append :z 1] [:r :y []]]}";
+    for (count, verdict) in [(1000, Verdict::Invalid), (1001, Verdict::Unknown)] {
+        let report = check_with(&(wrong.repeat(count) + skew), &Options::new(), &Budget::default());
+        assert_eq!(report.verdict, verdict, "{count}");
+    }
+}

@@ -8,8 +8,10 @@ use history_core::{Budget, Checker, History, Options, Reader, Report, Verdict};
 use oracle::against::{checker, compare};
 use oracle::cases::CASES;
 use oracle::choices::Choices;
+use oracle::messy::Shown;
 use oracle::messy::{Entry, history};
-use oracle::{Question, canary, crowd, is_small, lattice, text};
+use oracle::spoiled::{How, spoil};
+use oracle::{Question, canary, crowd, is_small, judge, lattice, spoiled, text};
 use proptest::prelude::*;
 
 /// A history of a store that errs. What shrinks are the numbers by which it was chosen.
@@ -111,6 +113,56 @@ fn crowds_of_unread_appends() {
         }
     }
     assert!(judged > 1000 && cyclic > 500, "{cyclic} of {judged} histories have cycles");
+}
+
+#[test]
+fn what_is_not_understood_takes_no_proof_away_and_adds_none() {
+    let (mut invalid, mut unknown) = (0, 0);
+    for number in 0..6000_u64 {
+        let mut choices = Choices::Random(number);
+        let ops = history(&mut choices);
+        let how = choices.of(&[How::OtherWrite, How::OtherMop]);
+        let Some((text, rest)) = spoil(&mut choices, &ops, how) else { continue };
+        let question = Question { allow_garbage: how == How::OtherMop, ..strict() };
+        match spoiled::compare(&text, &rest, &question) {
+            Ok(true) => invalid += 1,
+            Ok(false) => unknown += 1,
+            Err(why) => panic!("{number}: {why}"),
+        }
+    }
+    assert!(invalid > 300 && unknown > 300, "{invalid} invalid, {unknown} unknown");
+}
+
+#[test]
+fn a_key_to_which_something_is_appended_twice_is_left_out() {
+    let mut invalid = 0;
+    for number in 0..3000_u64 {
+        let mut choices = Choices::Random(number);
+        let mut ops = history(&mut choices);
+        let appends = |key| {
+            ops.iter().flat_map(|op| &op.mops).filter_map(move |mop| match mop {
+                Shown::Append(k, element) if *k == key => Some(*element),
+                _ => None,
+            })
+        };
+        let key = choices.pick(3);
+        let elements: std::collections::BTreeSet<u32> = appends(key).collect();
+        let Some((twice, once)) = elements.first().zip(elements.last()).filter(|(a, b)| a != b) else { continue };
+        for mop in ops.iter_mut().flat_map(|op| &mut op.mops) {
+            if *mop == Shown::Append(key, *once) {
+                *mop = Shown::Append(key, *twice);
+            }
+        }
+        let mut rest = ops.clone();
+        spoiled::leave_out(&mut rest, &[key]);
+        let text = text::edn(&ops);
+        // Some ops have no value.
+        if judge(&History::parse(&text).expect("a history"), &strict()).is_ok() {
+            continue;
+        }
+        invalid += u32::from(spoiled::compare(&text, &rest, &strict()).unwrap_or_else(|why| panic!("{number}: {why}")));
+    }
+    assert!(invalid > 100, "{invalid}");
 }
 
 #[test]

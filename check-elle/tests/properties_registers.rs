@@ -3,6 +3,7 @@
 
 mod oracle;
 
+use check_elle::certify;
 use check_elle::rw_register::RwRegister;
 use history_core::{Budget, Checker, History, Options, Reader, Report, Verdict};
 use oracle::against::{checker, compare};
@@ -11,7 +12,8 @@ use oracle::lattice::Names;
 use oracle::messy::{Entry, Shown, Who, as_registers, history};
 use oracle::register_cases::CASES;
 use oracle::registers::Sources;
-use oracle::{Question, Workload, canary, crowd, is_small, lattice, text};
+use oracle::spoiled::{How, spoil};
+use oracle::{Question, Workload, canary, crowd, is_small, lattice, spoiled, text};
 use proptest::prelude::*;
 
 /// A history of a store that errs. What shrinks are the numbers by which it was chosen.
@@ -94,7 +96,7 @@ proptest! {
         let models: Vec<&str> = models.iter().map(String::as_str).collect();
         let anomalies: Vec<&str> = anomalies.iter().map(String::as_str).collect();
         let workload = Workload::RwRegister(Sources { transaction_order: order.as_deref(), ..sources });
-        let question = Question { models: &models, anomalies: &anomalies, workload };
+        let question = Question { models: &models, anomalies: &anomalies, workload, ..Question::default() };
         if let Err(why) = compare(&text::edn(&ops), &question, checker) {
             return Err(TestCaseError::fail(why));
         }
@@ -203,6 +205,60 @@ fn crowds_of_readers_and_writers() {
         }
     }
     assert!(judged > 500 && cyclic > 200, "{cyclic} of {judged} histories have cycles");
+}
+
+#[test]
+fn what_is_not_understood_takes_no_proof_away_and_adds_none() {
+    let (mut invalid, mut unknown) = (0, 0);
+    for number in 0..6000_u64 {
+        let mut choices = Choices::Random(number);
+        let ops = as_registers(history(&mut choices));
+        let how = choices.of(&[How::OtherWrite, How::OtherMop]);
+        let Some((text, rest)) = spoil(&mut choices, &ops, how) else { continue };
+        let question = Question { allow_garbage: how == How::OtherMop, ..Question::of_registers(STRICT, ALL) };
+        match spoiled::compare(&text, &rest, &question) {
+            Ok(true) => invalid += 1,
+            Ok(false) => unknown += 1,
+            Err(why) => panic!("{number}: {why}"),
+        }
+    }
+    assert!(invalid > 150 && unknown > 300, "{invalid} invalid, {unknown} unknown");
+}
+
+#[test]
+fn the_initial_value_takes_the_place_of_nil() {
+    for number in 0..1000_u64 {
+        let sources = Sources::combinations().nth(number as usize % 8).expect("there are eight");
+        let text = text::edn(&as_registers(history(&mut Choices::Random(number))));
+        // What is not known is nil either way.
+        let is_ok = |line: &&str| line.contains(":type :ok");
+        let with = |line: &str| if is_ok(&line) { line.replace(" nil]", " -1]") } else { line.to_owned() };
+        let replaced: String = text.lines().map(|line| with(line) + "\n").collect();
+        let flag = |on: bool| if on { "true" } else { "false" };
+        let options = Options::new()
+            .with("wfr-keys", flag(sources.wfr_keys))
+            .with("sequential-keys", flag(sources.sequential_keys))
+            .with("linearizable-keys", flag(sources.linearizable_keys))
+            .with("initial", "-1");
+        let run = RwRegister::default().start(&options).expect("these options are all right");
+        let judged =
+            history_core::check(run, &mut Reader::new(replaced.as_bytes()), &Budget::default()).expect("a history");
+        for anomaly in &judged.anomalies {
+            for witness in &anomaly.witnesses {
+                let sources = certify::Sources {
+                    wfr_keys: sources.wfr_keys,
+                    sequential_keys: sources.sequential_keys,
+                    linearizable_keys: sources.linearizable_keys,
+                    initial: (-1).into(),
+                    ..certify::Sources::default()
+                };
+                let history = History::parse(&replaced).expect("a history");
+                let certified = certify::rw_register(&history, &sources, &anomaly.name, witness);
+                assert_eq!(certified, Ok(()), "{number}: {}: {witness:#?}\n{replaced}", anomaly.name);
+            }
+        }
+        assert_eq!(without_names(judged), without_names(report(&text, sources)), "{number}: {text}");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ const ANOMALY_CHAINS: &str = "
     G0 -> G1c, G0-process
     G0-process -> G1c-process, G0-realtime
     G0-realtime -> G1c-realtime
-    G1a, G1b, G1c -> G1 -> G1-process -> G1-realtime
+    G1a, G1b, G1c, garbage-read -> G1 -> G1-process -> G1-realtime
     G1c -> G1c-process -> G1c-realtime
     G1c-process -> G1-process
     G1c-realtime -> G1-realtime

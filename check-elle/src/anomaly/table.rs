@@ -75,8 +75,8 @@ pub(crate) const ANOMALIES: &[AnomalyRow] = &[
         "Two reads of a key of which neither is a prefix of the other: no one order of versions explains both [Elle]."),
     row("cyclic-versions", &[],
         "What is known of the order of a key's versions contradicts itself [Elle]."),
-    row("garbage-read", &[],
-        "A read of a value that nobody wrote. No model names it; it is looked for if it is asked for."),
+    row("garbage-read", &["G1"],
+        "A read of a value that nobody wrote."),
 
     // These leave a verdict unknown.
     row("empty-transaction-graph", &[],

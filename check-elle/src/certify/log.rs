@@ -121,10 +121,11 @@ impl Txn {
         self.writes().any(|write| write == (key, value))
     }
 
-    /// Whether it is before another in the order of their process, which knows only what was ok.
+    /// Whether it is before another in the order of their process: of its ok transactions, and the one that may have happened and
+    /// ended it.
     pub(super) fn is_before_in_process(&self, other: &Txn) -> bool {
         self.is_ok()
-            && other.is_ok()
+            && other.is_possible()
             && self.process.is_some()
             && self.process == other.process
             && self.index < other.index

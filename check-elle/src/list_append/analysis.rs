@@ -12,7 +12,7 @@ use crate::graph::Relation;
 use crate::ids::{ElemId, KeyId, StateId, TxnId};
 use crate::model::Model;
 use crate::plot::{self, KeyRead, PlotOptions};
-use crate::txn::report::Analysis;
+use crate::txn::report::{Analysis, shown_first};
 use crate::txn::story::{Named, Reason};
 use crate::txn::{TxnGraph, Txns};
 use history_core::parallel;
@@ -40,14 +40,25 @@ struct Meeting {
     key: KeyId,
     value: Option<ElemId>,
     next: Option<ElemId>,
+    /// Whether the first is the empty list, and not one of elements that nobody appended.
+    is_empty: bool,
 }
 
 impl Lists {
-    pub(crate) fn new(interner: Interner, states: States, txns: Txns<Mop>, found: Findings) -> Lists {
+    pub(crate) fn new(
+        interner: Interner,
+        states: States,
+        txns: Txns<Mop>,
+        found: Findings,
+        writes_known: bool,
+    ) -> Lists {
         let worth = txns.len() >= parallel::WORTH_OPS;
         let judge = || {
             let orders = Orders::infer(&states, &txns);
-            let direct = direct::find(&states, &txns, &orders, found);
+            let mut direct = direct::find(&states, &txns, &orders, found);
+            if !writes_known {
+                direct.garbage.clear();
+            }
             (orders, direct)
         };
         let (readers, (orders, direct)) = parallel::both(worth, || Readers::infer(&states, &txns), judge);
@@ -82,18 +93,18 @@ impl Lists {
             Relation::Ww => self.txns.mops(from).iter().find_map(|mop| {
                 let What::Write(elem) = mop.what() else { return None };
                 let next = self.orders.after(mop.key, Some(elem)).iter().find(|next| wrote(**next, to))?;
-                Some(Meeting { key: mop.key, value: Some(elem), next: Some(*next) })
+                Some(Meeting { key: mop.key, value: Some(elem), next: Some(*next), is_empty: false })
             }),
             Relation::Wr => self.txns.mops(to).iter().find_map(|mop| {
                 let What::Read(state) = mop.what() else { return None };
-                let last = self.states.last(state).filter(|last| wrote(*last, from))?;
-                Some(Meeting { key: mop.key, value: Some(last), next: None })
+                let last = self.readers.version(&self.states, state).filter(|last| wrote(*last, from))?;
+                Some(Meeting { key: mop.key, value: Some(last), next: None, is_empty: false })
             }),
             Relation::Rw => self.txns.mops(from).iter().find_map(|mop| {
                 let What::Read(state) = mop.what() else { return None };
-                let last = self.states.last(state);
-                let next = self.orders.after(mop.key, last).iter().find(|next| wrote(**next, to))?;
-                Some(Meeting { key: mop.key, value: last, next: Some(*next) })
+                let value = self.readers.version(&self.states, state);
+                let next = Some(*self.orders.after(mop.key, value).iter().find(|next| wrote(**next, to))?);
+                Some(Meeting { key: mop.key, value, next, is_empty: self.states.last(state).is_none() })
             }),
             Relation::Process | Relation::Realtime | Relation::Through => None,
         }
@@ -115,6 +126,7 @@ impl Analysis for Lists {
         let (f, value) = match mop.what() {
             What::Write(elem) => ("append", self.elem(elem)),
             What::Read(state) => ("r", self.list(state)),
+            What::Unseen if self.states.key[mop.key.at()].left_out => return Datum::Symbol("...".into()),
             What::Unseen => ("r", Datum::Nil),
         };
         Datum::Vector(vec![Datum::keyword(f), self.key(mop.key), value])
@@ -126,15 +138,15 @@ impl Analysis for Lists {
     }
 
     fn reason(&self, relation: Relation, from: Named<'_>, to: Named<'_>) -> Option<Reason> {
-        let Meeting { key, value, next } = self.meeting(relation, from.txn, to.txn)?;
+        let Meeting { key, value, next, is_empty } = self.meeting(relation, from.txn, to.txn)?;
         let show = |elem: Option<ElemId>| elem.map_or(Datum::Nil, |elem| self.elem(elem));
         let (a, b, key) = (from.name, to.name, self.key(key));
         let (before, after) = (show(value), show(next));
-        let because = match (relation, value) {
-            (Relation::Ww, _) => format!("{b} appended {after} after {a} appended {before} to {key}"),
-            (Relation::Wr, _) => format!("{b} observed {a}'s append of {before} to key {key}"),
-            (_, None) => format!("{a} observed the initial (empty) state of {key}, to which {b} appended {after}"),
-            (_, Some(_)) => format!("{a} did not observe {b}'s append of {after} to {key}"),
+        let because = match relation {
+            Relation::Ww => format!("{b} appended {after} after {a} appended {before} to {key}"),
+            Relation::Wr => format!("{b} observed {a}'s append of {before} to key {key}"),
+            _ if is_empty => format!("{a} observed the initial (empty) state of {key}, to which {b} appended {after}"),
+            _ => format!("{a} did not observe {b}'s append of {after} to {key}"),
         };
         let next_value = (relation != Relation::Wr).then_some(after);
         Some(Reason { key, value: before, next_value, because })
@@ -172,6 +184,14 @@ impl Analysis for Lists {
         Some(format!("nothing says in which order the appends to key {} that nobody read came", self.key(key)))
     }
 
+    fn garbage_hint(&self) -> String {
+        let cases = self.direct.garbage.iter().map(|(_, _, elem)| self.states.elem[elem.at()]);
+        match shown_first(cases.map(|elem| (elem.key, elem.code))) {
+            Some(code) => format!("Every key with such a read shows {} first.", self.interner.datum(code)),
+            None => String::new(),
+        }
+    }
+
     fn notes(&self) -> Vec<String> {
         let keys: Vec<String> =
             self.direct.incompatible.iter().take(8).map(|(key, _)| self.key(*key).to_string()).collect();
@@ -181,8 +201,8 @@ impl Analysis for Lists {
         let total = self.direct.incompatible.len();
         let more = if total > keys.len() { format!(" and {} more", total - keys.len()) } else { String::new() };
         vec![format!(
-            "Reads of key {}{more} do not agree on one version order. The longest read was taken for it (of several, the \
-             first); cycles through these keys rest on that choice.",
+            "Reads of key {}{more} do not agree on one version order. Only what holds whichever of them is right was used: the \
+             order of the elements that all of them begin with, and that all others come after these.",
             keys.join(", ")
         )]
     }

@@ -35,7 +35,9 @@ pub(crate) struct Direct {
 
 /// Finds them all. O(micro-ops + states), plus the lengths of the lists that are reported.
 pub(crate) fn find(states: &States, txns: &Txns<Mop>, orders: &Orders, found: Findings) -> Direct {
-    let Findings { internal, future_reads, updates } = found;
+    let Findings { mut internal, future_reads, updates } = found;
+    // One of each transaction: what follows may be its consequence.
+    internal.dedup_by_key(|case| case.txn);
     let mut direct = Direct { internal, future_reads, ..Direct::default() };
     direct.lost_updates = lost_updates::lost(updates);
     direct.find_bad_reads(states, txns);

@@ -57,8 +57,8 @@ impl<'a> Build<'a> {
         let mut build = Build { from, builder, crowd_of: FxHashMap::default(), entering: Vec::new() };
         for key in (0..from.states.key.len()).map(KeyId::new) {
             let unread = from.orders.unread(key);
-            let readers = match from.orders.of(key).last() {
-                Some(last) => from.readers.of(*last).len(),
+            let readers = match from.orders.last(key, from.states, from.txns) {
+                Some(last) => from.readers.of(last).len(),
                 None => from.readers.of_empty(key).len(),
             };
             if is_worth_gates(readers, unread.len()) {
@@ -75,16 +75,14 @@ impl<'a> Build<'a> {
         for mop in from.txns.mops(txn) {
             match mop.what() {
                 What::Write(elem) => {
-                    if from.orders.holds(elem) {
-                        for next in from.orders.after(mop.key, Some(elem)) {
-                            self.relate(from.other_writer(*next, txn), Relation::Ww);
-                        }
+                    for next in from.orders.after(mop.key, Some(elem)) {
+                        self.relate(from.other_writer(*next, txn), Relation::Ww);
                     }
                     for reader in from.readers.of(elem) {
                         self.relate((*reader != txn).then_some(*reader), Relation::Wr);
                     }
                 }
-                What::Read(state) => self.rw_edges(txn, mop.key, from.states.last(state)),
+                What::Read(state) => self.rw_edges(txn, mop.key, from.readers.version(from.states, state)),
                 What::Unseen => {}
             }
         }
@@ -92,8 +90,8 @@ impl<'a> Build<'a> {
         self.entering.clear();
     }
 
-    fn rw_edges(&mut self, txn: TxnId, key: KeyId, last: Option<ElemId>) {
-        let next = self.from.orders.after(key, last);
+    fn rw_edges(&mut self, txn: TxnId, key: KeyId, version: Option<ElemId>) {
+        let next = self.from.orders.after(key, version);
         if next.len() > 1
             && let Some(at) = self.crowd_of.get(&key)
         {

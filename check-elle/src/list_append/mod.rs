@@ -52,6 +52,8 @@ pub struct ListAppend {
     pub consistency_models: Vec<Model>,
     /// Anomalies that are not expected beside those that the models forbid.
     pub anomalies: AnomalySet,
+    /// Whether a read may show what nobody wrote, because the store was not empty at the start.
+    pub garbage_reads_allowed: bool,
     /// Witnesses given for each type of anomaly, at the most. All are counted.
     pub witnesses_max: usize,
     /// Bytes that a picture of a cycle, a component or the reads of a key may take. They are artifacts of the report; none
@@ -62,8 +64,8 @@ pub struct ListAppend {
 impl Default for ListAppend {
     /// Expects strict serializability.
     fn default() -> ListAppend {
-        let Expected { models, anomalies, witnesses_max, max_plot_bytes } = Expected::default();
-        ListAppend { consistency_models: models, anomalies, witnesses_max, max_plot_bytes }
+        let Expected { models, anomalies, garbage_reads_allowed, witnesses_max, max_plot_bytes } = Expected::default();
+        ListAppend { consistency_models: models, anomalies, garbage_reads_allowed, witnesses_max, max_plot_bytes }
     }
 }
 
@@ -76,8 +78,13 @@ pub fn check(history: &History, options: &ListAppend) -> Result<Report, HistoryE
     fold::check(history, ListAppendRun::new(options.expected()))
 }
 
-const OPTIONS: &[OptionSpec] =
-    &[expected::CONSISTENCY_MODELS, expected::ANOMALIES, expected::MAX_WITNESSES, expected::MAX_PLOT_BYTES];
+const OPTIONS: &[OptionSpec] = &[
+    expected::CONSISTENCY_MODELS,
+    expected::ANOMALIES,
+    expected::ALLOW,
+    expected::MAX_WITNESSES,
+    expected::MAX_PLOT_BYTES,
+];
 
 impl Checker for ListAppend {
     fn name(&self) -> &'static str {
@@ -103,6 +110,7 @@ impl ListAppend {
         Expected {
             models: self.consistency_models.clone(),
             anomalies: self.anomalies,
+            garbage_reads_allowed: self.garbage_reads_allowed,
             witnesses_max: self.witnesses_max,
             max_plot_bytes: self.max_plot_bytes,
         }

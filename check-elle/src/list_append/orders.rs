@@ -1,13 +1,33 @@
 //! Version orders: for each key, the order in which its elements were appended, as far as reads prove it.
 //!
-//! A read of `[a b c]` proves a << b << c. All reads being prefixes of the longest one, that gives the order; where they are
-//! not (`incompatible-order`), the longest gives it all the same, of several the one read first, so that the choice is the
-//! same every time, and what stands in the others alone has no place. A key to which only one append was made has that for
-//! its order, read or not. Kingsbury and Alvaro, "Elle" (VLDB 2020), section 4.2.
+//! A read of `[a b c]` proves a << b << c. All reads being prefixes of the longest one, that gives the order. A key to which
+//! only one append was made has that for its order, read or not. What was appended and never read comes after all that was
+//! read. Kingsbury and Alvaro, "Elle" (VLDB 2020), section 4.2.
+//!
+//! # Reads that disagree
+//!
+//! Of two reads of which neither is a prefix of the other (`incompatible-order`) at most one shows the order, and nothing says
+//! which one. So only what holds whichever read is right is used. Let `p` be the common beginning of all reads of the key.
+//!
+//! - Within `p` the order is that of `p`: every read shows it.
+//! - Any other element comes after all of `p`. Take the read that is right. If it shows the element, the element is behind `p`
+//!   there, because it is not in `p`. If it does not, the element was appended after the read, and the read shows `p`.
+//! - Nothing is said of two elements that are not in `p`: of `[1 2 4]` and `[1 2 3]`, 3 comes after 4 if the first is right, and
+//!   4 after 3 if the second is.
+//!
+//! So such a key is treated as if `p` were its longest read. Some pairs outside of `p` stand in one order in all reads, as 2 and 3
+//! in `[1 2 3]` and `[9 2 3]`; they are not used. (For dirty updates the order is the longest read, of several the one read
+//! first: no verdict rests on that, because an incompatible order rules out all that a dirty update does.)
+//!
+//! # Elements that nobody appended
+//!
+//! Between two elements of a list there may be some that nobody appended, or a failed transaction. They are skipped, so that the
+//! neighbour of an element is the next one by a transaction that may have happened; and the version that a read observed is the last
+//! element in it by such a transaction. In `[1 2 3]`, 3 came after 1 whoever appended 2.
 
 use super::mop::{Mop, What};
-use super::states::{ElemFlags, States};
-use crate::ids::{ElemId, KeyId, TxnId};
+use super::states::States;
+use crate::ids::{ElemId, KeyId, StateId, TxnId};
 use crate::txn::Txns;
 use history_core::OpKind;
 
@@ -16,44 +36,63 @@ const NOWHERE: u32 = u32::MAX;
 
 #[derive(Debug)]
 pub(crate) struct Orders {
-    /// For each key, where its order begins in `elems`.
+    /// For each key, where its longest list begins in `elems`.
     /// Nondecreasing; its last entry is `elems.len()`.
     start: Vec<u32>,
-    /// The orders, one after another, each element once.
+    /// The longest lists, one after another, each element once.
     elems: Vec<ElemId>,
     /// For each element its position in `elems`, or `NOWHERE`.
     at: Vec<u32>,
+    /// For each key, where what all its reads agree on ends in `elems`.
+    /// Between its start and the next key's.
+    end: Vec<u32>,
+    /// For each position in `elems`, the first one from there on with a writer that may have happened, or some position from the key's
+    /// end on if there is none before it. Absent where all have such writers.
+    written: Option<Vec<u32>>,
     /// For each key, where its appends begin in `unread`.
     /// Nondecreasing; its last entry is `unread.len()`.
     unread_start: Vec<u32>,
-    /// Appends that may have happened and stand in no list that was read, nor in an order, grouped by key, each group in the
-    /// order of transactions.
+    /// Appends that may have happened and stand in no list that all reads agree on, grouped by key, each group in the order of
+    /// transactions.
     unread: Vec<ElemId>,
 }
 
 impl Orders {
-    /// O(elements + micro-ops).
+    /// O(elements + states + micro-ops).
     pub(crate) fn infer(states: &States, txns: &Txns<Mop>) -> Orders {
         let mut orders = Orders {
             start: Vec::with_capacity(states.key.len() + 1),
             elems: Vec::new(),
             at: vec![NOWHERE; states.elem.len()],
+            end: Vec::with_capacity(states.key.len()),
+            written: None,
             unread_start: Vec::new(),
             unread: Vec::new(),
         };
         let sole = sole_appends(states, txns);
+        let agreed = agreed(states);
         for key in (0..states.key.len()).map(KeyId::new) {
             orders.start.push(orders.elems.len() as u32);
-            for state in states.trunk(key) {
-                orders.place(states.state[state.at()].elem);
-            }
-            if states.trunk(key).is_empty() && sole[key.at()] != ElemId::NONE {
+            let trunk = states.trunk(key);
+            let (common, rest) =
+                trunk.split_at(agreed.get(key.at()).map_or(trunk.len(), |len| trunk.len().min(*len as usize)));
+            orders.place_all(common, states);
+            if trunk.is_empty() && sole[key.at()] != ElemId::NONE {
                 orders.place(sole[key.at()]);
             }
+            orders.end.push(orders.elems.len() as u32);
+            orders.place_all(rest, states);
         }
         orders.start.push(orders.elems.len() as u32);
+        orders.skip_unwritten(states, txns);
         orders.find_unread(states, txns);
         orders
+    }
+
+    fn place_all(&mut self, path: &[StateId], states: &States) {
+        for state in path {
+            self.place(states.state[state.at()].elem);
+        }
     }
 
     fn place(&mut self, elem: ElemId) {
@@ -64,13 +103,27 @@ impl Orders {
         }
     }
 
+    fn skip_unwritten(&mut self, states: &States, txns: &Txns<Mop>) {
+        let is_written = |elem: &ElemId| states.is_written(*elem, txns);
+        if self.elems.iter().all(is_written) {
+            return;
+        }
+        let mut written = vec![self.elems.len() as u32; self.elems.len()];
+        let mut next = self.elems.len() as u32;
+        for (at, elem) in self.elems.iter().enumerate().rev() {
+            if is_written(elem) {
+                next = at as u32;
+            }
+            written[at] = next;
+        }
+        self.written = Some(written);
+    }
+
     /// A counting sort of the appends left over.
     fn find_unread(&mut self, states: &States, txns: &Txns<Mop>) {
         let mut counts = vec![0u32; states.key.len() + 1];
-        // What was read in a list beside the longest one comes before or after its elements: nobody knows.
-        let left =
-            |elem: ElemId, at: &[u32]| at[elem.at()] == NOWHERE && !states.elem[elem.at()].flags.has(ElemFlags::SEEN);
-        each_possible_append(txns, |key, elem| counts[key.at()] += u32::from(left(elem, &self.at)));
+        let left = |key: KeyId, elem: ElemId, orders: &Orders| orders.at[elem.at()] >= orders.end[key.at()];
+        each_possible_append(txns, |key, elem| counts[key.at()] += u32::from(left(key, elem, self)));
         let mut total = 0;
         for count in &mut counts {
             total += std::mem::replace(count, total);
@@ -78,7 +131,7 @@ impl Orders {
         self.unread = vec![ElemId::NONE; total as usize];
         let mut next = counts.clone();
         each_possible_append(txns, |key, elem| {
-            if left(elem, &self.at) {
+            if left(key, elem, self) {
                 self.unread[next[key.at()] as usize] = elem;
                 next[key.at()] += 1;
             }
@@ -86,32 +139,59 @@ impl Orders {
         self.unread_start = counts;
     }
 
-    /// The order of a key.
+    /// The longest list of a key, each element once.
     pub(crate) fn of(&self, key: KeyId) -> &[ElemId] {
         &self.elems[self.start[key.at()] as usize..self.start[key.at() + 1] as usize]
     }
 
-    /// A key's appends that nobody read: they come after the last element of its order.
+    /// A key's appends that stand in no list that all reads agree on: they come after the last element of those that do.
     pub(crate) fn unread(&self, key: KeyId) -> &[ElemId] {
         &self.unread[self.unread_start[key.at()] as usize..self.unread_start[key.at() + 1] as usize]
     }
 
-    /// Whether an element stands in its key's order.
-    #[inline]
-    pub(crate) fn holds(&self, elem: ElemId) -> bool {
-        self.at[elem.at()] != NOWHERE
-    }
-
-    /// What comes directly after an element (or, for `None`, after the empty list): the next one, or all the unread ones.
+    /// What comes directly after an element by a transaction that may have happened (or, for `None`, after the empty list): the
+    /// next one, or all the unread ones.
     #[inline]
     pub(crate) fn after(&self, key: KeyId, elem: Option<ElemId>) -> &[ElemId] {
-        let next = match elem {
+        let end = self.end[key.at()];
+        let mut next = match elem {
             None => self.start[key.at()],
-            Some(elem) if self.at[elem.at()] == NOWHERE => return &[],
+            Some(elem) if self.at[elem.at()] >= end => return &[],
             Some(elem) => self.at[elem.at()] + 1,
-        } as usize;
-        if next < self.start[key.at() + 1] as usize { &self.elems[next..=next] } else { self.unread(key) }
+        };
+        if let Some(written) = &self.written
+            && next < end
+        {
+            next = written[next as usize];
+        }
+        if next < end { &self.elems[next as usize..=next as usize] } else { self.unread(key) }
     }
+
+    /// The last element of a key's order by a transaction that may have happened.
+    pub(crate) fn last(&self, key: KeyId, states: &States, txns: &Txns<Mop>) -> Option<ElemId> {
+        let agreed = &self.elems[self.start[key.at()] as usize..self.end[key.at()] as usize];
+        agreed.iter().copied().rfind(|elem| states.is_written(*elem, txns))
+    }
+}
+
+/// For each key, how long the common beginning of its reads is; empty where all reads agree.
+fn agreed(states: &States) -> Vec<u32> {
+    if !states.key.iter().any(|key| key.branched) {
+        return Vec::new();
+    }
+    let mut agreed = vec![u32::MAX; states.key.len()];
+    for state in &states.state {
+        let parent = states.state[state.parent.at()];
+        if state.len > 0
+            && states.key[state.key.at()].branched
+            && !states.is_on_trunk(state)
+            && states.is_on_trunk(&parent)
+        {
+            let agreed = &mut agreed[state.key.at()];
+            *agreed = (*agreed).min(parent.len);
+        }
+    }
+    agreed
 }
 
 fn each_possible_append(txns: &Txns<Mop>, mut see: impl FnMut(KeyId, ElemId)) {
@@ -138,7 +218,7 @@ fn sole_appends(states: &States, txns: &Txns<Mop>) -> Vec<ElemId> {
     sole
 }
 
-/// Who observed what: for each element the reads that end in it, and for each key those of the empty list.
+/// Who observed what: for each element the reads of the version that ends in it, and for each key those of the empty list.
 #[derive(Debug)]
 pub(crate) struct Readers {
     /// Where each element's readers begin in `txns`; the keys follow the elements.
@@ -147,30 +227,58 @@ pub(crate) struct Readers {
     /// In ascending order within each group.
     txns: Vec<TxnId>,
     elems: usize,
+    /// For each state the version that it shows. Absent where that is always its last element.
+    observed: Option<Vec<ElemId>>,
+}
+
+/// See [`Readers::observed`].
+fn observed(states: &States, txns: &Txns<Mop>) -> Option<Vec<ElemId>> {
+    let shown = |elem: &ElemId| *elem == ElemId::NONE || states.is_written(*elem, txns);
+    if states.state.iter().all(|state| shown(&state.elem)) {
+        return None;
+    }
+    let mut observed: Vec<ElemId> = Vec::with_capacity(states.state.len());
+    // Parents come before their children.
+    for state in &states.state {
+        let before = observed.get(state.parent.at()).copied().unwrap_or(ElemId::NONE);
+        observed.push(if state.elem != ElemId::NONE && shown(&state.elem) { state.elem } else { before });
+    }
+    Some(observed)
 }
 
 impl Readers {
-    /// A counting sort of all reads. O(micro-ops).
+    /// A counting sort of all reads. O(micro-ops + states).
     pub(crate) fn infer(states: &States, txns: &Txns<Mop>) -> Readers {
         let elems = states.elem.len();
         let mut start = vec![0u32; elems + states.key.len() + 1];
-        let place = |key: KeyId, state| states.last(state).map_or(elems + key.at(), ElemId::at);
+        let mut readers = Readers { start: Vec::new(), txns: Vec::new(), elems, observed: observed(states, txns) };
+        let place = |key: KeyId, state| readers.version(states, state).map_or(elems + key.at(), ElemId::at);
         each_read(txns, |_, key, state| start[place(key, state)] += 1);
         let mut total = 0;
         for count in &mut start {
             total += std::mem::replace(count, total);
         }
-        let mut readers = vec![TxnId::NONE; total as usize];
+        let mut sorted = vec![TxnId::NONE; total as usize];
         let mut next = start.clone();
         each_read(txns, |txn, key, state| {
             let next = &mut next[place(key, state)];
-            readers[*next as usize] = txn;
+            sorted[*next as usize] = txn;
             *next += 1;
         });
-        Readers { start, txns: readers, elems }
+        (readers.start, readers.txns) = (start, sorted);
+        readers
     }
 
-    /// The transactions with a read that ends in this element; one that has two such reads stands here twice.
+    /// The version that a read of this list observed: the last element by a transaction that may have happened.
+    #[inline]
+    pub(crate) fn version(&self, states: &States, state: StateId) -> Option<ElemId> {
+        match &self.observed {
+            Some(observed) => Some(observed[state.at()]).filter(|elem| *elem != ElemId::NONE),
+            None => states.last(state),
+        }
+    }
+
+    /// The transactions that read the version that ends in this element; one that has two such reads stands here twice.
     #[inline]
     pub(crate) fn of(&self, elem: ElemId) -> &[TxnId] {
         self.group(elem.at())
@@ -186,11 +294,11 @@ impl Readers {
     }
 }
 
-fn each_read(txns: &Txns<Mop>, mut see: impl FnMut(TxnId, KeyId, crate::ids::StateId)) {
+fn each_read(txns: &Txns<Mop>, mut see: impl FnMut(TxnId, KeyId, StateId)) {
     for txn in txns.ids() {
         debug_assert!(txns.kind(txn) != OpKind::Invoke);
         for mop in txns.mops(txn) {
-            // Failed transactions have no reads of known states.
+            // Only `ok` transactions have reads of known states.
             if let What::Read(state) = mop.what() {
                 see(txn, mop.key, state);
             }

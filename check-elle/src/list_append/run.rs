@@ -6,7 +6,7 @@ use super::states::{ElemFlags, States};
 use super::within::{Findings, Within};
 use crate::ids::{ElemId, KeyId, TxnId};
 use crate::txn::expected::Expected;
-use crate::txn::fold::{Counts, Workload};
+use crate::txn::fold::{Counts, Malformed, Workload};
 use crate::txn::{Txns, mop, report};
 use history_core::{Budget, Interner, OpKind, Report, Value};
 
@@ -40,15 +40,22 @@ impl ListAppendRun {
             _ => return None,
         };
         Some(match (kind, list) {
-            // What failed or was only asked for saw nothing.
-            (OpKind::Invoke | OpKind::Fail, _) | (OpKind::Info, None) => Mop::unseen(key),
+            // What failed or was only asked for saw nothing, and what may have failed proves nothing.
+            (OpKind::Invoke | OpKind::Fail | OpKind::Info, _) => Mop::unseen(key),
             // Many clients return nil for a list that is not there.
             (OpKind::Ok, None) => Mop::read(key, self.states.state_id(key, &[])),
-            (OpKind::Ok | OpKind::Info, Some(list)) => {
+            (OpKind::Ok, Some(list)) => {
                 let codes = self.interner.codes(list, &mut self.codes);
                 Mop::read(key, self.states.state_id(key, codes))
             }
         })
+    }
+
+    #[cold]
+    fn appended_again(&mut self, mop: Mop, elem: ElemId) -> String {
+        self.leave_out(mop);
+        let (key, value) = self.names(elem);
+        format!("{value} is appended to key {key} for the second time")
     }
 
     fn names(&self, elem: ElemId) -> (String, String) {
@@ -90,26 +97,52 @@ impl Workload for ListAppendRun {
     /// Refuses what was appended before: without unique elements there is no version order.
     fn claim(&mut self, mops: &[Mop], completes: bool) -> Result<(), String> {
         let as_what = if completes { ElemFlags::COMPLETED } else { ElemFlags::INVOKED };
+        let mut claimed = Ok(());
         for mop in mops {
             let What::Write(id) = mop.what() else { continue };
             let elem = &mut self.states.elem[id.at()];
             if elem.flags.has(as_what) {
-                let (key, value) = self.names(id);
-                return Err(format!("{value} is appended to key {key} for the second time"));
+                claimed = claimed.and_then(|()| Err(self.appended_again(*mop, id)));
+                continue;
             }
             elem.flags.add(as_what);
         }
-        Ok(())
+        claimed
     }
 
     fn is_completed(&self, mop: Mop) -> bool {
         matches!(mop.what(), What::Write(elem) if self.states.elem[elem.at()].flags.has(ElemFlags::COMPLETED))
     }
 
-    fn completed_by_another(&self, mop: Mop) -> Option<String> {
+    fn completed_by_another(&mut self, mop: Mop) -> Option<String> {
         let What::Write(elem) = mop.what() else { return None };
+        self.leave_out(mop);
         let (key, value) = self.names(elem);
         Some(format!("{value} is appended to key {key}, and again by a completion"))
+    }
+
+    fn leave_out(&mut self, mop: Mop) {
+        self.states.key[mop.key.at()].left_out = true;
+    }
+
+    /// What is left out shows nothing from here on.
+    fn settle(&mut self, txns: &mut Txns<Mop>) -> Option<Malformed> {
+        let is_left_out = |key: KeyId| self.states.key[key.at()].left_out;
+        if !self.states.key.iter().any(|key| key.left_out) {
+            return None;
+        }
+        let states = &self.states;
+        let Findings { internal, future_reads, updates } = &mut self.found;
+        internal.retain(|case| !is_left_out(txns.mops(case.txn)[case.mop as usize].key));
+        future_reads.retain(|(_, _, elem)| !is_left_out(states.elem[elem.at()].key));
+        updates.retain(|(state, _)| !is_left_out(states.state[state.at()].key));
+        txns.replace_mops(|mop| if is_left_out(mop.key) { Mop::unseen(mop.key) } else { mop });
+        for elem in &mut self.states.elem {
+            if self.states.key[elem.key.at()].left_out {
+                elem.writer = TxnId::NONE;
+            }
+        }
+        None
     }
 
     /// Notes what a transaction wrote, and looks at its micro-ops together.
@@ -128,9 +161,9 @@ impl Workload for ListAppendRun {
         self.within.look(&mut self.states, kind, txn, mops, &mut self.found);
     }
 
-    fn report(self, txns: Txns<Mop>, counts: Counts, budget: &Budget) -> Report {
+    fn report(self, txns: Txns<Mop>, counts: Counts, writes_known: bool, budget: &Budget) -> Report {
         let ListAppendRun { expected, interner, states, found, .. } = self;
-        let lists = Lists::new(interner, states, txns, found);
+        let lists = Lists::new(interner, states, txns, found, writes_known);
         report::report(Self::NAME, &lists, &expected, counts, budget)
     }
 }

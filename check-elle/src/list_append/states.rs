@@ -4,8 +4,10 @@
 //! **trunk**, and is then a single number, its [`StateId`]. Reads that leave the trunk branch off it. Every state is made
 //! once, and its parent before it.
 
+use super::mop::Mop;
 use crate::ids::{ElemId, KeyId, StateId, TxnId};
 use crate::keyed::KeyedIds;
+use crate::txn::Txns;
 use rustc_hash::FxHashMap;
 
 /// All keys, elements and states of a history.
@@ -33,6 +35,8 @@ pub(crate) struct Key {
     pub(crate) branched: bool,
     /// Appends to it by transactions that may have happened.
     pub(crate) appends: u32,
+    /// Whether it is not judged, because of ops that were not understood.
+    pub(crate) left_out: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +94,15 @@ impl States {
         let id = KeyId::new(self.key.len());
         let root = StateId::new(self.state.len());
         self.state.push(State { parent: root, elem: ElemId::NONE, len: 0, key: id });
-        self.key.push(Key { code, root, trunk: Vec::new(), trunk_states: Vec::new(), branched: false, appends: 0 });
+        self.key.push(Key {
+            code,
+            root,
+            trunk: Vec::new(),
+            trunk_states: Vec::new(),
+            branched: false,
+            appends: 0,
+            left_out: false,
+        });
         self.elem_ids.push_key();
         self.keys.insert(code, id);
         id
@@ -215,6 +227,20 @@ impl States {
     /// The states of a key's longest list, without the empty one.
     pub(crate) fn trunk(&self, key: KeyId) -> &[StateId] {
         &self.key[key.at()].trunk_states
+    }
+
+    /// Whether a state is of its key's longest list, or the empty one.
+    pub(crate) fn is_on_trunk(&self, state: &State) -> bool {
+        let Some(at) = (state.len as usize).checked_sub(1) else { return true };
+        let on_trunk = self.trunk(state.key).get(at).map(|on_trunk| &self.state[on_trunk.at()]);
+        on_trunk.is_some_and(|on_trunk| (on_trunk.parent, on_trunk.elem) == (state.parent, state.elem))
+    }
+
+    /// Whether an element was appended by a transaction that may have happened.
+    #[inline]
+    pub(crate) fn is_written(&self, elem: ElemId, txns: &Txns<Mop>) -> bool {
+        let writer = self.elem[elem.at()].writer;
+        writer != TxnId::NONE && txns.is_possible(writer)
     }
 
     /// The elements of a state's list, the last one first.

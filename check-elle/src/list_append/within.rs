@@ -11,7 +11,7 @@ use history_core::OpKind;
 /// What was found so far, in the order of the history.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
-    /// A transaction and its first read that disagrees with what it read or wrote before.
+    /// A transaction and, for each key, its first read that disagrees with what it read or wrote before.
     pub(crate) internal: Vec<Internal>,
     /// A transaction, its read, and an element in it that the transaction appends only later.
     pub(crate) future_reads: Vec<(TxnId, u32, ElemId)>,
@@ -43,6 +43,8 @@ struct Slot {
     /// Whether an append followed it.
     updated: bool,
     last_append: ElemId,
+    /// Whether nothing disagreed so far.
+    sound: bool,
 }
 
 const NO_TAIL: u32 = u32::MAX;
@@ -71,15 +73,14 @@ impl Within {
 
     fn look_at_many(&mut self, states: &mut States, kind: OpKind, txn: TxnId, mops: &[Mop], found: &mut Findings) {
         self.begin(states);
-        let mut sound = true;
         for (at, mop) in mops.iter().enumerate() {
             let slot = self.slot(mop.key);
             match mop.what() {
                 What::Write(elem) => self.append(slot, elem, at as u32, kind, txn, states, found),
                 What::Read(state) if kind == OpKind::Ok => {
-                    if sound && !self.agrees(slot, state, states) {
+                    if self.slots[slot].sound && !self.agrees(slot, state, states) {
                         // Only the first: what follows may be its consequence.
-                        sound = false;
+                        self.slots[slot].sound = false;
                         let tail = self.tail(slot);
                         found.internal.push(Internal { txn, mop: at as u32, base: self.slots[slot].base, tail });
                     }
@@ -118,6 +119,7 @@ impl Within {
                 first_read: None,
                 updated: false,
                 last_append: ElemId::NONE,
+                sound: true,
             });
         }
         mark.1 as usize

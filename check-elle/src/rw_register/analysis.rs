@@ -12,7 +12,7 @@ use crate::cycle_spec::Suffix;
 use crate::graph::Relation;
 use crate::ids::{KeyId, TxnId, VersionId};
 use crate::model::Model;
-use crate::txn::report::Analysis;
+use crate::txn::report::{Analysis, shown_first};
 use crate::txn::story::{Named, Reason};
 use crate::txn::{TxnGraph, Txns};
 use history_core::parallel;
@@ -37,6 +37,7 @@ impl Registers {
         txns: Txns<Mop>,
         found: Findings,
         sources: &Sources,
+        writes_known: bool,
     ) -> Registers {
         let Findings { touches, internal, updates, future_reads, .. } = found;
         let found = Found { internal, updates, future_reads };
@@ -44,7 +45,10 @@ impl Registers {
         let from = Inference { versions: &versions, txns: &txns, touches: &touches };
         let worth = txns.len() >= parallel::WORTH_OPS;
         let find = || direct::find(&versions, &txns, found);
-        let (order, direct) = parallel::both(worth, || Order::infer(from, sources), find);
+        let (order, mut direct) = parallel::both(worth, || Order::infer(from, sources), find);
+        if !writes_known {
+            direct.garbage.clear();
+        }
         let unused = [
             (Source::WfrKeys, sources.wfr_keys),
             (Source::SequentialKeys, sources.sequential_keys),
@@ -84,14 +88,14 @@ impl Registers {
         let from = Inference { versions: &self.versions, txns: &self.txns, touches: &self.touches };
         let orders = |source: &&Source| match source {
             Source::WfrKeys => !from.wfr().is_empty(),
-            Source::SequentialKeys => !from.sequential().is_empty(),
-            Source::LinearizableKeys => from.orders_in_time(&from.spans()),
+            Source::SequentialKeys => from.processes_order_any(),
+            Source::LinearizableKeys => from.by_clock().orders_any(from),
             Source::InitialState | Source::TransactionOrder => false,
         };
         let would: Vec<String> =
             self.unused.iter().filter(orders).map(|source| format!("--{}", source.name())).collect();
-        let nothing = "Nothing says in which order the versions of a key replaced each other, but that nil came first: few \
-                       anomalies can be found so.";
+        let nothing = "Nothing says in which order the versions of a key replaced each other, but that the initial one came \
+                       first: few anomalies can be found so.";
         Some(if would.is_empty() {
             format!("{nothing} No other assumption would order them either.")
         } else {
@@ -115,6 +119,7 @@ impl Analysis for Registers {
         let (f, value) = match mop.what() {
             What::Write(version) => ("w", self.value(version)),
             What::Read(version) => ("r", self.value(version)),
+            What::Unseen if self.versions.key[mop.key.at()].left_out => return Datum::Symbol("...".into()),
             What::Unseen => ("r", Datum::Nil),
         };
         Datum::Vector(vec![Datum::keyword(f), self.key(mop.key), value])
@@ -134,7 +139,7 @@ impl Analysis for Registers {
         }
         let did = if relation == Relation::Ww { "set" } else { "read" };
         let because = if self.versions.is_initial(before) {
-            format!("{a} read nil, the initial version, of key {key}, which {b} set to {next}")
+            format!("{a} read {value}, the initial version, of key {key}, which {b} set to {next}")
         } else {
             let name = |txn: TxnId| match txn {
                 txn if txn == from.txn => a.to_owned(),
@@ -173,6 +178,26 @@ impl Analysis for Registers {
         }
         let key = self.unordered_key()?;
         Some(format!("nothing says in which order the versions of key {key} replaced each other"))
+    }
+
+    fn garbage_hint(&self) -> String {
+        let cases = self.direct.garbage.iter().filter_map(|(txn, at)| {
+            let What::Read(version) = self.txns.mops(*txn)[*at as usize].what() else { return None };
+            let version = self.versions.version[version.at()];
+            Some((version.key, version.code))
+        });
+        match shown_first(cases) {
+            Some(code) => {
+                let value = self.interner.datum(code);
+                format!(
+                    "Every key with such a read shows {value} first. If registers hold {value} before anything is written, add \
+                     --initial {value}."
+                )
+            }
+            None => {
+                "If registers hold something else than nil before anything is written, add --initial VALUE.".to_owned()
+            }
+        }
     }
 
     fn notes(&self) -> Vec<String> {

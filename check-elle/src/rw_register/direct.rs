@@ -35,7 +35,9 @@ pub(crate) struct Found {
 
 /// Finds them all. O(micro-ops), and a sort of the transactions that wrote what they had read.
 pub(crate) fn find(versions: &Versions, txns: &Txns<Mop>, found: Found) -> Direct {
-    let Found { internal, updates, future_reads } = found;
+    let Found { mut internal, updates, future_reads } = found;
+    // One of each transaction: what follows may be its consequence.
+    internal.dedup_by_key(|(txn, _, _)| *txn);
     let mut direct = Direct { internal, future_reads, lost_updates: lost_updates::lost(updates), ..Direct::default() };
     for txn in txns.ids().filter(|txn| txns.is_ok(*txn)) {
         for (at, mop) in txns.mops(txn).iter().enumerate() {

@@ -47,8 +47,8 @@ impl Registers {
             }
             Source::SequentialKeys => {
                 let key = self.versions.version[before.at()].key;
-                let oks = self.touches.of_key(key).filter(|touch| self.txns.is_ok(touch.txn));
-                let known = oks.filter_map(|touch| Some((self.txns.process(touch.txn)?, touch)));
+                let touches = self.touches.of_key(key);
+                let known = touches.filter_map(|touch| Some((self.txns.process(touch.txn)?, touch)));
                 Self::between(*source, known, before, after)
             }
             Source::LinearizableKeys => self.between_in_time(before, after),
@@ -63,20 +63,22 @@ impl Registers {
         touches.filter_map(|touch| Some((*ranks.get(&touch.txn)?, touch))).collect()
     }
 
-    /// Two touches, one directly after the other in one line, that show it.
+    /// Two touches, one after the other in one line, that show it.
     fn between(
         source: Source,
         lines: impl Iterator<Item = (i64, Touch)>,
         before: VersionId,
         after: VersionId,
     ) -> Option<Ground> {
-        let mut last: FxHashMap<i64, Touch> = FxHashMap::default();
+        let mut first: FxHashMap<i64, Touch> = FxHashMap::default();
         for (line, touch) in lines {
-            if let Some(earlier) = last.insert(line, touch)
-                && earlier.last() == before
-                && touch.first() == after
+            if touch.first() == after
+                && let Some(earlier) = first.get(&line)
             {
                 return Some(Ground::Between(source, earlier.txn, touch.txn));
+            }
+            if touch.last() == before {
+                first.entry(line).or_insert(touch);
             }
         }
         None
@@ -105,7 +107,7 @@ impl Registers {
     ) -> String {
         let (v, w) = (self.value(before), self.value(after));
         match ground {
-            Ground::Initial => "every version follows nil".to_owned(),
+            Ground::Initial => format!("every version follows {v}"),
             Ground::Within(txn) => format!("{} read {v} and then wrote {w}", name(txn)),
             Ground::Between(Source::LinearizableKeys, a, b) => {
                 let (a, b, begin) = (name(a), name(b), self.txns.invoked(b).unwrap_or_default());

@@ -20,6 +20,7 @@ mod mop;
 mod order;
 mod run;
 mod sources;
+mod timing;
 mod total;
 mod touches;
 mod versions;
@@ -30,7 +31,7 @@ use crate::anomaly::AnomalySet;
 use crate::model::Model;
 use crate::txn::expected::{self, Expected};
 use crate::txn::fold::{self, TxnRun};
-use history_core::{Checker, History, HistoryError, OptionError, OptionKind, OptionSpec, Options, Report, Run};
+use history_core::{Checker, Datum, History, HistoryError, OptionError, OptionKind, OptionSpec, Options, Report, Run};
 use run::RwRegisterRun;
 use sources::Sources;
 
@@ -57,12 +58,15 @@ use sources::Sources;
 /// assert_eq!(report.verdict, Verdict::Invalid);
 /// # Ok::<(), history_core::HistoryError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct RwRegister {
     /// The models that the history is expected to obey.
     pub consistency_models: Vec<Model>,
     /// Anomalies that are not expected beside those that the models forbid.
     pub anomalies: AnomalySet,
+    /// Whether a read may show what nobody wrote, because the store was not empty at the start.
+    pub garbage_reads_allowed: bool,
     /// Witnesses given for each type of anomaly, at the most. All are counted.
     pub witnesses_max: usize,
     /// Bytes that a picture of a cycle, a component or the reads of a key may take. They are artifacts of the report; none
@@ -77,21 +81,26 @@ pub struct RwRegister {
     /// The order in which transactions are known to have happened: the index of each one's completion, or of its invocation.
     /// Versions of keys follow it. Those that are left out are in no order.
     pub transaction_order: Option<Vec<u64>>,
+    /// What every register holds before anything is written to it: nil, unless the store begins with something else. In all that is
+    /// said of the initial version it takes the place of nil, which is then a value like any other.
+    pub initial: Datum,
 }
 
 impl Default for RwRegister {
     /// Expects strict serializability, and assumes nothing.
     fn default() -> RwRegister {
-        let Expected { models, anomalies, witnesses_max, max_plot_bytes } = Expected::default();
+        let Expected { models, anomalies, garbage_reads_allowed, witnesses_max, max_plot_bytes } = Expected::default();
         RwRegister {
             consistency_models: models,
             anomalies,
+            garbage_reads_allowed,
             witnesses_max,
             max_plot_bytes,
             wfr_keys: false,
             sequential_keys: false,
             linearizable_keys: false,
             transaction_order: None,
+            initial: Datum::Nil,
         }
     }
 }
@@ -102,7 +111,7 @@ impl Default for RwRegister {
 ///
 /// If the history is too large to be judged.
 pub fn check(history: &History, options: &RwRegister) -> Result<Report, HistoryError> {
-    fold::check(history, RwRegisterRun::new(options.expected(), options.sources()))
+    fold::check(history, RwRegisterRun::new(options.expected(), options.sources(), &options.initial))
 }
 
 const WFR_KEYS: OptionSpec = OptionSpec {
@@ -138,15 +147,26 @@ const TRANSACTION_ORDER: OptionSpec = OptionSpec {
            invocation), with white space or commas between them. Versions of keys follow it.",
 };
 
+/// Named and explained as for other checkers that take it: a command line explains an option once.
+const INITIAL: OptionSpec = OptionSpec {
+    name: "initial",
+    kind: OptionKind::Text,
+    value_name: "VALUE",
+    default: "nil, empty, 0 or free",
+    help: "The state at the start, as EDN or JSON: 0, [1 2], {:x 1}.",
+};
+
 const OPTIONS: &[OptionSpec] = &[
     expected::CONSISTENCY_MODELS,
     expected::ANOMALIES,
+    expected::ALLOW,
     expected::MAX_WITNESSES,
     expected::MAX_PLOT_BYTES,
     WFR_KEYS,
     SEQUENTIAL_KEYS,
     LINEARIZABLE_KEYS,
     TRANSACTION_ORDER,
+    INITIAL,
 ];
 
 impl Checker for RwRegister {
@@ -171,8 +191,12 @@ impl Checker for RwRegister {
             let order = indices(text).map_err(|message| OptionError::new(TRANSACTION_ORDER.name, message))?;
             settings.transaction_order = Some(order);
         }
+        if let Some(text) = options.text(INITIAL.name) {
+            let wrong = || OptionError::new(INITIAL.name, format!("{text} is neither an EDN nor a JSON value"));
+            settings.initial = value(text).ok_or_else(wrong)?;
+        }
         let expected = self.expected().with_options(options)?;
-        Ok(Box::new(TxnRun::new(RwRegisterRun::new(expected, settings.sources()))))
+        Ok(Box::new(TxnRun::new(RwRegisterRun::new(expected, settings.sources(), &settings.initial))))
     }
 }
 
@@ -181,6 +205,7 @@ impl RwRegister {
         Expected {
             models: self.consistency_models.clone(),
             anomalies: self.anomalies,
+            garbage_reads_allowed: self.garbage_reads_allowed,
             witnesses_max: self.witnesses_max,
             max_plot_bytes: self.max_plot_bytes,
         }
@@ -194,6 +219,18 @@ impl RwRegister {
             linearizable_keys: self.linearizable_keys,
         }
     }
+}
+
+/// The one value in a text.
+fn value(text: &str) -> Option<Datum> {
+    let edn = History::parse(&format!("{{:process 0, :type :invoke, :value [{text}\n]}}"));
+    let json = || History::parse(&format!("{{\"process\": 0, \"type\": \"invoke\", \"value\": [{text}]}}"));
+    let one = |history: History| match history.value(0).to_datum() {
+        Datum::Vector(list) if list == [Datum::Symbol("null".into())] => Some(Datum::Nil),
+        Datum::Vector(mut list) if history.len() == 1 && list.len() == 1 => list.pop(),
+        _ => None,
+    };
+    edn.ok().and_then(one).or_else(|| json().ok().and_then(one))
 }
 
 /// The numbers in a text, with white space, commas or brackets between them.

@@ -4,6 +4,7 @@
 //! was is an anomaly.
 
 use super::sources::{Edge, Inference, Source, Sources};
+use super::timing::Timing;
 use super::versions::Versions;
 use crate::graph::scc::components;
 use crate::graph::views::Digraph;
@@ -97,33 +98,22 @@ impl Order {
             transactions: Vec::new(),
             names_nothing: 0,
         };
-        let mut edges: Vec<Edge> = Vec::new();
+        let mut edges = Edges::default();
         if let Some(indices) = &sources.transaction_order {
             order.find_transactions(from, indices);
-            order.take(from, Source::TransactionOrder, from.in_order(&order.transactions), &mut edges);
+            let timing = from.by_order(&order.transactions);
+            order.take_timed(from, Source::TransactionOrder, &timing, &mut edges);
         }
         if sources.wfr_keys {
-            order.take(from, Source::WfrKeys, from.wfr(), &mut edges);
+            order.take_wfr(from, &mut edges);
         }
         if sources.sequential_keys {
-            order.take(from, Source::SequentialKeys, from.sequential(), &mut edges);
+            order.take_timed(from, Source::SequentialKeys, &from.by_process(), &mut edges);
         }
         if sources.linearizable_keys {
-            let spans = from.spans();
-            // Whether there is a cycle depends on all versions, what comes of it only on those that somebody left behind.
-            let worth = from.txns.len() >= parallel::WORTH_OPS;
-            let by_gates = || {
-                let (found, gates) = from.linearizable_by_gates(&spans);
-                let told = || from.linearizable(&spans, |_| true);
-                order.makes_sense(from, Source::LinearizableKeys, &edges, &Found { edges: &found, gates, told: &told })
-            };
-            let installed = || from.linearizable(&spans, |version| from.versions.installer(version).is_some());
-            let (makes_sense, installed) = parallel::both(worth, by_gates, installed);
-            if makes_sense {
-                edges.extend(installed);
-            }
+            order.take_timed(from, Source::LinearizableKeys, &from.by_clock(), &mut edges);
         }
-        order.after = Successors::new(from.versions.version.len(), &[&edges]);
+        order.after = Successors::new(from.versions.version.len(), &[&edges.installed]);
         order
     }
 
@@ -155,9 +145,29 @@ impl Order {
         }
     }
 
-    fn take(&mut self, from: Inference<'_>, source: Source, found: Vec<Edge>, edges: &mut Vec<Edge>) {
-        if self.makes_sense(from, source, edges, &Found { edges: &found, gates: 0, told: &|| found.clone() }) {
-            edges.extend(found);
+    fn take_wfr(&mut self, from: Inference<'_>, edges: &mut Edges) {
+        let found = from.wfr();
+        let exact = || (found.clone(), 0);
+        if self.makes_sense(from, Source::WfrKeys, &edges.all, &Found { edges: &found, exact: &exact }) {
+            edges.all.extend(&found);
+            edges.installed.extend(found);
+        }
+    }
+
+    /// Takes a source that orders transactions.
+    fn take_timed(&mut self, from: Inference<'_>, source: Source, timing: &Timing, edges: &mut Edges) {
+        let worth = from.txns.len() >= parallel::WORTH_OPS;
+        let check = || {
+            let found = timing.reduced(from, |_| true);
+            let exact = || timing.by_gates(from);
+            let makes_sense = self.makes_sense(from, source, &edges.all, &Found { edges: &found, exact: &exact });
+            makes_sense.then_some(found)
+        };
+        let installed = || timing.reduced(from, |version| from.versions.installer(version).is_some());
+        let (found, installed) = parallel::both(worth, check, installed);
+        if let Some(found) = found {
+            edges.all.extend(found);
+            edges.installed.extend(installed);
         }
     }
 
@@ -165,17 +175,18 @@ impl Order {
     fn makes_sense(&mut self, from: Inference<'_>, source: Source, before: &[Edge], found: &Found<'_>) -> bool {
         let count = from.versions.version.len();
         let initial = after_initial(from, found.edges);
-        let successors = Successors::new(count + found.gates, &[before, found.edges, &initial]);
-        let components = components(&successors);
+        if components(&Successors::new(count, &[before, found.edges, &initial])).large.is_empty() {
+            self.in_use.push(source);
+            return true;
+        }
+        let (exact, gates) = (found.exact)();
+        let initial = after_initial(from, &exact);
+        let components = components(&Successors::new(count + gates, &[before, &exact, &initial]));
         let versions = components.large.into_iter().map(|mut scc| {
             scc.retain(|node| (*node as usize) < count);
             scc.into_iter().map(|node| VersionId::new(node as usize)).collect::<Vec<_>>()
         });
         let large: Vec<Vec<VersionId>> = versions.filter(|scc| scc.len() > 1).collect();
-        if large.is_empty() {
-            self.in_use.push(source);
-            return true;
-        }
         let mut sources = self.in_use.clone();
         sources.push(source);
         let mut place: FxHashMap<u32, usize> = FxHashMap::default();
@@ -186,8 +197,7 @@ impl Order {
             let key = from.versions.version[scc[0].at()].key;
             self.cyclic.push(CyclicVersions { key, scc, sources: sources.clone(), edges: Vec::new() });
         }
-        let told = (found.told)();
-        for (a, b) in [before, &told, &initial].iter().flat_map(|edges| edges.iter()) {
+        for (a, b) in [before, found.edges, &initial].iter().flat_map(|edges| edges.iter()) {
             let of = components.of[a.at()];
             if of == components.of[b.at()]
                 && let Some(at) = place.get(&of)
@@ -200,13 +210,21 @@ impl Order {
     }
 }
 
+/// What the sources in use say.
+#[derive(Default)]
+struct Edges {
+    /// Of all versions: whether there is a cycle depends on them.
+    all: Vec<Edge>,
+    /// To those that somebody left behind: transactions are related by way of these alone.
+    installed: Vec<Edge>,
+}
+
 /// What a source says.
 struct Found<'a> {
-    /// Between versions and gates.
+    /// Some edges: all others are paths where no version comes before itself, and where some do, so they do by these.
     edges: &'a [Edge],
-    gates: usize,
-    /// The same without gates, for telling where it makes no sense.
-    told: &'a dyn Fn() -> Vec<Edge>,
+    /// The same relation between versions and gates, exact in any case; and the number of gates.
+    exact: &'a dyn Fn() -> (Vec<Edge>, usize),
 }
 
 /// The edges from the initial version of each key in which something is said to come before it: elsewhere they close no

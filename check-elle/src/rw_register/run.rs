@@ -3,60 +3,89 @@
 use super::analysis::Registers;
 use super::mop::{Mop, What};
 use super::sources::Sources;
-use super::versions::{Flags, Versions};
+use super::versions::{Flags, Version, Versions};
 use super::within::{Findings, Repeated, Within};
-use crate::ids::TxnId;
+use crate::ids::{KeyId, TxnId, VersionId};
 use crate::txn::expected::Expected;
 use crate::txn::fold::{Counts, Malformed, Workload};
 use crate::txn::{Txns, mop, report};
-use history_core::{Budget, Interner, OpKind, Report, Value};
+use history_core::{Budget, Datum, HistoryBuilder, Interner, NewOp, OpKind, Report, Value};
 
 /// A history on its way through the rw-register checker.
 pub(crate) struct RwRegisterRun {
     expected: Expected,
     sources: Sources,
     interner: Interner,
-    /// The code of nil.
-    nil: i64,
+    /// The code of what registers hold before anything is written.
+    initial: i64,
     versions: Versions,
     within: Within,
     found: Findings,
 }
 
 impl RwRegisterRun {
-    pub(crate) fn new(expected: Expected, sources: Sources) -> RwRegisterRun {
+    pub(crate) fn new(expected: Expected, sources: Sources, initial: &Datum) -> RwRegisterRun {
         let mut interner = Interner::default();
-        let nil = interner.code(Value::Nil);
+        let initial = code(&mut interner, initial);
         RwRegisterRun {
             expected,
             sources,
             interner,
-            nil,
+            initial,
             versions: Versions::default(),
             within: Within::default(),
             found: Findings::default(),
         }
     }
 
-    /// Where one value was written to a key several times: nobody can say which of the writes a read saw. Writes that nobody
-    /// read are told apart all the same, as versions of their own.
-    fn part_repeated(&mut self, txns: &mut Txns<Mop>) -> Result<(), Malformed> {
+    #[inline]
+    fn version(&mut self, key: KeyId, value: Value<'_>) -> VersionId {
+        let code = self.interner.code(value);
+        if code == self.initial { self.versions.key[key.at()].initial } else { self.versions.version_id(key, code) }
+    }
+
+    /// Where one value was written to a key several times: nobody can say which of the writes a read saw, so the key is left out.
+    /// Writes that nobody read are told apart all the same, as versions of their own.
+    fn part_repeated(&mut self, txns: &mut Txns<Mop>) -> Option<Malformed> {
+        let mut malformed = None;
         for Repeated { txn, mop, shared, own } in std::mem::take(&mut self.found.repeated) {
             let first = self.versions.version[shared.at()];
             if first.flags.has(Flags::SEEN) {
-                let key = self.interner.datum(self.versions.key[first.key.at()].code);
-                let value = self.interner.datum(first.code);
-                let reason = format!(
-                    "{value} is written to key {key}, as it is at index {}, and was read: nobody can say which of the two \
-                     writes the read saw",
-                    txns.index(first.writer)
-                );
-                return Err(Malformed { index: txns.index(txn), line: None, reason });
+                self.versions.key[first.key.at()].left_out = true;
+                malformed.get_or_insert_with(|| Malformed {
+                    index: txns.index(txn),
+                    line: None,
+                    reason: self.why_ambiguous(shared, txns),
+                });
             }
             txns.set_mop(txn, mop as usize, Mop::write(first.key, own));
         }
-        Ok(())
+        malformed
     }
+
+    fn why_ambiguous(&self, version: VersionId, txns: &Txns<Mop>) -> String {
+        let Version { key, code, writer, .. } = self.versions.version[version.at()];
+        let (key, value) = (self.interner.datum(self.versions.key[key.at()].code), self.interner.datum(code));
+        if self.versions.is_initial(version) {
+            return format!(
+                "{value} is written to key {key}, which begins with it, and was read: nobody can say whether the read saw the write"
+            );
+        }
+        format!(
+            "{value} is written to key {key}, as it is at index {}, and was read: nobody can say which of the two writes the \
+             read saw",
+            txns.index(writer)
+        )
+    }
+}
+
+/// The code of a value.
+fn code(interner: &mut Interner, value: &Datum) -> i64 {
+    let mut builder = HistoryBuilder::new();
+    let op = NewOp::new(OpKind::Invoke, 0).value(value.clone());
+    let pushed = builder.push_op(&op).is_ok();
+    let history = builder.build();
+    interner.code(if pushed { history.value(0) } else { Value::Nil })
 }
 
 impl Workload for RwRegisterRun {
@@ -69,22 +98,15 @@ impl Workload for RwRegisterRun {
     #[inline]
     fn decode(&mut self, kind: OpKind, f: &str, key: Value<'_>, value: Value<'_>) -> Option<Mop> {
         let key_code = self.interner.code(key);
-        let key = self.versions.key_id(key_code, self.nil);
+        let key = self.versions.key_id(key_code, self.initial);
         match (f, value) {
-            // Nil is what a register holds before anything is written.
+            // Nil says that there is nothing.
             ("w", Value::Nil) => None,
-            ("w", value) => {
-                let code = self.interner.code(value);
-                Some(Mop::write(key, self.versions.version_id(key, code)))
-            }
+            ("w", value) => Some(Mop::write(key, self.version(key, value))),
             // What failed or was only asked for saw nothing.
             ("r", _) if matches!(kind, OpKind::Invoke | OpKind::Fail) => Some(Mop::unseen(key)),
             ("r", Value::Nil) if kind == OpKind::Info => Some(Mop::unseen(key)),
-            ("r", Value::Nil) => Some(Mop::read(key, self.versions.key[key.at()].initial)),
-            ("r", value) => {
-                let code = self.interner.code(value);
-                Some(Mop::read(key, self.versions.version_id(key, code)))
-            }
+            ("r", value) => Some(Mop::read(key, self.version(key, value))),
             _ => None,
         }
     }
@@ -114,8 +136,30 @@ impl Workload for RwRegisterRun {
     }
 
     /// Nothing yet: what is written twice matters only if it is read.
-    fn completed_by_another(&self, _: Mop) -> Option<String> {
+    fn completed_by_another(&mut self, _: Mop) -> Option<String> {
         None
+    }
+
+    fn leave_out(&mut self, mop: Mop) {
+        self.versions.key[mop.key.at()].left_out = true;
+    }
+
+    /// What is left out shows nothing from here on.
+    fn settle(&mut self, txns: &mut Txns<Mop>) -> Option<Malformed> {
+        let malformed = self.part_repeated(txns);
+        if !self.versions.key.iter().any(|key| key.left_out) {
+            return malformed;
+        }
+        let versions = &self.versions;
+        let is_left_out = |key: KeyId| versions.key[key.at()].left_out;
+        let of = |version: VersionId| is_left_out(versions.version[version.at()].key);
+        let Findings { touches, internal, updates, future_reads, .. } = &mut self.found;
+        touches.retain(|touch| !is_left_out(touch.key));
+        internal.retain(|(_, _, version)| !of(*version));
+        updates.retain(|(version, _)| !of(*version));
+        future_reads.retain(|(txn, mop)| !is_left_out(txns.mops(*txn)[*mop as usize].key));
+        txns.replace_mops(|mop| if is_left_out(mop.key) { Mop::unseen(mop.key) } else { mop });
+        malformed
     }
 
     #[inline]
@@ -123,12 +167,9 @@ impl Workload for RwRegisterRun {
         self.within.look(&mut self.versions, kind, txn, mops, &mut self.found);
     }
 
-    fn report(mut self, mut txns: Txns<Mop>, counts: Counts, budget: &Budget) -> Report {
-        if let Err(malformed) = self.part_repeated(&mut txns) {
-            return malformed.report(Self::NAME);
-        }
+    fn report(self, txns: Txns<Mop>, counts: Counts, writes_known: bool, budget: &Budget) -> Report {
         let RwRegisterRun { expected, sources, interner, versions, found, .. } = self;
-        let registers = Registers::new(interner, versions, txns, found, &sources);
+        let registers = Registers::new(interner, versions, txns, found, &sources, writes_known);
         report::report(Self::NAME, &registers, &expected, counts, budget)
     }
 }

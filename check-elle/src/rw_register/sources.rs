@@ -1,16 +1,18 @@
 //! Where the order of versions comes from: each source as the edges that it gives.
 //!
 //! Where a source orders transactions, the last version of a key that the earlier one had to do with comes before the first
-//! one of the later. For transactions in one line (a process, a given order) each is compared with the next that touched the
-//! key. In real time each is compared with all that began later; of these edges, which may be as many as there are pairs, a
-//! **reduction** is kept in which every other one is a path: see [`Inference::linearizable`].
+//! one of the later, for all pairs of transactions that touched the key, however many others did in between: of those nothing says that
+//! their own first and last versions come after each other. The pairs may be as many as there are; `timing` keeps a reduction.
 
 use super::mop::Mop;
+use super::timing::{Rows, Spans, Timing};
 use super::touches::Touches;
 use super::versions::Versions;
+use super::within::Touch;
 use crate::ids::{KeyId, TxnId, VersionId};
 use crate::txn::Txns;
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 
 /// The sources in use, beside the one that always is.
 #[derive(Clone, Debug, Default)]
@@ -54,18 +56,6 @@ pub(crate) struct Inference<'a> {
     pub(crate) touches: &'a Touches,
 }
 
-/// Stands for no moment.
-const NEVER: u32 = u32::MAX;
-
-/// When each version is known to have been there, in numbers of transactions that had completed `ok`.
-#[derive(Debug)]
-pub(crate) struct Spans {
-    /// The first completion of a transaction whose last version it was: how many completed before that. Or `NEVER`.
-    pub(crate) since: Vec<u32>,
-    /// The last invocation of a transaction whose first version it was: how many had completed then. 0 if none is known.
-    pub(crate) until: Vec<u32>,
-}
-
 impl Inference<'_> {
     /// Writes follow reads, within transactions.
     pub(crate) fn wfr(self) -> Vec<Edge> {
@@ -73,38 +63,54 @@ impl Inference<'_> {
         both.filter(|(read, write)| read != write && !self.versions.is_initial(*read)).collect()
     }
 
-    /// Versions follow the order of each process.
-    pub(crate) fn sequential(self) -> Vec<Edge> {
-        let mut edges = Vec::new();
-        let mut last: FxHashMap<(i64, KeyId), VersionId> = FxHashMap::default();
-        for touch in self.touches.all().iter().filter(|touch| self.txns.is_ok(touch.txn)) {
-            let Some(process) = self.txns.process(touch.txn) else { continue };
-            if let Some(before) = last.insert((process, touch.key), touch.last())
-                && before != touch.first()
-            {
-                edges.push((before, touch.first()));
+    /// Versions follow the order of each process: its `ok` transactions, and the one that may have happened and ended it.
+    pub(crate) fn by_process(self) -> Timing {
+        let mut rows: FxHashMap<(i64, KeyId), usize> = FxHashMap::default();
+        let row = |touch: &Touch| {
+            let process = self.txns.process(touch.txn)?;
+            let next = rows.len();
+            Some((*rows.entry((process, touch.key)).or_insert(next), *touch))
+        };
+        let placed: Vec<(usize, Touch)> = self.touches.all().iter().filter_map(row).collect();
+        Timing::Rows(Rows::new(rows.len(), placed))
+    }
+
+    /// Whether [`by_process`](Inference::by_process) orders any two versions. Mostly it is soon found that it does.
+    pub(crate) fn processes_order_any(self) -> bool {
+        // For each process and key, the last version of its first transaction, and whether a later one had another.
+        let mut lasts: FxHashMap<(i64, KeyId), (VersionId, bool)> = FxHashMap::default();
+        self.touches.all().iter().any(|touch| {
+            let Some(process) = self.txns.process(touch.txn) else { return false };
+            match lasts.entry((process, touch.key)) {
+                Entry::Vacant(entry) => {
+                    entry.insert((touch.last(), false));
+                    false
+                }
+                Entry::Occupied(mut entry) => {
+                    let (last, others) = entry.get_mut();
+                    let is_after = *others || *last != touch.first();
+                    *others |= *last != touch.last();
+                    is_after
+                }
             }
-        }
-        edges
+        })
     }
 
     /// Versions follow an order of transactions.
-    pub(crate) fn in_order(self, order: &[TxnId]) -> Vec<Edge> {
-        let mut edges = Vec::new();
-        let mut last = vec![VersionId::NONE; self.versions.key.len()];
-        for touch in order.iter().flat_map(|txn| self.touches.of(*txn)) {
-            let before = std::mem::replace(&mut last[touch.key.at()], touch.last());
-            if before != VersionId::NONE && before != touch.first() {
-                edges.push((before, touch.first()));
-            }
-        }
-        edges
+    pub(crate) fn by_order(self, order: &[TxnId]) -> Timing {
+        let touches = order.iter().flat_map(|txn| self.touches.of(*txn));
+        let placed = touches.map(|touch| (touch.key.at(), *touch)).collect();
+        Timing::Rows(Rows::new(self.versions.key.len(), placed))
+    }
+
+    /// Versions follow real time.
+    pub(crate) fn by_clock(self) -> Timing {
+        Timing::Clock(self.spans())
     }
 
     /// When versions were there.
-    pub(crate) fn spans(self) -> Spans {
-        let count = self.versions.version.len();
-        let mut spans = Spans { since: vec![NEVER; count], until: vec![0; count] };
+    fn spans(self) -> Spans {
+        let mut spans = Spans::new(self.versions.version.len());
         let mut oks = 0;
         let mut touches = self.touches.all().iter().peekable();
         for txn in self.txns.ids() {
@@ -120,127 +126,5 @@ impl Inference<'_> {
             oks += u32::from(is_ok);
         }
         spans
-    }
-
-    /// Versions follow real time: v comes before w if some transaction whose last version is v completed before one whose
-    /// first version is w was invoked.
-    ///
-    /// Where no version comes before itself, every other such edge is a path of these. Of the versions that come after
-    /// v let u be the one that is there first ([`Spans::since`]). All of them that are read after that come after u as
-    /// well, so from v there are only edges to u, and to those that are not. At any one time there are no more of these
-    /// than transactions in flight.
-    ///
-    /// Only versions that `counts` come after others. O(n log n + edges).
-    pub(crate) fn linearizable(self, spans: &Spans, counts: impl Fn(VersionId) -> bool) -> Vec<Edge> {
-        let mut edges = Vec::new();
-        // The versions of a key, and those of them that count, by `until`.
-        let (mut all, mut later) = (Vec::new(), Vec::new());
-        let mut first_two = Vec::new();
-        for key in (0..self.versions.key.len()).map(KeyId::new) {
-            self.versions_of(key, &mut all);
-            later.clear();
-            later.extend(all.iter().copied().filter(|version| spans.until[version.at()] > 0 && counts(*version)));
-            later.sort_unstable_by_key(|version| (spans.until[version.at()], *version));
-            find_first_two(&later, spans, &mut first_two);
-            for version in &all {
-                successors(*version, &later, &first_two, spans, &mut edges);
-            }
-        }
-        edges
-    }
-}
-
-impl Inference<'_> {
-    /// The same relation, exact also where versions come before each other, for finding out where they do: from each version
-    /// an edge to a gate, and from each gate to the next one and to a version. Gates are numbered on from the versions; how
-    /// many there are comes second. O(n log n).
-    ///
-    /// By way of gates a version may lead to itself. That adds gates to its component, and no version: whoever leads to one of
-    /// these gates leads to the version as well.
-    pub(crate) fn linearizable_by_gates(self, spans: &Spans) -> (Vec<Edge>, usize) {
-        let mut edges = Vec::new();
-        let base = self.versions.version.len();
-        let mut gates = 0;
-        let mut all = Vec::new();
-        for key in (0..self.versions.key.len()).map(KeyId::new) {
-            self.versions_of(key, &mut all);
-            all.sort_unstable_by_key(|version| (spans.until[version.at()], *version));
-            let gate = |at: usize| VersionId::new(base + gates + at);
-            for (at, version) in all.iter().enumerate() {
-                edges.push((gate(at), *version));
-                if at + 1 < all.len() {
-                    edges.push((gate(at), gate(at + 1)));
-                }
-                let later = all.partition_point(|other| spans.until[other.at()] <= spans.since[version.at()]);
-                if later < all.len() {
-                    edges.push((*version, gate(later)));
-                }
-            }
-            gates += all.len();
-        }
-        (edges, gates)
-    }
-
-    /// Whether real time orders any two versions. O(n log n).
-    pub(crate) fn orders_in_time(self, spans: &Spans) -> bool {
-        let mut all = Vec::new();
-        (0..self.versions.key.len()).map(KeyId::new).any(|key| {
-            self.versions_of(key, &mut all);
-            all.sort_unstable_by_key(|version| (spans.since[version.at()], *version));
-            // The first that is there, and the next for itself.
-            all.iter().any(|version| {
-                let first = all.iter().take(2).find(|other| *other != version);
-                first.is_some_and(|first| spans.since[first.at()] < spans.until[version.at()])
-            })
-        })
-    }
-
-    /// The versions of a key that somebody had first or last, each once, in ascending order.
-    fn versions_of(self, key: KeyId, versions: &mut Vec<VersionId>) {
-        versions.clear();
-        versions.extend(self.touches.of_key(key).flat_map(|touch| [touch.first(), touch.last()]));
-        versions.sort_unstable();
-        versions.dedup();
-    }
-}
-
-/// For each place in `later`, which of the versions from there on are there first and second.
-fn find_first_two(later: &[VersionId], spans: &Spans, first_two: &mut Vec<[VersionId; 2]>) {
-    let since = |version: VersionId| if version == VersionId::NONE { NEVER } else { spans.since[version.at()] };
-    first_two.clear();
-    first_two.resize(later.len() + 1, [VersionId::NONE; 2]);
-    for at in (0..later.len()).rev() {
-        let [first, second] = first_two[at + 1];
-        first_two[at] = if first == VersionId::NONE || since(later[at]) < since(first) {
-            [later[at], first]
-        } else if second == VersionId::NONE || since(later[at]) < since(second) {
-            [first, later[at]]
-        } else {
-            [first, second]
-        };
-    }
-}
-
-/// The edges of one version.
-fn successors(
-    version: VersionId,
-    later: &[VersionId],
-    first_two: &[[VersionId; 2]],
-    spans: &Spans,
-    edges: &mut Vec<Edge>,
-) {
-    let since = spans.since[version.at()];
-    let until = |version: VersionId| spans.until[version.at()];
-    let from = later.partition_point(|other| until(*other) <= since);
-    let [first, second] = first_two[from];
-    let first = if first == version { second } else { first };
-    if first == VersionId::NONE {
-        return;
-    }
-    let covered_after = spans.since[first.at()];
-    let uncovered = later[from..].iter().take_while(|other| until(**other) <= covered_after);
-    edges.extend(uncovered.filter(|other| **other != version).map(|other| (version, *other)));
-    if until(first) > covered_after {
-        edges.push((version, first));
     }
 }

@@ -16,7 +16,7 @@ pub(crate) struct Touches {
 
 /// Numbers in groups, each group in ascending order.
 #[derive(Debug)]
-struct Groups {
+pub(super) struct Groups {
     /// Nondecreasing; its last entry is `members.len()`.
     start: Vec<u32>,
     members: Vec<u32>,
@@ -24,7 +24,7 @@ struct Groups {
 
 impl Groups {
     /// A counting sort. O(groups + members).
-    fn new(groups: usize, members: impl Iterator<Item = (usize, u32)> + Clone) -> Groups {
+    pub(super) fn new(groups: usize, members: impl Iterator<Item = (usize, u32)> + Clone) -> Groups {
         let mut start = vec![0u32; groups + 1];
         for (group, _) in members.clone() {
             start[group] += 1;
@@ -43,7 +43,7 @@ impl Groups {
     }
 
     #[inline]
-    fn of(&self, group: usize) -> &[u32] {
+    pub(super) fn of(&self, group: usize) -> &[u32] {
         &self.members[self.start[group] as usize..self.start[group + 1] as usize]
     }
 }

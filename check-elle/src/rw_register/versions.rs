@@ -16,8 +16,10 @@ pub(crate) struct Versions {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
     pub(crate) code: i64,
-    /// The version before anything was written: nil.
+    /// The version before anything was written: nil, if nothing else is said.
     pub(crate) initial: VersionId,
+    /// Whether it is not judged, because of ops that were not understood.
+    pub(crate) left_out: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -59,13 +61,13 @@ impl Flags {
 impl Versions {
     /// The key of this code, made if it is new. O(1).
     #[inline]
-    pub(crate) fn key_id(&mut self, code: i64, nil: i64) -> KeyId {
+    pub(crate) fn key_id(&mut self, code: i64, initial: i64) -> KeyId {
         if let Some(id) = self.keys.get(&code) {
             return *id;
         }
         let id = KeyId::new(self.key.len());
-        let initial = self.push(id, nil);
-        self.key.push(Key { code, initial });
+        let initial = self.push(id, initial);
+        self.key.push(Key { code, initial, left_out: false });
         self.ids.push_key();
         self.keys.insert(code, id);
         id

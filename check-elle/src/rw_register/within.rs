@@ -46,7 +46,8 @@ impl Touch {
 pub(crate) struct Findings {
     /// What those that may have happened did to keys.
     pub(crate) touches: Vec<Touch>,
-    /// A transaction, the position of its first read that disagrees, and the version that its own reads and writes promised.
+    /// A transaction, for each key the position of its first read that disagrees, and the version that its own reads and writes
+    /// promised.
     pub(crate) internal: Vec<(TxnId, u32, VersionId)>,
     /// The first version of a key that a transaction read, where it wrote the key after that.
     pub(crate) updates: Vec<(VersionId, TxnId)>,
@@ -79,6 +80,8 @@ struct Slot {
     updated: bool,
     touch_read: VersionId,
     last_write: VersionId,
+    /// Whether nothing disagreed so far.
+    sound: bool,
 }
 
 /// Looks at one transaction after another, in memory that is used again.
@@ -101,15 +104,14 @@ impl Within {
         found: &mut Findings,
     ) {
         self.begin(versions);
-        let mut sound = true;
         for (at, mop) in mops.iter().enumerate() {
             let (slot, is_first) = self.slot(mop.key);
             match mop.what() {
                 // What others say that they saw may not have been so.
                 What::Read(version) if kind == OpKind::Ok => {
-                    if sound && slot.current != VersionId::NONE && slot.current != version {
+                    if slot.sound && slot.current != VersionId::NONE && slot.current != version {
                         // Only the first: what follows may be its consequence.
-                        sound = false;
+                        slot.sound = false;
                         found.internal.push((txn, at as u32, slot.current));
                     }
                     slot.current = version;
@@ -124,7 +126,8 @@ impl Within {
                     version.reader = txn;
                 }
                 What::Write(written) => {
-                    let version = if versions.version[written.at()].writer == TxnId::NONE {
+                    let is_new = versions.version[written.at()].writer == TxnId::NONE && !versions.is_initial(written);
+                    let version = if is_new {
                         written
                     } else {
                         let own = versions.another(written);
@@ -186,6 +189,7 @@ impl Within {
                 updated: false,
                 touch_read: VersionId::NONE,
                 last_write: VersionId::NONE,
+                sound: true,
             });
         }
         (&mut self.slots[mark.1 as usize], is_first)

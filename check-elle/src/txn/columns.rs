@@ -150,6 +150,13 @@ impl<M: Copy> Txns<M> {
         self.mops[start..end][at] = mop;
     }
 
+    /// Puts other micro-ops in the place of all.
+    pub(crate) fn replace_mops(&mut self, with: impl Fn(M) -> M) {
+        for mop in &mut self.mops {
+            *mop = with(*mop);
+        }
+    }
+
     /// Whether it is known to have happened.
     #[inline]
     pub(crate) fn is_ok(&self, txn: TxnId) -> bool {
@@ -171,6 +178,9 @@ fn some(n: i64) -> Option<i64> {
 #[derive(Debug)]
 pub(crate) struct Open<M> {
     pub(crate) waits: bool,
+    /// Whether it was not understood.
+    pub(crate) left_out: bool,
+    pub(crate) has_value: bool,
     pub(crate) index: u64,
     pub(crate) process: Option<i64>,
     pub(crate) time_ns: Option<i64>,
@@ -181,6 +191,15 @@ pub(crate) struct Open<M> {
 
 impl<M> Default for Open<M> {
     fn default() -> Open<M> {
-        Open { waits: false, index: 0, process: None, time_ns: None, oks_before: 0, mops: Vec::new() }
+        Open {
+            waits: false,
+            left_out: false,
+            has_value: false,
+            index: 0,
+            process: None,
+            time_ns: None,
+            oks_before: 0,
+            mops: Vec::new(),
+        }
     }
 }

@@ -14,6 +14,8 @@ pub(crate) struct Expected {
     pub(crate) models: Vec<Model>,
     /// Anomalies that are not expected beside those that the models forbid.
     pub(crate) anomalies: AnomalySet,
+    /// Whether a read may show what nobody wrote.
+    pub(crate) garbage_reads_allowed: bool,
     pub(crate) witnesses_max: usize,
     /// How large a picture may be; none are drawn if it is absent.
     pub(crate) max_plot_bytes: Option<usize>,
@@ -34,6 +36,15 @@ pub(crate) const ANOMALIES: OptionSpec = OptionSpec {
     value_name: "TYPES",
     default: "",
     help: "Anomalies that must not be there either, with commas between them. `histcheck anomalies` lists them.",
+};
+
+pub(crate) const ALLOW: OptionSpec = OptionSpec {
+    name: "allow",
+    kind: OptionKind::Names,
+    value_name: "TYPES",
+    default: "",
+    help: "Anomalies that may be there: only garbage-read, a read of what nobody wrote, for a store that was not empty at the \
+           start.",
 };
 
 pub(crate) const MAX_WITNESSES: OptionSpec = OptionSpec {
@@ -58,6 +69,7 @@ impl Default for Expected {
         Expected {
             models: vec![Model::STRICT_SERIALIZABLE],
             anomalies: AnomalySet::EMPTY,
+            garbage_reads_allowed: false,
             witnesses_max: WITNESSES_MAX,
             max_plot_bytes: None,
         }
@@ -81,6 +93,16 @@ impl Expected {
             let anomalies = options.names(ANOMALIES.name).into_iter().map(AnomalyType::from_name);
             let anomalies = anomalies.collect::<Result<_, _>>();
             self.anomalies = anomalies.map_err(|e| OptionError::new(ANOMALIES.name, e.to_string()))?;
+        }
+        for name in options.names(ALLOW.name) {
+            if AnomalyType::from_name(name) != Ok(AnomalyType::GARBAGE_READ) {
+                return Err(OptionError::new(ALLOW.name, format!("{name} cannot be allowed: only garbage-read can")));
+            }
+            self.garbage_reads_allowed = true;
+        }
+        if self.garbage_reads_allowed && self.anomalies.contains(AnomalyType::GARBAGE_READ) {
+            let message = format!("garbage-read is also given to --{}", ANOMALIES.name);
+            return Err(OptionError::new(ALLOW.name, message));
         }
         if let Some(max) = options.size(MAX_WITNESSES.name)? {
             self.witnesses_max = max;

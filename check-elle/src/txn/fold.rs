@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 
 /// What a workload's micro-ops mean.
 pub(crate) trait Workload: Send {
-    type Mop: Copy + Send;
+    type Mop: Copy + PartialEq + Send;
 
     /// The checker's name.
     const NAME: &'static str;
@@ -27,22 +27,29 @@ pub(crate) trait Workload: Send {
     /// Whether a micro-op writes.
     fn is_write(mop: Self::Mop) -> bool;
 
-    /// Notes what an op writes; `completes` says whether it is a completion. Why the history cannot be judged, if it cannot
-    /// because of this.
+    /// Notes what an op writes; `completes` says whether it is a completion. Why a key of it cannot be judged, if one cannot
+    /// because of this; it is left out then.
     fn claim(&mut self, mops: &[Self::Mop], completes: bool) -> Result<(), String>;
 
     /// Whether some completion holds this write.
     fn is_completed(&self, mop: Self::Mop) -> bool;
 
     /// What is wrong, if anything is, with an invocation that was never answered, although a completion holds this write
-    /// of it.
-    fn completed_by_another(&self, mop: Self::Mop) -> Option<String>;
+    /// of it. Its key is left out then.
+    fn completed_by_another(&mut self, mop: Self::Mop) -> Option<String>;
+
+    /// Leaves the key of a micro-op out of the judgement, for all transactions.
+    fn leave_out(&mut self, mop: Self::Mop);
 
     /// Looks at a transaction, the next one.
     fn enter(&mut self, txn: TxnId, kind: OpKind, mops: &[Self::Mop]);
 
-    /// The end of the history.
-    fn report(self, txns: Txns<Self::Mop>, counts: Counts, budget: &Budget) -> Report;
+    /// All transactions were looked at: takes out of them what is left out. What cannot be judged because of something that only
+    /// shows now, if there is such a thing.
+    fn settle(&mut self, txns: &mut Txns<Self::Mop>) -> Option<Malformed>;
+
+    /// The end of the history. Unless all `writes_known`, other ops than these may have written something.
+    fn report(self, txns: Txns<Self::Mop>, counts: Counts, writes_known: bool, budget: &Budget) -> Report;
 }
 
 /// How many ops of each kind there were.
@@ -53,7 +60,11 @@ pub(crate) struct Counts {
     pub(crate) info: u64,
 }
 
-/// An op that no such workload writes. It makes the verdict unknown.
+/// An op that no such workload writes.
+///
+/// What it did is unknown. Other ops are judged all the same, without the keys that it names: if they are invalid, then so
+/// is the history, whatever this op did, because a dependency that others show is there whatever else is. Only a read of what nobody
+/// wrote rests on all writes being known. If they are not invalid, the verdict is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Malformed {
     pub(crate) index: u64,
@@ -73,7 +84,28 @@ impl Malformed {
         report.not_checked = lattice::names(ModelSet::ALL).into_iter().map(Into::into).collect();
         report
     }
+
+    /// The report on such a history, by that on its other ops.
+    fn beside(&self, others: Report, checker: &'static str) -> Report {
+        if others.verdict != Verdict::Invalid {
+            return self.report(checker);
+        }
+        let mut report = others;
+        let line = self.line.map(|line| format!(" (line {line})")).unwrap_or_default();
+        report.notes.insert(
+            0,
+            format!(
+                "Not all of this history was understood: at index {}{line} {}. Such ops and the keys they name are left out. What \
+                 is reported was found among the rest, and holds whatever they did.",
+                self.index, self.reason
+            ),
+        );
+        report
+    }
 }
+
+/// More ops than this that cannot be understood are too many: nothing more is read then.
+const MALFORMED_MAX: u64 = 1000;
 
 /// A history of transactions on its way through a checker.
 pub(crate) struct TxnRun<W: Workload> {
@@ -84,7 +116,11 @@ pub(crate) struct TxnRun<W: Workload> {
     /// Invocations by clients that the history does not name.
     nameless: Vec<Open<W::Mop>>,
     counts: Counts,
+    /// The first that was found.
     malformed: Option<Malformed>,
+    malformed_count: u64,
+    /// Whether some micro-op could not be decoded.
+    writes_unknown: bool,
     mops: Vec<W::Mop>,
 }
 
@@ -97,54 +133,61 @@ impl<W: Workload> TxnRun<W> {
             nameless: Vec::new(),
             counts: Counts::default(),
             malformed: None,
+            malformed_count: 0,
+            writes_unknown: false,
             mops: Vec::new(),
         }
     }
 
-    fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+    fn take(&mut self, op: &Op<'_>) -> Result<(), HistoryError> {
         let mut mops = std::mem::take(&mut self.mops);
         mops.clear();
-        let read = self.read_mops(op, &mut mops);
-        let done = read.and_then(|()| match op.kind {
-            OpKind::Invoke => self.invoke(op, &mops),
-            OpKind::Ok | OpKind::Fail | OpKind::Info => self.complete(op, &mut mops),
-        });
-        self.mops = mops;
-        done
-    }
-
-    /// Decodes an op's micro-ops.
-    fn read_mops(&mut self, op: &Op<'_>, mops: &mut Vec<W::Mop>) -> Result<(), Trouble> {
-        let items = match op.value {
-            Value::Nil => return Ok(()),
-            Value::Vector(items) | Value::List(items) => items,
-            other => {
-                return Err(malformed(op, format!("the op's value, {other}, is no list of micro-ops: {}", W::MOPS)));
+        match self.read_mops(op, &mut mops)? {
+            Ok(()) if op.kind == OpKind::Invoke => self.invoke(op, &mops),
+            Ok(()) => self.complete(op, &mut mops),
+            Err(reason) => {
+                self.writes_unknown = true;
+                self.leave_out(op, &mops, reason);
             }
-        };
-        for item in items {
-            let mop = self.read_mop(op, item)?;
-            mops.push(mop);
         }
-        if self.workload.ids().max(self.txns.all_mops().len()) >= W::IDS_MAX {
-            return Err(HistoryError::new(ErrorKind::Limit, "more than 2^31 micro-ops or versions").into());
-        }
+        self.mops = mops;
         Ok(())
     }
 
-    #[inline]
-    fn read_mop(&mut self, op: &Op<'_>, item: Value<'_>) -> Result<W::Mop, Trouble> {
-        let bad = || malformed(op, format!("{item} is no micro-op of {}: {}", W::NAME, W::MOPS));
-        let mut parts = item.as_seq().ok_or_else(bad)?.iter();
-        let (Some(f), Some(key), Some(value), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
-            return Err(bad());
+    /// Decodes an op's micro-ops: all that can be, and why another cannot.
+    fn read_mops(&mut self, op: &Op<'_>, mops: &mut Vec<W::Mop>) -> Result<Result<(), String>, HistoryError> {
+        let items = match op.value {
+            Value::Nil => return Ok(Ok(())),
+            Value::Vector(items) | Value::List(items) => items,
+            other => return Ok(Err(format!("the op's value, {other}, is no list of micro-ops: {}", W::MOPS))),
         };
-        let f = f.as_name().ok_or_else(bad)?;
-        self.workload.decode(op.kind, f, key, value).ok_or_else(bad)
+        let mut read = Ok(());
+        for item in items {
+            match self.read_mop(op, item) {
+                Some(mop) => mops.push(mop),
+                None if read.is_ok() => {
+                    read = Err(format!("{item} is no micro-op of {}: {}", W::NAME, W::MOPS));
+                }
+                None => {}
+            }
+        }
+        if self.workload.ids().max(self.txns.all_mops().len()) >= W::IDS_MAX {
+            return Err(HistoryError::new(ErrorKind::Limit, "more than 2^31 micro-ops or versions"));
+        }
+        Ok(read)
     }
 
-    fn invoke(&mut self, op: &Op<'_>, mops: &[W::Mop]) -> Result<(), Trouble> {
-        self.claim(op, mops, false)?;
+    #[inline]
+    fn read_mop(&mut self, op: &Op<'_>, item: Value<'_>) -> Option<W::Mop> {
+        let mut parts = item.as_seq()?.iter();
+        let (Some(f), Some(key), Some(value), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
+            return None;
+        };
+        self.workload.decode(op.kind, f.as_name()?, key, value)
+    }
+
+    fn invoke(&mut self, op: &Op<'_>, mops: &[W::Mop]) {
+        self.claim(op, mops, false);
         let process = match op.process {
             Process::Client(process) => Some(process),
             Process::Other(_) | Process::Unknown => None,
@@ -152,6 +195,8 @@ impl<W: Workload> TxnRun<W> {
         let oks = self.counts.ok as u32;
         let fill = |open: &mut Open<W::Mop>| {
             open.waits = true;
+            open.left_out = false;
+            open.has_value = !op.value.is_nil();
             open.index = op.index;
             open.process = process;
             open.time_ns = op.time;
@@ -160,64 +205,115 @@ impl<W: Workload> TxnRun<W> {
             open.mops.extend_from_slice(mops);
         };
         if let Pair::Invokes { slot } = op.pair {
-            let slot = slot as usize;
-            if slot >= self.open.len() {
-                self.open.resize_with(slot + 1, Open::default);
-            }
-            fill(&mut self.open[slot]);
+            fill(self.slot(slot));
         } else if mops.iter().any(|mop| W::is_write(*mop)) {
             let mut open = Open::default();
             fill(&mut open);
             self.nameless.push(open);
         }
-        Ok(())
     }
 
-    fn complete(&mut self, op: &Op<'_>, mops: &mut Vec<W::Mop>) -> Result<(), Trouble> {
+    fn slot(&mut self, slot: u32) -> &mut Open<W::Mop> {
+        let slot = slot as usize;
+        if slot >= self.open.len() {
+            self.open.resize_with(slot + 1, Open::default);
+        }
+        &mut self.open[slot]
+    }
+
+    fn complete(&mut self, op: &Op<'_>, mops: &mut Vec<W::Mop>) {
         let mut oks_before = None;
         if let Pair::Completes { slot, .. } = op.pair
             && let Some(open) = self.open.get_mut(slot as usize)
         {
             open.waits = false;
+            if std::mem::take(&mut open.left_out) {
+                return self.leave_keys_out(mops);
+            }
             oks_before = Some(open.oks_before);
             if op.value.is_nil() {
                 mops.extend_from_slice(&open.mops);
+            } else if open.has_value && op.kind != OpKind::Fail && !is_same(open.mops.iter(), mops.iter(), W::is_write)
+            {
+                // What a failed op says that it wrote is of no consequence: it did not.
+                let reason = format!(
+                    "the op writes something else than its invocation, at index {}: a completion repeats the writes",
+                    open.index
+                );
+                return self.leave_out(op, mops, reason);
             }
         }
-        self.claim(op, mops, true)?;
+        self.claim(op, mops, true);
         match op.kind {
             OpKind::Ok => self.counts.ok += 1,
             OpKind::Fail => self.counts.fail += 1,
             OpKind::Info | OpKind::Invoke => self.counts.info += 1,
         }
         if op.kind == OpKind::Fail && !mops.iter().any(|mop| W::is_write(*mop)) {
-            return Ok(());
+            return;
         }
         let txn = TxnId::new(self.txns.len());
         self.txns.push(op, mops, oks_before);
         self.workload.enter(txn, op.kind, mops);
-        Ok(())
     }
 
-    fn claim(&mut self, op: &Op<'_>, mops: &[W::Mop], completes: bool) -> Result<(), Trouble> {
-        self.workload.claim(mops, completes).map_err(|reason| malformed(op, reason))
+    fn claim(&mut self, op: &Op<'_>, mops: &[W::Mop], completes: bool) {
+        if let Err(reason) = self.workload.claim(mops, completes) {
+            self.note_malformed(op, reason);
+        }
+    }
+
+    /// Leaves an op out, with its invocation or its completion, and the keys that either names.
+    #[cold]
+    fn leave_out(&mut self, op: &Op<'_>, mops: &[W::Mop], reason: String) {
+        self.note_malformed(op, reason);
+        self.leave_keys_out(mops);
+        match op.pair {
+            Pair::Alone => {}
+            Pair::Invokes { slot } => {
+                let open = self.slot(slot);
+                (open.waits, open.left_out) = (false, true);
+            }
+            Pair::Completes { slot, .. } => {
+                let open = self.slot(slot);
+                (open.waits, open.left_out) = (false, false);
+                let invoked = std::mem::take(&mut open.mops);
+                self.leave_keys_out(&invoked);
+            }
+        }
+    }
+
+    /// Leaves the keys of these out: what was read of them is known already, and what was written may be something else.
+    fn leave_keys_out(&mut self, mops: &[W::Mop]) {
+        for mop in mops {
+            self.workload.leave_out(*mop);
+        }
+    }
+
+    #[cold]
+    fn note_malformed(&mut self, op: &Op<'_>, reason: String) {
+        self.malformed_count += 1;
+        let line = op.position.map(|position| position.line);
+        self.malformed.get_or_insert(Malformed { index: op.index, line, reason });
     }
 
     /// Rows for what was never answered: it may have happened.
-    fn push_open(&mut self) -> Result<(), Malformed> {
+    fn push_open(&mut self) {
         let mut open: Vec<Open<W::Mop>> = std::mem::take(&mut self.open);
         open.retain(|open| open.waits);
         // An invocation without a client's name belongs to the completion with its writes, if there is one.
-        let completed = |mop: &&W::Mop| W::is_write(**mop) && self.workload.is_completed(**mop);
         let mut nameless = std::mem::take(&mut self.nameless);
-        nameless.retain(|open| !open.mops.iter().any(|mop| completed(&mop)));
+        nameless.retain(|open| !open.mops.iter().any(|mop| W::is_write(*mop) && self.workload.is_completed(*mop)));
         open.append(&mut nameless);
         open.sort_unstable_by_key(|open| open.index);
         for open in &open {
             // A client with a name is no other's completion, so this was written twice.
-            let twice = open.mops.iter().find(completed);
-            if let Some(reason) = twice.and_then(|mop| self.workload.completed_by_another(*mop)) {
-                return Err(Malformed { index: open.index, line: None, reason });
+            for mop in open.mops.iter().filter(|mop| W::is_write(**mop)) {
+                if self.workload.is_completed(*mop)
+                    && let Some(reason) = self.workload.completed_by_another(*mop)
+                {
+                    self.malformed.get_or_insert(Malformed { index: open.index, line: None, reason });
+                }
             }
         }
         for open in &open {
@@ -226,8 +322,17 @@ impl<W: Workload> TxnRun<W> {
             self.txns.push_open(open);
             self.workload.enter(txn, OpKind::Info, &open.mops);
         }
-        Ok(())
     }
+}
+
+/// Whether the items of two series that count are the same.
+#[inline]
+fn is_same<'a, T: Copy + PartialEq + 'a>(
+    a: impl Iterator<Item = &'a T>,
+    b: impl Iterator<Item = &'a T>,
+    counts: impl Fn(T) -> bool,
+) -> bool {
+    a.filter(|item| counts(**item)).eq(b.filter(|item| counts(**item)))
 }
 
 /// Checks a history that is in memory.
@@ -235,47 +340,31 @@ pub(crate) fn check<W: Workload>(history: &History, workload: W) -> Result<Repor
     history_core::check_history(Box::new(TxnRun::new(workload)), history, &Budget::default())
 }
 
-/// Why an op ends the run.
-enum Trouble {
-    Malformed(Malformed),
-    Error(HistoryError),
-}
-
-impl From<HistoryError> for Trouble {
-    fn from(error: HistoryError) -> Trouble {
-        Trouble::Error(error)
-    }
-}
-
-#[cold]
-fn malformed(op: &Op<'_>, reason: String) -> Trouble {
-    Trouble::Malformed(Malformed { index: op.index, line: op.position.map(|position| position.line), reason })
-}
-
 impl<W: Workload> Run for TxnRun<W> {
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
         if !self.txns.participants.see(op) {
             return Ok(ControlFlow::Continue(()));
         }
-        match self.take(op) {
-            Ok(()) => Ok(ControlFlow::Continue(())),
-            Err(Trouble::Error(error)) => Err(error),
-            Err(Trouble::Malformed(malformed)) => {
-                self.malformed = Some(malformed);
-                Ok(ControlFlow::Break(()))
-            }
+        self.take(op)?;
+        if self.malformed_count > MALFORMED_MAX {
+            return Ok(ControlFlow::Break(()));
         }
+        Ok(ControlFlow::Continue(()))
     }
 
     fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
-        if self.malformed.is_none() {
-            self.malformed = self.push_open().err();
-        }
-        if let Some(malformed) = &self.malformed {
+        if let Some(malformed) = self.malformed.as_ref().filter(|_| self.malformed_count > MALFORMED_MAX) {
             return Ok(malformed.report(W::NAME));
         }
-        let TxnRun { workload, txns, counts, .. } = *self;
+        self.push_open();
+        let TxnRun { mut workload, mut txns, counts, malformed, writes_unknown, .. } = *self;
+        let settled = workload.settle(&mut txns);
+        let malformed = malformed.or(settled);
         budget.begin("inferring who saw whom");
-        Ok(workload.report(txns, counts, budget))
+        let report = workload.report(txns, counts, !writes_unknown, budget);
+        Ok(match malformed {
+            Some(malformed) => malformed.beside(report, W::NAME),
+            None => report,
+        })
     }
 }

@@ -9,10 +9,11 @@ use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::Suffix;
 use crate::cycles::{self, Found};
 use crate::graph::Relation;
-use crate::ids::TxnId;
+use crate::ids::{KeyId, TxnId};
 use crate::lattice;
 use crate::model::{Model, ModelSet};
 use history_core::{Anomaly, Artifact, Budget, Datum, Report, Verdict, Witness};
+use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 use std::fmt::Write;
 
@@ -53,6 +54,9 @@ pub(crate) trait Analysis {
     /// of the graph that hold cycles.
     fn unordered(&self, components: &[Vec<u32>]) -> Option<String>;
 
+    /// What may explain that something was read which nobody wrote; may be empty.
+    fn garbage_hint(&self) -> String;
+
     /// Other pictures of the anomalies shown: of each type `max`, each of about `bytes_max` at the most.
     fn pages(&self, _shown: AnomalySet, _max: usize, _bytes_max: usize) -> Vec<Artifact> {
         Vec::new()
@@ -67,8 +71,9 @@ pub(crate) fn report<A: Analysis>(
     budget: &Budget,
 ) -> Report {
     let models = expected.models.iter().copied().collect();
-    let prohibited = lattice::prohibited(models, expected.anomalies);
-    let reportable = lattice::reportable(models, expected.anomalies);
+    let allowed = if expected.garbage_reads_allowed { AnomalyType::GARBAGE_READ.into() } else { AnomalySet::EMPTY };
+    let prohibited = lattice::prohibited(models, expected.anomalies).difference(allowed);
+    let reportable = lattice::reportable(models, expected.anomalies).difference(allowed);
     let undecided = Undecided::of(models, expected.anomalies);
     let order = undecided.order(lattice::order_needed(reportable));
     let graph = analysis.graph(order);
@@ -76,7 +81,7 @@ pub(crate) fn report<A: Analysis>(
     let cycles = cycles::find(&graph.graph, order, budget);
     budget.begin("telling what was found");
 
-    let all = types_of(analysis.direct(), &cycles, graph.is_empty);
+    let all = types_of(analysis.direct().difference(allowed), &cycles, graph.is_empty);
     let shown = all.intersection(reportable);
     let shown = shown.difference(lattice::redundant_cycle_exists(shown));
     let standing = Standing::new(analysis, all, order, &cycles.components);
@@ -101,7 +106,7 @@ pub(crate) fn report<A: Analysis>(
     let witnesses = Witnesses { analysis, cycles: &cycles, max: expected.witnesses_max };
     report.anomalies = shown.iter().map(|anomaly| witnesses.of(anomaly)).collect();
     report.anomalies.sort_by(|a, b| a.name.cmp(&b.name));
-    report.notes = notes(checker, analysis, counts, &cycles, shown);
+    report.notes = notes(checker, analysis, counts, &cycles, shown, allowed);
     if verdict == Verdict::Unknown && shown.is_empty() {
         let first = Witnesses { analysis, cycles: &cycles, max: 1 };
         report.notes.extend(standing.notes(checker, undecided, |anomaly| first.indices(anomaly)));
@@ -134,8 +139,31 @@ fn types_of(direct: AnomalySet, cycles: &Found, is_empty: bool) -> AnomalySet {
     all
 }
 
-fn notes<A: Analysis>(checker: &str, analysis: &A, counts: Counts, cycles: &Found, shown: AnomalySet) -> Vec<String> {
+fn notes<A: Analysis>(
+    checker: &str,
+    analysis: &A,
+    counts: Counts,
+    cycles: &Found,
+    shown: AnomalySet,
+    allowed: AnomalySet,
+) -> Vec<String> {
     let mut notes = Vec::new();
+    if shown.contains(AnomalyType::GARBAGE_READ) {
+        let mut note = "Something was read that nobody wrote.".to_owned();
+        for sentence in
+            [&analysis.garbage_hint()[..], "If the store was not empty at the start, add --allow garbage-read."]
+        {
+            if !sentence.is_empty() {
+                let _ = write!(note, " {sentence}");
+            }
+        }
+        notes.push(note);
+    }
+    let garbage = allowed.intersection(analysis.direct());
+    if !garbage.is_empty() {
+        let (count, _) = analysis.direct_witnesses(AnomalyType::GARBAGE_READ, 0);
+        notes.push(format!("garbage-read is allowed, and was found {count} times."));
+    }
     if shown.contains(AnomalyType::EMPTY_TRANSACTION_GRAPH) {
         notes.push(if counts.ok + counts.fail + counts.info == 0 {
             format!("The history holds no op of a client, so there was nothing to check. {checker} expects transactions.")
@@ -220,6 +248,14 @@ impl<A: Analysis> Witnesses<'_, A> {
         let facts = vec![("scc-size".into(), Datum::from(txns.len() as u64)), ("scc".into(), scc)];
         Witness { facts, explanation, ..Witness::default() }
     }
+}
+
+/// The value that all keys show first, if there is one: keys with what they show, in the order in which it was shown.
+pub(crate) fn shown_first(cases: impl Iterator<Item = (KeyId, i64)>) -> Option<i64> {
+    let mut keys: FxHashSet<KeyId> = FxHashSet::default();
+    let mut firsts = cases.filter(|(key, _)| keys.insert(*key)).map(|(_, value)| value);
+    let first = firsts.next()?;
+    firsts.all(|other| other == first).then_some(first)
 }
 
 /// How many there are, and witnesses of the first.

@@ -105,7 +105,7 @@ impl Standing {
         if !found.is_disjoint(UNKNOWN) {
             return standing;
         }
-        let garbage = found.contains(AnomalyType::GARBAGE_READ);
+        let garbage = analysis.direct().contains(AnomalyType::GARBAGE_READ);
         standing.doubts = Doubts {
             garbage: garbage.then(|| "some transaction read what nobody wrote".to_owned()),
             versions: analysis.unordered(components),

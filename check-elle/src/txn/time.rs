@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 /// Process or realtime edges on their way into a graph.
 pub(crate) struct TimeEdges {
     order: Suffix,
-    /// For each `ok` transaction the next one of its process.
+    /// For each `ok` transaction the next one of its process that is `ok`, or that ended the process, and may have happened.
     next_of_process: Vec<TxnId>,
     /// How many completed `ok` so far.
     oks: u32,
@@ -129,12 +129,14 @@ fn invoked_after<M: Copy>(txns: &Txns<M>) -> Groups {
     Groups { start, members }
 }
 
+/// A process that crashed does not come back, so its `info` transaction, or the one that it never completed, is its last one.
 fn next_of_process<M: Copy>(txns: &Txns<M>) -> Vec<TxnId> {
     let mut next = vec![TxnId::NONE; txns.len()];
     let mut last: FxHashMap<i64, TxnId> = FxHashMap::default();
-    for txn in txns.ids().filter(|txn| txns.kind(*txn) == OpKind::Ok) {
+    for txn in txns.ids().filter(|txn| txns.is_possible(*txn)) {
         let Some(process) = txns.process(txn) else { continue };
-        if let Some(before) = last.insert(process, txn) {
+        let before = if txns.is_ok(txn) { last.insert(process, txn) } else { last.remove(&process) };
+        if let Some(before) = before {
             next[before.at()] = txn;
         }
     }

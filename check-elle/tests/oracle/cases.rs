@@ -20,7 +20,7 @@ pub(crate) struct Case {
 
 impl Case {
     pub(crate) fn question(&self) -> Question<'static> {
-        Question { models: self.models, anomalies: self.anomalies, workload: self.workload }
+        Question { models: self.models, anomalies: self.anomalies, workload: self.workload, allow_garbage: false }
     }
 }
 
@@ -97,7 +97,9 @@ pub(crate) const CASES: &[Case] = &[
     valid("a process alone orders nothing for serializability", SERIALIZABLE, "0 ok rx[1]\n0 ok ax1"),
     valid("no process edges where real time is asked for", STRICT, "0 ok rx[1]\n0 ok ax1"),
     valid("a failed read is no part of a process", SESSION, "0 ok ax1\n0 fail rx[]\n1 ok rx[1]"),
-    valid("an info transaction is no part of a process", SESSION, "1 ok ax1\n0 ok rx[1]\n0 info rx?"),
+    valid("an info transaction may end a process", SESSION, "1 ok ax1\n0 ok rx[1]\n0 info ax2"),
+    invalid("it comes after what the process did before", SESSION, "G1c-process", "0 ok rx[1]\n0 info ax1"),
+    invalid("the same, never completed", SESSION, "G1c-process", "0 invoke rx?\n0 ok rx[1]\n0 invoke ax1"),
     // The same in real time.
     invalid(
         "G0-realtime",
@@ -148,8 +150,7 @@ pub(crate) const CASES: &[Case] = &[
         "future-read G-single-item",
         "0 ok rx[2 1] ry[] ax1\n1 ok ax2 ay1",
     ),
-    invalid("dirty update", STRICT, "dirty-update", "0 fail ax1\n1 ok ax2\n2 info rx[1 2]"),
-    invalid("dirty update, seen", STRICT, "dirty-update G1a", "0 fail ax1\n1 ok ax2\n2 ok rx[1 2]"),
+    invalid("dirty update", STRICT, "dirty-update G1a", "0 fail ax1\n1 ok ax2\n2 ok rx[1 2]"),
     invalid(
         "dirty update over an info append",
         STRICT,
@@ -199,18 +200,41 @@ pub(crate) const CASES: &[Case] = &[
     valid("the append of an info op is read", STRICT, "0 info ax1\n1 ok rx[1]"),
     valid("nil is the empty list to an ok op", STRICT, "0 ok rx?\n1 ok ax1"),
     unrelated("nil is nothing to an info op", "0 info rx?\n1 ok ax1"),
-    invalid(
-        "what an info op read counts",
+    valid("what an info op read says nothing", STRICT, "0 ok ax1\n1 ok ax2\n2 info rx[2]\n3 ok rx[1 2]"),
+    valid(
+        "an info op that read half of a transaction",
         STRICT,
-        "incompatible-order",
-        "0 ok ax1\n1 ok ax2\n2 info rx[2]\n3 ok rx[1 2]",
+        "0 invoke ax1 ay1\n0 ok ax1 ay1\n1 invoke rx? ry?\n1 info rx[1] ry[]",
+    ),
+    valid(
+        "an info op that read an element twice, and what failed",
+        STRICT,
+        "0 ok ax1\n1 fail ax2\n2 info rx[1 2 2]\n3 ok rx[1]",
     ),
     unrelated("what a failed op read does not", "0 fail rx[1 2 3]\n1 ok ax1"),
-    unrelated("nobody appended what was read", "0 ok rx[9]"),
-    Case {
-        anomalies: &["garbage-read"],
-        ..invalid("the same, where that matters", STRICT, "garbage-read empty-transaction-graph", "0 ok rx[9]")
-    },
+    invalid("nobody appended what was read", STRICT, "garbage-read empty-transaction-graph", "0 ok rx[9]"),
+    invalid("the same behind what somebody did", &["read-committed"], "garbage-read", "0 ok ax1\n1 ok rx[1 2]"),
+    valid("the same where anything may be read", &["read-uncommitted"], "0 ok ax1\n1 ok rx[1 2]"),
+    invalid(
+        "what nobody appended hides no successor",
+        STRICT,
+        "garbage-read G-single-item-realtime",
+        "0 invoke ax1\n0 ok ax1\n0 invoke ax3\n0 ok ax3\n1 invoke rx?\n1 ok rx[1]\n2 invoke rx?\n2 ok rx[1 2 3]",
+    ),
+    invalid(
+        "nor does it part writes",
+        SERIALIZABLE,
+        "garbage-read G0",
+        "0 ok ax1 ay3\n1 ok ax3 ay1\n2 ok rx[1 2 3] ry[1 2 3]",
+    ),
+    invalid(
+        "nor does what failed",
+        SERIALIZABLE,
+        "G1a G0 dirty-update",
+        "0 ok ax1 ay3\n1 ok ax3 ay1\n2 ok rx[1 2 3]\n3 ok ry[1 3]\n4 fail ax2",
+    ),
+    invalid("nor does it hide a writer", SERIALIZABLE, "garbage-read G1c", "0 ok ax1 ry[1]\n1 ok ay1 rx[1 9]"),
+    invalid("nor a successor of itself", SERIALIZABLE, "garbage-read G-single-item", "0 ok rx[9] ry[1]\n1 ok ax1 ay1"),
     invalid(
         "appends never read come after what was",
         STRICT,
@@ -222,6 +246,24 @@ pub(crate) const CASES: &[Case] = &[
         STRICT,
         "incompatible-order",
         "0 ok ax1 ay1\n1 ok ax2 ay2\n2 ok rx[1]\n3 ok rx[2]\n4 ok ry[2]\n5 ok ry[1]",
+    ),
+    // Reads that disagree.
+    invalid(
+        "whichever of two reads is right, what only one shows comes behind what both do",
+        &["read-uncommitted"],
+        "G0",
+        "0 ok ax1 ax3\n1 ok ax2 ax4\n2 ok rx[1 2 4]\n3 ok rx[1 2 3]",
+    ),
+    invalid(
+        "the same of what nobody read",
+        &["read-uncommitted"],
+        "G0",
+        "0 ok ax1 ax5\n1 ok ax2\n2 ok rx[1 2 4]\n3 ok rx[1 2 3]\n4 ok ax3 ax4",
+    ),
+    valid(
+        "if one of two reads is right, there is no cycle",
+        &["read-uncommitted"],
+        "0 ok ax1 ay1\n1 ok ax2 ay2\n2 ok rx[1 2]\n3 ok rx[2 1]\n4 ok ry[2 1]",
     ),
     // What cannot be judged.
     Case {

@@ -23,7 +23,7 @@ pub(crate) fn judge_each<'a>(size: &Size, samples: Option<u64>, questions: impl 
         let parsed = History::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         for question in questions(judged) {
             if let Err(why) = judge_one(&parsed, &question) {
-                let Question { models, anomalies, workload } = question;
+                let Question { models, anomalies, workload, .. } = question;
                 wrong.push(format!("{why}\nmodels {models:?}, anomalies {anomalies:?}, {workload:?}\n{text}"));
             }
         }

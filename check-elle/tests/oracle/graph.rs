@@ -55,19 +55,30 @@ fn appended(world: &World, key: Name) -> Vec<Name> {
     world.txns.iter().flat_map(Txn::writes).filter(|(k, _)| *k == key).map(|(_, element)| element).collect()
 }
 
-/// Whether some ok or info transaction read a list of this key that holds the element.
-fn was_read(world: &World, key: Name, element: Name) -> bool {
-    let observers = world.txns.iter().filter(|txn| txn.may_have_happened());
-    observers.flat_map(Txn::reads).any(|(k, list)| k == key && list.contains(&element))
+/// What all reads of a key show in the same places, of elements that may have been appended: if two reads differ, only what stands
+/// before that is certain whichever of them is right.
+pub(crate) fn certain_order(world: &World, key: Name) -> Vec<Name> {
+    let reads: Vec<&Vec<Name>> =
+        world.txns.iter().flat_map(Txn::reads).filter(|(k, _)| *k == key).map(|(_, l)| l).collect();
+    let differ_at = |a: &[Name], b: &[Name]| a.iter().zip(b).position(|(a, b)| a != b);
+    let pairs = reads.iter().flat_map(|a| reads.iter().map(move |b| (a, b)));
+    let certain = pairs.filter_map(|(a, b)| differ_at(a, b)).min();
+    let mut order = version_order(world, key);
+    if let Some(certain) = certain {
+        let agreed = &reads.iter().find(|list| list.len() >= certain).expect("it is a place in one")[..certain];
+        order.retain(|element| agreed.contains(element));
+    }
+    order.retain(|element| world.may_have_been_written(key, *element));
+    order
 }
 
-/// What was written directly after an element; `None` stands for the empty list. What was appended and nobody read
-/// comes after the last element of the order; what stands in a list beside it comes nobody knows when.
+/// What was written directly after an element; `None` stands for the empty list. All that may have been appended and has no certain
+/// place comes after the last element that has one.
 pub(crate) fn successors(world: &World, key: Name, element: Option<Name>) -> Vec<Name> {
     if let Some(versions) = &world.versions {
         return versions.successors(key, element);
     }
-    let order = version_order(world, key);
+    let order = certain_order(world, key);
     let at = match element {
         None => 0,
         Some(element) => match order.iter().position(|e| *e == element) {
@@ -78,8 +89,8 @@ pub(crate) fn successors(world: &World, key: Name, element: Option<Name>) -> Vec
     if let Some(next) = order.get(at) {
         return vec![*next];
     }
-    let unread = |element: &Name| !order.contains(element) && !was_read(world, key, *element);
-    appended(world, key).into_iter().filter(unread).collect()
+    let unplaced = |element: &Name| !order.contains(element) && world.may_have_been_written(key, *element);
+    appended(world, key).into_iter().filter(unplaced).collect()
 }
 
 impl Graph {
@@ -91,7 +102,7 @@ impl Graph {
     }
 
     /// The graph with all relations that there are.
-    fn unnamed(world: &World, order: Order) -> Graph {
+    pub(crate) fn unnamed(world: &World, order: Order) -> Graph {
         let n = world.txns.len();
         let mut graph = Graph { edges: vec![vec![Vec::new(); n]; n] };
         for from in 0..n {
@@ -106,7 +117,8 @@ impl Graph {
                 let related = match order {
                     Order::None => false,
                     Order::Process => {
-                        a.is_ok() && b.is_ok() && a.process.is_some() && a.process == b.process && a.index < b.index
+                        let same = a.process.is_some() && a.process == b.process;
+                        a.is_ok() && b.may_have_happened() && same && a.index < b.index
                     }
                     Order::Realtime => a.is_ok() && b.invoked.is_some_and(|invoked| a.index < invoked),
                 };

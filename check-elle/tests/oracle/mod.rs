@@ -18,6 +18,7 @@ pub(crate) mod messy;
 pub(crate) mod register_cases;
 pub(crate) mod registers;
 pub(crate) mod semantic;
+pub(crate) mod spoiled;
 pub(crate) mod standing;
 pub(crate) mod tamper;
 pub(crate) mod text;
@@ -38,6 +39,8 @@ pub(crate) struct Question<'a> {
     pub(crate) models: &'a [&'a str],
     /// Anomalies asked for by name.
     pub(crate) anomalies: &'a [&'a str],
+    /// Whether reads may show what nobody wrote.
+    pub(crate) allow_garbage: bool,
     pub(crate) workload: Workload<'a>,
 }
 
@@ -59,6 +62,10 @@ pub(crate) struct Judgement {
     pub(crate) not_checked: Names,
     /// All types found, asked for or not.
     pub(crate) found: Names,
+    /// More types of cycles that may be reported. Of all pairs of versions that a source orders the checker has a reduction, so that
+    /// a step between two transactions that is by ww may be some steps by ww to it, and one by rw. With them there is always a
+    /// worse type, of which the models follow.
+    pub(crate) may_be: Names,
 }
 
 /// The cycle types without suffix, worst first.
@@ -92,19 +99,22 @@ impl<'a> Question<'a> {
     }
 }
 
-/// The types of cycles to report of a graph: in each component those that no worse one there implies.
-pub(crate) fn cycle_types(graph: &Graph, order: Order) -> Names {
+/// The types of cycles in each component.
+fn types_there(graph: &Graph, order: Order) -> Vec<Names> {
     let suffix = match order {
         Order::None => "",
         Order::Process => "-process",
         Order::Realtime => "-realtime",
     };
+    let name = |shape: cycles::Shape| format!("{}{}", shape.cycle_type(), if shape.ordered { suffix } else { "" });
+    let components = graph.components();
+    components.iter().map(|component| cycles::shapes(graph, component).into_iter().map(name).collect()).collect()
+}
+
+/// The types of cycles to report of a graph: in each component those that no worse one there implies.
+pub(crate) fn cycle_types(graph: &Graph, order: Order) -> Names {
     let mut found = Names::new();
-    for component in graph.components() {
-        let there: Names = cycles::shapes(graph, &component)
-            .into_iter()
-            .map(|shape| format!("{}{}", shape.cycle_type(), if shape.ordered { suffix } else { "" }))
-            .collect();
+    for there in types_there(graph, order) {
         let implied = |name: &String| there.iter().any(|other| other != name && also_is(other).contains(name));
         found.extend(there.iter().filter(|name| !implied(name)).cloned());
     }
@@ -129,13 +139,19 @@ pub(crate) fn judge(history: &History, question: &Question<'_>) -> Result<Judgem
     let order = question.order();
     let graph = Graph::of(&world, order);
     let mut found = cycle_types(&graph, order);
-    found.extend(direct::types(&world).into_iter().map(str::to_owned));
+    let is_allowed = |name: &&str| question.allow_garbage && *name == "garbage-read";
+    found.extend(direct::types(&world).into_iter().filter(|name| !is_allowed(name)).map(str::to_owned));
     if graph.is_empty() {
         found.insert(EMPTY.into());
     }
     let unnamed = exists::types(&graph, order);
     let standing = Standing::of(&world, &graph, order, &(&found | &unnamed));
-    Ok(conclude(&found, &unnamed, &standing, question))
+    let mut judgement = conclude(&found, &unnamed, &standing, question);
+    if world.versions.is_some() {
+        let graph = Graph::unnamed(&world, order);
+        judgement.may_be = types_there(&graph, order).into_iter().flatten().collect();
+    }
+    Ok(judgement)
 }
 
 const EMPTY: &str = "empty-transaction-graph";
@@ -160,7 +176,7 @@ fn conclude(named: &Names, unnamed: &Names, standing: &Standing, question: &Ques
     let not_checked = &lattice::models() - &known;
     let shown = anomaly_types.clone();
     anomaly_types.retain(|name| !unnamed.contains(name) || !is_redundant(name, &shown, unnamed));
-    Judgement { verdict, anomaly_types, not, also_not, not_checked, found }
+    Judgement { verdict, anomaly_types, not, also_not, not_checked, found, may_be: Names::new() }
 }
 
 /// Whether what is shown rules the model of a `-cycle-exists` out without it: a named type does, or a weaker model is

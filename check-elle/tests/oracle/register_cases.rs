@@ -119,10 +119,41 @@ pub(crate) const CASES: &[Case] = &[
         "G-single-item",
         "0 ok wx1\n0 ok wx2 wy1\n1 ok rx1 ry1",
     ),
-    valid(
-        "the same, of which one is info: it is no part of a process",
+    invalid(
+        "the same, of which the last is info",
         (SERIALIZABLE, SEQUENTIAL),
+        "G-single-item",
         "0 ok wx1\n0 info wx2 wy1\n1 ok rx1 ry1",
+    ),
+    valid(
+        "what an info op read is in no order",
+        (SERIALIZABLE, SEQUENTIAL),
+        "0 ok wx1\n0 info rx2 wy1\n1 ok rx1 ry1\n2 ok wx2",
+    ),
+    invalid(
+        "versions there by an info op, and back",
+        (SERIALIZABLE, SEQUENTIAL),
+        "cyclic-versions",
+        "0 ok wx1\n0 info wx2\n1 ok rx2\n1 ok rx1",
+    ),
+    invalid(
+        "versions of a process that are no neighbours",
+        (&["snapshot-isolation"], SEQUENTIAL),
+        "G-single-item",
+        "0 ok wx2\n0 ok rx2 wx4\n0 ok rx3\n1 ok wx3 wy1\n2 ok rx2 ry1",
+    ),
+    invalid(
+        "versions of an order that are no neighbours",
+        (&["snapshot-isolation"], order(&[0, 1, 2])),
+        "G-single-item",
+        "0 ok wx2\n0 ok rx2 wx4\n0 ok rx3\n1 ok wx3 wy1\n2 ok rx2 ry1",
+    ),
+    invalid(
+        "versions in time that are no neighbours",
+        (&["snapshot-isolation"], LINEARIZABLE),
+        "G-single-item",
+        "1 invoke wx3 wy1\n2 invoke rx? ry?\n0 invoke wx2\n0 ok wx2\n0 invoke rx? wx4\n0 ok rx2 wx4\n0 invoke rx?\n\
+         0 ok rx3\n1 ok wx3 wy1\n2 ok rx2 ry1",
     ),
     valid("the same, of which one failed", (SERIALIZABLE, SEQUENTIAL), "0 ok wx1\n0 fail wx2\n0 ok wy1\n1 ok rx1 ry1"),
     valid("two writes one after another", (SERIALIZABLE, NONE), IN_TIME),
@@ -167,11 +198,14 @@ pub(crate) const CASES: &[Case] = &[
     invalid("internal, after a write", (STRICT, ALL), "internal empty-transaction-graph", "0 ok wx1 rx?"),
     invalid("internal, after a read of nil", (STRICT, ALL), "internal", "0 ok rx? rx1\n1 ok wx1"),
     invalid("internal, after a read", (STRICT, NONE), "internal", "0 ok rx1 rx2\n1 ok wx1\n2 ok wx2"),
-    Case {
-        anomalies: &["garbage-read"],
-        ..invalid("garbage", (STRICT, NONE), "garbage-read", "0 ok rx? ry9\n1 ok wx1\n2 ok wy3")
-    },
-    valid("garbage that nobody asked for", (STRICT, NONE), "0 ok rx? ry9\n1 ok wx1\n2 ok wy3"),
+    invalid("garbage", (STRICT, NONE), "garbage-read", "0 ok rx? ry9\n1 ok wx1\n2 ok wy3"),
+    invalid(
+        "garbage to read committed",
+        (&["read-committed"], NONE),
+        "garbage-read",
+        "0 ok rx? ry9\n1 ok wx1\n2 ok wy3",
+    ),
+    valid("garbage where anything may be read", (&["read-uncommitted"], NONE), "0 ok rx? ry9\n1 ok wx1\n2 ok wy3"),
     invalid("lost update", (STRICT, NONE), "lost-update G2-item", "0 ok rx? wx1\n1 ok rx? wx2"),
     invalid(
         "lost update past the first version",

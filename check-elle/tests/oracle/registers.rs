@@ -108,23 +108,15 @@ fn wfr_keys(world: &World) -> Vec<Edge> {
     .collect()
 }
 
-/// Each transaction that touched a key, and the next one of the process that did.
+/// Each transaction that touched a key, and all later ones of the process that did.
 fn sequential_keys(world: &World) -> Vec<Edge> {
-    in_rows(world, is_before_in_process)
+    pairs(world, |_, a, b| is_before_in_process(a, b))
 }
 
-/// Each transaction that touched a key, and the next one in the order that did.
+/// Each transaction that touched a key, and all later ones in the order that did.
 fn transaction_order(world: &World, order: &[u64]) -> Vec<Edge> {
     let place = |txn: &Txn| order.iter().position(|index| *index == txn.index || Some(*index) == txn.invoked);
-    in_rows(world, |a, b| place(a).zip(place(b)).is_some_and(|(a, b)| a < b))
-}
-
-/// Each pair of transactions that touched a key, one before the other, with no third in between that did.
-fn in_rows(world: &World, is_before: impl Fn(&Txn, &Txn) -> bool) -> Vec<Edge> {
-    pairs(world, |key, a, b| {
-        let between = |txn: &Txn| touches(txn, key) && is_before(a, txn) && is_before(txn, b);
-        is_before(a, b) && !happened(world).any(between)
-    })
+    pairs(world, |_, a, b| place(a).zip(place(b)).is_some_and(|(a, b)| a < b))
 }
 
 fn linearizable_keys(world: &World) -> Vec<Edge> {
@@ -150,9 +142,9 @@ fn touches(txn: &Txn, key: Name) -> bool {
     txn.external_read(key).is_some() || txn.external_write(key).is_some()
 }
 
-/// The order of a process is that of its ok transactions.
+/// The order of a process is that of its ok transactions, and of the one that may have happened and ended it.
 fn is_before_in_process(a: &Txn, b: &Txn) -> bool {
-    a.is_ok() && b.is_ok() && a.process.is_some() && a.process == b.process && a.index < b.index
+    a.is_ok() && b.may_have_happened() && a.process.is_some() && a.process == b.process && a.index < b.index
 }
 
 fn world_read<'a>(world: &'a World, txn: &'a Txn) -> impl Iterator<Item = (Name, Version)> {

@@ -7,7 +7,7 @@
 //! The sources of version orders of registers are assumptions about the store: of all executions only those count in
 //! which the final writes of a key, in the order in which they took effect, agree with all sources that were asked for.
 
-use super::graph::Order;
+use super::graph::{Order, certain_order};
 use super::world::{Mop, Name, Txn, World};
 
 /// Whether transactions ran one after another, in an order that respects `order`.
@@ -36,6 +36,71 @@ pub(crate) fn is_read_committed(world: &World) -> bool {
             true
         }) && fits(world, txns)
     })
+}
+
+/// Whether all keys were written in one order of transactions: each list in the order of some read of it, which is right, and then
+/// come all elements that it does not show.
+pub(crate) fn orders_writes(world: &World) -> bool {
+    if let Some(versions) = &world.versions {
+        let happened = |(key, list): (Name, &Vec<Name>), txns: &[&Txn]| {
+            list.iter().all(|v| !world.may_have_been_written(key, *v) || place_of(key, *v, txns).is_some())
+        };
+        let all_happened = |txns: &[&Txn]| world.txns.iter().flat_map(Txn::reads).all(|read| happened(read, txns));
+        return !versions.cyclic && any_order(world, Order::None, |txns| all_happened(txns) && fits(world, txns));
+    }
+    let is_right = |list: &&Vec<Name>| list.iter().enumerate().all(|(at, element)| !list[..at].contains(element));
+    let mut believed: Vec<Vec<(Name, &[Name])>> = vec![Vec::new()];
+    for key in 0..world.keys.len() {
+        let all: Vec<&Vec<Name>> =
+            world.txns.iter().flat_map(Txn::reads).filter(|(k, _)| *k == key).map(|(_, l)| l).collect();
+        if !all.iter().all(is_right) {
+            return false;
+        }
+        let is_longest =
+            |list: &&&Vec<Name>| !all.iter().any(|other| other.len() > list.len() && other.starts_with(list));
+        let longest: Vec<&[Name]> = all.iter().filter(is_longest).map(|list| &list[..]).collect();
+        if !longest.is_empty() {
+            let with = |so_far: &Vec<_>| {
+                longest.iter().map(|list| [&so_far[..], &[(key, *list)]].concat()).collect::<Vec<_>>()
+            };
+            believed = believed.iter().flat_map(with).collect();
+        }
+    }
+    believed.iter().any(|lists| {
+        any_order(world, Order::None, |txns| {
+            lists.iter().all(|(key, list)| {
+                let may_be = |element: &&Name| world.may_have_been_written(*key, **element);
+                let shown = list.iter().filter(may_be).all(|element| place_of(*key, *element, txns).is_some());
+                shown && in_order(*key, list, txns)
+            })
+        })
+    })
+}
+
+/// The same, if only that is known on which all reads agree.
+pub(crate) fn certainly_orders_writes(world: &World) -> bool {
+    if world.versions.is_some() {
+        return true;
+    }
+    let twice = |list: &Vec<Name>| list.iter().enumerate().any(|(at, element)| list[..at].contains(element));
+    !world.txns.iter().flat_map(Txn::reads).any(|(_, list)| twice(list))
+        && any_order(world, Order::None, |txns| {
+            (0..world.keys.len()).all(|key| in_order(key, &certain_order(world, key), txns))
+        })
+}
+
+/// Whether the elements of a list were appended in this order, and all others after them.
+fn in_order(key: Name, list: &[Name], txns: &[&Txn]) -> bool {
+    let place = |element: &Name| place_of(key, *element, txns);
+    let others = txns.iter().flat_map(|txn| txn.writes()).filter(|(k, element)| *k == key && !list.contains(element));
+    let others: Vec<usize> = others.filter_map(|(_, element)| place(&element)).collect();
+    let places: Vec<usize> = list.iter().filter_map(place).collect();
+    places.is_sorted() && others.iter().all(|other| places.last().is_none_or(|last| last <= other))
+}
+
+/// Who of these wrote an element.
+fn place_of(key: Name, element: Name, txns: &[&Txn]) -> Option<usize> {
+    txns.iter().position(|txn| txn.writes().any(|write| write == (key, element)))
 }
 
 /// Whether each transaction read from a snapshot, taken when it began, and of those that ran at one time no two
@@ -122,7 +187,10 @@ fn runs(world: &World, txn: &Txn, states: &mut [Vec<Name>]) -> bool {
 fn precedes(a: &Txn, b: &Txn, order: Order) -> bool {
     match order {
         Order::None => false,
-        Order::Process => a.is_ok() && b.is_ok() && a.process.is_some() && a.process == b.process && a.index < b.index,
+        Order::Process => {
+            let same = a.process.is_some() && a.process == b.process;
+            a.is_ok() && b.may_have_happened() && same && a.index < b.index
+        }
         Order::Realtime => a.is_ok() && b.invoked.is_some_and(|invoked| a.index < invoked),
     }
 }

@@ -107,13 +107,10 @@ impl World {
             };
             let process = if let Process::Client(number) = op.process { Some(number) } else { None };
             let invoked = partner.map(|partner| history.op(partner).index);
-            // What an invocation says of its reads is not what they saw.
-            let saw = op.kind != OpKind::Invoke && !op.value.is_nil();
-            let mops = if registers {
-                world.register_mops(history.value(at), saw && kind == Kind::Ok)?
-            } else {
-                world.list_mops(history.value(at), kind, saw)?
-            };
+            // Only what happened saw something.
+            let saw = kind == Kind::Ok && !op.value.is_nil();
+            let value = history.value(at);
+            let mops = if registers { world.register_mops(value, saw)? } else { world.list_mops(value, saw)? };
             match (op.kind, op.pair) {
                 (OpKind::Invoke, Pair::Alone) => nameless.push(Txn { index: op.index, invoked, process, kind, mops }),
                 (OpKind::Invoke, _) => {
@@ -143,7 +140,8 @@ impl World {
     /// it read before it wrote, and that once.
     pub(crate) fn versions_read(&self, txn: &Txn) -> Vec<(Name, Option<Name>)> {
         match self.versions {
-            None => txn.reads().map(|(key, list)| (key, list.last().copied())).collect(),
+            // Of elements that nobody appended, or that failed, only those before them say on what they stand.
+            None => txn.reads().map(|(key, list)| (key, last_possible(self, key, list))).collect(),
             Some(_) => (0..self.keys.len()).filter_map(|key| Some((key, txn.external_read(key)?))).collect(),
         }
     }
@@ -164,17 +162,17 @@ impl World {
         state.push(element);
     }
 
-    fn list_mops(&mut self, value: Value<'_>, kind: Kind, saw: bool) -> Result<Vec<Mop>, String> {
+    fn list_mops(&mut self, value: Value<'_>, saw: bool) -> Result<Vec<Mop>, String> {
         let mut mops = Vec::new();
         for [f, key, value] in parts(value)? {
             let key = number(&mut self.keys, key);
             mops.push(match (f.as_name(), value) {
                 (Some("append"), element) => Mop::Write(key, number(&mut self.elements, element)),
-                (Some("r"), Value::Nil) => Mop::Read(key, (saw && kind == Kind::Ok).then(Vec::new)),
+                (Some("r"), Value::Nil) => Mop::Read(key, saw.then(Vec::new)),
                 (Some("r"), list) => {
                     let list = list.as_seq().ok_or(format!("{list} is no list"))?;
                     let list = list.iter().map(|element| number(&mut self.elements, element)).collect();
-                    Mop::Read(key, (saw && kind != Kind::Fail).then_some(list))
+                    Mop::Read(key, saw.then_some(list))
                 }
                 _ => return Err(format!("{f} neither reads nor appends")),
             });
@@ -228,10 +226,19 @@ impl World {
         Ok(())
     }
 
+    /// Whether a transaction wrote an element that did not fail.
+    pub(crate) fn may_have_been_written(&self, key: Name, element: Name) -> bool {
+        self.writer(key, element).is_some_and(|writer| self.txns[writer].may_have_happened())
+    }
+
     /// Who wrote an element, failed or not.
     pub(crate) fn writer(&self, key: Name, element: Name) -> Option<usize> {
         self.txns.iter().position(|txn| txn.writes().any(|write| write == (key, element)))
     }
+}
+
+fn last_possible(world: &World, key: Name, list: &[Name]) -> Option<Name> {
+    list.iter().rev().copied().find(|element| world.may_have_been_written(key, *element))
 }
 
 /// The parts of a transaction's micro-ops.

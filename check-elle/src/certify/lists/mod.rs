@@ -13,20 +13,20 @@ use history_core::{Datum, OpKind};
 pub(super) struct Lists;
 
 impl Workload for Lists {
-    /// Reads of nil are of the empty list if the transaction is ok, else they say nothing.
+    /// Reads of nil are of the empty list. What a transaction read that is not ok says nothing.
     fn mop(&self, item: &Datum, kind: OpKind) -> Result<Mop, Uncertified> {
         let bad = || Uncertified::new(format!("{item} is no micro-op of list-append"));
         let (f, key, value) = parts(item).ok_or_else(bad)?;
         let key = key.clone();
         match (f, value) {
             ("append", element) => Ok(Mop::Write { key, value: element.clone() }),
-            ("r", Datum::Nil | Datum::Vector(_) | Datum::List(_)) if kind == OpKind::Invoke => {
+            ("r", Datum::Nil | Datum::Vector(_) | Datum::List(_)) if kind != OpKind::Ok => {
                 Ok(Mop::Read { key, seen: None })
             }
             ("r", Datum::Vector(list) | Datum::List(list)) => {
                 Ok(Mop::Read { key, seen: Some(Datum::Vector(list.clone())) })
             }
-            ("r", Datum::Nil) => Ok(Mop::Read { key, seen: (kind == OpKind::Ok).then(|| Datum::Vector(Vec::new())) }),
+            ("r", Datum::Nil) => Ok(Mop::Read { key, seen: Some(Datum::Vector(Vec::new())) }),
             _ => Err(bad()),
         }
     }
@@ -45,9 +45,13 @@ impl Workload for Lists {
         appends.map(|(key, element)| (key, Version::of_value(Some(element)))).collect()
     }
 
-    fn read<'a>(&self, _: &Log, txn: &'a Txn) -> Vec<(&'a Datum, Version)> {
+    /// A list is the version of the last element in it that may have been appended: others may stand behind it.
+    fn read<'a>(&self, log: &Log, txn: &'a Txn) -> Vec<(&'a Datum, Version)> {
         let version = |mop: &'a Mop| match mop {
-            Mop::Read { key, seen: Some(list) } => Some((key, Version::of_value(self.last_written(list)))),
+            Mop::Read { key, seen: Some(list) } => {
+                let last = elements(list).iter().rfind(|element| order::is_written(log, key, element));
+                Some((key, Version::of_value(last)))
+            }
             _ => None,
         };
         txn.mops.iter().filter(|_| txn.is_possible()).filter_map(version).collect()

@@ -1,4 +1,4 @@
-//! What was appended to a key after what, as far as the longest read of it proves.
+//! What was appended to a key after what, as far as the reads of it prove.
 
 use super::lists_read;
 use crate::certify::log::{Log, Txn};
@@ -14,12 +14,7 @@ pub(super) fn version_order(log: &Log, key: &Datum) -> Vec<Datum> {
             longest = list;
         }
     }
-    let mut order: Vec<Datum> = Vec::new();
-    for element in longest {
-        if !order.contains(element) {
-            order.push(element.clone());
-        }
-    }
+    let mut order = once_each(longest);
     let mut appends = log.txns.iter().flat_map(Txn::writes).filter(|(k, _)| *k == key);
     if let (true, Some((_, element)), None) = (order.is_empty(), appends.next(), appends.next()) {
         order.push(element.clone());
@@ -27,10 +22,42 @@ pub(super) fn version_order(log: &Log, key: &Datum) -> Vec<Datum> {
     order
 }
 
+/// The beginning of the version order that holds whichever reads are right, of elements that may have been appended: all of it, unless
+/// two reads disagree. Every other element comes after it.
+fn agreed_order(log: &Log, key: &Datum) -> Vec<Datum> {
+    let reads: Vec<&[Datum]> = log.txns.iter().flat_map(|txn| lists_read(txn, key)).collect();
+    let agrees = |list: &[Datum]| reads.iter().all(|read| read.starts_with(list) || list.starts_with(read));
+    let longest = reads.iter().copied().filter(|list| !list.is_empty()).max_by_key(|list| list.len());
+    let mut order = match longest {
+        Some(list) => {
+            let agreed = (0..=list.len()).rev().find(|len| agrees(&list[..*len])).unwrap_or(0);
+            once_each(&list[..agreed])
+        }
+        None => version_order(log, key),
+    };
+    order.retain(|element| is_written(log, key, element));
+    order
+}
+
+fn once_each(list: &[Datum]) -> Vec<Datum> {
+    let mut order: Vec<Datum> = Vec::new();
+    for element in list {
+        if !order.contains(element) {
+            order.push(element.clone());
+        }
+    }
+    order
+}
+
+/// Whether a transaction appended it that may have happened.
+pub(super) fn is_written(log: &Log, key: &Datum, element: &Datum) -> bool {
+    log.possible().any(|(_, txn)| txn.wrote(key, element))
+}
+
 /// Checks that `next` was appended directly after `element`, or, where that is `None`, to the empty list. An append
-/// that no read shows came after the last element that one does.
+/// that not all reads show in one place came after the last element that they do.
 pub(super) fn claim_follows(log: &Log, key: &Datum, element: Option<&Datum>, next: &Datum) -> Result<(), Uncertified> {
-    let order = version_order(log, key);
+    let order = agreed_order(log, key);
     let after = match element {
         None => 0,
         Some(element) => {
@@ -55,7 +82,7 @@ pub(super) fn claim_follows(log: &Log, key: &Datum, element: Option<&Datum>, nex
 
 /// The element directly before another; `None` if that is the first.
 pub(super) fn previous(log: &Log, key: &Datum, element: &Datum) -> Option<Datum> {
-    let order = version_order(log, key);
+    let order = agreed_order(log, key);
     match order.iter().position(|e| e == element) {
         Some(at) => order[..at].last().cloned(),
         None => order.last().cloned(),

@@ -7,7 +7,7 @@ use super::log::{Log, Mop, Txn, parts};
 use super::workload::{Succession, Version, Workload};
 use super::{Uncertified, claim};
 pub(super) use direct::{cyclic_versions, internal};
-use history_core::{Datum, OpKind};
+use history_core::{Datum, OpKind, Witness};
 pub use sources::Sources;
 
 /// The workload rw-register, with the sources that were asked for.
@@ -16,7 +16,7 @@ pub(super) struct Registers<'a> {
 }
 
 impl Workload for Registers<'_> {
-    /// Only reads of ok transactions say anything; nil is the initial version.
+    /// Only reads of ok transactions say anything. A read of the initial version is turned into one of nil.
     fn mop(&self, item: &Datum, kind: OpKind) -> Result<Mop, Uncertified> {
         let bad = || Uncertified::new(format!("{item} is no micro-op of rw-register"));
         let (f, key, value) = parts(item).ok_or_else(bad)?;
@@ -24,7 +24,7 @@ impl Workload for Registers<'_> {
         match (f, &value) {
             ("w", Datum::Nil) => Err(bad()),
             ("w", _) => Ok(Mop::Write { key, value }),
-            ("r", _) => Ok(Mop::Read { key, seen: (kind == OpKind::Ok).then_some(value) }),
+            ("r", _) => Ok(Mop::Read { key, seen: (kind == OpKind::Ok).then(|| self.read_as(value)) }),
             _ => Err(bad()),
         }
     }
@@ -76,6 +76,34 @@ impl Workload for Registers<'_> {
     }
 }
 
+impl Registers<'_> {
+    /// What a value is to the certifier: nil, if it is the initial one. What was nil is then a value that nobody writes.
+    pub(super) fn read_as(&self, value: Datum) -> Datum {
+        match value {
+            value if value == self.sources.initial => Datum::Nil,
+            Datum::Nil => Datum::Symbol("nil".into()),
+            other => other,
+        }
+    }
+
+    /// The witness, with what it says of versions in these values.
+    pub(super) fn translated(&self, witness: &Witness) -> Witness {
+        let mut witness = witness.clone();
+        let translate = |value: &mut Datum| *value = self.read_as(std::mem::replace(value, Datum::Nil));
+        for step in &mut witness.steps {
+            step.value.iter_mut().for_each(translate);
+        }
+        for (name, fact) in &mut witness.facts {
+            match (name.as_ref(), fact) {
+                ("element" | "value" | "expected", fact) => translate(fact),
+                ("scc", Datum::Vector(values)) => values.iter_mut().for_each(translate),
+                _ => {}
+            }
+        }
+        witness
+    }
+}
+
 /// What a transaction read of a key, if its first micro-op there is a read and it is ok.
 fn external_read(log: &Log, txn: &Txn, key: &Datum) -> Option<Version> {
     match txn.mops.iter().find(|mop| mop.is_of(key))? {
@@ -96,11 +124,13 @@ fn external_write(txn: &Txn, key: &Datum) -> Option<Version> {
 
 /// Fails if a value was written twice to one key and read: nobody can tell whose write the read shows. Writes of one
 /// value that nobody read are versions of their own.
-pub(super) fn refuse_ambiguous_reads(log: &Log) -> Result<(), Uncertified> {
+pub(super) fn refuse_ambiguous_reads(log: &Log, sources: &Sources) -> Result<(), Uncertified> {
     let writes: Vec<(&Datum, &Datum)> = log.txns.iter().flat_map(Txn::writes).collect();
     for mop in log.txns.iter().filter(|txn| txn.is_ok()).flat_map(|txn| &txn.mops) {
         let Mop::Read { key, seen: Some(value) } = mop else { continue };
-        let times = writes.iter().filter(|write| **write == (key, value)).count();
+        let is_initial = *value == Datum::Nil;
+        let value = if is_initial { &sources.initial } else { value };
+        let times = usize::from(is_initial) + writes.iter().filter(|write| **write == (key, value)).count();
         claim(times <= 1, || format!("{value} was written to key {key} {times} times"))?;
     }
     Ok(())

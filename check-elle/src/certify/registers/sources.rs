@@ -5,8 +5,8 @@ use crate::certify::log::{Log, Txn};
 use crate::certify::workload::Version;
 use history_core::Datum;
 
-/// What is taken to hold of the store, so that the order of a key's versions follows from it. That the initial version
-/// of a key is nil is always taken to hold.
+/// What is taken to hold of the store, so that the order of a key's versions follows from it. That every key has the same initial
+/// version is always taken to hold.
 ///
 /// ```
 /// use check_elle::certify::Sources;
@@ -14,7 +14,7 @@ use history_core::Datum;
 /// let sources = Sources { wfr_keys: true, linearizable_keys: true, ..Sources::default() };
 /// assert_eq!(sources.transaction_order, None);
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sources {
     /// What a transaction reads of a key comes before what it writes to it.
     pub wfr_keys: bool,
@@ -25,6 +25,21 @@ pub struct Sources {
     /// The versions of each key follow this order of transactions: the index of each one's completion, or of its
     /// invocation. Of several places in it the first counts.
     pub transaction_order: Option<Vec<u64>>,
+    /// The value of the initial version of every key.
+    pub initial: Datum,
+}
+
+impl Default for Sources {
+    /// Nothing but that keys are nil at first.
+    fn default() -> Sources {
+        Sources {
+            wfr_keys: false,
+            sequential_keys: false,
+            linearizable_keys: false,
+            transaction_order: None,
+            initial: Datum::Nil,
+        }
+    }
 }
 
 /// A version of a key and one that came after it.
@@ -140,15 +155,17 @@ impl Source<'_> {
                 let place = |txn: &Txn| order.iter().position(|i| *i == txn.index || Some(*i) == txn.invoked);
                 let mut placed: Vec<(usize, &Txn)> = txns().filter_map(|txn| Some((place(txn)?, txn))).collect();
                 placed.sort_by_key(|(place, _)| *place);
-                placed.windows(2).filter_map(|pair| edge(log, pair[0].1, pair[1].1, key)).collect()
+                let later = |at: usize| placed[at + 1..].iter().map(|(_, txn)| *txn);
+                let pairs = (0..placed.len()).flat_map(|at| later(at).map(move |txn| (at, txn)));
+                pairs.filter_map(|(at, later)| edge(log, placed[at].1, later, key)).collect()
             }
             Source::WfrKeys => {
                 let own = |txn| Some((external_read(log, txn, key)?, external_write(txn, key)?));
                 txns().filter_map(own).collect()
             }
             Source::SequentialKeys => {
-                let next = |txn: &Txn| txns().find(|later| txn.is_before_in_process(later));
-                txns().filter_map(|txn| edge(log, txn, next(txn)?, key)).collect()
+                let later = |txn| txns().filter(move |later| Txn::is_before_in_process(txn, later));
+                txns().flat_map(|txn| later(txn).filter_map(|later| edge(log, txn, later, key))).collect()
             }
             Source::LinearizableKeys => {
                 let later = |txn| txns().filter(move |later| Txn::is_before_in_realtime(txn, later));

@@ -291,7 +291,10 @@ mod tests {
         let mut report = Report::new("c", Verdict::Unknown);
         let plain = serde_json::to_string(&ReportForm::from(report.clone())).unwrap();
         assert!(!plain.contains("not_checked"), "as it was before there were any: {plain}");
-        assert_eq!(serde_json::from_str::<ReportForm>(&plain).unwrap().report(&Participants::new()), Ok(report.clone()));
+        assert_eq!(
+            serde_json::from_str::<ReportForm>(&plain).unwrap().report(&Participants::new()),
+            Ok(report.clone())
+        );
         report.not_checked = vec!["prefix".into()];
         let form = serde_json::to_string(&ReportForm::from(report.clone())).unwrap();
         assert_eq!(serde_json::from_str::<ReportForm>(&form).unwrap().report(&Participants::new()), Ok(report));

@@ -1,0 +1,86 @@
+//! Histories of which an op cannot be understood, and what is left of them: the other ops, without the keys that it names.
+
+use super::against::checker;
+use super::choices::Choices;
+use super::messy::{Entry, Shown, Who};
+use super::{Question, judge, text};
+use history_core::{History, Verdict};
+
+/// How an op is spoiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    /// Its completion writes something else than its invocation.
+    OtherWrite,
+    /// A micro-op of it is of no known kind.
+    OtherMop,
+}
+
+/// A value that no other op writes.
+const OTHER: u32 = 777;
+
+/// Spoils the completion of one op, if there is a fit one: the text, and the ops that are left.
+pub(crate) fn spoil(choices: &mut Choices, ops: &[Entry], how: How) -> Option<(String, Vec<Entry>)> {
+    let mut fit = Vec::new();
+    for (end, op) in ops.iter().enumerate() {
+        let begin = ops[..end].iter().rposition(|other| other.who == op.who && other.kind == "invoke");
+        let is_client = matches!(op.who, Who::Client(_));
+        let writes = op.mops.iter().any(|mop| matches!(mop, Shown::Append(..) | Shown::Write(..)));
+        let is_fit = is_client && ["ok", "info"].contains(&op.kind) && op.has_value && writes;
+        if let (true, Some(begin)) = (is_fit, begin) {
+            fit.push((begin, end));
+        }
+    }
+    if fit.is_empty() {
+        return None;
+    }
+    let (begin, end) = choices.of(&fit);
+    let mut spoiled = ops.to_vec();
+    if how == How::OtherWrite {
+        let write = spoiled[end].mops.iter_mut().find(|mop| matches!(mop, Shown::Append(..) | Shown::Write(..)));
+        if let Some(Shown::Append(_, value) | Shown::Write(_, value)) = write {
+            *value = OTHER;
+        }
+    }
+    let mut lines: Vec<String> = text::edn(&spoiled).lines().map(str::to_owned).collect();
+    if how == How::OtherMop {
+        lines[end] = lines[end].replacen(":value [", ":value [[:increment 0 1] ", 1);
+    }
+    let mut rest = ops.to_vec();
+    rest.remove(end);
+    rest.remove(begin);
+    leave_out(&mut rest, &ops[end].mops.iter().map(Shown::key).collect::<Vec<_>>());
+    Some((lines.join("\n"), rest))
+}
+
+/// Takes some keys out of all ops.
+pub(crate) fn leave_out(ops: &mut [Entry], keys: &[usize]) {
+    for op in ops {
+        op.mops.retain(|mop| !keys.contains(&mop.key()));
+    }
+}
+
+/// Holds the verdict on a history that is not all understood against that on what is left of it. Whether it is invalid.
+///
+/// # Errors
+///
+/// In what they differ.
+pub(crate) fn compare(text: &str, rest: &[Entry], question: &Question<'_>) -> Result<bool, String> {
+    let report = checker(&History::parse(text).map_err(|error| format!("{error}\n{text}"))?, question);
+    let rest = text::edn(rest);
+    let left = History::parse(&rest).ok().and_then(|left| judge(&left, question).ok());
+    let left = left.filter(|left| left.verdict == Verdict::Invalid);
+    let expected = left.as_ref().map_or(Verdict::Unknown, |left| left.verdict);
+    let types = left.map(|left| left.anomaly_types).unwrap_or_default();
+    let got = report.anomaly_types().map(str::to_owned).collect();
+    if (expected, &types) != (report.verdict, &got) {
+        return Err(format!(
+            "{expected:?} {types:?} is left, not {:?} {got:?}\n{text}\nof which is left\n{rest}",
+            report.verdict
+        ));
+    }
+    let says = if expected == Verdict::Invalid { "Not all of this history" } else { "Nothing can be said" };
+    match report.notes.first() {
+        Some(note) if note.starts_with(says) => Ok(expected == Verdict::Invalid),
+        other => Err(format!("{other:?} does not begin with {says}\n{text}")),
+    }
+}

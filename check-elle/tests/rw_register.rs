@@ -1,0 +1,131 @@
+//! What is asked of the rw-register checker by name, and how it answers.
+
+use check_elle::rw_register::{self, RwRegister};
+use history_core::{Budget, Checker, Datum, History, Options, Reader, Report, Verdict};
+
+fn check_with(text: &str, options: &Options) -> Report {
+    let run = RwRegister::default().start(options).unwrap();
+    history_core::check(run, &mut Reader::new(text.as_bytes()), &Budget::default()).unwrap()
+}
+
+/// Registers that begin with 0.
+const ZERO: &str = "
+    {:process 0, :type :invoke, :value [[:w :x 1]]}
+    {:process 0, :type :ok, :value [[:w :x 1]]}
+    {:process 1, :type :invoke, :value [[:r :x nil] [:r :y nil]]}
+    {:process 1, :type :ok, :value [[:r :x 0] [:r :y 0]]}
+";
+
+#[test]
+fn what_nobody_wrote_names_the_option_that_would_explain_it() {
+    let report = check_with(ZERO, &Options::new());
+    assert_eq!((report.verdict, report.anomaly_types().collect::<Vec<_>>()), (Verdict::Invalid, vec!["garbage-read"]));
+    assert_eq!(
+        report.notes[0],
+        "Something was read that nobody wrote. Every key with such a read shows 0 first. If registers hold 0 before anything is \
+         written, add --initial 0. If the store was not empty at the start, add --allow garbage-read."
+    );
+    let different = ZERO.replace("[:r :y 0]", "[:r :y 9]");
+    let note = &check_with(&different, &Options::new()).notes[0];
+    assert!(note.contains("something else than nil before anything is written, add --initial VALUE"), "{note}");
+    let allowed = check_with(ZERO, &Options::new().with("allow", "garbage-read"));
+    assert_eq!(allowed.verdict, Verdict::Valid);
+    assert!(
+        allowed.notes.contains(&"garbage-read is allowed, and was found 2 times.".to_owned()),
+        "{:?}",
+        allowed.notes
+    );
+}
+
+#[test]
+fn the_initial_value_comes_first() {
+    // A read of it after a write of something else goes back in time.
+    let report = check_with(ZERO, &Options::new().with("initial", "0"));
+    assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["G-single-item-realtime"]);
+    let explanation = &report.anomalies[0].witnesses[0].explanation;
+    assert!(explanation.contains("read 0, the initial version, of key :x"), "{explanation}");
+    let serializable = Options::new().with("initial", "0").with("consistency-models", "serializable");
+    assert_eq!(check_with(ZERO, &serializable).verdict, Verdict::Valid);
+
+    let history = History::parse(ZERO).unwrap();
+    let same = rw_register::check(&history, &RwRegister { initial: 0.into(), ..RwRegister::default() }).unwrap();
+    assert_eq!(same.anomaly_types().collect::<Vec<_>>(), ["G-single-item-realtime"]);
+
+    // Then nobody wrote nil.
+    let nil = "{:process 0, :type :ok, :value [[:r :x nil]]} {:process 1, :type :ok, :value [[:w :x 1]]}";
+    let report = check_with(nil, &Options::new().with("initial", "0"));
+    assert!(report.anomaly_types().any(|name| name == "garbage-read"), "{report:?}");
+    assert_eq!(check_with(nil, &Options::new()).verdict, Verdict::Valid);
+}
+
+#[test]
+fn initial_values_are_edn_or_json() {
+    assert_eq!(RwRegister::default().initial, Datum::Nil);
+    for (value, written) in
+        [(":none", ":none"), ("\"\"", "\"\""), ("[0, 0]", "[0 0]"), ("null", "nil"), ("{\"a\": 1}", "{\"a\" 1}")]
+    {
+        let text = format!(
+            "{{:process 0, :type :ok, :value [[:r :x {written}]]}} {{:process 1, :type :ok, :value [[:w :x 1]]}}"
+        );
+        let report = check_with(&text, &Options::new().with("initial", value));
+        assert_eq!(report.verdict, Verdict::Valid, "{value}: {report:?}");
+    }
+    for value in ["", "1 2", "["] {
+        let error =
+            RwRegister::default().start(&Options::new().with("initial", value)).err().map(|error| error.to_string());
+        assert_eq!(error, Some(format!("--initial: {value} is neither an EDN nor a JSON value")));
+    }
+}
+
+#[test]
+fn a_write_of_the_initial_value_is_as_good_as_a_second_one() {
+    let text = "{:process 0, :type :ok, :value [[:r :x 0]]} {:process 1, :type :ok, :value [[:w :x 0]]}";
+    let report = check_with(text, &Options::new().with("initial", "0"));
+    assert_eq!(report.verdict, Verdict::Unknown);
+    assert_eq!(
+        report.notes,
+        [
+            "Nothing can be said of this history, because at index 1 0 is written to key :x, which begins with it, and was read: \
+          nobody can say whether the read saw the write."
+        ]
+    );
+    let unread = "{:process 0, :type :ok, :value [[:r :x 1]]} {:process 1, :type :ok, :value [[:w :x 1] [:w :y 0]]}";
+    assert_eq!(check_with(unread, &Options::new().with("initial", "0")).verdict, Verdict::Valid);
+}
+
+#[test]
+fn a_key_that_cannot_be_judged_hides_no_other() {
+    let twice = "
+        {:process 0, :type :ok, :value [[:w :x 1]]}
+        {:process 1, :type :ok, :value [[:w :x 1]]}
+        {:process 2, :type :ok, :value [[:r :x 1]]}";
+    let skew = "
+        {:process 3, :type :ok, :value [[:r :y nil] [:w :z 1] [:w :x 2]]}
+        {:process 4, :type :ok, :value [[:r :z nil] [:w :y 1]]}";
+    assert_eq!(check_with(twice, &Options::new()).verdict, Verdict::Unknown);
+    let report = check_with(&format!("{twice}{skew}"), &Options::new());
+    assert_eq!((report.verdict, report.anomaly_types().collect::<Vec<_>>()), (Verdict::Invalid, vec!["G2-item"]));
+    assert!(
+        report.notes[0].contains("at index 1 1 is written to key :x, as it is at index 0, and was read"),
+        "{:?}",
+        report.notes
+    );
+    let shown = report.anomalies[0].witnesses[0].ops[0].value.to_string();
+    assert_eq!(shown, "[[:r :y nil] [:w :z 1] ...]");
+}
+
+#[test]
+fn a_completion_that_writes_something_else_is_not_understood() {
+    let text = "
+        {:process 0, :type :invoke, :value [[:w :x 1]]}
+        {:process 0, :type :ok, :value [[:w :x 2]]}
+        {:process 1, :type :invoke, :value [[:r :x nil]]}
+        {:process 1, :type :ok, :value [[:r :x 1]]}";
+    let report = check_with(text, &Options::new());
+    assert_eq!(report.verdict, Verdict::Unknown);
+    assert!(
+        report.notes[0].contains("at index 1 (line 3) the op writes something else than its invocation"),
+        "{:?}",
+        report.notes
+    );
+}
