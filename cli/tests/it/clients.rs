@@ -107,6 +107,15 @@ fn clients_with_names_are_judged_as_those_with_numbers() {
 }
 
 #[test]
+fn a_lost_write_of_clients_with_names_is_found() {
+    let words = "gen versioned-register --ops 200 --bug lost-write --seed 1 -f jsonl";
+    let text = renamed(&stdout(&histcheck(words).assert().success()), |_| true);
+    let dir = tempfile::tempdir().unwrap();
+    let (found, code) = report(dir.path(), "versioned-register", "", &text);
+    assert!(code == Some(1) && found.contains(r#""process":"worker-"#), "{found}");
+}
+
+#[test]
 fn pages_pictures_and_smaller_histories_have_the_names() {
     let dir = tempfile::tempdir().unwrap();
     for (workload, bug) in [("list-append", "stale-read"), ("register", "wrong-read"), ("bank", "read-skew")] {
