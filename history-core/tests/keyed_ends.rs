@@ -13,11 +13,15 @@ struct Judge(&'static str);
 #[derive(Default)]
 struct JudgeRun {
     name: &'static str,
-    is_bad: bool,
-    is_found: bool,
-    is_endless: bool,
+    seen: Vec<String>,
     slices: u32,
     is_stopped: bool,
+}
+
+impl JudgeRun {
+    fn has(&self, value: &str) -> bool {
+        self.seen.iter().any(|seen| seen == value)
+    }
 }
 
 impl Checker for Judge {
@@ -40,29 +44,24 @@ impl Checker for Judge {
 
 impl Run for JudgeRun {
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
-        match op.value.as_name() {
-            Some("bad") => self.is_bad = true,
-            Some("found") => self.is_found = true,
-            Some("endless") => self.is_endless = true,
-            _ => {}
-        }
+        self.seen.extend(op.value.as_name().map(str::to_owned));
         Ok(ControlFlow::Continue(()))
     }
 
     fn is_violated(&self) -> bool {
-        self.is_bad
+        self.has("bad")
     }
 
     fn violation(&self) -> Option<Report> {
-        self.is_bad.then(|| Report::new(self.name, Verdict::Invalid))
+        self.has("bad").then(|| Report::new(self.name, Verdict::Invalid))
     }
 
     fn search(&mut self, _: &Budget, slice: u32) -> Searched {
         assert_eq!(slice, self.slices, "one slice after another");
         self.slices += 1;
-        match (self.is_found, slice) {
+        match (self.has("found"), slice) {
             (true, 1) => Searched::Invalid,
-            (is_found, _) if is_found || self.is_endless => Searched::More,
+            (is_found, _) if is_found || self.has("endless") => Searched::More,
             _ => Searched::Done,
         }
     }
@@ -72,7 +71,7 @@ impl Run for JudgeRun {
     }
 
     fn finish(self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {
-        let verdict = match (self.is_bad || self.is_found, self.is_stopped) {
+        let verdict = match (self.has("bad") || self.has("found"), self.is_stopped) {
             (true, _) => Verdict::Invalid,
             (_, true) => Verdict::Unknown,
             _ => Verdict::Valid,

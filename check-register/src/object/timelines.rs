@@ -129,8 +129,10 @@ impl<S: Spec> Pages<'_, S> {
             orders: orders
                 .iter()
                 .map(|order| {
-                    let states = self.states(&ops, order, window.skipped(order));
-                    let shown = window.order(order, |steps| states[steps - window.skipped(order)].clone());
+                    // To look for it takes as long as the order is.
+                    let skipped = window.skipped(order);
+                    let states = self.states(&ops, order, skipped);
+                    let shown = window.order(order, |steps| states[steps - skipped].clone());
                     Order { refusal: refusal.clone(), ..shown }
                 })
                 .collect(),

@@ -14,7 +14,7 @@ pub(crate) enum Unread {
 }
 
 /// The calls and returns of operations in order: when, the operation, and whether it returns.
-fn events<O>(operations: &[Operation<O>]) -> Vec<(u64, usize, bool)> {
+pub(crate) fn events<O>(operations: &[Operation<O>]) -> Vec<(u64, usize, bool)> {
     let mut events: Vec<(u64, usize, bool)> = Vec::new();
     for (at, operation) in operations.iter().enumerate() {
         events.push((operation.call, at, false));
@@ -24,19 +24,10 @@ fn events<O>(operations: &[Operation<O>]) -> Vec<(u64, usize, bool)> {
     events
 }
 
-/// The operations as they are before an event: what was called, and has returned if that came before.
-pub(crate) fn before<O: Clone>(operations: &[Operation<O>], event: usize) -> Vec<Operation<O>> {
-    let events = events(operations);
-    let Some((now, ..)) = events.get(event) else { return operations.to_vec() };
-    let so_far =
-        |operation: &Operation<O>| Operation { ret: operation.ret.filter(|ret| ret < now), ..operation.clone() };
-    operations.iter().filter(|operation| operation.call < *now).map(so_far).collect()
-}
-
 /// The recorded history of operations, with an op that cannot be read; `None` if there is none such.
 pub(crate) fn record<S: Spec>(model: &S, operations: &[Operation<S::Op>], unread: Unread) -> Option<History> {
     let mut builder = HistoryBuilder::new();
-    let strange = |kind, process: usize| NewOp::new(kind, process as i64).f("frobnicate");
+    let strange = |kind, process: usize| NewOp::new(kind, i64::from(process as u32)).f("frobnicate");
     let all = events(operations);
     let mut is_there = false;
     for at in 0..=all.len() {
@@ -54,7 +45,7 @@ pub(crate) fn record<S: Spec>(model: &S, operations: &[Operation<S::Op>], unread
             builder.push_op(&strange(OpKind::Ok, operation).value(1)).unwrap();
             is_there = true;
         } else {
-            builder.push_op(&NewOp::new(kind, operation as i64).f(&f).value(value)).unwrap();
+            builder.push_op(&NewOp::new(kind, i64::from(operation as u32)).f(&f).value(value)).unwrap();
         }
     }
     is_there.then(|| builder.build())

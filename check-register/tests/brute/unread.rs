@@ -1,11 +1,20 @@
 //! Histories with an op that cannot be read: false exactly if what came before it is not linearizable, else unknown.
 
 use crate::oracle::linearizable;
-use crate::recorded::{Unread, before, record};
+use crate::recorded::{Unread, events, record};
 use crate::{ENGINES, world};
 use check_register::models::{CasRegister, Counter, CounterOp, PlainRegister, RegisterOp, Set, SetOp, Spec};
-use check_register::{Linearizable, Settings};
+use check_register::{Linearizable, Operation, Settings};
 use history_core::Verdict;
+
+/// The operations as they are before an event: what was called, and has returned if that came before.
+fn before<O: Clone>(operations: &[Operation<O>], event: usize) -> Vec<Operation<O>> {
+    let events = events(operations);
+    let Some((now, ..)) = events.get(event) else { return operations.to_vec() };
+    let so_far =
+        |operation: &Operation<O>| Operation { ret: operation.ret.filter(|ret| ret < now), ..operation.clone() };
+    operations.iter().filter(|operation| operation.call < *now).map(so_far).collect()
+}
 
 fn hold_model<S: Spec + Clone + Default + 'static>(ops: &[S::Op]) {
     let model = S::default();

@@ -5,6 +5,7 @@ use check_register::models::{
     CasRegister, Counter, FifoQueue, Kv, MultiRegister, Mutex, OwnerMutex, ReentrantMutex, Semaphore, Set, Spec, Stack,
 };
 use history_core::{Budget, History, Keyed, Options, Report, Verdict};
+use std::fmt::Write as _;
 
 fn verdict<S: Spec + Clone + Default + 'static>(ops: &str) -> Verdict {
     let history = History::parse(ops).expect("a history");
@@ -212,7 +213,7 @@ fn a_key_that_is_not_linearizable_ends_the_search_of_the_others() {
     // Twenty elements pushed at one time and popped in some order, the last one twice: there are 20! orders to look at.
     let mut text = String::new();
     let mut op = |process: usize, kind: &str, f: &str, key: usize, value: usize| {
-        text += &format!("{{:process {process}, :type :{kind}, :f :{f}, :value [{key} {value}]}}\n");
+        _ = writeln!(text, "{{:process {process}, :type :{kind}, :f :{f}, :value [{key} {value}]}}");
     };
     for kind in ["invoke", "ok"] {
         (0..60).for_each(|at| op(at, kind, "push", at / 20, at % 20));
