@@ -14,7 +14,7 @@
 //! a second time, unless what went before had failed, makes the verdict unknown, unless something else is wrong: what
 //! was acknowledged before the first of its writes must be there in any case.
 //!
-//! What is **observed** is an `ok` read: without one the verdict is unknown.
+//! What is **observed** is an `ok` read after a write was invoked: without one the verdict is unknown.
 //!
 //! After `comments` of Jepsen's test of `CockroachDB`. Time is linear. Memory: 72 bytes a value beside the value itself.
 
@@ -140,6 +140,8 @@ struct CommentsRun {
     /// How often a read was looked at.
     looks: u32,
     writes: u64,
+    /// Whether a write was invoked: until then reads say nothing.
+    has_written: bool,
     /// Reads that show values nobody had begun to write.
     too_early: Vec<(OpRef, Box<[ElemId]>)>,
     early: Early,
@@ -334,12 +336,19 @@ fn is_pair(value: Value<'_>) -> bool {
 }
 
 impl Workload for CommentsRun {
-    const EXPECTED: Expected = Expected { ops: ":write of a value, and :read of all values", observation: "ok :read" };
+    const EXPECTED: Expected =
+        Expected { ops: ":write of a value, and :read of all values", observation: "ok :read after a :write" };
 
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, Trouble> {
         match op.f {
-            Some("write") => self.write(op).map(|()| OpUse::Understood),
-            Some("read") if op.kind == OpKind::Ok => self.read(op).map(|()| OpUse::Observed),
+            Some("write") => {
+                self.has_written = true;
+                self.write(op).map(|()| OpUse::Understood)
+            }
+            Some("read") if op.kind == OpKind::Ok => {
+                let op_use = if self.has_written { OpUse::Observed } else { OpUse::Understood };
+                self.read(op).map(|()| op_use)
+            }
             Some("read") => Ok(OpUse::Understood),
             _ => Ok(OpUse::PassedOver),
         }

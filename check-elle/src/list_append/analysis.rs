@@ -192,6 +192,10 @@ impl Analysis for Lists {
         }
     }
 
+    fn is_read(mop: Mop) -> bool {
+        matches!(mop.what(), What::Read(_))
+    }
+
     fn notes(&self) -> Vec<String> {
         let keys: Vec<String> =
             self.direct.incompatible.iter().take(8).map(|(key, _)| self.key(*key).to_string()).collect();

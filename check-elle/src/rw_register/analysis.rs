@@ -200,6 +200,10 @@ impl Analysis for Registers {
         }
     }
 
+    fn is_read(mop: Mop) -> bool {
+        matches!(mop.what(), What::Read(_))
+    }
+
     fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = self.advice().into_iter().collect();
         let dropped = self.order.cyclic.iter().filter_map(|case| case.sources.last());

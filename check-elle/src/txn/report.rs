@@ -44,6 +44,9 @@ pub(crate) trait Analysis {
     /// How many there are of such a type, and witnesses of the first `max`.
     fn direct_witnesses(&self, anomaly: AnomalyType, max: usize) -> (u64, Vec<Witness>);
 
+    /// Whether a micro-op is a read with a result.
+    fn is_read(mop: Self::Mop) -> bool;
+
     /// What should be known of the verdict beside the anomalies.
     fn notes(&self) -> Vec<String>;
 
@@ -81,7 +84,9 @@ pub(crate) fn report<A: Analysis>(
     let cycles = cycles::find(&graph.graph, order, budget);
     budget.begin("telling what was found");
 
-    let all = types_of(analysis.direct().difference(allowed), &cycles, graph.is_empty);
+    // Without micro-ops there is nothing to judge, whatever process and realtime edges there are.
+    let is_empty = graph.is_empty || analysis.keys() == 0;
+    let all = types_of(analysis.direct().difference(allowed), &cycles, is_empty);
     let shown = all.intersection(reportable);
     let shown = shown.difference(lattice::redundant_cycle_exists(shown));
     let standing = Standing::new(analysis, all, order, &cycles.components);
@@ -107,6 +112,9 @@ pub(crate) fn report<A: Analysis>(
     report.anomalies = shown.iter().map(|anomaly| witnesses.of(anomaly)).collect();
     report.anomalies.sort_by(|a, b| a.name.cmp(&b.name));
     report.notes = notes(checker, analysis, counts, &cycles, shown, allowed);
+    if verdict == Verdict::Valid && !has_read(analysis) {
+        report.notes.push("No ok transaction read anything, so nothing was compared with what was written.".to_owned());
+    }
     if verdict == Verdict::Unknown && shown.is_empty() {
         let first = Witnesses { analysis, cycles: &cycles, max: 1 };
         report.notes.extend(standing.notes(checker, undecided, |anomaly| first.indices(anomaly)));
@@ -120,6 +128,12 @@ pub(crate) fn report<A: Analysis>(
         report.artifacts.extend(analysis.pages(shown, max, bytes_max));
     }
     report
+}
+
+/// Whether some `ok` transaction saw something.
+fn has_read<A: Analysis>(analysis: &A) -> bool {
+    let txns = analysis.txns();
+    txns.ids().any(|txn| txns.is_ok(txn) && txns.mops(txn).iter().any(|mop| A::is_read(*mop)))
 }
 
 fn types_of(direct: AnomalySet, cycles: &Found, is_empty: bool) -> AnomalySet {

@@ -16,7 +16,7 @@ const WRITERS_MAX: usize = 1024;
 const RETRY: Duration = Duration::from_millis(100);
 
 /// Records what all write who connect. The history ends when the last of them is gone, if that is asked for.
-pub(super) fn run(listener: Listener, order: Order, read_as: ReadAs, until_closed: bool) {
+pub(super) fn run(listener: Listener, order: Order, read_as: &ReadAs, until_closed: bool) {
     let name = listener.name();
     let connections = Arc::new(Connections {
         listener,
@@ -45,7 +45,7 @@ pub(super) fn run(listener: Listener, order: Order, read_as: ReadAs, until_close
         };
         number += 1;
         let id = WriterId { number, address: stream.peer().unwrap_or_else(|| name.clone()) };
-        if matches!(connections.hear(stream, id, &read_as), Err(Stop::Over)) {
+        if matches!(connections.hear(stream, id, read_as), Err(Stop::Over)) {
             return;
         }
     }

@@ -78,7 +78,7 @@ pub(super) fn open(source: &Source, read_as: &ReadAs) -> Result<Opened, String> 
             let begin = Box::new(move || {
                 // Whoever starts the writers needs to know, above all where any free port would do.
                 diagnose::note(&format!("listening on {said}"));
-                thread::spawn(move || listen::run(listener, order, read_as, until_closed));
+                thread::spawn(move || listen::run(listener, order, &read_as, until_closed));
             });
             Ok(Opened { feed: Feed::writers(inbox), name: Some(name), end: cut(door), begin, unlink })
         }
