@@ -70,6 +70,7 @@ mod syntax;
 mod tape;
 mod validate;
 mod value;
+pub mod visible;
 mod write;
 
 pub use batch::Batch;

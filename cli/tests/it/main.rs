@@ -10,6 +10,7 @@ mod exit_codes;
 mod generate;
 mod generate_objects;
 mod help;
+mod hostile;
 mod inputs;
 #[cfg(unix)]
 mod interrupt;
