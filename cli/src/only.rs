@@ -61,16 +61,23 @@ impl Only {
 
     /// Ends this process when the one that wants to know has ended, however that came.
     pub(crate) fn end_with_parent(&self) {
-        #[cfg(unix)]
-        {
-            const LOOK: std::time::Duration = std::time::Duration::from_millis(50);
-            let parent = self.parent;
-            std::thread::spawn(move || {
-                while std::os::unix::process::parent_id() == parent {
-                    std::thread::sleep(LOOK);
-                }
-                std::process::exit(130);
-            });
-        }
+        end_with(self.parent);
     }
 }
+
+/// Ends this process when that one, which started it, has ended.
+#[cfg(unix)]
+pub(crate) fn end_with(parent: u32) {
+    const LOOK: std::time::Duration = std::time::Duration::from_millis(50);
+    // Without this thread the process ends when its work does.
+    let _ = std::thread::Builder::new().spawn(move || {
+        while std::os::unix::process::parent_id() == parent {
+            std::thread::sleep(LOOK);
+        }
+        std::process::exit(130);
+    });
+}
+
+/// Elsewhere nobody says which process that is.
+#[cfg(not(unix))]
+pub(crate) fn end_with(_: u32) {}
