@@ -125,7 +125,7 @@ fn run(job: &Check<'_>, input: &Input, folder: Option<&str>, cancel: &Cancel) ->
     // Behind a subcommand, which comes first.
     let mut words: Vec<_> = std::env::args_os().skip(1).collect();
     let at = usize::from(job.pages.is_some());
-    words.splice(at..at, Only::words(input.path(), folder));
+    words.splice(at..at, Only::words(input.path(), folder, job.refused));
     command.args(words);
     // It may be called by another name, too: /dev/stdin.
     command.stdin(Stdio::inherit());

@@ -8,6 +8,7 @@ mod compat;
 mod diagnose;
 mod exit;
 mod expand;
+mod folder;
 mod r#gen;
 mod gen_args;
 mod gen_objects;

@@ -30,6 +30,8 @@ struct Asked {
     told: bool,
     /// Whether the command has no use for checkers.
     needless: bool,
+    /// Libraries that another process of this program has found not to be loaded.
+    without: Vec<PathBuf>,
     /// What a history may take, and so a plugin to be loaded.
     limits: Limits,
     /// Whether the command judges here, whatever the limits.
@@ -54,6 +56,7 @@ pub(crate) fn load(checkers: &mut Registry, words: impl IntoIterator<Item = OsSt
         checkers,
         exit: Exit::OK,
     };
+    loader.loaded.extend(asked.without.iter().cloned());
     asked.libraries.iter().for_each(|path| loader.library(path));
     asked.directories.iter().for_each(|path| loader.directory(path));
     let variable = std::env::var_os(VARIABLE).unwrap_or_default();
@@ -92,6 +95,7 @@ fn asked(words: impl IntoIterator<Item = OsString>) -> Asked {
         let list = match name {
             "--plugin" => &mut asked.libraries,
             "--plugin-dir" => &mut asked.directories,
+            "--only-without" => &mut asked.without,
             "--trust" => {
                 asked.trust = Trust::All;
                 continue;
@@ -114,7 +118,7 @@ fn asked(words: impl IntoIterator<Item = OsString>) -> Asked {
 /// `--name=value`, taken apart. What is no text is no option of ours, unless behind the sign.
 fn split(word: &OsStr) -> (&str, Option<&OsStr>) {
     let bytes = word.as_encoded_bytes();
-    for name in ["--plugin", "--plugin-dir", "--timeout", "--max-memory"] {
+    for name in ["--plugin", "--plugin-dir", "--only-without", "--timeout", "--max-memory"] {
         if bytes.starts_with(name.as_bytes()) && bytes.get(name.len()) == Some(&b'=') {
             #[cfg(unix)]
             {
@@ -146,7 +150,7 @@ struct Loader<'r> {
 impl Loader<'_> {
     fn library(&mut self, path: &Path) {
         let canonical = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        if !self.loaded.insert(canonical) {
+        if !self.loaded.insert(canonical.clone()) {
             return;
         }
         match self.checkers_of(path) {
@@ -155,7 +159,10 @@ impl Loader<'_> {
                     self.tell(&why);
                 }
             }
-            Err(why) => self.failed(&format!("plugin {} {}", path.display(), why.message), why.details.as_deref()),
+            Err(why) => {
+                self.checkers.refuse(canonical);
+                self.failed(&format!("plugin {} {}", path.display(), why.message), why.details.as_deref());
+            }
         }
     }
 
@@ -218,7 +225,7 @@ mod tests {
         let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
         let (libraries, directories) = (paths(&["a.so", "b.so"]), paths(&["d", "e"]));
         assert_eq!(of(words), Asked { libraries, directories, trust: Trust::All, ..Asked::default() });
-        assert_eq!(of("histcheck models --debug --plugin"), Asked { debug: true, ..Asked::default() });
+        assert_eq!(of("histcheck models --debug --plugin"), Asked { debug: true, here: true, ..Asked::default() });
         let limits = Limits { timeout: Some(Duration::from_millis(500)), bytes_max: Some(7) };
         assert_eq!(of("histcheck --timeout .5 --max-memory=7"), Asked { limits, ..Asked::default() });
         assert!(of("histcheck watch --timeout 1").here && !of("histcheck report --timeout 1").here);
