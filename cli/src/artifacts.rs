@@ -161,7 +161,7 @@ fn component(name: &str) -> String {
     let plain = |c: char| if is_letter(c) || "._-+=@,".contains(c) { c } else { '_' };
     let name: String = name.trim_start_matches('.').chars().map(plain).collect();
     // In front a - is an option to most programs.
-    let name = if name.starts_with('-') { format!("_{}", &name[1..]) } else { name };
+    let name = name.strip_prefix('-').map(|rest| format!("_{rest}")).unwrap_or(name);
     let name = match name.char_indices().nth(NAME_CHARS_MAX) {
         Some((end, _)) => name[..end].to_owned(),
         None => name,

@@ -92,7 +92,7 @@ impl List {
 
     fn write<'p>(&mut self, paths: impl Iterator<Item = &'p PathBuf>) -> Result<(), String> {
         // Names have no end of a line in them: see `component`.
-        let text: String = paths.map(|path| format!("{}\n", path.display())).collect();
+        let text = paths.fold(String::new(), |text, path| text + &path.to_string_lossy() + "\n");
         let written =
             self.file.set_len(0).and_then(|()| self.file.rewind()).and_then(|()| self.file.write_all(text.as_bytes()));
         written.map_err(|error| cannot(&self.path, &error))

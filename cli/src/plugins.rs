@@ -32,10 +32,8 @@ struct Asked {
     needless: bool,
     /// Libraries that another process of this program has found not to be loaded.
     without: Vec<PathBuf>,
-    /// What a history may take, and so a plugin to be loaded.
+    /// What a history may take, and so a plugin to be loaded. Under limits other processes judge.
     limits: Limits,
-    /// Whether the command judges here, whatever the limits.
-    here: bool,
 }
 
 /// Adds the plugins' checkers. A plugin that cannot be loaded is told of and left out; `FAILED` says so, unless it is one of the
@@ -50,7 +48,6 @@ pub(crate) fn load(checkers: &mut Registry, words: impl IntoIterator<Item = OsSt
         debug: asked.debug,
         told: asked.told,
         limits: asked.limits,
-        elsewhere: asked.limits.are_any() && !asked.here && !asked.told,
         by_name: true,
         loaded: BTreeSet::new(),
         checkers,
@@ -77,8 +74,6 @@ fn asked(words: impl IntoIterator<Item = OsString>) -> Asked {
     let mut words = words.into_iter().skip(1).take_while(|word| word != "--").peekable();
     let needless = ["gen", "validate", "plugin", "anomalies", "consistency-models", "completions", "man"];
     asked.needless = words.peek().is_some_and(|word| needless.iter().any(|command| word == command));
-    let alone = ["watch", "minimize", "models"];
-    asked.here = words.peek().is_some_and(|word| alone.iter().any(|command| word == command));
     while let Some(word) = words.next() {
         let (name, value) = split(&word);
         if matches!(name, "--timeout" | "--max-memory") {
@@ -137,8 +132,6 @@ struct Loader<'r> {
     debug: bool,
     told: bool,
     limits: Limits,
-    /// Whether other processes judge, and this one need not load what they do.
-    elsewhere: bool,
     /// Whether what is being loaded was named, and is missed if it cannot be.
     by_name: bool,
     /// What was loaded, that nothing is twice.
@@ -170,7 +163,8 @@ impl Loader<'_> {
         // Whoever started this process has looked.
         if !self.told {
             let known = probe::ask(path, self.trust, self.limits)?;
-            if self.elsewhere {
+            // Where others judge, this process need not load what they do.
+            if self.limits.are_any() {
                 return Ok(known);
             }
         }
@@ -225,10 +219,9 @@ mod tests {
         let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
         let (libraries, directories) = (paths(&["a.so", "b.so"]), paths(&["d", "e"]));
         assert_eq!(of(words), Asked { libraries, directories, trust: Trust::All, ..Asked::default() });
-        assert_eq!(of("histcheck models --debug --plugin"), Asked { debug: true, here: true, ..Asked::default() });
+        assert_eq!(of("histcheck models --debug --plugin"), Asked { debug: true, ..Asked::default() });
         let limits = Limits { timeout: Some(Duration::from_millis(500)), bytes_max: Some(7) };
         assert_eq!(of("histcheck --timeout .5 --max-memory=7"), Asked { limits, ..Asked::default() });
-        assert!(of("histcheck watch --timeout 1").here && !of("histcheck report --timeout 1").here);
         assert!(of("histcheck gen list-append").needless);
         assert!(!of("histcheck -m gen gen").needless);
     }

@@ -97,7 +97,9 @@ fn answer(path: &Path, trust: Trust, start: Option<Start>) -> Answer {
         return Answer::Checkers(library.checkers.iter().map(|checker| Form::new(&**checker)).collect());
     };
     let mut options = Options::new();
-    given.iter().for_each(|(name, value)| options.set(name, value));
+    for (name, value) in given {
+        options.set(name, value);
+    }
     match library.checkers.get(at).map(|checker| checker.start(&options).map(drop)) {
         Some(Err(OptionError { option, message })) => Answer::NotStarted { option, message },
         _ => Answer::Started,

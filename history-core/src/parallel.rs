@@ -28,7 +28,7 @@ pub fn both<A, B: Send>(worth: bool, a: impl FnOnce() -> A, b: impl FnOnce() -> 
         let a = a();
         let joined =
             |other: ScopedJoinHandle<'_, _>| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        (a, other.map(joined).unwrap_or_else(|_| run()))
+        (a, other.map_or_else(|_| run(), joined))
     });
     // It is called once, here or there.
     (a, result.expect("a function that was called"))

@@ -309,7 +309,8 @@ pub(crate) fn too_long(
         let mut begins = place;
         begins.advance(&bytes[at..open]);
         let Position { line, column, .. } = begins.position();
-        error.message += &format!(": the {what} that begins at line {line}, column {column} is not closed by then");
+        let opened = format!(": the {what} that begins at line {line}, column {column} is not closed by then");
+        error.message.push_str(&opened);
     }
     error
 }
