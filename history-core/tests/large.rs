@@ -185,7 +185,7 @@ fn no_more_is_read_of_what_never_ends_than_the_limit() {
         ),
         (
             b"{\"type\":\"ok\",\"value\":[\"a",
-            "line 1, column 1: an op is longer than 262144 bytes: the string that begins at line 1, column 24 is not closed by then",
+            "line 1, column 1: an op is longer than 262144 bytes: the string that begins at line 1, column 23 is not closed by then",
         ),
         (b"{:type :ok}\n{:type :ok, :f :a", "line 2, column 1: an op is longer than 262144 bytes"),
     ] {

@@ -295,6 +295,8 @@ pub(crate) fn too_long(
     let read = match format {
         Some(Format::Edn) => scanner.edn_value().map(drop),
         Some(Format::Json | Format::Intervals) => scanner.json_value(),
+        // What EDN is shows at once; objects may be ops or intervals.
+        None if text[at..].starts_with(['{', '[']) => scanner.json_value(),
         Some(Format::Table) | None => Ok(()),
     };
     let Err(Fault { kind: FaultKind::Incomplete, at: Some(open), .. }) = read else { return error };
