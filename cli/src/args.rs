@@ -58,6 +58,8 @@ pub(crate) struct Check<'c> {
     pub(crate) only: Option<Only>,
     /// Whether the checker, or one of those it consists of, is a plugin's.
     pub(crate) is_plugin: bool,
+    /// Plugins that processes of this one's need not try to load.
+    pub(crate) refused: &'c [PathBuf],
     /// Whether the history is still being written.
     pub(crate) is_live: bool,
     /// What the checkers say of themselves, by their names.
@@ -240,6 +242,7 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
         jobs: jobs(matches),
         only: Only::from_matches(matches),
         is_plugin,
+        refused: checkers.refused(),
         is_live: false,
         summaries: summaries(matches, checkers),
         warnings,

@@ -1,6 +1,7 @@
 //! `--directory`: reports as files, and whatever files a checker adds to them.
 
 use crate::args::PlotFormat;
+use crate::folder;
 use crate::input::Input;
 use crate::output;
 #[cfg(feature = "png")]
@@ -8,11 +9,9 @@ use crate::{
     diagnose,
     png::{self, Painter},
 };
-use history_core::{Artifact, Report};
+use history_core::{Artifact, Report, visible};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// Characters kept of a file's or folder's name: well below what file systems allow, whatever the characters.
@@ -53,7 +52,7 @@ impl Directory {
         self
     }
 
-    /// Writes `report.txt` and the checker's own files. What was there under these names is replaced.
+    /// Writes `report.txt` and the checker's own files, in place of those that were written there before.
     ///
     /// # Errors
     ///
@@ -64,13 +63,19 @@ impl Directory {
         output::verdict(&mut text, input, report)
             .and_then(|()| output::account(&mut text, report, "", output::Paint::Plain))
             .map_err(|error| error.to_string())?;
-        put(&folder.join("report.txt"), &text)?;
+        // One of several histories may have a folder that somebody made a link: what that leads to is not ours.
+        if self.shared && folder.is_symlink() {
+            return Err(format!("cannot write {}: it is a symbolic link", folder.join("report.txt").display()));
+        }
+        let mut files: Vec<folder::Content<'_>> = vec![("report.txt".into(), text.into())];
         let mut used = BTreeSet::from(["report.txt".to_owned()]);
         for artifact in artifacts {
-            let artifact = self.plots.drawn(artifact);
-            put(&folder.join(free(&relative(&artifact.path), &mut used)), &artifact.content)?;
+            let Artifact { path, content } = self.plots.drawn(artifact).into_owned();
+            let path = free(&relative(&path), &mut used);
+            let content = if path.extension().is_some_and(|it| it == "txt") { for_people(content) } else { content };
+            files.push((path, content.into()));
         }
-        Ok(())
+        folder::replace(&folder, &files)
     }
 
     /// The folders that these histories will get, if they are the first; none if they have no need of any.
@@ -120,17 +125,12 @@ impl Plots {
     }
 }
 
-/// Writes a file, and the folders above it.
-///
-/// # Errors
-///
-/// If one of them cannot be made; says which.
-pub(crate) fn put(path: &Path, content: &[u8]) -> Result<(), String> {
-    let said = |error: io::Error| format!("cannot write {}: {error}", path.display());
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(said)?;
+/// Text as a terminal may show it, columns and all.
+fn for_people(text: Vec<u8>) -> Vec<u8> {
+    match std::str::from_utf8(&text) {
+        Ok(text) => text.split('\t').map(visible::lines).collect::<Vec<_>>().join("\t").into_bytes(),
+        Err(_) => text,
     }
-    fs::write(path, content).map_err(said)
 }
 
 /// A path that leads nowhere but down, whatever a checker (or a plugin) asked for.
@@ -155,10 +155,13 @@ fn free(path: &Path, used: &mut BTreeSet<String>) -> PathBuf {
     }
 }
 
-/// A name that every file system takes: letters, digits and a few signs, no dot in front.
+/// A name that every file system takes: letters, digits and a few signs, neither dot nor - in front.
 fn component(name: &str) -> String {
-    let plain = |c: char| if c.is_alphanumeric() || "._-+=@,".contains(c) { c } else { '_' };
+    let is_letter = |c: char| c.is_alphanumeric() && !visible::is_hidden(c);
+    let plain = |c: char| if is_letter(c) || "._-+=@,".contains(c) { c } else { '_' };
     let name: String = name.trim_start_matches('.').chars().map(plain).collect();
+    // In front a - is an option to most programs.
+    let name = name.strip_prefix('-').map(|rest| format!("_{rest}")).unwrap_or(name);
     let name = match name.char_indices().nth(NAME_CHARS_MAX) {
         Some((end, _)) => name[..end].to_owned(),
         None => name,
@@ -170,6 +173,7 @@ fn component(name: &str) -> String {
 mod tests {
     use super::*;
     use history_core::Verdict;
+    use std::fs;
 
     fn input(path: &str) -> Input {
         Input::new(path.into(), None)
@@ -190,6 +194,9 @@ mod tests {
             ("...", "_"),
             ("", "artifact"),
             ("a\0b\n", "a_b_"),
+            ("-x.edn", "_x.edn"),
+            ("--/-rf", "_-/_rf"),
+            ("a\u{202e}b\u{3164}c", "a_b_c"),
         ] {
             assert_eq!(relative(asked), PathBuf::from(got), "{asked:?}");
         }

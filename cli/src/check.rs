@@ -113,8 +113,8 @@ fn end_on_signals(job: &Check<'_>, cancel: &Cancel, progress: &Progress) -> Tell
             // Who writes may have to wait; the next signal must not.
             let aside = aside.clone();
             let note = "interrupted; what is known by now is told. Another interrupt ends this at once";
-            let thread = std::thread::spawn(move || aside.write(|| diagnose::note(note)));
-            *telling.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
+            let thread = std::thread::Builder::new().spawn(move || aside.write(|| diagnose::note(note)));
+            *telling.lock().unwrap_or_else(PoisonError::into_inner) = thread.ok();
             cancel.cancel();
         })
     };

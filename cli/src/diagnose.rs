@@ -2,7 +2,7 @@
 
 use crate::terminal::{self, Terminal};
 use anstyle::{AnsiColor, Style};
-use history_core::{HistoryError, Position, Problem, Severity, Snippet};
+use history_core::{HistoryError, Position, Problem, Severity, Snippet, visible};
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
@@ -60,7 +60,7 @@ pub(crate) fn write(out: &mut dyn Write, file: &str, said: &Diagnostic<'_>) -> i
     if let Some(Position { line, column, .. }) = said.position {
         write!(out, "{line}:{column}:")?;
     }
-    write!(out, "{PLACE:#} {style}{}{style:#}: {}", said.severity.name(), said.message)?;
+    write!(out, "{PLACE:#} {style}{}{style:#}: {}", said.severity.name(), visible::line(said.message))?;
     match said.rule {
         Some(rule) => writeln!(out, " [{rule}]")?,
         None => writeln!(out)?,
@@ -69,7 +69,7 @@ pub(crate) fn write(out: &mut dyn Write, file: &str, said: &Diagnostic<'_>) -> i
         source(out, position, snippet, style)?;
     }
     if let Some(expected) = said.expected {
-        writeln!(out, "  expected {expected}")?;
+        writeln!(out, "  expected {}", visible::line(expected))?;
     }
     Ok(())
 }
@@ -79,11 +79,13 @@ fn source(out: &mut dyn Write, position: Position, snippet: &Snippet, style: Sty
     let line = position.line.to_string();
     // Fewer characters before the place than the line has there: the rest was cut off.
     let cut = if (snippet.caret as u64) < position.column - 1 { "..." } else { "" };
-    let before: String = snippet.text.chars().take(snippet.caret).collect();
+    let end = snippet.text.char_indices().nth(snippet.caret).map_or(snippet.text.len(), |(end, _)| end);
+    let (before, after) = snippet.text.split_at(end);
     // The text's end may be blank, and then it was trimmed.
     let trimmed = snippet.caret - before.chars().count();
+    let (before, after) = (visible::line(before), visible::line(after));
     let shift = cut.len() + before.width() + trimmed;
-    writeln!(out, "  {GUTTER}{line} |{GUTTER:#} {cut}{}", snippet.text)?;
+    writeln!(out, "  {GUTTER}{line} |{GUTTER:#} {cut}{before}{after}")?;
     writeln!(out, "  {GUTTER}{:1$} |{GUTTER:#} {2:3$}{style}^{style:#}", "", line.len(), "", shift)
 }
 
@@ -95,6 +97,7 @@ pub(crate) fn history(place: &str, error: &HistoryError) {
 
 /// Adds to a line on standard output what its reader may want to know.
 pub(crate) fn hint(place: &str, hint: &str) {
+    let hint = visible::line(hint);
     let mut stderr = terminal::stderr();
     // On a terminal it stands below the history's line.
     let _ = if Terminal::get().stderr_on_screen {
@@ -121,6 +124,8 @@ pub(crate) fn note(message: &str) {
 
 fn say(severity: Severity, message: &str) {
     let style = style(severity);
+    // What was said of a history, or of a file, may hold lines of its own; none of them is to look like one of ours.
+    let message = visible::lines(message).replace('\n', "\n  ");
     let _ = writeln!(terminal::stderr(), "{style}{}{style:#}: {message}", severity.name());
 }
 

@@ -1,7 +1,7 @@
 //! Exit codes: one number that sums up all histories of a run.
 
 use crate::diagnose;
-use history_core::Verdict;
+use history_core::{Verdict, visible};
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -64,11 +64,19 @@ impl Exit {
 
 /// Prints what clap has to say: help and versions to standard output, wrong usage to standard error.
 pub(crate) fn usage(said: &clap::Error) -> ExitCode {
-    match said.print().and_then(|()| io::stdout().flush()) {
+    match print(said).and_then(|()| io::stdout().flush()) {
         _ if said.use_stderr() => ExitCode::from(USAGE),
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => stopped(&error).code(),
     }
+}
+
+fn print(said: &clap::Error) -> io::Result<()> {
+    // Words of the command line may be names of files, which anybody may have chosen.
+    if std::env::args_os().any(|word| word.to_string_lossy().contains(visible::is_hidden)) && said.use_stderr() {
+        return io::stderr().write_all(visible::lines(&said.render().to_string()).as_bytes());
+    }
+    said.print()
 }
 
 /// What it means that standard output cannot be written to. Whoever closed it has seen enough; anything else is an error.
@@ -78,6 +86,11 @@ pub(crate) fn stopped(error: &io::Error) -> Exit {
     }
     diagnose::error(&format!("cannot write to standard output: {error}"));
     Exit::FAILED
+}
+
+/// The same where verdicts are written. Whoever reads only the code must not take those that were not written for valid ones.
+pub(crate) fn unwritten(error: &io::Error) -> Exit {
+    if error.kind() == io::ErrorKind::BrokenPipe { Exit::FAILED } else { stopped(error) }
 }
 
 #[cfg(test)]

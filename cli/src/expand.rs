@@ -7,12 +7,13 @@
 //!   nothing below it counts: results, and the histories of single keys. A test whose history is missing is told as an error.
 //! - A **file** counts by its name: `.edn`, `.json`, `.jsonl`, `.ndjson`, alone or with `.gz` or `.zst` behind. `.txt` does not:
 //!   too much else is called so (a `history.txt` makes its directory a test).
-//! - Names that begin with a dot are passed over.
+//! - Names that begin with a dot are passed over; a note says how many files named like histories that were.
 //! - A symbolic link counts as what it leads to, unless that was found without it (`latest`, `current`) or holds the directory
 //!   itself. So no history is judged twice, and no walk is without end.
 //!
 //! Histories are in the order of the bytes of their paths, whatever order the file system has.
 
+use crate::diagnose;
 use crate::input::Input;
 use history_core::{ErrorKind, Format, HistoryError};
 use std::collections::BTreeSet;
@@ -40,9 +41,18 @@ pub(crate) fn expand(path: &OsStr, format: Option<Format>) -> Vec<Input> {
     if path == "-" || !root.is_dir() || is_test(root) {
         return vec![Input::new(path.to_owned(), format)];
     }
-    let mut walk = Walk { root, format, found: Vec::new(), real: BTreeSet::new(), links: Vec::new(), entries: 0 };
+    let mut walk =
+        Walk { root, format, found: Vec::new(), real: BTreeSet::new(), links: Vec::new(), entries: 0, hidden: 0 };
+    let found = walk.all();
+    if walk.hidden > 0 {
+        let (hidden, files) = (walk.hidden, if walk.hidden == 1 { "file is" } else { "files are" });
+        let root = root.display();
+        diagnose::note(&format!(
+            "in {root} and below {hidden} {files} hidden (a dot begins the name) and left out; name one to judge it"
+        ));
+    }
     let whole = |error| vec![Input::failed(path.to_owned(), error)];
-    match walk.all() {
+    match found {
         Err(error) => whole(error),
         Ok(()) if walk.found.is_empty() => whole(nothing()),
         Ok(()) => {
@@ -70,10 +80,16 @@ fn is_test(directory: &Path) -> bool {
         || LEFT_BY_JEPSEN.iter().any(|name| directory.join(name).symlink_metadata().is_ok())
 }
 
-/// So many of what is in a directory, hidden files aside, each with what it is.
-fn entries(directory: &Path, count: usize) -> io::Result<Vec<(PathBuf, FileType)>> {
-    let is_shown = |entry: &DirEntry| !entry.file_name().as_encoded_bytes().starts_with(b".");
-    let entries = fs::read_dir(directory)?.filter(|entry| entry.as_ref().map_or(true, is_shown)).take(count);
+/// So many of what is in a directory, each with what it is; hidden files aside, of which those named like histories are counted.
+fn entries(directory: &Path, count: usize, hidden: &mut usize) -> io::Result<Vec<(PathBuf, FileType)>> {
+    let mut is_shown = |entry: &DirEntry| {
+        let name = entry.file_name();
+        let is_shown = !name.as_encoded_bytes().starts_with(b".");
+        *hidden +=
+            usize::from(!is_shown && is_named_like_one(&name) && entry.file_type().is_ok_and(|kind| !kind.is_dir()));
+        is_shown
+    };
+    let entries = fs::read_dir(directory)?.filter(|entry| entry.as_ref().map_or(true, &mut is_shown)).take(count);
     entries.map(|entry| entry.and_then(|entry| Ok((entry.path(), entry.file_type()?)))).collect()
 }
 
@@ -94,6 +110,8 @@ struct Walk<'r> {
     /// Links that are still to be followed, each with its depth.
     links: Vec<(PathBuf, usize)>,
     entries: usize,
+    /// Files that are named like histories, with a dot in front.
+    hidden: usize,
 }
 
 impl Walk<'_> {
@@ -139,7 +157,7 @@ impl Walk<'_> {
 
     /// The directories in a directory. Its files are taken, its links noted.
     fn look_into(&mut self, directory: &Path, depth: usize) -> Result<Vec<PathBuf>, HistoryError> {
-        let entries = match entries(directory, ENTRIES_MAX - self.entries + 1) {
+        let entries = match entries(directory, ENTRIES_MAX - self.entries + 1, &mut self.hidden) {
             Ok(entries) => entries,
             Err(error) => {
                 let error = HistoryError::new(ErrorKind::Io, format!("looking into it failed: {error}"));

@@ -1,7 +1,7 @@
 //! Where a history comes from: a file, a directory of Jepsen's store, standard input.
 
 use crate::source::{self, Reading};
-use history_core::{ClientRule, ErrorKind, Format, HistoryError, Lines, Merge, Reader, TimeUnit};
+use history_core::{ClientRule, ErrorKind, Format, HistoryError, Lines, Merge, Reader, TimeUnit, visible};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::io::{Cursor, Read as _};
@@ -136,11 +136,10 @@ impl Input {
         // What begins so is a command to some who read logs.
         let name = if name.starts_with("::") { Cow::Owned(format!("./{name}")) } else { name };
         // A line a diagnostic, whatever the file is called.
-        if name.contains(char::is_control) {
-            let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-            return Cow::Owned(name.chars().map(shown).collect());
+        match name {
+            Cow::Borrowed(name) => visible::line(name),
+            Cow::Owned(name) => Cow::Owned(visible::line(&name).into_owned()),
         }
-        name
     }
 
     /// What a folder about it may be called: the end of its path, or its path within the directory that was named.

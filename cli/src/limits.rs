@@ -7,36 +7,23 @@
 
 use crate::args::Check;
 use crate::check::Judged;
+use crate::child::{self, Ended, Ran};
 use crate::exit::Exit;
 use crate::input::Input;
 use crate::only::Only;
 use history_core::{Budget, Cancel, ErrorKind, HistoryError, Report, Run, Spent, Verdict};
-use std::io::{self, Read};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread::{self, JoinHandle};
+use std::io;
+use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// Between two looks at a process.
-const PAUSE: Duration = Duration::from_millis(5);
-/// What a checker gets beyond its time to come to an end by itself, at least.
-const GRACE: Duration = Duration::from_millis(500);
 /// What is said of a history that was begun, and no more.
 const INTERRUPTED_AT_ONCE: &str = "Interrupted before the first op was read, so nothing is known.";
-/// What is kept of what a process says on standard error.
-const STDERR_BYTES_MAX: u64 = 16 << 20;
 
 /// What a history may take.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Limits {
     pub(crate) timeout: Option<Duration>,
     pub(crate) bytes_max: Option<u64>,
-}
-
-/// Why a process was ended.
-enum Ended {
-    ByItself(ExitStatus),
-    Time(Duration),
-    Memory(u64),
 }
 
 impl Limits {
@@ -70,7 +57,10 @@ pub(crate) fn judge(job: &Check<'_>, input: &Input, folder: Option<&str>, cancel
         Ok(Ran { ended: Ended::ByItself(status), stdout, stderr }) if is_answer(status, &stdout) => {
             Judged::Elsewhere { stdout, stderr, exit: Exit::from_code(status.code()) }
         }
-        Ok(Ran { ended, stderr, .. }) => Judged::GivenUp { stderr, judged: given_up(job, &ended, cancel) },
+        Ok(Ran { ended, stderr, .. }) => {
+            let judged = given_up(job, &ended, &stderr, cancel);
+            Judged::GivenUp { stderr, judged }
+        }
         Err(error) => {
             let message = format!("no process can be started to judge it: {error}");
             Judged::Here(Vec::new(), Err(HistoryError::new(ErrorKind::Io, message)))
@@ -87,7 +77,7 @@ fn is_answer(status: ExitStatus, output: &[u8]) -> bool {
 }
 
 /// What is said of a history whose process did not end well.
-fn given_up(job: &Check<'_>, ended: &Ended, cancel: &Cancel) -> Result<Report, HistoryError> {
+fn given_up(job: &Check<'_>, ended: &Ended, stderr: &[u8], cancel: &Cancel) -> Result<Report, HistoryError> {
     let name = job.checker.name();
     if matches!(ended, Ended::ByItself(status) if cancel.is_cancelled() && is_by_interrupt(*status)) {
         // It had not yet come so far that it could catch signals.
@@ -100,10 +90,7 @@ fn given_up(job: &Check<'_>, ended: &Ended, cancel: &Cancel) -> Result<Report, H
             (format!("had not come to an end after {} seconds", timeout.as_secs_f64()), Spent::Time.because())
         }
         Ended::Memory(bytes) => (format!("took more than {bytes} bytes of memory"), Spent::Bytes.because()),
-        Ended::ByItself(status) => {
-            let message = format!("{name} crashed ({status}), which is a bug; nothing can be said of this history");
-            return Err(HistoryError::new(ErrorKind::Unexpected, message));
-        }
+        Ended::ByItself(status) => return Err(crashed(name, *status, stderr)),
     };
     if job.is_plugin {
         // It was told when to stop, like every checker.
@@ -116,85 +103,34 @@ fn given_up(job: &Check<'_>, ended: &Ended, cancel: &Cancel) -> Result<Report, H
     Ok(report)
 }
 
-/// What became of a process.
-struct Ran {
-    ended: Ended,
-    stdout: Vec<u8>,
-    stderr: Vec<u8>,
+/// What is said of a process that ended in a way of its own. The system ends what takes the last of its memory, and a process that
+/// gets no more ends itself: neither is a bug.
+fn crashed(name: &str, status: ExitStatus, stderr: &[u8]) -> HistoryError {
+    const NO_MEMORY: &[u8] = b"memory allocation of ";
+    let is_out_of_memory = is_killed(status) || stderr.windows(NO_MEMORY.len()).any(|text| text == NO_MEMORY);
+    if is_out_of_memory {
+        let message = format!(
+            "the process in which {name} judged was ended ({status}), most likely because no memory was left; nothing can be said of \
+             this history"
+        );
+        let expected = "more memory, fewer --jobs, or --max-memory below what there is";
+        return HistoryError::new(ErrorKind::Limit, message).expected(expected);
+    }
+    let message = format!("{name} crashed ({status}), which is a bug; nothing can be said of this history");
+    HistoryError::new(ErrorKind::Unexpected, message)
 }
 
 fn run(job: &Check<'_>, input: &Input, folder: Option<&str>, cancel: &Cancel) -> io::Result<Ran> {
-    let mut command = Command::new(std::env::current_exe()?);
+    let mut command = child::this_program()?;
     // Behind a subcommand, which comes first.
     let mut words: Vec<_> = std::env::args_os().skip(1).collect();
     let at = usize::from(job.pages.is_some());
-    words.splice(at..at, Only::words(input.path(), folder));
+    words.splice(at..at, Only::words(input.path(), folder, job.refused));
     command.args(words);
     // It may be called by another name, too: /dev/stdin.
     command.stdin(Stdio::inherit());
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    let stdout = collect(child.stdout.take(), u64::MAX);
-    let stderr = collect(child.stderr.take(), STDERR_BYTES_MAX);
-    let ended = watch(&mut child, &job.limits, cancel);
-    if !matches!(ended, Ok(Ended::ByItself(_))) {
-        child.kill()?;
-        child.wait()?;
-    }
-    // What cannot be read was not written by a process that ended well.
-    let (stdout, stderr) = (stdout.join().unwrap_or_default(), stderr.join().unwrap_or_default());
-    Ok(Ran { ended: ended?, stdout, stderr })
+    child::run(command, &job.limits, cancel)
 }
-
-/// Reads all that a process writes, and keeps the first of it.
-fn collect(from: Option<impl Read + Send + 'static>, bytes_max: u64) -> JoinHandle<Vec<u8>> {
-    thread::spawn(move || {
-        let mut output = Vec::new();
-        if let Some(mut from) = from {
-            let _ = from.by_ref().take(bytes_max).read_to_end(&mut output);
-            // Whoever writes more must not wait for us.
-            let _ = io::copy(&mut from, &mut io::sink());
-        }
-        output
-    })
-}
-
-fn watch(child: &mut Child, limits: &Limits, cancel: &Cancel) -> io::Result<Ended> {
-    let began = Instant::now();
-    let mut is_told = false;
-    let last = limits.timeout.map(|timeout| (timeout, timeout.saturating_add(GRACE.max(timeout / 10))));
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Ended::ByItself(status));
-        }
-        if cancel.is_cancelled() && !is_told {
-            is_told = true;
-            interrupt(child);
-        }
-        if let Some((timeout, last)) = last
-            && began.elapsed() > last
-        {
-            return Ok(Ended::Time(timeout));
-        }
-        if let Some(bytes_max) = limits.bytes_max
-            && memory(child.id()).is_some_and(|bytes| bytes > bytes_max)
-        {
-            return Ok(Ended::Memory(bytes_max));
-        }
-        thread::sleep(PAUSE);
-    }
-}
-
-/// Asks a process to end with what it knows. A terminal asks all processes at once; others ask this one only.
-#[cfg(unix)]
-fn interrupt(child: &Child) {
-    use rustix::process::{Pid, Signal, kill_process};
-    // It was not waited for yet, so the number is still its own.
-    let _ = Pid::from_raw(child.id().cast_signed()).map(|pid| kill_process(pid, Signal::INT));
-}
-
-/// Elsewhere only a terminal can.
-#[cfg(not(unix))]
-fn interrupt(_: &Child) {}
 
 #[cfg(unix)]
 fn is_by_interrupt(status: ExitStatus) -> bool {
@@ -207,14 +143,31 @@ fn is_by_interrupt(_: ExitStatus) -> bool {
     false
 }
 
-/// Bytes of memory that a process has, where the system tells.
-fn memory(process: u32) -> Option<u64> {
-    const KB: u64 = 1024;
-    if cfg!(target_os = "linux") {
-        let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-        let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-        return Some(kilobytes.trim().trim_end_matches(" kB").parse::<u64>().ok()? * KB);
+/// Whether the system ended it at once, or somebody did.
+#[cfg(unix)]
+fn is_killed(status: ExitStatus) -> bool {
+    std::os::unix::process::ExitStatusExt::signal(&status) == Some(signal_hook::consts::SIGKILL)
+}
+
+#[cfg(not(unix))]
+fn is_killed(_: ExitStatus) -> bool {
+    false
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt;
+
+    #[test]
+    fn what_the_system_ended_is_no_bug() {
+        let said = |status: i32, stderr: &str| crashed("bank", ExitStatus::from_raw(status), stderr.as_bytes()).message;
+        let (aborted, killed, segmentation) = (6, 9, 11);
+        assert!(said(killed, "").contains("most likely because no memory was left"), "{}", said(killed, ""));
+        let text = said(aborted, "memory allocation of 4096 bytes failed\n");
+        assert!(text.contains("most likely because no memory was left"), "{text}");
+        for status in [aborted, segmentation] {
+            assert!(said(status, "something").contains("which is a bug"), "{}", said(status, ""));
+        }
     }
-    let told = Command::new("ps").args(["-o", "rss=", "-p", &process.to_string()]).output().ok()?;
-    Some(String::from_utf8(told.stdout).ok()?.trim().parse::<u64>().ok()? * KB)
 }

@@ -3,10 +3,12 @@
 mod args;
 mod artifacts;
 mod check;
+mod child;
 mod compat;
 mod diagnose;
 mod exit;
 mod expand;
+mod folder;
 mod r#gen;
 mod gen_args;
 mod gen_objects;
@@ -25,6 +27,7 @@ mod plugins;
 #[cfg(feature = "png")]
 mod png;
 mod policy;
+mod probe;
 mod progress;
 mod registry;
 mod report;
@@ -43,6 +46,9 @@ use registry::Registry;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(done) = probe::serve(std::env::args_os()) {
+        return done.code();
+    }
     // Some have other checkers for watching, with options of their own.
     let watches = std::env::args_os().nth(1).is_some_and(|word| word == "watch");
     let mut checkers = if watches { Registry::watchers() } else { Registry::built_in() };

@@ -4,8 +4,9 @@
 //! directory may change between two looks at it.
 
 use crate::terminal::Terminal;
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 
 /// What such a process is told.
 #[derive(Clone, Debug)]
@@ -24,11 +25,13 @@ pub(crate) fn add(grammar: Command) -> Command {
 }
 
 /// Words that nobody else should type.
-fn options() -> [Arg; 4] {
+fn options() -> [Arg; 5] {
     let hidden = |name: &'static str| Arg::new(name).long(name).hide(true);
     [
         hidden("only-input").value_parser(value_parser!(OsString)).requires("only-for"),
         hidden("only-folder"),
+        // Read before the grammar is known: see `plugins`.
+        hidden("only-without").value_parser(value_parser!(OsString)).action(ArgAction::Append),
         hidden("only-for").value_parser(value_parser!(u32)),
         hidden("only-terminal"),
     ]
@@ -47,7 +50,7 @@ impl Only {
     }
 
     /// The words that say so, to be put before all others.
-    pub(crate) fn words(path: &OsStr, folder: Option<&str>) -> Vec<OsString> {
+    pub(crate) fn words(path: &OsStr, folder: Option<&str>, without: &[PathBuf]) -> Vec<OsString> {
         let mut input = OsString::from("--only-input=");
         input.push(path);
         let mut words = vec![
@@ -55,22 +58,34 @@ impl Only {
             format!("--only-for={}", std::process::id()).into(),
             format!("--only-terminal={}", Terminal::get().letters()).into(),
         ];
+        words.extend(without.iter().map(|plugin| {
+            let mut word = OsString::from("--only-without=");
+            word.push(plugin);
+            word
+        }));
         words.extend(folder.map(|folder| format!("--only-folder={folder}").into()));
         words
     }
 
     /// Ends this process when the one that wants to know has ended, however that came.
     pub(crate) fn end_with_parent(&self) {
-        #[cfg(unix)]
-        {
-            const LOOK: std::time::Duration = std::time::Duration::from_millis(50);
-            let parent = self.parent;
-            std::thread::spawn(move || {
-                while std::os::unix::process::parent_id() == parent {
-                    std::thread::sleep(LOOK);
-                }
-                std::process::exit(130);
-            });
-        }
+        end_with(self.parent);
     }
 }
+
+/// Ends this process when that one, which started it, has ended.
+#[cfg(unix)]
+pub(crate) fn end_with(parent: u32) {
+    const LOOK: std::time::Duration = std::time::Duration::from_millis(50);
+    // Without this thread the process ends when its work does.
+    let _ = std::thread::Builder::new().spawn(move || {
+        while std::os::unix::process::parent_id() == parent {
+            std::thread::sleep(LOOK);
+        }
+        std::process::exit(130);
+    });
+}
+
+/// Elsewhere nobody says which process that is.
+#[cfg(not(unix))]
+pub(crate) fn end_with(_: u32) {}

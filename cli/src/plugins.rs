@@ -1,14 +1,20 @@
 //! Loads plugins before the command line is understood, for their options are part of its grammar.
 //!
+//! Each is loaded in a process of its own first ([`crate::probe`]); and only there if histories are judged so, too.
+//!
 //! Loaded is what the command line names, what `HISTCHECK_PLUGINS` names, and what is in the user's own directory for them.
 
 use crate::diagnose;
 use crate::exit::Exit;
+use crate::limits::Limits;
+use crate::probe::{self, NotLoaded};
 use crate::registry::Registry;
 use histcheck_plugin::host::{self, LoadError, Trust};
+use history_core::Checker;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Libraries and directories of them, separated as in `PATH`.
 const VARIABLE: &str = "HISTCHECK_PLUGINS";
@@ -24,6 +30,10 @@ struct Asked {
     told: bool,
     /// Whether the command has no use for checkers.
     needless: bool,
+    /// Libraries that another process of this program has found not to be loaded.
+    without: Vec<PathBuf>,
+    /// What a history may take, and so a plugin to be loaded. Under limits other processes judge.
+    limits: Limits,
 }
 
 /// Adds the plugins' checkers. A plugin that cannot be loaded is told of and left out; `FAILED` says so, unless it is one of the
@@ -37,11 +47,13 @@ pub(crate) fn load(checkers: &mut Registry, words: impl IntoIterator<Item = OsSt
         trust: asked.trust,
         debug: asked.debug,
         told: asked.told,
+        limits: asked.limits,
         by_name: true,
         loaded: BTreeSet::new(),
         checkers,
         exit: Exit::OK,
     };
+    loader.loaded.extend(asked.without.iter().cloned());
     asked.libraries.iter().for_each(|path| loader.library(path));
     asked.directories.iter().for_each(|path| loader.directory(path));
     let variable = std::env::var_os(VARIABLE).unwrap_or_default();
@@ -64,9 +76,21 @@ fn asked(words: impl IntoIterator<Item = OsString>) -> Asked {
     asked.needless = words.peek().is_some_and(|word| needless.iter().any(|command| word == command));
     while let Some(word) = words.next() {
         let (name, value) = split(&word);
+        if matches!(name, "--timeout" | "--max-memory") {
+            let value = value.map(OsStr::to_owned).or_else(|| words.next()).and_then(|value| value.into_string().ok());
+            // What is none of these is wrong usage, which the grammar will say.
+            if name == "--timeout" {
+                let seconds = value.and_then(|seconds| seconds.parse().ok());
+                asked.limits.timeout = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+            } else {
+                asked.limits.bytes_max = value.and_then(|bytes| bytes.parse().ok());
+            }
+            continue;
+        }
         let list = match name {
             "--plugin" => &mut asked.libraries,
             "--plugin-dir" => &mut asked.directories,
+            "--only-without" => &mut asked.without,
             "--trust" => {
                 asked.trust = Trust::All;
                 continue;
@@ -89,7 +113,7 @@ fn asked(words: impl IntoIterator<Item = OsString>) -> Asked {
 /// `--name=value`, taken apart. What is no text is no option of ours, unless behind the sign.
 fn split(word: &OsStr) -> (&str, Option<&OsStr>) {
     let bytes = word.as_encoded_bytes();
-    for name in ["--plugin", "--plugin-dir"] {
+    for name in ["--plugin", "--plugin-dir", "--only-without", "--timeout", "--max-memory"] {
         if bytes.starts_with(name.as_bytes()) && bytes.get(name.len()) == Some(&b'=') {
             #[cfg(unix)]
             {
@@ -107,6 +131,7 @@ struct Loader<'r> {
     trust: Trust,
     debug: bool,
     told: bool,
+    limits: Limits,
     /// Whether what is being loaded was named, and is missed if it cannot be.
     by_name: bool,
     /// What was loaded, that nothing is twice.
@@ -118,17 +143,33 @@ struct Loader<'r> {
 impl Loader<'_> {
     fn library(&mut self, path: &Path) {
         let canonical = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        if !self.loaded.insert(canonical) {
+        if !self.loaded.insert(canonical.clone()) {
             return;
         }
-        match host::load(path, self.trust) {
-            Ok(library) => {
-                if let Err(why) = self.checkers.add(&library.path, library.checkers) {
+        match self.checkers_of(path) {
+            Ok(checkers) => {
+                if let Err(why) = self.checkers.add(path, checkers) {
                     self.tell(&why);
                 }
             }
-            Err(error) => self.failed("plugin", &error),
+            Err(why) => {
+                self.checkers.refuse(canonical);
+                self.failed(&format!("plugin {} {}", path.display(), why.message), why.details.as_deref());
+            }
         }
+    }
+
+    fn checkers_of(&self, path: &Path) -> Result<Vec<Box<dyn Checker>>, NotLoaded> {
+        // Whoever started this process has looked.
+        if !self.told {
+            let known = probe::ask(path, self.trust, self.limits)?;
+            // Where others judge, this process need not load what they do.
+            if self.limits.are_any() {
+                return Ok(known);
+            }
+        }
+        let loaded = host::load(path, self.trust).map(|library| library.checkers);
+        loaded.map_err(|LoadError { message, details, .. }| NotLoaded { message, details })
     }
 
     fn directory(&mut self, path: &Path) {
@@ -138,13 +179,13 @@ impl Loader<'_> {
                 diagnose::warning(&format!("no plugin is in {path}: no file there ends in .{extension}"));
             }
             Ok(libraries) => libraries.iter().for_each(|library| self.library(library)),
-            Err(error) => self.failed("directory of plugins", &error),
+            Err(error) => self.failed(&format!("directory of plugins {error}"), error.details.as_deref()),
         }
     }
 
-    fn failed(&mut self, what: &str, error: &LoadError) {
-        let mut message = format!("{what} {error}");
-        if let (true, Some(details)) = (self.debug, &error.details) {
+    fn failed(&mut self, message: &str, details: Option<&str>) {
+        let mut message = message.to_owned();
+        if let (true, Some(details)) = (self.debug, details) {
             message += "\n";
             message += details;
         }
@@ -179,6 +220,8 @@ mod tests {
         let (libraries, directories) = (paths(&["a.so", "b.so"]), paths(&["d", "e"]));
         assert_eq!(of(words), Asked { libraries, directories, trust: Trust::All, ..Asked::default() });
         assert_eq!(of("histcheck models --debug --plugin"), Asked { debug: true, ..Asked::default() });
+        let limits = Limits { timeout: Some(Duration::from_millis(500)), bytes_max: Some(7) };
+        assert_eq!(of("histcheck --timeout .5 --max-memory=7"), Asked { limits, ..Asked::default() });
         assert!(of("histcheck gen list-append").needless);
         assert!(!of("histcheck -m gen gen").needless);
     }

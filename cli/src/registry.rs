@@ -14,6 +14,8 @@ pub(crate) struct Registry {
     checkers: Vec<Box<dyn Checker>>,
     /// For each, the plugin that brought it along, if one did.
     plugins: Vec<Option<PathBuf>>,
+    /// Plugins that could not be loaded.
+    refused: Vec<PathBuf>,
 }
 
 /// A checker that was asked for.
@@ -34,7 +36,7 @@ impl From<Vec<Box<dyn Checker>>> for Registry {
     /// Those that are built in.
     fn from(checkers: Vec<Box<dyn Checker>>) -> Registry {
         let plugins = checkers.iter().map(|_| None).collect();
-        Registry { checkers, plugins }
+        Registry { checkers, plugins, refused: Vec::new() }
     }
 }
 
@@ -100,6 +102,15 @@ impl Registry {
         self.plugins.extend(checkers.iter().map(|_| Some(path.to_owned())));
         self.checkers.extend(checkers);
         Ok(())
+    }
+
+    /// Notes that a plugin could not be loaded: no other process need try.
+    pub(crate) fn refuse(&mut self, path: PathBuf) {
+        self.refused.push(path);
+    }
+
+    pub(crate) fn refused(&self) -> &[PathBuf] {
+        &self.refused
     }
 
     /// The names of all, each once.

@@ -61,7 +61,7 @@ impl Results {
         let artifacts = judged.as_mut().map(Report::take_artifacts).unwrap_or_default();
         let mut exit = judged.as_ref().map_or(Exit::FAILED, |report| self.policy.exit(report.verdict));
         if let Err(error) = self.output.write(input, &judged) {
-            return Err(exit.and(exit::stopped(&error)));
+            return Err(exit.and(exit::unwritten(&error)));
         }
         // What was found shows in the verdict; why nothing was does not.
         let wanted =
@@ -103,7 +103,7 @@ impl Results {
         self.pass_over(input);
         match self.output.pass_on(input, text) {
             Ok(()) => self.go_on(exit),
-            Err(error) => Err(exit.and(exit::stopped(&error))),
+            Err(error) => Err(exit.and(exit::unwritten(&error))),
         }
     }
 
@@ -120,7 +120,7 @@ impl Results {
     pub(crate) fn finish(mut self, exit: Exit) -> Exit {
         match self.output.finish(&self.summaries) {
             Ok(()) => exit,
-            Err(error) => exit.and(exit::stopped(&error)),
+            Err(error) => exit.and(exit::unwritten(&error)),
         }
     }
 }

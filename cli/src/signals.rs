@@ -13,8 +13,7 @@ use std::io;
 pub(crate) fn on_each(mut handle: impl FnMut() + Send + 'static) -> io::Result<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
-    std::thread::spawn(move || signals.forever().for_each(|_| handle()));
-    Ok(())
+    std::thread::Builder::new().spawn(move || signals.forever().for_each(|_| handle())).map(drop)
 }
 
 /// Calls `handle` on a thread of its own each time that Ctrl-C comes.

@@ -100,7 +100,7 @@ fn file(path: PathBuf, reading: &Reading) -> io::Result<File> {
     if std::fs::metadata(&path).is_ok_and(|found| std::os::unix::fs::FileTypeExt::is_fifo(&found.file_type())) {
         // A named pipe opens when somebody else opens it to write.
         let (opened, opens) = std::sync::mpsc::channel();
-        std::thread::spawn(move || opened.send(File::open(path)));
+        std::thread::Builder::new().spawn(move || opened.send(File::open(path)))?;
         loop {
             reading.check()?;
             match opens.recv_timeout(LOOK) {

@@ -8,6 +8,7 @@ use crate::registry::Registry;
 use check_elle::anomaly::{AnomalySet, AnomalyType};
 #[cfg(feature = "elle")]
 use check_elle::model::{Model, ModelSet};
+use history_core::visible;
 use serde::Serialize;
 use std::io::{self, BufWriter, Write};
 
@@ -121,7 +122,7 @@ fn write_text(out: &mut dyn Write, row: &Row<'_>, first: bool) -> io::Result<()>
     }
     writeln!(out, "{}", row.name)?;
     for line in lines {
-        for part in wrapped(&line).lines() {
+        for part in wrapped(&visible::line(&line)).lines() {
             writeln!(out, "    {part}")?;
         }
     }

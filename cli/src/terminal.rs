@@ -3,7 +3,7 @@
 //! A process that judges one history for another ([`crate::only`]) prints into pipes, and must write what the other one would.
 
 use anstream::{AutoStream, ColorChoice};
-use std::io::{self, IsTerminal as _, Stderr};
+use std::io::{self, IsTerminal as _, StderrLock};
 use std::sync::OnceLock;
 
 static TERMINAL: OnceLock<Terminal> = OnceLock::new();
@@ -48,10 +48,10 @@ impl Terminal {
     }
 }
 
-/// Standard error, with or without styles.
-pub(crate) fn stderr() -> AutoStream<Stderr> {
+/// Standard error, with or without styles. Nothing of other threads comes in between as long as it lives.
+pub(crate) fn stderr() -> AutoStream<StderrLock<'static>> {
     let colour = if Terminal::get().stderr_colour { ColorChoice::Always } else { ColorChoice::Never };
-    AutoStream::new(io::stderr(), colour)
+    AutoStream::new(io::stderr().lock(), colour)
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub(crate) fn run(job: &Validate) -> Exit {
             (format, Err(error)) => output::write_line(&mut out, format, input, Err(error)),
         };
         if let Err(error) = written.and_then(|()| out.flush()) {
-            return exit.and(exit::stopped(&error));
+            return exit.and(exit::unwritten(&error));
         }
         if let Err(error) = &found {
             diagnose::history(&input.place(), error);
@@ -52,7 +52,7 @@ fn write_text(out: &mut dyn Write, input: &Input, problems: &Problems) -> io::Re
             writeln!(out, "{place}: {} more of {} are not shown", count - listed, rule.name())?;
         }
     }
-    out.write_all(input.path().as_encoded_bytes())?;
+    output::path(out, input)?;
     let (errors, warnings) = (problems.count(Severity::Error), problems.count(Severity::Warning));
     writeln!(out, "\t{}, {}, {}", many(errors, "error"), many(warnings, "warning"), many(problems.ops, "op"))
 }

@@ -75,6 +75,7 @@ mod tape;
 mod time_unit;
 mod validate;
 mod value;
+pub mod visible;
 mod write;
 
 pub use batch::Batch;

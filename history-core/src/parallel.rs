@@ -2,6 +2,12 @@
 //!
 //! For checkers. Threads are started for one call and end with it; a panic in one of them goes on in the caller.
 
+#[cfg(feature = "parallel")]
+use std::{
+    sync::{Mutex, PoisonError},
+    thread::ScopedJoinHandle,
+};
+
 /// Histories of fewer operations are judged before a thread has started.
 pub const WORTH_OPS: usize = 20_000;
 
@@ -11,11 +17,21 @@ pub fn both<A, B: Send>(worth: bool, a: impl FnOnce() -> A, b: impl FnOnce() -> 
     if !worth {
         return (a(), b());
     }
-    std::thread::scope(|scope| {
-        let b = scope.spawn(b);
+    let b = Mutex::new(Some(b));
+    let run = || {
+        let b = b.lock().unwrap_or_else(PoisonError::into_inner).take();
+        b.map(|b| b())
+    };
+    let (a, result) = std::thread::scope(|scope| {
+        // Where no thread can be had, this one does both.
+        let other = std::thread::Builder::new().spawn_scoped(scope, run);
         let a = a();
-        (a, b.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    })
+        let joined =
+            |other: ScopedJoinHandle<'_, _>| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        (a, other.map_or_else(|_| run(), joined))
+    });
+    // It is called once, here or there.
+    (a, result.expect("a function that was called"))
 }
 
 /// The results of two functions.
@@ -70,7 +86,9 @@ pub fn map_with<C, R: Send>(
         }
     };
     let mut done: Vec<(usize, R)> = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        // Where no more can be had, those that there are do the work.
+        let spawn = |_| std::thread::Builder::new().spawn_scoped(scope, work).ok();
+        let others: Vec<_> = (1..threads).map_while(spawn).collect();
         let mut all = work();
         for other in others {
             all.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));

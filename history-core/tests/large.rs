@@ -138,7 +138,12 @@ fn an_op_over_the_limit_ends_reading_and_not_validation() {
     let text = format!("{{:type :ok}}\n{}\n{{:type :ok}}\n", op(&format!("[{}]", "[1] ".repeat(MANY))));
     let limits = common::op_bytes_max(MANY);
     let read = drain(Reader::new(text.as_bytes()).with_limits(limits));
-    assert_eq!(read.error.unwrap().to_string(), format!("line 2, column 1: an op is longer than {MANY} bytes"));
+    assert_eq!(
+        read.error.unwrap().to_string(),
+        format!(
+            "line 2, column 1: an op is longer than {MANY} bytes: the [ that begins at line 2, column 20 is not closed by then"
+        )
+    );
     let problems = validate(Reader::new(text.as_bytes()).with_limits(limits), 10);
     assert_eq!((problems.ops, problems.count(Severity::Error), problems.complete), (2, 1, true));
 }
@@ -147,4 +152,75 @@ fn an_op_over_the_limit_ends_reading_and_not_validation() {
 fn clients_without_number() {
     let text: String = (0..MANY / 4).fold(String::new(), |text, i| text + &format!("{{:process {i} :type :invoke}}\n"));
     assert_eq!(ends(&text), (MANY / 4, None));
+}
+
+/// Counts the bytes that were read of text without end.
+struct Endless<'a> {
+    text: &'a [u8],
+    read: &'a std::sync::atomic::AtomicUsize,
+}
+
+impl std::io::Read for Endless<'_> {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.read.fetch_add(out.len(), std::sync::atomic::Ordering::Relaxed);
+        // Far beyond every limit: so that whoever heeds none ends.
+        if count > 100 * MANY {
+            return Ok(0);
+        }
+        for (at, byte) in out.iter_mut().enumerate() {
+            *byte = if count + at < self.text.len() { self.text[count + at] } else { self.text[self.text.len() - 1] };
+        }
+        Ok(out.len())
+    }
+}
+
+#[test]
+fn no_more_is_read_of_what_never_ends_than_the_limit() {
+    let limits = common::op_bytes_max(2 * MANY);
+    for (text, error) in [
+        (&b"\0"[..], "line 1, column 1: an op is longer than 262144 bytes"),
+        (
+            b"{:type :ok, :value \"a",
+            "line 1, column 1: an op is longer than 262144 bytes: the string that begins at line 1, column 20 is not closed by then",
+        ),
+        (
+            b"{\"type\":\"ok\",\"value\":[\"a",
+            "line 1, column 1: an op is longer than 262144 bytes: the string that begins at line 1, column 23 is not closed by then",
+        ),
+        (b"{:type :ok}\n{:type :ok, :f :a", "line 2, column 1: an op is longer than 262144 bytes"),
+    ] {
+        // Beyond the limit, two blocks at the most.
+        let most = 2 * MANY + 2 * (128 << 10) + 4096;
+        let read = std::sync::atomic::AtomicUsize::new(0);
+        let said = drain(Reader::new(Endless { text, read: &read }).with_limits(limits)).error.unwrap();
+        assert_eq!(said.to_string(), error);
+        let read = read.into_inner();
+        assert!(read <= most, "{read} bytes: {error}");
+        let read = std::sync::atomic::AtomicUsize::new(0);
+        let problems = validate(Reader::new(Endless { text, read: &read }).with_limits(limits), 0);
+        assert!(problems.count(Severity::Error) > 0);
+        if text == b"\0" {
+            let read = read.into_inner();
+            assert!(read <= most, "{read} bytes by validation: {error}");
+        }
+    }
+}
+
+#[test]
+fn an_op_of_too_many_values() {
+    const VALUES_MAX: usize = 1 << 24;
+    let op = |count: usize, item: &str, last: &str| {
+        format!("{{\"process\":0,\"type\":\"invoke\",\"f\":\"f\",\"value\":[{}{last}]}}", item.repeat(count))
+    };
+    for item in ["[],", "0,"] {
+        let error = drain(Reader::new(op(VALUES_MAX + 9, item, "[]").as_bytes())).error.unwrap();
+        assert_eq!(error.kind, history_core::ErrorKind::Limit);
+        assert!(
+            error.to_string().ends_with("more than 16777216 values stand in this op; expected an op with fewer values"),
+            "{error}"
+        );
+    }
+    // Integers in a list of nothing else are one value, wherever blocks cut it.
+    let read = drain(Reader::new(op(VALUES_MAX + 9, "0,", "0").as_bytes()));
+    assert_eq!((read.ops.len(), read.error), (1, None));
 }

@@ -212,7 +212,7 @@ fn json_that_is_none() {
         (
             "{\"type\":\"ok\",\"value\":\"a\nb\"}",
             0,
-            r"line 1, column 24: '\n' inside a string; expected an escape like \n, or a quote that closes the string",
+            r"line 1, column 22: the line ends before this string is closed; expected a closing quote; a line's end in a string is written \n",
         ),
         (
             r#"{"type":"ok","value":"\'"}"#,

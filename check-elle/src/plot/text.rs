@@ -1,6 +1,6 @@
 //! Text in a picture: values shortened in their middle, measured in columns, and made safe for XML.
 
-use history_core::Datum;
+use history_core::{Datum, visible};
 use std::fmt::{self, Write};
 
 /// What stands for what was left out.
@@ -27,27 +27,7 @@ fn is_wide(c: char) -> bool {
         | 0xF900..=0xFAFF | 0xFE30..=0xFE6F | 0xFF00..=0xFF60 | 0xFFE0..=0xFFE6 | 0x1F300..=0x1FAFF | 0x20000..=0x3FFFD)
 }
 
-/// Whether a character must not stand in a picture as it is: XML forbids it, or it moves the text around it.
-fn is_unfit(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}')
-        || u32::from(c) & 0xFFFE == 0xFFFE
-}
-
-/// The text with visible escapes in place of characters that are unfit.
-pub(super) fn visible(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_unfit(c) {
-            out.extend(c.escape_unicode());
-        } else {
-            out.push(c);
-        }
-    }
-    out
-}
-
-/// Appends a text as XML, in an element or an attribute. Takes what [`visible`] gives.
+/// Appends a text as XML, in an element or an attribute. Takes what [`visible::line`] gives.
 pub(super) fn escape(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {
@@ -64,9 +44,9 @@ pub(super) fn escape(out: &mut String, text: &str) {
 pub(super) fn shorten(text: &str, columns_max: usize) -> String {
     let looked_at: String = text.chars().take(LOOKED_AT_MAX).collect();
     let whole = looked_at.len() == text.len();
-    let text = visible(&looked_at);
+    let text = visible::line(&looked_at);
     if whole && columns(&text) <= columns_max {
-        return text;
+        return text.into_owned();
     }
     let room = columns_max.saturating_sub(ELLIPSIS.len());
     let end = if whole { take(text.chars().rev(), room / 3) } else { String::new() };
@@ -93,8 +73,8 @@ fn take(chars: impl Iterator<Item = char>, columns_max: usize) -> String {
 pub(super) fn datum(datum: &Datum, columns_max: usize) -> String {
     let text = written(datum);
     match datum {
-        Datum::Vector(items) if columns(&visible(&text)) > columns_max => list(items, ['[', ']'], columns_max),
-        Datum::List(items) if columns(&visible(&text)) > columns_max => list(items, ['(', ')'], columns_max),
+        Datum::Vector(items) if columns(&visible::line(&text)) > columns_max => list(items, ['[', ']'], columns_max),
+        Datum::List(items) if columns(&visible::line(&text)) > columns_max => list(items, ['(', ')'], columns_max),
         _ => shorten(&text, columns_max),
     }
 }
@@ -188,7 +168,7 @@ mod tests {
 
     #[test]
     fn no_character_is_left_that_xml_forbids_or_that_turns_the_text_around() {
-        assert_eq!(visible("a\0b\u{202e}c\u{FFFE}"), "a\\u{0}b\\u{202e}c\\u{fffe}");
+        assert_eq!(shorten("a\0b\u{202e}c\u{FFFE}", 40), "a\\u{0}b\\u{202e}c\\u{fffe}");
         let mut out = String::new();
         escape(&mut out, "<a b=\"&\">");
         assert_eq!(out, "&lt;a b=&quot;&amp;&quot;&gt;");

@@ -1,11 +1,6 @@
 //! Text on a page: shortened, without characters that are invisible or turn the text around, and escaped.
 
-/// Whether a character must not stand on a page as it is: nobody sees it, or it moves the text around it.
-fn is_unfit(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}')
-        || u32::from(c) & 0xFFFE == 0xFFFE
-}
+use history_core::visible;
 
 /// The text in at most so many characters, with visible escapes in place of those that are unfit. Of a longer one the
 /// beginning and the end are kept.
@@ -29,8 +24,7 @@ fn push_visible(out: &mut String, chars: impl Iterator<Item = char>) {
     for c in chars {
         match c {
             '\n' | '\t' => out.push(' '),
-            c if is_unfit(c) => out.extend(c.escape_unicode()),
-            c => out.push(c),
+            c => visible::push(out, c),
         }
     }
 }

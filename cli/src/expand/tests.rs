@@ -122,6 +122,7 @@ fn too_many_are_none() {
         found: Vec::new(),
         real: BTreeSet::new(),
         links: Vec::new(),
+        hidden: 0,
         entries: ENTRIES_MAX - 2,
     };
     walk.all().unwrap();

@@ -202,32 +202,9 @@ impl Failed {
     }
 }
 
-/// Text with its control characters written out: those are no part of XML, and a log may do what they say.
-pub(crate) fn printable(text: &str) -> String {
-    let is_bad = |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || matches!(c, '\u{fffe}' | '\u{ffff}');
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_bad(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
-    }
-    shown
-}
-
-/// The same in a line.
-pub(crate) fn one_line(text: &str) -> String {
-    printable(text).replace('\n', "\\n").replace('\t', "\\t")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_xml_cannot_hold_is_written_out() {
-        assert_eq!(printable("a\tb\nc"), "a\tb\nc");
-        assert_eq!(printable("\0\u{1b}[1m\r\u{7f}\u{ffff}\u{fffe}"), "\\u{0}\\u{1b}[1m\\u{d}\\u{7f}\\u{ffff}\\u{fffe}");
-        assert_eq!(printable("\u{6f22} \u{1f600}"), "\u{6f22} \u{1f600}");
-        assert_eq!(one_line("a\tb\nc"), "a\\tb\\nc");
-    }
 
     #[test]
     fn a_case_survives_the_way_from_one_process_to_another() {

@@ -3,11 +3,11 @@
 //! A command is `::error file=F,line=7,title=T::message`. In the message `%`, CR and LF are written as `%25`, `%0D` and `%0A`, in what
 //! stands before it also `:` and `,` as `%3A` and `%2C` (GitHub's documentation, "Workflow commands", and what its toolkit does).
 
-use super::case::{Case, Failed, Finding, printable};
+use super::case::{Case, Failed, Finding};
 use super::text;
 use crate::input::Input;
 use crate::policy::Unknown;
-use history_core::Verdict;
+use history_core::{Verdict, visible};
 use std::io::{self, Write};
 
 /// Characters of a message: an annotation is a few lines high, and the log has the rest.
@@ -37,7 +37,7 @@ pub(super) fn write(
         }
         if verbose && !finding.account.is_empty() {
             let lines: Vec<String> = finding.account.lines().map(|line| format!("  {line}")).collect();
-            write_harmless(out, printable(&lines.join("\n")).as_bytes())?;
+            write_harmless(out, visible::lines(&lines.join("\n")).as_bytes())?;
         }
         if let Some(command) = command_of(input, finding, unknown) {
             out.write_all(command.as_bytes())?;
@@ -130,16 +130,12 @@ fn short(message: &str) -> String {
 
 /// What stands behind the second `::`.
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A").chars().map(shown).collect()
+    visible::line(&text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")).into_owned()
 }
 
 /// The value of a property.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
-}
-
-fn shown(c: char) -> String {
-    if c.is_control() { c.escape_unicode().to_string() } else { c.to_string() }
 }
 
 #[cfg(test)]

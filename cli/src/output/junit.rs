@@ -1,9 +1,9 @@
 //! Results as XML like that of `JUnit`: a suite a history, a test case for each checker, and one for each key whose
 //! verdict the report lists.
 
-use super::case::{Case, Finding, KeyFinding, one_line, printable};
+use super::case::{Case, Finding, KeyFinding};
 use crate::policy::Unknown;
-use history_core::Verdict;
+use history_core::{Verdict, visible};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::io::{self, Write};
 
@@ -20,9 +20,9 @@ pub(super) fn write<'a>(
 }
 
 fn suite(path: &str, case: &Case, unknown: Unknown) -> TestSuite {
-    let path = one_line(path);
-    let mut suite = TestSuite::new(path.as_str());
-    suite.extra.insert("file".into(), path.as_str().into());
+    let path = visible::line(path);
+    let mut suite = TestSuite::new(&*path);
+    suite.extra.insert("file".into(), (*path).into());
     match case {
         Case::Judged(findings) => {
             for finding in findings {
@@ -30,7 +30,7 @@ fn suite(path: &str, case: &Case, unknown: Unknown) -> TestSuite {
                 // The numbers of several checkers would else have one name.
                 let prefix = if findings.len() > 1 { format!("{}/", finding.checker) } else { String::new() };
                 for (name, count) in &finding.counts {
-                    suite.add_property((one_line(&format!("{prefix}{name}")).as_str(), count.to_string().as_str()));
+                    suite.add_property((&*visible::line(&format!("{prefix}{name}")), count.to_string().as_str()));
                 }
             }
         }
@@ -57,7 +57,7 @@ fn cases(path: &str, finding: &Finding, unknown: Unknown) -> Vec<TestCase> {
     let whole = status(finding.verdict, unknown, &finding.summary(), &types(), &finding.account);
     let mut whole = test(path, name, whole);
     if finding.verdict == Verdict::Valid && !finding.notes.is_empty() {
-        whole.set_system_out(printable(&finding.notes.join("\n")).as_str());
+        whole.set_system_out(&*visible::lines(&finding.notes.join("\n")));
     }
     // Keys without an observation, in a history whose verdict is on the others.
     let unknown = if finding.verdict == Verdict::Valid { Unknown::Itself } else { unknown };
@@ -75,7 +75,7 @@ fn cases(path: &str, finding: &Finding, unknown: Unknown) -> Vec<TestCase> {
 }
 
 fn test(path: &str, name: &str, status: TestCaseStatus) -> TestCase {
-    let mut case = TestCase::new(one_line(name).as_str(), status);
+    let mut case = TestCase::new(&*visible::line(name), status);
     case.set_classname(path);
     case.extra.insert("file".into(), path.into());
     case
@@ -93,9 +93,9 @@ fn status(verdict: Verdict, unknown: Unknown, summary: &str, types: &str, text: 
 }
 
 fn describe(status: &mut TestCaseStatus, message: &str, kind: &str, text: &str) {
-    status.set_message(one_line(message).as_str());
+    status.set_message(&*visible::line(message));
     if !kind.is_empty() {
-        status.set_type(one_line(kind).as_str());
+        status.set_type(&*visible::line(kind));
     }
-    status.set_description(printable(text).as_str());
+    status.set_description(&*visible::lines(text));
 }

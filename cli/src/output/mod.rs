@@ -19,7 +19,7 @@ use std::io::{self, BufWriter, Stdout, Write as _};
 
 pub(crate) use line::{Failure, about, row, write as write_line};
 pub(crate) use paint::Paint;
-pub(crate) use text::{account, hints, verdict, wrapped};
+pub(crate) use text::{account, hints, path, verdict, wrapped};
 
 /// Writes results: each flushed as it becomes known, but for documents, which are written in the end.
 pub(crate) struct Output {

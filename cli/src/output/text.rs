@@ -2,7 +2,7 @@
 
 use super::paint::Paint;
 use crate::input::Input;
-use history_core::{Anomaly, Report, Verdict};
+use history_core::{Anomaly, Report, Verdict, visible};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -13,40 +13,43 @@ pub(crate) fn verdict(out: &mut dyn Write, input: &Input, report: &Report) -> io
 
 /// The same with something else `between`.
 pub(super) fn line(out: &mut dyn Write, input: &Input, verdict: Verdict, between: &str) -> io::Result<()> {
-    let path = input.path();
-    for chunk in path.as_encoded_bytes().utf8_chunks() {
-        // A line a history, whatever it is called.
-        let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-        out.write_all(chunk.valid().chars().map(shown).collect::<String>().as_bytes())?;
+    path(out, input)?;
+    writeln!(out, "{between}{}", verdict.name())
+}
+
+/// The path in one line, whatever the history is called. What is no text is written as it is.
+pub(crate) fn path(out: &mut dyn Write, input: &Input) -> io::Result<()> {
+    for chunk in input.path().as_encoded_bytes().utf8_chunks() {
+        out.write_all(visible::line(chunk.valid()).as_bytes())?;
         out.write_all(chunk.invalid())?;
     }
-    writeln!(out, "{between}{}", verdict.name())
+    Ok(())
 }
 
 /// Everything that a report has to say, each line behind `indent`, in colour if `paint` says so.
 pub(crate) fn account(out: &mut dyn Write, report: &Report, indent: &str, paint: Paint) -> io::Result<()> {
     let mut text = String::new();
     for note in &report.notes {
-        _ = writeln!(text, "{} {note}", paint.note("note:"));
+        _ = writeln!(text, "{} {}", paint.note("note:"), visible::line(note));
     }
     if !report.checkers.is_empty() {
         write_indented(out, &text, indent)?;
         // What was found, and in which keys, is told by those who found it.
         for report in &report.checkers {
-            writeln!(out, "{indent}{}: {}", report.checker, report.verdict.name())?;
+            writeln!(out, "{indent}{}: {}", visible::line(&report.checker), report.verdict.name())?;
             account(out, report, &format!("{indent}  "), paint)?;
         }
         return Ok(());
     }
     for key in report.keys.iter().filter(|key| key.verdict != Verdict::Valid).take(KEYS_MAX) {
-        _ = writeln!(text, "key {}: {}", key.key, key.verdict.name());
+        _ = writeln!(text, "key {}: {}", visible::line(&key.key.to_string()), key.verdict.name());
     }
     if let Some(more) = keys_not_shown(report) {
         _ = writeln!(text, "{more}");
     }
     for (word, names) in [("not", &report.not), ("nor", &report.also_not)] {
         if !names.is_empty() {
-            text += &wrapped(&format!("{word} {}\n", names.join(", ")));
+            text += &wrapped(&format!("{word} {}\n", visible::line(&names.join(", "))));
         }
     }
     for anomaly in &report.anomalies {
@@ -81,7 +84,7 @@ pub(crate) fn wrapped(line: &str) -> String {
 }
 
 fn describe(text: &mut String, anomaly: &Anomaly, paint: Paint) {
-    _ = write!(text, "\n{}", paint.heading(&anomaly.name));
+    _ = write!(text, "\n{}", paint.heading(&visible::line(&anomaly.name)));
     let shown = anomaly.witnesses.len();
     _ = match (anomaly.count, shown) {
         (0 | 1, _) => writeln!(text),
@@ -93,7 +96,7 @@ fn describe(text: &mut String, anomaly: &Anomaly, paint: Paint) {
             text.push('\n');
         }
         for line in witness.explanation.trim_end().lines() {
-            _ = writeln!(text, "  {}", paint.prose(line, &witness.ops));
+            _ = writeln!(text, "  {}", paint.prose(&visible::line(line), &witness.ops));
         }
     }
 }

@@ -15,8 +15,9 @@ mod timeline;
 mod witness;
 
 use crate::args::{Check, PlotFormat};
-use crate::artifacts::{self, Directory};
+use crate::artifacts::Directory;
 use crate::diagnose;
+use crate::folder;
 use crate::input::Input;
 use gather::{Around, Gathered};
 use history_core::{HistoryError, Report, Verdict};
@@ -123,7 +124,7 @@ impl Pages {
             page::Facts { name: &name, judged, asked: self.asked.as_deref(), gathered: &gathered, unread, around };
         let page = page::write(&facts, self.options.bytes_max);
         let path = self.directory.folder_of(input).join("report.html");
-        artifacts::put(&path, page.html.as_bytes())?;
+        folder::put(&path, page.html.as_bytes())?;
         if page.left_out > 0 {
             let what = text::count(page.left_out, "part", "parts");
             let limit = self.options.bytes_max;
@@ -141,7 +142,7 @@ impl Pages {
             return Ok(());
         }
         let path = self.options.directory.join(INDEX);
-        artifacts::put(&path, self.index().as_bytes())?;
+        folder::put(&path, self.index().as_bytes())?;
         diagnose::note(&format!("all reports: {}", path.display()));
         Ok(())
     }

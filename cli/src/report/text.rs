@@ -1,5 +1,6 @@
 //! Text from histories, made safe to look at: nothing invisible, nothing that turns what follows around, nothing endless.
 
+use history_core::visible;
 use std::fmt::Write as _;
 
 /// The text as a page may show it, at most so many characters of it. What is cut is counted.
@@ -38,21 +39,8 @@ pub(super) fn clipped(text: &str, chars_max: usize) -> String {
 fn push(out: &mut String, c: char) {
     match c {
         '\n' => out.push(c),
-        _ if is_hidden(c) => _ = write!(out, "\\u{{{:x}}}", u32::from(c)),
-        _ => out.push(c),
+        _ => visible::push(out, c),
     }
-}
-
-/// Controls, marks of direction, and what takes no room or shows nothing: Unicode's `Default_Ignorable_Code_Point` and a few more,
-/// what has no meaning of its own (private use), and what is no character.
-fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}')
-        || matches!(c, '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
-        || matches!(c, '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}')
-        || matches!(c, '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
-        || matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}' | '\u{f0000}'..)
-        || u32::from(c) & 0xfffe == 0xfffe
 }
 
 /// A number with a comma between thousands.

@@ -11,6 +11,10 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     while let Some(next) = folders.pop() {
         for entry in fs::read_dir(next).unwrap() {
             let path = entry.unwrap().path();
+            // The list of the others.
+            if path.ends_with(".histcheck") {
+                continue;
+            }
             if path.is_dir() { folders.push(path) } else { found.push(path.strip_prefix(folder).unwrap().to_owned()) }
         }
     }
@@ -65,4 +69,51 @@ fn a_sentence_stands_where_a_picture_would_be_too_large() {
     assert!(!files(dir.path()).iter().any(|file| file.ends_with("0.svg")));
     let sentence = fs::read_to_string(dir.path().join("sccs/0.txt")).unwrap();
     assert!(sentence.contains("more than 100 bytes"), "{sentence}");
+}
+
+#[test]
+fn an_earlier_runs_pictures_go_with_its_verdict() {
+    let dir = tempfile::tempdir().unwrap();
+    let (history, out) = (dir.path().join("h.edn"), dir.path().join("out"));
+    for (file, code) in [("stale.edn", 1), ("valid.edn", 0)] {
+        fs::copy(crate::fixtures().join(file), &history).unwrap();
+        histcheck("-m list-append -d").arg(&out).arg(&history).assert().code(code);
+    }
+    assert_eq!(files(&out), [Path::new("report.txt")]);
+}
+
+#[test]
+fn no_folder_is_an_option_to_other_programs() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["-rf.edn", "b\u{202e}.edn"] {
+        fs::copy(crate::fixtures().join("valid.edn"), dir.path().join(name)).unwrap();
+    }
+    let out = dir.path().join("out");
+    histcheck("-m list-append -d").arg(&out).arg(dir.path()).assert().code(0);
+    assert_eq!(files(&out), [Path::new("_rf.edn/report.txt"), Path::new("b_.edn/report.txt")]);
+}
+
+#[test]
+fn hidden_histories_are_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["a.edn", ".b.edn", ".c.jsonl", ".d.txt"] {
+        fs::copy(crate::fixtures().join("valid.edn"), dir.path().join(name)).unwrap();
+    }
+    let assert = histcheck("-m list-append").arg(dir.path()).assert().code(0);
+    let path = dir.path().display();
+    let note = format!(
+        "note: in {path} and below 2 files are hidden (a dot begins the name) and left out; name one to judge it\n"
+    );
+    assert_eq!(crate::stderr(&assert), note);
+    assert_eq!(stdout(&assert), format!("{path}/a.edn\ttrue\n"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_at_the_place_of_a_report_holds_nobody_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipe = dir.path().join("report.txt");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    histcheck("-m list-append valid.edn -d").arg(dir.path()).assert().code(0).stderr_eq("");
+    assert_eq!(fs::read_to_string(&pipe).unwrap(), "valid.edn\ttrue\n");
 }

@@ -11,6 +11,7 @@ mod exit_codes;
 mod generate;
 mod generate_objects;
 mod help;
+mod hostile;
 mod inputs;
 #[cfg(unix)]
 mod interrupt;

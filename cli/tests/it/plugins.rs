@@ -124,8 +124,66 @@ fn what_ends_the_process_ends_only_its_own() {
 }
 
 #[test]
+fn what_a_process_leaves_behind_holds_no_verdict_up() {
+    let plugin = misbehaving("");
+    // It starts another program, which goes on with the pipes in hand.
+    let assert = with(&plugin, "-m leave --timeout 100 valid.edn provoke.edn stale.edn");
+    let assert = assert.code(0).stdout_eq("valid.edn\ttrue\nprovoke.edn\ttrue\nstale.edn\ttrue\n");
+    let left = stderr(&assert);
+    for number in left.lines().filter_map(|line| line.strip_prefix("left ")) {
+        assert!(Command::new("kill").arg(number).status().unwrap().success(), "it was still there: {left}");
+    }
+    assert!(left.starts_with("left "), "{left}");
+}
+
+#[test]
+fn what_never_ends_loading_ends_at_its_time() {
+    let (plugin, good) = (misbehaving("hangs-at-load"), misbehaving(""));
+    let words = format!("--plugin {} -m behave --timeout 0.2 valid.edn stale.edn", good.display());
+    let assert = with(&plugin, &words).code(255).stdout_eq("valid.edn\ttrue\nstale.edn\ttrue\n");
+    let error = "error: plugin PLUGIN was not loaded after 0.2 seconds and was ended, which is a bug of the plugin\n";
+    assert_eq!(said(&assert, &plugin), error);
+}
+
+#[test]
+fn options_of_what_others_load_are_looked_at_before_any_history() {
+    let plugin = misbehaving("");
+    let assert = with(&plugin, "-m behave --timeout 100 --max-witnesses 3 valid.edn");
+    let plain = with(&plugin, "-m behave --max-witnesses 3 valid.edn");
+    assert_eq!(stderr(&assert), stderr(&plain));
+    assert_eq!(assert.get_output().status.code(), plain.get_output().status.code());
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_whole_file_is_not_loaded() {
+    let plugin = misbehaving("");
+    let directory = tempfile::tempdir().unwrap();
+    let whole = fs::read(&plugin).unwrap();
+    for length in [5000, 100] {
+        let cut = directory.path().join(format!("{length}.so"));
+        fs::write(&cut, &whole[..length]).unwrap();
+        let assert = with(&cut, "-m list-append valid.edn").code(255).stdout_eq("valid.edn\ttrue\n");
+        let error = said(&assert, &cut);
+        assert!(error.starts_with(&format!("error: plugin PLUGIN is cut off: it has {length} bytes, ")), "{error}");
+        fs::remove_file(cut).unwrap();
+    }
+    let pipe = directory.path().join("x.so");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let error = "error: plugin PLUGIN is no file, but a pipe or a device; give the path to a dynamic library\n";
+    let assert = with(&pipe, "-m list-append valid.edn").code(255).stdout_eq("valid.edn\ttrue\n");
+    assert_eq!(said(&assert, &pipe), error);
+    let words = format!("--plugin-dir {} -m list-append valid.edn", directory.path().display());
+    assert_eq!(said(&histcheck(&words).assert().code(255), &pipe), error);
+}
+
+#[test]
 fn what_cannot_be_loaded_is_told_in_a_sentence() {
     for (features, what) in [
+        (
+            "exits-at-load",
+            "ended the process that loaded it before it said what checkers it has, which is a bug of the plugin",
+        ),
         ("panics-at-load", "panicked while it was loaded, which is a bug of the plugin: no checkers today"),
         (
             "no-symbol",

@@ -132,5 +132,5 @@ fn whoever_wants_to_see_no_more_ends_all_jobs() {
     let mut command = std::process::Command::new(snapbox::cmd::cargo_bin!("histcheck"));
     command.args(["-m", "list-append", "-j", "2", "valid.edn", "-"]).current_dir(fixtures());
     let output = command.stdin(reader).stdout(out).stderr(std::process::Stdio::piped()).output().unwrap();
-    assert_eq!((output.status.code(), &output.stderr[..]), (Some(0), &b""[..]));
+    assert_eq!((output.status.code(), &output.stderr[..]), (Some(255), &b""[..]));
 }

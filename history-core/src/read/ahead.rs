@@ -6,6 +6,7 @@ use crate::batch::Batch;
 use crate::error::HistoryError;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{channel, sync_channel};
+use std::thread::Builder;
 
 /// Batches under way: one being filled, one waiting, one being seen.
 const BATCHES: usize = 3;
@@ -35,6 +36,16 @@ impl Reader<'_> {
         &mut self,
         mut see: impl FnMut(&Batch) -> Result<ControlFlow<()>, HistoryError>,
     ) -> Result<(), HistoryError> {
+        let read = self.ahead(&mut see);
+        // Where no thread can be had, this one does both.
+        read.unwrap_or_else(|| self.for_each_batch(see))
+    }
+
+    /// Does it with a thread of its own; `None` if there is none.
+    fn ahead(
+        &mut self,
+        see: &mut impl FnMut(&Batch) -> Result<ControlFlow<()>, HistoryError>,
+    ) -> Option<Result<(), HistoryError>> {
         let (filled, to_see) = sync_channel::<(Batch, Result<bool, HistoryError>)>(BATCHES);
         let (seen, to_fill) = channel::<Batch>();
         for _ in 0..BATCHES {
@@ -44,7 +55,7 @@ impl Reader<'_> {
         // Both ends that this thread holds go with the closure, before the scope waits for the other thread: either end
         // hangs up when it is done, and the other then stops too.
         std::thread::scope(move |scope| {
-            scope.spawn(move || {
+            let read = move || {
                 for mut batch in to_fill {
                     let more = self.read_batch(&mut batch);
                     let last = !matches!(more, Ok(true));
@@ -52,17 +63,21 @@ impl Reader<'_> {
                         return;
                     }
                 }
-            });
-            for (batch, more) in to_see {
-                if !batch.is_empty() && see(&batch)?.is_break() {
-                    return Ok(());
+            };
+            Builder::new().spawn_scoped(scope, read).ok()?;
+            let see_all = || {
+                for (batch, more) in to_see {
+                    if !batch.is_empty() && see(&batch)?.is_break() {
+                        return Ok(());
+                    }
+                    if !more? {
+                        return Ok(());
+                    }
+                    let _ = seen.send(batch);
                 }
-                if !more? {
-                    return Ok(());
-                }
-                let _ = seen.send(batch);
-            }
-            Ok(())
+                Ok(())
+            };
+            Some(see_all())
         })
     }
 }

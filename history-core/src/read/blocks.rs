@@ -10,6 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Bytes read at a time. Tokens of a block fit the second-level cache.
 const BLOCK_BYTES: usize = 128 << 10;
 
+/// So many blocks' bytes are a buffer that is kept for the next block.
+const LONG_BLOCKS: usize = 16;
+
 /// A source on its way to be read: decompressed, checked to be UTF-8.
 pub(crate) struct Blocks<'s> {
     source: Source<'s>,
@@ -20,6 +23,8 @@ pub(crate) struct Blocks<'s> {
     /// Whether the source may end anywhere, once it has ended; absent if it may not.
     may_be_cut: Option<Arc<AtomicBool>>,
     block_bytes: usize,
+    /// Bytes of an op that is not over yet: beyond, no more is read of it.
+    op_bytes_max: usize,
     /// The end of the last block: first what was read and is kept to be shown, then what was not.
     rest: Vec<u8>,
     /// How much of `rest` was read; at most its length.
@@ -69,6 +74,7 @@ impl<'s> Blocks<'s> {
             eager: false,
             may_be_cut: None,
             block_bytes: BLOCK_BYTES,
+            op_bytes_max: usize::MAX,
             rest: Vec::new(),
             behind: 0,
             place: Place::default(),
@@ -92,6 +98,10 @@ impl<'s> Blocks<'s> {
         self.block_bytes = bytes.max(1);
     }
 
+    pub(crate) fn set_op_bytes_max(&mut self, bytes: usize) {
+        self.op_bytes_max = bytes;
+    }
+
     /// The offset of what is to be read next.
     pub(crate) fn offset(&self) -> u64 {
         self.place.offset
@@ -110,9 +120,7 @@ impl<'s> Blocks<'s> {
             (self.source, self.place.offset) = decompress::open(source)?;
             self.opened = true;
         }
-        let mut bytes = std::mem::take(text).into_bytes();
-        bytes.clear();
-        bytes.append(&mut self.rest);
+        let mut bytes = self.joined(std::mem::take(text).into_bytes());
         let unread = bytes.len() - self.behind;
         let (start, place) = (self.behind, self.place);
         let (last, failure) = match self.pull(&mut bytes, unread) {
@@ -142,10 +150,34 @@ impl<'s> Blocks<'s> {
         Ok(Block { start, end, carried: unread, over, last, place })
     }
 
+    /// The end of the last block, in `buffer` if there is room for it. A buffer that one long op has made is not kept.
+    fn joined(&mut self, mut buffer: Vec<u8>) -> Vec<u8> {
+        buffer.clear();
+        if self.rest.capacity() > buffer.capacity() {
+            std::mem::swap(&mut buffer, &mut self.rest);
+        } else {
+            buffer.append(&mut self.rest);
+        }
+        let bytes_max = LONG_BLOCKS * self.block_bytes;
+        if self.rest.capacity() > bytes_max {
+            self.rest = Vec::new();
+        }
+        if buffer.len() < self.block_bytes && buffer.capacity() > bytes_max {
+            buffer.shrink_to(bytes_max);
+        }
+        buffer
+    }
+
     /// Reads more bytes. Whether the source ended.
     fn pull(&mut self, bytes: &mut Vec<u8>, unread: usize) -> io::Result<bool> {
-        // An op longer than a block: double what is read, so that it is not scanned more than twice its length in all.
-        let want = self.block_bytes.max(unread);
+        // An op longer than a block: double what is read, so that it is not scanned more than twice its length in all. One byte
+        // beyond the limit is enough to tell that it is too long.
+        let room = self.op_bytes_max.saturating_add(1).saturating_sub(unread);
+        let want = self.block_bytes.max(unread.min(room));
+        if want > self.block_bytes {
+            // Not twice as much as there is, as a vector would take.
+            bytes.reserve_exact(want + 1);
+        }
         if !self.eager {
             let got = self.source.by_ref().take(want as u64).read_to_end(bytes)?;
             return Ok(got < want);
@@ -205,21 +237,36 @@ impl<'s> Blocks<'s> {
         self.rest.extend_from_slice(&cut_char);
     }
 
+    /// The same where nobody needs the text any more: a long op is moved, not copied.
+    pub(crate) fn keep_all(&mut self, text: &mut String, block: &Block, consumed: usize) {
+        let consumed = consumed.min(block.end);
+        self.place.advance(&text.as_bytes()[block.start..consumed]);
+        if block.last {
+            return;
+        }
+        let shown_from = Snippet::start(text, consumed);
+        self.behind = consumed - shown_from;
+        let mut bytes = std::mem::take(text).into_bytes();
+        bytes.drain(..shown_from);
+        bytes.append(&mut self.rest);
+        self.rest = bytes;
+    }
+
     /// Adds the text at an error's position. Reads on to show what follows it, so no block comes after this.
     pub(crate) fn sited(&mut self, error: HistoryError, text: &str, block: &Block) -> HistoryError {
-        let mut bytes = text.as_bytes()[..block.end].to_vec();
-        let missing = error.position.map_or(0, |position| {
-            let at = position.offset.saturating_sub(block.offset()) as usize;
-            (at + Snippet::SIDE_BYTES_MAX).saturating_sub(bytes.len())
-        });
-        let shown = error.position.is_some_and(|position| {
-            let at = position.offset.saturating_sub(block.offset()) as usize;
-            memchr::memchr(b'\n', bytes.get(at..).unwrap_or_default()).is_some()
-        });
-        bytes.append(&mut self.rest);
-        if !shown && !block.last {
-            let _ = self.source.by_ref().take(missing as u64).read_to_end(&mut bytes);
+        let Some(position) = error.position else { return error };
+        let at = position.offset.saturating_sub(block.offset()) as usize;
+        // What is far away is not copied: an op may be long.
+        let (low, high) = (at.saturating_sub(Snippet::SIDE_BYTES_MAX).min(block.end), at + Snippet::SIDE_BYTES_MAX);
+        let mut bytes = text.as_bytes()[low..high.clamp(low, block.end)].to_vec();
+        let shown = memchr::memchr(b'\n', bytes.get(at - low..).unwrap_or_default()).is_some();
+        if high > block.end {
+            let missing = high - block.end;
+            bytes.append(&mut self.rest);
+            if !shown && !block.last {
+                let _ = self.source.by_ref().take(missing as u64).read_to_end(&mut bytes);
+            }
         }
-        error.with_source(&bytes, block.offset())
+        error.with_source(&bytes, block.offset() + low as u64)
     }
 }

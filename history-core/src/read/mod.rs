@@ -96,10 +96,13 @@ pub struct Reader<'s> {
 impl<'s> Reader<'s> {
     /// A reader of whatever `source` turns out to hold.
     pub fn new(source: impl Read + Send + 's) -> Reader<'s> {
+        let limits = Limits::default();
+        let mut blocks = Blocks::new(Box::new(source));
+        blocks.set_op_bytes_max(limits.op_bytes_max);
         Reader {
-            blocks: Blocks::new(Box::new(source)),
+            blocks,
             format: None,
-            limits: Limits::default(),
+            limits,
             unit: None,
             pairing: Some(Pairing::new()),
             indices: Indices::default(),
@@ -125,6 +128,7 @@ impl<'s> Reader<'s> {
         // A tape counts what is in an op in 32 bits.
         let op_bytes_max = limits.op_bytes_max.min(1 << 30);
         self.limits = Limits { op_bytes_max, ..limits };
+        self.blocks.set_op_bytes_max(op_bytes_max);
         self
     }
 
@@ -263,7 +267,8 @@ impl<'s> Reader<'s> {
         let block = self.blocks.fill(batch.tape.source.to_mut())?;
         batch.starts_at = block.offset();
         if block.carried > self.limits.op_bytes_max {
-            let error = too_long(self.limits.op_bytes_max).at(block.place.position());
+            let text = &batch.tape.source;
+            let error = too_long(self.limits.op_bytes_max, self.format, text, block.start, block.place);
             return Err(self.blocks.sited(error, &batch.tape.source, &block));
         }
         let format = match self.format {
@@ -271,7 +276,7 @@ impl<'s> Reader<'s> {
             None => match sniff(&batch.tape.source, &block) {
                 Ok(Sniffed::Known(format)) => format,
                 Ok(Sniffed::More(space)) => {
-                    self.blocks.keep(&batch.tape.source, &block, block.start + space);
+                    self.blocks.keep_all(batch.tape.source.to_mut(), &block, block.start + space);
                     return if block.over { Err(no_op()) } else { Ok(()) };
                 }
                 Err(error) => return Err(self.blocks.sited(error, &batch.tape.source, &block)),
@@ -283,13 +288,17 @@ impl<'s> Reader<'s> {
             Ok(consumed) => consumed,
             Err(error) => return Err(self.blocks.sited(error, &batch.tape.source, &block)),
         };
-        self.blocks.keep(&batch.tape.source, &block, consumed);
         self.read_all = block.over;
         if block.over && !block.last {
             let text = &batch.tape.source[consumed..block.end];
             let space = text.len() - text.trim_start().len();
             let place = block.place_of(&batch.tape.source, consumed + space);
             self.cut_off = (space < text.len()).then(|| place.position());
+        }
+        if batch.records.is_empty() {
+            self.blocks.keep_all(batch.tape.source.to_mut(), &block, consumed);
+        } else {
+            self.blocks.keep(&batch.tape.source, &block, consumed);
         }
         if self.read_all {
             match &mut self.intervals {

@@ -4,7 +4,7 @@ use super::Format;
 use super::blocks::Block;
 use super::place::Place;
 use crate::batch::Batch;
-use crate::error::{ErrorKind, HistoryError, Snippet};
+use crate::error::{ErrorKind, HistoryError, Position, Snippet};
 use crate::syntax::edn::Read;
 use crate::syntax::table::Line;
 use crate::syntax::{Fault, FaultKind, Scanner};
@@ -108,7 +108,7 @@ impl Steps {
             place.advance(&batch.tape.source.as_bytes()[counted..found.start]);
             counted = found.start;
             if found.end - found.start > op_bytes_max {
-                return Err(too_long(op_bytes_max).at(place.position()));
+                return Err(too_long(op_bytes_max, Some(self.format), &batch.tape.source, found.start, place));
             }
             take(batch, *found, place)?;
         }
@@ -277,8 +277,44 @@ impl Steps {
     }
 }
 
-pub(crate) fn too_long(op_bytes_max: usize) -> HistoryError {
-    HistoryError::new(ErrorKind::Limit, format!("an op is longer than {op_bytes_max} bytes"))
+/// The error of an op that begins at `at` and is too long, and what it may have forgotten to close.
+#[cold]
+pub(crate) fn too_long(
+    op_bytes_max: usize,
+    format: Option<Format>,
+    text: &str,
+    at: usize,
+    place: Place,
+) -> HistoryError {
+    let message = format!("an op is longer than {op_bytes_max} bytes");
+    let mut error = HistoryError::new(ErrorKind::Limit, message).at(place.position());
+    // As much as is allowed is read once more, so that it does not matter how much of it there is.
+    let bytes = &text.as_bytes()[..text.len().min(at + op_bytes_max)];
+    let mut tape = Tape::default();
+    let mut scanner = Scanner::new(bytes, at, &mut tape);
+    let read = match format {
+        Some(Format::Edn) => scanner.edn_value().map(drop),
+        Some(Format::Json | Format::Intervals) => scanner.json_value(),
+        // What EDN is shows at once; objects may be ops or intervals.
+        None if text[at..].starts_with(['{', '[']) => scanner.json_value(),
+        Some(Format::Table) | None => Ok(()),
+    };
+    let Err(Fault { kind: FaultKind::Incomplete, at: Some(open), .. }) = read else { return error };
+    let what = match bytes.get(open) {
+        Some(b'"') => "string",
+        Some(b'[') => "[",
+        Some(b'(') => "(",
+        Some(b'{') => "{",
+        _ => return error,
+    };
+    if open > at {
+        let mut begins = place;
+        begins.advance(&bytes[at..open]);
+        let Position { line, column, .. } = begins.position();
+        let opened = format!(": the {what} that begins at line {line}, column {column} is not closed by then");
+        error.message.push_str(&opened);
+    }
+    error
 }
 
 pub(crate) fn error(fault: Fault, place: Place) -> HistoryError {

@@ -41,7 +41,9 @@ impl Scanner<'_> {
 
     /// Reads one value at `pos`, or one discarded value.
     pub(crate) fn edn_value(&mut self) -> Result<Read, Fault> {
+        let (from, nodes) = (self.pos, self.tape.nodes.len());
         loop {
+            self.count_values(from, nodes)?;
             if self.edn_one()? && self.edn_complete() {
                 return Ok(Read::Value);
             }
@@ -126,7 +128,7 @@ impl Scanner<'_> {
                     }
                     Run::Broken { start, count } => {
                         self.open(tag, close, at, count)?;
-                        self.spill(start);
+                        self.spill(start)?;
                     }
                 }
             }

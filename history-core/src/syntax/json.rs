@@ -22,7 +22,9 @@ impl Scanner<'_> {
     /// Reads one value at `pos`, where one begins.
     pub(crate) fn json_value(&mut self) -> Result<(), Fault> {
         let mut next = Next::Value;
+        let (from, nodes) = (self.pos, self.tape.nodes.len());
         loop {
+            self.count_values(from, nodes)?;
             next = match next {
                 Next::Value => self.json_one()?,
                 Next::After => {
@@ -153,7 +155,7 @@ impl Scanner<'_> {
                     Run::Broken { start, count } => {
                         // The last integer counts when the comma or bracket after it is read.
                         self.open(Tag::Vector, b']', opened_at, count.saturating_sub(1))?;
-                        self.spill(start);
+                        self.spill(start)?;
                         Ok(if count == 0 { Next::Value } else { Next::After })
                     }
                 }

@@ -20,6 +20,9 @@ use crate::tape::{Mark, Tag, Tape};
 /// Containers inside containers, at the most.
 pub(crate) const DEPTH_MAX: usize = 512;
 
+/// Values in one op, at the most; integers in a list of nothing else count as one. Each takes 16 bytes, and may be written in three.
+pub(crate) const VALUES_MAX: usize = 1 << 24;
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FaultKind {
     /// The block ends inside a value.
@@ -128,6 +131,22 @@ impl<'a> Scanner<'a> {
             b'(' => "(",
             _ => "[",
         }
+    }
+
+    /// Refuses a value, read from `from` on, once it consists of too many. `nodes` is how many there were before it.
+    #[inline]
+    fn count_values(&self, from: usize, nodes: usize) -> Result<(), Fault> {
+        // Fewer bytes are fewer values, whatever they are.
+        if self.pos - from > VALUES_MAX && self.tape.nodes.len() - nodes > VALUES_MAX {
+            return Err(self.too_many_values());
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn too_many_values(&self) -> Fault {
+        let message = format!("more than {VALUES_MAX} values stand in this op");
+        Fault { kind: FaultKind::Limit, ..Fault::syntax(self.pos, message, "an op with fewer values") }
     }
 
     #[inline]

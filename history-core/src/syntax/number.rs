@@ -1,6 +1,6 @@
 //! Numbers: runs of small integers on the fast path, everything else on the careful one.
 
-use super::{Fault, Scanner};
+use super::{Fault, Scanner, VALUES_MAX};
 use crate::tape::Tag;
 
 /// Digits that an integer of a run has at the most, so that none reaches 2^62 (see [`crate::tape::Tape::ints`]).
@@ -105,12 +105,19 @@ impl Scanner<'_> {
     }
 
     /// Turns a broken run into ordinary nodes, inside a container that was just opened.
-    pub(super) fn spill(&mut self, start: usize) {
+    pub(super) fn spill(&mut self, start: usize) -> Result<(), Fault> {
+        if self.tape.ints.len() - start > VALUES_MAX {
+            // Where the block ends the run may only seem to be broken.
+            let rest = self.bytes[self.pos..].trim_ascii_start();
+            let is_cut = rest.len() <= RUN_DIGITS_MAX + 2 && !rest.contains(&b']');
+            return Err(if is_cut { self.incomplete() } else { self.too_many_values() });
+        }
         for at in start..self.tape.ints.len() {
             let n = self.tape.ints[at];
             self.tape.push_bits(Tag::Int, n.cast_unsigned());
         }
         self.tape.ints.to_mut().truncate(start);
+        Ok(())
     }
 
     /// The integer that the text between `start` and `end` spells (sign and digits only), whatever its size.

@@ -57,6 +57,8 @@ impl Scanner<'_> {
                     let c = self.escape::<JSON>(stop, start)?;
                     self.tape.unescaped.to_mut().push(c);
                 }
+                // Most often the quote is what is missing, not the escape.
+                b'\n' | b'\r' => return Err(ended_by_line(start)),
                 _ => {
                     return Err(Fault::syntax(
                         stop,
@@ -151,6 +153,15 @@ impl Scanner<'_> {
 #[cold]
 fn open_string(start: usize) -> Fault {
     Fault::incomplete(start - 1, "the text ends before this string is closed", "a closing quote")
+}
+
+#[cold]
+fn ended_by_line(start: usize) -> Fault {
+    Fault::syntax(
+        start - 1,
+        "the line ends before this string is closed",
+        "a closing quote; a line's end in a string is written \\n",
+    )
 }
 
 #[cold]

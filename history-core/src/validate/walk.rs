@@ -117,6 +117,12 @@ impl<'s> Walk<'s> {
         self.findings.add_error(error, &self.batch.tape.source, self.batch.starts_at);
     }
 
+    /// Tells of the op that a block begins with.
+    fn too_long(&mut self, block: &Block) {
+        let text = &self.batch.tape.source;
+        self.error(too_long(self.limits.op_bytes_max, self.format, text, block.start, block.place));
+    }
+
     /// Looks at the next block.
     fn block(&mut self) -> Then {
         self.batch.clear();
@@ -128,8 +134,13 @@ impl<'s> Walk<'s> {
             }
         };
         self.batch.starts_at = block.offset();
+        let is_too_long = block.carried > self.limits.op_bytes_max;
         let format = match self.format {
             Some(format) => format,
+            None if is_too_long => {
+                self.too_long(&block);
+                return Then::Stop;
+            }
             None => match sniff(&self.batch.tape.source, &block) {
                 Ok(Sniffed::Known(format)) => format,
                 Ok(Sniffed::More(space)) => return self.keep(&block, block.start + space),
@@ -145,8 +156,8 @@ impl<'s> Walk<'s> {
             self.intervals.get_or_insert_with(|| Box::new(Intervals::new(self.unit)));
         }
         let mut from = block.start;
-        if block.carried > self.limits.op_bytes_max {
-            self.error(too_long(self.limits.op_bytes_max).at(block.place.position()));
+        if is_too_long {
+            self.too_long(&block);
             self.unreadable += 1;
             let position = block.place.position();
             self.skipping = Some(Skip { column: self.column(from), mid_line: true, position, passed_ops: false });
@@ -292,7 +303,8 @@ impl<'s> Walk<'s> {
             left.start = found.start;
             let (place, position) = (left.place, left.place.position());
             if found.end - found.start > self.limits.op_bytes_max {
-                let error = too_long(self.limits.op_bytes_max).at(position);
+                let text = &self.batch.tape.source;
+                let error = too_long(self.limits.op_bytes_max, self.format, text, found.start, place);
                 self.findings.add_error(error, &self.batch.tape.source, self.batch.starts_at);
                 continue;
             }

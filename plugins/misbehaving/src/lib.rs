@@ -19,6 +19,7 @@ enum Deed {
     Eat,
     Abort,
     Exit,
+    Leave,
     Behave,
 }
 
@@ -68,6 +69,10 @@ impl Run for Misdeed {
                 },
                 Deed::Abort => std::process::abort(),
                 Deed::Exit => std::process::exit(0),
+                Deed::Leave => {
+                    let left = std::process::Command::new("sleep").arg("1000").spawn().expect("there is a sleep");
+                    eprintln!("left {}", left.id());
+                }
                 _ => {}
             }
         }
@@ -117,6 +122,12 @@ fn checkers() -> Vec<Box<dyn Checker>> {
     if cfg!(feature = "panics-at-load") {
         panic!("no checkers today");
     }
+    if cfg!(feature = "exits-at-load") {
+        std::process::exit(0);
+    }
+    if cfg!(feature = "hangs-at-load") {
+        forever();
+    }
     let all = [
         ("panic-in-start", Deed::PanicInStart),
         ("panic-in-observe", Deed::PanicInObserve),
@@ -129,6 +140,7 @@ fn checkers() -> Vec<Box<dyn Checker>> {
         ("eat", Deed::Eat),
         ("abort", Deed::Abort),
         ("exit", Deed::Exit),
+        ("leave", Deed::Leave),
         (if cfg!(feature = "garbage") { "no name, but words" } else { "behave" }, Deed::Behave),
     ];
     all.into_iter().map(|(name, deed)| Box::new(Misbehaving(name, deed)) as Box<dyn Checker>).collect()

@@ -3,8 +3,11 @@
 use super::error::{LoadError, LoadErrorKind};
 use std::env::consts::{ARCH, OS};
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
+
+/// What stands before the load commands of a Mach-O file of 64 bits.
+const MACH_HEADER_BYTES: u64 = 32;
 
 /// What the head of a file says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,10 +30,64 @@ pub(super) fn look(path: &Path) -> Result<(), LoadError> {
         let message = format!("is a directory; load all plugins in it with --plugin-dir {}", path.display());
         return Err(LoadError::new(path, LoadErrorKind::NotALibrary, message));
     }
+    if !metadata.is_file() {
+        // Opening a pipe would wait for whoever writes to it.
+        let message = "is no file, but a pipe or a device; give the path to a dynamic library";
+        return Err(LoadError::new(path, LoadErrorKind::NotALibrary, message));
+    }
     let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(4096).read_to_end(&mut head));
-    read.map_err(|error| unreadable(&error))?;
-    judge(path, object(&head))
+    let mut file = File::open(path).map_err(|error| unreadable(&error))?;
+    file.by_ref().take(4096).read_to_end(&mut head).map_err(|error| unreadable(&error))?;
+    judge(path, object(&head))?;
+    if let Some(bytes) = bytes_needed(&head, &mut file).filter(|bytes| *bytes > metadata.len()) {
+        // The system would load it, and end the process where the rest should be.
+        let message = format!(
+            "is cut off: it has {} bytes, and what it loads takes {bytes}; copy or build it again",
+            metadata.len()
+        );
+        return Err(LoadError::new(path, LoadErrorKind::NotALibrary, message));
+    }
+    Ok(())
+}
+
+/// Where the last of what is loaded of a library ends in its file; `None` if its head does not say.
+fn bytes_needed(head: &[u8], file: &mut (impl Read + Seek)) -> Option<u64> {
+    match head {
+        [0x7f, b'E', b'L', b'F', 2, ..] => {
+            let little = head[5] == 1;
+            let field = |at, bytes| number(head, at, bytes, little);
+            let (at, size, count) = (field(32, 8)?, field(54, 2)?, field(56, 2)?);
+            let end = at.checked_add(size * count)?;
+            let mut table = Vec::new();
+            file.seek(SeekFrom::Start(at)).ok()?;
+            file.by_ref().take(size * count).read_to_end(&mut table).ok()?;
+            let segments = table.chunks_exact(usize::try_from(size).ok().filter(|size| *size > 0)?);
+            let loaded = segments.filter(|segment| number(segment, 0, 4, little) == Some(1));
+            let ends = loaded.filter_map(|segment| {
+                Some(number(segment, 8, 8, little)?.saturating_add(number(segment, 32, 8, little)?))
+            });
+            Some(ends.fold(end, u64::max))
+        }
+        [0xcf, 0xfa, 0xed, 0xfe, ..] => {
+            const SEGMENT: u64 = 0x19;
+            let (count, bytes) = (number(head, 16, 4, true)?, number(head, 20, 4, true)?);
+            let mut commands = Vec::new();
+            file.seek(SeekFrom::Start(MACH_HEADER_BYTES)).ok()?;
+            file.by_ref().take(bytes).read_to_end(&mut commands).ok()?;
+            let (mut end, mut at) = (MACH_HEADER_BYTES + bytes, 0);
+            for _ in 0..count {
+                let Some(size) = number(&commands, at + 4, 4, true).filter(|size| *size > 0) else { break };
+                if number(&commands, at, 4, true) == Some(SEGMENT) {
+                    let ends =
+                        number(&commands, at + 40, 8, true)?.saturating_add(number(&commands, at + 48, 8, true)?);
+                    end = end.max(ends);
+                }
+                at += usize::try_from(size).ok()?;
+            }
+            Some(end)
+        }
+        _ => None,
+    }
 }
 
 fn judge(path: &Path, object: Object) -> Result<(), LoadError> {
@@ -154,6 +211,38 @@ mod tests {
         assert_eq!(object(&portable), library("windows", "x86_64"));
         for other in [&b"{:process 0}"[..], b"", b"MZ", b"\x7fEL"] {
             assert_eq!(object(other), Object::Unknown);
+        }
+    }
+
+    #[test]
+    fn what_is_cut_off_is_seen_by_its_head() {
+        let put = |bytes: &mut Vec<u8>, at: usize, value: u64, size: usize| {
+            bytes.resize(bytes.len().max(at + size), 0);
+            bytes[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
+        };
+        let needed = |bytes: &[u8]| bytes_needed(bytes, &mut std::io::Cursor::new(bytes));
+        let mut elf = b"\x7fELF\x02\x01\x01".to_vec();
+        for (at, value, size) in [(32, 64, 8), (54, 56, 2), (56, 2, 2)] {
+            put(&mut elf, at, value, size);
+        }
+        // A segment that is loaded, and one that is not.
+        for (segment, kind, from, bytes) in [(64, 1, 0x1000, 0x234), (120, 4, 0x9000, 1)] {
+            put(&mut elf, segment, kind, 4);
+            put(&mut elf, segment + 8, from, 8);
+            put(&mut elf, segment + 32, bytes, 8);
+        }
+        assert_eq!(needed(&elf), Some(0x1234));
+        assert_eq!(needed(&elf[..100]), Some(64 + 2 * 56), "the table of segments is cut off, too");
+        let mut mach = b"\xcf\xfa\xed\xfe".to_vec();
+        for (at, value, size) in
+            [(16, 1, 4), (20, 72, 4), (32, 0x19, 4), (36, 72, 4), (72, 0x1000, 8), (80, 0x500, 8), (96, 0, 8)]
+        {
+            put(&mut mach, at, value, size);
+        }
+        assert_eq!(needed(&mach), Some(0x1500));
+        assert_eq!(needed(b"MZ"), None);
+        for bytes in [&b"\x7fELF\x02\x01"[..], b"\xcf\xfa\xed\xfe\x0c"] {
+            assert_eq!(needed(bytes), None, "a head that says nothing");
         }
     }
 

@@ -1,0 +1,163 @@
+//! Text of histories and names of files that would draw something else on a terminal, or that nobody would see.
+
+use crate::{histcheck, stderr, stdout};
+use history_core::visible;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Clears the line above and writes another verdict, in JSON.
+const FORGED: &str = r"\u001b[2K\u001b[1A\u001b[2Kh.jsonl\ttrue\u001b[8m";
+/// A mark of direction, a tag, a variation selector, a C1 control, a right-to-left override.
+const UNSEEN: &str = "\u{61c}\u{e0041}\u{fe0f}\u{9b}\u{202e}";
+
+/// What nobody should find in text for people; ends of lines and tabs separate what is ours.
+fn hidden(text: &str) -> Vec<char> {
+    text.chars().filter(|c| visible::is_hidden(*c) && !matches!(c, '\n' | '\t')).collect()
+}
+
+fn assert_shown(text: &str) {
+    assert_eq!(hidden(text), [], "{text:?}");
+}
+
+fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    fs::write(&path, text).unwrap();
+    path
+}
+
+/// A history of list-append in which two clients saw the appends to `key` in different orders.
+fn invalid(key: &str, f: &str) -> String {
+    let op = |process: u32, value: &str| {
+        let half = |kind| format!("{{\"process\":{process},\"type\":\"{kind}\",\"f\":\"{f}\",\"value\":[{value}]}}\n");
+        half("invoke") + &half("ok")
+    };
+    let append = |value: u32| format!("[\"append\",\"{key}\",{value}]");
+    let read = |list: &str| format!("[\"r\",\"{key}\",{list}]");
+    op(0, &append(1)) + &op(0, &append(2)) + &op(1, &read("[1,2]")) + &op(2, &read("[2,1]")) + &op(3, &read("[]"))
+}
+
+/// A history of one op.
+fn one(kind: &str, f: &str) -> String {
+    format!("{{\"process\":0,\"type\":\"{kind}\",\"f\":\"{f}\",\"value\":1}}\n")
+}
+
+#[test]
+fn a_history_draws_no_verdict() {
+    let dir = tempfile::tempdir().unwrap();
+    let f = write(dir.path(), "f.jsonl", &one("invoke", &format!("{FORGED}{UNSEEN}")));
+    let kind = write(dir.path(), "kind.jsonl", &one(&format!("{FORGED}{UNSEEN}"), "read"));
+    let lists = write(dir.path(), "lists.jsonl", &invalid(UNSEEN, "txn"));
+    for words in [
+        "-m cas-register",
+        "-m cas-register -v",
+        "-m list-append -v",
+        "-m stats",
+        "validate",
+        "--output github -m stats -v",
+    ] {
+        for file in [&f, &kind, &lists] {
+            // Where colours are wanted, nothing takes escape sequences out.
+            let assert = histcheck(words).arg(file).env("CLICOLOR_FORCE", "1").assert();
+            for text in [stdout(&assert), stderr(&assert)] {
+                assert!(!text.contains("\u{1b}[2K") && !text.contains("\u{1b}[8m"), "{words}: {text:?}");
+            }
+            let assert = histcheck(words).arg(file).assert();
+            assert_shown(&stdout(&assert));
+            assert_shown(&stderr(&assert));
+        }
+    }
+    let assert = histcheck("-m cas-register").arg(&f).assert().code(2);
+    assert!(
+        stderr(&assert).contains(r"no operation :\u{1b}[2K\u{1b}[1A\u{1b}[2Kh.jsonl\ttrue\u{1b}[8m\u{61c}"),
+        "{}",
+        stderr(&assert)
+    );
+}
+
+#[test]
+fn no_line_of_a_message_is_one_of_ours() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = write(dir.path(), "h.jsonl", &one("invoke", r"a\nh.jsonl\ttrue\nerror: b"));
+    for words in ["-m cas-register", "-m cas-register -v"] {
+        let assert = histcheck(words).arg(&path).assert().code(2);
+        let text = stdout(&assert) + &stderr(&assert);
+        assert!(text.contains(r":a\nh.jsonl\ttrue\nerror: b"), "{text}");
+        assert!(!text.lines().any(|line| line.starts_with("h.jsonl\t") || line.starts_with("error: b")), "{text}");
+    }
+}
+
+#[test]
+fn a_name_shows_all_its_characters() {
+    let dir = tempfile::tempdir().unwrap();
+    let name = format!("a{}b.jsonl", UNSEEN.replace('\u{9b}', ""));
+    let path = write(dir.path(), &name, &invalid("x", "txn"));
+    for words in [
+        "-m list-append",
+        "-m list-append -v",
+        "-m list-append --output json",
+        "-m list-append --output github",
+        "validate",
+    ] {
+        let assert = histcheck(words).arg(&path).assert();
+        assert_shown(&stdout(&assert));
+        assert_shown(&stderr(&assert));
+    }
+    let json = stdout(&histcheck("-m list-append --output json").arg(&path).assert().code(1));
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(value["file"], path.to_str().unwrap(), "as data it is what it is");
+    let missing = histcheck("-m list-append nowhere\u{202e}.edn").assert().code(255);
+    assert_shown(&stderr(&missing));
+    let wrong = histcheck("-m list-append valid.edn -\u{202e}").assert().code(254);
+    assert_shown(&stderr(&wrong));
+}
+
+#[test]
+fn no_page_and_no_picture_hides_anything() {
+    let dir = tempfile::tempdir().unwrap();
+    // Every character there is to hide, but what JSON does not let stand.
+    let all: String = ('\u{20}'..=char::MAX).filter(|c| visible::is_hidden(*c)).collect();
+    let some: String = all.chars().filter(|c| !('\u{e000}'..='\u{f8ff}').contains(c) && *c < '\u{f0000}').collect();
+    let mut seen = 0;
+    for unseen in [UNSEEN.to_owned(), some.chars().rev().collect(), some] {
+        for (at, part) in unseen.chars().collect::<Vec<_>>().chunks(20).enumerate().step_by(29) {
+            let part: String = part.iter().collect();
+            let folder = dir.path().join(format!("{seen}-{at}"));
+            fs::create_dir(&folder).unwrap();
+            let lists = write(&folder, "lists.jsonl", &invalid(&format!("k{part}"), &format!("f{part}")));
+            let op = |process: u32, kind: &str, f: &str, value: &str| {
+                format!(
+                    "{{\"process\":{process},\"type\":\"{kind}\",\"f\":\"{f}\",\"value\":{value},\"error\":\"{part}\"}}\n"
+                )
+            };
+            let value = format!("\"v{part}\"");
+            let register = op(0, "invoke", "write", &value)
+                + &op(0, "ok", "write", &value)
+                + &op(1, "invoke", "read", "null")
+                + &op(1, "ok", "read", "\"other\"");
+            let register = write(&folder, "register.jsonl", &register);
+            histcheck("-m list-append -d").arg(folder.join("lists")).arg(&lists).assert().code(1);
+            histcheck("-m register -d").arg(folder.join("register")).arg(&register).assert().code(1);
+            histcheck("report -m list-append -d").arg(folder.join("page")).arg(&lists).assert().code(1);
+            for out in ["lists", "register", "page"] {
+                seen += all_shown(&folder.join(out));
+            }
+        }
+    }
+    assert!(seen > 10, "{seen} files");
+}
+
+/// Looks through all files below a folder. How many.
+fn all_shown(folder: &Path) -> usize {
+    let mut count = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            count += all_shown(&path);
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(hidden(&text), [], "{}", path.display());
+        count += 1;
+    }
+    count
+}

@@ -1,0 +1,95 @@
+//! Text that others wrote, made safe to show: nothing hidden, nothing that moves or reorders what stands around it.
+//!
+//! A history, or the name of its file, can hold escape sequences that make a terminal draw something else, and characters that nobody
+//! sees or that turn the text around them (Boucher, Anderson, "Trojan Source", 2021). Whoever prints such text, or puts it on a page or
+//! into a picture, prints what these functions make of it. Escaping for HTML or XML is not done here; and what programs read (JSON,
+//! EDN) keeps the text as it is.
+//!
+//! ```
+//! use history_core::visible;
+//!
+//! assert_eq!(visible::line("read\u{1b}[2K"), r"read\u{1b}[2K");
+//! assert_eq!(visible::line("one\ntwo"), r"one\ntwo");
+//! assert_eq!(visible::lines("one\ntwo\u{202e}"), "one\ntwo\\u{202e}");
+//! ```
+
+use std::borrow::Cow;
+
+/// Whether a character must not be shown as it is: controls, marks of direction, what takes no room or shows nothing (Unicode's
+/// `Default_Ignorable_Code_Point`, tags, variation selectors and a few more), what has no meaning of its own (private use), and what is
+/// no character.
+pub fn is_hidden(c: char) -> bool {
+    if (' '..='~').contains(&c) {
+        return false;
+    }
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}')
+        || matches!(c, '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+        || matches!(c, '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}')
+        || matches!(c, '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+        || matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}' | '\u{f0000}'..)
+        || u32::from(c) & 0xfffe == 0xfffe
+}
+
+/// Appends a character, or the escape that stands for it: `\n`, `\t`, `\r`, or `\u{202e}` and the like.
+pub fn push(out: &mut String, c: char) {
+    match c {
+        '\n' | '\r' | '\t' => out.extend(c.escape_default()),
+        c if is_hidden(c) => out.extend(c.escape_unicode()),
+        c => out.push(c),
+    }
+}
+
+/// The text in one line, with escapes in place of hidden characters and of the ends of lines.
+pub fn line(text: &str) -> Cow<'_, str> {
+    escaped(text, |_| false)
+}
+
+/// The text with its lines, and with escapes in place of all other hidden characters.
+pub fn lines(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| c == '\n')
+}
+
+fn escaped(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
+    let Some((first, _)) = text.char_indices().find(|(_, c)| is_hidden(*c) && !is_kept(*c)) else {
+        return Cow::Borrowed(text);
+    };
+    let mut out = String::with_capacity(text.len() + 16);
+    out.push_str(&text[..first]);
+    for c in text[first..].chars() {
+        if is_kept(c) { out.push(c) } else { push(&mut out, c) }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_hides_is_spelled_out() {
+        assert_eq!(line("\u{1b}[2K\u{9b}A\u{7f}\0"), r"\u{1b}[2K\u{9b}A\u{7f}\u{0}");
+        assert_eq!(line("a\u{ad}b\u{3164}\u{fe0f}\u{10ffff}"), r"a\u{ad}b\u{3164}\u{fe0f}\u{10ffff}");
+        assert_eq!(line("\u{61c}\u{200e}\u{202e}\u{2066}\u{feff}"), r"\u{61c}\u{200e}\u{202e}\u{2066}\u{feff}");
+        assert_eq!(line("\u{e0041}\u{e0100}"), r"\u{e0041}\u{e0100}", "tags and further variation selectors");
+        assert_eq!(line("a\r\n\tb"), r"a\r\n\tb");
+        assert_eq!(lines("a\r\n\tb"), "a\\r\n\\tb");
+    }
+
+    #[test]
+    fn what_shows_is_left_as_it_is() {
+        for text in ["", "plain ~ text", "\u{fc}\u{6f22}\u{1f600} \u{5d0}\u{627}\u{301}"] {
+            assert!(matches!(line(text), Cow::Borrowed(same) if same == text));
+            assert!(matches!(lines(text), Cow::Borrowed(same) if same == text));
+        }
+    }
+
+    #[test]
+    fn nothing_hidden_is_left_of_any_character() {
+        for c in '\0'..=char::MAX {
+            let shown = line(c.encode_utf8(&mut [0; 4])).into_owned();
+            assert!(!shown.chars().any(is_hidden), "{c:?}");
+            assert_eq!(shown.chars().eq([c]), !is_hidden(c), "{c:?}");
+        }
+    }
+}
