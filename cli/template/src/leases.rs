@@ -5,8 +5,8 @@
 //! been granted, but nobody knows, so it is not counted either.
 
 use histcheck_plugin::{
-    Anomaly, Budget, Checker, Client, Coverage, Datum, Expected, HistoryError, Op, OpKind, OpUse, OptionError, OptionKind,
-    OptionSpec, Options, Report, Run, Verdict, Witness, WitnessOp,
+    Anomaly, Budget, Checker, Client, Coverage, Datum, Expected, HistoryError, Op, OpKind, OpUse, OptionError,
+    OptionKind, OptionSpec, Options, Report, Run, Verdict, Witness, WitnessOp,
 };
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
