@@ -173,11 +173,25 @@ fn nothing_is_garbage_if_not_all_writes_are_known() {
 #[test]
 fn too_many_ops_that_are_not_understood_end_the_search() {
     let wrong = "{:process 0, :type :ok, :value [[:increment :x 1]]}\n";
-    let skew = "
-        {:process 2, :type :ok, :value [[:append :y 1] [:r :z []]]}
-        {:process 3, :type :ok, :value [[:append :z 1] [:r :y []]]}";
+    let internal = "{:process 2, :type :ok, :value [[:r :y [1]] [:r :y []]]}";
     for (count, verdict) in [(1000, Verdict::Invalid), (1001, Verdict::Unknown)] {
-        let report = check_with(&(wrong.repeat(count) + skew), &Options::new(), &Budget::default());
+        let report = check_with(&(wrong.repeat(count) + internal), &Options::new(), &Budget::default());
         assert_eq!(report.verdict, verdict, "{count}");
     }
+}
+
+/// The op that is not understood has the slot of process 0, whose key has nothing to do with it.
+#[test]
+fn what_is_not_understood_leaves_out_no_key_of_an_op_before_it() {
+    let op = |process: u32, value: &str| {
+        format!(
+            "{{:process {process}, :type :invoke, :value {value}}} {{:process {process}, :type :ok, :value {value}}}\n"
+        )
+    };
+    let mismatch = "{:process 1, :type :invoke, :value [[:append :z 1] [:append :z 1]]}
+        {:process 1, :type :ok, :value [[:append :z 2]]}\n";
+    let text = op(0, "[[:append :x 1]]") + mismatch + &op(2, "[[:r :x []]]");
+    let report = check_with(&text, &Options::new(), &Budget::default());
+    let types: Vec<_> = report.anomaly_types().collect();
+    assert_eq!((report.verdict, types), (Verdict::Invalid, vec!["G-single-item-realtime"]), "{:?}", report.notes);
 }

@@ -216,7 +216,7 @@ fn what_is_not_understood_takes_no_proof_away_and_adds_none() {
         let how = choices.of(&[How::OtherWrite, How::OtherMop]);
         let Some((text, rest)) = spoil(&mut choices, &ops, how) else { continue };
         let question = Question { allow_garbage: how == How::OtherMop, ..Question::of_registers(STRICT, ALL) };
-        match spoiled::compare(&text, &rest, &question) {
+        match spoiled::compare(&text, &rest, how, &question) {
             Ok(true) => invalid += 1,
             Ok(false) => unknown += 1,
             Err(why) => panic!("{number}: {why}"),

@@ -129,3 +129,25 @@ fn a_completion_that_writes_something_else_is_not_understood() {
         report.notes
     );
 }
+
+/// Process 1 plainly wrote 1, and nobody knows what else.
+#[test]
+fn a_micro_op_that_cannot_be_decoded_may_have_written_anything() {
+    let text = "
+        {:process 0, :type :invoke, :value [[:w :x 1]]}
+        {:process 1, :type :invoke, :value [[:w :x 1 :stamp]]}
+        {:process 0, :type :fail, :value [[:w :x 1]]}
+        {:process 1, :type :ok, :value [[:w :x 1 :stamp]]}
+        {:process 2, :type :invoke, :value [[:r :x nil]]}
+        {:process 2, :type :ok, :value [[:r :x 1]]}
+    ";
+    let report = check_with(text, &Options::new());
+    assert_eq!((report.verdict, report.anomalies.len()), (Verdict::Unknown, 0), "{:?}", report.notes);
+    // Two reads of one transaction disagree whoever wrote what they saw.
+    let internal = text.replace("[[:r :x 1]]", "[[:r :x 1] [:r :x 2]]");
+    let report = check_with(&internal, &Options::new());
+    assert_eq!(
+        (report.verdict, report.anomaly_types().collect::<Vec<_>>()),
+        (Verdict::Invalid, vec!["empty-transaction-graph", "internal"])
+    );
+}

@@ -33,6 +33,7 @@ pub(crate) struct Lists {
     pub(crate) orders: Orders,
     pub(crate) readers: Readers,
     pub(crate) direct: Direct,
+    writes_known: bool,
 }
 
 /// Two versions of a key.
@@ -55,14 +56,11 @@ impl Lists {
         let worth = txns.len() >= parallel::WORTH_OPS;
         let judge = || {
             let orders = Orders::infer(&states, &txns);
-            let mut direct = direct::find(&states, &txns, &orders, found);
-            if !writes_known {
-                direct.garbage.clear();
-            }
+            let direct = direct::find(&states, &txns, &orders, found);
             (orders, direct)
         };
         let (readers, (orders, direct)) = parallel::both(worth, || Readers::infer(&states, &txns), judge);
-        Lists { interner, states, txns, orders, readers, direct }
+        Lists { interner, states, txns, orders, readers, direct, writes_known }
     }
 
     pub(crate) fn key(&self, key: KeyId) -> Datum {
@@ -190,6 +188,10 @@ impl Analysis for Lists {
             Some(code) => format!("Every key with such a read shows {} first.", self.interner.datum(code)),
             None => String::new(),
         }
+    }
+
+    fn writes_known(&self) -> bool {
+        self.writes_known
     }
 
     fn is_read(mop: Mop) -> bool {

@@ -26,6 +26,7 @@ pub(crate) struct Registers {
     pub(super) touches: Touches,
     pub(super) order: Order,
     pub(super) direct: Direct,
+    writes_known: bool,
     /// The sources that were not asked for.
     unused: Vec<Source>,
 }
@@ -45,17 +46,14 @@ impl Registers {
         let from = Inference { versions: &versions, txns: &txns, touches: &touches };
         let worth = txns.len() >= parallel::WORTH_OPS;
         let find = || direct::find(&versions, &txns, found);
-        let (order, mut direct) = parallel::both(worth, || Order::infer(from, sources), find);
-        if !writes_known {
-            direct.garbage.clear();
-        }
+        let (order, direct) = parallel::both(worth, || Order::infer(from, sources), find);
         let unused = [
             (Source::WfrKeys, sources.wfr_keys),
             (Source::SequentialKeys, sources.sequential_keys),
             (Source::LinearizableKeys, sources.linearizable_keys),
         ];
         let unused = unused.into_iter().filter_map(|(source, used)| (!used).then_some(source)).collect();
-        Registers { interner, versions, txns, touches, order, direct, unused }
+        Registers { interner, versions, txns, touches, order, direct, writes_known, unused }
     }
 
     pub(super) fn key(&self, key: KeyId) -> Datum {
@@ -198,6 +196,10 @@ impl Analysis for Registers {
                 "If registers hold something else than nil before anything is written, add --initial VALUE.".to_owned()
             }
         }
+    }
+
+    fn writes_known(&self) -> bool {
+        self.writes_known
     }
 
     fn is_read(mop: Mop) -> bool {

@@ -63,8 +63,9 @@ pub(crate) struct Counts {
 /// An op that no such workload writes.
 ///
 /// What it did is unknown. Other ops are judged all the same, without the keys that it names: if they are invalid, then so
-/// is the history, whatever this op did, because a dependency that others show is there whatever else is. Only a read of what nobody
-/// wrote rests on all writes being known. If they are not invalid, the verdict is unknown.
+/// is the history, whatever this op did, because a dependency that others show is there whatever else is. That rests on knowing
+/// which keys it names. If a micro-op of it cannot be decoded, it may have written any value, so only what is certain of reads
+/// whoever wrote the values counts. If they are not invalid, the verdict is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Malformed {
     pub(crate) index: u64,
@@ -273,6 +274,8 @@ impl<W: Workload> TxnRun<W> {
             Pair::Invokes { slot } => {
                 let open = self.slot(slot);
                 (open.waits, open.left_out) = (false, true);
+                // What is there is of the operation that had the slot before.
+                open.mops.clear();
             }
             Pair::Completes { slot, .. } => {
                 let open = self.slot(slot);

@@ -5,7 +5,7 @@ use super::fold::Counts;
 use super::standing::{Standing, Undecided};
 use super::story::{self, Named, Reason};
 use super::{TxnGraph, Txns, pictures};
-use crate::anomaly::{AnomalySet, AnomalyType};
+use crate::anomaly::{self, AnomalySet, AnomalyType};
 use crate::cycle_spec::Suffix;
 use crate::cycles::{self, Found};
 use crate::graph::Relation;
@@ -44,6 +44,9 @@ pub(crate) trait Analysis {
     /// How many there are of such a type, and witnesses of the first `max`.
     fn direct_witnesses(&self, anomaly: AnomalyType, max: usize) -> (u64, Vec<Witness>);
 
+    /// Whether each write of the history is known; else some op wrote nobody knows what.
+    fn writes_known(&self) -> bool;
+
     /// Whether a micro-op is a read with a result.
     fn is_read(mop: Self::Mop) -> bool;
 
@@ -66,6 +69,9 @@ pub(crate) trait Analysis {
     }
 }
 
+/// What is certain of reads whoever wrote the values. All else rests on each value having one writer.
+const WHOEVER_WROTE: AnomalySet = AnomalySet::from_bits(anomaly::bits_of(&["internal", "incompatible-order"]));
+
 pub(crate) fn report<A: Analysis>(
     checker: &'static str,
     analysis: &A,
@@ -86,7 +92,10 @@ pub(crate) fn report<A: Analysis>(
 
     // Without micro-ops there is nothing to judge, whatever process and realtime edges there are.
     let is_empty = graph.is_empty || analysis.keys() == 0;
-    let all = types_of(analysis.direct().difference(allowed), &cycles, is_empty);
+    let mut all = types_of(analysis.direct().difference(allowed), &cycles, is_empty);
+    if !analysis.writes_known() {
+        all = all.intersection(lattice::UNKNOWN.union(WHOEVER_WROTE));
+    }
     let shown = all.intersection(reportable);
     let shown = shown.difference(lattice::redundant_cycle_exists(shown));
     let standing = Standing::new(analysis, all, order, &cycles.components);
