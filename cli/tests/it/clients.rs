@@ -191,7 +191,7 @@ fn an_info_that_may_be_a_clients_needs_an_option() {
     let refused = judge("").code(255);
     assert!(stderr(&refused).contains("--clients w2"), "{}", stderr(&refused));
     judge("--clients w2").success();
-    judge("--not-clients w2").code(2);
+    judge("--not-clients w2").code(1);
 }
 
 #[test]

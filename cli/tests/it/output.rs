@@ -45,7 +45,7 @@ fn a_valid_verdict_that_rests_on_little_says_so() {
     let history = "{:type :ok, :value [[:w 1 1]]} {:type :ok, :value [[:r 1 1] [:w 1 2]]}";
     let assert = histcheck("-m rw-register -").stdin(history).assert();
     assert.code(0).stdout_eq("-\ttrue\n").stderr_eq(str![[r#"
-<stdin>: note: Nothing says in which order the versions of a key replaced each other, but that nil came first: few anomalies can be found so. If it is true of the store, say so: --wfr-keys would order some.
+<stdin>: note: Nothing says in which order the versions of a key replaced each other, but that the initial one came first: few anomalies can be found so. If it is true of the store, say so: --wfr-keys would order some.
 
 "#]]);
     histcheck("-m rw-register --wfr-keys -").stdin(history).assert().code(0).stderr_eq("");
