@@ -19,6 +19,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// What an interrupt puts into the queue. Before one it is a bad message like others.
+const END: &[u8] = b"\0the history ends\0";
+
 /// Bytes of a message, of which systems pass on much smaller ones only.
 const MESSAGE_BYTES_MAX: usize = 4 << 20;
 
@@ -41,14 +44,14 @@ impl DatagramSocket {
         Unlink(self.path.clone())
     }
 
-    /// What ends the history behind all that was sent by then: an empty message, which has its place in the queue.
+    /// What ends the history behind all that was sent by then: a message that is no op, which has its place in the queue.
     pub(super) fn end(&self, door: Door<FromWriters>) -> impl Fn() + Send + 'static {
         let (path, is_over) = (self.path.clone(), Arc::clone(&self.is_over));
         move || {
             is_over.store(true, Ordering::SeqCst);
             let (path, door) = (path.clone(), door.clone());
             std::thread::spawn(move || {
-                let sent = UnixDatagram::unbound().and_then(|socket| socket.send_to(&[], path));
+                let sent = UnixDatagram::unbound().and_then(|socket| socket.send_to(END, path));
                 // Somebody has taken the socket's file away.
                 if sent.is_err() {
                     let _ = door.send(Arrival::Cut);
@@ -63,7 +66,7 @@ impl DatagramSocket {
         let mut bytes = vec![0; MESSAGE_BYTES_MAX];
         loop {
             let taken = match self.socket.recv(&mut bytes) {
-                Ok(0) if self.is_over.load(Ordering::SeqCst) => {
+                Ok(count) if bytes[..count] == *END && self.is_over.load(Ordering::SeqCst) => {
                     let _ = door.send(Arrival::Cut);
                     return;
                 }
