@@ -91,7 +91,10 @@ pub fn workloads(data: &[u8]) -> String {
             history_core::check(run, &mut reader, &Budget::default())
         };
         let judged = judge(Reader::new(data));
-        assert_eq!(judge(Reader::new(data).with_block_bytes(64)), judged, "{}", checker.name());
+        let again = judge(Reader::new(data).with_block_bytes(64));
+        // As text, ##NaN is the same as itself.
+        let is_same = again == judged || format!("{again:?}") == format!("{judged:?}");
+        assert!(is_same, "{}: {again:?}\n{judged:?}", checker.name());
         let Ok(report) = judged else { return "no history".into() };
         assert_eq!(report.verdict == Verdict::Invalid, !report.anomalies.is_empty(), "{report:?}");
         let (types, notes) = (report.anomaly_types().collect::<Vec<_>>(), report.notes.len());
