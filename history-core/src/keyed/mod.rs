@@ -52,7 +52,8 @@ fn field<'a>(op: &Op<'a>) -> Option<Value<'a>> {
 ///
 /// The report is the checker's: its verdict is that on all keys ([`Verdict::and`](crate::Verdict::and)) but those of which
 /// nothing was observed ([`Coverage`](crate::Coverage)), unless all are like that. [`Report::keys`] has those that are not valid
-/// (all, where there are few), and witnesses say which key they are about. A deadline and a cancellation are for all keys, limits on states and bytes for each. Ops of processes that are no clients belong to no key and are passed over.
+/// (all, where there are few), and witnesses say which key they are about. A deadline and a cancellation are for all keys, limits on
+/// states and bytes for each. Ops of processes that are no clients belong to no key and are passed over.
 ///
 /// O(1) an op beside what the checker does. Memory: the checker's, for each key.
 ///
