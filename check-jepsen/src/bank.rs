@@ -18,8 +18,8 @@ use crate::elements::{ElemId, Elements};
 use crate::fold::{self, Trouble, Workload, WorkloadRun};
 use crate::witness::{self, Extremes, OpRef};
 use history_core::{
-    Checker, Datum, Entries, Expected, History, HistoryError, Op, OpKind, OpUse, OptionError, OptionKind, OptionSpec,
-    Options, Report, Run, Value, Verdict, Witness,
+    About, Checker, Datum, Entries, Expected, History, HistoryError, KeptReads, Op, OpKind, OpUse, OptionError,
+    OptionKind, OptionSpec, Options, Parts, Report, Run, Value, Verdict, WhichReads, Witness,
 };
 
 /// The bank checker, and what it is told of the accounts.
@@ -84,6 +84,20 @@ impl Checker for Bank {
 
     fn options(&self) -> &[OptionSpec] {
         &[TOTAL_AMOUNT, ALLOW_NEGATIVE_BALANCES]
+    }
+
+    fn about(&self) -> About {
+        let kept = |anomaly: &'static str, which, unless: Option<&'static str>| KeptReads {
+            anomaly: anomaly.into(),
+            which,
+            unless: unless.map(Into::into),
+        };
+        let mut about = About::default().with_parts(Parts::Reads);
+        about.reduction.kept_reads = vec![
+            kept("unexpected-key", WhichReads::First, None),
+            kept("wrong-total", WhichReads::FirstSum, Some(TOTAL_AMOUNT.name)),
+        ];
+        about
     }
 
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {

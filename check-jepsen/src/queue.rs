@@ -62,6 +62,10 @@ impl Checker for Queue {
         &[]
     }
 
+    fn about(&self) -> history_core::About {
+        history_core::About::default().with_parts(history_core::Parts::Values)
+    }
+
     fn start(&self, _options: &Options) -> Result<Box<dyn Run>, OptionError> {
         Ok(Box::new(WorkloadRun::new(QueueRun::default())))
     }

@@ -68,6 +68,10 @@ impl Checker for Sequential {
         &[KEY_COUNT]
     }
 
+    fn about(&self) -> history_core::About {
+        history_core::About::default().with_parts(history_core::Parts::Reads)
+    }
+
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
         let mut settings = *self;
         if let Some(count) = options.integer(KEY_COUNT.name)? {

@@ -54,6 +54,10 @@ impl Checker for UniqueIds {
         &[]
     }
 
+    fn about(&self) -> history_core::About {
+        history_core::About::default().with_parts(history_core::Parts::Reads)
+    }
+
     fn start(&self, _options: &Options) -> Result<Box<dyn Run>, OptionError> {
         Ok(Box::new(WorkloadRun::new(UniqueIdsRun::default())))
     }

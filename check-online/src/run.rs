@@ -81,6 +81,10 @@ impl<S: Spec + OnlineModel<State: 'static> + Clone + Default + 'static> Checker 
         OPTIONS
     }
 
+    fn about(&self) -> history_core::About {
+        check_register::about::<S>()
+    }
+
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
         let mut given = Options::new();
         if let Some(initial) = options.text("initial") {
@@ -206,7 +210,7 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
             Outcome::Violation(_) => {
                 let witnesses = self.events.violations().iter().map(|violation| self.witness(violation)).collect();
                 let count = self.events.violations_count();
-                report.anomalies.push(Anomaly { name: "nonlinearizable".into(), count, witnesses });
+                report.anomalies.push(Anomaly { name: check_register::NONLINEARIZABLE.into(), count, witnesses });
             }
         }
         report.notes.extend(self.participants.note());

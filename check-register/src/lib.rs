@@ -33,7 +33,7 @@ pub use history::Operation;
 pub use judge::{Answer, End, Engine, Outcome, PartAnswer, Refusal, Settings, check, check_with};
 pub use model::{Access, Model};
 pub use object::decoder::{Decoder, Happening};
-pub use object::{AnyObject, Linearizable, checkers};
+pub use object::{AnyObject, Linearizable, NONLINEARIZABLE, about, checkers};
 pub use search::Reason;
 pub use search::distinct::Conflict;
 pub use settling::{Moment, Settling};

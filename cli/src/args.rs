@@ -371,8 +371,10 @@ fn watch<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Watch<'c>, 
     // Whoever waits for a violation wants to see it, and what is watched comes in order, whatever clocks say.
     check.verbose = true;
     check.is_live = true;
-    if check.checker.options().iter().any(|spec| spec.name == "in-order") {
-        check.options.set("in-order", "true");
+    for (name, value) in &check.checker.about().watching {
+        if check.options.text(name).is_none() {
+            check.options.set(name.clone(), value.clone());
+        }
     }
     Ok(Watch { check, source, keep_going: matches.get_flag("keep-going") })
 }

@@ -9,8 +9,9 @@ use crate::exit::Exit;
 use crate::limits::Limits;
 use crate::only;
 use histcheck_plugin::host::{self, Trust};
+use histcheck_plugin::wire::{CheckerForm, Described};
 use history_core::{
-    Budget, Cancel, Checker, ErrorKind, HistoryError, Op, OptionError, OptionKind, OptionSpec, Options, Report, Run,
+    About, Budget, Cancel, Checker, ErrorKind, HistoryError, Op, OptionError, OptionSpec, Options, Report, Run,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -26,28 +27,10 @@ const WORD: &str = "--only-probe";
 /// What such a process answers, in the last line that it writes.
 #[derive(Serialize, Deserialize)]
 enum Answer {
-    Checkers(Vec<Form>),
+    Checkers(Vec<CheckerForm>),
     NotLoaded { message: String, details: Option<String> },
     Started,
     NotStarted { option: String, message: String },
-}
-
-/// A checker.
-#[derive(Serialize, Deserialize)]
-struct Form {
-    name: String,
-    summary: String,
-    options: Vec<OptionForm>,
-}
-
-/// An option of one.
-#[derive(Serialize, Deserialize)]
-struct OptionForm {
-    name: String,
-    kind: String,
-    value_name: String,
-    default: String,
-    help: String,
 }
 
 /// A checker to be started, and the options that it is to take.
@@ -62,10 +45,6 @@ pub(crate) struct NotLoaded {
     pub(crate) message: String,
     pub(crate) details: Option<String>,
 }
-
-/// The kinds of options, which go by their phrases.
-const KINDS: [OptionKind; 5] =
-    [OptionKind::Flag, OptionKind::Integer, OptionKind::Text, OptionKind::Names, OptionKind::File];
 
 /// Answers if this process was started to answer.
 pub(crate) fn serve(words: impl IntoIterator<Item = OsString>) -> Option<Exit> {
@@ -94,7 +73,7 @@ fn answer(path: &Path, trust: Trust, start: Option<Start>) -> Answer {
         Err(error) => return Answer::NotLoaded { message: error.message, details: error.details },
     };
     let Some(Start { at, options: given }) = start else {
-        return Answer::Checkers(library.checkers.iter().map(|checker| Form::new(&**checker)).collect());
+        return Answer::Checkers(library.checkers.iter().map(|checker| CheckerForm::of(&**checker)).collect());
     };
     let mut options = Options::new();
     for (name, value) in given {
@@ -103,20 +82,6 @@ fn answer(path: &Path, trust: Trust, start: Option<Start>) -> Answer {
     match library.checkers.get(at).map(|checker| checker.start(&options).map(drop)) {
         Some(Err(OptionError { option, message })) => Answer::NotStarted { option, message },
         _ => Answer::Started,
-    }
-}
-
-impl Form {
-    fn new(checker: &dyn Checker) -> Form {
-        let option = |spec: &OptionSpec| OptionForm {
-            name: spec.name.to_owned(),
-            kind: spec.kind.phrase().to_owned(),
-            value_name: spec.value_name.to_owned(),
-            default: spec.default.to_owned(),
-            help: spec.help.to_owned(),
-        };
-        let options = checker.options().iter().map(option).collect();
-        Form { name: checker.name().to_owned(), summary: checker.summary().to_owned(), options }
     }
 }
 
@@ -132,8 +97,11 @@ pub(crate) fn ask(path: &Path, trust: Trust, limits: Limits) -> Result<Vec<Box<d
         Answer::NotLoaded { message, details } => return Err(NotLoaded { message, details }),
         Answer::Started | Answer::NotStarted { .. } => return Err(said_nothing("it was not asked for that")),
     };
-    let checker = |(at, form)| Box::new(Elsewhere::new(asked.clone(), at, form)) as Box<dyn Checker>;
-    Ok(forms.into_iter().enumerate().map(checker).collect())
+    let checker = |(at, form)| {
+        let described = Described::try_from(form).map_err(|message| NotLoaded { message, details: None })?;
+        Ok(Box::new(Elsewhere { asked: asked.clone(), at, described }) as Box<dyn Checker>)
+    };
+    forms.into_iter().enumerate().map(checker).collect()
 }
 
 fn said_nothing(details: &str) -> NotLoaded {
@@ -189,41 +157,24 @@ struct Elsewhere {
     asked: Asked,
     /// Its position there.
     at: usize,
-    name: String,
-    summary: String,
-    options: Vec<OptionSpec>,
-}
-
-impl Elsewhere {
-    fn new(asked: Asked, at: usize, form: Form) -> Elsewhere {
-        // A command line keeps them to its end.
-        let keep = |text: String| &*text.leak();
-        let spec = |option: OptionForm| {
-            let kind = KINDS.into_iter().find(|kind| kind.phrase() == option.kind)?;
-            Some(OptionSpec {
-                name: keep(option.name),
-                kind,
-                value_name: keep(option.value_name),
-                default: keep(option.default),
-                help: keep(option.help),
-            })
-        };
-        let options = form.options.into_iter().filter_map(spec).collect();
-        Elsewhere { asked, at, name: form.name, summary: form.summary, options }
-    }
+    described: Described,
 }
 
 impl Checker for Elsewhere {
     fn name(&self) -> &str {
-        &self.name
+        &self.described.name
     }
 
     fn summary(&self) -> &str {
-        &self.summary
+        &self.described.summary
     }
 
     fn options(&self) -> &[OptionSpec] {
-        &self.options
+        &self.described.options
+    }
+
+    fn about(&self) -> About {
+        self.described.about.clone()
     }
 
     /// Whether it takes these options. What else goes wrong goes wrong again where it judges, and is told there.
@@ -258,13 +209,6 @@ impl Run for NotHere {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_kind_of_option_survives_the_way() {
-        for kind in KINDS {
-            assert_eq!(KINDS.iter().filter(|other| other.phrase() == kind.phrase()).count(), 1, "{kind:?}");
-        }
-    }
 
     #[test]
     fn only_a_process_started_to_answer_answers() {

@@ -9,7 +9,7 @@ use crate::output::{self, Output};
 use crate::policy::Policy;
 use crate::report::Pages;
 use crate::terminal::Terminal;
-use history_core::{HistoryError, Report, Verdict};
+use history_core::{About, HistoryError, Report, Verdict};
 use std::collections::BTreeMap;
 
 /// Where results go.
@@ -22,6 +22,8 @@ pub(crate) struct Results {
     policy: Policy,
     /// What checkers say of themselves.
     summaries: BTreeMap<String, String>,
+    /// What the checkers say about themselves.
+    about: About,
 }
 
 impl Results {
@@ -36,6 +38,7 @@ impl Results {
             terse: job.output == ResultFormat::Stream(OutputFormat::Text) && !job.verbose,
             policy: job.policy,
             summaries: job.summaries.clone(),
+            about: job.checker.about(),
         }
     }
 
@@ -118,7 +121,7 @@ impl Results {
 
     /// Writes what is only written in the end. What all that means for the exit code.
     pub(crate) fn finish(mut self, exit: Exit) -> Exit {
-        match self.output.finish(&self.summaries) {
+        match self.output.finish(&self.summaries, &self.about) {
             Ok(()) => exit,
             Err(error) => exit.and(exit::unwritten(&error)),
         }

@@ -2,7 +2,7 @@
 
 use crate::error::HistoryError;
 use crate::options::{OptionError, OptionSpec, Options};
-use crate::{Batch, Budget, History, Op, Reader, Report};
+use crate::{About, Batch, Budget, History, Op, Reader, Report};
 use std::ops::ControlFlow;
 
 /// A checker, as the registry and the command line know it.
@@ -15,6 +15,11 @@ pub trait Checker: Send + Sync {
 
     /// The options it takes.
     fn options(&self) -> &[OptionSpec];
+
+    /// What programs that show, shrink or watch need to know about it. Of a checker that says nothing, nothing is assumed.
+    fn about(&self) -> About {
+        About::default()
+    }
 
     /// Begins a history.
     ///
@@ -36,6 +41,10 @@ impl<C: Checker + ?Sized> Checker for &C {
 
     fn options(&self) -> &[OptionSpec] {
         (**self).options()
+    }
+
+    fn about(&self) -> About {
+        (**self).about()
     }
 
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {

@@ -2,7 +2,7 @@
 
 use crate::branch::Branch;
 use crate::error::HistoryError;
-use crate::{Batch, Budget, Checker, Op, OptionError, OptionKind, OptionSpec, Options, Report, Run, Verdict};
+use crate::{About, Batch, Budget, Checker, Op, OptionError, OptionKind, OptionSpec, Options, Report, Run, Verdict};
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -150,6 +150,17 @@ impl Checker for Compose<'_> {
 
     fn options(&self) -> &[OptionSpec] {
         &self.options
+    }
+
+    fn about(&self) -> About {
+        let mut about = About::default();
+        for checker in &self.checkers {
+            let mut of = checker.about();
+            about.watching.append(&mut of.watching.clone());
+            about.members.append(&mut of.members);
+            about.members.push((checker.name().to_owned().into(), of));
+        }
+        about
     }
 
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {

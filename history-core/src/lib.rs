@@ -42,6 +42,7 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod about;
 mod assign;
 mod batch;
 mod branch;
@@ -78,6 +79,7 @@ mod value;
 pub mod visible;
 mod write;
 
+pub use about::{About, AboutAnomaly, AboutLevel, KeptReads, Parts, Reduction, Subject, VersionOrder, WhichReads};
 pub use batch::Batch;
 pub use budget::{Activity, Budget, Cancel, Spent};
 pub use builder::{HistoryBuilder, NewOp};

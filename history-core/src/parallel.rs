@@ -2,19 +2,19 @@
 //!
 //! For checkers. Threads are started for one call and end with it; a panic in one of them goes on in the caller.
 
-#[cfg(feature = "parallel")]
-use std::{
-    sync::{Mutex, PoisonError},
-    thread::ScopedJoinHandle,
-};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread::ScopedJoinHandle;
+
+/// The feature changes what is done and not what may be passed: a program that compiles with it compiles without.
+const HAS_THREADS: bool = cfg!(feature = "parallel");
 
 /// Histories of fewer operations are judged before a thread has started.
 pub const WORTH_OPS: usize = 20_000;
 
 /// The results of two functions, called at one time if it is `worth` it.
-#[cfg(feature = "parallel")]
 pub fn both<A, B: Send>(worth: bool, a: impl FnOnce() -> A, b: impl FnOnce() -> B + Send) -> (A, B) {
-    if !worth {
+    if !worth || !HAS_THREADS {
         return (a(), b());
     }
     let b = Mutex::new(Some(b));
@@ -34,40 +34,25 @@ pub fn both<A, B: Send>(worth: bool, a: impl FnOnce() -> A, b: impl FnOnce() -> 
     (a, result.expect("a function that was called"))
 }
 
-/// The results of two functions.
-#[cfg(not(feature = "parallel"))]
-pub fn both<A, B>(_: bool, a: impl FnOnce() -> A, b: impl FnOnce() -> B) -> (A, B) {
-    (a(), b())
-}
-
 /// What `f` makes of each item, in their order; on several threads if it is `worth` it.
 ///
 /// ```
 /// let squares = history_core::parallel::map(true, &[1, 2, 3], |item| item * item);
 /// assert_eq!(squares, [1, 4, 9]);
 /// ```
-#[cfg(feature = "parallel")]
 pub fn map<T: Sync, R: Send>(worth: bool, items: &[T], f: impl Fn(&T) -> R + Sync) -> Vec<R> {
     map_with(worth, items.len(), || (), |(), at| f(&items[at]))
 }
 
-/// What `f` makes of each item, in their order.
-#[cfg(not(feature = "parallel"))]
-pub fn map<T, R>(_: bool, items: &[T], f: impl Fn(&T) -> R) -> Vec<R> {
-    items.iter().map(f).collect()
-}
-
 /// What `f` makes of each number below `count`, in their order; on several threads if it is `worth` it. Each thread has a
 /// context of its own.
-#[cfg(feature = "parallel")]
 pub fn map_with<C, R: Send>(
     worth: bool,
     count: usize,
     context: impl Fn() -> C + Sync,
     f: impl Fn(&mut C, usize) -> R + Sync,
 ) -> Vec<R> {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    if !worth || count < 2 {
+    if !worth || !HAS_THREADS || count < 2 {
         let mut context = context();
         return (0..count).map(|at| f(&mut context, at)).collect();
     }
@@ -97,13 +82,6 @@ pub fn map_with<C, R: Send>(
     });
     done.sort_unstable_by_key(|(at, _)| *at);
     done.into_iter().map(|(_, result)| result).collect()
-}
-
-/// What `f` makes of each number below `count`, in their order.
-#[cfg(not(feature = "parallel"))]
-pub fn map_with<C, R>(_: bool, count: usize, context: impl Fn() -> C, mut f: impl FnMut(&mut C, usize) -> R) -> Vec<R> {
-    let mut context = context();
-    (0..count).map(|at| f(&mut context, at)).collect()
 }
 
 #[cfg(test)]

@@ -99,6 +99,10 @@ impl Checker for ListAppend {
         OPTIONS
     }
 
+    fn about(&self) -> history_core::About {
+        crate::txn::about()
+    }
+
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
         let expected = self.expected().with_options(options)?;
         Ok(Box::new(TxnRun::new(ListAppendRun::new(expected))))

@@ -31,7 +31,10 @@ use crate::anomaly::AnomalySet;
 use crate::model::Model;
 use crate::txn::expected::{self, Expected};
 use crate::txn::fold::{self, TxnRun};
-use history_core::{Checker, Datum, History, HistoryError, OptionError, OptionKind, OptionSpec, Options, Report, Run};
+use history_core::{
+    About, Checker, Datum, History, HistoryError, OptionError, OptionKind, OptionSpec, Options, Report, Run,
+    VersionOrder,
+};
 use run::RwRegisterRun;
 use sources::Sources;
 
@@ -180,6 +183,17 @@ impl Checker for RwRegister {
 
     fn options(&self) -> &[OptionSpec] {
         OPTIONS
+    }
+
+    fn about(&self) -> About {
+        let mut about = crate::txn::about();
+        about.reduction.version_orders = vec![
+            (TRANSACTION_ORDER.name.into(), VersionOrder::Given),
+            (SEQUENTIAL_KEYS.name.into(), VersionOrder::Processes),
+            (LINEARIZABLE_KEYS.name.into(), VersionOrder::Transactions),
+            (WFR_KEYS.name.into(), VersionOrder::Transactions),
+        ];
+        about
     }
 
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {

@@ -1,6 +1,7 @@
 //! What all checkers of transactions share: how ops become columns, what follows from processes and time, how a verdict is
 //! reached and told. What a workload adds is what its micro-ops mean: [`fold::Workload`] and [`report::Analysis`].
 
+mod about;
 pub(crate) mod builder;
 pub(crate) mod columns;
 mod crowd;
@@ -14,6 +15,7 @@ pub(crate) mod story;
 mod time;
 pub(crate) mod updates;
 
+pub(crate) use about::about;
 pub(crate) use columns::Txns;
 
 use crate::graph::Graph;

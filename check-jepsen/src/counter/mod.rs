@@ -70,6 +70,10 @@ impl Checker for Counter {
         &[]
     }
 
+    fn about(&self) -> history_core::About {
+        history_core::About::default().with_parts(history_core::Parts::Sums)
+    }
+
     fn start(&self, _options: &Options) -> Result<Box<dyn Run>, OptionError> {
         Ok(Box::new(WorkloadRun::new(CounterRun::default())))
     }

@@ -122,6 +122,10 @@ impl Checker for LongFork {
         &[GROUP_SIZE, GENERAL]
     }
 
+    fn about(&self) -> history_core::About {
+        history_core::About::default().with_parts(history_core::Parts::Reads)
+    }
+
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
         let mut settings = *self;
         settings.general |= options.flag(GENERAL.name);

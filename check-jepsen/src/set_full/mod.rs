@@ -95,6 +95,10 @@ impl Checker for SetFull {
         &[LINEARIZABLE]
     }
 
+    fn about(&self) -> history_core::About {
+        history_core::About::default().with_parts(history_core::Parts::Values)
+    }
+
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
         let linearizable = self.linearizable || options.flag(LINEARIZABLE.name);
         Ok(Box::new(WorkloadRun::new(SetFullRun::new(SetFull { linearizable }))))

@@ -58,6 +58,7 @@ impl Spec for Counter {
     const SUMMARY: &'static str = "Linearizability of a counter with add and read.";
     const OPS: &'static str = ":add integer, :read integer";
     const INITIAL: &'static str = "an integer; 0 if not given";
+    const PARTS: history_core::Parts = history_core::Parts::Sums;
 
     fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
         self.initial = value.as_int().ok_or_else(|| format!("{value} is no integer"))?;

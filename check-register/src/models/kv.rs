@@ -105,6 +105,7 @@ impl Spec for Kv {
     const SUMMARY: &'static str = "Linearizability of a map from keys to strings with get, put and append.";
     const OPS: &'static str = ":get, :put and :append of a string by :key";
     const INITIAL: &'static str = "a map from key to string; all empty if not given";
+    const PARTS: history_core::Parts = history_core::Parts::Registers;
 
     fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
         let Value::Map(entries) = value else { return Err(format!("{value} is no map from key to string")) };

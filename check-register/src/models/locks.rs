@@ -53,6 +53,7 @@ impl Spec for Mutex {
     const SUMMARY: &'static str = "Linearizability of a mutex with acquire and release, by anyone.";
     const OPS: &'static str = ":acquire, :release";
     const INITIAL: &'static str = "true if it is held, false or nil if it is free; free if not given";
+    const PARTS: history_core::Parts = history_core::Parts::Sums;
 
     fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
         self.held = match value {
@@ -144,6 +145,7 @@ impl<const REENTRANT: bool> Spec for OwnedLock<REENTRANT> {
     };
     const OPS: &'static str = ":acquire, :release, by the op's process or the owner that its invocation's value names";
     const INITIAL: &'static str = "the owner who holds it; free if not given";
+    const PARTS: history_core::Parts = history_core::Parts::Sums;
 
     fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
         self.initial = (!value.is_nil()).then(|| self.owners.code(value));

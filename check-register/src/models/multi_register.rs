@@ -106,6 +106,7 @@ impl Spec for MultiRegister {
     const SUMMARY: &'static str = "Linearizability of several registers, read and written by transactions.";
     const OPS: &'static str = ":txn [[:read key value] [:write key value] ...]";
     const INITIAL: &'static str = "a map from key to value; all nil if not given";
+    const PARTS: history_core::Parts = history_core::Parts::Registers;
 
     fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
         let Value::Map(entries) = value else { return Err(format!("{value} is no map from key to value")) };

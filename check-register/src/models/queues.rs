@@ -198,6 +198,7 @@ impl<const DISCIPLINE: u8> Spec for Queue<DISCIPLINE> {
         ":enqueue value, :dequeue value (nil if it found nothing)"
     };
     const INITIAL: &'static str = "a list, the oldest value first; empty if not given";
+    const PARTS: history_core::Parts = history_core::Parts::Values;
 
     fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
         let values = value.as_seq().ok_or_else(|| format!("{value} is no list"))?;

@@ -128,6 +128,7 @@ impl<const CAS: bool> Spec for Register<CAS> {
     const OPS: &'static str =
         if CAS { ":read value, :write value, :cas [old new]" } else { ":read value, :write value" };
     const INITIAL: &'static str = "any value; nil if not given";
+    const PARTS: history_core::Parts = history_core::Parts::Registers;
 
     fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
         self.initial = self.values.code(value);

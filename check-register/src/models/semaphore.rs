@@ -59,6 +59,7 @@ impl Spec for Semaphore {
     const SUMMARY: &'static str = "Linearizability of a counting semaphore with acquire and release.";
     const OPS: &'static str = ":acquire permits, :release permits (1 if it has no value)";
     const INITIAL: &'static str = "the number of permits; 1 if not given";
+    const PARTS: history_core::Parts = history_core::Parts::Sums;
 
     fn assumes(&self) -> Option<String> {
         let were = if self.permits == 1 { "was 1 permit".into() } else { format!("were {} permits", self.permits) };

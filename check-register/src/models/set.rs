@@ -91,6 +91,7 @@ impl Spec for Set {
     const SUMMARY: &'static str = "Linearizability of a set with add, and reads of the whole.";
     const OPS: &'static str = ":add value, :read of a set or list";
     const INITIAL: &'static str = "a set or list; empty if not given";
+    const PARTS: history_core::Parts = history_core::Parts::Values;
 
     fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
         self.initial = self.codes(value).ok_or_else(|| format!("{value} is no set"))?;

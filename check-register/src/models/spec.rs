@@ -1,7 +1,7 @@
 //! Models that can read recorded ops.
 
 use crate::Model;
-use history_core::{Datum, Op, Value};
+use history_core::{Datum, Op, Parts, Value};
 
 /// A model of an object that a history was recorded of.
 ///
@@ -20,6 +20,9 @@ pub trait Spec: Model + Send {
 
     /// What `--initial` may be, for messages.
     const INITIAL: &'static str;
+
+    /// What one part of a history needs from the others, for whoever makes histories smaller.
+    const PARTS: Parts = Parts::Unknown;
 
     /// What a refusal rests on besides the history, if a user may not be aware of it: one sentence.
     fn assumes(&self) -> Option<String> {

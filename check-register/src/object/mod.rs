@@ -10,9 +10,14 @@ mod timelines;
 
 use crate::Settings;
 use crate::models::{self, Spec, Visitor};
-use history_core::{Budget, Checker, History, HistoryError, OptionError, OptionSpec, Options, Report, Run};
+use history_core::{
+    About, AboutAnomaly, Budget, Checker, History, HistoryError, OptionError, OptionSpec, Options, Report, Run, Subject,
+};
 use options::OPTIONS;
 use run::ObjectRun;
+
+/// The anomaly of an object: some operation fits nowhere.
+pub const NONLINEARIZABLE: &str = "nonlinearizable";
 
 /// The linearizability checker of one kind of object, and how to search.
 ///
@@ -87,6 +92,10 @@ impl<S: Spec + Clone + 'static> Checker for Linearizable<S> {
         OPTIONS
     }
 
+    fn about(&self) -> About {
+        about::<S>()
+    }
+
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
         Ok(Box::new(ObjectRun::new(self.with_options(options)?)))
     }
@@ -109,6 +118,12 @@ impl Checker for AnyObject {
         options::WITH_SPEC
     }
 
+    fn about(&self) -> About {
+        let mut about = About::new(Subject::Object);
+        about.members = objects().iter().map(|object| (object.name().to_owned().into(), object.about())).collect();
+        about
+    }
+
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
         let names = || objects().iter().map(|object| spec_name(object.name())).collect::<Vec<_>>().join(", ");
         let wrong = |message: String| OptionError::new(options::SPEC.name, message);
@@ -119,6 +134,16 @@ impl Checker for AnyObject {
         let object = objects().into_iter().find(|object| object.name() == spec || spec_name(object.name()) == spec);
         object.ok_or_else(|| wrong(format!("there is no object {spec}; there are {}", names())))?.start(options)
     }
+}
+
+/// What the checkers of an object say about themselves, here and while it is watched.
+pub fn about<S: Spec>() -> About {
+    let refused = "Some operation cannot be placed: whatever order everything before it is put in, no such object would have \
+                   answered as this one did.";
+    About::new(Subject::Object)
+        .with_parts(S::PARTS)
+        .with_prefix_deciding()
+        .with_anomaly(AboutAnomaly::new(NONLINEARIZABLE, refused).with_refused_first())
 }
 
 /// What `--spec` calls the object of a checker.

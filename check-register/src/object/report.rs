@@ -59,7 +59,7 @@ pub(super) fn report<S: Spec>(
     report.notes.extend(recorded.participants.note());
     if refused > 0 {
         report.notes.extend(checker.model.assumes());
-        report.anomalies.push(Anomaly { name: "nonlinearizable".into(), count: refused, witnesses });
+        report.anomalies.push(Anomaly { name: super::NONLINEARIZABLE.into(), count: refused, witnesses });
     }
     report.counts = vec![
         ("ok-count".into(), counts.ok),

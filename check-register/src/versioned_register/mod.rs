@@ -77,8 +77,8 @@ mod walk;
 
 use fold::{Fold, Keying, Trouble};
 use history_core::{
-    Budget, Checker, Datum, History, HistoryError, Op, OptionError, OptionKind, OptionSpec, Options, Participants,
-    Report, Run,
+    About, Budget, Checker, Datum, History, HistoryError, Op, OptionError, OptionKind, OptionSpec, Options,
+    Participants, Parts, Report, Run, Subject,
 };
 use packed::{Interner, Packed};
 use registers::{Registers, Settings};
@@ -204,6 +204,15 @@ impl Checker for VersionedRegister {
 
     fn options(&self) -> &[OptionSpec] {
         OPTIONS
+    }
+
+    fn about(&self) -> About {
+        let mut about = About::new(Subject::Object).with_parts(Parts::Sums);
+        // A write that failed and is seen all the same is one of the anomalies.
+        about.reduction.failed_count = true;
+        // What is watched comes in order, whatever clocks say.
+        about.watching.push((IN_ORDER.name.into(), "true".into()));
+        about
     }
 
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {

@@ -18,10 +18,10 @@ use crate::gen_args;
 use crate::input::Input;
 use crate::output;
 use history_core::{
-    Budget, ClientRule, ErrorKind, Format, History, HistoryBuilder, HistoryError, Keyed, NewOp, Reader, Report, Run,
-    Verdict, Writer,
+    Budget, ClientRule, ErrorKind, Format, History, HistoryBuilder, HistoryError, Keyed, NewOp, Parts, Reader,
+    Reduction, Report, Run, Verdict, Writer,
 };
-use needs::{Family, Needs};
+use needs::Needs;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -152,7 +152,7 @@ fn tell(job: &Minimize<'_>, input: &Input, report: &Report, history: &History, f
         };
         diagnose::warning(&message);
     }
-    if Family::of(&report.checker) == Some(Family::Unknown) {
+    if job.check.checker.about().of(&report.checker).reduction.parts == Parts::Unknown {
         let message = format!(
             "what the operations of {} need of each other is not known: compare what is left with the whole, for it may be wrong \
              only because of what was left out",
@@ -212,18 +212,21 @@ fn whole_of(history: &History, rule: ClientRule, kind: &str, checks: u64, why: S
 /// If the anomaly that was asked for is not there, as a sentence.
 pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -> Result<Minimized, String> {
     let rule = job.check.inputs.first().map(Input::client_rule).unwrap_or_default();
-    let Some(family) = Family::of(&report.checker) else {
+    let about = job.check.checker.about();
+    let about = about.of(&report.checker);
+    let reduction = &about.reduction;
+    if reduction.parts == Parts::Whole {
         let why = format!("{} counts all operations, so none can be left out", report.checker);
         return whole_of(history, rule, "", 0, why);
-    };
-    let target = match Target::choose(report, job.anomaly.as_deref(), family)? {
+    }
+    let target = match Target::choose(report, job.anomaly.as_deref(), about)? {
         Ok(target) => target,
         Err(why) => return whole_of(history, rule, "", 0, why),
     };
     let keyed = is_keyed(report);
-    let mut whole = take_apart(history, family, &target, keyed);
+    let mut whole = take_apart(history, reduction, &target, keyed);
     whole.rule = rule.clone();
-    let needs = Needs::new(&whole, family, &report.checker, &job.check.options, &target.kind);
+    let needs = Needs::new(&whole, reduction, &job.check.options, &target.kind);
     let first = parts_of(&target, &whole);
     let pinned: Vec<Unit> = target
         .pinned
@@ -285,9 +288,9 @@ fn parts_of(target: &Target, whole: &Whole<'_>) -> Vec<Unit> {
 }
 
 /// The parts of a history that can have to do with an anomaly.
-fn take_apart<'h>(history: &'h History, family: Family, target: &Target, keyed: bool) -> Whole<'h> {
+fn take_apart<'h>(history: &'h History, reduction: &Reduction, target: &Target, keyed: bool) -> Whole<'h> {
     let pinned = target.pinned.and_then(|index| whole::position_of(history, index));
-    let end = pinned.filter(|_| family.is_object());
+    let end = pinned.filter(|_| reduction.prefix_decides);
     let key = target
         .witness
         .facts
@@ -299,7 +302,7 @@ fn take_apart<'h>(history: &'h History, family: Family, target: &Target, keyed: 
             whole::key_of(history, operation).is_some_and(|other| other.to_datum().to_string() == *key)
         });
         // What failed did not happen; it is no evidence against an object.
-        let happened = !family.is_object() || operation.kind(history) != history_core::OpKind::Fail;
+        let happened = !reduction.prefix_decides || operation.kind(history) != history_core::OpKind::Fail;
         is_of_key && happened && end.is_none_or(|end| operation.first <= end)
     };
     let keys = target.keys();
@@ -310,7 +313,7 @@ fn take_apart<'h>(history: &'h History, family: Family, target: &Target, keyed: 
     let first = history.ops().find(|op| op.process.is_client());
     let is_paired = keyed && first.is_some_and(|op| op.extra.get("key").is_none());
     let mops: Option<&dyn Fn(history_core::Value<'_>) -> bool> =
-        if family == Family::Transactions { Some(&counts) } else { None };
+        if reduction.parts == Parts::Transactions { Some(&counts) } else { None };
     Whole::new(history, is_paired, &keeps, mops)
 }
 

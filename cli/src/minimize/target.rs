@@ -1,7 +1,6 @@
 //! What is to be shown by less: one anomaly of a report, told from others of its kind.
 
-use super::needs::Family;
-use history_core::{Datum, Report, Verdict, Witness};
+use history_core::{About, Datum, Parts, Report, Verdict, Witness};
 
 /// Facts that say what an anomaly is about.
 const SUBJECTS: [&str; 5] = ["element", "id", "key", "part", "group"];
@@ -16,8 +15,10 @@ pub(super) struct Target {
     pub(super) pinned: Option<u64>,
     /// The kinds found in the whole history.
     kinds: Vec<String>,
-    /// Whether parts are of transactions: closed, they have no cycles that the whole does not have.
-    is_of_transactions: bool,
+    /// Of transactions, the kinds of cycles: a closed part has no cycles that the whole does not have.
+    cycles: Vec<String>,
+    /// Whether the first op of a witness is the one that is wrong.
+    begins_with_refused: bool,
     subjects: Vec<(String, Datum)>,
 }
 
@@ -27,11 +28,7 @@ impl Target {
     /// # Errors
     ///
     /// If the kind that was asked for is not there: what was found instead. Within, if there is nothing to begin with: why.
-    pub(super) fn choose(
-        report: &Report,
-        kind: Option<&str>,
-        family: Family,
-    ) -> Result<Result<Target, String>, String> {
+    pub(super) fn choose(report: &Report, kind: Option<&str>, about: &About) -> Result<Result<Target, String>, String> {
         let kinds: Vec<String> = report.anomaly_types().map(str::to_owned).collect();
         let found = match kind {
             Some(kind) => report.anomalies.iter().find(|anomaly| anomaly.name.eq_ignore_ascii_case(kind)),
@@ -46,20 +43,24 @@ impl Target {
         let Some(witness) = anomaly.witnesses.first() else {
             return Ok(Err(format!("{} has no witness to begin with", anomaly.name)));
         };
-        let pinned = match family {
-            Family::Transactions => None,
-            _ if anomaly.name == "nonlinearizable" => witness.ops.first(),
-            _ => witness.ops.last(),
+        let is_of_transactions = about.reduction.parts == Parts::Transactions;
+        let begins_with_refused = about.begins_with_refused(&anomaly.name);
+        let pinned = match () {
+            () if is_of_transactions => None,
+            () if begins_with_refused => witness.ops.first(),
+            () => witness.ops.last(),
         };
+        let cycles = about.anomalies.iter().filter(|anomaly| is_of_transactions && anomaly.is_cycle);
         let subjects = witness.facts.iter().filter(|(name, _)| SUBJECTS.contains(&name.as_ref()));
         let subjects = subjects.map(|(name, datum)| (name.to_string(), datum.clone())).collect();
         Ok(Ok(Target {
             kind: anomaly.name.to_string(),
             pinned: pinned.map(|op| op.index),
-            subjects: if family == Family::Transactions { Vec::new() } else { subjects },
+            subjects: if is_of_transactions { Vec::new() } else { subjects },
             witness: witness.clone(),
             kinds,
-            is_of_transactions: family == Family::Transactions,
+            cycles: cycles.map(|anomaly| anomaly.name.to_string()).collect(),
+            begins_with_refused,
         }))
     }
 
@@ -73,12 +74,12 @@ impl Target {
             };
             self.pinned.is_none_or(|index| witness.ops.iter().any(|op| op.index == index))
                 && self.subjects.iter().all(about)
-                && (self.kind != "nonlinearizable" || witness.ops.first().map(|op| op.index) == self.pinned)
+                && (!self.begins_with_refused || witness.ops.first().map(|op| op.index) == self.pinned)
         };
         report.verdict == Verdict::Invalid
-            && report
-                .anomaly_types()
-                .all(|kind| self.is_of_transactions && is_cycle(kind) || self.kinds.iter().any(|known| known == kind))
+            && report.anomaly_types().all(|kind| {
+                self.cycles.iter().any(|cycle| cycle == kind) || self.kinds.iter().any(|known| known == kind)
+            })
             && anomaly.witnesses.iter().any(is_same)
     }
 
@@ -104,16 +105,4 @@ impl Target {
         keys.dedup();
         keys
     }
-}
-
-/// Whether an anomaly is a type of cycle.
-#[cfg(feature = "elle")]
-fn is_cycle(kind: &str) -> bool {
-    check_elle::cycle_spec::CYCLES.iter().any(|spec| spec.anomaly.name() == kind)
-}
-
-/// Nobody looks for cycles.
-#[cfg(not(feature = "elle"))]
-fn is_cycle(_kind: &str) -> bool {
-    false
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::args::{self, Command};
 use crate::registry::Registry;
-use history_core::{Datum, Op, OpKind, Options, Value};
+use history_core::{Checker as _, Datum, Op, OpKind, Options, Value};
 use std::collections::BTreeMap;
 
 /// Workloads, what goes wrong in them, options of the generator, and those of the checker.
@@ -116,10 +116,11 @@ fn assert_minimized(name: &str, job: &Minimize<'_>, history: &History, report: &
     assert!(found.is_minimal, "{name}: {:?}", found.whole);
     assert_is_part(history, &found.history);
 
-    let family = Family::of(&report.checker).unwrap();
-    let target = Target::choose(report, None, family).unwrap().unwrap();
-    let whole = take_apart(history, family, &target, false);
-    let needs = Needs::new(&whole, family, &report.checker, &job.check.options, &target.kind);
+    let about = job.check.checker.about();
+    let reduction = &about.of(&report.checker).reduction;
+    let target = Target::choose(report, None, about.of(&report.checker)).unwrap().unwrap();
+    let whole = take_apart(history, reduction, &target, false);
+    let needs = Needs::new(&whole, reduction, &job.check.options, &target.kind);
     let shows = |units: &BTreeSet<Unit>| {
         let judged = whole.history_of(units).and_then(|history| judge(job, false, &history));
         judged.is_ok_and(|report| target.is_in(&report))
@@ -356,10 +357,12 @@ fn transactions_keep_what_they_begin_and_end_with_where_versions_follow_them() {
         {:process 0, :type :invoke, :f :txn, :value [[:w 0 4]]} {:process 0, :type :ok, :f :txn, :value [[:w 0 4]]}
         {:process 1, :type :invoke, :f :txn, :value [[:w 0 2]]} {:process 1, :type :ok, :f :txn, :value [[:w 0 2]]}";
     let history = History::parse(text).unwrap();
+    let registry = Registry::built_in();
     let every = |_: Value<'_>| true;
     let whole = Whole::new(&history, false, &|_| true, Some(&every));
     let needed = |options: Options, unit: Unit| {
-        Needs::new(&whole, Family::Transactions, "rw-register", &options, "G0").closed([unit])
+        let about = registry.find("rw-register").ok().unwrap().checker.about();
+        Needs::new(&whole, &about.reduction, &options, "G0").closed([unit])
     };
     // The micro-ops in the order of the text: the write of 4 is 4, that of 2 is 5.
     let in_process = needed(Options::new().with("sequential-keys", "true"), 4);
@@ -460,6 +463,80 @@ fn where_no_part_will_do_the_whole_is_written() {
 
 #[test]
 fn nothing_is_left_out_of_what_counts_everything() {
-    assert_eq!(Family::of("stats"), None);
-    assert_eq!(Family::of("somebodys-own"), Some(Family::Unknown));
+    let registry = Registry::built_in();
+    let parts = |checker: &str| registry.find(checker).ok().map(|found| found.checker.about().reduction.parts);
+    assert_eq!(parts("stats"), Some(Parts::Whole));
+    for checker in registry.iter().filter(|checker| checker.name() != "linearizable") {
+        assert_ne!(checker.about().reduction.parts, Parts::Unknown, "{} does not say", checker.name());
+    }
+    let objects = registry.find("linearizable").ok().map(|found| found.checker.about().members);
+    assert_eq!(objects.map(|members| members.len()), Some(13));
+}
+
+/// Says that no op has the value 13, under the name of a checker that is built in.
+struct Superstition(Parts);
+
+impl history_core::Checker for Superstition {
+    fn name(&self) -> &'static str {
+        "counter"
+    }
+
+    fn summary(&self) -> &'static str {
+        "No op has the value 13."
+    }
+
+    fn options(&self) -> &[history_core::OptionSpec] {
+        &[]
+    }
+
+    fn about(&self) -> history_core::About {
+        history_core::About::default().with_parts(self.0)
+    }
+
+    fn start(&self, _: &Options) -> Result<Box<dyn Run>, history_core::OptionError> {
+        Ok(Box::new(Unlucky(Report::new("counter", Verdict::Valid))))
+    }
+}
+
+struct Unlucky(Report);
+
+impl Run for Unlucky {
+    fn observe(&mut self, op: &Op<'_>) -> Result<std::ops::ControlFlow<()>, HistoryError> {
+        if op.kind == OpKind::Ok && op.value.as_int() == Some(13) {
+            let op = history_core::WitnessOp {
+                name: "T1".into(),
+                index: op.index,
+                process: None,
+                kind: op.kind,
+                time_ns: None,
+                value: Datum::Int(13),
+            };
+            let witness = history_core::Witness { ops: vec![op], ..history_core::Witness::default() };
+            self.0.verdict = Verdict::Invalid;
+            self.0.anomalies =
+                vec![history_core::Anomaly { name: "unlucky".into(), count: 1, witnesses: vec![witness] }];
+        }
+        Ok(std::ops::ControlFlow::Continue(()))
+    }
+
+    fn finish(self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {
+        Ok(self.0)
+    }
+}
+
+#[test]
+fn what_a_checker_says_of_itself_counts_and_not_its_name() {
+    let text = operation(0, "add", "1", "ok", "1")
+        + &operation(0, "add", "2", "ok", "2")
+        + &operation(0, "read", "nil", "ok", "13");
+    let history = History::parse(&text).unwrap();
+    let left = |parts: Parts| {
+        let registry = Registry::from(vec![Box::new(Superstition(parts)) as Box<dyn history_core::Checker>]);
+        let job = job("counter", "", Path::new("unused"), &registry);
+        let report = judge(&job, false, &history).unwrap();
+        minimize(&job, &history, &report).unwrap().operations
+    };
+    assert_eq!(left(Parts::Sums), 3, "all adds count");
+    assert_eq!(left(Parts::Unknown), 1, "nothing is known of what the read needs");
+    assert_eq!(left(Parts::Whole), history.len());
 }

@@ -13,7 +13,7 @@ use crate::input::Input;
 use crate::lines;
 use crate::policy::{Compat, Policy};
 use case::Case;
-use history_core::{ErrorKind, HistoryError, Report};
+use history_core::{About, ErrorKind, HistoryError, Report};
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Stdout, Write as _};
 
@@ -119,8 +119,8 @@ impl Output {
         matches!(self.format, ResultFormat::Document(_))
     }
 
-    /// Writes the document, if there is to be one; `summaries` is what checkers say of themselves.
-    pub(crate) fn finish(&mut self, summaries: &BTreeMap<String, String>) -> io::Result<()> {
+    /// Writes the document, if there is to be one, with what the checkers say about themselves.
+    pub(crate) fn finish(&mut self, summaries: &BTreeMap<String, String>, about: &About) -> io::Result<()> {
         let ResultFormat::Document(format) = self.format else { return Ok(()) };
         if self.is_part {
             return Ok(());
@@ -130,7 +130,7 @@ impl Output {
             DocumentFormat::Junit => junit::write(out, self.cases.iter().map(|it| (&*it.path, &it.case)), unknown)?,
             DocumentFormat::Sarif => {
                 let cases: Vec<_> = self.cases.iter().map(|it| (&*it.uri, &it.case)).collect();
-                sarif::write(out, &cases, summaries, unknown)?;
+                sarif::write(out, &cases, summaries, about, unknown)?;
             }
         }
         self.out.flush()

@@ -6,7 +6,7 @@
 use super::case::{Case, Failed, Finding, Found, Told};
 use crate::input::Input;
 use crate::policy::Unknown;
-use history_core::Verdict;
+use history_core::{About, Verdict};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -25,10 +25,11 @@ pub(super) fn write(
     out: &mut dyn Write,
     cases: &[(&str, &Case)],
     summaries: &Summaries,
+    about: &About,
     unknown: Unknown,
 ) -> io::Result<()> {
-    let mut log =
-        Log { rules: rules(cases, summaries, unknown), results: Vec::new(), notifications: Vec::new(), unknown };
+    let rules = rules(cases, summaries, about, unknown);
+    let mut log = Log { rules, results: Vec::new(), notifications: Vec::new(), about, unknown };
     let mut successful = true;
     for (uri, case) in cases {
         match case {
@@ -58,11 +59,13 @@ pub(super) fn write(
 }
 
 /// What the run consists of.
-struct Log {
+struct Log<'a> {
     /// By their ids, which are the checker's name and the anomaly's.
     rules: BTreeMap<String, Value>,
     results: Vec<Value>,
     notifications: Vec<Value>,
+    /// What the checkers say about themselves.
+    about: &'a About,
     unknown: Unknown,
 }
 
@@ -75,7 +78,7 @@ fn id(finding: &Finding, name: &str) -> String {
 }
 
 /// A rule for everything that was found.
-fn rules(cases: &[(&str, &Case)], summaries: &Summaries, unknown: Unknown) -> BTreeMap<String, Value> {
+fn rules(cases: &[(&str, &Case)], summaries: &Summaries, about: &About, unknown: Unknown) -> BTreeMap<String, Value> {
     let mut rules = BTreeMap::new();
     let findings = cases.iter().filter_map(|(_, case)| match case {
         Case::Judged(findings) => Some(findings),
@@ -96,7 +99,7 @@ fn rules(cases: &[(&str, &Case)], summaries: &Summaries, unknown: Unknown) -> BT
             Verdict::Unknown => add(UNKNOWN, "It could not be found out whether the history is valid.".into()),
             Verdict::Invalid if finding.anomalies.is_empty() => add(INVALID, "The history is not valid.".into()),
             Verdict::Invalid => {
-                finding.anomalies.iter().for_each(|found| add(&found.name, description(&found.name, finding)));
+                finding.anomalies.iter().for_each(|found| add(&found.name, description(&found.name, finding, about)));
             }
         }
     }
@@ -104,31 +107,12 @@ fn rules(cases: &[(&str, &Case)], summaries: &Summaries, unknown: Unknown) -> BT
 }
 
 /// What an anomaly is, in a sentence.
-fn description(name: &str, finding: &Finding) -> String {
-    known(name).map_or_else(|| format!("What {} calls {name}.", finding.checker), |known| known.summary.to_owned())
+fn description(name: &str, finding: &Finding, about: &About) -> String {
+    let known = about.of(&finding.checker).anomaly(name);
+    known.map_or_else(|| format!("What {} calls {name}.", finding.checker), |known| known.summary.to_string())
 }
 
-/// What the table of anomalies says of one.
-struct Known {
-    summary: &'static str,
-    /// Whether it is a doubt about the history rather than something that happened in it.
-    is_doubt: bool,
-}
-
-#[cfg(feature = "elle")]
-fn known(name: &str) -> Option<Known> {
-    use check_elle::{anomaly::AnomalyType, lattice};
-    let anomaly = AnomalyType::from_name(name).ok()?;
-    Some(Known { summary: anomaly.summary(), is_doubt: lattice::UNKNOWN.contains(anomaly) })
-}
-
-/// There is no table without the crate that has it.
-#[cfg(not(feature = "elle"))]
-fn known(_: &str) -> Option<Known> {
-    None
-}
-
-impl Log {
+impl Log<'_> {
     fn add(&mut self, uri: &str, finding: &Finding) {
         match (finding.verdict, self.unknown) {
             (Verdict::Valid, _) => {}
@@ -147,8 +131,8 @@ impl Log {
 
     fn add_found(&mut self, uri: &str, finding: &Finding, found: &Found) {
         let Found { name, count, witnesses } = found;
-        let known = known(name);
-        let what = known.as_ref().map_or_else(|| ".".into(), |known| format!(": {}", known.summary));
+        let known = self.about.of(&finding.checker).anomaly(name);
+        let what = known.map_or_else(|| ".".into(), |known| format!(": {}", known.summary));
         let level = if known.is_some_and(|known| known.is_doubt) { "note" } else { "error" };
         if witnesses.is_empty() {
             return self.push(uri, finding, name, level, &format!("{name} ({count} in all){what}"), None);

@@ -1,6 +1,6 @@
 //! What a verdict means, in a sentence for someone who has not read the manual.
 
-use history_core::{Report, Verdict};
+use history_core::{About, Report, Subject, Verdict};
 
 /// The mark, the word and the class of a verdict: it can be told without its colour.
 pub(super) fn badge(verdict: Option<Verdict>) -> (&'static str, &'static str, &'static str) {
@@ -12,45 +12,8 @@ pub(super) fn badge(verdict: Option<Verdict>) -> (&'static str, &'static str, &'
     }
 }
 
-/// What a model is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Subject {
-    /// Transactions, and models of consistency between which a report draws a line.
-    Transactions,
-    /// An object: linearizable or not.
-    Object,
-    /// A workload of Jepsen's, or a plugin's: what it looks for is its own.
-    Workload,
-}
-
-/// What the checker of this report is about: told by what it found, and by its name where it found nothing.
-pub(super) fn subject(report: &Report) -> Subject {
-    const OBJECTS: [&str; 13] = [
-        "versioned-register",
-        "register",
-        "cas-register",
-        "multi-register",
-        "kv",
-        "mutex",
-        "owner-mutex",
-        "reentrant-mutex",
-        "semaphore",
-        "fifo-queue",
-        "unordered-queue",
-        "stack",
-        "linearizable",
-    ];
-    if !report.not.is_empty() || ["list-append", "rw-register"].contains(&report.checker.as_ref()) {
-        Subject::Transactions
-    } else if OBJECTS.contains(&report.checker.as_ref()) || report.checker.starts_with("linearizable-") {
-        Subject::Object
-    } else {
-        Subject::Workload
-    }
-}
-
 /// The sentence. `asked` is what the history was held against, if models of consistency were named.
-pub(super) fn sentence(report: &Report, asked: Option<&str>) -> String {
+pub(super) fn sentence(report: &Report, about: &About, asked: Option<&str>) -> String {
     let name = &report.checker;
     let kinds: Vec<&str> = report.anomaly_types().collect();
     let found = match kinds[..] {
@@ -67,7 +30,9 @@ pub(super) fn sentence(report: &Report, asked: Option<&str>) -> String {
             Verdict::Unknown => "No checker found anything wrong, but not all could find out.".into(),
         };
     }
-    match (report.verdict, subject(report)) {
+    let about = about.of(&report.checker);
+    let is_refused = kinds.len() == 1 && about.begins_with_refused(kinds[0]);
+    match (report.verdict, about.subject) {
         (Verdict::Valid, Subject::Transactions) => match asked {
             Some(models) => {
                 format!("Nothing in this history contradicts {models}: its transactions may be so isolated.")
@@ -82,14 +47,14 @@ pub(super) fn sentence(report: &Report, asked: Option<&str>) -> String {
             "This history is linearizable: each operation can be given one instant between its call and its return, so \
              that a single {name} would have answered the same."
         ),
-        (Verdict::Valid, Subject::Workload) => {
+        (Verdict::Valid, _) => {
             format!("This history is what {name} asks for: nothing wrong was found.")
         }
         (Verdict::Invalid, Subject::Transactions) => format!(
             "The clients of this history saw what no execution under {} allows: {found}.",
             asked.unwrap_or("strict serializability")
         ),
-        (Verdict::Invalid, Subject::Object) if kinds == ["nonlinearizable"] => format!(
+        (Verdict::Invalid, Subject::Object) if is_refused => format!(
             "This history is not linearizable: up to some operation there is an order in which a single {name} would \
              have answered the same, and that operation fits none of them."
         ),
@@ -105,7 +70,7 @@ pub(super) fn sentence(report: &Report, asked: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use history_core::Anomaly;
+    use history_core::{AboutAnomaly, Anomaly};
 
     fn report(name: &'static str, verdict: Verdict, found: &[&'static str]) -> Report {
         let anomaly = |name: &&'static str| Anomaly { name: (*name).into(), count: 1, witnesses: Vec::new() };
@@ -114,23 +79,20 @@ mod tests {
 
     #[test]
     fn each_subject_has_its_sentence() {
-        let said = |name, verdict, found: &[&'static str]| sentence(&report(name, verdict, found), None);
+        let said =
+            |about: &About, name, verdict, found: &[&'static str]| sentence(&report(name, verdict, found), about, None);
+        let transactions = About::new(Subject::Transactions);
         assert!(
-            said("list-append", Verdict::Invalid, &["G0", "G1a", "G1c"])
+            said(&transactions, "list-append", Verdict::Invalid, &["G0", "G1a", "G1c"])
                 .ends_with("G0, G1a and 1 more kinds of anomaly.")
         );
-        assert!(said("kv", Verdict::Invalid, &["nonlinearizable"]).contains("a single kv would have answered"));
-        assert!(said("bank", Verdict::Invalid, &["wrong-total"]).ends_with("Found: wrong-total."));
-        assert!(said("bank", Verdict::Valid, &[]).contains("nothing wrong"));
-        assert!(said("x", Verdict::Unknown, &[]).contains("could not be found out"));
-    }
-
-    #[cfg(feature = "register")]
-    #[test]
-    fn every_object_is_one() {
-        for checker in check_register::checkers() {
-            let report = Report::new(checker.name().to_owned(), Verdict::Valid);
-            assert_eq!(subject(&report), Subject::Object, "{}", checker.name());
-        }
+        let refused = AboutAnomaly::new("no-place", "It has no place.").with_refused_first();
+        let object = About::new(Subject::Object).with_anomaly(refused);
+        assert!(said(&object, "kv", Verdict::Invalid, &["no-place"]).contains("a single kv would have answered"));
+        assert!(said(&object, "kv", Verdict::Valid, &[]).starts_with("This history is linearizable"));
+        let workload = About::default();
+        assert!(said(&workload, "bank", Verdict::Invalid, &["wrong-total"]).ends_with("Found: wrong-total."));
+        assert!(said(&workload, "bank", Verdict::Valid, &[]).contains("nothing wrong"));
+        assert!(said(&workload, "x", Verdict::Unknown, &[]).contains("could not be found out"));
     }
 }

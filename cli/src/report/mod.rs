@@ -5,7 +5,6 @@
 //! once more; equal histories and options give equal bytes.
 
 mod gather;
-#[cfg(feature = "elle")]
 mod lattice;
 mod meaning;
 mod page;
@@ -20,7 +19,7 @@ use crate::diagnose;
 use crate::folder;
 use crate::input::Input;
 use gather::{Around, Gathered};
-use history_core::{HistoryError, Report, Verdict};
+use history_core::{About, HistoryError, Report, Verdict};
 use maud::html;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -49,6 +48,8 @@ pub(crate) struct Pages {
     /// Knows the folders that histories get.
     directory: Directory,
     asked: Option<String>,
+    /// What the checker says about itself.
+    about: About,
     inputs: usize,
     told: Vec<Told>,
     /// Whether this process is to write what leads to all pages.
@@ -75,6 +76,7 @@ impl Pages {
             directory: Directory::new(options.directory.clone(), inputs, PlotFormat::Svg).without(INDEX),
             options,
             asked: job.options.text("consistency-models").filter(|text| !text.is_empty()).map(str::to_owned),
+            about: job.checker.about(),
             inputs,
             told: Vec::new(),
             has_index: inputs > 1 && job.only.is_none(),
@@ -120,8 +122,8 @@ impl Pages {
         };
         let around = around(input, judged, &gathered);
         let name = input.place();
-        let facts =
-            page::Facts { name: &name, judged, asked: self.asked.as_deref(), gathered: &gathered, unread, around };
+        let (asked, about) = (self.asked.as_deref(), &self.about);
+        let facts = page::Facts { name: &name, judged, asked, about, gathered: &gathered, unread, around };
         let page = page::write(&facts, self.options.bytes_max);
         let path = self.directory.folder_of(input).join("report.html");
         folder::put(&path, page.html.as_bytes())?;

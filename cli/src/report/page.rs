@@ -1,11 +1,10 @@
 //! The page: what was judged, what came of it, why, and what the history is like.
 
 use super::gather::{Around, Gathered};
-#[cfg(feature = "elle")]
-use super::lattice;
-use super::meaning::{self, Subject};
+use super::lattice::{Lattice, Standing};
+use super::meaning;
 use super::{statistics, text, witness};
-use history_core::{Anomaly, Datum, HistoryError, KeyReport, Report, Verdict};
+use history_core::{About, Anomaly, Datum, HistoryError, KeyReport, Report, Verdict};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const CSS: &str = include_str!("style.css");
@@ -22,6 +21,8 @@ pub(super) struct Facts<'a> {
     pub(super) judged: Result<&'a Report, &'a HistoryError>,
     /// The models that `-c` named.
     pub(super) asked: Option<&'a str>,
+    /// What the checker says about itself.
+    pub(super) about: &'a About,
     pub(super) gathered: &'a Gathered,
     /// Why the history could not be read once more.
     pub(super) unread: Option<String>,
@@ -114,7 +115,7 @@ fn summary(facts: &Facts<'_>, verdict: Option<Verdict>) -> Markup {
             p.verdict {
                 (badge(verdict)) " "
                 @match facts.judged {
-                    Ok(report) => { (text::shown(&meaning::sentence(report, facts.asked), CHARS_MAX)) },
+                    Ok(report) => { (text::shown(&meaning::sentence(report, facts.about, facts.asked), CHARS_MAX)) },
                     Err(_) => { "This is not a history that could be judged. That says nothing about the system it was recorded of." },
                 }
             }
@@ -160,7 +161,7 @@ impl Draft<'_> {
             let name = text::shown(&one.checker, 80);
             self.add(html! {
                 (heading(level, None, &html! { (name) " " (badge(Some(one.verdict))) }))
-                p { (text::shown(&meaning::sentence(one, self.facts.asked), CHARS_MAX)) }
+                p { (text::shown(&meaning::sentence(one, self.facts.about, self.facts.asked), CHARS_MAX)) }
             });
             self.report(one, level + 1);
         }
@@ -170,12 +171,10 @@ impl Draft<'_> {
         if !report.keys.is_empty() {
             self.add(keys(report, level));
         }
-        #[cfg(feature = "elle")]
-        // Where nothing could be found out, nothing can be said of any model.
-        if meaning::subject(report) == Subject::Transactions
-            && lattice::models().any(|model| lattice::standing(report, model) != lattice::Standing::Unknown)
-        {
-            self.add(ruled_out(report, self.facts.asked, level));
+        // Where nothing could be found out, nothing can be said of any level.
+        let lattice = Lattice::of(self.facts.about.of(&report.checker), report);
+        if lattice.says_something() {
+            self.add(ruled_out(report, &lattice, self.facts.asked, level));
         }
         if !report.anomalies.is_empty() {
             self.add(heading(level, None, &plain("What was found")));
@@ -188,9 +187,10 @@ impl Draft<'_> {
     fn anomaly(&mut self, report: &Report, anomaly: &Anomaly, level: u8) {
         let shown = anomaly.witnesses.len().min(super::WITNESSES_MAX);
         let name = text::shown(&anomaly.name, 80);
+        let about = self.facts.about.of(&report.checker).anomaly(&anomaly.name);
         self.add(html! {
             (heading(level, None, &html! { (name) @if anomaly.count > 1 { " " small { "\u{d7} " (text::grouped(anomaly.count)) } } }))
-            @if let Some(meaning) = witness::what_is(&anomaly.name) { p { (meaning) } }
+            @if let Some(about) = about { p { (text::shown(&about.summary, CHARS_MAX)) } }
             @if anomaly.count > shown as u64 && shown > 0 {
                 p.note { (text::count(shown as u64, "one is", "are")) " shown below, of " (text::grouped(anomaly.count)) "." }
             }
@@ -199,8 +199,8 @@ impl Draft<'_> {
             let around = self.facts.around.get(self.drawn);
             self.drawn += 1;
             let title = if shown > 1 { format!("{name}, {} of {shown}", at + 1) } else { name.clone() };
-            let is_object = anomaly.name == "nonlinearizable" && meaning::subject(report) == Subject::Object;
-            let part = witness::block(witness, around, &title, is_object);
+            let is_refused = about.is_some_and(|about| about.begins_with_refused);
+            let part = witness::block(witness, around, &title, is_refused);
             self.add(html! {
                 section.witness {
                     @if shown > 1 { (heading(level + 1, None, &plain(&title))) }
@@ -224,17 +224,11 @@ impl Draft<'_> {
     }
 }
 
-#[cfg(feature = "elle")]
-fn ruled_out(report: &Report, asked: Option<&str>, level: u8) -> Markup {
-    use lattice::Standing;
-    let list = |wanted: Standing| {
-        let models = lattice::models().filter(|model| lattice::standing(report, *model) == wanted);
-        models.map(check_elle::model::Model::name).collect::<Vec<_>>()
-    };
+fn ruled_out(report: &Report, lattice: &Lattice<'_>, asked: Option<&str>, level: u8) -> Markup {
     html! {
         (heading(level, None, &plain(if report.not.is_empty() { "What holds" } else { "What this rules out" })))
         figure {
-            div.scroll tabindex="0" role="region" aria-label="Models of consistency" { (lattice::draw(report)) }
+            div.scroll tabindex="0" role="region" aria-label="Models of consistency" { (lattice.draw()) }
             figcaption { "A line leads from each model down to those it implies." }
         }
         @if let Some(asked) = asked {
@@ -242,7 +236,7 @@ fn ruled_out(report: &Report, asked: Option<&str>, level: u8) -> Markup {
         }
         dl.standing {
             @for standing in [Standing::Not, Standing::AlsoNot, Standing::Unknown, Standing::Holds] {
-                @let names = list(standing);
+                @let names = lattice.names(standing);
                 @if !names.is_empty() {
                     dt class=(standing.class()) {
                         i aria-hidden="true" { (standing.mark()) } " " (sentence_case(standing.words()))
@@ -254,7 +248,6 @@ fn ruled_out(report: &Report, asked: Option<&str>, level: u8) -> Markup {
     }
 }
 
-#[cfg(feature = "elle")]
 fn sentence_case(words: &str) -> String {
     let mut chars = words.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()

@@ -10,18 +10,6 @@ use maud::{Markup, html};
 /// Characters of a witness's prose.
 const PROSE_CHARS_MAX: usize = 12_000;
 
-/// What is wrong where there is an anomaly of this name.
-pub(super) fn what_is(anomaly: &str) -> Option<&'static str> {
-    #[cfg(feature = "elle")]
-    if let Ok(known) = check_elle::anomaly::AnomalyType::from_name(anomaly) {
-        return Some(known.summary());
-    }
-    (anomaly == "nonlinearizable").then_some(
-        "Some operation cannot be placed: whatever order everything before it is put in, no such object would have \
-         answered as this one did.",
-    )
-}
-
 /// The prose of a witness, its picture, its ops, and those around it.
 pub(super) fn block(witness: &Witness, around: Option<&Around>, title: &str, is_object: bool) -> Markup {
     let limit = witness.ops.first().filter(|_| is_object).map(|op| op.index);

@@ -9,7 +9,7 @@ use crate::interface::{
     Column, INTS, Interface, InterfaceRef, NAMES, NODES, Observed, Ops, ROWS, RunHandle, SOURCE, Started,
 };
 use crate::interface::{UNESCAPED, VERSION};
-use crate::wire::{Answer, CheckerForm, Description, Limits, OptionForm, Refusal, ReportForm, kind_name};
+use crate::wire::{Answer, CheckerForm, Description, Limits, Refusal, ReportForm};
 use abi_stable::library::{__call_root_module_loader, CheckTypeLayout, LibHeader, RootModuleResult};
 use abi_stable::prefix_type::PrefixTypeTrait;
 use abi_stable::std_types::{RStr, RString};
@@ -86,23 +86,8 @@ fn checkers<P: Plugin>() -> Result<&'static [Box<dyn Checker>], Refusal> {
 }
 
 extern "C" fn describe<P: Plugin>() -> RString {
-    let form = |checker: &dyn Checker| CheckerForm {
-        name: checker.name().to_owned(),
-        summary: checker.summary().to_owned(),
-        options: checker
-            .options()
-            .iter()
-            .map(|spec| OptionForm {
-                name: spec.name.to_owned(),
-                kind: kind_name(spec.kind).to_owned(),
-                value_name: spec.value_name.to_owned(),
-                default: spec.default.to_owned(),
-                help: spec.help.to_owned(),
-            })
-            .collect(),
-    };
     answer(caught(|| {
-        let checkers = checkers::<P>()?.iter().map(|checker| form(checker.as_ref())).collect();
+        let checkers = checkers::<P>()?.iter().map(|checker| CheckerForm::of(checker.as_ref())).collect();
         Ok(Description { interface: VERSION, needs: Vec::new(), checkers })
     }))
 }

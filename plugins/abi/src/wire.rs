@@ -4,7 +4,9 @@
 
 mod report;
 
-use history_core::{Budget, Cancel, ErrorKind, HistoryError, OptionError, OptionKind, Position, Snippet};
+use history_core::{
+    About, Budget, Cancel, Checker, ErrorKind, HistoryError, OptionError, OptionKind, OptionSpec, Position, Snippet,
+};
 pub use report::ReportForm;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
@@ -32,6 +34,91 @@ pub struct CheckerForm {
     /// What it takes.
     #[serde(default)]
     pub options: Vec<OptionForm>,
+    /// What it says about itself: an [`About`], of which a reader that does not understand it assumes nothing.
+    #[serde(default)]
+    pub about: serde_json::Value,
+}
+
+/// A checker of another library or process, as far as it is known here.
+#[derive(Clone, Debug)]
+pub struct Described {
+    /// As `-m` takes it.
+    pub name: String,
+    /// What it decides.
+    pub summary: String,
+    /// What it takes.
+    pub options: Vec<OptionSpec>,
+    /// What it says about itself.
+    pub about: About,
+}
+
+/// Options of one checker, at most.
+const OPTIONS_MAX: usize = 1000;
+/// Bytes of a name, at most.
+const NAME_BYTES_MAX: usize = 64;
+
+impl CheckerForm {
+    /// Describes a checker.
+    pub fn of(checker: &dyn Checker) -> CheckerForm {
+        let option = |spec: &OptionSpec| OptionForm {
+            name: spec.name.to_owned(),
+            kind: kind_name(spec.kind).to_owned(),
+            value_name: spec.value_name.to_owned(),
+            default: spec.default.to_owned(),
+            help: spec.help.to_owned(),
+        };
+        CheckerForm {
+            name: checker.name().to_owned(),
+            summary: checker.summary().to_owned(),
+            options: checker.options().iter().map(option).collect(),
+            about: serde_json::to_value(checker.about()).unwrap_or_default(),
+        }
+    }
+}
+
+impl TryFrom<CheckerForm> for Described {
+    type Error = String;
+
+    /// # Errors
+    ///
+    /// What makes no sense: the rest of a sentence that begins with the library's path.
+    fn try_from(form: CheckerForm) -> Result<Described, String> {
+        let CheckerForm { name, summary, options, about } = form;
+        if !is_name(&name) {
+            return Err(format!("has a checker with the name {name:?}, which is none: letters, digits, - _ . and +"));
+        }
+        if options.len() > OPTIONS_MAX {
+            return Err(format!("has a checker, {name}, with more than {OPTIONS_MAX} options"));
+        }
+        let mut specs: Vec<OptionSpec> = Vec::new();
+        for option in options {
+            let OptionForm { name: option, kind, value_name, default, help } = option;
+            if !is_name(&option) || specs.iter().any(|spec| spec.name == option) {
+                return Err(format!("has a checker, {name}, whose option {option:?} has no name of its own"));
+            }
+            let Some(kind) = kind_of(&kind) else {
+                return Err(format!(
+                    "has a checker, {name}, whose option --{option} takes {kind:?}, which is unknown here"
+                ));
+            };
+            // A command line keeps them as long as the library is there: for good.
+            let keep = |text: String| &*text.leak();
+            specs.push(OptionSpec {
+                name: keep(option),
+                kind,
+                value_name: keep(if value_name.is_empty() { "VALUE".to_owned() } else { value_name }),
+                default: keep(default),
+                help: keep(help),
+            });
+        }
+        Ok(Described { name, summary, options: specs, about: serde_json::from_value(about).unwrap_or_default() })
+    }
+}
+
+/// Whether this can be typed as a name.
+fn is_name(name: &str) -> bool {
+    let is_good = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.+".contains(&byte);
+    (1..=NAME_BYTES_MAX).contains(&name.len()) && !name.starts_with('-') && name.bytes().all(is_good)
 }
 
 /// An option of a checker.

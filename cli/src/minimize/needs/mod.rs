@@ -25,56 +25,10 @@ mod transactions;
 mod values;
 
 use super::whole::{Unit, Whole};
-use history_core::{Options, Value};
+use history_core::{Options, Parts, Reduction, Value, VersionOrder};
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
-
-/// What operations mean to a checker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Family {
-    /// Parts are micro-ops.
-    Transactions,
-    Registers,
-    /// With values that stand for themselves. Whether it is an object, whose future does not matter.
-    Values {
-        is_object: bool,
-    },
-    Sums {
-        is_object: bool,
-    },
-    Reads,
-    /// Nobody knows: a plugin's.
-    Unknown,
-}
-
-impl Family {
-    /// That of a checker; `None` if nothing can be left out for it, because it counts everything.
-    pub(super) fn of(checker: &str) -> Option<Family> {
-        Some(match checker {
-            "list-append" | "rw-register" => Family::Transactions,
-            "register" | "cas-register" | "multi-register" | "kv" => Family::Registers,
-            "fifo-queue" | "unordered-queue" | "stack" | "linearizable-set" => Family::Values { is_object: true },
-            "queue" | "total-queue" | "set" | "set-full" => Family::Values { is_object: false },
-            "mutex" | "owner-mutex" | "reentrant-mutex" | "semaphore" | "linearizable-counter" => {
-                Family::Sums { is_object: true }
-            }
-            "counter" | "versioned-register" => Family::Sums { is_object: false },
-            "bank" | "long-fork" | "comments" | "sequential" | "unique-ids" => Family::Reads,
-            "stats" => return None,
-            _ => Family::Unknown,
-        })
-    }
-
-    /// Whether what was invoked after the operation that is wrong cannot matter.
-    pub(super) fn is_object(self) -> bool {
-        match self {
-            Family::Registers => true,
-            Family::Values { is_object } | Family::Sums { is_object } => is_object,
-            _ => false,
-        }
-    }
-}
 
 /// What one register is read or written with.
 enum Access {
@@ -107,41 +61,21 @@ struct Register {
     open: Vec<Write>,
 }
 
-/// From what the order of versions of a key follows, beside what transactions read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum VersionOrder {
-    Unknown,
-    /// From each transaction, or from all that are apart in time.
-    OfTransactions,
-    /// From transactions and the next ones of their processes.
-    OfProcesses,
-    /// From transactions and the next ones in an order that was given.
-    Given,
-}
-
-impl VersionOrder {
-    fn of(options: &Options) -> VersionOrder {
-        if options.text("transaction-order").is_some() {
-            VersionOrder::Given
-        } else if options.flag("sequential-keys") {
-            VersionOrder::OfProcesses
-        } else if options.flag("linearizable-keys") || options.flag("wfr-keys") {
-            VersionOrder::OfTransactions
-        } else {
-            VersionOrder::Unknown
-        }
-    }
+/// What relates the versions of a key beside what transactions read, if anything does: the first of the options that is set.
+fn version_order(reduction: &Reduction, options: &Options) -> Option<VersionOrder> {
+    let is_set = |option: &str| options.text(option).is_some() && options.text(option) != Some("false");
+    reduction.version_orders.iter().find(|(option, _)| is_set(option)).map(|(_, order)| *order)
 }
 
 /// Who needs what.
 pub(super) struct Needs<'w> {
     whole: &'w Whole<'w>,
-    family: Family,
+    reduction: &'w Reduction,
     /// By key and version, or by value: those that wrote or changed it.
     writers: HashMap<String, Vec<Unit>>,
     /// By key.
     registers: HashMap<String, Register>,
-    order: VersionOrder,
+    order: Option<VersionOrder>,
     /// By process and key: the first micro-ops of transactions that may end with another version than they began with.
     steps: HashMap<(i64, String), Vec<Unit>>,
     known: RefCell<HashMap<Unit, Rc<[Unit]>>>,
@@ -169,31 +103,35 @@ fn mops(value: Value<'_>, f: &str) -> Vec<String> {
 
 impl<'w> Needs<'w> {
     /// What the operations of a history need, as a checker with these options sees them who found this kind of anomaly.
-    pub(super) fn new(whole: &'w Whole<'w>, family: Family, checker: &str, options: &Options, kind: &str) -> Needs<'w> {
+    pub(super) fn new(whole: &'w Whole<'w>, reduction: &'w Reduction, options: &Options, kind: &str) -> Needs<'w> {
         let mut needs = Needs {
             whole,
-            family,
+            reduction,
             writers: HashMap::new(),
             registers: HashMap::new(),
-            order: if checker == "rw-register" { VersionOrder::of(options) } else { VersionOrder::Unknown },
+            order: version_order(reduction, options),
             steps: HashMap::new(),
             known: RefCell::default(),
             common: BTreeSet::new(),
         };
         for unit in 0..whole.parts.len() as Unit {
-            match family {
-                Family::Transactions => needs.index_mop(unit),
-                Family::Registers => needs.index_register(unit),
-                Family::Values { .. } => needs.index_value(unit),
-                Family::Sums { .. } => needs.index_sum(unit, checker),
-                Family::Reads => needs.index_read(unit),
-                Family::Unknown => {}
+            match reduction.parts {
+                Parts::Transactions => needs.index_mop(unit),
+                Parts::Registers => needs.index_register(unit),
+                Parts::Values => needs.index_value(unit),
+                Parts::Sums => needs.index_sum(unit),
+                Parts::Reads => needs.index_read(unit),
+                // Where all count nothing is left out, and of other parts nothing is known.
+                _ => {}
             }
         }
-        match checker {
-            "bank" => needs.index_bank(options, kind),
-            "rw-register" => needs.index_steps(),
-            _ => {}
+        for kept in reduction.kept_reads.iter().filter(|kept| kept.anomaly == kind) {
+            if kept.unless.as_ref().is_none_or(|option| options.text(option).is_none()) {
+                needs.keep_reads(kept.which);
+            }
+        }
+        if needs.order.is_some() {
+            needs.index_steps();
         }
         needs
     }
@@ -203,12 +141,12 @@ impl<'w> Needs<'w> {
         if let Some(known) = self.known.borrow().get(&unit) {
             return known.clone();
         }
-        let mut needed = match self.family {
-            Family::Transactions => self.of_mop(unit),
-            Family::Registers => self.of_register(unit),
-            Family::Values { .. } => self.of_value(unit),
-            Family::Reads => self.of_read(unit),
-            Family::Sums { .. } | Family::Unknown => Vec::new(),
+        let mut needed = match self.reduction.parts {
+            Parts::Transactions => self.of_mop(unit),
+            Parts::Registers => self.of_register(unit),
+            Parts::Values => self.of_value(unit),
+            Parts::Reads => self.of_read(unit),
+            _ => Vec::new(),
         };
         needed.sort_unstable();
         needed.dedup();

@@ -1,8 +1,8 @@
 //! What transactions need: the writes of the versions that they saw, and of a key all or nothing where versions follow transactions.
 
-use super::{Needs, VersionOrder, version};
+use super::{Needs, version};
 use crate::minimize::whole::Unit;
-use history_core::{OpKind, Process, Value};
+use history_core::{OpKind, Process, Value, VersionOrder};
 
 impl Needs<'_> {
     pub(super) fn index_mop(&mut self, unit: Unit) {
@@ -49,7 +49,7 @@ impl Needs<'_> {
     /// Where versions follow transactions: what decides with which version of a key the transaction begins and ends, and
     /// in a process the last transaction before it that did not end with the version that it began with.
     pub(super) fn with_its_key(&self, unit: Unit) -> Vec<Unit> {
-        if self.order == VersionOrder::Unknown {
+        if self.order.is_none() {
             return Vec::new();
         }
         let mut needed = self.siblings(unit);
@@ -79,10 +79,10 @@ impl Needs<'_> {
                 continue;
             }
             match (self.order, self.key(unit), self.process(unit)) {
-                (VersionOrder::Given, ..) => {
+                (Some(VersionOrder::Given), ..) => {
                     self.common.insert(unit);
                 }
-                (VersionOrder::OfProcesses, Some(key), Some(process)) if is_ok => {
+                (Some(VersionOrder::Processes), Some(key), Some(process)) if is_ok => {
                     self.steps.entry((process, key)).or_default().push(unit);
                 }
                 _ => {}

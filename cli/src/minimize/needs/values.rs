@@ -2,7 +2,7 @@
 
 use super::{Needs, is_read, mops};
 use crate::minimize::whole::Unit;
-use history_core::{OpKind, Options, Value};
+use history_core::{OpKind, Value, WhichReads};
 use std::collections::BTreeSet;
 
 impl Needs<'_> {
@@ -20,7 +20,7 @@ impl Needs<'_> {
                 all.iter().map(Value::canonical).collect()
             }
             // An object that was empty. Where there are no objects, a nil that was enqueued may have been taken.
-            (_, Value::Nil) if is_result && self.family.is_object() => Vec::new(),
+            (_, Value::Nil) if is_result && self.reduction.prefix_decides => Vec::new(),
             _ => vec![value.canonical()],
         }
     }
@@ -31,7 +31,7 @@ impl Needs<'_> {
             let values = self.values(unit);
             let is_open = !operation.returns(self.whole.history);
             // It may have taken anything.
-            if values.is_empty() && is_open && self.family.is_object() {
+            if values.is_empty() && is_open && self.reduction.prefix_decides {
                 self.common.insert(unit);
             }
             for value in values {
@@ -45,11 +45,10 @@ impl Needs<'_> {
         self.values(unit).into_iter().flat_map(of).collect()
     }
 
-    pub(super) fn index_sum(&mut self, unit: Unit, checker: &str) {
+    pub(super) fn index_sum(&mut self, unit: Unit) {
         let operation = self.whole.operation_of(unit);
         let op = self.whole.history.op(operation.first);
-        // A write that failed and is seen all the same is one of the things that a versioned register looks for.
-        let counts = operation.kind(self.whole.history) != OpKind::Fail || checker == "versioned-register";
+        let counts = operation.kind(self.whole.history) != OpKind::Fail || self.reduction.failed_count;
         if counts && !is_read(op.f) {
             self.common.insert(unit);
         }
@@ -86,8 +85,8 @@ impl Needs<'_> {
         versions.iter().filter_map(|version| self.writers.get(version)).flatten().copied().collect()
     }
 
-    /// Of a bank, what says which accounts there are and what they sum to: in its reads, where that matters and is not given.
-    pub(super) fn index_bank(&mut self, options: &Options, kind: &str) {
+    /// Keeps the reads that say which accounts there are, and what they sum to.
+    pub(super) fn keep_reads(&mut self, which: WhichReads) {
         let (whole, history) = (self.whole, self.whole.history);
         let is_read = |unit: &Unit| {
             let operation = whole.operation_of(*unit);
@@ -110,16 +109,15 @@ impl Needs<'_> {
             is_whole && accounts(*unit).is_subset(&known)
         };
         let total = reads.iter().copied().find(is_total);
-        match kind {
-            "unexpected-key" => self.common.extend([first]),
-            "wrong-total" if options.text("total-amount").is_none() => {
+        match which {
+            WhichReads::First => self.common.extend([first]),
+            WhichReads::FirstSum => {
                 self.common.extend(total);
                 if total.is_none_or(|total| accounts(total) != known) {
                     self.common.insert(first);
                 }
             }
-            // A balance is nil, or below zero, whatever the others are.
-            _ => {}
+            _ => self.common.extend(reads),
         }
     }
 }

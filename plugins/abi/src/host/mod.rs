@@ -12,9 +12,9 @@ mod trust;
 pub use error::{LoadError, LoadErrorKind};
 
 use crate::interface::{HAS, InterfaceRef, VERSION};
-use crate::wire::{Answer, CheckerForm, Description, OptionForm, Refusal, kind_of};
+use crate::wire::{Answer, Described, Description, Refusal};
 use abi_stable::library::{LibraryError, lib_header_from_path};
-use history_core::{Checker, OptionSpec};
+use history_core::Checker;
 use remote::RemoteChecker;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,10 +37,8 @@ pub enum Trust {
     All,
 }
 
-/// Checkers of one library, and options of one checker.
+/// Checkers of one library, at most.
 const LIST_MAX: usize = 1000;
-/// Bytes in a name.
-const NAME_BYTES_MAX: usize = 64;
 
 /// Loads a plugin.
 ///
@@ -57,8 +55,8 @@ pub fn load(path: &Path, trust: Trust) -> Result<Library, LoadError> {
     let description = describe(path, interface)?;
     let mut checkers: Vec<Box<dyn Checker>> = Vec::with_capacity(description.checkers.len());
     for (at, form) in (0..).zip(description.checkers) {
-        let (name, summary, options) = checked(path, form)?;
-        checkers.push(Box::new(RemoteChecker::new(interface, at, path, name, summary, options)));
+        let described = Described::try_from(form).map_err(|what| LoadError::new(path, LoadErrorKind::Garbage, what))?;
+        checkers.push(Box::new(RemoteChecker::new(interface, at, path, described)));
     }
     Ok(Library { path: path.to_owned(), checkers })
 }
@@ -177,46 +175,4 @@ fn describe(path: &Path, interface: InterfaceRef) -> Result<Description, LoadErr
         Ok(Answer::Refusal(refusal)) => Err(garbage(format!("it refuses to: {refusal:?}"))),
         Err(error) => Err(garbage(error.to_string())),
     }
-}
-
-/// What the host keeps of a checker, if it makes sense.
-fn checked(path: &Path, form: CheckerForm) -> Result<(String, String, Vec<OptionSpec>), LoadError> {
-    let garbage = |what: String| LoadError::new(path, LoadErrorKind::Garbage, what);
-    let CheckerForm { name, summary, options } = form;
-    if !is_name(&name) {
-        return Err(garbage(format!(
-            "has a checker with the name {name:?}, which is none: letters, digits, - _ . and +"
-        )));
-    }
-    if options.len() > LIST_MAX {
-        return Err(garbage(format!("has a checker, {name}, with more than {LIST_MAX} options")));
-    }
-    let mut specs: Vec<OptionSpec> = Vec::new();
-    for option in options {
-        let OptionForm { name: option, kind, value_name, default, help } = option;
-        if !is_name(&option) || specs.iter().any(|spec| spec.name == option) {
-            return Err(garbage(format!("has a checker, {name}, whose option {option:?} has no name of its own")));
-        }
-        let Some(kind) = kind_of(&kind) else {
-            return Err(garbage(format!(
-                "has a checker, {name}, whose option --{option} takes {kind:?}, which is unknown here"
-            )));
-        };
-        // A command line keeps them as long as the library is there: for good.
-        let keep = |text: String| &*text.leak();
-        specs.push(OptionSpec {
-            name: keep(option),
-            kind,
-            value_name: keep(if value_name.is_empty() { "VALUE".to_owned() } else { value_name }),
-            default: keep(default),
-            help: keep(help),
-        });
-    }
-    Ok((name, summary, specs))
-}
-
-/// Whether this can be typed as a name.
-fn is_name(name: &str) -> bool {
-    let is_good = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.+".contains(&byte);
-    (1..=NAME_BYTES_MAX).contains(&name.len()) && !name.starts_with('-') && name.bytes().all(is_good)
 }

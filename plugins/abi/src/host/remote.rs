@@ -2,11 +2,12 @@
 #![expect(unsafe_code, reason = "calls the functions of another library")]
 
 use crate::interface::{Column, INTS, InterfaceRef, NAMES, NODES, Observed, Ops, ROWS, RunHandle, SOURCE, UNESCAPED};
-use crate::wire::{Answer, Limits, Refusal, ReportForm};
+use crate::wire::{Answer, Described, Limits, Refusal, ReportForm};
 use abi_stable::std_types::{RSlice, RStr};
 use history_core::columns::Columns;
 use history_core::{
-    Batch, Budget, Checker, ErrorKind, HistoryError, Op, OptionError, OptionSpec, Options, Participants, Report, Run,
+    About, Batch, Budget, Checker, ErrorKind, HistoryError, Op, OptionError, OptionSpec, Options, Participants, Report,
+    Run,
 };
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -19,37 +20,32 @@ pub(super) struct RemoteChecker {
     interface: InterfaceRef,
     /// Its position there.
     at: u32,
-    name: String,
-    summary: String,
-    options: Vec<OptionSpec>,
+    described: Described,
     plugin: Arc<str>,
 }
 
 impl RemoteChecker {
-    pub(super) fn new(
-        interface: InterfaceRef,
-        at: u32,
-        path: &Path,
-        name: String,
-        summary: String,
-        options: Vec<OptionSpec>,
-    ) -> RemoteChecker {
-        let plugin = format!("{name} of {}", path.display()).into();
-        RemoteChecker { interface, at, name, summary, options, plugin }
+    pub(super) fn new(interface: InterfaceRef, at: u32, path: &Path, described: Described) -> RemoteChecker {
+        let plugin = format!("{} of {}", described.name, path.display()).into();
+        RemoteChecker { interface, at, described, plugin }
     }
 }
 
 impl Checker for RemoteChecker {
     fn name(&self) -> &str {
-        &self.name
+        &self.described.name
     }
 
     fn summary(&self) -> &str {
-        &self.summary
+        &self.described.summary
     }
 
     fn options(&self) -> &[OptionSpec] {
-        &self.options
+        &self.described.options
+    }
+
+    fn about(&self) -> About {
+        self.described.about.clone()
     }
 
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
