@@ -3,7 +3,7 @@
 use super::*;
 use crate::args::{self, Command};
 use crate::registry::Registry;
-use history_core::{Checker as _, Datum, Op, OpKind, Options, Value};
+use history_core::{Datum, Op, OpKind, Options, Value};
 use std::collections::BTreeMap;
 
 /// Workloads, what goes wrong in them, options of the generator, and those of the checker.
