@@ -23,7 +23,6 @@ pub mod lattice;
 pub mod list_append;
 pub mod model;
 mod names;
-pub mod plot;
 pub mod rw_register;
 mod set;
 mod txn;

@@ -6,7 +6,6 @@
 //! - [`Linearizable`] judges recorded histories of the objects in [`models`]; [`checkers`] lists them all.
 //! - [`check`] judges operations of any [`Model`] of your own; [`assert_linearizable!`] does so in a test.
 //! - [`versioned_register`] judges registers whose every write names the version it replaces, in linear time.
-//! - [`timeline`] draws a history as a page that stands alone.
 //!
 //! # Features
 //!
@@ -25,7 +24,6 @@ mod object;
 mod search;
 mod settling;
 mod slices;
-pub mod timeline;
 pub mod versioned_register;
 
 pub use assert::explain_refusal;

@@ -2,15 +2,9 @@
 
 use check_register::Linearizable;
 use check_register::models::CasRegister;
-use history_core::{History, Verdict};
+use history_core::figure::{Bar, BarStatus, Content, Timeline};
+use history_core::{Budget, History, Verdict};
 use std::fmt::Write as _;
-
-/// The numbers in a column of a page's data.
-fn column(page: &str, name: &str) -> Vec<u32> {
-    let start = page.find(&format!("\"{name}\":[")).expect("a column") + name.len() + 4;
-    let (numbers, _) = page[start..].split_once(']').expect("its end");
-    numbers.split(',').map(|number| number.parse().expect("a number")).collect()
-}
 
 /// For each of eight values, a crashed write of it and a crashed cas to it: whoever reads it saw one of the two, which makes
 /// 2^8 ways, and with ten writes at one time too many to go through. Each value is read before a read of 99, which nobody
@@ -51,40 +45,46 @@ fn ambiguous() -> String {
     text
 }
 
-fn page(text: &str) -> (String, String) {
-    let checker = Linearizable::<CasRegister> { max_timeline_bytes: Some(1 << 20), ..Linearizable::default() };
-    let report = checker.check(&History::parse(text).unwrap()).unwrap();
+fn timeline(text: &str) -> (Timeline, String) {
+    let budget = Budget { figures: true, ..Budget::default() };
+    let checker = Linearizable::<CasRegister>::default();
+    let mut report = checker.check_within(&History::parse(text).unwrap(), &budget).unwrap();
     assert_eq!(report.verdict, Verdict::Invalid);
-    let page = String::from_utf8(report.artifacts[0].content.clone()).unwrap();
-    (page, report.anomalies[0].witnesses[0].explanation.clone())
+    let explanation = report.anomalies[0].witnesses[0].explanation.clone();
+    match report.take_figures().swap_remove(0).content {
+        Content::Timeline(timeline) => (*timeline, explanation),
+        other => panic!("no timeline but {other:?}"),
+    }
 }
 
-const PLACED: u32 = 0;
-const PENDING: u32 = 1;
-const REFUSED: u32 = 2;
-const AFTER: u32 = 3;
-
-/// By status, how many of the operations that returned, and of the crashed ones.
-fn drawn(page: &str) -> Vec<(bool, u32, usize)> {
-    let length =
-        page.find("\"length\":[").map(|start| &page[start + 10..]).and_then(|rest| rest.split_once(']')).unwrap().0;
-    let returned: Vec<bool> = length.split(',').map(|length| length != "-1").collect();
-    let mut all: Vec<(bool, u32)> = returned.into_iter().zip(column(page, "status")).collect();
-    all.sort_unstable();
-    all.chunk_by(|a, b| a == b).map(|same| (same[0].0, same[0].1, same.len())).collect()
+/// For each status of operations that returned (or of crashed ones), how many have it.
+fn drawn(timeline: &Timeline) -> Vec<(bool, BarStatus, usize)> {
+    let statuses = [BarStatus::Placed, BarStatus::Pending, BarStatus::Refused, BarStatus::After, BarStatus::Failed];
+    let kinds = [false, true].into_iter().flat_map(|returned| statuses.map(|status| (returned, status)));
+    let count = |(returned, status)| {
+        let has = |bar: &&Bar| bar.end.is_some() == returned && bar.status == status;
+        (returned, status, timeline.bars.iter().filter(has).count())
+    };
+    kinds.map(count).filter(|(_, _, count)| *count > 0).collect()
 }
 
 #[test]
 fn what_was_placed_is_drawn_as_placed_where_not_all_ways_can_be_counted() {
-    let (page, told) = page(&ambiguous());
+    let (timeline, told) = timeline(&ambiguous());
     // A write and a read of each value, each with a crashed operation that it saw.
     assert_eq!(
-        drawn(&page),
-        [(false, PLACED, 8), (false, PENDING, 8), (true, PLACED, 26), (true, REFUSED, 1), (true, AFTER, 16)]
+        drawn(&timeline),
+        [
+            (false, BarStatus::Placed, 8),
+            (false, BarStatus::Pending, 8),
+            (true, BarStatus::Placed, 26),
+            (true, BarStatus::Refused, 1),
+            (true, BarStatus::After, 16)
+        ]
     );
     assert!(told.contains("T1 is the first that cannot be placed."), "{told}");
     assert!(told.contains("There may be others: there were too many ways to go on to list all."), "{told}");
-    assert!(!page.contains("No order is shown"));
+    assert_eq!(timeline.note, None);
 }
 
 #[test]
@@ -97,9 +97,10 @@ fn what_can_be_placed_is_drawn_as_placed_where_no_order_is_known() {
         }
     }
     text += "{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value 5000}";
-    let (page, told) = page(&text);
-    assert_eq!(drawn(&page), [(true, PLACED, 1_100), (true, REFUSED, 1)]);
+    let (timeline, told) = timeline(&text);
+    assert_eq!(drawn(&timeline), [(true, BarStatus::Placed, 1_100), (true, BarStatus::Refused, 1)]);
     assert!(told.contains("T1 is the first that cannot be placed."), "{told}");
     assert!(told.contains("There were too many ways to go on to list the states it could have met."), "{told}");
-    assert!(page.contains("No order is shown: there were too many ways to put these operations in one."));
+    let note = "No order is shown: there were too many ways to put these operations in one.";
+    assert_eq!(timeline.note.as_deref(), Some(note));
 }

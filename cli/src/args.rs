@@ -10,7 +10,7 @@ use crate::only::{self, Only};
 use crate::policy::Policy;
 use crate::registry::Registry;
 use crate::watch::{Address, Source, Watch};
-use crate::{compat, gen_args, grammar, new_plugin, report, shells};
+use crate::{gen_args, grammar, new_plugin, report, shells};
 use checker::{checker, options, summaries};
 use clap::ArgMatches;
 use clap::error::ErrorKind;
@@ -49,6 +49,8 @@ pub(crate) struct Check<'c> {
     pub(crate) verbose: bool,
     pub(crate) directory: Option<PathBuf>,
     pub(crate) plots: PlotFormat,
+    /// How large pictures may be.
+    pub(crate) drawing: histcheck_draw::Limits,
     pub(crate) limits: Limits,
     /// Where pages go, if there are to be any.
     pub(crate) pages: Option<report::Options>,
@@ -206,15 +208,12 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
         Some(bytes) => (None, directory.map(|directory| report::Options { directory, bytes_max: *bytes as usize })),
         None => (directory, None),
     };
-    let plots = plots(matches, &*checker, directory.is_some(), &mut warnings);
-    for spec in checker.options().iter().filter(|spec| ["max-plot-bytes", "max-timeline-bytes"].contains(&spec.name)) {
+    let plots = plots(matches, directory.is_some(), &mut warnings);
+    let drawing = drawing(matches, directory.is_some(), &mut warnings)?;
+    for spec in checker.options().iter().filter(|spec| grammar::PASSED_ON[2..].contains(&spec.name)) {
         match (&directory, options.text(spec.name)) {
-            // Without this option nothing is drawn.
+            // A plugin that draws for itself draws nothing without this option.
             (Some(_), None) => options.set(spec.name, spec.default),
-            (None, Some(_)) => {
-                let name = spec.name;
-                warnings.push(format!("--{name} has no effect without --directory: pictures are written there"));
-            }
             _ => {}
         }
     }
@@ -237,6 +236,7 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
         verbose: matches.try_get_one("verbose").ok().flatten().copied().unwrap_or(false),
         directory,
         plots,
+        drawing,
         limits: limits(matches)?,
         pages,
         jobs: jobs(matches),
@@ -318,13 +318,33 @@ fn name_of_new(matches: &ArgMatches, checkers: &Registry) -> Result<String, Wron
     }
 }
 
-/// How to write pictures, and a warning if there will be none to write. Those that draw say how large a picture may be.
-fn plots(matches: &ArgMatches, checker: &dyn Checker, has_directory: bool, warnings: &mut Vec<String>) -> PlotFormat {
+/// How large pictures may be, and a warning if there will be none.
+fn drawing(
+    matches: &ArgMatches,
+    has_directory: bool,
+    warnings: &mut Vec<String>,
+) -> Result<histcheck_draw::Limits, Wrong> {
+    let mut limits = histcheck_draw::Limits::default();
+    let all = [
+        (grammar::MAX_PLOT_BYTES, &mut limits.plot_bytes_max),
+        (grammar::MAX_TIMELINE_BYTES, &mut limits.timeline_bytes_max),
+    ];
+    for (name, limit) in all {
+        let Some(bytes) = matches.try_get_one::<i64>(name).ok().flatten() else { continue };
+        *limit = usize::try_from(*bytes)
+            .map_err(|_| Wrong::new(format!("--{name} takes a number of bytes, not {bytes}")))?;
+        if !has_directory {
+            warnings.push(format!("--{name} has no effect without --directory: pictures are written there"));
+        }
+    }
+    Ok(limits)
+}
+
+/// How to write pictures, and a warning if there will be none to write.
+fn plots(matches: &ArgMatches, has_directory: bool, warnings: &mut Vec<String>) -> PlotFormat {
     let given = matches.try_get_one::<String>("plot-format").ok().flatten();
     let Some(format) = given else { return PlotFormat::Svg };
-    if checker.options().iter().all(|spec| spec.name != "max-plot-bytes") {
-        warnings.push(format!("--plot-format has no effect on {}: {}", checker.name(), compat::NO_PLOTS));
-    } else if !has_directory {
+    if !has_directory {
         warnings.push("--plot-format has no effect without --directory: pictures are written there".to_owned());
     }
     match format.as_str() {

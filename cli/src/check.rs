@@ -168,7 +168,8 @@ fn judge_here(
     let reading = Arc::new(Reading::new(cancel.clone()));
     let shown = progress.history(at, input, Some(&reading));
     let said = Arc::new(Mutex::new(Vec::new()));
-    let budget = Budget { activity: shown.activity(), ..job.limits.budget(cancel.clone()) };
+    let figures = job.directory.is_some();
+    let budget = Budget { activity: shown.activity(), figures, ..job.limits.budget(cancel.clone()) };
     let judged = guarded(|| {
         let note = Arc::clone(&said);
         let mut run = start(job, move |decision| {

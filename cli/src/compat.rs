@@ -13,7 +13,6 @@ pub(crate) struct Known {
 }
 
 const FOR_TRANSACTIONS: &str = "it is for checkers of transactions";
-pub(crate) const NO_PLOTS: &str = "it draws no plots of cycles";
 const FOR_BANK: &str = "it is for the bank workload";
 
 /// In the order of elle-cli's help. General ones (-m, -f, -v, -d, -p) are not here: they belong to no checker.
@@ -34,7 +33,6 @@ pub(crate) const KNOWN: &[Known] = &[
         "MS",
         "it either draws no plots of cycles, or draws them fast enough to need no limit",
     ),
-    known("max-plot-bytes", Some('b'), OptionKind::Integer, "BYTES", NO_PLOTS),
     known("group-size", Some('g'), OptionKind::Integer, "N", "it is for the long-fork workload"),
     known("allow-negative-balances", Some('n'), OptionKind::Flag, "", FOR_BANK),
     known(

@@ -58,8 +58,7 @@ fn with_options_of(checkers: &Registry, mut command: Command) -> Command {
     command = command.next_help_heading("Options of checkers");
     let taken = taken(checkers);
     for Taken { spec, by } in &taken {
-        // The command line asks for these itself, and tells the checkers that want to know.
-        if !matches!(spec.name, "directory" | "plot-format") {
+        if !PASSED_ON.contains(&spec.name) {
             command = command.arg(option(spec.name, spec.kind, spec.value_name).help(help_of(spec, by)));
         }
     }
@@ -70,13 +69,17 @@ fn with_options_of(checkers: &Registry, mut command: Command) -> Command {
     command
 }
 
+/// Options of the command line itself that also go to the checkers that declare them: older plugins draw for themselves.
+pub(crate) const PASSED_ON: [&str; 4] = ["directory", "plot-format", MAX_PLOT_BYTES, MAX_TIMELINE_BYTES];
+pub(crate) const MAX_PLOT_BYTES: &str = "max-plot-bytes";
+pub(crate) const MAX_TIMELINE_BYTES: &str = "max-timeline-bytes";
+
 /// The options that the command line itself has, so that no checker can; with those of a history that is watched.
 pub(crate) fn own_names() -> Vec<String> {
     let own = command(&Registry::default());
     let watch = own.find_subcommand("watch").into_iter().flat_map(Command::get_arguments);
     let names = own.get_arguments().chain(watch).filter_map(Arg::get_long);
-    // These are for the checkers that want them.
-    let names = names.filter(|name| !matches!(*name, "directory" | "plot-format") && compat::find(name).is_none());
+    let names = names.filter(|name| !PASSED_ON.contains(name) && compat::find(name).is_none());
     names.chain(["help", "version"]).map(str::to_owned).collect()
 }
 
@@ -128,7 +131,7 @@ fn limit_options() -> [Arg; 3] {
     ]
 }
 
-fn own_options(checkers: &Registry) -> [Arg; 8] {
+fn own_options(checkers: &Registry) -> [Arg; 10] {
     let names = checkers.names().into_iter().map(PossibleValue::new);
     let names = names.chain(checkers.full_names().into_iter().map(|name| PossibleValue::new(name).hide(true)));
     let names: Vec<PossibleValue> = names.collect();
@@ -178,7 +181,17 @@ fn own_options(checkers: &Registry) -> [Arg; 8] {
             .value_name("FORMAT")
             .value_parser(["svg", "png"])
             .help("How to write pictures into the directory [default: svg]"),
+        bytes(MAX_PLOT_BYTES)
+            .short('b')
+            .help("Limit for each picture: a larger one is replaced by a sentence [default: 65536]"),
+        bytes(MAX_TIMELINE_BYTES)
+            .help("Limit for each timeline's page: a larger one is replaced by a sentence [default: 33554432]"),
     ]
+}
+
+/// A number of bytes; one that no file can have is told apart later.
+fn bytes(name: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name("BYTES").allow_negative_numbers(true).value_parser(value_parser!(i64))
 }
 
 fn format() -> Arg {

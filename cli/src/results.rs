@@ -9,7 +9,7 @@ use crate::output::{self, Output};
 use crate::policy::Policy;
 use crate::report::Pages;
 use crate::terminal::Terminal;
-use history_core::{About, HistoryError, Report, Verdict};
+use history_core::{About, Artifact, HistoryError, Report, Verdict};
 use std::collections::BTreeMap;
 
 /// Where results go.
@@ -24,6 +24,8 @@ pub(crate) struct Results {
     summaries: BTreeMap<String, String>,
     /// What the checkers say about themselves.
     about: About,
+    /// How large pictures may be.
+    drawing: histcheck_draw::Limits,
 }
 
 impl Results {
@@ -39,6 +41,7 @@ impl Results {
             policy: job.policy,
             summaries: job.summaries.clone(),
             about: job.checker.about(),
+            drawing: job.drawing,
         }
     }
 
@@ -61,7 +64,11 @@ impl Results {
     /// Tells what became of a history. What it means for the exit code; as an error if nothing more can be told.
     pub(crate) fn tell(&mut self, input: &Input, mut judged: Result<Report, HistoryError>) -> Result<Exit, Exit> {
         // They belong into the directory, not into the report that is printed.
-        let artifacts = judged.as_mut().map(Report::take_artifacts).unwrap_or_default();
+        let mut artifacts = judged.as_mut().map(Report::take_artifacts).unwrap_or_default();
+        if let (Ok(report), Some(_)) = (&mut judged, &self.directory) {
+            let drawn = histcheck_draw::draw_all(report, &self.drawing).into_iter();
+            artifacts.extend(drawn.map(|it| Artifact { path: it.path, content: it.content.into_bytes() }));
+        }
         let mut exit = judged.as_ref().map_or(Exit::FAILED, |report| self.policy.exit(report.verdict));
         if let Err(error) = self.output.write(input, &judged) {
             return Err(exit.and(exit::unwritten(&error)));

@@ -28,6 +28,8 @@ pub struct Budget {
     pub deadline: Option<Instant>,
     /// A flag that others may raise. Code of models can see it too, and should look at it in long steps.
     pub cancel: Cancel,
+    /// Whether whoever asks will draw figures: a report has [`Report::figures`](crate::Report::figures) only then.
+    pub figures: bool,
     /// Where a search notes what it is doing, if anybody watches. Nothing else depends on it.
     pub activity: Option<Arc<Activity>>,
 }

@@ -56,6 +56,7 @@ mod compose;
 mod coverage;
 mod datum;
 mod error;
+pub mod figure;
 #[cfg(feature = "files")]
 mod files;
 mod history;

@@ -1,5 +1,6 @@
 //! What a checker has to say in the end: a verdict, and the evidence for it.
 
+use crate::figure::Figure;
 use crate::{Client, Datum, OpKind};
 use std::borrow::Cow;
 
@@ -53,6 +54,8 @@ pub struct Report {
     pub counts: Vec<(Cow<'static, str>, u64)>,
     /// Files that would help a reader, for whoever asked for a directory.
     pub artifacts: Vec<Artifact>,
+    /// Pictures that would help, as data, if [`Budget::figures`](crate::Budget::figures) asked for them.
+    pub figures: Vec<Figure>,
     /// Of a history whose keys were judged each on its own: those that are not valid, up to some number; all, where there
     /// are few. In the order in which they came up.
     pub keys: Vec<KeyReport>,
@@ -174,6 +177,7 @@ impl Report {
             not_checked: Vec::new(),
             counts: Vec::new(),
             artifacts: Vec::new(),
+            figures: Vec::new(),
             keys: Vec::new(),
             checkers: Vec::new(),
         }
@@ -204,6 +208,17 @@ impl Report {
             let folder = report.checker.replace('/', "_");
             let artifacts = report.take_artifacts().into_iter();
             all.extend(artifacts.map(|artifact| Artifact { path: format!("{folder}/{}", artifact.path), ..artifact }));
+        }
+        all
+    }
+
+    /// Takes all figures out of the report, named as [`Report::take_artifacts`] names files.
+    pub fn take_figures(&mut self) -> Vec<Figure> {
+        let mut all = std::mem::take(&mut self.figures);
+        for report in &mut self.checkers {
+            let folder = report.checker.replace('/', "_");
+            let figures = report.take_figures().into_iter();
+            all.extend(figures.map(|figure| Figure { name: format!("{folder}/{}", figure.name), ..figure }));
         }
         all
     }

@@ -11,12 +11,12 @@ use crate::cycle_spec::Suffix;
 use crate::graph::Relation;
 use crate::ids::{ElemId, KeyId, StateId, TxnId};
 use crate::model::Model;
-use crate::plot::{self, KeyRead, PlotOptions};
 use crate::txn::report::{Analysis, shown_first};
 use crate::txn::story::{Named, Reason};
 use crate::txn::{TxnGraph, Txns};
+use history_core::figure::{Content, Figure, KeyRead};
 use history_core::parallel;
-use history_core::{Artifact, Datum, Interner, Witness};
+use history_core::{Datum, Interner, Witness};
 use rustc_hash::FxHashMap;
 
 /// Elements of one list that a report shows, at the most.
@@ -213,20 +213,19 @@ impl Analysis for Lists {
         )]
     }
 
-    /// `incompatible-order/KEY.html`: all reads of a key that do not agree.
-    fn pages(&self, shown: AnomalySet, max: usize, bytes_max: usize) -> Vec<Artifact> {
+    /// `incompatible-order/KEY`: all reads of a key that do not agree.
+    fn figures(&self, shown: AnomalySet, max: usize) -> Vec<Figure> {
         if !shown.contains(AnomalyType::INCOMPATIBLE_ORDER) {
             return Vec::new();
         }
         let keys = self.direct.incompatible.iter().take(max);
         keys.map(|(key, disagreeing)| {
-            let (name, (reads, count)) = (self.key(*key), self.reads_of(*key, disagreeing));
+            let (key, (reads, count)) = (self.key(*key), self.reads_of(*key, disagreeing));
             let left = count - reads.len();
             let title =
                 if left > 0 { format!("{left} more reads of this key are not on this page.") } else { String::new() };
-            let page = plot::incompatible_order_html(&name, &reads, &PlotOptions { title, max_plot_bytes: bytes_max });
-            let path = format!("incompatible-order/{}.html", name.to_string().replace('/', "_"));
-            Artifact { path, content: page.into_bytes() }
+            let name = format!("incompatible-order/{}", key.to_string().replace('/', "_"));
+            Figure { name, content: Content::Reads { title, key, reads } }
         })
         .collect()
     }

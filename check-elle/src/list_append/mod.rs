@@ -56,16 +56,13 @@ pub struct ListAppend {
     pub garbage_reads_allowed: bool,
     /// Witnesses given for each type of anomaly, at the most. All are counted.
     pub witnesses_max: usize,
-    /// Bytes that a picture of a cycle, a component or the reads of a key may take. They are artifacts of the report; none
-    /// are drawn if this is absent.
-    pub max_plot_bytes: Option<usize>,
 }
 
 impl Default for ListAppend {
     /// Expects strict serializability.
     fn default() -> ListAppend {
-        let Expected { models, anomalies, garbage_reads_allowed, witnesses_max, max_plot_bytes } = Expected::default();
-        ListAppend { consistency_models: models, anomalies, garbage_reads_allowed, witnesses_max, max_plot_bytes }
+        let Expected { models, anomalies, garbage_reads_allowed, witnesses_max } = Expected::default();
+        ListAppend { consistency_models: models, anomalies, garbage_reads_allowed, witnesses_max }
     }
 }
 
@@ -78,13 +75,8 @@ pub fn check(history: &History, options: &ListAppend) -> Result<Report, HistoryE
     fold::check(history, ListAppendRun::new(options.expected()))
 }
 
-const OPTIONS: &[OptionSpec] = &[
-    expected::CONSISTENCY_MODELS,
-    expected::ANOMALIES,
-    expected::ALLOW,
-    expected::MAX_WITNESSES,
-    expected::MAX_PLOT_BYTES,
-];
+const OPTIONS: &[OptionSpec] =
+    &[expected::CONSISTENCY_MODELS, expected::ANOMALIES, expected::ALLOW, expected::MAX_WITNESSES];
 
 impl Checker for ListAppend {
     fn name(&self) -> &'static str {
@@ -116,7 +108,6 @@ impl ListAppend {
             anomalies: self.anomalies,
             garbage_reads_allowed: self.garbage_reads_allowed,
             witnesses_max: self.witnesses_max,
-            max_plot_bytes: self.max_plot_bytes,
         }
     }
 }

@@ -72,9 +72,6 @@ pub struct RwRegister {
     pub garbage_reads_allowed: bool,
     /// Witnesses given for each type of anomaly, at the most. All are counted.
     pub witnesses_max: usize,
-    /// Bytes that a picture of a cycle, a component or the reads of a key may take. They are artifacts of the report; none
-    /// are drawn if this is absent.
-    pub max_plot_bytes: Option<usize>,
     /// Writes follow reads: what a transaction reads of a key and what it then writes to it are versions in this order.
     pub wfr_keys: bool,
     /// Each key is sequentially consistent: its versions follow the order of each process's transactions.
@@ -92,13 +89,12 @@ pub struct RwRegister {
 impl Default for RwRegister {
     /// Expects strict serializability, and assumes nothing.
     fn default() -> RwRegister {
-        let Expected { models, anomalies, garbage_reads_allowed, witnesses_max, max_plot_bytes } = Expected::default();
+        let Expected { models, anomalies, garbage_reads_allowed, witnesses_max } = Expected::default();
         RwRegister {
             consistency_models: models,
             anomalies,
             garbage_reads_allowed,
             witnesses_max,
-            max_plot_bytes,
             wfr_keys: false,
             sequential_keys: false,
             linearizable_keys: false,
@@ -164,7 +160,6 @@ const OPTIONS: &[OptionSpec] = &[
     expected::ANOMALIES,
     expected::ALLOW,
     expected::MAX_WITNESSES,
-    expected::MAX_PLOT_BYTES,
     WFR_KEYS,
     SEQUENTIAL_KEYS,
     LINEARIZABLE_KEYS,
@@ -221,7 +216,6 @@ impl RwRegister {
             anomalies: self.anomalies,
             garbage_reads_allowed: self.garbage_reads_allowed,
             witnesses_max: self.witnesses_max,
-            max_plot_bytes: self.max_plot_bytes,
         }
     }
 

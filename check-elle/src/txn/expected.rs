@@ -17,8 +17,6 @@ pub(crate) struct Expected {
     /// Whether a read may show what nobody wrote.
     pub(crate) garbage_reads_allowed: bool,
     pub(crate) witnesses_max: usize,
-    /// How large a picture may be; none are drawn if it is absent.
-    pub(crate) max_plot_bytes: Option<usize>,
 }
 
 pub(crate) const CONSISTENCY_MODELS: OptionSpec = OptionSpec {
@@ -55,14 +53,6 @@ pub(crate) const MAX_WITNESSES: OptionSpec = OptionSpec {
     help: "How many examples of each type of anomaly to report. All are counted.",
 };
 
-pub(crate) const MAX_PLOT_BYTES: OptionSpec = OptionSpec {
-    name: "max-plot-bytes",
-    kind: OptionKind::Integer,
-    value_name: "BYTES",
-    default: "65536",
-    help: "How large a picture of a cycle may be. A sentence stands in the place of a larger one.",
-};
-
 impl Default for Expected {
     /// Strict serializability.
     fn default() -> Expected {
@@ -71,7 +61,6 @@ impl Default for Expected {
             anomalies: AnomalySet::EMPTY,
             garbage_reads_allowed: false,
             witnesses_max: WITNESSES_MAX,
-            max_plot_bytes: None,
         }
     }
 }
@@ -107,7 +96,6 @@ impl Expected {
         if let Some(max) = options.size(MAX_WITNESSES.name)? {
             self.witnesses_max = max;
         }
-        self.max_plot_bytes = options.size(MAX_PLOT_BYTES.name)?.or(self.max_plot_bytes);
         Ok(self)
     }
 }

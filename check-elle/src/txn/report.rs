@@ -4,7 +4,7 @@ use super::expected::Expected;
 use super::fold::Counts;
 use super::standing::{Standing, Undecided};
 use super::story::{self, Named, Reason};
-use super::{TxnGraph, Txns, pictures};
+use super::{TxnGraph, Txns, figures};
 use crate::anomaly::{self, AnomalySet, AnomalyType};
 use crate::cycle_spec::Suffix;
 use crate::cycles::{self, Found};
@@ -12,6 +12,7 @@ use crate::graph::Relation;
 use crate::ids::{KeyId, TxnId};
 use crate::lattice;
 use crate::model::{Model, ModelSet};
+use history_core::figure::Figure;
 use history_core::{Anomaly, Artifact, Budget, Datum, Report, Verdict, Witness};
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
@@ -63,8 +64,8 @@ pub(crate) trait Analysis {
     /// What may explain that something was read which nobody wrote; may be empty.
     fn garbage_hint(&self) -> String;
 
-    /// Other pictures of the anomalies shown: of each type `max`, each of about `bytes_max` at the most.
-    fn pages(&self, _shown: AnomalySet, _max: usize, _bytes_max: usize) -> Vec<Artifact> {
+    /// Other figures of the anomalies shown: `max` of each type at most.
+    fn figures(&self, _shown: AnomalySet, _max: usize) -> Vec<Figure> {
         Vec::new()
     }
 }
@@ -130,11 +131,11 @@ pub(crate) fn report<A: Analysis>(
     }
     report.counts = count(analysis, counts);
     report.artifacts = report.anomalies.iter().filter_map(artifact).collect();
-    if let Some(bytes_max) = expected.max_plot_bytes {
+    if budget.figures {
         let max = expected.witnesses_max;
-        report.artifacts.extend(pictures::of_cycles(&report.anomalies, bytes_max));
-        report.artifacts.extend(pictures::of_components(analysis, &graph.graph, &cycles, max, bytes_max));
-        report.artifacts.extend(analysis.pages(shown, max, bytes_max));
+        report.figures = figures::of_cycles(&report.anomalies).collect();
+        report.figures.extend(figures::of_components(analysis, &graph.graph, &cycles, max));
+        report.figures.extend(analysis.figures(shown, max));
     }
     report
 }

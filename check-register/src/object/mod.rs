@@ -43,9 +43,6 @@ pub struct Linearizable<S> {
     pub model: S,
     /// How to search.
     pub settings: Settings,
-    /// Bytes that a page with the timeline of a history, or of a part, may take. Pages are artifacts of the report; none are
-    /// made if this is absent.
-    pub max_timeline_bytes: Option<usize>,
 }
 
 impl<S: Spec + Clone + 'static> Linearizable<S> {

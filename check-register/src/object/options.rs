@@ -40,17 +40,9 @@ const MAX_CONFIGURATIONS: OptionSpec = OptionSpec {
            many, the verdict is unknown.",
 };
 
-const MAX_TIMELINE_BYTES: OptionSpec = OptionSpec {
-    name: "max-timeline-bytes",
-    kind: OptionKind::Integer,
-    value_name: "BYTES",
-    default: "33554432",
-    help: "How large the page of a timeline may be. A sentence stands in the place of a larger one.",
-};
+pub(super) const OPTIONS: &[OptionSpec] = &[INITIAL, ENGINE, MAX_CONFIGURATIONS];
 
-pub(super) const OPTIONS: &[OptionSpec] = &[INITIAL, ENGINE, MAX_CONFIGURATIONS, MAX_TIMELINE_BYTES];
-
-pub(super) const WITH_SPEC: &[OptionSpec] = &[SPEC, INITIAL, ENGINE, MAX_CONFIGURATIONS, MAX_TIMELINE_BYTES];
+pub(super) const WITH_SPEC: &[OptionSpec] = &[SPEC, INITIAL, ENGINE, MAX_CONFIGURATIONS];
 
 /// Sets what is given by name.
 pub(super) fn apply<S: Spec>(to: &mut Linearizable<S>, options: &Options) -> Result<(), OptionError> {
@@ -74,7 +66,6 @@ pub(super) fn apply<S: Spec>(to: &mut Linearizable<S>, options: &Options) -> Res
     if let Some(max) = options.size(MAX_CONFIGURATIONS.name)? {
         to.settings.configurations_max = max;
     }
-    to.max_timeline_bytes = options.size(MAX_TIMELINE_BYTES.name)?.or(to.max_timeline_bytes);
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use super::{Linearizable, timelines};
 use crate::history::Columns;
 use crate::models::Spec;
 use crate::{Answer, Outcome, Reason};
-use history_core::{Anomaly, Coverage, Expected, Report};
+use history_core::{Anomaly, Budget, Coverage, Expected, Report};
 
 /// Parts of which witnesses are given.
 const WITNESSES_MAX: usize = 8;
@@ -19,6 +19,7 @@ pub(super) fn report<S: Spec>(
     recorded: &Recorded,
     counts: Counts,
     answer: &Answer,
+    budget: &Budget,
 ) -> Report {
     let mut report = Report::new(S::NAME, answer.verdict());
     let story = || Story::new(&checker.model, columns, recorded);
@@ -70,8 +71,8 @@ pub(super) fn report<S: Spec>(
     ];
     let coverage = Coverage::of_counts(columns.len() as u64, counts.ok);
     coverage.conclude(&Expected { ops: S::OPS, observation: "ok op" }, &mut report);
-    if let Some(bytes_max) = checker.max_timeline_bytes {
-        report.artifacts = timelines::artifacts(&checker.model, columns, recorded, answer, bytes_max);
+    if budget.figures {
+        (report.figures, report.artifacts) = timelines::of(&checker.model, columns, recorded, answer);
     }
     report
 }

@@ -194,7 +194,7 @@ impl<S: Spec + Clone> Run for ObjectRun<S> {
             return Ok(unknown(malformed));
         }
         budget.begin("telling what was found");
-        let mut report = super::report::report(&checker, &columns, &recorded, counts, &answer);
+        let mut report = super::report::report(&checker, &columns, &recorded, counts, &answer, budget);
         if let Some(malformed) = malformed {
             let note = format!("The verdict rests on the ops before this one: {}", malformed.place);
             report.notes.insert(0, note);

@@ -1,44 +1,45 @@
-//! Timelines as artifacts: a page for the object, or for each of its parts that is not linearizable.
+//! Timelines as figures: one for the object, or for each of its parts that is not linearizable.
 
 use super::prose::{Story, shortened};
 use super::recorded::Recorded;
 use crate::history::Columns;
 use crate::ids::OpId;
 use crate::models::Spec;
-use crate::timeline::{BARS_MAX, Bar, BarStatus, ORDERS_MAX, Order, PageOptions, Scale, Timeline, html, window};
 use crate::{Answer, Outcome, PartAnswer};
+use history_core::figure::{BARS_MAX, Bar, BarStatus, Content, Figure, ORDERS_MAX, Order, Scale, Timeline, window};
 use history_core::{Artifact, Budget, Client};
 use std::fmt::Write as _;
 
-/// Pages, at the most. Parts that are not linearizable come first.
+/// Timelines, at the most. Parts that are not linearizable come first.
 const PAGES_MAX: usize = 8;
 
-/// The pages of an answer.
-pub(super) fn artifacts<S: Spec>(
+/// Bytes of a linearization as text, at most.
+const LISTING_BYTES_MAX: usize = 32 << 20;
+
+/// The timelines of an answer, and its linearizations as text.
+pub(super) fn of<S: Spec>(
     model: &S,
     columns: &Columns<S::Op>,
     recorded: &Recorded,
     answer: &Answer,
-    bytes_max: usize,
-) -> Vec<Artifact> {
+) -> (Vec<Figure>, Vec<Artifact>) {
     let refused = answer.parts.iter().filter(|part| matches!(part.outcome, Outcome::Refused(_)));
     let linearizable = answer.parts.iter().filter(|part| matches!(part.outcome, Outcome::Linearizable(_)));
     let pages = Pages { model, columns, recorded };
-    let page = |part: &PartAnswer| {
-        let name = part.part.as_ref().map_or_else(|| "timeline".into(), |part| format!("timeline {part}"));
-        let timeline = pages.timeline(part)?;
-        Some(match html(&timeline, &PageOptions { bytes_max }) {
-            Ok(page) => Artifact { path: format!("{name}.html"), content: page.into() },
-            Err(error) => Artifact { path: format!("{name}.txt"), content: format!("{error}\n").into() },
-        })
+    let named = |what: &str, part: &PartAnswer| {
+        part.part.as_ref().map_or_else(|| what.to_owned(), |part| format!("{what} {part}"))
+    };
+    let figure = |part: &PartAnswer| {
+        let content = Content::Timeline(Box::new(pages.timeline(part)?));
+        Some(Figure { name: named("timeline", part), content })
     };
     let order = |part: &PartAnswer| {
         let Outcome::Linearizable(order) = &part.outcome else { return None };
-        let name = part.part.as_ref().map_or_else(|| "linearization".into(), |part| format!("linearization {part}"));
-        Some(Artifact { path: format!("{name}.txt"), content: pages.listing(order, bytes_max).into() })
+        let path = format!("{}.txt", named("linearization", part));
+        Some(Artifact { path, content: pages.listing(order).into() })
     };
-    let orders = answer.parts.iter().filter_map(order).take(PAGES_MAX);
-    refused.chain(linearizable).take(PAGES_MAX).filter_map(page).chain(orders).collect()
+    let orders = answer.parts.iter().filter_map(order).take(PAGES_MAX).collect();
+    (refused.chain(linearizable).take(PAGES_MAX).filter_map(figure).collect(), orders)
 }
 
 struct Pages<'a, S: Spec> {
@@ -141,7 +142,7 @@ impl<S: Spec> Pages<'_, S> {
     }
 
     /// A linearization as text: a line an operation, and the state after it.
-    fn listing(&self, order: &[usize], bytes_max: usize) -> String {
+    fn listing(&self, order: &[usize]) -> String {
         let story = Story::new(self.model, self.columns, self.recorded);
         let ops: Vec<u32> = order.iter().map(|op| *op as u32).collect();
         let positions: Vec<u32> = (0..ops.len() as u32).collect();
@@ -149,8 +150,8 @@ impl<S: Spec> Pages<'_, S> {
         for (op, state) in order.iter().zip(self.states(&ops, &positions, 1)) {
             let (index, process) = (self.recorded.invoked(*op), row_name(self.recorded.client(*op)));
             let line = format!("{index}\t{process}\t{}\t{state}\n", shortened(&story.what(*op)));
-            if text.len() + line.len() > bytes_max {
-                _ = writeln!(text, "... and so on: more than {bytes_max} bytes in all");
+            if text.len() + line.len() > LISTING_BYTES_MAX {
+                _ = writeln!(text, "... and so on: more than {LISTING_BYTES_MAX} bytes in all");
                 break;
             }
             text += &line;

@@ -88,7 +88,7 @@ pub(super) fn options(
         let by = takers(name);
         if checker.options().iter().any(|spec| spec.name == name) {
             options.set(name, value);
-        } else if name == "directory" {
+        } else if grammar::PASSED_ON.contains(&name) {
             // The command line has a use for it all the same.
         } else if let Some(known) = compat::find(name) {
             warnings.push(format!("--{name} has no effect on {}: {}", checker.name(), known.why_not));

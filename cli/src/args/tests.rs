@@ -125,27 +125,36 @@ fn a_checker_that_wants_the_directory_gets_it() {
 }
 
 #[test]
-fn a_format_of_plots_is_for_checkers_that_draw_and_wants_a_directory() {
-    const DRAWS: &[OptionSpec] = &[spec("max-plot-bytes", OptionKind::Integer)];
-    let checkers: Vec<Box<dyn Checker>> = vec![Box::new(Asking("draws", DRAWS)), Box::new(Asking("tells", &[]))];
+fn pictures_want_a_directory() {
+    let checkers: Vec<Box<dyn Checker>> = vec![Box::new(Asking("draws", &[]))];
     let checkers = checkers.into();
-    let warnings = |words: &str| {
+    let parsed = |words: &str| {
         let words = ["histcheck"].into_iter().chain(words.split_whitespace()).map(OsString::from);
         match parse(words, &checkers) {
-            Ok(Command::Check(check)) => (check.plots, check.warnings),
+            Ok(Command::Check(check)) => Ok((check.plots, check.drawing.plot_bytes_max, check.warnings)),
             Ok(_) => panic!("another command"),
-            Err(said) => panic!("{said}"),
+            Err(said) => Err(said.to_string()),
         }
     };
-    assert_eq!(warnings("-m draws f"), (PlotFormat::Svg, vec![]));
-    assert_eq!(warnings("-m draws -p svg -d d -b 100 f"), (PlotFormat::Svg, vec![]));
-    assert!(warnings("-m draws -p svg f").1[0].contains("without --directory"));
-    assert!(warnings("-m tells -p svg -d d f").1[0].contains("no effect on tells: it draws no plots"));
-    assert!(warnings("-m tells -b 100 f").1[0].contains("no effect on tells: it draws no plots"));
+    assert_eq!(parsed("-m draws f"), Ok((PlotFormat::Svg, 65_536, vec![])));
+    assert_eq!(parsed("-m draws -p svg -d d -b 100 f"), Ok((PlotFormat::Svg, 100, vec![])));
+    assert!(parsed("-m draws -p svg f").unwrap().2[0].contains("without --directory"));
+    assert!(parsed("-m draws -b 100 f").unwrap().2[0].contains("--max-plot-bytes has no effect without --directory"));
+    assert!(parsed("-m draws -d d -b -1 f").unwrap_err().contains("--max-plot-bytes takes a number of bytes, not -1"));
     #[cfg(feature = "png")]
-    assert_eq!(warnings("-m draws -p png -d d f"), (PlotFormat::Png, vec![]));
+    assert_eq!(parsed("-m draws -p png -d d f"), Ok((PlotFormat::Png, 65_536, vec![])));
     #[cfg(not(feature = "png"))]
-    assert!(warnings("-m draws -p png -d d f").1[0].contains("built without PNG"));
+    assert!(parsed("-m draws -p png -d d f").unwrap().2[0].contains("built without PNG"));
+}
+
+#[test]
+fn a_plugin_that_draws_for_itself_gets_the_limit() {
+    const DRAWS: &[OptionSpec] = &[spec("max-plot-bytes", OptionKind::Integer)];
+    let checkers: Vec<Box<dyn Checker>> = vec![Box::new(Asking("draws", DRAWS))];
+    let checkers = checkers.into();
+    let words = "histcheck -m draws -d d -b 100 f".split_whitespace().map(OsString::from);
+    let Ok(Command::Check(check)) = parse(words, &checkers) else { panic!("no check") };
+    assert_eq!(check.options.text("max-plot-bytes"), Some("100"));
 }
 
 #[test]

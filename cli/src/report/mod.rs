@@ -5,11 +5,9 @@
 //! once more; equal histories and options give equal bytes.
 
 mod gather;
-mod lattice;
 mod meaning;
 mod page;
 mod statistics;
-mod text;
 mod timeline;
 mod witness;
 
@@ -19,6 +17,7 @@ use crate::diagnose;
 use crate::folder;
 use crate::input::Input;
 use gather::{Around, Gathered};
+use histcheck_draw::text;
 use history_core::{About, HistoryError, Report, Verdict};
 use maud::html;
 use std::collections::BTreeSet;

@@ -1,9 +1,10 @@
 //! The page: what was judged, what came of it, why, and what the history is like.
 
 use super::gather::{Around, Gathered};
-use super::lattice::{Lattice, Standing};
 use super::meaning;
-use super::{statistics, text, witness};
+use super::{statistics, witness};
+use histcheck_draw::lattice::{Lattice, Standing};
+use histcheck_draw::text;
 use history_core::{About, Anomaly, Datum, HistoryError, KeyReport, Report, Verdict};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 

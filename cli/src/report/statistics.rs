@@ -2,7 +2,7 @@
 
 use super::gather::Statistics;
 use super::page::{CHARS_MAX, Facts};
-use super::text;
+use histcheck_draw::text;
 use history_core::OpKind;
 use maud::{Markup, html};
 

@@ -4,7 +4,7 @@
 //! short to be seen. Times are in the bars' titles, and in the table below the picture.
 
 use super::gather::{Around, Bar};
-use super::text;
+use histcheck_draw::text;
 use history_core::OpKind;
 use maud::{Markup, html};
 use std::fmt::Write as _;

@@ -1,11 +1,11 @@
 //! What was found, on a page: a witness as prose, as a picture, and among the operations around it.
 
 use super::gather::{Around, Bar, Half};
-use super::{text, timeline};
+use super::timeline;
+use histcheck_draw::graph::{self, PlotOptions};
+use histcheck_draw::text;
 use history_core::Witness;
-#[cfg(feature = "elle")]
-use maud::PreEscaped;
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
 /// Characters of a witness's prose.
 const PROSE_CHARS_MAX: usize = 12_000;
@@ -28,22 +28,15 @@ pub(super) fn block(witness: &Witness, around: Option<&Around>, title: &str, is_
     }
 }
 
-#[cfg(feature = "elle")]
 fn cycle(witness: &Witness, title: &str) -> Option<Markup> {
-    use check_elle::plot::{self, PlotOptions};
     if witness.steps.is_empty() {
         return None;
     }
     let options = PlotOptions { title: text::shown(title, 80), ..PlotOptions::default() };
-    Some(match plot::svg(&witness.ops, &witness.steps, &options) {
+    Some(match graph::svg(&witness.ops, &witness.steps, &options) {
         Ok(svg) => PreEscaped(svg),
         Err(why) => html! { p.note { (why) } },
     })
-}
-
-#[cfg(not(feature = "elle"))]
-fn cycle(_: &Witness, _: &str) -> Option<Markup> {
-    None
 }
 
 /// A timeline; what is behind op `limit` could not be placed.

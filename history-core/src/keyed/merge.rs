@@ -110,16 +110,21 @@ impl Merged {
             }
         }
         let fit = self.with_artifacts < ARTIFACT_KEYS_MAX
-            && self.report.artifacts.len() + report.artifacts.len() <= ARTIFACTS_MAX;
+            && self.report.artifacts.len() + report.artifacts.len() <= ARTIFACTS_MAX
+            && self.report.figures.len() + report.figures.len() <= ARTIFACTS_MAX;
         if !fit {
-            self.artifacts_left_out += report.artifacts.len() as u64;
-        } else if !report.artifacts.is_empty() {
+            self.artifacts_left_out += (report.artifacts.len() + report.figures.len()) as u64;
+        } else if !report.artifacts.is_empty() || !report.figures.is_empty() {
             self.with_artifacts += 1;
             // A key is one part of a path.
             let folder = shown(key).replace('/', "_");
             for mut artifact in report.artifacts {
                 artifact.path = format!("independent/{folder}/{}", artifact.path);
                 self.report.artifacts.push(artifact);
+            }
+            for mut figure in report.figures {
+                figure.name = format!("independent/{folder}/{}", figure.name);
+                self.report.figures.push(figure);
             }
         }
     }

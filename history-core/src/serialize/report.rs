@@ -134,6 +134,7 @@ impl<'de> Deserialize<'de> for Report {
             not_checked: form.not_checked,
             counts: form.counts,
             artifacts: form.artifacts,
+            figures: Vec::new(),
             keys: form.keys,
             checkers: form.checkers.into_iter().map(|(_, report)| report).collect(),
         })

@@ -2,6 +2,7 @@
 //!
 //! Values cross as EDN text within it, for JSON knows no keywords, sets and symbols.
 
+mod figure;
 mod report;
 
 use history_core::{
@@ -190,6 +191,8 @@ pub struct Limits {
     bytes_max: Option<u64>,
     #[serde(default)]
     time_left_ns: Option<u64>,
+    #[serde(default)]
+    figures: bool,
 }
 
 /// The name of an option's kind.
@@ -251,12 +254,20 @@ impl Limits {
             states_max: budget.states_max,
             bytes_max: budget.bytes_max,
             time_left_ns: left.map(|left| left.as_nanos().try_into().unwrap_or(u64::MAX)),
+            figures: budget.figures,
         }
     }
 
     /// The budget on the other side.
     pub fn budget(&self, cancel: Cancel) -> Budget {
         let deadline = self.time_left_ns.and_then(|left| Instant::now().checked_add(Duration::from_nanos(left)));
-        Budget { states_max: self.states_max, bytes_max: self.bytes_max, deadline, cancel, activity: None }
+        Budget {
+            states_max: self.states_max,
+            bytes_max: self.bytes_max,
+            deadline,
+            cancel,
+            figures: self.figures,
+            activity: None,
+        }
     }
 }

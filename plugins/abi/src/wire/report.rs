@@ -1,5 +1,6 @@
 //! Reports as they cross the border, and whether what comes is one.
 
+use super::figure;
 use history_core::{
     Anomaly, Artifact, Client, Datum, History, KeyReport, OpKind, Participants, Report, Step, Verdict, Witness,
     WitnessOp,
@@ -25,6 +26,8 @@ pub struct ReportForm {
     counts: Vec<(String, u64)>,
     #[serde(default)]
     artifacts: Vec<Artifact>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    figures: Vec<serde_json::Value>,
     #[serde(default)]
     keys: Vec<KeyForm>,
     #[serde(default)]
@@ -52,7 +55,7 @@ struct WitnessForm {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
-struct OpForm {
+pub(super) struct OpForm {
     name: String,
     index: u64,
     #[serde(default)]
@@ -64,7 +67,7 @@ struct OpForm {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
-struct StepForm {
+pub(super) struct StepForm {
     from: usize,
     to: usize,
     relation: String,
@@ -91,14 +94,14 @@ struct KeyForm {
 /// A value as EDN text.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
 #[serde(transparent)]
-struct Edn(String);
+pub(super) struct Edn(String);
 
 impl Edn {
-    fn of(datum: &Datum) -> Edn {
+    pub(super) fn of(datum: &Datum) -> Edn {
         Edn(datum.to_string())
     }
 
-    fn datum(&self) -> Result<Datum, String> {
+    pub(super) fn datum(&self) -> Result<Datum, String> {
         let history = History::parse(&format!("{{:type :info, :value {}\n}}", self.0));
         let history = history.map_err(|error| format!("a value is no EDN ({}): {}", error.message, self.0))?;
         if history.len() != 1 {
@@ -121,6 +124,7 @@ impl From<Report> for ReportForm {
             not_checked: names(report.not_checked),
             counts: report.counts.into_iter().map(|(name, count)| (name.into(), count)).collect(),
             artifacts: report.artifacts,
+            figures: figure::forms(report.figures),
             keys: report.keys.into_iter().map(KeyForm::from).collect(),
             checkers: report.checkers.into_iter().map(ReportForm::from).collect(),
         }
@@ -212,6 +216,7 @@ impl ReportForm {
             return Err(format!("the path {:?} leads out of the directory of artifacts", bad.path));
         }
         report.artifacts = self.artifacts;
+        report.figures = figure::figures(self.figures, participants)?;
         report.keys = self.keys.into_iter().map(KeyForm::report).collect::<Result<_, _>>()?;
         report.checkers =
             self.checkers.into_iter().map(|form| form.nested(participants, depth + 1)).collect::<Result<_, _>>()?;
@@ -220,7 +225,7 @@ impl ReportForm {
 }
 
 /// Whether a path stays below the directory that it is relative to.
-fn is_inside(path: &str) -> bool {
+pub(super) fn is_inside(path: &str) -> bool {
     let is_name = |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains(['\\', ':', '\0']);
     path.split('/').all(is_name)
 }
@@ -238,35 +243,46 @@ impl WitnessForm {
         if let Some(step) = self.steps.iter().find(|step| step.from.max(step.to) >= count) {
             return Err(format!("a step goes from op {} to op {} of {count}", step.from, step.to));
         }
-        let op = |op: OpForm| {
-            let OpForm { name, index, process, kind, time_ns, value } = op;
-            let process = process.map(|client| match client {
-                Client::Number(number) => participants.client(number),
-                Client::Name(_) => client,
-            });
-            Ok::<_, String>(WitnessOp { name, index, process, kind, time_ns, value: value.datum()? })
-        };
-        let step = |step: StepForm| {
-            let datum = |edn: Option<Edn>| edn.map(|edn| edn.datum()).transpose();
-            Ok::<_, String>(Step {
-                from: step.from,
-                to: step.to,
-                relation: step.relation.into(),
-                key: datum(step.key)?,
-                value: datum(step.value)?,
-                next_value: datum(step.next_value)?,
-                because: step.because,
-            })
-        };
         Ok(Witness {
-            ops: self.ops.into_iter().map(op).collect::<Result<_, _>>()?,
-            steps: self.steps.into_iter().map(step).collect::<Result<_, _>>()?,
+            ops: self.ops.into_iter().map(|op| op.op(participants)).collect::<Result<_, _>>()?,
+            steps: self.steps.into_iter().map(StepForm::step).collect::<Result<_, _>>()?,
             facts: self
                 .facts
                 .into_iter()
                 .map(|(name, edn)| Ok::<_, String>((name.into(), edn.datum()?)))
                 .collect::<Result<_, _>>()?,
             explanation: self.explanation,
+        })
+    }
+}
+
+/// The client; what an older plugin knows by a number that stands for a name gets the name.
+pub(super) fn named(client: Client, participants: &Participants) -> Client {
+    match client {
+        Client::Number(number) => participants.client(number),
+        Client::Name(_) => client,
+    }
+}
+
+impl OpForm {
+    pub(super) fn op(self, participants: &Participants) -> Result<WitnessOp, String> {
+        let OpForm { name, index, process, kind, time_ns, value } = self;
+        let process = process.map(|client| named(client, participants));
+        Ok(WitnessOp { name, index, process, kind, time_ns, value: value.datum()? })
+    }
+}
+
+impl StepForm {
+    pub(super) fn step(self) -> Result<Step, String> {
+        let datum = |edn: Option<Edn>| edn.map(|edn| edn.datum()).transpose();
+        Ok(Step {
+            from: self.from,
+            to: self.to,
+            relation: self.relation.into(),
+            key: datum(self.key)?,
+            value: datum(self.value)?,
+            next_value: datum(self.next_value)?,
+            because: self.because,
         })
     }
 }

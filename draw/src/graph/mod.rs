@@ -1,0 +1,119 @@
+//! Pictures of cycles and components of transactions, as SVG.
+
+mod channel;
+mod draw;
+mod lanes;
+mod layout;
+mod mops;
+mod place;
+mod rank;
+mod spread;
+mod style;
+mod txn_box;
+mod zone;
+
+pub use history_core::figure::{STEPS_MAX, TXNS_MAX};
+use history_core::{Step, WitnessOp};
+use std::fmt;
+
+/// How to draw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlotOptions {
+    /// Stands above the picture, if it is not empty: `"G-single-item"`.
+    pub title: String,
+    /// Bytes of what is made, at most.
+    pub max_plot_bytes: usize,
+}
+
+impl Default for PlotOptions {
+    /// No title, and 65,536 bytes.
+    fn default() -> PlotOptions {
+        PlotOptions { title: String::new(), max_plot_bytes: 65_536 }
+    }
+}
+
+/// A picture that was not drawn. Its `Display` is a sentence that can stand in the picture's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TooLarge {
+    /// It would take more bytes than [`PlotOptions::max_plot_bytes`].
+    Bytes {
+        /// The limit.
+        bytes_max: usize,
+    },
+    /// It has more transactions than [`TXNS_MAX`].
+    Txns {
+        /// How many.
+        count: usize,
+    },
+    /// It has more steps than [`STEPS_MAX`].
+    Steps {
+        /// How many.
+        count: usize,
+    },
+}
+
+impl fmt::Display for TooLarge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("No picture was drawn, because ")?;
+        match self {
+            TooLarge::Bytes { bytes_max } => {
+                write!(f, "it would take more than {bytes_max} bytes; with a larger max-plot-bytes it is.")
+            }
+            TooLarge::Txns { count } => {
+                write!(f, "{count} transactions are more than the {TXNS_MAX} that one can show.")
+            }
+            TooLarge::Steps { count } => {
+                write!(f, "{count} relations are more than the {STEPS_MAX} that one can show.")
+            }
+        }
+    }
+}
+
+impl std::error::Error for TooLarge {}
+
+/// Draws transactions and the relations between them as SVG.
+///
+/// Serves a single cycle, as a [`Witness`](history_core::Witness) has it, and a component with several relations
+/// between two transactions alike. A transaction is a box of its micro-ops; the edge of a step leads from the micro-op
+/// that it is about to the other one, or, where it is about none (`process`, `realtime`), from box to box. A ring
+/// stands in its order from top to bottom, so that only its last edge leads up; anything else stands in the order of
+/// indices, so that what leads up leads back in time. A step that leads from an op to itself or points at none of `ops`
+/// is not drawn, and a line below the picture counts these. Of a long list its ends are shown, and of more than two
+/// dozen micro-ops those that edges lead to, and the first.
+///
+/// Equal arguments give equal bytes. Takes time quadratic in the number of steps, and linear in that of micro-ops for
+/// each step.
+///
+/// # Errors
+///
+/// If the picture is too large in one way or another. None has more than [`TXNS_MAX`] transactions or [`STEPS_MAX`]
+/// steps.
+///
+/// ```
+/// use check_elle::list_append::{self, ListAppend};
+/// use histcheck_draw::graph::{self, PlotOptions};
+///
+/// let history = history_core::History::parse(
+///     "{:type :ok, :value [[:append :x 1] [:r :y []]]} {:type :ok, :value [[:append :y 1] [:r :x []]]}
+///      {:type :ok, :value [[:r :x [1]] [:r :y [1]]]}",
+/// )?;
+/// let report = list_append::check(&history, &ListAppend::default())?;
+/// let cycle = &report.anomaly("G2-item").unwrap().witnesses[0];
+/// let svg = graph::svg(&cycle.ops, &cycle.steps, &PlotOptions::default()).unwrap();
+/// assert!(svg.starts_with("<svg ") && svg.contains("append :x 1"));
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+pub fn svg(ops: &[WitnessOp], steps: &[Step], options: &PlotOptions) -> Result<String, TooLarge> {
+    if ops.len() > TXNS_MAX {
+        return Err(TooLarge::Txns { count: ops.len() });
+    }
+    if steps.len() > STEPS_MAX {
+        return Err(TooLarge::Steps { count: steps.len() });
+    }
+    draw::draw(&layout::layout(ops, steps), ops, steps, options)
+}
+
+#[cfg(test)]
+mod geometry_tests;
+#[cfg(test)]
+mod samples;

@@ -1,0 +1,156 @@
+//! Micro-ops: what a transaction consists of, and which part of it a step is about.
+
+use crate::text;
+use history_core::{Datum, Step, WitnessOp};
+
+/// Columns of a micro-op's text, at most.
+const MOP_COLUMNS_MAX: usize = 34;
+/// The same for one that no edge leads to.
+const ASIDE_COLUMNS_MAX: usize = 24;
+/// Columns of a key in it.
+const KEY_COLUMNS_MAX: usize = 14;
+
+/// A micro-op `[f k v]`, taken apart.
+struct Mop<'a> {
+    f: &'a str,
+    key: &'a Datum,
+    value: &'a Datum,
+}
+
+/// The micro-ops of a transaction; none if its value is no list.
+pub(super) fn all(op: &WitnessOp) -> &[Datum] {
+    items(&op.value).unwrap_or_default()
+}
+
+fn items(datum: &Datum) -> Option<&[Datum]> {
+    match datum {
+        Datum::Vector(items) | Datum::List(items) => Some(items),
+        _ => None,
+    }
+}
+
+fn parse(mop: &Datum) -> Option<Mop<'_>> {
+    let Some([f, key, value]) = items(mop) else { return None };
+    let (Datum::Keyword(f) | Datum::Str(f) | Datum::Symbol(f)) = f else { return None };
+    Some(Mop { f, key, value })
+}
+
+/// A micro-op as it stands in its cell: `r 7 [1 2 3]`.
+pub(super) fn show(mop: &Datum, is_aside: bool) -> String {
+    let columns_max = if is_aside { ASIDE_COLUMNS_MAX } else { MOP_COLUMNS_MAX };
+    let Some(Mop { f, key, value }) = parse(mop) else { return text::datum(mop, columns_max) };
+    let f = text::shorten(f, KEY_COLUMNS_MAX);
+    let key = text::datum(key, KEY_COLUMNS_MAX);
+    // Room for a version, however long the key.
+    let room = columns_max.saturating_sub(text::columns(&f) + text::columns(&key) + 2).max(KEY_COLUMNS_MAX);
+    format!("{f} {key} {}", text::datum(value, room))
+}
+
+/// The micro-ops, by position, from and to which a step leads. None where it is about the whole transaction, or about
+/// nothing that the transaction holds.
+pub(super) fn ends(step: &Step, from: &WitnessOp, to: &WitnessOp) -> [Option<usize>; 2] {
+    let Some(key) = &step.key else { return [None, None] };
+    let value = step.value.as_ref().unwrap_or(&Datum::Nil);
+    let next = step.next_value.as_ref();
+    match step.relation.as_ref() {
+        "ww" => [find_write(from, key, value), next.and_then(|next| find_write(to, key, next))],
+        "wr" => {
+            let write = find_write(from, key, value);
+            let appended = write.is_some_and(|at| is_append(&all(from)[at]));
+            [write, find_read(to, key, next.unwrap_or(value), appended)]
+        }
+        "rw" => {
+            let write = next.and_then(|next| find_write(to, key, next));
+            let appended = write.is_some_and(|at| is_append(&all(to)[at]));
+            [find_read(from, key, value, appended), write]
+        }
+        _ => [None, None],
+    }
+}
+
+fn is_append(mop: &Datum) -> bool {
+    parse(mop).is_some_and(|mop| mop.f == "append")
+}
+
+/// The last write, as that is the one that others see.
+fn find_write(op: &WitnessOp, key: &Datum, value: &Datum) -> Option<usize> {
+    all(op).iter().rposition(|mop| {
+        parse(mop).is_some_and(|mop| matches!(mop.f, "append" | "w") && mop.key == key && mop.value == value)
+    })
+}
+
+/// The first read, as that is the one not bent by the transaction's own writes.
+fn find_read(op: &WitnessOp, key: &Datum, value: &Datum, appended: bool) -> Option<usize> {
+    let shows = |read: &Datum| match items(read) {
+        // Nil is the version before all others: the empty list.
+        Some(list) if appended => list.last().unwrap_or(&Datum::Nil) == value,
+        _ => read == value,
+    };
+    let is_read = |mop: Mop<'_>| mop.f == "r" && mop.key == key && shows(mop.value);
+    all(op).iter().position(|mop| parse(mop).is_some_and(is_read))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{op, step};
+    use super::*;
+
+    fn ends_of(
+        relation: &'static str,
+        versions: (Option<Datum>, Option<Datum>),
+        texts: [&str; 2],
+    ) -> [Option<usize>; 2] {
+        let [from, to] = texts.map(|text| op(0, text));
+        let step = Step { key: Some(7.into()), value: versions.0, next_value: versions.1, ..step(0, 1, relation) };
+        ends(&step, &from, &to)
+    }
+
+    fn int(i: i64) -> Option<Datum> {
+        Datum::from(i).into()
+    }
+
+    #[test]
+    fn appends_and_the_reads_that_end_in_them() {
+        let from = "[[:r 7 [1]] [:append 8 3] [:append 7 3] [:r 7 [1 3]]]";
+        let to = "[[:r 8 [3]] [:r 7 [1 3]] [:append 7 4]]";
+        assert_eq!(ends_of("ww", (int(3), int(4)), [from, to]), [Some(2), Some(2)]);
+        assert_eq!(ends_of("wr", (int(3), None), [from, to]), [Some(2), Some(1)]);
+        assert_eq!(ends_of("rw", (int(1), int(4)), [from, to]), [Some(0), Some(2)]);
+        assert_eq!(ends_of("rw", (Some(Datum::Nil), int(4)), ["[[:r 7 [4]] [:r 7 []]]", to]), [Some(1), Some(2)]);
+        assert_eq!(ends_of("rw", (None, int(4)), ["[[:r 7 []]]", to]), [Some(0), Some(2)], "no version is the first");
+    }
+
+    #[test]
+    fn writes_of_registers_and_the_reads_that_equal_them() {
+        let from = "[[:w 7 1] [:r 7 1] [:w 7 3]]";
+        assert_eq!(ends_of("wr", (int(3), int(3)), [from, "[[:r 8 3] [:r 7 3]]"]), [Some(2), Some(1)]);
+        assert_eq!(ends_of("ww", (int(3), int(5)), [from, "[[:w 7 5]]"]), [Some(2), Some(0)]);
+        assert_eq!(ends_of("rw", (Some(Datum::Nil), int(5)), ["[[:r 7 nil]]", "[[:w 7 5]]"]), [Some(0), Some(0)]);
+        let twice = ["[[:w 7 3] [:w 7 4] [:w 7 3]]", "[[:r 7 3] [:r 7 3]]"];
+        assert_eq!(ends_of("wr", (int(3), None), twice), [Some(2), Some(0)], "the last write, the first read");
+        let pair = Datum::Vector(vec![1.into(), 2.into()]);
+        let found = ends_of("wr", (Some(pair), None), ["[[:w 7 [1 2]]]", "[[:r 7 [[1 2]]] [:r 7 [1 2]]]"]);
+        assert_eq!(found, [Some(0), Some(1)], "a register that holds a list");
+    }
+
+    #[test]
+    fn json_spells_them_as_strings() {
+        let texts = ["[[\"append\" 7 3]]", "[[\"r\" 7 [3]]]"];
+        assert_eq!(ends_of("wr", (int(3), None), texts), [Some(0), Some(0)]);
+        assert_eq!(show(&all(&op(0, texts[1]))[0], false), "r 7 [3]");
+    }
+
+    #[test]
+    fn steps_between_whole_transactions_and_steps_about_nothing_there() {
+        let texts = ["[[:append 7 3]]", "[[:r 7 [3]]]"];
+        assert_eq!(ends_of("realtime", (int(3), None), texts), [None, None]);
+        assert_eq!(ends_of("wr", (int(4), None), texts), [None, None]);
+        assert_eq!(ends_of("wr", (int(3), None), ["nil", "[7 [:r 7] [:x 7 3] [:r 7 4]]"]), [None, None]);
+    }
+
+    #[test]
+    fn what_is_no_micro_op_is_shown_as_it_is() {
+        assert_eq!(show(&7.into(), true), "7");
+        assert_eq!(show(&Datum::Vector(vec![Datum::keyword("r"), 7.into()]), true), "[:r 7]");
+    }
+}

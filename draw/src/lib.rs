@@ -1,0 +1,101 @@
+//! Pictures of what checkers find in histories.
+//!
+//! Checkers say what to show, as data: a [`Figure`], a [`Witness`](history_core::Witness) with steps, the levels of
+//! [`About`](history_core::About). This crate draws it. [`draw`] draws any figure.
+//!
+//! Every picture and page stands alone: no script from elsewhere, no font, no other file; they follow the reader's choice of
+//! light or dark. Equal data gives equal bytes. Texts may hold anything: [`text`] makes them safe.
+
+pub mod graph;
+pub mod lattice;
+pub mod reads;
+pub mod text;
+pub mod timeline;
+
+use graph::PlotOptions;
+use history_core::Report;
+use history_core::figure::{Content, Figure};
+use timeline::PageOptions;
+
+/// How large drawings may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Bytes of a picture, at most.
+    pub plot_bytes_max: usize,
+    /// Bytes of a timeline's page, at most.
+    pub timeline_bytes_max: usize,
+}
+
+impl Default for Limits {
+    /// 65,536 bytes for a picture, and 32 MiB for a timeline.
+    fn default() -> Limits {
+        let plots = PlotOptions::default().max_plot_bytes;
+        Limits { plot_bytes_max: plots, timeline_bytes_max: PageOptions::default().bytes_max }
+    }
+}
+
+/// A figure as a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drawing {
+    /// The figure's name with an extension: `"sccs/0.svg"`; `"sccs/0.txt"` where a sentence takes the picture's place.
+    pub path: String,
+    /// What the file holds.
+    pub content: String,
+}
+
+/// Draws a figure. One that is too large becomes a sentence that says so.
+///
+/// ```
+/// use histcheck_draw::{Limits, draw};
+/// use history_core::figure::{Content, Figure};
+///
+/// let content = Content::Graph { title: "component #0".into(), ops: Vec::new(), steps: Vec::new() };
+/// let drawing = draw(&Figure { name: "sccs/0".into(), content }, &Limits::default());
+/// assert_eq!(drawing.path, "sccs/0.svg");
+/// assert!(drawing.content.starts_with("<svg "));
+/// ```
+pub fn draw(figure: &Figure, limits: &Limits) -> Drawing {
+    let plot = |title: &str| PlotOptions { title: title.to_owned(), max_plot_bytes: limits.plot_bytes_max };
+    let (extension, drawn) = match &figure.content {
+        Content::Graph { title, ops, steps } => {
+            ("svg", graph::svg(ops, steps, &plot(title)).map_err(|error| error.to_string()))
+        }
+        Content::Reads { title, key, reads } => ("html", Ok(reads::html(key, reads, &plot(title)))),
+        Content::Timeline(timeline) => {
+            let options = PageOptions { bytes_max: limits.timeline_bytes_max };
+            ("html", timeline::html(timeline, &options).map_err(|error| error.to_string()))
+        }
+        Content::TooLarge(sentence) => ("txt", Err(sentence.clone())),
+        _ => ("txt", Err("This version cannot draw this figure.".to_owned())),
+    };
+    let name = &figure.name;
+    match drawn {
+        Ok(content) => Drawing { path: format!("{name}.{extension}"), content },
+        Err(why) => Drawing { path: format!("{name}.txt"), content: format!("{why}\n") },
+    }
+}
+
+/// Draws all figures of a report, and leaves none in it; if it has none, the cycles among its witnesses, as `TYPE/0.svg`.
+pub fn draw_all(report: &mut Report, limits: &Limits) -> Vec<Drawing> {
+    let mut figures = report.take_figures();
+    if figures.is_empty() {
+        figures = cycles(report, "");
+    }
+    figures.iter().map(|figure| draw(figure, limits)).collect()
+}
+
+fn cycles(report: &Report, folder: &str) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    for anomaly in &report.anomalies {
+        let witnesses = anomaly.witnesses.iter().enumerate();
+        for (at, witness) in witnesses.filter(|(_, witness)| !witness.steps.is_empty()) {
+            let figure = Figure::of_cycle(&anomaly.name, at, witness);
+            figures.push(Figure { name: format!("{folder}{}", figure.name), ..figure });
+        }
+    }
+    for one in &report.checkers {
+        figures.extend(cycles(one, &format!("{folder}{}/", one.checker.replace('/', "_"))));
+    }
+    figures
+}

@@ -1,0 +1,155 @@
+//! Distinct lists as rows: the branches of a trie first, then what is the beginning of one, with the places where they
+//! part.
+
+use history_core::Datum;
+use history_core::figure::KeyRead;
+use std::collections::BTreeSet;
+use std::collections::HashMap;
+
+/// Columns with an element each, at most.
+const COLUMNS_MAX: usize = 60;
+/// Columns shown before and after one in which rows differ.
+const AROUND: usize = 2;
+/// Fewer columns than this are not worth hiding.
+const GAP_MIN: usize = 3;
+
+/// A distinct list.
+pub(super) struct Row {
+    /// The numbers of its elements; equal elements have equal numbers.
+    pub(super) elements: Vec<u32>,
+    /// The reads that saw it, in their order.
+    pub(super) reads: Vec<usize>,
+}
+
+impl Row {
+    /// How long a beginning both share.
+    pub(super) fn shared_with(&self, other: &Row) -> usize {
+        self.elements.iter().zip(&other.elements).take_while(|(a, b)| a == b).count()
+    }
+
+    fn is_beginning_of(&self, other: &Row) -> bool {
+        self.elements.len() < other.elements.len() && self.shared_with(other) == self.elements.len()
+    }
+}
+
+/// All rows of a page, the longest first.
+pub(super) struct Rows<'a> {
+    pub(super) all: Vec<Row>,
+    /// So many rows are not the beginning of another; the others follow them.
+    pub(super) branches: usize,
+    /// Where rows part, as row and position.
+    pub(super) forks: BTreeSet<(usize, usize)>,
+    elements: Vec<&'a Datum>,
+}
+
+/// What a column shows.
+#[derive(Debug, PartialEq)]
+pub(super) enum Column {
+    /// The elements at a position.
+    At(usize),
+    /// How many there are from one position up to another; all rows agree on them.
+    Gap { from: usize, to: usize },
+    /// How many more there are from a position on.
+    Rest(usize),
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn new(reads: &'a [KeyRead]) -> Rows<'a> {
+        let longest = reads.iter().rev().max_by_key(|read| read.list.len());
+        let mut elements: Vec<&Datum> = Vec::new();
+        // Values have neither order nor hash; their text has both, and is never walked in the map's order.
+        let mut numbers: HashMap<String, u32> = HashMap::new();
+        let mut number = |element: &'a Datum| {
+            *numbers.entry(element.to_string()).or_insert_with(|| {
+                elements.push(element);
+                u32::try_from(elements.len() - 1).unwrap_or(u32::MAX)
+            })
+        };
+        // Numbered first, the longest list has rising numbers, so all that parts from it sorts behind it.
+        longest.into_iter().flat_map(|read| &read.list).for_each(|element| {
+            number(element);
+        });
+        let mut all: Vec<(Vec<u32>, usize)> =
+            reads.iter().enumerate().map(|(at, read)| (read.list.iter().map(&mut number).collect(), at)).collect();
+        all.sort();
+        let mut rows: Vec<Row> = Vec::new();
+        for (list, at) in all {
+            match rows.last_mut().filter(|row| row.elements == list) {
+                // An op that reads twice is one reader.
+                Some(row) if row.reads.last().is_some_and(|last| reads[*last].index == reads[at].index) => {}
+                Some(row) => row.reads.push(at),
+                None => rows.push(Row { elements: list, reads: vec![at] }),
+            }
+        }
+        let longest = longest.map_or(0, |longest| longest.list.len());
+        let first = rows.iter().position(|row| row.elements.len() == longest).unwrap_or(0);
+        // Sorted, a list stands right before those that it is the beginning of.
+        let is_beginning = |at: usize| rows.get(at + 1).is_some_and(|next| rows[at].is_beginning_of(next));
+        let keys: Vec<(bool, bool)> = (0..rows.len()).map(|at| (is_beginning(at), at != first)).collect();
+        let mut keyed: Vec<((bool, bool), Row)> = keys.into_iter().zip(rows).collect();
+        keyed.sort_by_key(|(key, _)| *key);
+        let branches = keyed.iter().take_while(|((is_beginning, _), _)| !is_beginning).count();
+        let rows = keyed.into_iter().map(|(_, row)| row).collect();
+        let mut rows = Rows { all: rows, branches, forks: BTreeSet::new(), elements };
+        rows.find_forks();
+        rows
+    }
+
+    pub(super) fn element(&self, number: u32) -> &Datum {
+        self.elements[number as usize]
+    }
+
+    /// Keeps so many rows at most. The first to go are beginnings of others, which disagree with nothing that the
+    /// others do not.
+    pub(super) fn limit(&mut self, rows_max: usize) {
+        self.all.truncate(rows_max);
+        self.branches = self.branches.min(rows_max);
+        self.find_forks();
+    }
+
+    /// A row parts from the first one somewhere, and from the one above it.
+    fn find_forks(&mut self) {
+        self.forks.clear();
+        for at in 1..self.all.len() {
+            let above = if at == self.branches { 0 } else { at - 1 };
+            for other in [0, above] {
+                let shared = self.all[at].shared_with(&self.all[other]);
+                let both = [at, other].iter().all(|row| shared < self.all[*row].elements.len());
+                if both {
+                    self.forks.extend([(at, shared), (other, shared)]);
+                }
+            }
+        }
+    }
+
+    /// The columns: those around places where rows differ; what lies between is only counted.
+    pub(super) fn columns(&self) -> Vec<Column> {
+        let length = self.all.iter().map(|row| row.elements.len()).max().unwrap_or(0);
+        let differ = |at: usize| {
+            let mut there = self.all.iter().filter_map(|row| row.elements.get(at));
+            there.next().is_some_and(|first| there.any(|other| other != first))
+        };
+        let differing: Vec<bool> = (0..length).map(differ).collect();
+        let is_near = |at: usize| {
+            let around = at.saturating_sub(AROUND)..(at + AROUND + 1).min(length);
+            at + 1 == length || differing[around].iter().any(|differ| *differ)
+        };
+        let (mut columns, mut shown, mut at) = (Vec::new(), 0, 0);
+        while at < length {
+            if shown == COLUMNS_MAX {
+                columns.push(Column::Rest(at));
+                break;
+            }
+            let end = (at..length).find(|place| is_near(*place)).unwrap_or(length);
+            if end - at >= GAP_MIN {
+                columns.push(Column::Gap { from: at, to: end });
+                at = end;
+            } else {
+                columns.push(Column::At(at));
+                shown += 1;
+                at += 1;
+            }
+        }
+        columns
+    }
+}

@@ -1,0 +1,159 @@
+//! Figures as they cross the border.
+
+use super::report::{Edn, OpForm, StepForm, is_inside};
+use history_core::figure::{Content, Figure, KeyRead, Timeline};
+use history_core::{Client, OpKind, Participants};
+use serde::{Deserialize, Serialize};
+
+/// Figures of one report, at most.
+const FIGURES_MAX: usize = 1000;
+
+/// A [`Figure`].
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+pub(super) struct FigureForm {
+    name: String,
+    content: ContentForm,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+enum ContentForm {
+    Graph {
+        #[serde(default)]
+        title: String,
+        ops: Vec<OpForm>,
+        steps: Vec<StepForm>,
+    },
+    Reads {
+        #[serde(default)]
+        title: String,
+        key: Edn,
+        reads: Vec<ReadForm>,
+    },
+    Timeline(Box<Timeline>),
+    TooLarge(String),
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+struct ReadForm {
+    index: u64,
+    #[serde(default)]
+    process: Option<Client>,
+    kind: OpKind,
+    list: Vec<Edn>,
+}
+
+/// Figures on their way out, as JSON. One of a kind that has no form yet is left out.
+pub(super) fn forms(figures: Vec<Figure>) -> Vec<serde_json::Value> {
+    figures.into_iter().filter_map(form).filter_map(|form| serde_json::to_value(form).ok()).collect()
+}
+
+fn form(figure: Figure) -> Option<FigureForm> {
+    let content = match figure.content {
+        Content::Graph { title, ops, steps } => ContentForm::Graph {
+            title,
+            ops: ops.into_iter().map(OpForm::from).collect(),
+            steps: steps.into_iter().map(StepForm::from).collect(),
+        },
+        Content::Reads { title, key, reads } => {
+            let read = |read: KeyRead| {
+                let KeyRead { index, process, kind, list } = read;
+                ReadForm { index, process, kind, list: list.iter().map(Edn::of).collect() }
+            };
+            ContentForm::Reads { title, key: Edn::of(&key), reads: reads.into_iter().map(read).collect() }
+        }
+        Content::Timeline(timeline) => ContentForm::Timeline(timeline),
+        Content::TooLarge(sentence) => ContentForm::TooLarge(sentence),
+        _ => return None,
+    };
+    Some(FigureForm { name: figure.name, content })
+}
+
+/// The figures that came; those of a kind that only a newer plugin knows are passed over.
+///
+/// # Errors
+///
+/// What makes no sense about one.
+pub(super) fn figures(forms: Vec<serde_json::Value>, participants: &Participants) -> Result<Vec<Figure>, String> {
+    if forms.len() > FIGURES_MAX {
+        return Err(format!("more than {FIGURES_MAX} figures"));
+    }
+    let known = forms.into_iter().filter_map(|form| serde_json::from_value::<FigureForm>(form).ok());
+    known.map(|form| form.figure(participants)).collect()
+}
+
+impl FigureForm {
+    fn figure(self, participants: &Participants) -> Result<Figure, String> {
+        let name = self.name;
+        if !is_inside(&name) {
+            return Err(format!("the path {name:?} leads out of the directory of figures"));
+        }
+        let content = match self.content {
+            ContentForm::Graph { title, ops, steps } => {
+                let ops = ops.into_iter().map(|op| op.op(participants)).collect::<Result<_, _>>()?;
+                let steps = steps.into_iter().map(StepForm::step).collect::<Result<_, _>>()?;
+                Content::Graph { title, ops, steps }
+            }
+            ContentForm::Reads { title, key, reads } => {
+                let read = |read: ReadForm| {
+                    let ReadForm { index, process, kind, list } = read;
+                    let process = process.map(|client| super::report::named(client, participants));
+                    let list = list.iter().map(Edn::datum).collect::<Result<_, String>>()?;
+                    Ok::<_, String>(KeyRead { index, process, kind, list })
+                };
+                let reads = reads.into_iter().map(read).collect::<Result<_, _>>()?;
+                Content::Reads { title, key: key.datum()?, reads }
+            }
+            ContentForm::Timeline(timeline) => Content::Timeline(timeline),
+            ContentForm::TooLarge(sentence) => Content::TooLarge(sentence),
+        };
+        Ok(Figure { name, content })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use history_core::{Datum, Step, WitnessOp};
+
+    fn sample() -> Vec<Figure> {
+        let op = |name: &str, index| WitnessOp {
+            name: name.into(),
+            index,
+            process: Some(1.into()),
+            kind: OpKind::Ok,
+            time_ns: None,
+            value: Datum::keyword("x"),
+        };
+        let step = Step {
+            from: 0,
+            to: 1,
+            relation: "ww".into(),
+            key: Some(Datum::keyword("x")),
+            value: None,
+            next_value: None,
+            because: "so".into(),
+        };
+        let read = KeyRead { index: 3, process: None, kind: OpKind::Ok, list: vec![Datum::Int(1)] };
+        let contents = [
+            Content::Graph { title: "t".into(), ops: vec![op("T1", 1), op("T2", 3)], steps: vec![step] },
+            Content::Reads { title: String::new(), key: Datum::keyword("k"), reads: vec![read] },
+            Content::Timeline(Box::new(Timeline { title: "t".into(), ..Timeline::default() })),
+            Content::TooLarge("Too much.".into()),
+        ];
+        contents.into_iter().map(|content| Figure { name: "sccs/0".into(), content }).collect()
+    }
+
+    #[test]
+    fn all_figures_cross() {
+        assert_eq!(figures(forms(sample()), &Participants::new()), Ok(sample()));
+    }
+
+    #[test]
+    fn what_only_a_newer_plugin_knows_is_passed_over_and_what_leads_out_is_refused() {
+        let newer = serde_json::json!({ "name": "x", "content": { "hologram": 1 } });
+        assert_eq!(figures(vec![newer], &Participants::new()), Ok(Vec::new()));
+        let out = serde_json::json!({ "name": "../x", "content": { "too-large": "no" } });
+        assert!(figures(vec![out], &Participants::new()).unwrap_err().contains("leads out"));
+    }
+}
