@@ -157,8 +157,10 @@ Examples:
   histcheck gen WORKLOAD --txns 100000 --bug planted-G1c -o cycle.edn
       One bad read, and a cycle through the whole history.
 
-Isolation levels that are bugs under another name; --bug accepts both names. The other levels are bugs of their own name. \
-There is no repeatable read: it differs from serializable only with reads by predicate.
+--bug also accepts the isolation level that a bug leaves; levels that are not listed here have the name of their bug. There is no \
+repeatable read: it differs from serializable only with reads by predicate.
+
+Levels:
 LEVELS
 
 Bugs:
