@@ -97,7 +97,7 @@ pub(crate) const MINIMIZE_USAGE: &str = "histcheck minimize -m CHECKER [OPTIONS]
 pub(crate) const MINIMIZE: &str = "\
 The output contains whole operations (invocation and completion) with their original indices; of transactions, only the relevant \
 micro-operations. It also contains every operation that another one depends on, such as the write of a value that a read returns. An \
-anomaly in the output is therefore an anomaly in the whole history. No single operation can be removed from the output. If no part \
+anomaly in the output is therefore an anomaly in the whole history. No single operation can be removed from the output. If no smaller part \
 shows the anomaly, the whole history is written, with a message. If the name of the output file ends in .gz or .zst, it is compressed.
 
 Exits with 1 if the history is invalid and a part was written, 0 if it is valid, 2 if the verdict is unknown.
