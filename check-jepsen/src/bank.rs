@@ -61,8 +61,8 @@ const TOTAL_AMOUNT: OptionSpec = OptionSpec {
     name: "total-amount",
     kind: OptionKind::Integer,
     value_name: "AMOUNT",
-    default: "",
-    help: "What the balances of all accounts sum to; that of the first read if it is not given.",
+    default: "the sum in the first read that has all balances",
+    help: "Expected sum of all balances.",
 };
 
 const ALLOW_NEGATIVE_BALANCES: OptionSpec = OptionSpec {
@@ -70,7 +70,7 @@ const ALLOW_NEGATIVE_BALANCES: OptionSpec = OptionSpec {
     kind: OptionKind::Flag,
     value_name: "",
     default: "",
-    help: "Balances may be below zero.",
+    help: "Allow balances below zero.",
 };
 
 impl Checker for Bank {

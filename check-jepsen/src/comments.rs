@@ -68,7 +68,7 @@ impl Checker for Comments {
     }
 
     fn summary(&self) -> &'static str {
-        "Values are written, and all read at once: who sees a write sees all that was acknowledged before it began."
+        "Values written one by one and read together: a read that shows a write shows all writes acknowledged before it began."
     }
 
     fn options(&self) -> &[OptionSpec] {

@@ -55,7 +55,7 @@ impl Checker for Queue {
     }
 
     fn summary(&self) -> &'static str {
-        "Whatever is dequeued was enqueued before, and is taken no more often than that."
+        "Every dequeued element was enqueued before, and at least as often as it is dequeued."
     }
 
     fn options(&self) -> &[OptionSpec] {

@@ -51,8 +51,8 @@ const KEY_COUNT: OptionSpec = OptionSpec {
     name: "key-count",
     kind: OptionKind::Integer,
     value_name: "KEYS",
-    default: "",
-    help: "How many subkeys a key has; as many as the longest read shows if it is not given.",
+    default: "as many as the longest read shows",
+    help: "Number of subkeys per key.",
 };
 
 impl Checker for Sequential {
@@ -61,7 +61,7 @@ impl Checker for Sequential {
     }
 
     fn summary(&self) -> &'static str {
-        "A client writes subkeys in order, others read them in reverse: no read shows a later one and not an earlier one."
+        "Subkeys written in order and read in reverse: no read shows a later subkey without the earlier ones."
     }
 
     fn options(&self) -> &[OptionSpec] {

@@ -56,7 +56,7 @@ impl Checker for Set {
     }
 
     fn summary(&self) -> &'static str {
-        "Elements are added: the last read shows all that were acknowledged, and none that nobody added."
+        "Elements added to a set: the last read shows every acknowledged element, and none that nobody added."
     }
 
     fn options(&self) -> &[OptionSpec] {

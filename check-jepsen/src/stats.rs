@@ -50,7 +50,7 @@ impl Checker for Stats {
     }
 
     fn summary(&self) -> &'static str {
-        "Counts and latencies of ops by function: each function was ok at least once."
+        "Counts and latencies of ops by function: each function must succeed at least once."
     }
 
     fn options(&self) -> &[OptionSpec] {

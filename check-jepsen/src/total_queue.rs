@@ -62,7 +62,7 @@ impl Checker for TotalQueue {
     }
 
     fn summary(&self) -> &'static str {
-        "Whatever was enqueued comes out of a queue that is drained, and nothing else."
+        "A queue that is drained at the end: every enqueued element comes out, and nothing else."
     }
 
     fn options(&self) -> &[OptionSpec] {

@@ -47,7 +47,7 @@ impl Checker for UniqueIds {
     }
 
     fn summary(&self) -> &'static str {
-        "Ids are generated: no two are the same."
+        "Generated ids: no two are equal."
     }
 
     fn options(&self) -> &[OptionSpec] {

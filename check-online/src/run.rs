@@ -48,23 +48,23 @@ const OPTIONS: &[OptionSpec] = &[
         kind: OptionKind::Text,
         value_name: "VALUE",
         default: "nil, empty, 0 or free",
-        help: "The state at the start, as EDN or JSON: 0, [1 2], {:x 1}.",
+        help: "Initial state, as EDN or JSON, such as 0, [1 2] or {:x 1}.",
     },
     OptionSpec {
         name: "max-possibilities",
         kind: OptionKind::Integer,
         value_name: "N",
         default: "1000000",
-        help: "Possibilities that may be held of one part of the object, of about 20 bytes each. Where there are more, the \
-               verdict is unknown.",
+        help: "Maximum number of possibilities to keep per part of the object (about 20 bytes each). At the limit the verdict \
+               is unknown.",
     },
     OptionSpec {
         name: "max-lag",
         kind: OptionKind::Integer,
         value_name: "N",
         default: "1000000",
-        help: "Ops that may be kept because one that was invoked before them is still in flight, and crashed ones that may \
-               yet be seen. An op that is in flight for longer may make the verdict unknown when it completes.",
+        help: "Maximum number of ops to keep while an earlier one is in flight, and of crashed ops that may still take \
+               effect. An op that is in flight for longer may make the verdict unknown when it completes.",
     },
 ];
 

@@ -17,7 +17,7 @@ const FOR_BANK: &str = "it is for the bank workload";
 
 /// In the order of elle-cli's help. General ones (-m, -f, -v, -d, -p) are not here: they belong to no checker.
 pub(crate) const KNOWN: &[Known] = &[
-    known("consistency-models", Some('c'), OptionKind::Names, "MODELS", FOR_TRANSACTIONS),
+    known("consistency-models", Some('c'), OptionKind::Names, "LEVELS", FOR_TRANSACTIONS),
     known("anomalies", Some('a'), OptionKind::Names, "ANOMALIES", FOR_TRANSACTIONS),
     known(
         "cycle-search-timeout",
@@ -72,5 +72,5 @@ pub(crate) fn paragraph(names: &[&str]) -> String {
     if listed.is_empty() {
         return String::new();
     }
-    format!("Options of elle-cli that no checker here needs are accepted, with a warning: {}.\n\n", listed.join(", "))
+    format!("Accepted for compatibility with elle-cli, with a warning, but without effect: {}.\n\n", listed.join(", "))
 }

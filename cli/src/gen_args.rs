@@ -47,7 +47,7 @@ impl Parameters {
 
 pub(crate) fn command() -> Command {
     Command::new("gen")
-        .about("Writes a history of a simulated store, correct or broken in a chosen way")
+        .about("Generate a history of a simulated store, correct or with a bug")
         .after_help(help::GEN_ALL.to_owned() + &after("list-append", Bug::ALL))
         .subcommand_required(true)
         .disable_help_subcommand(true)
@@ -89,24 +89,34 @@ fn workload<W: Workload>(about: &'static str) -> Command {
 /// What clients ask for. What Elle calls otherwise can be said as there.
 fn load<W>(d: &Transactions<W>) -> [Arg; 11] {
     [
-        number("txns", "N", d.txns, "Transactions that clients ask for"),
-        number("seed", "N", d.seed, "Chooses one of the histories that the other options allow"),
-        small("clients", "N", d.clients, "Clients that ask at the same time"),
-        small("keys", "N", d.keys, "Keys that are live at a time").visible_alias("key-count"),
+        number("txns", "N", d.txns, "Number of transactions"),
+        number("seed", "N", d.seed, "Seed of the random number generator"),
+        small("clients", "N", d.clients, "Number of concurrent clients"),
+        small("keys", "N", d.keys, "Number of keys in use at a time").visible_alias("key-count"),
         key_distribution(),
-        small("ops-per-txn-min", "N", d.ops_per_txn_min, "Fewest micro-operations of a transaction")
+        small("ops-per-txn-min", "N", d.ops_per_txn_min, "Minimum number of micro-operations per transaction")
             .visible_alias("min-txn-length"),
-        small("ops-per-txn-max", "N", d.ops_per_txn_max, "Most micro-operations of a transaction")
+        small("ops-per-txn-max", "N", d.ops_per_txn_max, "Maximum number of micro-operations per transaction")
             .visible_alias("max-txn-length"),
-        small("writes-per-key-min", "N", d.writes_per_key_min, "Fewest writes after which a key is replaced")
-            .visible_alias("min-writes-per-key"),
-        small("writes-per-key-max", "N", d.writes_per_key_max, "Most writes after which a key is replaced")
-            .visible_alias("max-writes-per-key"),
-        share("read-fraction", d.read_fraction, "How many of the micro-operations are reads, from 0 to 1"),
+        small(
+            "writes-per-key-min",
+            "N",
+            d.writes_per_key_min,
+            "Minimum number of writes to a key before a new key replaces it",
+        )
+        .visible_alias("min-writes-per-key"),
+        small(
+            "writes-per-key-max",
+            "N",
+            d.writes_per_key_max,
+            "Maximum number of writes to a key before a new key replaces it",
+        )
+        .visible_alias("max-writes-per-key"),
+        share("read-fraction", d.read_fraction, "Share of micro-operations that are reads, from 0 to 1"),
         share(
             "reuse-fraction",
             d.reuse_fraction,
-            "How many of the micro-operations go to a key that their transaction has named already, from 0 to 1",
+            "Share of micro-operations on a key that their transaction already uses, from 0 to 1",
         ),
     ]
 }
@@ -114,17 +124,17 @@ fn load<W>(d: &Transactions<W>) -> [Arg; 11] {
 /// What goes wrong.
 fn mishaps<W>(d: &Transactions<W>) -> [Arg; 6] {
     [
-        share("fail-rate", d.fail_rate, "How many of the transactions the store refuses, from 0 to 1"),
-        share("info-rate", d.info_rate, "How many of the transactions end in info, from 0 to 1"),
-        share("lost-rate", d.lost_rate, "How many of the transactions never complete, from 0 to 1"),
+        share("fail-rate", d.fail_rate, "Share of transactions that fail, from 0 to 1"),
+        share("info-rate", d.info_rate, "Share of transactions that end in info, from 0 to 1"),
+        share("lost-rate", d.lost_rate, "Share of transactions that never complete, from 0 to 1"),
         Arg::new("bug")
             .long("bug")
             .value_name("BUG")
             .value_parser(PossibleValuesParser::new(bugs()))
             .hide_possible_values(true)
             .default_value(d.bug.name())
-            .help("What the store does wrong; the bugs are listed below"),
-        bug_rate("How many of the transactions the bug applies to, from 0 to 1 [default: the bug's own]"),
+            .help("Bug of the store; see the list below"),
+        bug_rate("Share of transactions that the bug affects, from 0 to 1 [default: depends on the bug]"),
         nemesis(),
     ]
 }
@@ -143,10 +153,7 @@ pub(crate) fn key_distribution() -> Arg {
         .value_name("KIND")
         .value_parser(|text: &str| text.parse::<KeyDistribution>())
         .default_value("uniform")
-        .help(
-            "Which keys are chosen: uniform, exponential:BASE or zipf:S; exponential and zipf alone mean a base of 2 \
-             and an S of 1",
-        )
+        .help("Distribution of keys: uniform, exponential:BASE or zipf:S; BASE defaults to 2 and S to 1")
 }
 
 pub(crate) fn bug_rate(help: &'static str) -> Arg {
@@ -156,7 +163,7 @@ pub(crate) fn bug_rate(help: &'static str) -> Arg {
 
 pub(crate) fn nemesis() -> Arg {
     let arg = Arg::new("nemesis").long("nemesis").action(ArgAction::SetTrue);
-    arg.help("Let a nemesis cut the network now and then")
+    arg.help("Add a nemesis that partitions the network from time to time")
 }
 
 /// Where the history goes.
@@ -167,13 +174,13 @@ pub(crate) fn destination() -> [Arg; 2] {
             .long("format")
             .value_name("FORMAT")
             .value_parser(PossibleValuesParser::new(Format::ALL.map(Format::name)))
-            .help("How to write it [default: by the name of the file, else edn]"),
+            .help("Output format [default: from the file extension, else edn]"),
         Arg::new("out")
             .short('o')
             .long("out")
             .value_name("FILE")
             .value_parser(value_parser!(PathBuf))
-            .help("Where to write it, compressed if it ends in .gz or .zst [default: standard output]"),
+            .help("Output file, compressed if its name ends in .gz or .zst [default: standard output]"),
     ]
 }
 

@@ -25,15 +25,14 @@ pub(crate) fn command(object: Object) -> Command {
 
 fn load(d: &Objects) -> [Arg; 4] {
     [
-        number("ops", "N", d.ops, "Operations that clients ask for"),
-        number("seed", "N", d.seed, "Chooses one of the histories that the other options allow"),
-        small("clients", "N", d.clients, "Clients that ask at the same time"),
+        number("ops", "N", d.ops, "Number of operations"),
+        number("seed", "N", d.seed, "Seed of the random number generator"),
+        small("clients", "N", d.clients, "Number of concurrent clients"),
         number(
             "think-ns",
             "NS",
             d.think_ns,
-            "How long clients wait on average before they ask again, in nanoseconds; 0 is back to back. An operation takes \
-             some 60000",
+            "Average pause of a client between operations, in nanoseconds; 0 = none (an operation takes about 60000)",
         )
         .visible_alias("think"),
     ]
@@ -41,17 +40,17 @@ fn load(d: &Objects) -> [Arg; 4] {
 
 fn keys(d: &Objects) -> Vec<Arg> {
     let object = d.object;
-    let how = if object == Object::VersionedRegister { "in a field key" } else { "as values [key value]" };
+    let how = if object == Object::VersionedRegister { "a field key" } else { "a value [key value]" };
     let keyed = Arg::new("keyed")
         .long("keyed")
         .action(ArgAction::SetTrue)
-        .help(format!("There are several of them, and ops say which, {how}"));
+        .help(format!("Use several objects; each op names its object by {how}"));
     let (of, replaced) = if object.has_keys() {
-        ("Keys that are live at a time", "Operations after which a key is replaced by a new one; 0 if never")
+        ("Number of keys in use at a time", "Number of operations on a key before a new key replaces it; 0 = never")
     } else {
         (
-            "Keys that are live at a time; for more than one, --keyed is needed",
-            "Operations after which a key is replaced by a new one, with --keyed; 0 if never",
+            "Number of keys in use at a time; more than one needs --keyed",
+            "Number of operations on a key before a new key replaces it (with --keyed); 0 = never",
         )
     };
     if matches!(object, Object::LongFork | Object::Sequential) {
@@ -73,11 +72,11 @@ fn asks(d: &Objects) -> Vec<Arg> {
     let object = d.object;
     let mut args = Vec::new();
     let values = match object {
-        Object::Counter => "The largest amount to add",
-        Object::Bank => "Accounts that there are",
-        Object::LongFork => "Keys of a group",
-        Object::Sequential => "Subkeys of a key",
-        _ => "Different values that are written; 0 if each is new",
+        Object::Counter => "Largest amount to add",
+        Object::Bank => "Number of accounts",
+        Object::LongFork => "Number of keys per group",
+        Object::Sequential => "Number of subkeys per key",
+        _ => "Number of distinct values to write; 0 = each value is new",
     };
     if !object.is_lock() && object.values_range().1 > 0 {
         args.push(small("values", "N", d.values, values));
@@ -87,28 +86,37 @@ fn asks(d: &Objects) -> Vec<Arg> {
             "read-fraction",
             d.read_fraction,
             match object {
-                Object::MultiRegister => "How many of the micro-operations are reads, from 0 to 1",
-                Object::Stack => "How many of the operations are pops, from 0 to 1",
-                _ if object.is_sequence() => "How many of the operations are dequeues, from 0 to 1",
-                _ => "How many of the operations are reads, from 0 to 1",
+                Object::MultiRegister => "Share of micro-operations that are reads, from 0 to 1",
+                Object::Stack => "Share of operations that are pops, from 0 to 1",
+                _ if object.is_sequence() => "Share of operations that are dequeues, from 0 to 1",
+                _ => "Share of operations that are reads, from 0 to 1",
             },
         ));
     }
     args.extend(match object {
-        Object::CasRegister => {
-            Some(share("cas-fraction", d.cas_fraction, "How many of the others are compare-and-sets, from 0 to 1"))
+        Object::CasRegister => Some(share(
+            "cas-fraction",
+            d.cas_fraction,
+            "Share of the other operations that are compare-and-sets, from 0 to 1",
+        )),
+        Object::Kv => {
+            Some(share("put-fraction", d.put_fraction, "Share of the other operations that are puts, from 0 to 1"))
         }
-        Object::Kv => Some(share("put-fraction", d.put_fraction, "How many of the others are puts, from 0 to 1")),
         Object::MultiRegister => Some(
-            small("ops-per-txn-max", "N", d.ops_per_txn_max, "Most micro-operations of a transaction")
+            small("ops-per-txn-max", "N", d.ops_per_txn_max, "Maximum number of micro-operations per transaction")
                 .visible_alias("max-txn-length"),
         ),
-        Object::Semaphore => {
-            Some(small("permits", "N", d.permits, "Permits that there are; a checker is told with --initial N"))
+        Object::Semaphore => Some(small(
+            "permits",
+            "N",
+            d.permits,
+            "Number of permits; pass the same number to the checker with --initial N",
+        )),
+        Object::ReentrantMutex => {
+            Some(small("permits", "N", d.permits, "Number of times the owner can hold the lock at once"))
         }
-        Object::ReentrantMutex => Some(small("permits", "N", d.permits, "How often its owner can hold it")),
         _ if object.is_sequence() => {
-            Some(small("capacity", "N", d.capacity, "Elements from which on clients add no more"))
+            Some(small("capacity", "N", d.capacity, "Number of elements at which clients stop adding"))
         }
         _ => None,
     });
@@ -119,23 +127,23 @@ fn asks(d: &Objects) -> Vec<Arg> {
 fn mishaps(d: &Objects) -> Vec<Arg> {
     let bugs = ObjectBug::of(d.object).map(ObjectBug::name).collect::<Vec<_>>();
     let mut args = vec![
-        share("fail-rate", d.fail_rate, "How many of the operations are refused, from 0 to 1"),
-        share("info-rate", d.info_rate, "How many of the operations end in info, from 0 to 1"),
-        share("lost-rate", d.lost_rate, "How many of the operations never complete, from 0 to 1"),
+        share("fail-rate", d.fail_rate, "Share of operations that fail, from 0 to 1"),
+        share("info-rate", d.info_rate, "Share of operations that end in info, from 0 to 1"),
+        share("lost-rate", d.lost_rate, "Share of operations that never complete, from 0 to 1"),
         Arg::new("bug")
             .long("bug")
             .value_name("BUG")
             .value_parser(PossibleValuesParser::new(bugs))
             .hide_possible_values(true)
             .default_value(d.bug.name())
-            .help("What goes wrong; the bugs are listed below"),
-        bug_rate("How many of the operations the bug applies to, from 0 to 1 [default: the bug's own]"),
+            .help("Bug of the object; see the list below"),
+        bug_rate("Share of operations that the bug affects, from 0 to 1 [default: depends on the bug]"),
     ];
     if ObjectBug::of(d.object).any(|bug| bug == ObjectBug::WrongRead) {
         let at = Arg::new("bug-at").long("bug-at").value_name("SHARE").allow_negative_numbers(true);
         args.push(
             at.value_parser(value_parser!(f64))
-                .help("Where the bug comes that comes once, from 0, the start, to 1 [default: 0.9]"),
+                .help("Position of a bug that occurs once, from 0 (start) to 1 (end) [default: 0.9]"),
         );
     }
     args.push(nemesis());

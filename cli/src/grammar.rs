@@ -92,10 +92,12 @@ fn plugin_options() -> [Arg; 4] {
     [
         path("plugin", "PATH")
             .value_hint(ValueHint::FilePath)
-            .help("Load the checkers in this library, which can do all that you can"),
-        path("plugin-dir", "DIR").value_hint(ValueHint::DirPath).help("Load all libraries in this directory"),
-        flag("trust").help("Load libraries that other users could have written, too"),
-        flag("debug").help("Say all there is to know of a library that cannot be loaded"),
+            .help("Load checkers from this library (it runs with your permissions)"),
+        path("plugin-dir", "DIR")
+            .value_hint(ValueHint::DirPath)
+            .help("Load checkers from all libraries in this directory"),
+        flag("trust").help("Also load libraries that other users can write to"),
+        flag("debug").help("Print details about each library that cannot be loaded"),
     ]
 }
 
@@ -107,7 +109,7 @@ fn limit_options() -> [Arg; 3] {
             .value_name("SECONDS")
             .value_parser(value_parser!(f64))
             .allow_negative_numbers(true)
-            .help("Give up on a history after so long: what was found by then counts, else its verdict is unknown"),
+            .help("Limit the time per history, in seconds; at the limit the verdict is false if a violation was found, else unknown [default: none]"),
         Arg::new("max-memory")
             .long("max-memory")
             .value_name("BYTES")
@@ -116,7 +118,7 @@ fn limit_options() -> [Arg; 3] {
                 Ok(bytes) if bytes > 0 => Ok(bytes),
                 _ => Err("it takes a number of bytes, like 8000000000"),
             })
-            .help("Give up on a history that takes more memory"),
+            .help("Limit the memory per history, in bytes; at the limit the verdict is unknown [default: none]"),
         Arg::new("jobs")
             .short('j')
             .long("jobs")
@@ -126,7 +128,7 @@ fn limit_options() -> [Arg; 3] {
                 text.parse::<u16>().map_err(|_| "it takes a number up to 65535, and 0 for one a core")
             })
             .help(
-                "Judge so many histories at one time, which takes as many times the memory; 0: one a core [default: 1]",
+                "Check N histories in parallel (memory grows with N; 0 = one per core) [default: 1]",
             ),
     ]
 }
@@ -141,15 +143,15 @@ fn own_options(checkers: &Registry) -> [Arg; 10] {
             .num_args(1..)
             .value_hint(ValueHint::AnyPath)
             .value_parser(value_parser!(OsString))
-            .help("Histories: files, directories of them (like Jepsen's store), or - for standard input"),
+            .help("History files, directories of histories (such as Jepsen's store), or - for standard input"),
         Arg::new("model")
             .short('m')
             .long("model")
-            .value_name("MODEL")
+            .value_name("CHECKERS")
             .value_parser(PossibleValuesParser::new(names))
             .value_delimiter(',')
             .action(ArgAction::Append)
-            .help("What the histories should be, or several with commas between; `histcheck models` says more"),
+            .help("Checkers to run, comma-separated; `histcheck models` lists them"),
         format(),
         Arg::new("keyed")
             .long("keyed")
@@ -159,14 +161,14 @@ fn own_options(checkers: &Registry) -> [Arg; 10] {
             .default_missing_value("yes")
             .value_parser(["yes", "no", "auto"])
             .help(
-                "Judge each key on its own: ops have values like [key value], or a field key. With auto, if the first ops \
-                 look so (stderr says) [default: no]",
+                "Check each key separately: each op has a value of the form [key value], or a field key. auto: decide from the \
+                 first ops and report the decision on stderr [default: no]",
             ),
         Arg::new("verbose")
             .short('v')
             .long("verbose")
             .action(ArgAction::SetTrue)
-            .help("Explain every anomaly below its history's line (json, edn, junit and sarif always do)"),
+            .help("Explain every anomaly below the history's line (json, edn, junit and sarif always include explanations)"),
         output(help::OUTPUT).value_parser(["text", "json", "edn", "junit", "sarif", "github"]),
         Arg::new("directory")
             .short('d')
@@ -174,18 +176,18 @@ fn own_options(checkers: &Registry) -> [Arg; 10] {
             .value_name("DIR")
             .value_hint(ValueHint::DirPath)
             .value_parser(value_parser!(OsString))
-            .help("Write a report of each history here, in a folder for each if there are several"),
+            .help("Directory for reports and pictures; several histories get a subdirectory each"),
         Arg::new("plot-format")
             .short('p')
             .long("plot-format")
             .value_name("FORMAT")
             .value_parser(["svg", "png"])
-            .help("How to write pictures into the directory [default: svg]"),
+            .help("Format of pictures in the directory [default: svg]"),
         bytes(MAX_PLOT_BYTES)
             .short('b')
-            .help("Limit for each picture: a larger one is replaced by a sentence [default: 65536]"),
+            .help("Maximum size of a picture, in bytes. A sentence replaces a larger one [default: 65536]"),
         bytes(MAX_TIMELINE_BYTES)
-            .help("Limit for each timeline's page: a larger one is replaced by a sentence [default: 33554432]"),
+            .help("Maximum size of a timeline, in bytes. A sentence replaces a larger one [default: 33554432]"),
     ]
 }
 
@@ -206,20 +208,22 @@ fn format() -> Arg {
             PossibleValue::new("intervals"),
             PossibleValue::new("txt").alias("log"),
         ]))
-        .help("How the histories are written [default: told by their content]")
+        .help("Input format [default: detected]")
 }
 
 /// What histories do not say of themselves.
 fn rules() -> [Arg; 3] {
     let names = |name: &'static str| Arg::new(name).long(name).value_name("NAMES").value_delimiter(',');
     [
-        names("clients").help("Take these processes for clients, with commas between; NAME* means all that begin so"),
-        names("not-clients").help("Leave out the ops of these processes; always of those with nemesis in their names"),
+        names("clients")
+            .help("Processes to treat as clients, comma-separated; NAME* matches all names with this prefix"),
+        names("not-clients")
+            .help("Processes whose ops to ignore, comma-separated; names that contain nemesis are always ignored"),
         Arg::new("time-unit")
             .long("time-unit")
             .value_name("UNIT")
             .value_parser(PossibleValuesParser::new(TimeUnit::NAMES))
-            .help("Unit of recorded times, which may then have fractions [default: whole nanoseconds]"),
+            .help("Unit of recorded times; times may then have fractions [default: whole nanoseconds]"),
     ]
 }
 
@@ -236,26 +240,26 @@ fn output(help: &'static str) -> Arg {
 fn watch(checkers: &Registry) -> Command {
     let [files, own @ ..] = own_options(checkers);
     let command = Command::new("watch")
-        .about("Judges a history while it is still being written")
+        .about("Check a history while it is being written")
         .override_usage(help::WATCH_USAGE)
         .after_help(help::WATCH)
         .max_term_width(100)
-        .arg(files.num_args(1).conflicts_with("listen").help("A file that grows, or - for standard input [default: -]"))
+        .arg(files.num_args(1).conflicts_with("listen").help("File that grows, or - for standard input [default: -]"))
         .arg(Arg::new("listen").long("listen").value_name("ADDRESS").help(
-            "Where clients write ops, a line each: 127.0.0.1:PORT (0: any free one), unix:PATH or unix-datagram:PATH",
+            "Address to receive ops on, one per line: 127.0.0.1:PORT (0 = any free port), unix:PATH or unix-datagram:PATH",
         ))
         .arg(
             Arg::new("until-closed")
                 .long("until-closed")
                 .action(ArgAction::SetTrue)
                 .requires("listen")
-                .help("With --listen, end the history when the last client has closed its connection"),
+                .help("End the history when the last client closes its connection (with --listen)"),
         )
         .arg(
             Arg::new("keep-going")
                 .long("keep-going")
                 .action(ArgAction::SetTrue)
-                .help("Print a violation and go on, instead of ending there"),
+                .help("Continue after a violation instead of exiting"),
         )
         .args(own.into_iter().filter(|arg| arg.get_id() != "verbose"))
         .args(rules())
@@ -268,13 +272,13 @@ fn watch(checkers: &Registry) -> Command {
 /// Writing pages takes what judging does.
 fn report(checkers: &Registry) -> Command {
     let command = Command::new("report")
-        .about("Judges histories, and writes a page of HTML about each")
+        .about("Check histories and write an HTML report for each")
         .override_usage(help::REPORT_USAGE)
         .after_help(help::REPORT)
         .max_term_width(100)
         .args(own_options(checkers).into_iter().filter(|arg| arg.get_id() != "plot-format").map(|arg| {
             if arg.get_id() == "directory" {
-                arg.help("Write report.html here; of several histories, each in a folder, and index.html")
+                arg.help("Directory for report.html; several histories get a subdirectory each, and an index.html")
             } else {
                 arg
             }
@@ -286,7 +290,7 @@ fn report(checkers: &Registry) -> Command {
                 .value_name("BYTES")
                 .value_parser(value_parser!(u64).range(report::BYTES_LEAST..))
                 .default_value("4000000")
-                .help("Leave out of a page what would make it larger; not below 16384, which its frame may take"),
+                .help("Maximum size of a report, in bytes (at least 16384); longer reports are shortened"),
         )
         .args(policy::options())
         .args(limit_options())
@@ -298,11 +302,11 @@ fn report(checkers: &Registry) -> Command {
 fn minimize(checkers: &Registry) -> Command {
     let [files, own @ ..] = own_options(checkers);
     let command = Command::new("minimize")
-        .about("Writes the smallest part of a history that still shows what is wrong with it")
+        .about("Write a small part of a history that still shows the anomaly")
         .override_usage(help::MINIMIZE_USAGE)
         .after_help(help::MINIMIZE)
         .max_term_width(100)
-        .arg(files.num_args(1).required(true).help("A file, a directory of Jepsen's store, or - for standard input"))
+        .arg(files.num_args(1).required(true).help("History file, directory of one test in Jepsen's store, or - for standard input"))
         .args(own.into_iter().filter(|arg| ["model", "format", "keyed"].contains(&arg.get_id().as_str())))
         .args(rules())
         .arg(
@@ -311,13 +315,13 @@ fn minimize(checkers: &Registry) -> Command {
                 .long("out")
                 .value_name("FILE")
                 .value_parser(value_parser!(OsString))
-                .help("Where to write it, as EDN or JSON Lines: as the name ends, or else as the history is written [default: standard output]"),
+                .help("Output file, EDN or JSON Lines by its extension, else in the format of the history [default: standard output]"),
         )
         .arg(
             Arg::new("anomaly")
                 .long("anomaly")
                 .value_name("NAME")
-                .help("The kind of anomaly to be shown [default: the first that is found]"),
+                .help("Type of anomaly to keep [default: the first one found]"),
         )
         .arg(
             Arg::new("max-checks")
@@ -325,7 +329,7 @@ fn minimize(checkers: &Registry) -> Command {
                 .value_name("N")
                 .value_parser(value_parser!(u64).range(1..))
                 .default_value("5000")
-                .help("Judge no more parts of it than this; what is left then still shows the anomaly"),
+                .help("Maximum number of parts to check; the smallest one found so far is written"),
         )
         .args(plugin_options());
     // Here -o is what it is elsewhere, and elle-cli has no such command.
@@ -335,7 +339,7 @@ fn minimize(checkers: &Registry) -> Command {
 
 fn subcommands(checkers: &Registry) -> Vec<Command> {
     let table = |name: &'static str, about: &'static str| {
-        Command::new(name).about(about).arg(output("As text, or as one JSON object or EDN map a line"))
+        Command::new(name).about(about).arg(output("Output format: text, or one JSON object or EDN map per line"))
     };
     let files = Arg::new("files").value_name("FILE").num_args(1..).required(true);
     let files = files.value_hint(ValueHint::AnyPath).value_parser(value_parser!(OsString));
@@ -344,9 +348,11 @@ fn subcommands(checkers: &Registry) -> Vec<Command> {
         minimize(checkers),
         watch(checkers),
         Command::new("validate")
-            .about("Says what keeps files from being histories, and what looks doubtful")
+            .about("List errors and doubtful ops in histories")
             .after_help(help::VALIDATE)
-            .arg(files.help("Files, directories of them (like Jepsen's store), or - for standard input"))
+            .arg(
+                files.help("History files, directories of histories (such as Jepsen's store), or - for standard input"),
+            )
             .arg(format())
             .args(rules())
             .arg(
@@ -355,18 +361,18 @@ fn subcommands(checkers: &Registry) -> Vec<Command> {
                     .value_name("N")
                     .value_parser(value_parser!(usize))
                     .default_value("20")
-                    .help("How many problems of each kind to list; all are counted"),
+                    .help("Number of problems of each kind to list; all are counted"),
             )
-            .arg(output("As text, or as one JSON object or EDN map a line")),
+            .arg(output("Output format: text, or one JSON object or EDN map per line")),
         gen_args::command(),
         plugin_command(),
         shells::command(),
         manual::command(),
-        table("models", "Lists the checkers that -m takes").args(plugin_options()),
+        table("models", "List the checkers that -m accepts").args(plugin_options()),
         #[cfg(feature = "elle")]
-        table("anomalies", "Lists the anomalies that -a takes, and what they are"),
+        table("anomalies", "List and describe the anomalies that -a accepts"),
         #[cfg(feature = "elle")]
-        table("consistency-models", "Lists the models that -c takes, and what they rule out"),
+        table("consistency-models", "List the consistency levels that -c accepts and what each rules out"),
     ]
     .into_iter()
     .map(|command| command.args_override_self(true))
@@ -376,10 +382,10 @@ fn subcommands(checkers: &Registry) -> Vec<Command> {
 /// Making plugins.
 fn plugin_command() -> Command {
     let new = Command::new("new")
-        .about("Writes a crate for a plugin: a checker, its tests, and how to build and load it")
-        .arg(Arg::new("name").value_name("NAME").required(true).help("The crate's name, and the directory to make"));
+        .about("Create a crate for a checker plugin, with an example checker, tests and a README")
+        .arg(Arg::new("name").value_name("NAME").required(true).help("Name of the crate and of its directory"));
     Command::new("plugin")
-        .about("Makes checkers of your own")
+        .about("Scaffold a checker plugin")
         .subcommand(new)
         .subcommand_required(true)
         .arg_required_else_help(true)

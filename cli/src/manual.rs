@@ -15,7 +15,7 @@ use std::path::Path;
 
 pub(crate) fn command() -> Command {
     Command::new("man")
-        .about("Writes manual pages")
+        .about("Print or write manual pages")
         .after_help("Example:\n  histcheck man -d ~/.local/share/man/man1 && man histcheck")
         .arg(
             Arg::new("directory")
@@ -24,7 +24,7 @@ pub(crate) fn command() -> Command {
                 .value_name("DIR")
                 .value_hint(ValueHint::DirPath)
                 .value_parser(value_parser!(OsString))
-                .help("Write a page for each command here, instead of the main page to standard output"),
+                .help("Directory for a page per command [default: print the main page]"),
         )
 }
 

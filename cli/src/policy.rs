@@ -39,16 +39,16 @@ pub(crate) fn options() -> [Arg; 2] {
                 value("pass", "exit with 0, as for a valid history"),
                 value("fail", "exit with 1, as for an invalid one"),
             ]))
-            .help("What an unknown verdict counts as; without this the exit code is 2"),
+            .help("How to count an unknown verdict [default: exit with 2]"),
         Arg::new("compat")
             .long("compat")
             .value_name("PROGRAM")
             .value_parser(PossibleValuesParser::new([value(
                 "elle-cli",
-                "exit with 1 if some history is invalid, else 0, unknown or not; end at the first file that cannot be \
-                 judged, with 255; write `PATH <TAB> VERDICT`",
+                "exit with 1 if some history is invalid, else with 0, even if a verdict is unknown; stop with 255 at the first \
+                 file that cannot be checked; print `PATH <TAB> VERDICT`",
             )]))
-            .help("Take the place of another program in scripts"),
+            .help("Program whose exit codes and output to imitate"),
     ]
 }
 

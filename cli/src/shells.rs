@@ -17,7 +17,7 @@ Examples:
 
 pub(crate) fn command() -> Command {
     Command::new("completions")
-        .about("Writes what a shell needs to complete histcheck's command lines")
+        .about("Print shell completions")
         .after_help(AFTER)
         .arg(Arg::new("shell").value_name("SHELL").required(true).value_parser(value_parser!(Shell)))
 }

@@ -2,9 +2,9 @@
 //!
 //! In a block of `console`, `$ ` begins a line for the shell and `> ` continues it; `? 1` tells an exit code that is not 0, and what
 //! follows is the output, standard error included. `[..]` stands for anything within a line, `...` for any lines.
-//! A page is a directory of its own, in which `cli/examples` is as in the source. What a page needs and does not show is done
-//! in comments, `<!-- $ command -->`, and a block such as `python file=recorder.py` is a file. Blocks of `console slow` build
-//! crates, and are run with `-- --ignored`; those of `console needs=go` are run where that program is.
+//! A page is a directory of its own, in which `cli/examples` is as in the source, and nothing else is: a page shows all that it
+//! needs. A block such as `python file=recorder.py` is a file. Blocks of `console slow` build crates, and are run with
+//! `-- --ignored`; those of `console needs=go` are run where that program is.
 
 #![cfg(unix)]
 
@@ -90,7 +90,7 @@ fn no_link_leads_nowhere() {
 
 #[test]
 fn a_page_is_taken_apart() {
-    let page = "# A page\n\n<!-- $ touch here -->\n\n```python file=a.py\nprint(1)\n```\n\n```console\n$ one \\\n> two\n? 3\nout\n\n$ four\n```\n\
+    let page = "# A page\n\n```python file=a.py\nprint(1)\n```\n\n```console\n$ one \\\n> two\n? 3\nout\n\n$ four\n```\n\
                 ```console slow needs=go\n$ five\n...\n```\n";
     let run = |line, command: &str, code, output: &str, slow, needs: Option<&str>| Step::Run {
         line,
@@ -103,11 +103,10 @@ fn a_page_is_taken_apart() {
     assert_eq!(
         steps(page),
         [
-            run(3, "touch here", 0, "...\n", false, None),
             Step::File { name: "a.py".into(), text: "print(1)\n".into() },
-            run(10, "one \\\ntwo", 3, "out\n", false, None),
-            run(15, "four", 0, "", false, None),
-            run(18, "five", 0, "...\n", true, Some("go")),
+            run(8, "one \\\ntwo", 3, "out\n", false, None),
+            run(13, "four", 0, "", false, None),
+            run(16, "five", 0, "...\n", true, Some("go")),
         ]
     );
 }
@@ -159,12 +158,8 @@ fn text(page: &Path) -> String {
 /// Takes a page apart.
 fn steps(page: &str) -> Vec<Step> {
     let mut steps = Vec::new();
-    let mut lines = page.lines().enumerate().map(|(at, line)| (at + 1, line)).peekable();
-    while let Some((at, line)) = lines.next() {
-        if let Some(command) = line.strip_prefix("<!-- $ ").and_then(|rest| rest.strip_suffix(" -->")) {
-            let command = command.to_owned();
-            steps.push(Step::Run { line: at, command, code: 0, output: "...\n".into(), slow: false, needs: None });
-        }
+    let mut lines = page.lines().enumerate().map(|(at, line)| (at + 1, line));
+    while let Some((_, line)) = lines.next() {
         let Some(info) = line.strip_prefix("```") else { continue };
         let block: Vec<(usize, &str)> = lines.by_ref().take_while(|(_, line)| *line != "```").collect();
         let words: Vec<&str> = info.split_whitespace().collect();
@@ -173,10 +168,7 @@ fn steps(page: &str) -> Vec<Step> {
             let slow = words.contains(&"slow");
             runs(&block, slow, setting("needs"), &mut steps);
         } else if let Some(name) = setting("file") {
-            // A book hides lines of Rust that begin with `# `.
-            let hides = words[0] == "rust";
-            let shown = block.iter().map(|(_, line)| line.strip_prefix("# ").filter(|_| hides).unwrap_or(line));
-            let text = shown.flat_map(|line| [line, "\n"]).collect();
+            let text = block.iter().flat_map(|(_, line)| [line, "\n"]).collect();
             steps.push(Step::File { name: name.to_owned(), text });
         }
     }

@@ -84,7 +84,7 @@ fn nobody_knows_the_command_line() {
 /// What `docs/embedding.md` says that one crate takes along, however far away.
 fn taken_along() -> Vec<(String, Vec<String>)> {
     let text = histcheck_tidy::read("docs/embedding.md");
-    let (_, after) = text.split_once("| to check | crate | takes along |\n").expect("no table");
+    let (_, after) = text.split_once("| to check | crate | dependencies |\n").expect("no table");
     let table = after.lines().skip(1).take_while(|line| line.starts_with('|'));
     let row = |line: &str| {
         let mut cells = line.split('|').skip(2).map(str::trim);

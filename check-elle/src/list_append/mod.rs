@@ -84,7 +84,7 @@ impl Checker for ListAppend {
     }
 
     fn summary(&self) -> &'static str {
-        "Transactions of appends to lists and reads of them: isolation levels up to strict serializability."
+        "Isolation of transactions that append to lists and read them, up to strict serializability."
     }
 
     fn options(&self) -> &[OptionSpec] {

@@ -118,7 +118,7 @@ const WFR_KEYS: OptionSpec = OptionSpec {
     kind: OptionKind::Flag,
     value_name: "",
     default: "",
-    help: "Assume that within a transaction writes follow reads: what it read of a key was replaced by what it wrote.",
+    help: "Assume that writes follow reads: a transaction that reads and then writes a key replaces the version it read.",
 };
 
 const SEQUENTIAL_KEYS: OptionSpec = OptionSpec {
@@ -142,8 +142,8 @@ const TRANSACTION_ORDER: OptionSpec = OptionSpec {
     kind: OptionKind::File,
     value_name: "FILE",
     default: "",
-    help: "A file with the order in which transactions are known to have happened: the index of each one's completion (or \
-           invocation), with white space or commas between them. Versions of keys follow it.",
+    help: "File with the known order of transactions: the index of each one's completion (or invocation), separated by white \
+           space or commas. Versions of keys follow this order.",
 };
 
 /// Named and explained as for other checkers that take it: a command line explains an option once.
@@ -152,7 +152,7 @@ const INITIAL: OptionSpec = OptionSpec {
     kind: OptionKind::Text,
     value_name: "VALUE",
     default: "nil, empty, 0 or free",
-    help: "The state at the start, as EDN or JSON: 0, [1 2], {:x 1}.",
+    help: "Initial state, as EDN or JSON, such as 0, [1 2] or {:x 1}.",
 };
 
 const OPTIONS: &[OptionSpec] = &[
@@ -173,7 +173,7 @@ impl Checker for RwRegister {
     }
 
     fn summary(&self) -> &'static str {
-        "Transactions of writes and reads of registers: isolation levels up to strict serializability."
+        "Isolation of transactions that write and read registers, up to strict serializability."
     }
 
     fn options(&self) -> &[OptionSpec] {

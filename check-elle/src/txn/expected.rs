@@ -22,10 +22,9 @@ pub(crate) struct Expected {
 pub(crate) const CONSISTENCY_MODELS: OptionSpec = OptionSpec {
     name: "consistency-models",
     kind: OptionKind::Names,
-    value_name: "MODELS",
+    value_name: "LEVELS",
     default: "strict-serializable",
-    help: "Models that the history is expected to obey, with commas between them. `histcheck consistency-models` \
-           lists them.",
+    help: "Consistency levels that the history must satisfy, comma-separated. `histcheck consistency-models` lists them.",
 };
 
 pub(crate) const ANOMALIES: OptionSpec = OptionSpec {
@@ -33,7 +32,7 @@ pub(crate) const ANOMALIES: OptionSpec = OptionSpec {
     kind: OptionKind::Names,
     value_name: "TYPES",
     default: "",
-    help: "Anomalies that must not be there either, with commas between them. `histcheck anomalies` lists them.",
+    help: "Anomalies to forbid in addition, comma-separated. `histcheck anomalies` lists them.",
 };
 
 pub(crate) const ALLOW: OptionSpec = OptionSpec {
@@ -41,7 +40,7 @@ pub(crate) const ALLOW: OptionSpec = OptionSpec {
     kind: OptionKind::Names,
     value_name: "TYPES",
     default: "",
-    help: "Anomalies that may be there: only garbage-read, a read of what nobody wrote, for a store that was not empty at the \
+    help: "Anomalies to allow; only garbage-read (a read of a value that nobody wrote), for a store that was not empty at the \
            start.",
 };
 
@@ -50,7 +49,7 @@ pub(crate) const MAX_WITNESSES: OptionSpec = OptionSpec {
     kind: OptionKind::Integer,
     value_name: "N",
     default: "8",
-    help: "How many examples of each type of anomaly to report. All are counted.",
+    help: "Number of witnesses to report per type of anomaly. All anomalies are counted.",
 };
 
 impl Default for Expected {

@@ -63,7 +63,7 @@ impl Checker for Counter {
     }
 
     fn summary(&self) -> &'static str {
-        "Amounts are added to a number: every read lies between what was surely and what was possibly added."
+        "Additions to a number: every read lies between the sum of certain and the sum of possible additions."
     }
 
     fn options(&self) -> &[OptionSpec] {

@@ -97,8 +97,8 @@ const GROUP_SIZE: OptionSpec = OptionSpec {
     name: "group-size",
     kind: OptionKind::Integer,
     value_name: "KEYS",
-    default: "",
-    help: "How many keys a group has, which are read at once; as many as the first read shows if it is not given.",
+    default: "as many as the first read shows",
+    help: "Number of keys per group, which are read together.",
 };
 
 const GENERAL: OptionSpec = OptionSpec {
@@ -106,7 +106,7 @@ const GENERAL: OptionSpec = OptionSpec {
     kind: OptionKind::Flag,
     value_name: "",
     default: "",
-    help: "Keys may take several values: reads must fit an order in which equal values of a key stand together.",
+    help: "Allow several values per key: reads must fit an order in which equal values of a key are adjacent.",
 };
 
 impl Checker for LongFork {
@@ -115,7 +115,7 @@ impl Checker for LongFork {
     }
 
     fn summary(&self) -> &'static str {
-        "Groups of keys are read at once, each key is written once: no two reads see writes in different orders."
+        "Keys written once and read in groups: no two reads see the writes in different orders."
     }
 
     fn options(&self) -> &[OptionSpec] {

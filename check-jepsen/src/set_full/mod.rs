@@ -79,7 +79,7 @@ const LINEARIZABLE: OptionSpec = OptionSpec {
     kind: OptionKind::Flag,
     value_name: "",
     default: "",
-    help: "Elements must be visible as soon as they are known: stale ones make a history invalid.",
+    help: "Require that elements are visible at once: a stale read makes the history invalid.",
 };
 
 impl Checker for SetFull {
@@ -88,7 +88,7 @@ impl Checker for SetFull {
     }
 
     fn summary(&self) -> &'static str {
-        "Elements are added and read throughout: none is lost once it was known, and how long each takes to show."
+        "Elements added to a set that is read throughout: none is lost; reports how long each takes to become visible."
     }
 
     fn options(&self) -> &[OptionSpec] {

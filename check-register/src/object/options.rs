@@ -10,7 +10,7 @@ pub(super) const SPEC: OptionSpec = OptionSpec {
     kind: OptionKind::Text,
     value_name: "NAME",
     default: "",
-    help: "What the object is: register, cas-register, multi-register, kv, mutex, owner-mutex, reentrant-mutex, semaphore, \
+    help: "Type of the object: register, cas-register, multi-register, kv, mutex, owner-mutex, reentrant-mutex, semaphore, \
            fifo-queue, unordered-queue, stack, set or counter.",
 };
 
@@ -19,7 +19,7 @@ const INITIAL: OptionSpec = OptionSpec {
     kind: OptionKind::Text,
     value_name: "VALUE",
     default: "nil, empty, 0 or free",
-    help: "The state at the start, as EDN or JSON: 0, [1 2], {:x 1}.",
+    help: "Initial state, as EDN or JSON, such as 0, [1 2] or {:x 1}.",
 };
 
 const ENGINE: OptionSpec = OptionSpec {
@@ -27,8 +27,8 @@ const ENGINE: OptionSpec = OptionSpec {
     kind: OptionKind::Text,
     value_name: "NAME",
     default: "portfolio",
-    help: "How to search: just-in-time (all configurations at once), wing-gong (depth first), or portfolio (in turns, until \
-           one knows). All give the same verdicts.",
+    help: "Search algorithm: just-in-time (breadth first), wing-gong (depth first), or portfolio (alternate until one \
+           finishes). All give the same verdicts.",
 };
 
 const MAX_CONFIGURATIONS: OptionSpec = OptionSpec {
@@ -36,8 +36,8 @@ const MAX_CONFIGURATIONS: OptionSpec = OptionSpec {
     kind: OptionKind::Integer,
     value_name: "N",
     default: "10000000",
-    help: "Configurations that a search may hold at one time, and 100 bytes for each of so many. When every engine holds so \
-           many, the verdict is unknown.",
+    help: "Maximum number of configurations to keep during a search (about 100 bytes each). When all engines reach it, the \
+           verdict is unknown.",
 };
 
 pub(super) const OPTIONS: &[OptionSpec] = &[INITIAL, ENGINE, MAX_CONFIGURATIONS];

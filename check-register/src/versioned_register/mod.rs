@@ -155,24 +155,24 @@ const INITIAL_WRITE_ID: OptionSpec = OptionSpec {
     name: "initial-write-id",
     kind: OptionKind::Text,
     value_name: "ID",
-    default: "the first one read or replaced that no write has",
-    help: "The id of the version that is there at first, as EDN or JSON; a bare word or UUID is a string.",
+    default: "the first id that is read or replaced but not written",
+    help: "Id of the initial version, as EDN or JSON; a bare word or UUID is a string.",
 };
 
 const INITIAL_VALUE: OptionSpec = OptionSpec {
     name: "initial-value",
     kind: OptionKind::Text,
     value_name: "VALUE",
-    default: "the one first read",
-    help: "The value of the version that is there at first, as EDN or JSON; a bare word is a string.",
+    default: "the value in the first read",
+    help: "Value of the initial version, as EDN or JSON; a bare word is a string.",
 };
 
 const FORGET: OptionSpec = OptionSpec {
     name: "forget",
     kind: OptionKind::Integer,
     value_name: "N",
-    default: "",
-    help: "Keep only the last N versions of each register, to check long runs in little memory.",
+    default: "all",
+    help: "Keep only the last N versions of each register, to save memory in long runs.",
 };
 
 const IN_ORDER: OptionSpec = OptionSpec {
@@ -180,7 +180,7 @@ const IN_ORDER: OptionSpec = OptionSpec {
     kind: OptionKind::Flag,
     value_name: "",
     default: "",
-    help: "Ops stand in the order in which they happened, whatever their times say. Violations are known at once.",
+    help: "Order ops by their position in the file, not by their times. Violations are then found at once.",
 };
 
 const MAX_WITNESSES: OptionSpec = OptionSpec {
@@ -188,7 +188,7 @@ const MAX_WITNESSES: OptionSpec = OptionSpec {
     kind: OptionKind::Integer,
     value_name: "N",
     default: "8",
-    help: "How many examples of each type of anomaly to report. All are counted.",
+    help: "Number of witnesses to report per type of anomaly. All anomalies are counted.",
 };
 
 const OPTIONS: &[OptionSpec] = &[INITIAL_WRITE_ID, INITIAL_VALUE, FORGET, IN_ORDER, MAX_WITNESSES];
@@ -199,7 +199,7 @@ impl Checker for VersionedRegister {
     }
 
     fn summary(&self) -> &'static str {
-        "Registers whose every write is a compare-and-set on the previous write-id: linearizability, in linear time."
+        "Linearizability, in linear time, of registers whose every write is a compare-and-set on the previous write-id."
     }
 
     fn options(&self) -> &[OptionSpec] {

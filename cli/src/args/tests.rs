@@ -167,6 +167,6 @@ fn what_a_checker_refuses_is_wrong_usage() {
 fn help_says_which_checkers_take_an_option() {
     let help = given_to("--help").unwrap_err();
     assert!(help.contains("Helps (one, two)") && help.contains("Helps (two)"), "{help}");
-    let accepted = help.split("accepted, with a warning:").nth(1).unwrap();
+    let accepted = help.split("but without effect:").nth(1).unwrap();
     assert!(accepted.contains("--total-amount") && !accepted.contains("--group-size"), "{help}");
 }

@@ -1,5 +1,7 @@
 //! Minimized histories of simulated systems, held to what is promised of them, by trying everything.
 
+mod about;
+
 use super::*;
 use crate::args::{self, Command};
 use crate::registry::Registry;
@@ -471,72 +473,4 @@ fn nothing_is_left_out_of_what_counts_everything() {
     }
     let objects = registry.find("linearizable").ok().map(|found| found.checker.about().members);
     assert_eq!(objects.map(|members| members.len()), Some(13));
-}
-
-/// Says that no op has the value 13, under the name of a checker that is built in.
-struct Superstition(Parts);
-
-impl history_core::Checker for Superstition {
-    fn name(&self) -> &'static str {
-        "counter"
-    }
-
-    fn summary(&self) -> &'static str {
-        "No op has the value 13."
-    }
-
-    fn options(&self) -> &[history_core::OptionSpec] {
-        &[]
-    }
-
-    fn about(&self) -> history_core::About {
-        history_core::About::default().with_parts(self.0)
-    }
-
-    fn start(&self, _: &Options) -> Result<Box<dyn Run>, history_core::OptionError> {
-        Ok(Box::new(Unlucky(Report::new("counter", Verdict::Valid))))
-    }
-}
-
-struct Unlucky(Report);
-
-impl Run for Unlucky {
-    fn observe(&mut self, op: &Op<'_>) -> Result<std::ops::ControlFlow<()>, HistoryError> {
-        if op.kind == OpKind::Ok && op.value.as_int() == Some(13) {
-            let op = history_core::WitnessOp {
-                name: "T1".into(),
-                index: op.index,
-                process: None,
-                kind: op.kind,
-                time_ns: None,
-                value: Datum::Int(13),
-            };
-            let witness = history_core::Witness { ops: vec![op], ..history_core::Witness::default() };
-            self.0.verdict = Verdict::Invalid;
-            self.0.anomalies =
-                vec![history_core::Anomaly { name: "unlucky".into(), count: 1, witnesses: vec![witness] }];
-        }
-        Ok(std::ops::ControlFlow::Continue(()))
-    }
-
-    fn finish(self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {
-        Ok(self.0)
-    }
-}
-
-#[test]
-fn what_a_checker_says_of_itself_counts_and_not_its_name() {
-    let text = operation(0, "add", "1", "ok", "1")
-        + &operation(0, "add", "2", "ok", "2")
-        + &operation(0, "read", "nil", "ok", "13");
-    let history = History::parse(&text).unwrap();
-    let left = |parts: Parts| {
-        let registry = Registry::from(vec![Box::new(Superstition(parts)) as Box<dyn history_core::Checker>]);
-        let job = job("counter", "", Path::new("unused"), &registry);
-        let report = judge(&job, false, &history).unwrap();
-        minimize(&job, &history, &report).unwrap().operations
-    };
-    assert_eq!(left(Parts::Sums), 3, "all adds count");
-    assert_eq!(left(Parts::Unknown), 1, "nothing is known of what the read needs");
-    assert_eq!(left(Parts::Whole), history.len());
 }

@@ -223,7 +223,7 @@ fn sarif_has_a_result_for_each_anomaly() {
         let rule = &rules[usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap()];
         assert_eq!(rule["id"], result["ruleId"]);
         assert!(
-            rule["fullDescription"]["text"].as_str().unwrap().contains("Found by list-append: Transactions"),
+            rule["fullDescription"]["text"].as_str().unwrap().contains("Found by list-append: Isolation"),
             "{rule}"
         );
     }

@@ -91,7 +91,7 @@ fn each_bug_of_registers_that_is_listed_can_be_had() {
 #[test]
 fn a_level_of_isolation_is_the_bug_that_the_help_says() {
     let help = stdout(&histcheck("gen --help").assert().code(0));
-    let (_, levels) = help.split_once("by predicate.\n").unwrap();
+    let (_, levels) = help.split_once("Levels:\n").unwrap();
     let levels: Vec<Vec<&str>> =
         levels.lines().take_while(|line| !line.is_empty()).map(|line| line.split_whitespace().collect()).collect();
     assert!(levels.contains(&vec!["serializable", "stale-read"]), "{help}");

@@ -68,14 +68,14 @@ fn a_page_for_each_command_says_what_its_help_says() {
     let main = page("histcheck.1");
     assert_eq!(stdout(&histcheck("man").assert().code(0)), main);
     for (name, said) in [
-        ("histcheck.1", "255  some file could not be judged"),
-        ("histcheck.1", "Options of elle"),
+        ("histcheck.1", "255  some file could not be checked"),
+        ("histcheck.1", "compatibility with elle"),
         ("histcheck-watch.1", "until\\-closed"),
         ("histcheck-validate.1", "max\\-each"),
         ("histcheck-gen-cas-register.1", "\\-\\-seed"),
-        ("histcheck-plugin-new.1", "Writes a crate for a plugin"),
+        ("histcheck-plugin-new.1", "Create a crate for a checker plugin"),
         ("histcheck-completions.1", "fish"),
-        ("histcheck-models.1", "Lists the checkers"),
+        ("histcheck-models.1", "List the checkers"),
     ] {
         assert!(page(name).contains(said), "{name}: {said}\n{}", page(name));
     }

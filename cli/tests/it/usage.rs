@@ -11,7 +11,7 @@ error: say with -m what the history should be
   tip: histcheck -m list-append valid.edn
        `histcheck models` lists what -m takes
 
-Usage: histcheck -m MODEL [OPTIONS] FILE...
+Usage: histcheck -m CHECKERS [OPTIONS] FILE...
        histcheck COMMAND ...
 
 For more information, try '--help'.
@@ -41,7 +41,7 @@ error: no history was given
 
   tip: give files, or - for standard input
 
-Usage: histcheck -m MODEL [OPTIONS] FILE...
+Usage: histcheck -m CHECKERS [OPTIONS] FILE...
        histcheck COMMAND ...
 
 For more information, try '--help'.
@@ -52,7 +52,7 @@ For more information, try '--help'.
 #[test]
 fn an_unknown_model_lists_the_known_and_the_nearest() {
     histcheck("-m lst-append valid.edn").assert().code(254).stdout_eq("").stderr_eq(str![[r#"
-error: invalid value 'lst-append' for '--model <MODEL>'
+error: invalid value 'lst-append' for '--model <CHECKERS>'
   [possible values: list-append, rw-register, [..]]
 
   tip: a similar value exists: 'list-append'
@@ -69,7 +69,7 @@ error: unexpected argument '--consistency-model' found
 
   tip: a similar argument exists: '--consistency-models'
 
-Usage: histcheck -m MODEL [OPTIONS] FILE...
+Usage: histcheck -m CHECKERS [OPTIONS] FILE...
        histcheck COMMAND ...
 
 For more information, try '--help'.

@@ -88,11 +88,11 @@ const fn level(level: &'static str, row: Row) -> Row {
 
 /// In the order of the variants.
 const TABLE: [Row; 22] = [
-    level("strict-serializable", row(Bug::None, "none", 0.0, "nothing is wrong")),
-    level("serializable", row(Bug::StaleRead, "stale-read", 0.1, "read-only transactions read a past state")),
+    level("strict-serializable", row(Bug::None, "none", 0.0, "no bug")),
+    level("serializable", row(Bug::StaleRead, "stale-read", 0.1, "read-only transactions read an old state")),
     level(
         "strong-session-serializable",
-        row(Bug::SessionStale, "session-stale", 0.1, "the same, but none before what their client saw last"),
+        row(Bug::SessionStale, "session-stale", 0.1, "the same, but not older than what their client saw last"),
     ),
     row(
         Bug::StrongSnapshotIsolation,
@@ -111,21 +111,21 @@ const TABLE: [Row; 22] = [
         "parallel-snapshot-isolation",
         row(Bug::LongFork, "long-fork", 1.0, "two sites see transactions in different orders"),
     ),
-    row(Bug::LostUpdate, "lost-update", 1.0, "snapshot reads, and writes on top of whatever came since"),
-    row(Bug::CursorStability, "cursor-stability", 1.0, "as read-committed, but what is read to be written is locked"),
-    row(Bug::ReadCommitted, "read-committed", 1.0, "every read sees what is committed by then"),
-    row(Bug::ReadUncommitted, "read-uncommitted", 1.0, "writes show at once: aborted and intermediate reads"),
-    row(Bug::StaleKeys, "stale-keys", 1.0, "each read misses some of the last writes: no order is left"),
-    row(Bug::AbortedRead, "aborted-read", 0.05, "writes of transactions that fail show for a while"),
-    row(Bug::DroppedWrite, "dropped-write", 0.05, "a write is acknowledged, but not done"),
-    row(Bug::DuplicateWrite, "duplicate-write", 0.05, "writes are done twice, as if by a retry"),
-    row(Bug::ReorderedAppend, "reordered-append", 0.05, "an append lands before the last element; lists only"),
+    row(Bug::LostUpdate, "lost-update", 1.0, "snapshot reads, but writes overwrite later commits"),
+    row(Bug::CursorStability, "cursor-stability", 1.0, "as read-committed, but locks keys that are read to be written"),
+    row(Bug::ReadCommitted, "read-committed", 1.0, "every read sees what is committed at that moment"),
+    row(Bug::ReadUncommitted, "read-uncommitted", 1.0, "writes are visible at once: aborted and intermediate reads"),
+    row(Bug::StaleKeys, "stale-keys", 1.0, "each read misses some of the last writes: no order fits"),
+    row(Bug::AbortedRead, "aborted-read", 0.05, "writes of failed transactions are visible for a while"),
+    row(Bug::DroppedWrite, "dropped-write", 0.05, "a write is acknowledged, but not applied"),
+    row(Bug::DuplicateWrite, "duplicate-write", 0.05, "writes are applied twice, as by a retry"),
+    row(Bug::ReorderedAppend, "reordered-append", 0.05, "an append goes before the last element; lists only"),
     row(Bug::Internal, "internal", 0.5, "transactions do not see their own writes"),
-    row(Bug::FalseFail, "false-fail", 0.05, "transactions are said to fail, but happen"),
-    row(Bug::FutureRead, "future-read", 0.5, "transactions read what they write only later"),
-    row(Bug::DirtyWrite, "dirty-write", 1.0, "transactions are done key by key, others in between: G0"),
+    row(Bug::FalseFail, "false-fail", 0.05, "transactions are reported as failed, but take effect"),
+    row(Bug::FutureRead, "future-read", 0.5, "transactions read values that they write only later"),
+    row(Bug::DirtyWrite, "dirty-write", 1.0, "transactions are applied key by key, interleaved: G0"),
     row(Bug::PlantedG1c, "planted-G1c", 1.0, "an early transaction reads what the last writes: a huge cycle"),
-    row(Bug::PlantedGSingle, "planted-G-single", 1.0, "the last misses what an early transaction wrote: the same"),
+    row(Bug::PlantedGSingle, "planted-G-single", 1.0, "the last misses what an early transaction wrote: a huge cycle"),
 ];
 
 impl Bug {

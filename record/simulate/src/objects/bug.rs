@@ -55,20 +55,20 @@ const fn row(bug: ObjectBug, name: &'static str, rate: f64, summary: &'static st
 
 /// In the order of the variants.
 const TABLE: [Row; 14] = [
-    row(ObjectBug::None, "none", 0.0, "nothing is wrong"),
-    row(ObjectBug::StaleRead, "stale-read", 0.1, "reads see a past state"),
-    row(ObjectBug::LostWrite, "lost-write", 0.05, "writes are acknowledged, but not done"),
-    row(ObjectBug::FalseFail, "false-fail", 0.05, "operations are said to fail, but happen"),
-    row(ObjectBug::WrongRead, "wrong-read", 1.0, "one read near the end returns what it cannot have read"),
-    row(ObjectBug::SplitBrain, "split-brain", 0.5, "what came too late is done on top of a past state"),
-    row(ObjectBug::DoubleAcquire, "double-acquire", 0.05, "locks are given though others hold them"),
-    row(ObjectBug::LostElement, "lost-element", 0.05, "elements are acknowledged, but not kept"),
-    row(ObjectBug::DuplicateElement, "duplicate-element", 0.05, "elements are kept twice"),
-    row(ObjectBug::ReorderedElement, "reordered-element", 0.05, "elements come before the last one until then"),
+    row(ObjectBug::None, "none", 0.0, "no bug"),
+    row(ObjectBug::StaleRead, "stale-read", 0.1, "reads see an old state"),
+    row(ObjectBug::LostWrite, "lost-write", 0.05, "writes are acknowledged, but not applied"),
+    row(ObjectBug::FalseFail, "false-fail", 0.05, "operations are reported as failed, but take effect"),
+    row(ObjectBug::WrongRead, "wrong-read", 1.0, "one read near the end returns an impossible value"),
+    row(ObjectBug::SplitBrain, "split-brain", 0.5, "late operations are applied to an old state"),
+    row(ObjectBug::DoubleAcquire, "double-acquire", 0.05, "locks are granted while others hold them"),
+    row(ObjectBug::LostElement, "lost-element", 0.05, "elements are acknowledged, but not stored"),
+    row(ObjectBug::DuplicateElement, "duplicate-element", 0.05, "elements are stored twice"),
+    row(ObjectBug::ReorderedElement, "reordered-element", 0.05, "elements are inserted before the last one"),
     row(ObjectBug::WrongSum, "wrong-sum", 0.05, "reads of a counter are off by a little"),
     row(ObjectBug::ReadSkew, "read-skew", 0.1, "reads see parts of the state at different times"),
-    row(ObjectBug::HalfTransfer, "half-transfer", 0.05, "transfers take an amount, but do not give it"),
-    row(ObjectBug::RepeatedId, "repeated-id", 0.05, "ids are given again"),
+    row(ObjectBug::HalfTransfer, "half-transfer", 0.05, "transfers debit one account, but do not credit the other"),
+    row(ObjectBug::RepeatedId, "repeated-id", 0.05, "ids are issued again"),
 ];
 
 impl ObjectBug {
