@@ -1,6 +1,7 @@
 //! Options of several checkers on one command line.
 
 use super::*;
+use crate::compat;
 use history_core::{OptionError, OptionKind, OptionSpec, Run};
 
 /// A checker that is asked for nothing but its options.
