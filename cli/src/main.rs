@@ -1,49 +1,22 @@
 //! `histcheck`: says which consistency guarantees a recorded history obeys, or proves which it broke.
 
-mod args;
-mod artifacts;
-mod check;
-mod child;
-mod compat;
-mod diagnose;
-mod exit;
-mod expand;
-mod folder;
 mod r#gen;
-mod gen_args;
-mod gen_objects;
-mod grammar;
-mod help;
-mod in_order;
-mod input;
-mod limits;
-mod lines;
-mod manual;
+mod job;
+mod judge;
+mod line;
 mod minimize;
 mod new_plugin;
-mod only;
-mod output;
-mod plugins;
-#[cfg(feature = "png")]
-mod png;
-mod policy;
-mod probe;
-mod progress;
-mod registry;
 mod report;
-mod results;
-mod shells;
-mod signals;
-mod source;
-mod tables;
-mod terminal;
+mod tell;
 mod validate;
 mod watch;
 
-use args::Command;
-use exit::Exit;
-use registry::Registry;
+use judge::check;
+use line::args::{self, Command};
+use line::registry::Registry;
+use line::{grammar, manual, plugins, probe, shells, tables};
 use std::process::ExitCode;
+use tell::exit::{self, Exit};
 
 fn main() -> ExitCode {
     if let Some(done) = probe::serve(std::env::args_os()) {
@@ -66,8 +39,8 @@ fn main() -> ExitCode {
         Ok(Command::Validate(job)) => validate::run(&job),
         Ok(Command::Gen(job)) => r#gen::run(&job),
         Ok(Command::NewPlugin(name)) => new_plugin::run(&name),
-        Ok(Command::Completions(shell)) => shells::run(shell),
-        Ok(Command::Man(directory)) => manual::run(directory.as_deref()),
+        Ok(Command::Completions(shell)) => shells::run(shell, grammar::command(&Registry::built_in())),
+        Ok(Command::Man(directory)) => manual::run(directory.as_deref(), grammar::command(&Registry::built_in())),
         Ok(Command::Models(format)) => tables::models(&checkers, format),
         #[cfg(feature = "elle")]
         Ok(Command::Anomalies(format)) => tables::anomalies(format),

@@ -1,10 +1,10 @@
 //! `histcheck validate`: all that is wrong with a file at once.
 
-use crate::args::{OutputFormat, Validate};
-use crate::diagnose::{self, Diagnostic};
-use crate::exit::{self, Exit};
-use crate::input::Input;
-use crate::output::{self, Failure};
+use crate::job::{OutputFormat, Validate};
+use crate::judge::input::Input;
+use crate::tell::diagnose::{self, Diagnostic};
+use crate::tell::exit::{self, Exit};
+use crate::tell::output::{self, Failure};
 use history_core::{HistoryError, Problems, Rule, Severity, Verdict};
 use serde::Serialize;
 use std::io::{self, Write};

@@ -10,13 +10,13 @@ mod shrink;
 mod target;
 mod whole;
 
-use crate::args::Check;
-use crate::check;
-use crate::diagnose;
-use crate::exit::{self, Exit};
-use crate::gen_args;
-use crate::input::Input;
-use crate::output;
+use crate::job::Check;
+use crate::judge::check;
+use crate::judge::input::Input;
+use crate::line::gen_args;
+use crate::tell::diagnose;
+use crate::tell::exit::{self, Exit};
+use crate::tell::output;
 use history_core::{
     Budget, ClientRule, ErrorKind, Format, History, HistoryBuilder, HistoryError, Keyed, NewOp, Parts, Reader,
     Reduction, Report, Run, Verdict, Writer,

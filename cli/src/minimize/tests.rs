@@ -3,8 +3,8 @@
 mod about;
 
 use super::*;
-use crate::args::{self, Command};
-use crate::registry::Registry;
+use crate::line::args::{self, Command};
+use crate::line::registry::Registry;
 use history_core::{Datum, Op, OpKind, Options, Value};
 use std::collections::BTreeMap;
 

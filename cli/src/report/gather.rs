@@ -3,7 +3,7 @@
 //! The checkers keep nothing of this, so the history is read again: once for columns of numbers, a row an op, and once more for
 //! the text of the few ops that are shown.
 
-use crate::input::Input;
+use crate::judge::input::Input;
 use histcheck_draw::text;
 use history_core::{HistoryError, Op, OpKind, Pair, Participants, Process, Report, Value, Witness};
 use std::collections::{BTreeMap, BTreeSet, HashMap};

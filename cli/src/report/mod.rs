@@ -4,6 +4,7 @@
 //! and the operations around it, and what the history is like. It is made of the report alone and of the history, read
 //! once more; equal histories and options give equal bytes.
 
+mod facts;
 mod gather;
 mod meaning;
 mod page;
@@ -11,11 +12,11 @@ mod statistics;
 mod timeline;
 mod witness;
 
-use crate::args::{Check, PlotFormat};
-use crate::artifacts::Directory;
-use crate::diagnose;
-use crate::folder;
-use crate::input::Input;
+use crate::job::{Check, PageOptions, PlotFormat};
+use crate::judge::input::Input;
+use crate::tell::artifacts::Directory;
+use crate::tell::diagnose;
+use crate::tell::folder;
 use gather::{Around, Gathered};
 use histcheck_draw::text;
 use history_core::{About, HistoryError, Report, Verdict};
@@ -33,17 +34,9 @@ pub(crate) const BYTES_LEAST: u64 = 16_384;
 /// The page that leads to all others.
 const INDEX: &str = "index.html";
 
-/// Where pages go, and how large they may be.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    pub(crate) directory: PathBuf,
-    /// Bytes of a page.
-    pub(crate) bytes_max: usize,
-}
-
 /// Writes the pages of a run.
 pub(crate) struct Pages {
-    options: Options,
+    options: PageOptions,
     /// Knows the folders that histories get.
     directory: Directory,
     asked: Option<String>,
@@ -122,7 +115,7 @@ impl Pages {
         let around = around(input, judged, &gathered);
         let name = input.place();
         let (asked, about) = (self.asked.as_deref(), &self.about);
-        let facts = page::Facts { name: &name, judged, asked, about, gathered: &gathered, unread, around };
+        let facts = facts::Facts { name: &name, judged, asked, about, gathered: &gathered, unread, around };
         let page = page::write(&facts, self.options.bytes_max);
         let path = self.directory.folder_of(input).join("report.html");
         folder::put(&path, page.html.as_bytes())?;

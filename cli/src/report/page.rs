@@ -1,35 +1,18 @@
 //! The page: what was judged, what came of it, why, and what the history is like.
 
-use super::gather::{Around, Gathered};
+use super::facts::{CHARS_MAX, Facts};
 use super::meaning;
 use super::{statistics, witness};
 use histcheck_draw::lattice::{Lattice, Standing};
 use histcheck_draw::text;
-use history_core::{About, Anomaly, Datum, HistoryError, KeyReport, Report, Verdict};
+use history_core::{Anomaly, Datum, HistoryError, KeyReport, Report, Verdict};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const CSS: &str = include_str!("style.css");
-/// Characters of any other text.
-pub(super) const CHARS_MAX: usize = 600;
 /// Keys that are named.
 const KEYS_MAX: usize = 100;
 /// Bytes kept free for what closes a page.
 const RESERVE: usize = 2048;
-
-/// What is known of a history.
-pub(super) struct Facts<'a> {
-    pub(super) name: &'a str,
-    pub(super) judged: Result<&'a Report, &'a HistoryError>,
-    /// The models that `-c` named.
-    pub(super) asked: Option<&'a str>,
-    /// What the checker says about itself.
-    pub(super) about: &'a About,
-    pub(super) gathered: &'a Gathered,
-    /// Why the history could not be read once more.
-    pub(super) unread: Option<String>,
-    /// For each witness in the order of [`super::gather::witnesses`]; of a history without any, its beginning.
-    pub(super) around: Vec<Around>,
-}
 
 /// A page, and how many of its parts had to be left out.
 pub(super) struct Page {

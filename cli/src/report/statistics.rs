@@ -1,7 +1,7 @@
 //! What a history is like, in numbers: the section of a page.
 
+use super::facts::{CHARS_MAX, Facts};
 use super::gather::Statistics;
-use super::page::{CHARS_MAX, Facts};
 use histcheck_draw::text;
 use history_core::OpKind;
 use maud::{Markup, html};

@@ -11,7 +11,7 @@ use super::feed::FromWriters;
 use super::inbox::{Arrival, Door};
 use super::refused::{Doubt, Refusal};
 use super::socket::{Unlink, bind_path};
-use crate::input::ReadAs;
+use crate::judge::input::ReadAs;
 use history_core::{Lines, Merge, Misplaced, OpKind};
 use std::io;
 use std::os::unix::net::UnixDatagram;

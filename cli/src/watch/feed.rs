@@ -2,7 +2,7 @@
 
 use super::inbox::{Inbox, Text};
 use super::refused::{Refusal, Refused};
-use crate::input::ReadAs;
+use crate::judge::input::ReadAs;
 use history_core::{Batch, ErrorKind, HistoryError, Position, Reader};
 
 /// What writers of ops bring.

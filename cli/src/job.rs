@@ -1,0 +1,100 @@
+//! What there is to do, as plain data: what a command line came to, for the modules that do it.
+
+use crate::judge::input::Input;
+use crate::judge::limits::Limits;
+use crate::judge::only::Only;
+use crate::tell::policy::Policy;
+use history_core::{Checker, Options};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Histories to be judged.
+pub(crate) struct Check<'c> {
+    pub(crate) checker: Box<dyn Checker + 'c>,
+    pub(crate) options: Options,
+    pub(crate) keyed: WhetherKeyed,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) output: ResultFormat,
+    pub(crate) policy: Policy,
+    pub(crate) verbose: bool,
+    pub(crate) directory: Option<PathBuf>,
+    pub(crate) plots: PlotFormat,
+    /// How large pictures may be.
+    pub(crate) drawing: histcheck_draw::Limits,
+    pub(crate) limits: Limits,
+    /// Where pages go, if there are to be any.
+    pub(crate) pages: Option<PageOptions>,
+    /// How many histories are judged at one time.
+    pub(crate) jobs: usize,
+    /// Whose process this is, if it was started for one history.
+    pub(crate) only: Option<Only>,
+    /// Whether the checker, or one of those it consists of, is a plugin's.
+    pub(crate) is_plugin: bool,
+    /// Plugins that processes of this one's need not try to load.
+    pub(crate) refused: &'c [PathBuf],
+    /// Whether the history is still being written.
+    pub(crate) is_live: bool,
+    /// What the checkers say of themselves, by their names.
+    pub(crate) summaries: BTreeMap<String, String>,
+    /// What the user should know of the options given.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Histories to be looked through for errors.
+pub(crate) struct Validate {
+    pub(crate) inputs: Vec<Input>,
+    /// Problems of each rule to be listed.
+    pub(crate) each_max: usize,
+    pub(crate) output: OutputFormat,
+}
+
+/// How the verdicts on histories are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ResultFormat {
+    /// As they become known.
+    Stream(OutputFormat),
+    /// The same, as commands of GitHub's workflows.
+    Github,
+    /// All together in the end.
+    Document(DocumentFormat),
+}
+
+/// How a document on several histories is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DocumentFormat {
+    Junit,
+    Sarif,
+}
+
+/// How results are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OutputFormat {
+    Text,
+    Json,
+    Edn,
+}
+
+/// Whether each key is judged on its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhetherKeyed {
+    No,
+    Yes,
+    /// If the first ops look like it.
+    Auto,
+}
+
+/// How pictures are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PlotFormat {
+    Svg,
+    #[cfg(feature = "png")]
+    Png,
+}
+
+/// Where pages go, and how large they may be.
+#[derive(Clone, Debug)]
+pub(crate) struct PageOptions {
+    pub(crate) directory: PathBuf,
+    /// Bytes of a page.
+    pub(crate) bytes_max: usize,
+}

@@ -1,0 +1,164 @@
+//! `--timeout` and `--max-memory`: each history is judged in a process of its own, which can be ended.
+//!
+//! A checker that looks at its budget stops by itself, and answers `unknown`. One that does not (a plugin that never returns, or
+//! takes memory without end) cannot be stopped from within: a thread cannot be ended, and what it allocated cannot be taken back. So
+//! this program calls itself for each history, passes on what that prints when it ends, and ends it when it must; the other
+//! histories never know. A plugin that aborts ends no more than its own process, too.
+
+use crate::job::Check;
+use crate::judge::child::{self, Ended, Ran};
+use crate::judge::input::Input;
+use crate::judge::only::Only;
+use crate::tell::exit::Exit;
+use history_core::{Cancel, ErrorKind, HistoryError, Report, Run, Spent, Verdict};
+use std::io;
+use std::process::{ExitStatus, Stdio};
+
+/// What is said of a history that was begun, and no more.
+const INTERRUPTED_AT_ONCE: &str = "Interrupted before the first op was read, so nothing is known.";
+
+/// What became of a history, before anybody was told.
+pub(crate) enum Judged {
+    /// In this process: what to say beside the verdict, and the verdict.
+    Here(Vec<String>, Result<Report, HistoryError>),
+    /// Nobody has begun, and why.
+    NotBegun(HistoryError),
+    /// In another one: what it printed, and how it ended.
+    Elsewhere { stdout: Vec<u8>, stderr: Vec<u8>, exit: Exit },
+    /// In another one that did not end well: what it said by then, and what can be said of that.
+    GivenUp { stderr: Vec<u8>, judged: Result<Report, HistoryError> },
+}
+
+/// What is known of a history that was not read to its end.
+pub(crate) fn cut_short(run: &dyn Run, checker: &str, spent: Spent, ops: usize) -> Report {
+    let read = match spent {
+        Spent::Cancelled if ops == 0 => INTERRUPTED_AT_ONCE.to_owned(),
+        Spent::Cancelled => format!("Interrupted after {ops} ops; what comes behind them was not looked at."),
+        _ => format!("Only the first {ops} ops were looked at, because {}.", spent.because()),
+    };
+    let certain = if run.is_violated() { run.violation() } else { None };
+    let mut report = certain.unwrap_or_else(|| Report::new(checker.to_owned(), Verdict::Unknown));
+    report.notes.push(read);
+    report
+}
+
+/// Has a history judged in a process of its own, which reports into this folder of the directory for reports.
+pub(crate) fn judge(job: &Check<'_>, input: &Input, folder: Option<&str>, cancel: &Cancel) -> Judged {
+    match run(job, input, folder, cancel) {
+        Ok(Ran { ended: Ended::ByItself(status), stdout, stderr }) if is_answer(status, &stdout) => {
+            Judged::Elsewhere { stdout, stderr, exit: Exit::from_code(status.code()) }
+        }
+        Ok(Ran { ended, stderr, .. }) => {
+            let judged = given_up(job, &ended, &stderr, cancel);
+            Judged::GivenUp { stderr, judged }
+        }
+        Err(error) => {
+            let message = format!("no process can be started to judge it: {error}");
+            Judged::Here(Vec::new(), Err(HistoryError::new(ErrorKind::Io, message)))
+        }
+    }
+}
+
+/// Whether this is how the program itself ends: a verdict is printed. A plugin may have called `exit`.
+fn is_answer(status: ExitStatus, output: &[u8]) -> bool {
+    match status.code() {
+        Some(0..=2) => !output.is_empty(),
+        code => code == Some(255),
+    }
+}
+
+/// What is said of a history whose process did not end well.
+fn given_up(job: &Check<'_>, ended: &Ended, stderr: &[u8], cancel: &Cancel) -> Result<Report, HistoryError> {
+    let name = job.checker.name();
+    if matches!(ended, Ended::ByItself(status) if cancel.is_cancelled() && is_by_interrupt(*status)) {
+        // It had not yet come so far that it could catch signals.
+        let mut report = Report::new(name.to_owned(), Verdict::Unknown);
+        report.notes.push(INTERRUPTED_AT_ONCE.into());
+        return Ok(report);
+    }
+    let (what, why) = match ended {
+        Ended::Time(timeout) => {
+            (format!("had not come to an end after {} seconds", timeout.as_secs_f64()), Spent::Time.because())
+        }
+        Ended::Memory(bytes) => (format!("took more than {bytes} bytes of memory"), Spent::Bytes.because()),
+        Ended::ByItself(status) => return Err(crashed(name, *status, stderr)),
+    };
+    if job.is_plugin {
+        // It was told when to stop, like every checker.
+        let message =
+            format!("{name}, of a plugin, {what} and was ended, which is a bug of the plugin if its budget said so");
+        return Err(HistoryError::new(ErrorKind::Limit, message));
+    }
+    let mut report = Report::new(name.to_owned(), Verdict::Unknown);
+    report.notes.push(format!("Nothing is known, because {why}: {name} {what}."));
+    Ok(report)
+}
+
+/// What is said of a process that ended in a way of its own. The system ends what takes the last of its memory, and a process that
+/// gets no more ends itself: neither is a bug.
+fn crashed(name: &str, status: ExitStatus, stderr: &[u8]) -> HistoryError {
+    const NO_MEMORY: &[u8] = b"memory allocation of ";
+    let is_out_of_memory = is_killed(status) || stderr.windows(NO_MEMORY.len()).any(|text| text == NO_MEMORY);
+    if is_out_of_memory {
+        let message = format!(
+            "the process in which {name} judged was ended ({status}), most likely because no memory was left; nothing can be said of \
+             this history"
+        );
+        let expected = "more memory, fewer --jobs, or --max-memory below what there is";
+        return HistoryError::new(ErrorKind::Limit, message).expected(expected);
+    }
+    let message = format!("{name} crashed ({status}), which is a bug; nothing can be said of this history");
+    HistoryError::new(ErrorKind::Unexpected, message)
+}
+
+fn run(job: &Check<'_>, input: &Input, folder: Option<&str>, cancel: &Cancel) -> io::Result<Ran> {
+    let mut command = child::this_program()?;
+    // Behind a subcommand, which comes first.
+    let mut words: Vec<_> = std::env::args_os().skip(1).collect();
+    let at = usize::from(job.pages.is_some());
+    words.splice(at..at, Only::words(input.path(), folder, job.refused));
+    command.args(words);
+    // It may be called by another name, too: /dev/stdin.
+    command.stdin(Stdio::inherit());
+    child::run(command, &job.limits, cancel)
+}
+
+#[cfg(unix)]
+fn is_by_interrupt(status: ExitStatus) -> bool {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    std::os::unix::process::ExitStatusExt::signal(&status).is_some_and(|signal| [SIGINT, SIGTERM].contains(&signal))
+}
+
+#[cfg(not(unix))]
+fn is_by_interrupt(_: ExitStatus) -> bool {
+    false
+}
+
+/// Whether the system ended it at once, or somebody did.
+#[cfg(unix)]
+fn is_killed(status: ExitStatus) -> bool {
+    std::os::unix::process::ExitStatusExt::signal(&status) == Some(signal_hook::consts::SIGKILL)
+}
+
+#[cfg(not(unix))]
+fn is_killed(_: ExitStatus) -> bool {
+    false
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt;
+
+    #[test]
+    fn what_the_system_ended_is_no_bug() {
+        let said = |status: i32, stderr: &str| crashed("bank", ExitStatus::from_raw(status), stderr.as_bytes()).message;
+        let (aborted, killed, segmentation) = (6, 9, 11);
+        assert!(said(killed, "").contains("most likely because no memory was left"), "{}", said(killed, ""));
+        let text = said(aborted, "memory allocation of 4096 bytes failed\n");
+        assert!(text.contains("most likely because no memory was left"), "{text}");
+        for status in [aborted, segmentation] {
+            assert!(said(status, "something").contains("which is a bug"), "{}", said(status, ""));
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Directories of histories: Jepsen's store, one test's part of it, or any folder of files.
+//!
+//! What is looked for:
+//!
+//! - A **test** of Jepsen's is a directory with a history in it (`history.edn` and the like, as [`history_core::history_in`]
+//!   says), or with what else Jepsen leaves there (`test.jepsen`, `test.fressian`, `jepsen.log`). It is one history, and
+//!   nothing below it counts: results, and the histories of single keys. A test whose history is missing is told as an error.
+//! - A **file** counts by its name: `.edn`, `.json`, `.jsonl`, `.ndjson`, alone or with `.gz` or `.zst` behind. `.txt` does not:
+//!   too much else is called so (a `history.txt` makes its directory a test).
+//! - Names that begin with a dot are passed over; a note says how many files named like histories that were.
+//! - A symbolic link counts as what it leads to, unless that was found without it (`latest`, `current`) or holds the directory
+//!   itself. So no history is judged twice, and no walk is without end.
+//!
+//! Histories are in the order of the bytes of their paths, whatever order the file system has.
+
+use crate::judge::input::Input;
+use crate::tell::diagnose;
+use history_core::{ErrorKind, Format, HistoryError};
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirEntry, FileType};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Directories below the one that was named.
+const DEPTH_MAX: usize = 16;
+/// Histories in one directory.
+const HISTORIES_MAX: usize = 100_000;
+/// Files and directories that are looked at.
+const ENTRIES_MAX: usize = 1_000_000;
+
+const EXTENSIONS: [&str; 4] = ["edn", "json", "jsonl", "ndjson"];
+const COMPRESSIONS: [&str; 2] = ["gz", "zst"];
+/// What Jepsen leaves in the directory of a test, beside a history in text.
+const LEFT_BY_JEPSEN: [&str; 3] = ["test.jepsen", "test.fressian", "jepsen.log"];
+
+/// The histories at a path: the one that it leads to, or all those in a directory that is no test of Jepsen's. Never none: what
+/// cannot be had is an input that tells why when it is opened.
+pub(crate) fn expand(path: &OsStr, format: Option<Format>) -> Vec<Input> {
+    let root = Path::new(path);
+    if path == "-" || !root.is_dir() || is_test(root) {
+        return vec![Input::new(path.to_owned(), format)];
+    }
+    let mut walk =
+        Walk { root, format, found: Vec::new(), real: BTreeSet::new(), links: Vec::new(), entries: 0, hidden: 0 };
+    let found = walk.all();
+    if walk.hidden > 0 {
+        let (hidden, files) = (walk.hidden, if walk.hidden == 1 { "file is" } else { "files are" });
+        let root = root.display();
+        diagnose::note(&format!(
+            "in {root} and below {hidden} {files} hidden (a dot begins the name) and left out; name one to judge it"
+        ));
+    }
+    let whole = |error| vec![Input::failed(path.to_owned(), error)];
+    match found {
+        Err(error) => whole(error),
+        Ok(()) if walk.found.is_empty() => whole(nothing()),
+        Ok(()) => {
+            walk.found.sort_by(|a, b| a.path().as_encoded_bytes().cmp(b.path().as_encoded_bytes()));
+            walk.found
+        }
+    }
+}
+
+fn nothing() -> HistoryError {
+    HistoryError::new(ErrorKind::Io, "there is no history in this directory or below").expected(
+        "tests of Jepsen's (with a history.edn, .jsonl, .json or .txt), or files named *.edn, *.json, *.jsonl or *.ndjson; each \
+         may have .gz or .zst behind. A file of another name is read if it is named itself",
+    )
+}
+
+fn too_many(what: &str, max: usize) -> HistoryError {
+    let message = format!("there are more than {max} {what} in this directory and below, so nothing in it was judged");
+    HistoryError::new(ErrorKind::Limit, message).expected("less at one time: name the directories in it one by one")
+}
+
+/// Whether a directory is that of one test.
+fn is_test(directory: &Path) -> bool {
+    history_core::history_in(directory).is_ok()
+        || LEFT_BY_JEPSEN.iter().any(|name| directory.join(name).symlink_metadata().is_ok())
+}
+
+/// So many of what is in a directory, each with what it is; hidden files aside, of which those named like histories are counted.
+fn entries(directory: &Path, count: usize, hidden: &mut usize) -> io::Result<Vec<(PathBuf, FileType)>> {
+    let mut is_shown = |entry: &DirEntry| {
+        let name = entry.file_name();
+        let is_shown = !name.as_encoded_bytes().starts_with(b".");
+        *hidden +=
+            usize::from(!is_shown && is_named_like_one(&name) && entry.file_type().is_ok_and(|kind| !kind.is_dir()));
+        is_shown
+    };
+    let entries = fs::read_dir(directory)?.filter(|entry| entry.as_ref().map_or(true, &mut is_shown)).take(count);
+    entries.map(|entry| entry.and_then(|entry| Ok((entry.path(), entry.file_type()?)))).collect()
+}
+
+/// Whether a file of this name is taken for a history.
+fn is_named_like_one(name: &OsStr) -> bool {
+    let name = Path::new(name);
+    let is = |path: &Path, any: &[&str]| path.extension().is_some_and(|it| any.iter().any(|one| it == *one));
+    let plain = if is(name, &COMPRESSIONS) { name.file_stem().map_or(name, Path::new) } else { name };
+    is(plain, &EXTENSIONS)
+}
+
+struct Walk<'r> {
+    root: &'r Path,
+    format: Option<Format>,
+    found: Vec<Input>,
+    /// Directories that were looked into and histories that were found, by what they are called without any links.
+    real: BTreeSet<PathBuf>,
+    /// Links that are still to be followed, each with its depth.
+    links: Vec<(PathBuf, usize)>,
+    entries: usize,
+    /// Files that are named like histories, with a dot in front.
+    hidden: usize,
+}
+
+impl Walk<'_> {
+    /// Finds all there is. What is not behind a link comes first, so that it has its own name.
+    fn all(&mut self) -> Result<(), HistoryError> {
+        self.directories(self.root.to_owned(), 0)?;
+        while !self.links.is_empty() {
+            let mut links = std::mem::take(&mut self.links);
+            links.sort();
+            for (link, depth) in links {
+                self.follow(link, depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks into a directory and those below it.
+    fn directories(&mut self, directory: PathBuf, depth: usize) -> Result<(), HistoryError> {
+        let mut open = vec![(directory, depth)];
+        while let Some((directory, depth)) = open.pop() {
+            if !self.is_new(&directory) {
+                continue;
+            }
+            // The one that was named is none, or nobody would look into it.
+            if depth > 0 && is_test(&directory) {
+                // A link may lead to the file itself.
+                let file = history_core::history_in(&directory).ok().and_then(|file| file.canonicalize().ok());
+                self.real.extend(file);
+                self.take(directory)?;
+                continue;
+            }
+            if depth > DEPTH_MAX {
+                let message = format!("directories more than {DEPTH_MAX} deep are not looked into");
+                let error = HistoryError::new(ErrorKind::Limit, message).expected("its path, to judge what is in it");
+                self.found.push(Input::failed(directory.into(), error));
+                continue;
+            }
+            let below = self.look_into(&directory, depth)?;
+            open.extend(below.into_iter().map(|directory| (directory, depth + 1)));
+        }
+        Ok(())
+    }
+
+    /// The directories in a directory. Its files are taken, its links noted.
+    fn look_into(&mut self, directory: &Path, depth: usize) -> Result<Vec<PathBuf>, HistoryError> {
+        let entries = match entries(directory, ENTRIES_MAX - self.entries + 1, &mut self.hidden) {
+            Ok(entries) => entries,
+            Err(error) => {
+                let error = HistoryError::new(ErrorKind::Io, format!("looking into it failed: {error}"));
+                self.found.push(Input::failed(directory.into(), error));
+                return Ok(Vec::new());
+            }
+        };
+        self.entries += entries.len();
+        if self.entries > ENTRIES_MAX {
+            return Err(too_many("files and directories", ENTRIES_MAX));
+        }
+        let mut directories = Vec::new();
+        for (path, kind) in entries {
+            let is_named = path.file_name().is_some_and(is_named_like_one);
+            if kind.is_dir() {
+                directories.push(path);
+            } else if kind.is_symlink() {
+                self.links.push((path, depth + 1));
+            } else if kind.is_file() && is_named && self.is_new(&path) {
+                self.take(path)?;
+            }
+        }
+        Ok(directories)
+    }
+
+    fn follow(&mut self, link: PathBuf, depth: usize) -> Result<(), HistoryError> {
+        let is_named = link.file_name().is_some_and(is_named_like_one);
+        let Ok(target) = link.canonicalize() else {
+            // Where it leads is gone. Jepsen leaves such links behind when tests are deleted; a file would be missed.
+            return if is_named { self.take(link) } else { Ok(()) };
+        };
+        if target.is_dir() {
+            let holds_us = self.root.canonicalize().is_ok_and(|root| root.starts_with(&target));
+            return if holds_us { Ok(()) } else { self.directories(link, depth) };
+        }
+        if target.is_file() && is_named && self.real.insert(target) { self.take(link) } else { Ok(()) }
+    }
+
+    /// Whether nothing by this name was met before, links aside.
+    fn is_new(&mut self, path: &Path) -> bool {
+        // What has no such name cannot be opened either, and says so then.
+        path.canonicalize().map_or(true, |real| self.real.insert(real))
+    }
+
+    fn take(&mut self, path: PathBuf) -> Result<(), HistoryError> {
+        if self.found.len() >= HISTORIES_MAX {
+            return Err(too_many("histories", HISTORIES_MAX));
+        }
+        let below = path.strip_prefix(self.root).unwrap_or(&path);
+        let parts: Vec<&OsStr> = below.iter().collect();
+        let label: OsString = parts.join(OsStr::new("-"));
+        self.found.push(Input::new(path.into(), self.format).labelled(label));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,23 @@
+//! What a history may take: time and memory.
+
+use history_core::{Budget, Cancel};
+use std::time::{Duration, Instant};
+
+/// What a history may take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Limits {
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) bytes_max: Option<u64>,
+}
+
+impl Limits {
+    pub(crate) fn are_any(&self) -> bool {
+        self.timeout.is_some() || self.bytes_max.is_some()
+    }
+
+    /// The budget of one history, from now on.
+    pub(crate) fn budget(&self, cancel: Cancel) -> Budget {
+        let deadline = self.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        Budget { bytes_max: self.bytes_max, deadline, cancel, ..Budget::default() }
+    }
+}

@@ -1,0 +1,13 @@
+//! Judging histories: where they come from, what they may take, and running checkers over them.
+
+pub(crate) mod apart;
+pub(crate) mod check;
+pub(crate) mod child;
+pub(crate) mod expand;
+pub(crate) mod in_order;
+pub(crate) mod input;
+pub(crate) mod limits;
+pub(crate) mod only;
+pub(crate) mod progress;
+pub(crate) mod signals;
+pub(crate) mod source;

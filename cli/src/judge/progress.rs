@@ -1,0 +1,350 @@
+//! The lines on a terminal that say how far judging has come.
+//!
+//! Where standard error is no terminal there are none, and nothing is counted for them. They come only once the work has taken a
+//! while, and go before anything else is written. A thread draws what the others note in passing.
+
+use crate::judge::input::Input;
+use crate::judge::source::Reading;
+use history_core::Activity;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// Work that ends sooner shows nothing.
+const FIRST: Duration = Duration::from_millis(500);
+/// Between two drawings.
+const EVERY: Duration = Duration::from_millis(125);
+/// Histories that have a line of their own.
+const LINES_MAX: usize = 8;
+/// Characters of a path that are shown.
+const NAME_CHARS_MAX: usize = 32;
+
+/// How far all histories have come; shown as long as it lives.
+pub(crate) struct Progress {
+    shown: Option<Arc<Shown>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What the threads share.
+struct Shown {
+    /// What is drawn at the moment. Whoever holds it has the terminal.
+    screen: Mutex<Option<ProgressBar>>,
+    histories: usize,
+    under_way: Mutex<Vec<Arc<Figures>>>,
+    over: Mutex<bool>,
+    ends: Condvar,
+}
+
+/// How far one history has come.
+pub(crate) struct Figures {
+    /// The history's position, from 0.
+    at: usize,
+    name: String,
+    began: Instant,
+    /// Absent if another process reads.
+    reading: Option<Arc<Reading>>,
+    ops: AtomicU64,
+    /// Whether all was read.
+    read: AtomicBool,
+    activity: Arc<Activity>,
+}
+
+/// A history that is shown as long as this lives.
+pub(crate) struct UnderWay<'p>(Option<(&'p Shown, Arc<Figures>)>);
+
+/// For those who write to the terminal while others judge.
+#[derive(Clone)]
+pub(crate) struct Aside(Option<Arc<Shown>>);
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A count that a panic left behind is good enough to be looked at.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Progress {
+    /// For so many histories; `wanted` says whether it may be shown at all.
+    pub(crate) fn begin(histories: usize, wanted: bool) -> Progress {
+        // One that stands in for another process has no terminal, whatever it writes for.
+        if !wanted || bar().is_hidden() {
+            return Progress { shown: None, thread: None };
+        }
+        let under_way = Mutex::default();
+        let shown = Arc::new(Shown {
+            screen: Mutex::default(),
+            histories,
+            under_way,
+            over: Mutex::new(false),
+            ends: Condvar::new(),
+        });
+        let drawn = Arc::clone(&shown);
+        let thread = thread::Builder::new().spawn(move || drawn.draw()).ok();
+        Progress { shown: Some(shown), thread }
+    }
+
+    /// Shows one more history, which is read here (or in another process).
+    pub(crate) fn history(&self, at: usize, input: &Input, reading: Option<&Arc<Reading>>) -> UnderWay<'_> {
+        UnderWay(self.shown.as_deref().map(|shown| {
+            let figures = Arc::new(Figures {
+                at,
+                name: shortened(&input.place()),
+                began: Instant::now(),
+                reading: reading.cloned(),
+                ops: AtomicU64::new(0),
+                read: AtomicBool::new(false),
+                activity: Arc::default(),
+            });
+            lock(&shown.under_way).push(Arc::clone(&figures));
+            (shown, figures)
+        }))
+    }
+
+    pub(crate) fn aside(&self) -> Aside {
+        Aside(self.shown.clone())
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        let Some(shown) = &self.shown else { return };
+        *lock(&shown.over) = true;
+        shown.ends.notify_all();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        drop(shown.clear());
+    }
+}
+
+impl Aside {
+    /// Writes something while nothing else stands in the way.
+    pub(crate) fn write<T>(&self, what: impl FnOnce() -> T) -> T {
+        match &self.0 {
+            Some(shown) => {
+                let _screen = shown.clear();
+                what()
+            }
+            None => what(),
+        }
+    }
+}
+
+impl UnderWay<'_> {
+    pub(crate) fn set_ops(&self, ops: usize) {
+        if let Some((_, figures)) = &self.0 {
+            figures.ops.store(ops as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// Says that all was read.
+    pub(crate) fn set_read(&self) {
+        if let Some((_, figures)) = &self.0 {
+            figures.read.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Where a checker notes what it does.
+    pub(crate) fn activity(&self) -> Option<Arc<Activity>> {
+        self.0.as_ref().map(|(_, figures)| Arc::clone(&figures.activity))
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        if let Some((shown, figures)) = &self.0 {
+            lock(&shown.under_way).retain(|other| !Arc::ptr_eq(other, figures));
+        }
+    }
+}
+
+/// A line or more at the bottom of the terminal; hidden if there is none.
+fn bar() -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+    ProgressBar::no_length().with_style(style)
+}
+
+impl Shown {
+    /// Takes away what is drawn. Nothing is drawn as long as what it returns lives.
+    fn clear(&self) -> MutexGuard<'_, Option<ProgressBar>> {
+        let mut screen = lock(&self.screen);
+        if let Some(bar) = screen.take() {
+            bar.finish_and_clear();
+        }
+        screen
+    }
+
+    fn draw(&self) {
+        let mut over = lock(&self.over);
+        let mut pause = FIRST;
+        let began = Instant::now();
+        while !*over {
+            over = self.ends.wait_timeout(over, pause).unwrap_or_else(PoisonError::into_inner).0;
+            if *over {
+                return;
+            }
+            // Whoever ends the work sets `over`, and must not wait for a terminal that is slow.
+            drop(over);
+            pause = (began + FIRST).checked_duration_since(Instant::now()).unwrap_or(EVERY);
+            if pause == EVERY {
+                let mut screen = lock(&self.screen);
+                let lines = self.lines();
+                if !lines.is_empty() {
+                    screen.get_or_insert_with(bar).set_message(lines);
+                }
+            }
+            over = lock(&self.over);
+        }
+    }
+
+    fn lines(&self) -> String {
+        let mut under_way = lock(&self.under_way).clone();
+        under_way.sort_by_key(|figures| figures.at);
+        let now = Instant::now();
+        let mut lines: Vec<String> =
+            under_way.iter().take(LINES_MAX).map(|figures| figures.line(self.histories, now)).collect();
+        if under_way.len() > LINES_MAX {
+            lines.push(format!("and {} more", under_way.len() - LINES_MAX));
+        }
+        lines.join("\n")
+    }
+}
+
+impl Figures {
+    fn line(&self, histories: usize, now: Instant) -> String {
+        let mut line = String::new();
+        if histories > 1 {
+            _ = write!(line, "{} of {histories} ", self.at + 1);
+        }
+        _ = write!(line, "{}: ", self.name);
+        let ops = self.ops.load(Ordering::Relaxed);
+        let time = now.saturating_duration_since(self.began);
+        match &self.reading {
+            None => _ = write!(line, "under way for {} s", time.as_secs()),
+            Some(_) if self.read.load(Ordering::Relaxed) => {
+                let phase = self.activity.phase();
+                _ = write!(line, "{} ops, {}", short(ops), if phase.is_empty() { "judging" } else { phase });
+                if self.activity.states() > 0 {
+                    _ = write!(line, ", {} steps", short(self.activity.states()));
+                }
+            }
+            Some(reading) => {
+                match reading.bytes() {
+                    (bytes, Some(all)) => {
+                        // A file may grow meanwhile.
+                        let percent = (u128::from(bytes) * 100 / u128::from(all)).min(100);
+                        _ = write!(line, "reading, {percent}% of {}B", short(all));
+                    }
+                    (bytes, None) => _ = write!(line, "reading, {}B", short(bytes)),
+                }
+                _ = write!(line, ", {} ops, {} a second", short(ops), short(rate(ops, time)));
+            }
+        }
+        line
+    }
+}
+
+/// So many a second.
+fn rate(count: u64, time: Duration) -> u64 {
+    (u128::from(count) * 1000 / time.as_millis().max(1)).try_into().unwrap_or(u64::MAX)
+}
+
+/// A number in few characters: `999`, `1.2k`, `12.3M`, `456.7G`. Cut, not rounded.
+fn short(number: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")];
+    match UNITS.iter().find(|(size, _)| number >= *size) {
+        Some((size, unit)) => format!("{}.{}{unit}", number / size, number % size * 10 / size),
+        None => number.to_string(),
+    }
+}
+
+/// The end of a path, which tells it apart; nothing that could move the cursor.
+fn shortened(name: &str) -> String {
+    let plain = |c: char| if c.is_control() { '?' } else { c };
+    let count = name.chars().count();
+    let cut = count.saturating_sub(NAME_CHARS_MAX);
+    let kept = name.chars().skip(if cut > 0 { cut + 3 } else { 0 }).map(plain);
+    (if cut > 0 { "..." } else { "" }).chars().chain(kept).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use history_core::{Budget, Cancel};
+    use std::io::Read as _;
+
+    fn figures(at: usize, name: &str, reading: Option<Arc<Reading>>) -> Figures {
+        let (ops, read) = (AtomicU64::new(1_234_567), AtomicBool::new(false));
+        Figures { at, name: shortened(name), began: Instant::now(), reading, ops, read, activity: Arc::default() }
+    }
+
+    #[test]
+    fn a_line_says_what_is_done_and_how_far_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("h.edn");
+        std::fs::write(&path, " ".repeat(2_500_000)).unwrap();
+        let reading = Arc::new(Reading::new(Cancel::default()));
+        let mut source = crate::judge::source::open(path.as_os_str(), &reading).unwrap();
+        source.read_exact(&mut vec![0; 1_000_000]).unwrap();
+        let figures = figures(2, "h.edn", Some(reading));
+        let later = figures.began + Duration::from_secs(2);
+        let line = |histories| figures.line(histories, later);
+        assert_eq!(line(1), "h.edn: reading, 40% of 2.5MB, 1.2M ops, 617.2k a second");
+        assert_eq!(line(10), "3 of 10 h.edn: reading, 40% of 2.5MB, 1.2M ops, 617.2k a second");
+        figures.read.store(true, Ordering::Relaxed);
+        assert_eq!(line(1), "h.edn: 1.2M ops, judging");
+        let budget = Budget { activity: Some(Arc::clone(&figures.activity)), ..Budget::default() };
+        budget.begin("searching");
+        assert_eq!(line(1), "h.edn: 1.2M ops, searching");
+        budget.check(12_345_678, 0).unwrap();
+        budget.check(0, 0).unwrap();
+        assert_eq!(line(1), "h.edn: 1.2M ops, searching, 12.3M steps");
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_said() {
+        let pipe = figures(0, "<stdin>", Some(Arc::default()));
+        assert_eq!(pipe.line(1, pipe.began), "<stdin>: reading, 0B, 1.2M ops, 1.2G a second");
+        let elsewhere = figures(0, "h.edn", None);
+        assert_eq!(elsewhere.line(1, elsewhere.began + Duration::from_millis(2999)), "h.edn: under way for 2 s");
+    }
+
+    #[test]
+    fn a_path_is_known_by_its_end() {
+        assert_eq!(shortened("store/shop/latest"), "store/shop/latest");
+        let long = "store/shop/20240229T120000.000Z/history.edn";
+        assert_eq!(shortened(long), "...40229T120000.000Z/history.edn");
+        assert_eq!(shortened(long).chars().count(), NAME_CHARS_MAX);
+        assert_eq!(shortened("a\u{1b}[2Jb\n"), "a?[2Jb?");
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        for (number, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1.0k"),
+            (1999, "1.9k"),
+            (12_345_678, "12.3M"),
+            (u64::MAX, "18446744073.7G"),
+        ] {
+            assert_eq!(short(number), text);
+        }
+    }
+
+    #[test]
+    fn many_histories_take_few_lines() {
+        let under_way = (0..10).rev().map(|at| Arc::new(figures(at, "h", None))).collect();
+        let shown = Shown {
+            screen: Mutex::default(),
+            histories: 20,
+            under_way: Mutex::new(under_way),
+            over: Mutex::new(false),
+            ends: Condvar::new(),
+        };
+        let lines = shown.lines();
+        let lines: Vec<&str> = lines.lines().collect();
+        assert_eq!((lines.len(), lines[0], lines[8]), (9, "1 of 20 h: under way for 0 s", "and 2 more"));
+    }
+}

@@ -1,0 +1,346 @@
+//! From the words of a command line to what is to be done.
+
+mod checker;
+
+use crate::job::{Check, DocumentFormat, OutputFormat, PageOptions, PlotFormat, ResultFormat, Validate, WhetherKeyed};
+use crate::judge::expand::expand;
+use crate::judge::input::{Input, Rules};
+use crate::judge::limits::Limits;
+use crate::judge::only::{self, Only};
+use crate::line::registry::Registry;
+use crate::line::usage::UsageError;
+use crate::line::{gen_args, grammar, shells};
+use crate::minimize::Minimize;
+use crate::new_plugin;
+use crate::tell::policy::Policy;
+use crate::watch::{Address, Source, Watch};
+use checker::{checker, options, summaries};
+use clap::ArgMatches;
+use history_core::{ClientRule, Format, TimeUnit};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// What is to be done.
+pub(crate) enum Command<'c> {
+    Check(Check<'c>),
+    Watch(Watch<'c>),
+    Minimize(Minimize<'c>),
+    Validate(Validate),
+    Gen(gen_args::Gen),
+    /// A crate for a plugin of this name.
+    NewPlugin(String),
+    Completions(clap_complete::Shell),
+    /// Manual pages: all into a directory, or the main one.
+    Man(Option<PathBuf>),
+    Models(OutputFormat),
+    #[cfg(feature = "elle")]
+    Anomalies(OutputFormat),
+    #[cfg(feature = "elle")]
+    ConsistencyModels(OutputFormat),
+}
+
+/// Understands a command line, the program's name first.
+///
+/// # Errors
+///
+/// Wrong usage, or a request for help.
+pub(crate) fn parse(
+    words: impl IntoIterator<Item = OsString>,
+    checkers: &Registry,
+) -> Result<Command<'_>, clap::Error> {
+    let mut grammar = only::add(grammar::command(checkers));
+    let matches = grammar.try_get_matches_from_mut(words)?;
+    let understood = match matches.subcommand() {
+        None => inputs(&matches).and_then(|inputs| check(&matches, checkers, inputs)).map(Command::Check),
+        Some(("report", matches)) => pages(matches, checkers).map(Command::Check),
+        Some(("minimize", matches)) => minimize(matches, checkers).map(Command::Minimize),
+        Some(("watch", matches)) => watch(matches, checkers).map(Command::Watch),
+        Some(("validate", matches)) => validate(matches).map(Command::Validate),
+        Some(("gen", matches)) => gen_args::parse(matches).map(Command::Gen),
+        Some(("plugin", matches)) => name_of_new(matches, checkers).map(Command::NewPlugin),
+        Some(("completions", matches)) => Ok(Command::Completions(shells::of(matches))),
+        Some(("man", matches)) => Ok(Command::Man(matches.get_one::<OsString>("directory").map(PathBuf::from))),
+        #[cfg(feature = "elle")]
+        Some(("anomalies", matches)) => Ok(Command::Anomalies(output(matches))),
+        #[cfg(feature = "elle")]
+        Some(("consistency-models", matches)) => Ok(Command::ConsistencyModels(output(matches))),
+        Some((_, matches)) => Ok(Command::Models(output(matches))),
+    };
+    understood.map_err(|wrong| wrong.into_clap(meant(&mut grammar, &matches)))
+}
+
+/// The innermost subcommand that was named: its usage is the one to show.
+fn meant<'g>(grammar: &'g mut clap::Command, matches: &ArgMatches) -> &'g mut clap::Command {
+    match matches.subcommand() {
+        Some((name, matches)) if grammar.find_subcommand(name).is_some() => {
+            // Just seen to be there.
+            let inner = grammar.find_subcommand_mut(name).expect("a subcommand that was found");
+            meant(inner, matches)
+        }
+        _ => grammar,
+    }
+}
+
+fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -> Result<Check<'c>, UsageError> {
+    let (checker, is_plugin) = checker(matches, checkers)?;
+    let (mut options, mut warnings) = options(matches, &*checker, checkers)?;
+    // A checker says of options that they make no sense when it starts; better now than behind the first file.
+    checker.start(&options).map_err(|error| UsageError::new(error.to_string()))?;
+    let directory = matches.try_get_one::<OsString>("directory").ok().flatten().map(PathBuf::from);
+    if directory.as_ref().is_some_and(|path| path.as_os_str().is_empty()) {
+        return Err(UsageError::new("--directory names no directory".to_owned()).tip("say . for this one".to_owned()));
+    }
+    // Pages draw for themselves.
+    let (directory, pages) = match matches.try_get_one::<u64>("max-report-bytes").ok().flatten() {
+        Some(bytes) => (None, directory.map(|directory| PageOptions { directory, bytes_max: *bytes as usize })),
+        None => (directory, None),
+    };
+    let plots = plots(matches, directory.is_some(), &mut warnings);
+    let drawing = drawing(matches, directory.is_some(), &mut warnings)?;
+    for spec in checker.options().iter().filter(|spec| grammar::PASSED_ON[2..].contains(&spec.name)) {
+        // A plugin that draws for itself draws nothing without this option.
+        if directory.is_some() && options.text(spec.name).is_none() {
+            options.set(spec.name, spec.default);
+        }
+    }
+    Ok(Check {
+        checker,
+        options,
+        keyed: match matches.get_one::<String>("keyed").map(String::as_str) {
+            Some("yes") => WhetherKeyed::Yes,
+            Some("auto") => WhetherKeyed::Auto,
+            _ => WhetherKeyed::No,
+        },
+        inputs,
+        output: match matches.try_get_one::<String>("output").ok().flatten().map(String::as_str) {
+            Some("github") => ResultFormat::Github,
+            Some("junit") => ResultFormat::Document(DocumentFormat::Junit),
+            Some("sarif") => ResultFormat::Document(DocumentFormat::Sarif),
+            _ => ResultFormat::Stream(output(matches)),
+        },
+        policy: Policy::of(matches),
+        verbose: matches.try_get_one("verbose").ok().flatten().copied().unwrap_or(false),
+        directory,
+        plots,
+        drawing,
+        limits: limits(matches)?,
+        pages,
+        jobs: jobs(matches),
+        only: Only::from_matches(matches),
+        is_plugin,
+        refused: checkers.refused(),
+        is_live: false,
+        summaries: summaries(matches, checkers),
+        warnings,
+    })
+}
+
+/// How many histories to judge at one time. One takes several threads as it is, and may take much of the memory.
+fn jobs(matches: &ArgMatches) -> usize {
+    match matches.try_get_one::<u16>("jobs").ok().flatten() {
+        Some(0) => std::thread::available_parallelism().map_or(1, usize::from),
+        Some(jobs) => usize::from(*jobs),
+        None => 1,
+    }
+}
+
+/// Histories to be judged, and a page to be written of each.
+fn pages<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Check<'c>, UsageError> {
+    let inputs = inputs(matches)?.into_iter().map(Input::kept).collect();
+    let job = check(matches, checkers, inputs)?;
+    if job.pages.is_none() {
+        return Err(UsageError::missing("say with -d where the pages are to be written").tip("-d report"));
+    }
+    Ok(job)
+}
+
+/// A history to be made smaller.
+fn minimize<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Minimize<'c>, UsageError> {
+    if matches.get_many::<String>("model").is_some_and(|models| models.len() > 1) {
+        let tip = "say -m with the one that found something";
+        return Err(UsageError::new("a history is made smaller for one model at a time").tip(tip));
+    }
+    let inputs: Vec<Input> = inputs(matches)?.into_iter().map(Input::kept).collect();
+    if inputs.len() > 1 {
+        let message =
+            format!("one history is made smaller at a time, and there are {} in this directory", inputs.len());
+        return Err(UsageError::new(message).tip("name the one that is invalid"));
+    }
+    let output = matches.get_one::<OsString>("out");
+    if let (Some(input), Some(output)) = (inputs.first(), output)
+        && input.is_file(Path::new(output))
+    {
+        let message = format!("-o {} is the history itself, which would be overwritten", output.to_string_lossy());
+        return Err(UsageError::new(message).tip("name another file"));
+    }
+    Ok(Minimize {
+        check: check(matches, checkers, inputs)?,
+        anomaly: matches.get_one::<String>("anomaly").cloned(),
+        output: output.cloned(),
+        checks_max: matches.get_one("max-checks").copied().unwrap_or(u64::MAX),
+    })
+}
+
+/// What a history may take; a watched one may take what it wants.
+fn limits(matches: &ArgMatches) -> Result<Limits, UsageError> {
+    let seconds = matches.try_get_one::<f64>("timeout").ok().flatten().copied();
+    let timeout = match seconds.map(std::time::Duration::try_from_secs_f64) {
+        Some(Ok(timeout)) if !timeout.is_zero() => Some(timeout),
+        None => None,
+        Some(_) => return Err(UsageError::new("--timeout takes a number of seconds above 0, like 60 or 0.5")),
+    };
+    Ok(Limits { timeout, bytes_max: matches.try_get_one::<u64>("max-memory").ok().flatten().copied() })
+}
+
+fn name_of_new(matches: &ArgMatches, checkers: &Registry) -> Result<String, UsageError> {
+    let new = matches.subcommand_matches("new");
+    let name = new.and_then(|new| new.get_one::<String>("name")).cloned().unwrap_or_default();
+    if checkers.find(&name).is_ok() {
+        return Err(UsageError::new(format!("there is a checker {name} already")).tip(format!("my-{name}")));
+    }
+    match new_plugin::why_no_name(&name) {
+        Some(why) => Err(UsageError::new(why)),
+        None => Ok(name),
+    }
+}
+
+/// How large pictures may be, and a warning if there will be none.
+fn drawing(
+    matches: &ArgMatches,
+    has_directory: bool,
+    warnings: &mut Vec<String>,
+) -> Result<histcheck_draw::Limits, UsageError> {
+    let mut limits = histcheck_draw::Limits::default();
+    let all = [
+        (grammar::MAX_PLOT_BYTES, &mut limits.plot_bytes_max),
+        (grammar::MAX_TIMELINE_BYTES, &mut limits.timeline_bytes_max),
+    ];
+    for (name, limit) in all {
+        let Some(bytes) = matches.try_get_one::<i64>(name).ok().flatten() else { continue };
+        *limit = usize::try_from(*bytes)
+            .map_err(|_| UsageError::new(format!("--{name} takes a number of bytes, not {bytes}")))?;
+        if !has_directory {
+            warnings.push(format!("--{name} has no effect without --directory: pictures are written there"));
+        }
+    }
+    Ok(limits)
+}
+
+/// How to write pictures, and a warning if there will be none to write.
+fn plots(matches: &ArgMatches, has_directory: bool, warnings: &mut Vec<String>) -> PlotFormat {
+    let given = matches.try_get_one::<String>("plot-format").ok().flatten();
+    let Some(format) = given else { return PlotFormat::Svg };
+    if !has_directory {
+        warnings.push("--plot-format has no effect without --directory: pictures are written there".to_owned());
+    }
+    match format.as_str() {
+        #[cfg(feature = "png")]
+        "png" => PlotFormat::Png,
+        #[cfg(not(feature = "png"))]
+        "png" => {
+            warnings.push("this histcheck was built without PNG: pictures are written as SVG".to_owned());
+            PlotFormat::Svg
+        }
+        _ => PlotFormat::Svg,
+    }
+}
+
+fn watch<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Watch<'c>, UsageError> {
+    let file = matches.get_one::<OsString>("files");
+    let listen = matches.get_one::<String>("listen");
+    let source = match (file, listen) {
+        (_, Some(address)) => Source::Listen {
+            address: Address::parse(address).map_err(|why| UsageError::new(format!("--listen: {why}")))?,
+            until_closed: matches.get_flag("until-closed"),
+        },
+        (Some(file), None) if file != "-" => Source::File(file.into()),
+        _ => Source::Stdin,
+    };
+    if listen.is_none() && matches.get_flag("until-closed") {
+        return Err(UsageError::new("--until-closed ends a history that clients write, with --listen")
+            .tip("a file ends with an interrupt"));
+    }
+    if let Source::Listen { address, until_closed } = &source {
+        if *until_closed && !address.has_connections() {
+            return Err(UsageError::new(format!(
+                "--until-closed: {address} has no connections that clients could close"
+            ))
+            .tip("end the history with an interrupt"));
+        }
+        if let Some(format @ (Format::Intervals | Format::Table)) = format(matches) {
+            return Err(UsageError::new(format!(
+                "--listen takes ops in JSON or EDN, a line each, and not {}",
+                format.name()
+            )));
+        }
+    }
+    let name = listen.map(OsString::from).or(file.cloned()).unwrap_or_else(|| "-".into());
+    let mut check = check(matches, checkers, vec![Input::new(name, format(matches)).with_rules(rules(matches))])?;
+    // Whoever waits for a violation wants to see it, and what is watched comes in order, whatever clocks say.
+    check.verbose = true;
+    check.is_live = true;
+    for (name, value) in &check.checker.about().watching {
+        if check.options.text(name).is_none() {
+            check.options.set(name.clone(), value.clone());
+        }
+    }
+    Ok(Watch { check, source, keep_going: matches.get_flag("keep-going") })
+}
+
+fn format(matches: &ArgMatches) -> Option<Format> {
+    matches.get_one::<String>("format").and_then(|name| Format::from_name(name))
+}
+
+fn validate(matches: &ArgMatches) -> Result<Validate, UsageError> {
+    let each_max = matches.get_one("max-each").copied().unwrap_or(usize::MAX);
+    Ok(Validate { inputs: inputs(matches)?, each_max, output: output(matches) })
+}
+
+fn inputs(matches: &ArgMatches) -> Result<Vec<Input>, UsageError> {
+    let format = format(matches);
+    let files = matches.get_many::<OsString>("files").into_iter().flatten();
+    let files: Vec<&OsString> = files.collect();
+    if files.is_empty() {
+        return Err(UsageError::missing("no history was given").tip("give files, or - for standard input"));
+    }
+    if files.iter().filter(|file| **file == "-").count() > 1 {
+        return Err(UsageError::new("standard input can be read only once").tip("give - only once"));
+    }
+    let is_when =
+        |file: &&&OsString| ["yes", "no", "auto"].iter().any(|when| ***file == **when) && !Path::new(file).exists();
+    if let Some(when) = files.iter().find(is_when)
+        && matches.try_get_one::<String>("keyed").ok().flatten().is_some()
+    {
+        let when = when.to_string_lossy();
+        return Err(
+            UsageError::new(format!("there is no file {when}")).tip(format!("--keyed={when}, with the sign between"))
+        );
+    }
+    if let Some(only) = Only::from_matches(matches) {
+        return Ok(vec![Input::new(only.path, format).with_rules(rules(matches))]);
+    }
+    let rules = rules(matches);
+    let expanded = files.into_iter().flat_map(|file| expand(file, format));
+    Ok(expanded.map(|input| input.with_rules(rules.clone())).collect())
+}
+
+/// How histories are to be understood.
+fn rules(matches: &ArgMatches) -> Rules {
+    let names = |option: &str| matches.get_many::<String>(option).into_iter().flatten().cloned();
+    let clients = names("clients").fold(ClientRule::new(), ClientRule::client);
+    Rules {
+        clients: names("not-clients").fold(clients, ClientRule::other),
+        time_unit: matches.get_one::<String>("time-unit").and_then(|name| TimeUnit::from_name(name)),
+    }
+}
+
+fn output(matches: &ArgMatches) -> OutputFormat {
+    match matches.try_get_one::<String>("output").ok().flatten().map(String::as_str) {
+        Some("json") => OutputFormat::Json,
+        Some("edn") => OutputFormat::Edn,
+        _ => OutputFormat::Text,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,423 @@
+//! The command line's grammar: histcheck's own options, and those that the registered checkers ask for.
+
+use crate::line::registry::Registry;
+use crate::line::{compat, gen_args, help, manual, shells};
+use crate::report;
+use crate::tell::policy;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Arg, ArgAction, Command, ValueHint, value_parser};
+use history_core::{OptionKind, OptionSpec, TimeUnit};
+use std::ffi::OsString;
+
+/// An option that one or more checkers take.
+pub(crate) struct Taken<'a> {
+    pub(crate) spec: &'a OptionSpec,
+    /// The names of those checkers.
+    pub(crate) by: Vec<&'a str>,
+}
+
+/// The options of all checkers, each once, in the order in which they first come up.
+pub(crate) fn taken<'a>(checkers: &'a Registry) -> Vec<Taken<'a>> {
+    let mut all: Vec<Taken<'a>> = Vec::new();
+    for checker in checkers.iter() {
+        for spec in checker.options() {
+            match all.iter_mut().find(|taken| taken.spec.name == spec.name) {
+                Some(taken) => taken.by.push(checker.name()),
+                None => all.push(Taken { spec, by: vec![checker.name()] }),
+            }
+        }
+    }
+    all
+}
+
+/// The whole grammar.
+pub(crate) fn command(checkers: &Registry) -> Command {
+    let mut command = Command::new("histcheck")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about(help::ABOUT)
+        .long_about(help::LONG_ABOUT)
+        .override_usage(help::USAGE)
+        .after_help(help::AFTER)
+        .subcommand_help_heading("Commands")
+        .disable_help_subcommand(true)
+        .args_conflicts_with_subcommands(true)
+        .args_override_self(true)
+        .arg_required_else_help(true)
+        .max_term_width(100)
+        .subcommands(subcommands(checkers))
+        .args(own_options(checkers))
+        .args(rules())
+        .args(policy::options())
+        .args(limit_options())
+        .args(plugin_options());
+    command = with_options_of(checkers, command);
+    let names: Vec<&str> = taken(checkers).iter().map(|taken| taken.spec.name).collect();
+    command.after_long_help(help::AFTER_LONG.to_owned() + &compat::paragraph(&names))
+}
+
+/// A command that takes the options of all checkers as well.
+fn with_options_of(checkers: &Registry, mut command: Command) -> Command {
+    command = command.next_help_heading("Options of checkers");
+    let taken = taken(checkers);
+    for Taken { spec, by } in &taken {
+        if !PASSED_ON.contains(&spec.name) {
+            command = command.arg(option(spec.name, spec.kind, spec.value_name).help(help_of(spec, by)));
+        }
+    }
+    let names: Vec<&str> = taken.iter().map(|taken| taken.spec.name).collect();
+    for known in compat::KNOWN.iter().filter(|known| !names.contains(&known.name)) {
+        command = command.arg(option(known.name, known.kind, known.value_name).hide(true));
+    }
+    command
+}
+
+/// Options of the command line itself that also go to the checkers that declare them: older plugins draw for themselves.
+pub(crate) const PASSED_ON: [&str; 4] = ["directory", "plot-format", MAX_PLOT_BYTES, MAX_TIMELINE_BYTES];
+pub(crate) const MAX_PLOT_BYTES: &str = "max-plot-bytes";
+pub(crate) const MAX_TIMELINE_BYTES: &str = "max-timeline-bytes";
+
+/// The options that the command line itself has, so that no checker can; with those of a history that is watched.
+pub(crate) fn own_names() -> Vec<String> {
+    let own = command(&Registry::default());
+    let watch = own.find_subcommand("watch").into_iter().flat_map(Command::get_arguments);
+    let names = own.get_arguments().chain(watch).filter_map(Arg::get_long);
+    let names = names.filter(|name| !PASSED_ON.contains(name) && compat::find(name).is_none());
+    names.chain(["help", "version"]).map(str::to_owned).collect()
+}
+
+/// What loads plugins. It was looked at before this grammar was made, for it depends on the plugins' options.
+fn plugin_options() -> [Arg; 4] {
+    let path = |name: &'static str, value: &'static str| {
+        Arg::new(name).long(name).value_name(value).action(ArgAction::Append).value_parser(value_parser!(OsString))
+    };
+    let flag = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
+    [
+        path("plugin", "PATH")
+            .value_hint(ValueHint::FilePath)
+            .help("Load checkers from this library (it runs with your permissions)"),
+        path("plugin-dir", "DIR")
+            .value_hint(ValueHint::DirPath)
+            .help("Load checkers from all libraries in this directory"),
+        flag("trust").help("Also load libraries that other users can write to"),
+        flag("debug").help("Print details about each library that cannot be loaded"),
+    ]
+}
+
+/// What a history may take.
+fn limit_options() -> [Arg; 3] {
+    [
+        Arg::new("timeout")
+            .long("timeout")
+            .value_name("SECONDS")
+            .value_parser(value_parser!(f64))
+            .allow_negative_numbers(true)
+            .help("Limit the time per history, in seconds; at the limit the verdict is false if a violation was found, else unknown [default: none]"),
+        Arg::new("max-memory")
+            .long("max-memory")
+            .value_name("BYTES")
+            .allow_negative_numbers(true)
+            .value_parser(|text: &str| match text.parse::<u64>() {
+                Ok(bytes) if bytes > 0 => Ok(bytes),
+                _ => Err("it takes a number of bytes, like 8000000000"),
+            })
+            .help("Limit the memory per history, in bytes; at the limit the verdict is unknown [default: none]"),
+        Arg::new("jobs")
+            .short('j')
+            .long("jobs")
+            .value_name("N")
+            .allow_negative_numbers(true)
+            .value_parser(|text: &str| {
+                text.parse::<u16>().map_err(|_| "it takes a number up to 65535, and 0 for one a core")
+            })
+            .help(
+                "Check N histories in parallel (memory grows with N; 0 = one per core) [default: 1]",
+            ),
+    ]
+}
+
+fn own_options(checkers: &Registry) -> [Arg; 10] {
+    let names = checkers.names().into_iter().map(PossibleValue::new);
+    let names = names.chain(checkers.full_names().into_iter().map(|name| PossibleValue::new(name).hide(true)));
+    let names: Vec<PossibleValue> = names.collect();
+    [
+        Arg::new("files")
+            .value_name("FILE")
+            .num_args(1..)
+            .value_hint(ValueHint::AnyPath)
+            .value_parser(value_parser!(OsString))
+            .help("History files, directories of histories (such as Jepsen's store), or - for standard input"),
+        Arg::new("model")
+            .short('m')
+            .long("model")
+            .value_name("CHECKERS")
+            .value_parser(PossibleValuesParser::new(names))
+            .value_delimiter(',')
+            .action(ArgAction::Append)
+            .help("Checkers to run, comma-separated; `histcheck models` lists them"),
+        format(),
+        Arg::new("keyed")
+            .long("keyed")
+            .value_name("WHEN")
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("yes")
+            .value_parser(["yes", "no", "auto"])
+            .help(
+                "Check each key separately: each op has a value of the form [key value], or a field key. auto: decide from the \
+                 first ops and report the decision on stderr [default: no]",
+            ),
+        Arg::new("verbose")
+            .short('v')
+            .long("verbose")
+            .action(ArgAction::SetTrue)
+            .help("Explain every anomaly below the history's line (json, edn, junit and sarif always include explanations)"),
+        output(help::OUTPUT).value_parser(["text", "json", "edn", "junit", "sarif", "github"]),
+        Arg::new("directory")
+            .short('d')
+            .long("directory")
+            .value_name("DIR")
+            .value_hint(ValueHint::DirPath)
+            .value_parser(value_parser!(OsString))
+            .help("Directory for reports and pictures; several histories get a subdirectory each"),
+        Arg::new("plot-format")
+            .short('p')
+            .long("plot-format")
+            .value_name("FORMAT")
+            .value_parser(["svg", "png"])
+            .help("Format of pictures in the directory [default: svg]"),
+        bytes(MAX_PLOT_BYTES)
+            .short('b')
+            .help("Maximum size of a picture, in bytes. A sentence replaces a larger one [default: 65536]"),
+        bytes(MAX_TIMELINE_BYTES)
+            .help("Maximum size of a timeline, in bytes. A sentence replaces a larger one [default: 33554432]"),
+    ]
+}
+
+/// A number of bytes; one that no file can have is told apart later.
+fn bytes(name: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name("BYTES").allow_negative_numbers(true).value_parser(value_parser!(i64))
+}
+
+fn format() -> Arg {
+    let json = PossibleValue::new("json").aliases(["jsonl", "ndjson"]);
+    Arg::new("format")
+        .short('f')
+        .long("format")
+        .value_name("FORMAT")
+        .value_parser(PossibleValuesParser::new([
+            PossibleValue::new("edn"),
+            json,
+            PossibleValue::new("intervals"),
+            PossibleValue::new("txt").alias("log"),
+        ]))
+        .help("Input format [default: detected]")
+}
+
+/// What histories do not say of themselves.
+fn rules() -> [Arg; 3] {
+    let names = |name: &'static str| Arg::new(name).long(name).value_name("NAMES").value_delimiter(',');
+    [
+        names("clients")
+            .help("Processes to treat as clients, comma-separated; NAME* matches all names with this prefix"),
+        names("not-clients")
+            .help("Processes whose ops to ignore, comma-separated; names that contain nemesis are always ignored"),
+        Arg::new("time-unit")
+            .long("time-unit")
+            .value_name("UNIT")
+            .value_parser(PossibleValuesParser::new(TimeUnit::NAMES))
+            .help("Unit of recorded times; times may then have fractions [default: whole nanoseconds]"),
+    ]
+}
+
+fn output(help: &'static str) -> Arg {
+    Arg::new("output")
+        .long("output")
+        .value_name("FORMAT")
+        .value_parser(["text", "json", "edn"])
+        .default_value("text")
+        .help(help)
+}
+
+/// Watching takes what judging does, but for one history.
+fn watch(checkers: &Registry) -> Command {
+    let [files, own @ ..] = own_options(checkers);
+    let command = Command::new("watch")
+        .about("Check a history while it is being written")
+        .override_usage(help::WATCH_USAGE)
+        .after_help(help::WATCH)
+        .max_term_width(100)
+        .arg(files.num_args(1).conflicts_with("listen").help("File that grows, or - for standard input [default: -]"))
+        .arg(Arg::new("listen").long("listen").value_name("ADDRESS").help(
+            "Address to receive ops on, one per line: 127.0.0.1:PORT (0 = any free port), unix:PATH or unix-datagram:PATH",
+        ))
+        .arg(
+            Arg::new("until-closed")
+                .long("until-closed")
+                .action(ArgAction::SetTrue)
+                .requires("listen")
+                .help("End the history when the last client closes its connection (with --listen)"),
+        )
+        .arg(
+            Arg::new("keep-going")
+                .long("keep-going")
+                .action(ArgAction::SetTrue)
+                .help("Continue after a violation instead of exiting"),
+        )
+        .args(own.into_iter().filter(|arg| arg.get_id() != "verbose"))
+        .args(rules())
+        .arg(Arg::new("verbose").short('v').long("verbose").action(ArgAction::SetTrue).hide(true))
+        .args(policy::options())
+        .args(plugin_options());
+    with_options_of(checkers, command)
+}
+
+/// Writing pages takes what judging does.
+fn report(checkers: &Registry) -> Command {
+    let command = Command::new("report")
+        .about("Check histories and write an HTML report for each")
+        .override_usage(help::REPORT_USAGE)
+        .after_help(help::REPORT)
+        .max_term_width(100)
+        .args(own_options(checkers).into_iter().filter(|arg| arg.get_id() != "plot-format").map(|arg| {
+            if arg.get_id() == "directory" {
+                arg.help("Directory for report.html; several histories get a subdirectory each, and an index.html")
+            } else {
+                arg
+            }
+        }))
+        .args(rules())
+        .arg(
+            Arg::new("max-report-bytes")
+                .long("max-report-bytes")
+                .value_name("BYTES")
+                .value_parser(value_parser!(u64).range(report::BYTES_LEAST..))
+                .default_value("4000000")
+                .help("Maximum size of a report, in bytes (at least 16384); longer reports are shortened"),
+        )
+        .args(policy::options())
+        .args(limit_options())
+        .args(plugin_options());
+    with_options_of(checkers, command)
+}
+
+/// Making a history smaller takes what judging one does, but for what is about its output.
+fn minimize(checkers: &Registry) -> Command {
+    let [files, own @ ..] = own_options(checkers);
+    let command = Command::new("minimize")
+        .about("Write a small part of a history that still shows the anomaly")
+        .override_usage(help::MINIMIZE_USAGE)
+        .after_help(help::MINIMIZE)
+        .max_term_width(100)
+        .arg(files.num_args(1).required(true).help("History file, directory of one test in Jepsen's store, or - for standard input"))
+        .args(own.into_iter().filter(|arg| ["model", "format", "keyed"].contains(&arg.get_id().as_str())))
+        .args(rules())
+        .arg(
+            Arg::new("out")
+                .short('o')
+                .long("out")
+                .value_name("FILE")
+                .value_parser(value_parser!(OsString))
+                .help("Output file, EDN or JSON Lines by its extension, else in the format of the history [default: standard output]"),
+        )
+        .arg(
+            Arg::new("anomaly")
+                .long("anomaly")
+                .value_name("NAME")
+                .help("Type of anomaly to keep [default: the first one found]"),
+        )
+        .arg(
+            Arg::new("max-checks")
+                .long("max-checks")
+                .value_name("N")
+                .value_parser(value_parser!(u64).range(1..))
+                .default_value("5000")
+                .help("Maximum number of parts to check; the smallest one found so far is written"),
+        )
+        .args(plugin_options());
+    // Here -o is what it is elsewhere, and elle-cli has no such command.
+    let is_taken = |arg: &Arg| arg.get_short() == Some('o') && arg.get_id() != "out";
+    with_options_of(checkers, command).mut_args(|arg| if is_taken(&arg) { arg.short(None) } else { arg })
+}
+
+fn subcommands(checkers: &Registry) -> Vec<Command> {
+    let table = |name: &'static str, about: &'static str| {
+        Command::new(name).about(about).arg(output("Output format: text, or one JSON object or EDN map per line"))
+    };
+    let files = Arg::new("files").value_name("FILE").num_args(1..).required(true);
+    let files = files.value_hint(ValueHint::AnyPath).value_parser(value_parser!(OsString));
+    vec![
+        report(checkers),
+        minimize(checkers),
+        watch(checkers),
+        Command::new("validate")
+            .about("List errors and doubtful ops in histories")
+            .after_help(help::VALIDATE)
+            .arg(
+                files.help("History files, directories of histories (such as Jepsen's store), or - for standard input"),
+            )
+            .arg(format())
+            .args(rules())
+            .arg(
+                Arg::new("max-each")
+                    .long("max-each")
+                    .value_name("N")
+                    .value_parser(value_parser!(usize))
+                    .default_value("20")
+                    .help("Number of problems of each kind to list; all are counted"),
+            )
+            .arg(output("Output format: text, or one JSON object or EDN map per line")),
+        gen_args::command(),
+        plugin_command(),
+        shells::command(),
+        manual::command(),
+        table("models", "List the checkers that -m accepts").args(plugin_options()),
+        #[cfg(feature = "elle")]
+        table("anomalies", "List and describe the anomalies that -a accepts"),
+        #[cfg(feature = "elle")]
+        table("consistency-models", "List the consistency levels that -c accepts and what each rules out"),
+    ]
+    .into_iter()
+    .map(|command| command.args_override_self(true))
+    .collect()
+}
+
+/// Making plugins.
+fn plugin_command() -> Command {
+    let new = Command::new("new")
+        .about("Create a crate for a checker plugin, with an example checker, tests and a README")
+        .arg(Arg::new("name").value_name("NAME").required(true).help("Name of the crate and of its directory"));
+    Command::new("plugin")
+        .about("Scaffold a checker plugin")
+        .subcommand(new)
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+}
+
+/// An option as the command line takes it; elle-cli's keep their short forms.
+fn option(name: &'static str, kind: OptionKind, value_name: &'static str) -> Arg {
+    let arg = Arg::new(name).long(name).value_name(value_name);
+    let arg = match compat::find(name).and_then(|known| known.short) {
+        Some(short) => arg.short(short),
+        None => arg,
+    };
+    match kind {
+        OptionKind::Flag => arg.action(ArgAction::SetTrue),
+        OptionKind::Integer => arg.allow_negative_numbers(true).value_parser(value_parser!(i64)),
+        OptionKind::Names => arg.action(ArgAction::Append),
+        _ => arg,
+    }
+}
+
+fn help_of(spec: &OptionSpec, by: &[&str]) -> String {
+    let default = if spec.default.is_empty() { String::new() } else { format!(" [default: {}]", spec.default) };
+    format!("{} ({}){default}", spec.help.trim_end_matches('.'), some(by))
+}
+
+/// Names in a line of help: all, or the first of many.
+fn some(names: &[&str]) -> String {
+    const SHOWN: usize = 4;
+    match names.split_at_checked(SHOWN) {
+        Some((first, more)) if more.len() > 1 => format!("{} and {} others", first.join(", "), more.len()),
+        _ => names.join(", "),
+    }
+}

@@ -1,0 +1,16 @@
+//! The command line: its grammar, what its words mean, and the checkers that it can name.
+
+pub(crate) mod args;
+pub(crate) mod compat;
+pub(crate) mod gen_args;
+pub(crate) mod gen_objects;
+pub(crate) mod gen_parts;
+pub(crate) mod grammar;
+pub(crate) mod help;
+pub(crate) mod manual;
+pub(crate) mod plugins;
+pub(crate) mod probe;
+pub(crate) mod registry;
+pub(crate) mod shells;
+pub(crate) mod tables;
+pub(crate) mod usage;

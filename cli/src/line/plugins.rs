@@ -1,0 +1,229 @@
+//! Loads plugins before the command line is understood, for their options are part of its grammar.
+//!
+//! Each is loaded in a process of its own first ([`crate::line::probe`]); and only there if histories are judged so, too.
+//!
+//! Loaded is what the command line names, what `HISTCHECK_PLUGINS` names, and what is in the user's own directory for them.
+
+use crate::judge::limits::Limits;
+use crate::line::grammar;
+use crate::line::probe::{self, NotLoaded};
+use crate::line::registry::Registry;
+use crate::tell::diagnose;
+use crate::tell::exit::Exit;
+use histcheck_plugin::host::{self, LoadError, Trust};
+use history_core::Checker;
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Libraries and directories of them, separated as in `PATH`.
+const VARIABLE: &str = "HISTCHECK_PLUGINS";
+
+/// What a command line says of plugins.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Asked {
+    libraries: Vec<PathBuf>,
+    directories: Vec<PathBuf>,
+    trust: Trust,
+    debug: bool,
+    /// Whether another process of this program has told of all that cannot be loaded.
+    told: bool,
+    /// Whether the command has no use for checkers.
+    needless: bool,
+    /// Libraries that another process of this program has found not to be loaded.
+    without: Vec<PathBuf>,
+    /// What a history may take, and so a plugin to be loaded. Under limits other processes judge.
+    limits: Limits,
+}
+
+/// Adds the plugins' checkers. A plugin that cannot be loaded is told of and left out; `FAILED` says so, unless it is one of the
+/// user's own directory.
+pub(crate) fn load(checkers: &mut Registry, words: impl IntoIterator<Item = OsString>) -> Exit {
+    let asked = asked(words);
+    if asked.needless {
+        return Exit::OK;
+    }
+    let mut loader = Loader {
+        trust: asked.trust,
+        debug: asked.debug,
+        told: asked.told,
+        limits: asked.limits,
+        by_name: true,
+        loaded: BTreeSet::new(),
+        checkers,
+        exit: Exit::OK,
+    };
+    loader.loaded.extend(asked.without.iter().cloned());
+    asked.libraries.iter().for_each(|path| loader.library(path));
+    asked.directories.iter().for_each(|path| loader.directory(path));
+    let variable = std::env::var_os(VARIABLE).unwrap_or_default();
+    for path in std::env::split_paths(&variable).filter(|path| !path.as_os_str().is_empty()) {
+        if path.is_dir() { loader.directory(&path) } else { loader.library(&path) }
+    }
+    if let Some(own) = host::data_directory().filter(|own| own.is_dir()) {
+        // Nobody named these now: what is wrong with them must not keep others from being used.
+        loader.by_name = false;
+        loader.directory(&own);
+    }
+    loader.exit
+}
+
+/// What the words ask for, without the grammar: it is not known yet.
+fn asked(words: impl IntoIterator<Item = OsString>) -> Asked {
+    let mut asked = Asked::default();
+    let mut words = words.into_iter().skip(1).take_while(|word| word != "--").peekable();
+    let needless = ["gen", "validate", "plugin", "anomalies", "consistency-models", "completions", "man"];
+    asked.needless = words.peek().is_some_and(|word| needless.iter().any(|command| word == command));
+    while let Some(word) = words.next() {
+        let (name, value) = split(&word);
+        if matches!(name, "--timeout" | "--max-memory") {
+            let value = value.map(OsStr::to_owned).or_else(|| words.next()).and_then(|value| value.into_string().ok());
+            // What is none of these is wrong usage, which the grammar will say.
+            if name == "--timeout" {
+                let seconds = value.and_then(|seconds| seconds.parse().ok());
+                asked.limits.timeout = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+            } else {
+                asked.limits.bytes_max = value.and_then(|bytes| bytes.parse().ok());
+            }
+            continue;
+        }
+        let list = match name {
+            "--plugin" => &mut asked.libraries,
+            "--plugin-dir" => &mut asked.directories,
+            "--only-without" => &mut asked.without,
+            "--trust" => {
+                asked.trust = Trust::All;
+                continue;
+            }
+            "--debug" => {
+                asked.debug = true;
+                continue;
+            }
+            _ => {
+                asked.told |= name.starts_with("--only-input=");
+                continue;
+            }
+        };
+        // Without a value it is wrong usage, which the grammar will say.
+        list.extend(value.map(OsStr::to_owned).or_else(|| words.next()).map(PathBuf::from));
+    }
+    asked
+}
+
+/// `--name=value`, taken apart. What is no text is no option of ours, unless behind the sign.
+fn split(word: &OsStr) -> (&str, Option<&OsStr>) {
+    let bytes = word.as_encoded_bytes();
+    for name in ["--plugin", "--plugin-dir", "--only-without", "--timeout", "--max-memory"] {
+        if bytes.starts_with(name.as_bytes()) && bytes.get(name.len()) == Some(&b'=') {
+            #[cfg(unix)]
+            {
+                use std::os::unix::ffi::OsStrExt;
+                return (name, Some(OsStr::from_bytes(&bytes[name.len() + 1..])));
+            }
+            #[cfg(not(unix))]
+            return (name, word.to_str().map(|word| OsStr::new(&word[name.len() + 1..])));
+        }
+    }
+    (word.to_str().unwrap_or_default(), None)
+}
+
+struct Loader<'r> {
+    trust: Trust,
+    debug: bool,
+    told: bool,
+    limits: Limits,
+    /// Whether what is being loaded was named, and is missed if it cannot be.
+    by_name: bool,
+    /// What was loaded, that nothing is twice.
+    loaded: BTreeSet<PathBuf>,
+    checkers: &'r mut Registry,
+    exit: Exit,
+}
+
+impl Loader<'_> {
+    fn library(&mut self, path: &Path) {
+        let canonical = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if !self.loaded.insert(canonical.clone()) {
+            return;
+        }
+        match self.checkers_of(path) {
+            Ok(checkers) => {
+                if let Err(why) = self.checkers.add(path, checkers, &grammar::own_names()) {
+                    self.tell(&why);
+                }
+            }
+            Err(why) => {
+                self.checkers.refuse(canonical);
+                self.failed(&format!("plugin {} {}", path.display(), why.message), why.details.as_deref());
+            }
+        }
+    }
+
+    fn checkers_of(&self, path: &Path) -> Result<Vec<Box<dyn Checker>>, NotLoaded> {
+        // Whoever started this process has looked.
+        if !self.told {
+            let known = probe::ask(path, self.trust, self.limits)?;
+            // Where others judge, this process need not load what they do.
+            if self.limits.are_any() {
+                return Ok(known);
+            }
+        }
+        let loaded = host::load(path, self.trust).map(|library| library.checkers);
+        loaded.map_err(|LoadError { message, details, .. }| NotLoaded { message, details })
+    }
+
+    fn directory(&mut self, path: &Path) {
+        match host::libraries_in(path, self.trust) {
+            Ok(libraries) if libraries.is_empty() && self.by_name && !self.told => {
+                let (extension, path) = (std::env::consts::DLL_EXTENSION, path.display());
+                diagnose::warning(&format!("no plugin is in {path}: no file there ends in .{extension}"));
+            }
+            Ok(libraries) => libraries.iter().for_each(|library| self.library(library)),
+            Err(error) => self.failed(&format!("directory of plugins {error}"), error.details.as_deref()),
+        }
+    }
+
+    fn failed(&mut self, message: &str, details: Option<&str>) {
+        let mut message = message.to_owned();
+        if let (true, Some(details)) = (self.debug, details) {
+            message += "\n";
+            message += details;
+        }
+        self.tell(&message);
+    }
+
+    fn tell(&mut self, why: &str) {
+        match (self.told, self.by_name) {
+            (true, _) => {}
+            (false, true) => diagnose::error(why),
+            (false, false) => diagnose::warning(why),
+        }
+        if self.by_name {
+            self.exit = Exit::FAILED;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(words: &str) -> Asked {
+        asked(words.split_whitespace().map(OsString::from))
+    }
+
+    #[test]
+    fn options_are_found_wherever_they_stand() {
+        let words =
+            "histcheck -m x --plugin a.so --trust f.edn --plugin=b.so --plugin-dir d --plugin-dir=e -- --plugin c.so";
+        let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
+        let (libraries, directories) = (paths(&["a.so", "b.so"]), paths(&["d", "e"]));
+        assert_eq!(of(words), Asked { libraries, directories, trust: Trust::All, ..Asked::default() });
+        assert_eq!(of("histcheck models --debug --plugin"), Asked { debug: true, ..Asked::default() });
+        let limits = Limits { timeout: Some(Duration::from_millis(500)), bytes_max: Some(7) };
+        assert_eq!(of("histcheck --timeout .5 --max-memory=7"), Asked { limits, ..Asked::default() });
+        assert!(of("histcheck gen list-append").needless);
+        assert!(!of("histcheck -m gen gen").needless);
+    }
+}

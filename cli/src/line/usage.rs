@@ -1,0 +1,34 @@
+//! Wrong usage that the grammar cannot see.
+
+use clap::error::ErrorKind;
+
+/// Wrong usage that clap cannot see.
+pub(crate) struct UsageError {
+    kind: ErrorKind,
+    message: String,
+    tip: Option<String>,
+}
+
+impl UsageError {
+    pub(crate) fn new(message: impl Into<String>) -> UsageError {
+        UsageError { kind: ErrorKind::ValueValidation, message: message.into(), tip: None }
+    }
+
+    pub(crate) fn missing(message: &str) -> UsageError {
+        UsageError { kind: ErrorKind::MissingRequiredArgument, message: message.into(), tip: None }
+    }
+
+    pub(crate) fn tip(mut self, tip: impl Into<String>) -> UsageError {
+        self.tip = Some(tip.into());
+        self
+    }
+
+    pub(crate) fn into_clap(self, grammar: &mut clap::Command) -> clap::Error {
+        let mut message = self.message;
+        if let Some(tip) = self.tip {
+            message += "\n\n  tip: ";
+            message += &tip;
+        }
+        grammar.error(self.kind, message)
+    }
+}
