@@ -34,6 +34,7 @@ fn each_type_is_certified_in_some_case() {
     let direct = [
         "G1a",
         "G1b",
+        "cyclic-versions",
         "dirty-update",
         "duplicate-elements",
         "future-read",

@@ -265,6 +265,46 @@ pub(crate) const CASES: &[Case] = &[
         &["read-uncommitted"],
         "0 ok ax1 ay1\n1 ok ax2 ay2\n2 ok rx[1 2]\n3 ok rx[2 1]\n4 ok ry[2 1]",
     ),
+    // A transaction's own appends.
+    invalid(
+        "the version order has them the other way around",
+        &["read-uncommitted"],
+        "cyclic-versions",
+        "0 ok ax1 ax2\n1 ok ax3\n2 ok rx[2 1 3]",
+    ),
+    invalid("no cycle shows it", STRICT, "cyclic-versions", "0 ok ax1 ax2\n1 ok ax3\n2 ok rx[2 1 3]"),
+    invalid("nor if it is info", STRICT, "cyclic-versions", "0 info ax1 ax2\n1 ok ax3\n2 ok rx[2 1 3]"),
+    invalid(
+        "the later one without the earlier one",
+        &["read-uncommitted"],
+        "cyclic-versions",
+        "0 ok ax1 ax2\n1 ok rx[2]",
+    ),
+    invalid(
+        "its own read shows it",
+        STRICT,
+        "cyclic-versions internal empty-transaction-graph",
+        "0 ok ax1 ax2 rx[2 1]",
+    ),
+    invalid(
+        "with others in between and behind",
+        &["read-uncommitted"],
+        "G0 cyclic-versions",
+        "0 ok ax1 ax2 ax3\n1 ok ax4\n2 ok rx[1 3 4 2]",
+    ),
+    invalid(
+        "what all reads agree on shows it",
+        &["read-uncommitted"],
+        "cyclic-versions",
+        "0 ok ax1 ax2\n1 ok ax3\n2 ok ax4\n3 ok rx[2 3]\n4 ok rx[2 4]",
+    ),
+    valid(
+        "if one of two reads is right, it is not there",
+        &["read-uncommitted"],
+        "0 ok ax1 ax2\n1 ok ax3\n2 ok rx[2 1 3]\n3 ok rx[1 2 3]",
+    ),
+    valid("what failed was never in order", &["read-uncommitted"], "0 fail ax1 ax2\n1 ok ax3\n2 ok rx[2 1 3]"),
+    valid("the earlier one without the later one", &["read-uncommitted"], "0 ok ax1 ax2\n1 ok rx[1]"),
     // What cannot be judged.
     Case {
         name: "appended twice",
