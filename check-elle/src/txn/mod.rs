@@ -11,7 +11,7 @@ mod pictures;
 pub(crate) mod report;
 mod standing;
 pub(crate) mod story;
-mod time;
+pub(crate) mod time;
 pub(crate) mod updates;
 
 pub(crate) use columns::Txns;

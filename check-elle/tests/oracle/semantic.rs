@@ -191,11 +191,8 @@ fn runs(world: &World, txn: &Txn, states: &mut [Vec<Name>]) -> bool {
 fn precedes(a: &Txn, b: &Txn, order: Order) -> bool {
     match order {
         Order::None => false,
-        Order::Process => {
-            let same = a.process.is_some() && a.process == b.process;
-            a.is_ok() && b.may_have_happened() && same && a.index < b.index
-        }
-        Order::Realtime => a.is_ok() && b.invoked.is_some_and(|invoked| a.index < invoked),
+        Order::Process => a.precedes_in_process(b),
+        Order::Realtime => a.precedes_in_time(b),
     }
 }
 
