@@ -1,7 +1,8 @@
 //! The search of one strongly connected component for a cycle of each type.
 //!
 //! Write d for the relations that a family allows beside rw: ww and wr, and for a suffixed type also its own relation
-//! (process or realtime; beside realtime there may be process edges, and the process types are searched for first then). In each search the types that imply the one searched for are absent from the component; else it
+//! (process or realtime). Beside realtime edges there may be process edges: the types with these are searched for first, and the
+//! types with realtime take them in. In each search the types that imply the one searched for are absent from the component; else it
 //! would have been skipped. From that:
 //!
 //! - **G0, G1c** ([`Search::through`], on ww; on ww and wr). Any edge between two nodes of one strongly connected component

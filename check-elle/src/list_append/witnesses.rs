@@ -4,7 +4,7 @@ use super::analysis::Lists;
 use super::mop::{Mop, What};
 use super::within::Internal;
 use crate::anomaly::AnomalyType;
-use crate::ids::{ElemId, TxnId};
+use crate::ids::{ElemId, StateId, TxnId};
 use crate::txn::report::{Analysis, first};
 use crate::txn::story::{SHOWN_TXNS_MAX, explain};
 use history_core::{Datum, Witness};
@@ -135,7 +135,8 @@ impl Lists {
         let key = a.states.elem[later.at()].key;
         // All reads agree up to there.
         let place = a.states.trunk(key).iter().position(|state| a.states.state[state.at()].elem == later);
-        let shows = |mop: &Mop| matches!(mop.what(), What::Read(state) if mop.key == key && place.is_some_and(|at| a.states.state[state.at()].len as usize > at));
+        let is_longer = |state: StateId| place.is_some_and(|at| a.states.state[state.at()].len as usize > at);
+        let shows = |mop: &Mop| mop.key == key && matches!(mop.what(), What::Read(state) if is_longer(state));
         let found = a.txns.ids().find_map(|txn| Some((txn, a.txns.mops(txn).iter().position(shows)?)));
         let Some((reader, at)) = found else { return Witness::default() };
         let (at, read) = (at as u32, a.txns.mops(reader)[at]);

@@ -5,8 +5,8 @@
 //!
 //! What a transaction overwrote itself is a version only to those that read it. So no source is held against the order in which one
 //! transaction wrote a key twice: nothing orders the earlier write unless another transaction read it, which is a G1b, or the
-//! transaction itself read it where it had to see something else, which is internal. Read uncommitted forbids neither, and lets
-//! reads show such versions in any order.
+//! transaction itself did before it wrote it, which is a future read. Read committed forbids both. Read uncommitted forbids neither,
+//! and lets reads show such versions in any order.
 
 use super::sources::{Edge, Inference, Source, Sources};
 use super::timing::Timing;
