@@ -93,6 +93,7 @@ pub fn list_append(history: &History, anomaly: &str, witness: &Witness) -> Resul
         "dirty-update" => lists::dirty_update(&claim),
         "duplicate-elements" => lists::duplicate_elements(&claim),
         "incompatible-order" => lists::incompatible_order(&claim),
+        "cyclic-versions" => lists::cyclic_versions(&claim),
         _ => certify_common(&claim, anomaly),
     }
 }

@@ -123,7 +123,8 @@ pub struct CycleExistsSpec {
     pub anomaly: AnomalyType,
     /// The model.
     pub model: Model,
-    /// The relations that a step may be of: the d of [`RwUse::OneHop`]. Never rw, of which the next field tells.
+    /// The relations that a step may be of: the d of [`RwUse::OneHop`]. Never rw, of which the next field tells. With realtime
+    /// go process steps, which follow from it where it is known when transactions were invoked.
     pub relations: Relations,
     /// Whether and how rw edges count too.
     pub rw: RwUse,

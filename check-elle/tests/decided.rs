@@ -134,14 +134,25 @@ fn a_note_says_why_it_is_unknown_and_what_to_ask_for() {
          history shows G-single-item (at index 1, 3). Decided levels next to it: snapshot-isolation \
          (stronger), read-committed (weaker)."]
     );
-    let report = judge(&history(LOST_OWN_WRITE, false), "read-your-writes");
-    assert_eq!(
-        report.notes,
-        ["Whether read-your-writes holds is unknown: list-append does not decide it, because it is about \
-         single objects and sessions, and these checkers look for cycles of transactions. It would hold if \
-         strict-serializable held, but the history does not say when the op at index 0 was invoked. Decided \
-         levels next to it: strict-serializable (stronger)."]
-    );
+    let because = |txns: &[&str]| {
+        let report = judge(&history(txns, false), "read-your-writes");
+        let (lead, why) =
+            report.notes[0].split_once("It would hold if strict-serializable held, but ").expect("a reason");
+        assert_eq!(
+            (lead, report.notes.len()),
+            (
+                "Whether read-your-writes holds is unknown: list-append does not decide it, because it is about \
+                 single objects and sessions, and these checkers look for cycles of transactions. ",
+                1
+            )
+        );
+        why.to_owned()
+    };
+    let end = "Decided levels next to it: strict-serializable (stronger).";
+    let shown = format!("the history shows G-single-item-process (at index 0, 1). {end}");
+    assert_eq!(because(LOST_OWN_WRITE), shown, "of completions only processes are all that is known of time");
+    let unknown = format!("the history does not say when the op at index 0 was invoked. {end}");
+    assert_eq!(because(&["0: [:append :x 1]", "0: [:r :x [1]]"]), unknown);
     // Either order of the last two appends to z, which nobody read, would make each cycle one with a single rw.
     let fork = [
         "0: [:append :x 1] [:append :z 1]",

@@ -83,6 +83,31 @@ fn a_cycle_is_told_as_a_story_that_ends_in_its_contradiction() {
     ");
 }
 
+#[test]
+fn appends_of_one_transaction_the_other_way_around_are_shown_with_the_read() {
+    let text = "
+        {:process 0, :type :ok, :value [[:append :y 1] [:append :y 2]]}
+        {:process 1, :type :ok, :value [[:append :y 3]]}
+        {:process 2, :type :ok, :value [[:r :y []]]}
+        {:process 2, :type :ok, :value [[:r :y [2 1 3]]]}";
+    let report = check_with(text, &Options::new(), &Budget::default());
+    assert_eq!((report.verdict, &report.not[..]), (Verdict::Invalid, &["read-uncommitted".into()][..]));
+    assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["cyclic-versions"]);
+    insta::assert_snapshot!(report.anomalies[0].witnesses[0].explanation, @r"
+    Let:
+      T1 = {:index 0, :type :ok, :process 0, :value [[:append :y 1] [:append :y 2]]}
+      T2 = {:index 3, :type :ok, :process 2, :value [[:r :y [2 1 3]]]}
+
+    Then:
+      - T1 appended 1 and then 2 to key :y, but T2 read [2 1 3], where 2 has no 1 before it.
+    ");
+
+    // An op that is not understood may have appended 1 or 2 as well.
+    let report =
+        check_with(&format!("{text} {{:process 3, :type :ok, :value [3]}}"), &Options::new(), &Budget::default());
+    assert_eq!((report.verdict, report.anomaly_types().count()), (Verdict::Unknown, 0));
+}
+
 /// A store that was not empty: nobody appended the 0 of each list.
 const NOT_EMPTY: &str = "
     {:process 0, :type :invoke, :value [[:append :x 1]]}

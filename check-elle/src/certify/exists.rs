@@ -175,6 +175,6 @@ fn precedes(from: &Txn, to: &Txn, order: Order) -> bool {
     match order {
         Order::None => false,
         Order::Process => from.is_before_in_process(to),
-        Order::Realtime => from.is_before_in_realtime(to),
+        Order::Realtime => from.is_before_in_time(to),
     }
 }

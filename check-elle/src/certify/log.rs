@@ -131,7 +131,12 @@ impl Txn {
             && self.index < other.index
     }
 
-    /// Whether it was over, and known to be, when another began.
+    /// Whether it was over when another began: by their indices, or because one process does one thing after another.
+    pub(super) fn is_before_in_time(&self, other: &Txn) -> bool {
+        self.is_before_in_realtime(other) || self.is_before_in_process(other)
+    }
+
+    /// Whether it was over, and known to be, when another was invoked.
     pub(super) fn is_before_in_realtime(&self, other: &Txn) -> bool {
         self.is_ok() && other.invoked.is_some_and(|invoked| self.index < invoked)
     }

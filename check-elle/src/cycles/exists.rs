@@ -1,22 +1,22 @@
 //! Which models some cycle rules out: a pass of strongly connected components each, without looking for the cycle.
 
-use super::has;
+use super::{Ordered, order_relations};
 use crate::anomaly::AnomalyType;
-use crate::cycle_spec::{CYCLE_EXISTS, CycleExistsSpec, RwUse, Suffix};
+use crate::cycle_spec::{CYCLE_EXISTS, CycleExistsSpec, RwUse};
 use crate::graph::scc::{Components, components};
 use crate::graph::views::{Masked, Nonadjacent};
 use crate::graph::{Graph, Mask, Relation};
 
 /// The models ruled out in a graph, each with its smallest component. Those that a weaker one rules out too are among them:
 /// somebody may have asked for just these. O(nodes + edges) for each.
-pub(super) fn find(graph: &Graph, order: Suffix) -> Vec<(AnomalyType, Vec<u32>)> {
-    let specs = CYCLE_EXISTS.iter().filter(|spec| has(order, spec.suffix()));
+pub(super) fn find(graph: &Graph, ordered: Ordered) -> Vec<(AnomalyType, Vec<u32>)> {
+    let specs = CYCLE_EXISTS.iter().filter(|spec| ordered.has(spec.suffix()));
     specs.filter_map(|spec| Some((spec.anomaly, smallest(graph, *spec)?))).collect()
 }
 
 /// The transactions of the smallest component that holds more than one.
 fn smallest(graph: &Graph, spec: CycleExistsSpec) -> Option<Vec<u32>> {
-    let mask = Mask::from(spec.relations);
+    let mask = order_relations(spec.suffix()).iter().fold(Mask::from(spec.relations), |mask, own| mask.with(*own));
     let found: Components = match spec.rw {
         RwUse::None => components(&Masked { graph, mask }),
         RwUse::Free => components(&Masked { graph, mask: mask.with(Relation::Rw) }),

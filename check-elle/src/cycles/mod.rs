@@ -30,9 +30,34 @@ pub(crate) fn order_relation(order: Suffix) -> Option<Relation> {
     }
 }
 
-/// Whether a graph ordered so can have cycles with this suffix.
-fn has(order: Suffix, suffix: Suffix) -> bool {
-    suffix == Suffix::None || suffix == order
+/// The relations beside ww, wr and rw that a cycle with this suffix may have. Process edges stand beside realtime edges where it is
+/// not known when transactions were invoked.
+fn order_relations(suffix: Suffix) -> &'static [Relation] {
+    match suffix {
+        Suffix::None => &[],
+        Suffix::Process => &[Relation::Process],
+        Suffix::Realtime => &[Relation::Process, Relation::Realtime],
+    }
+}
+
+/// What edges a graph has beside ww, wr and rw.
+#[derive(Clone, Copy)]
+struct Ordered {
+    by: Suffix,
+    by_process: bool,
+}
+
+impl Ordered {
+    fn new(graph: &Graph, by: Suffix) -> Ordered {
+        let is_process = |(_, relation)| relation == Relation::Process;
+        let by_process = by != Suffix::None && (0..graph.nodes()).any(|node| graph.out(node).any(is_process));
+        Ordered { by, by_process }
+    }
+
+    /// Whether there can be cycles with this suffix.
+    fn has(self, suffix: Suffix) -> bool {
+        suffix == Suffix::None || suffix == self.by || suffix == Suffix::Process && self.by_process
+    }
 }
 
 /// What cycles a graph has.
@@ -97,7 +122,8 @@ impl Found {
 
 fn find_in(graph: &Graph, nodes: &[u32], order: Suffix, budget: &Budget) -> Part {
     let mut graph = graph.induced(nodes);
-    if order == Suffix::Process {
+    let ordered = Ordered::new(&graph, order);
+    if ordered.by_process {
         // A step of a process goes as far as it can.
         graph = chains::gated(&graph);
     }
@@ -108,12 +134,12 @@ fn find_in(graph: &Graph, nodes: &[u32], order: Suffix, budget: &Budget) -> Part
     if part.found.spent.is_some() {
         return part;
     }
-    for (anomaly, txns) in exists::find(&graph, order) {
+    for (anomaly, txns) in exists::find(&graph, ordered) {
         part.found.exists.push((anomaly, txns.iter().map(outer).collect()));
     }
     let mut search = search::Search::new(&graph);
     let mut implied = AnomalySet::EMPTY;
-    for spec in CYCLES.iter().filter(|spec| has(order, spec.suffix)) {
+    for spec in CYCLES.iter().filter(|spec| ordered.has(spec.suffix)) {
         if implied.contains(spec.anomaly) {
             continue;
         }

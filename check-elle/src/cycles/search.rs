@@ -1,7 +1,8 @@
 //! The search of one strongly connected component for a cycle of each type.
 //!
 //! Write d for the relations that a family allows beside rw: ww and wr, and for a suffixed type also its own relation
-//! (process or realtime). In each search the types that imply the one searched for are absent from the component; else it
+//! (process or realtime). Beside realtime edges there may be process edges: the types with these are searched for first, and the
+//! types with realtime take them in. In each search the types that imply the one searched for are absent from the component; else it
 //! would have been skipped. From that:
 //!
 //! - **G0, G1c** ([`Search::through`], on ww; on ww and wr). Any edge between two nodes of one strongly connected component
@@ -25,7 +26,7 @@
 //! Existence is always decided. How short the cycle is depends on [`EFFORT_EDGES`]: within it, it is a shortest of its kind.
 //! So it is where a few edges close all cycles of a component, however large that is: see [`Search::shortest_of_all`].
 
-use super::{Cycle, order_relation};
+use super::{Cycle, order_relation, order_relations};
 use crate::cycle_spec::{CycleSpec, Family};
 use crate::graph::back_edges::{Edge, back_edges};
 use crate::graph::path::{Effort, Outcome, Walker};
@@ -54,7 +55,7 @@ impl<'g> Search<'g> {
     /// A cycle of this type, given that the component has none that implies it.
     pub(super) fn find(&mut self, spec: CycleSpec) -> Option<Cycle> {
         let own = order_relation(spec.suffix);
-        let mask = |relations: &[Relation]| Mask::of(&[relations, own.as_slice()].concat());
+        let mask = |relations: &[Relation]| Mask::of(&[relations, order_relations(spec.suffix)].concat());
         use Relation::{Rw, Wr, Ww};
         match spec.family {
             Family::G0 => self.through(mask(&[Ww]), own.unwrap_or(Ww)),

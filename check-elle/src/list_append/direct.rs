@@ -1,11 +1,14 @@
 //! Anomalies that are seen on one key or in one transaction, without cycles.
 //!
 //! G1a and G1b: Adya, "Weak Consistency", section 3.1. Dirty and lost updates, duplicate elements and incompatible orders:
-//! Kingsbury and Alvaro, "Elle" (VLDB 2020), sections 4 and 6.
+//! Kingsbury and Alvaro, "Elle" (VLDB 2020), sections 4 and 6. Cyclic versions: a transaction takes effect in its own order at
+//! every level (Adya, section 3.1: the events of a transaction are ordered, and its reads see its own writes), so each of its
+//! appends comes after those that it made before. A version order that has them otherwise contradicts that. No edge between
+//! transactions shows it.
 
 use super::mop::{Mop, What};
 use super::orders::Orders;
-use super::states::{ElemFlags, States};
+use super::states::{Elem, ElemFlags, States};
 use super::within::{Findings, Internal};
 use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::ids::{ElemId, KeyId, StateId, TxnId};
@@ -29,6 +32,8 @@ pub(crate) struct Direct {
     pub(crate) garbage: Vec<(TxnId, u32, ElemId)>,
     /// A reader and its micro-op.
     pub(crate) duplicates: Vec<(TxnId, u32)>,
+    /// A transaction that may have happened, and two of its appends to one key, the second of which comes first in the version order.
+    pub(crate) reversed: Vec<(TxnId, [ElemId; 2])>,
     /// For a key, two reads of which neither is a prefix of the other: reader and micro-op.
     pub(crate) incompatible: Vec<(KeyId, [(TxnId, u32); 2])>,
 }
@@ -44,6 +49,7 @@ pub(crate) fn find(states: &States, txns: &Txns<Mop>, orders: &Orders, found: Fi
     direct.find_garbage(states, txns);
     direct.find_dirty_updates(states, txns, orders);
     direct.find_duplicates(states, txns, orders);
+    direct.find_reversed(states, txns, orders);
     direct.find_incompatible(states, txns);
     direct
 }
@@ -70,6 +76,7 @@ impl Direct {
             (AnomalyType::DIRTY_UPDATE, !self.dirty_updates.is_empty()),
             (AnomalyType::LOST_UPDATE, !self.lost_updates.is_empty()),
             (AnomalyType::DUPLICATE_ELEMENTS, !self.duplicates.is_empty()),
+            (AnomalyType::CYCLIC_VERSIONS, !self.reversed.is_empty()),
             (AnomalyType::INCOMPATIBLE_ORDER, !self.incompatible.is_empty()),
         ]
         .into_iter()
@@ -176,6 +183,26 @@ impl Direct {
                 self.duplicates.push((txn, at));
             }
         });
+    }
+
+    /// Appends of one transaction that the version order has the other way around. Two neighbours among its appends to a key are
+    /// enough: the places of all are in order if those of all neighbours are.
+    fn find_reversed(&mut self, states: &States, txns: &Txns<Mop>, orders: &Orders) {
+        let is_first_of_two = |elem: &Elem| elem.flags.has(ElemFlags::INTERMEDIATE);
+        if !states.elem.iter().any(is_first_of_two) {
+            return;
+        }
+        // For each key who appended to it last, and what.
+        let mut last = vec![(TxnId::NONE, ElemId::NONE); states.key.len()];
+        for txn in txns.ids().filter(|txn| txns.is_possible(*txn)) {
+            for mop in txns.mops(txn) {
+                let What::Write(elem) = mop.what() else { continue };
+                let (writer, before) = std::mem::replace(&mut last[mop.key.at()], (txn, elem));
+                if writer == txn && orders.place(mop.key, elem) < orders.place(mop.key, before) {
+                    self.reversed.push((txn, [before, elem]));
+                }
+            }
+        }
     }
 
     fn find_incompatible(&mut self, states: &States, txns: &Txns<Mop>) {

@@ -78,7 +78,7 @@ impl Orders {
                 trunk.split_at(agreed.get(key.at()).map_or(trunk.len(), |len| trunk.len().min(*len as usize)));
             orders.place_all(common, states);
             if trunk.is_empty() && sole[key.at()] != ElemId::NONE {
-                orders.place(sole[key.at()]);
+                orders.push(sole[key.at()]);
             }
             orders.end.push(orders.elems.len() as u32);
             orders.place_all(rest, states);
@@ -91,11 +91,11 @@ impl Orders {
 
     fn place_all(&mut self, path: &[StateId], states: &States) {
         for state in path {
-            self.place(states.state[state.at()].elem);
+            self.push(states.state[state.at()].elem);
         }
     }
 
-    fn place(&mut self, elem: ElemId) {
+    fn push(&mut self, elem: ElemId) {
         // A list that holds an element twice is an anomaly of its own; the first place counts.
         if self.at[elem.at()] == NOWHERE {
             self.at[elem.at()] = self.elems.len() as u32;
@@ -165,6 +165,14 @@ impl Orders {
             next = written[next as usize];
         }
         if next < end { &self.elems[next as usize..=next as usize] } else { self.unread(key) }
+    }
+
+    /// Where an element stands in what all reads of its key agree on; what stands nowhere there comes after that, and has the
+    /// greatest number.
+    #[inline]
+    pub(crate) fn place(&self, key: KeyId, elem: ElemId) -> u32 {
+        let at = self.at[elem.at()];
+        if at < self.end[key.at()] { at } else { NOWHERE }
     }
 
     /// The last element of a key's order by a transaction that may have happened.

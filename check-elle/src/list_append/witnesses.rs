@@ -4,7 +4,7 @@ use super::analysis::Lists;
 use super::mop::{Mop, What};
 use super::within::Internal;
 use crate::anomaly::AnomalyType;
-use crate::ids::{ElemId, TxnId};
+use crate::ids::{ElemId, StateId, TxnId};
 use crate::txn::report::{Analysis, first};
 use crate::txn::story::{SHOWN_TXNS_MAX, explain};
 use history_core::{Datum, Witness};
@@ -69,6 +69,7 @@ impl Lists {
                 })
             }),
             AnomalyType::DUPLICATE_ELEMENTS => first(max, &d.duplicates, |(txn, mop)| self.duplicates(*txn, *mop)),
+            AnomalyType::CYCLIC_VERSIONS => first(max, &d.reversed, |(txn, elems)| self.reversed(*txn, *elems)),
             AnomalyType::INCOMPATIBLE_ORDER => first(max, &d.incompatible, |(key, reads)| {
                 let lists = reads.map(|(txn, mop)| a.read_list(txn, mop));
                 let facts = vec![("key", a.key(*key)), ("values", Datum::Vector(lists.to_vec()))];
@@ -125,6 +126,31 @@ impl Lists {
         explain(a, &[txn], facts, |ops| {
             let (t, key) = (&ops[0].name, a.key(mop.key));
             format!("  - {t} read {} in key {key}: it holds {}.\n", a.read_list(txn, at), names.join(", "))
+        })
+    }
+
+    /// Two appends of a transaction, and the first read that shows the later one without the earlier one before it.
+    fn reversed(&self, writer: TxnId, [earlier, later]: [ElemId; 2]) -> Witness {
+        let a = self;
+        let key = a.states.elem[later.at()].key;
+        // All reads agree up to there.
+        let place = a.states.trunk(key).iter().position(|state| a.states.state[state.at()].elem == later);
+        let is_longer = |state: StateId| place.is_some_and(|at| a.states.state[state.at()].len as usize > at);
+        let shows = |mop: &Mop| mop.key == key && matches!(mop.what(), What::Read(state) if is_longer(state));
+        let found = a.txns.ids().find_map(|txn| Some((txn, a.txns.mops(txn).iter().position(shows)?)));
+        let Some((reader, at)) = found else { return Witness::default() };
+        let (at, read) = (at as u32, a.txns.mops(reader)[at]);
+        let values = Datum::Vector(vec![a.elem(earlier), a.elem(later)]);
+        let facts = vec![("key", a.key(key)), ("values", values), ("mop", a.mop(read))];
+        let txns = [writer, reader];
+        let txns = if writer == reader { &txns[..1] } else { &txns[..] };
+        explain(a, txns, facts, |ops| {
+            let (t1, t2, key) = (&ops[0].name, &ops[ops.len() - 1].name, a.key(key));
+            let (earlier, later, list) = (a.elem(earlier), a.elem(later), a.read_list(reader, at));
+            format!(
+                "  - {t1} appended {earlier} and then {later} to key {key}, but {t2} read {list}, where {later} has no \
+                 {earlier} before it.\n"
+            )
         })
     }
 

@@ -45,14 +45,17 @@ impl Registers {
                 touches.sort_unstable_by_key(|(rank, _)| *rank);
                 Self::between(*source, touches.into_iter().map(|(_, touch)| (0, touch)), before, after)
             }
-            Source::SequentialKeys => {
-                let key = self.versions.version[before.at()].key;
-                let touches = self.touches.of_key(key);
-                let known = touches.filter_map(|touch| Some((self.txns.process(touch.txn)?, touch)));
-                Self::between(*source, known, before, after)
+            Source::SequentialKeys => self.between_in_process(*source, before, after),
+            Source::LinearizableKeys => {
+                self.between_in_time(before, after).or_else(|| self.between_in_process(*source, before, after))
             }
-            Source::LinearizableKeys => self.between_in_time(before, after),
         })
+    }
+
+    fn between_in_process(&self, source: Source, before: VersionId, after: VersionId) -> Option<Ground> {
+        let touches = self.touches.of_key(self.versions.version[before.at()].key);
+        let known = touches.filter_map(|touch| Some((self.txns.process(touch.txn)?, touch)));
+        Self::between(source, known, before, after)
     }
 
     /// The touches of a version's key, with their transactions' places in the order that was given.
@@ -109,12 +112,12 @@ impl Registers {
         match ground {
             Ground::Initial => format!("every version follows {v}"),
             Ground::Within(txn) => format!("{} read {v} and then wrote {w}", name(txn)),
-            Ground::Between(Source::LinearizableKeys, a, b) => {
+            Ground::Between(Source::LinearizableKeys, a, b) if self.txns.invoked(b).is_some() => {
                 let (a, b, begin) = (name(a), name(b), self.txns.invoked(b).unwrap_or_default());
                 format!("{a}, with {v} last, completed before {b}, with {w} first, was invoked at index {begin}")
             }
             Ground::Between(source, a, b) => {
-                let line = if source == Source::SequentialKeys { "in its process" } else { "in the order given" };
+                let line = if source == Source::TransactionOrder { "in the order given" } else { "in its process" };
                 format!("{}, with {v} last, came {line} before {}, with {w} first", name(a), name(b))
             }
         }

@@ -2,6 +2,11 @@
 //!
 //! A source whose edges would close a cycle with those before it contradicts them, or itself: it is left out, and that it
 //! was is an anomaly.
+//!
+//! What a transaction overwrote itself is a version only to those that read it. So no source is held against the order in which one
+//! transaction wrote a key twice: nothing orders the earlier write unless another transaction read it, which is a G1b, or the
+//! transaction itself did before it wrote it, which is a future read. Read committed forbids both. Read uncommitted forbids neither,
+//! and lets reads show such versions in any order.
 
 use super::sources::{Edge, Inference, Source, Sources};
 use super::timing::Timing;

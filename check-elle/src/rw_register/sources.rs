@@ -9,8 +9,10 @@ use super::timing::{Rows, Spans, Timing};
 use super::touches::Touches;
 use super::versions::Versions;
 use super::within::Touch;
+use crate::cycle_spec::Suffix;
 use crate::ids::{KeyId, TxnId, VersionId};
 use crate::txn::Txns;
+use crate::txn::time::has_process_edges;
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
@@ -103,9 +105,9 @@ impl Inference<'_> {
         Timing::Rows(Rows::new(self.versions.key.len(), placed))
     }
 
-    /// Versions follow real time.
+    /// Versions follow real time; where it is not known when transactions were invoked, that is the order of each process.
     pub(crate) fn by_clock(self) -> Timing {
-        Timing::Clock(self.spans())
+        if has_process_edges(self.txns, Suffix::Realtime) { self.by_process() } else { Timing::Clock(self.spans()) }
     }
 
     /// When versions were there.

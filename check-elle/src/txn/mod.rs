@@ -12,7 +12,7 @@ pub(crate) mod mop;
 pub(crate) mod report;
 mod standing;
 pub(crate) mod story;
-mod time;
+pub(crate) mod time;
 pub(crate) mod updates;
 
 pub(crate) use about::about;

@@ -6,6 +6,7 @@
 
 use super::Txns;
 use super::report::Analysis;
+use super::time::has_process_edges;
 use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::Suffix;
 use crate::lattice::{self, NOT_SEARCHED, UNKNOWN};
@@ -78,6 +79,8 @@ pub(crate) struct Standing {
     found: AnomalySet,
     /// The edges that the graph had beside ww, wr and rw.
     order: Suffix,
+    /// Whether process edges were among them.
+    has_process_edges: bool,
     doubts: Doubts,
     rests_on_order: fn(Model) -> bool,
     /// Decided models, all of whose anomalies were searched for and none found, where that is enough to know that they hold,
@@ -97,6 +100,7 @@ impl Standing {
         let mut standing = Standing {
             found,
             order,
+            has_process_edges: has_process_edges(analysis.txns(), order),
             doubts: Doubts::default(),
             rests_on_order: A::rests_on_order,
             proven: ModelSet::EMPTY,
@@ -205,8 +209,12 @@ impl Standing {
         if let Some(anomaly) = self.found.intersection(model.prohibited()).iter().next() {
             return Some(Obstacle::Found(anomaly));
         }
-        let order = order_of(model);
-        (order != Suffix::None && order != self.order).then_some(Obstacle::NotSearched)
+        let was_searched = match order_of(model) {
+            Suffix::None => true,
+            Suffix::Process => self.has_process_edges,
+            Suffix::Realtime => self.order == Suffix::Realtime,
+        };
+        (!was_searched).then_some(Obstacle::NotSearched)
     }
 
     /// Why a decided model, against which nothing was found, may not hold all the same: as a clause.

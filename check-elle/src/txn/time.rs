@@ -4,6 +4,10 @@
 //! transaction leads to the gate of its own completion, a gate to the next one and to the transactions invoked between the
 //! two. So there is a path exactly from each completed transaction to each one invoked later, with two edges a transaction
 //! and one a gate.
+//!
+//! A process does one thing after another, so its order is part of real time, and follows from it where invocations are recorded.
+//! Where they are not, the process edges stand beside the realtime ones, of which there are few or none then. Without them a level
+//! with real time would let pass what the same level with the order of processes forbids.
 
 use super::columns::Txns;
 use crate::cycle_spec::Suffix;
@@ -15,7 +19,8 @@ use rustc_hash::FxHashMap;
 /// Process or realtime edges on their way into a graph.
 pub(crate) struct TimeEdges {
     order: Suffix,
-    /// For each `ok` transaction the next one of its process that is `ok`, or that ended the process, and may have happened.
+    /// For each `ok` transaction the next one of its process that is `ok`, or that ended the process, and may have happened. Empty
+    /// if there are no process edges.
     next_of_process: Vec<TxnId>,
     /// How many completed `ok` so far.
     oks: u32,
@@ -45,9 +50,11 @@ impl TimeEdges {
             gates: 0,
             invoked_after: Groups::default(),
         };
+        if has_process_edges(txns, order) {
+            edges.next_of_process = next_of_process(txns);
+        }
         match order {
-            Suffix::None => {}
-            Suffix::Process => edges.next_of_process = next_of_process(txns),
+            Suffix::None | Suffix::Process => {}
             Suffix::Realtime => {
                 edges.invoked_after = invoked_after(txns);
                 edges.gates = txns.ids().filter(|txn| txns.kind(*txn) == OpKind::Ok).count() as u32;
@@ -63,22 +70,16 @@ impl TimeEdges {
 
     /// Adds the edges of a transaction, the next one that completed `ok`. Whether they relate it to another.
     pub(crate) fn push(&mut self, graph: &mut Graph, txn: TxnId) -> bool {
-        match self.order {
-            Suffix::None => false,
-            Suffix::Process => {
-                let next = self.next_of_process[txn.at()];
-                if next != TxnId::NONE {
-                    graph.push_edge(next.at() as u32, Relation::Process);
-                }
-                next != TxnId::NONE
-            }
-            Suffix::Realtime => {
-                graph.push_edge(self.base + self.oks, Relation::Realtime);
-                self.oks += 1;
-                // The gates say whether anything comes after it.
-                false
-            }
+        if self.order == Suffix::Realtime {
+            graph.push_edge(self.base + self.oks, Relation::Realtime);
+            self.oks += 1;
+            // The gates say whether anything comes after it.
         }
+        let next = self.next_of_process.get(txn.at()).filter(|next| **next != TxnId::NONE);
+        if let Some(next) = next {
+            graph.push_edge(next.at() as u32, Relation::Process);
+        }
+        next.is_some()
     }
 
     /// Adds the gates. Whether any transaction comes after another.
@@ -105,6 +106,17 @@ impl Groups {
             return &[];
         }
         &self.members[self.start[group] as usize..self.start[group + 1] as usize]
+    }
+}
+
+/// Whether a graph of this order has process edges: for real time only where some process did something of which it is not known
+/// when it was invoked.
+pub(crate) fn has_process_edges<M: Copy>(txns: &Txns<M>, order: Suffix) -> bool {
+    let lacks_invocation = |txn| txns.is_possible(txn) && txns.oks_before(txn).is_none() && txns.process(txn).is_some();
+    match order {
+        Suffix::None => false,
+        Suffix::Process => true,
+        Suffix::Realtime => txns.ids().any(lacks_invocation),
     }
 }
 

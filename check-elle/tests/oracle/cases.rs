@@ -95,7 +95,18 @@ pub(crate) const CASES: &[Case] = &[
     invalid("G-nonadjacent-process", SESSION, "G-nonadjacent-item-process", "0 ok ax1\n0 ok ry[]\n1 ok ay1\n1 ok rx[]"),
     invalid("G2-process", SESSION, "G2-item-process", "0 ok ay1\n0 ok rx[]\n1 ok ax1 ry[]"),
     valid("a process alone orders nothing for serializability", SERIALIZABLE, "0 ok rx[1]\n0 ok ax1"),
-    valid("no process edges where real time is asked for", STRICT, "0 ok rx[1]\n0 ok ax1"),
+    invalid(
+        "of completions only the order of processes is all the real time",
+        STRICT,
+        "G1c-process",
+        "0 ok rx[1]\n0 ok ax1",
+    ),
+    invalid(
+        "the same of a level between",
+        &["strong-snapshot-isolation"],
+        "G-nonadjacent-item-process",
+        "0 ok ax1\n0 ok ry[]\n1 ok ay1\n1 ok rx[]",
+    ),
     valid("a failed read is no part of a process", SESSION, "0 ok ax1\n0 fail rx[]\n1 ok rx[1]"),
     valid("an info transaction may end a process", SESSION, "1 ok ax1\n0 ok rx[1]\n0 info ax2"),
     invalid("it comes after what the process did before", SESSION, "G1c-process", "0 ok rx[1]\n0 info ax1"),
@@ -265,6 +276,46 @@ pub(crate) const CASES: &[Case] = &[
         &["read-uncommitted"],
         "0 ok ax1 ay1\n1 ok ax2 ay2\n2 ok rx[1 2]\n3 ok rx[2 1]\n4 ok ry[2 1]",
     ),
+    // A transaction's own appends.
+    invalid(
+        "the version order has them the other way around",
+        &["read-uncommitted"],
+        "cyclic-versions",
+        "0 ok ax1 ax2\n1 ok ax3\n2 ok rx[2 1 3]",
+    ),
+    invalid("no cycle shows it", STRICT, "cyclic-versions", "0 ok ax1 ax2\n1 ok ax3\n2 ok rx[2 1 3]"),
+    invalid("nor if it is info", STRICT, "cyclic-versions", "0 info ax1 ax2\n1 ok ax3\n2 ok rx[2 1 3]"),
+    invalid(
+        "the later one without the earlier one",
+        &["read-uncommitted"],
+        "cyclic-versions",
+        "0 ok ax1 ax2\n1 ok rx[2]",
+    ),
+    invalid(
+        "its own read shows it",
+        STRICT,
+        "cyclic-versions internal empty-transaction-graph",
+        "0 ok ax1 ax2 rx[2 1]",
+    ),
+    invalid(
+        "with others in between and behind",
+        &["read-uncommitted"],
+        "G0 cyclic-versions",
+        "0 ok ax1 ax2 ax3\n1 ok ax4\n2 ok rx[1 3 4 2]",
+    ),
+    invalid(
+        "what all reads agree on shows it",
+        &["read-uncommitted"],
+        "cyclic-versions",
+        "0 ok ax1 ax2\n1 ok ax3\n2 ok ax4\n3 ok rx[2 3]\n4 ok rx[2 4]",
+    ),
+    valid(
+        "if one of two reads is right, it is not there",
+        &["read-uncommitted"],
+        "0 ok ax1 ax2\n1 ok ax3\n2 ok rx[2 1 3]\n3 ok rx[1 2 3]",
+    ),
+    valid("what failed was never in order", &["read-uncommitted"], "0 fail ax1 ax2\n1 ok ax3\n2 ok rx[2 1 3]"),
+    valid("the earlier one without the later one", &["read-uncommitted"], "0 ok ax1 ax2\n1 ok rx[1]"),
     // What cannot be judged.
     Case {
         name: "appended twice",

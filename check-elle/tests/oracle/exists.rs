@@ -61,9 +61,9 @@ pub(crate) fn model_of(name: &str) -> String {
     }
 }
 
-/// All of them that a graph with edges of `order` shows.
-pub(crate) fn types(graph: &Graph, order: Order) -> Names {
-    let applies = |steps: &&Steps| steps.order == Order::None || steps.order == order;
+/// All of them that a graph shows with edges of these orders, each of which takes the edges of the others in.
+pub(crate) fn types(graph: &Graph, orders: &[Order]) -> Names {
+    let applies = |steps: &&Steps| steps.order == Order::None || orders.contains(&steps.order);
     MODELS.iter().filter(applies).filter(|steps| has_cycle(graph, steps)).map(anomaly).collect()
 }
 

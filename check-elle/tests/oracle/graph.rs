@@ -116,11 +116,8 @@ impl Graph {
                 let (a, b) = (&world.txns[from], &world.txns[to]);
                 let related = match order {
                     Order::None => false,
-                    Order::Process => {
-                        let same = a.process.is_some() && a.process == b.process;
-                        a.is_ok() && b.may_have_happened() && same && a.index < b.index
-                    }
-                    Order::Realtime => a.is_ok() && b.invoked.is_some_and(|invoked| a.index < invoked),
+                    Order::Process => a.precedes_in_process(b),
+                    Order::Realtime => a.precedes_in_time(b),
                 };
                 if related {
                     graph.add(world, from, to, Relation::Order);

@@ -1,11 +1,11 @@
 //! Laws that tie verdicts to what the levels mean: whatever could have happened is not invalid, and what could not is
 //! not valid.
 
-use super::graph::{Order, version_order};
+use super::graph::Order;
 use super::semantic::{
     certainly_orders_writes, is_read_committed, is_serializable, is_snapshot_isolated, orders_writes,
 };
-use super::world::{Name, World};
+use super::world::World;
 use super::{Question, Workload};
 use history_core::{History, Verdict};
 
@@ -54,9 +54,8 @@ const LEVELS: &[Level] = &[
     implied("read-your-writes", in_time),
 ];
 
-/// Strictly serializable; without invocations there is no real time, but there are processes all the same.
 fn in_time(world: &World) -> bool {
-    is_serializable(world, Order::Realtime) && is_serializable(world, Order::Process)
+    is_serializable(world, Order::Realtime)
 }
 
 /// The models that there are laws for.
@@ -85,8 +84,7 @@ pub(crate) fn hold(history: &History, question: &Question<'_>, verdict: Verdict)
         Law::Lets(let_happen) => let_happen(&world),
         Law::Incomplete => true,
         Law::Implied => {
-            let unnamed = world.versions.is_none() && reorders_its_own(&world);
-            let is_wrong = verdict == Verdict::Valid && !happened && !unnamed;
+            let is_wrong = verdict == Verdict::Valid && !happened;
             return if is_wrong { Err(format!("valid, yet nothing shows {}", level.model)) } else { Ok(()) };
         }
     };
@@ -99,7 +97,7 @@ pub(crate) fn hold(history: &History, question: &Question<'_>, verdict: Verdict)
 /// Whether the order of each key's versions is known, as far as it matters.
 fn shows_all_orders(world: &World, workload: &Workload<'_>) -> bool {
     match workload {
-        Workload::ListAppend => !reorders_its_own(world),
+        Workload::ListAppend => true,
         // Where all that is written replaces what was read, versions form a chain; or an update is lost.
         Workload::RwRegister(sources) => {
             sources.wfr_keys && {
@@ -112,18 +110,4 @@ fn shows_all_orders(world: &World, workload: &Workload<'_>) -> bool {
             }
         }
     }
-}
-
-/// Whether two elements that one transaction appended to one key were read the other way around, or the later one
-/// without the earlier one. The specification has no name for that either: a transaction has no edge to itself.
-fn reorders_its_own(world: &World) -> bool {
-    (0..world.keys.len()).any(|key| {
-        let order = version_order(world, key);
-        let place = |element: &Name| order.iter().position(|e| e == element).unwrap_or(order.len());
-        world.txns.iter().filter(|txn| txn.may_have_happened()).any(|txn| {
-            let places: Vec<usize> =
-                txn.writes().filter(|(k, _)| *k == key).map(|(_, element)| place(&element)).collect();
-            !places.is_sorted()
-        })
-    })
 }

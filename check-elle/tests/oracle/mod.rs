@@ -138,20 +138,30 @@ pub(crate) fn judge(history: &History, question: &Question<'_>) -> Result<Judgem
     let world = World::of(history, &question.workload)?;
     let order = question.order();
     let graph = Graph::of(&world, order);
-    let mut found = cycle_types(&graph, order);
+    let orders = orders_there(&world, order);
+    let mut found = cycle_types(&graph, orders[0]);
     let is_allowed = |name: &&str| question.allow_garbage && *name == "garbage-read";
     found.extend(direct::types(&world).into_iter().filter(|name| !is_allowed(name)).map(str::to_owned));
     if graph.is_empty() {
         found.insert(EMPTY.into());
     }
-    let unnamed = exists::types(&graph, order);
-    let standing = Standing::of(&world, &graph, order, &(&found | &unnamed));
+    let unnamed = exists::types(&graph, &orders);
+    let standing = Standing::of(&world, &graph, &orders, &(&found | &unnamed));
     let mut judgement = conclude(&found, &unnamed, &standing, question);
     if world.versions.is_some() {
         let graph = Graph::unnamed(&world, order);
-        judgement.may_be = types_there(&graph, order).into_iter().flatten().collect();
+        judgement.may_be = types_there(&graph, orders[0]).into_iter().flatten().collect();
     }
     Ok(judgement)
+}
+
+/// The orders that the edges of an order are; the first one names them. Where it is not known when transactions were invoked, those
+/// of real time are those of processes.
+fn orders_there(world: &World, order: Order) -> Vec<Order> {
+    if order == Order::Realtime && world.lacks_invocations() {
+        return vec![Order::Process, Order::Realtime];
+    }
+    vec![order]
 }
 
 const EMPTY: &str = "empty-transaction-graph";

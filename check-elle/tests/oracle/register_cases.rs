@@ -158,6 +158,12 @@ pub(crate) const CASES: &[Case] = &[
     valid("the same, of which one failed", (SERIALIZABLE, SEQUENTIAL), "0 ok wx1\n0 fail wx2\n0 ok wy1\n1 ok rx1 ry1"),
     valid("two writes one after another", (SERIALIZABLE, NONE), IN_TIME),
     invalid("the same, one version after the other", (SERIALIZABLE, LINEARIZABLE), "G-single-item", IN_TIME),
+    invalid(
+        "the same, of completions only, in one process",
+        (SERIALIZABLE, LINEARIZABLE),
+        "G-single-item",
+        "0 ok wx1\n0 ok wx2 wy1\n2 ok rx1 ry1",
+    ),
     valid("the same, but nobody knows when", (SERIALIZABLE, LINEARIZABLE), "0 ok wx1\n1 ok wx2 wy1\n2 ok rx1 ry1"),
     invalid(
         "a version after another of an op that never completed",

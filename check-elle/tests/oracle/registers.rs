@@ -110,7 +110,7 @@ fn wfr_keys(world: &World) -> Vec<Edge> {
 
 /// Each transaction that touched a key, and all later ones of the process that did.
 fn sequential_keys(world: &World) -> Vec<Edge> {
-    pairs(world, |_, a, b| is_before_in_process(a, b))
+    pairs(world, |_, a, b| a.precedes_in_process(b))
 }
 
 /// Each transaction that touched a key, and all later ones in the order that did.
@@ -120,7 +120,7 @@ fn transaction_order(world: &World, order: &[u64]) -> Vec<Edge> {
 }
 
 fn linearizable_keys(world: &World) -> Vec<Edge> {
-    pairs(world, |_, a, b| a.is_ok() && b.invoked.is_some_and(|invoked| a.index < invoked))
+    pairs(world, |_, a, b| a.precedes_in_time(b))
 }
 
 /// From the last version that one transaction met to the first one that another met, for all pairs that count.
@@ -140,11 +140,6 @@ fn pairs(world: &World, counts: impl Fn(Name, &Txn, &Txn) -> bool) -> Vec<Edge> 
 
 fn touches(txn: &Txn, key: Name) -> bool {
     txn.external_read(key).is_some() || txn.external_write(key).is_some()
-}
-
-/// The order of a process is that of its ok transactions, and of the one that may have happened and ended it.
-fn is_before_in_process(a: &Txn, b: &Txn) -> bool {
-    a.is_ok() && b.may_have_happened() && a.process.is_some() && a.process == b.process && a.index < b.index
 }
 
 fn world_read<'a>(world: &'a World, txn: &'a Txn) -> impl Iterator<Item = (Name, Version)> {

@@ -93,14 +93,18 @@ pub(crate) fn certainly_orders_writes(world: &World) -> bool {
 fn in_order(key: Name, list: &[Name], txns: &[&Txn]) -> bool {
     let place = |element: &Name| place_of(key, *element, txns);
     let others = txns.iter().flat_map(|txn| txn.writes()).filter(|(k, element)| *k == key && !list.contains(element));
-    let others: Vec<usize> = others.filter_map(|(_, element)| place(&element)).collect();
-    let places: Vec<usize> = list.iter().filter_map(place).collect();
+    let others: Vec<Place> = others.filter_map(|(_, element)| place(&element)).collect();
+    let places: Vec<Place> = list.iter().filter_map(place).collect();
     places.is_sorted() && others.iter().all(|other| places.last().is_none_or(|last| last <= other))
 }
 
-/// Who of these wrote an element.
-fn place_of(key: Name, element: Name, txns: &[&Txn]) -> Option<usize> {
-    txns.iter().position(|txn| txn.writes().any(|write| write == (key, element)))
+/// A write: whose of some transactions, and which of its writes.
+type Place = (usize, usize);
+
+/// Where these wrote an element.
+fn place_of(key: Name, element: Name, txns: &[&Txn]) -> Option<Place> {
+    let within = |txn: &Txn| txn.writes().position(|write| write == (key, element));
+    txns.iter().enumerate().find_map(|(at, txn)| Some((at, within(txn)?)))
 }
 
 /// Whether each transaction read from a snapshot, taken when it began, and of those that ran at one time no two
@@ -187,11 +191,8 @@ fn runs(world: &World, txn: &Txn, states: &mut [Vec<Name>]) -> bool {
 fn precedes(a: &Txn, b: &Txn, order: Order) -> bool {
     match order {
         Order::None => false,
-        Order::Process => {
-            let same = a.process.is_some() && a.process == b.process;
-            a.is_ok() && b.may_have_happened() && same && a.index < b.index
-        }
-        Order::Realtime => a.is_ok() && b.invoked.is_some_and(|invoked| a.index < invoked),
+        Order::Process => a.precedes_in_process(b),
+        Order::Realtime => a.precedes_in_time(b),
     }
 }
 

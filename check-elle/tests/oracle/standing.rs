@@ -89,7 +89,7 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    pub(crate) fn of(world: &World, graph: &Graph, order: Order, found: &Names) -> Standing {
+    pub(crate) fn of(world: &World, graph: &Graph, orders: &[Order], found: &Names) -> Standing {
         let mut standing = Standing { known: Names::new(), proven: Names::new() };
         if found.contains(super::EMPTY) {
             return standing;
@@ -100,7 +100,7 @@ impl Standing {
         let is_ordered = LazyLock::new(|| settled && is_ordered(world, graph));
         for (model, own) in DECIDED_ORDERS.iter() {
             if found.iter().any(|anomaly| anomaly != super::EMPTY && forbids(model, anomaly))
-                || *own != Order::None && *own != order
+                || *own != Order::None && !orders.contains(own)
             {
                 continue;
             }

@@ -55,6 +55,18 @@ impl Txn {
         self.kind == Kind::Ok
     }
 
+    /// Whether another transaction is of the same process and later.
+    pub(crate) fn precedes_in_process(&self, other: &Txn) -> bool {
+        let same = self.process.is_some() && self.process == other.process;
+        self.is_ok() && other.may_have_happened() && same && self.index < other.index
+    }
+
+    /// Whether it had completed when another was invoked. A process does one thing after another.
+    pub(crate) fn precedes_in_time(&self, other: &Txn) -> bool {
+        let in_time = self.is_ok() && other.invoked.is_some_and(|invoked| self.index < invoked);
+        in_time || self.precedes_in_process(other)
+    }
+
     /// Its known reads: key and list.
     pub(crate) fn reads(&self) -> impl Iterator<Item = (Name, &Vec<Name>)> {
         self.mops.iter().filter_map(|mop| match mop {
@@ -229,6 +241,12 @@ impl World {
     /// Whether a transaction wrote an element that did not fail.
     pub(crate) fn may_have_been_written(&self, key: Name, element: Name) -> bool {
         self.writer(key, element).is_some_and(|writer| self.txns[writer].may_have_happened())
+    }
+
+    /// Whether some process did something of which it is not known when it was invoked: there is no real time then but the order
+    /// of processes.
+    pub(crate) fn lacks_invocations(&self) -> bool {
+        self.txns.iter().any(|txn| txn.may_have_happened() && txn.process.is_some() && txn.invoked.is_none())
     }
 
     /// Who wrote an element, failed or not.

@@ -1,6 +1,6 @@
 //! The anomalies of lists that are no cycles, each by its definition.
 
-use super::order::version_order;
+use super::order::{agreed_order, version_order};
 use super::{elements, lists_read};
 use crate::certify::direct::{claim_ok, read_of};
 use crate::certify::log::{Mop, Txn};
@@ -97,4 +97,33 @@ pub(in crate::certify) fn incompatible_order(claims: &Claim<'_>) -> Result<(), U
         })?;
     }
     claim(!a.starts_with(b) && !b.starts_with(a), || "one of the lists is a prefix of the other".into())
+}
+
+/// Two appends of a transaction to one key are the other way around in the order that all reads show, and a read shows the
+/// later one.
+pub(in crate::certify) fn cyclic_versions(claims: &Claim<'_>) -> Result<(), Uncertified> {
+    let (writer, reader): (&Txn, &Txn) = match claims.txns[..] {
+        [both] => (both, both),
+        _ => claims.txns::<2>().map(|[writer, reader]| (writer, reader))?,
+    };
+    claim(claims.txns.len() == 1 || writer.index != reader.index, || format!("op {} is named twice", writer.index))?;
+    let (key, values) = (claims.fact("key")?, claims.list("values")?);
+    let [earlier, later] = values else { return Err(Uncertified::new("the values are not two elements")) };
+    claim(writer.is_possible(), || format!("op {} failed", writer.index))?;
+    for element in values {
+        claim_write(claims.workload, writer, key, element)?;
+    }
+    let place = |element: &Datum| writer.writes().position(|write| write == (key, element));
+    claim(place(earlier) < place(later), || format!("op {} appended {later} before {earlier}", writer.index))?;
+    let read = read_of(claims, reader)?;
+    claim_ok(reader)?;
+    claim(elements(&read.seen).contains(later), || format!("the read does not show {later}"))?;
+    let order = agreed_order(claims.log, key);
+    let at = |element: &Datum| order.iter().position(|e| e == element);
+    // What stands nowhere in it comes after all of it.
+    let reversed = at(later).is_some_and(|later| at(earlier).is_none_or(|earlier| later < earlier));
+    claim(reversed, || {
+        let order = Datum::Vector(order.clone());
+        format!("{later} does not come before {earlier} in the version order of key {key}, {order}")
+    })
 }

@@ -6,7 +6,7 @@ mod order;
 use super::Uncertified;
 use super::log::{Log, Mop, Txn, parts};
 use super::workload::{Succession, Version, Workload};
-pub(super) use direct::{dirty_update, duplicate_elements, incompatible_order, internal};
+pub(super) use direct::{cyclic_versions, dirty_update, duplicate_elements, incompatible_order, internal};
 use history_core::{Datum, OpKind};
 
 /// The workload list-append.

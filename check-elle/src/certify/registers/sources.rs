@@ -168,7 +168,7 @@ impl Source<'_> {
                 txns().flat_map(|txn| later(txn).filter_map(|later| edge(log, txn, later, key))).collect()
             }
             Source::LinearizableKeys => {
-                let later = |txn| txns().filter(move |later| Txn::is_before_in_realtime(txn, later));
+                let later = |txn| txns().filter(move |later| Txn::is_before_in_time(txn, later));
                 txns().flat_map(|txn| later(txn).filter_map(|later| edge(log, txn, later, key))).collect()
             }
         }
