@@ -140,9 +140,9 @@ fn positions(page: &mut String, columns: &[Column]) {
 fn write_row(page: &mut String, reads: &[KeyRead], rows: &Rows<'_>, (at, row): (usize, &Row), columns: &[Column]) {
     page.push_str("<tr><th scope=\"row\">");
     for (nth, read) in row.reads.iter().take(READERS_MAX).map(|read| &reads[*read]).enumerate() {
-        let process = read.process.as_ref().map(|process| format!(", process {process}")).unwrap_or_default();
         let comma = if nth > 0 { "<br>" } else { "" };
-        let _ = write!(page, "{comma}{}, index {}{process}", read.kind.name(), read.index);
+        let _ = write!(page, "{comma}{}, index {}", read.kind.name(), read.index);
+        text::escape(page, &read.process.as_ref().map(text::process).unwrap_or_default());
     }
     if row.reads.len() > READERS_MAX {
         let _ = write!(page, "<br>and {} more", row.reads.len() - READERS_MAX);

@@ -3,6 +3,11 @@
 //! Each target takes any bytes and gives back a short account of what it saw, by which a fuzzer without coverage tells
 //! inputs apart.
 
+mod markup;
+mod models;
+mod pages;
+mod watching;
+
 use check_jepsen::{
     bank, comments, counter, long_fork, queue, sequential, set, set_full, stats, total_queue, unique_ids,
 };
@@ -11,17 +16,24 @@ use history_core::{
 };
 use std::ops::ControlFlow;
 
+pub use models::models;
+pub use pages::pages;
+pub use watching::watching;
+
 /// A target: what it is called and what it does.
 pub type Target = (&'static str, fn(&[u8]) -> String);
 
 /// All targets.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 9] = [
     ("edn", edn),
     ("json", json),
     ("intervals", intervals),
     ("table", table),
     ("validate", validate),
     ("workloads", workloads),
+    ("models", models),
+    ("watching", watching),
+    ("pages", pages),
 ];
 
 /// Any bytes as EDN.

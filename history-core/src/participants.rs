@@ -1,7 +1,7 @@
 //! Who took part in a history: the names of clients, which checkers know by number, and whose ops were left out.
 
 use crate::client_rule::is_nemesis;
-use crate::{Datum, Op, Process};
+use crate::{Datum, Op, Process, visible};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,7 +22,7 @@ pub(crate) fn number_of_name(at: usize) -> i64 {
 /// Left-out names that a note spells out, at the most.
 const SHOWN_MAX: usize = 3;
 
-/// A client as a report shows it: by its number, or by its name. Displays as that.
+/// A client as a report shows it: by its number, or by its name. Displays as that, in one line and with escapes for hidden characters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(untagged))]
 pub enum Client {
@@ -47,7 +47,7 @@ impl fmt::Display for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Client::Number(number) => write!(f, "{number}"),
-            Client::Name(name) => f.write_str(name),
+            Client::Name(name) => f.write_str(&visible::line(name)),
         }
     }
 }

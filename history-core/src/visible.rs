@@ -2,8 +2,8 @@
 //!
 //! A history, or the name of its file, can hold escape sequences that make a terminal draw something else, and characters that nobody
 //! sees or that turn the text around them (Boucher, Anderson, "Trojan Source", 2021). Whoever prints such text, or puts it on a page or
-//! into a picture, prints what these functions make of it. Escaping for HTML or XML is not done here; and what programs read (JSON,
-//! EDN) keeps the text as it is.
+//! into a picture, prints what these functions make of it. Escaping for HTML or XML is not done here. What programs read keeps the
+//! value of a text, but not its bytes: strings of JSON and EDN have an escape for each of these characters ([`json`]).
 //!
 //! ```
 //! use history_core::visible;
@@ -14,6 +14,7 @@
 //! ```
 
 use std::borrow::Cow;
+use std::fmt::{self, Write};
 
 /// Whether a character must not be shown as it is: controls, marks of direction, what takes no room or shows nothing (Unicode's
 /// `Default_Ignorable_Code_Point`, tags, variation selectors and a few more), what has no meaning of its own (private use), and what is
@@ -48,6 +49,28 @@ pub fn line(text: &str) -> Cow<'_, str> {
 /// The text with its lines, and with escapes in place of all other hidden characters.
 pub fn lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| c == '\n')
+}
+
+/// JSON that says the same, with `\u202e` and the like in place of hidden characters in its strings; its own ends of lines stay.
+///
+/// ```
+/// assert_eq!(history_core::visible::json("{\n\"a\u{202e}\":1}"), "{\n\"a\\u202e\":1}");
+/// ```
+pub fn json(text: &str) -> Cow<'_, str> {
+    let is_kept = |c: char| c == '\n' || !is_hidden(c);
+    let Some(first) = text.find(|c| !is_kept(c)) else { return Cow::Borrowed(text) };
+    let mut out = String::with_capacity(text.len() + 16);
+    out.push_str(&text[..first]);
+    for c in text[first..].chars() {
+        // A string takes everything.
+        let _ = if is_kept(c) { out.write_char(c) } else { write_utf16(&mut out, c) };
+    }
+    Cow::Owned(out)
+}
+
+/// Writes a character as strings of JSON and EDN escape it: `\u` and four digits for each half of what UTF-16 makes of it.
+pub(crate) fn write_utf16(out: &mut impl Write, c: char) -> fmt::Result {
+    c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}"))
 }
 
 fn escaped(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {

@@ -72,7 +72,7 @@ pub(crate) fn run(job: &Minimize<'_>) -> Exit {
     if job.output.is_some() {
         let mut out = io::stdout().lock();
         if let Err(error) = output::verdict(&mut out, input, &report).and_then(|()| out.flush()) {
-            return verdict.and(exit::stopped(&error));
+            return verdict.and(exit::unwritten(&error));
         }
     }
     match report.verdict {
@@ -87,7 +87,7 @@ pub(crate) fn run(job: &Minimize<'_>) -> Exit {
             );
         }
         Verdict::Invalid => match minimize_and_write(job, input, &report) {
-            Ok(()) => {}
+            Ok(written) => return verdict.and(written),
             Err(message) => {
                 diagnose::error(&format!("{}: {message}", input.place()));
                 return verdict.and(Exit::FAILED);
@@ -97,7 +97,7 @@ pub(crate) fn run(job: &Minimize<'_>) -> Exit {
     verdict
 }
 
-fn minimize_and_write(job: &Minimize<'_>, input: &Input, report: &Report) -> Result<(), String> {
+fn minimize_and_write(job: &Minimize<'_>, input: &Input, report: &Report) -> Result<Exit, String> {
     let said = |error: HistoryError| error.to_string();
     let mut reader = input.open().map_err(said)?;
     let history = History::read(&mut reader).map_err(said)?;
@@ -119,15 +119,14 @@ fn minimize_and_write(job: &Minimize<'_>, input: &Input, report: &Report) -> Res
     let place = job.output.as_ref().map_or("standard output".into(), |path| path.to_string_lossy().into_owned());
     match &job.output {
         Some(path) if path != "-" => crate::r#gen::write_text(Path::new(path), &text),
-        // Whoever closed the pipe has seen enough.
         _ => match io::stdout().lock().write_all(&text) {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(exit::unwritten(&error)),
             written => written,
         },
     }
     .map_err(|error| format!("cannot write {place}: {error}"))?;
     tell(job, input, report, &history, &found, &place);
-    Ok(())
+    Ok(Exit::OK)
 }
 
 fn tell(job: &Minimize<'_>, input: &Input, report: &Report, history: &History, found: &Minimized, place: &str) {

@@ -22,6 +22,9 @@ const LABEL_CHARS_MAX: usize = 160;
 /// Characters kept of an op's value.
 const VALUE_CHARS_MAX: usize = 400;
 
+/// Characters kept of a process's name.
+const ROW_CHARS_MAX: usize = 24;
+
 /// What stands where there is no partner.
 const NONE: u32 = u32::MAX;
 
@@ -254,12 +257,17 @@ impl Gathered {
         Around {
             rows: processes
                 .iter()
-                .map(|process| process.map_or("unknown".into(), |number| self.participants.client(number).to_string()))
+                .map(|process| process.map_or("unknown".into(), |number| self.name_of(number)))
                 .collect(),
             bars: chosen.iter().map(bar).collect(),
             columns,
             left_out_behind: (self.indices.len() - expected) as u64,
         }
+    }
+
+    /// What a row is called.
+    fn name_of(&self, process: i64) -> String {
+        text::clipped(&self.participants.client(process).to_string(), ROW_CHARS_MAX).replace('\n', "\\n")
     }
 
     /// The indices of both halves of operations.

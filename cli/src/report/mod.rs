@@ -31,6 +31,8 @@ const WITNESSES_MAX: usize = 4;
 
 /// Bytes that a page may take without anything that could be left out.
 pub(crate) const BYTES_LEAST: u64 = 16_384;
+/// The page of a history.
+const PAGE: &str = "report.html";
 /// The page that leads to all others.
 const INDEX: &str = "index.html";
 
@@ -60,12 +62,13 @@ impl Pages {
     /// The pages of a job, if it wants any.
     pub(crate) fn new(job: &Check<'_>) -> Option<Pages> {
         let mut options = job.pages.clone()?;
-        if let Some(folder) = job.only.as_ref().and_then(|only| only.folder.as_ref()) {
-            options.directory.push(folder);
-        }
+        let alone = job.only.as_ref().and_then(|only| only.folder.as_ref());
+        options.directory.extend(alone);
         let inputs = job.inputs.len();
         Some(Pages {
-            directory: Directory::new(options.directory.clone(), inputs, PlotFormat::Svg).without(INDEX),
+            directory: Directory::new(options.directory.clone(), inputs, PlotFormat::Svg)
+                .below(alone.is_some())
+                .without(INDEX),
             options,
             asked: job.options.text("consistency-models").filter(|text| !text.is_empty()).map(str::to_owned),
             about: job.checker.about(),
@@ -93,7 +96,7 @@ impl Pages {
 
     /// Leaves a page to another process.
     pub(crate) fn pass_over(&mut self, input: &Input) -> Result<(), String> {
-        let page = self.directory.folder_of(input).join("report.html");
+        let page = self.directory.folder_of(input).join(PAGE);
         self.told.push(Told { name: input.place().into_owned(), page, verdict: None });
         self.end()
     }
@@ -117,7 +120,7 @@ impl Pages {
         let (asked, about) = (self.asked.as_deref(), &self.about);
         let facts = facts::Facts { name: &name, judged, asked, about, gathered: &gathered, unread, around };
         let page = page::write(&facts, self.options.bytes_max);
-        let path = self.directory.folder_of(input).join("report.html");
+        let path = self.directory.own_folder_of(input, PAGE)?.join(PAGE);
         folder::put(&path, page.html.as_bytes())?;
         if page.left_out > 0 {
             let what = text::count(page.left_out, "part", "parts");
@@ -185,6 +188,8 @@ impl Told {
         const HEAD_BYTES: u64 = 1024;
         let mut head = String::new();
         let named = self.verdict.or_else(|| {
+            // What a link leads to is no page of ours.
+            self.page.parent().filter(|folder| !folder.is_symlink())?;
             let mut bytes = Vec::new();
             File::open(&self.page).ok()?.take(HEAD_BYTES).read_to_end(&mut bytes).ok()?;
             head = String::from_utf8_lossy(&bytes).into_owned();

@@ -23,6 +23,8 @@ const DEPTH_MAX: usize = 8;
 pub(crate) struct Directory {
     path: PathBuf,
     shared: bool,
+    /// Whether the path itself is named after a history, and not by the user.
+    is_below: bool,
     /// Folders in use, in lower case: some file systems know no other.
     used: BTreeSet<String>,
     plots: Plots,
@@ -43,7 +45,13 @@ impl Directory {
             #[cfg(feature = "png")]
             PlotFormat::Png => Plots::Png(Painter::default()),
         };
-        Directory { path, shared: histories > 1, used: BTreeSet::new(), plots }
+        Directory { path, shared: histories > 1, is_below: false, used: BTreeSet::new(), plots }
+    }
+
+    /// The same; another process has chosen a folder below its own directory for the one history of this one.
+    pub(crate) fn below(mut self, is_below: bool) -> Directory {
+        self.is_below = is_below;
+        self
     }
 
     /// The same, with a name that no history's folder gets.
@@ -58,15 +66,11 @@ impl Directory {
     ///
     /// If a folder or file cannot be written; says which.
     pub(crate) fn write(&mut self, input: &Input, report: &Report, artifacts: &[Artifact]) -> Result<(), String> {
-        let folder = self.folder_of(input);
+        let folder = self.own_folder_of(input, "report.txt")?;
         let mut text = Vec::new();
         output::verdict(&mut text, input, report)
             .and_then(|()| output::account(&mut text, report, "", output::Paint::Plain))
             .map_err(|error| error.to_string())?;
-        // One of several histories may have a folder that somebody made a link: what that leads to is not ours.
-        if self.shared && folder.is_symlink() {
-            return Err(format!("cannot write {}: it is a symbolic link", folder.join("report.txt").display()));
-        }
         let mut files: Vec<folder::Content<'_>> = vec![("report.txt".into(), text.into())];
         let mut used = BTreeSet::from(["report.txt".to_owned()]);
         for artifact in artifacts {
@@ -83,14 +87,41 @@ impl Directory {
         if !self.shared {
             return Vec::new();
         }
-        let mut like = Directory { path: PathBuf::new(), shared: true, used: self.used.clone(), plots: Plots::Svg };
+        let mut like = Directory {
+            path: PathBuf::new(),
+            shared: true,
+            is_below: false,
+            used: self.used.clone(),
+            plots: Plots::Svg,
+        };
         inputs.iter().map(|input| like.folder(input)).collect()
     }
 
     /// Where the files of the next history go.
     pub(crate) fn folder_of(&mut self, input: &Input) -> PathBuf {
-        let folder = if self.shared { self.folder(input).into() } else { PathBuf::new() };
+        // An empty name would add a slash, and with that a link is what it leads to.
+        if !self.shared {
+            return self.path.clone();
+        }
+        let folder = self.folder(input);
         self.path.join(folder)
+    }
+
+    /// The same, where `file` is to be written.
+    ///
+    /// # Errors
+    ///
+    /// One of several histories may have a folder that somebody made a link: what that leads to is not ours.
+    pub(crate) fn own_folder_of(&mut self, input: &Input, file: &str) -> Result<PathBuf, String> {
+        let folder = self.folder_of(input);
+        if (self.shared || self.is_below) && folder.is_symlink() {
+            return Err(format!(
+                "cannot write {}: {} is a symbolic link",
+                folder.join(file).display(),
+                folder.display()
+            ));
+        }
+        Ok(folder)
     }
 
     /// Leaves to a history the folder that it gets from another process.

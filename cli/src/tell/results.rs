@@ -35,7 +35,7 @@ impl Results {
         let directory = directory.map(|path| alone.map_or(path.clone(), |folder| path.join(folder)));
         Results {
             output: Output::new(job),
-            directory: directory.map(|path| Directory::new(path, job.inputs.len(), job.plots)),
+            directory: directory.map(|path| Directory::new(path, job.inputs.len(), job.plots).below(alone.is_some())),
             pages: Pages::new(job),
             terse: job.output == ResultFormat::Stream(OutputFormat::Text) && !job.verbose,
             policy: job.policy,

@@ -27,7 +27,13 @@ fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
 
 /// A history of list-append in which two clients saw the appends to `key` in different orders.
 fn invalid(key: &str, f: &str) -> String {
-    let op = |process: u32, value: &str| {
+    by(&["0", "1", "2", "3"], key, f)
+}
+
+/// The same by these four clients.
+fn by(clients: &[&str; 4], key: &str, f: &str) -> String {
+    let op = |client: usize, value: &str| {
+        let process = clients[client];
         let half = |kind| format!("{{\"process\":{process},\"type\":\"{kind}\",\"f\":\"{f}\",\"value\":[{value}]}}\n");
         half("invoke") + &half("ok")
     };
@@ -123,10 +129,12 @@ fn no_page_and_no_picture_hides_anything() {
             let part: String = part.iter().collect();
             let folder = dir.path().join(format!("{seen}-{at}"));
             fs::create_dir(&folder).unwrap();
-            let lists = write(&folder, "lists.jsonl", &invalid(&format!("k{part}"), &format!("f{part}")));
+            let clients = ["a", "b", "c", "</th><script>"].map(|name| format!("\"{name}{part}\""));
+            let clients = clients.each_ref().map(String::as_str);
+            let lists = write(&folder, "lists.jsonl", &by(&clients, &format!("k{part}"), &format!("f{part}")));
             let op = |process: u32, kind: &str, f: &str, value: &str| {
                 format!(
-                    "{{\"process\":{process},\"type\":\"{kind}\",\"f\":\"{f}\",\"value\":{value},\"error\":\"{part}\"}}\n"
+                    "{{\"process\":\"{process}{part}\",\"type\":\"{kind}\",\"f\":\"{f}\",\"value\":{value},\"error\":\"{part}\"}}\n"
                 )
             };
             let value = format!("\"v{part}\"");
@@ -157,7 +165,76 @@ fn all_shown(folder: &Path) -> usize {
         }
         let text = fs::read_to_string(&path).unwrap();
         assert_eq!(hidden(&text), [], "{}", path.display());
+        let is_markup = path.extension().is_some_and(|it| it == "html" || it == "svg");
+        assert!(!is_markup || !text.contains("</th><script>"), "{}", path.display());
         count += 1;
     }
     count
+}
+
+/// Programs get the same value, in escapes that are the syntax's own.
+#[test]
+fn results_for_programs_hide_nothing_and_lose_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let key = format!("k{UNSEEN}");
+    let lists = write(dir.path(), "lists.jsonl", &invalid(&key, "txn"));
+    for output in ["json", "edn", "sarif", "junit"] {
+        let assert = histcheck(&format!("-m list-append --output {output}")).arg(&lists).assert().code(1);
+        assert_shown(&stdout(&assert));
+    }
+    let report = stdout(&histcheck("-m list-append --output json").arg(&lists).assert().code(1));
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["anomalies"]["incompatible-order"]["witnesses"][0]["facts"]["key"], key.as_str());
+    let log = stdout(&histcheck("-m list-append --output sarif").arg(&lists).assert().code(1));
+    let log: serde_json::Value = serde_json::from_str(&log).unwrap();
+    let text = log["runs"][0]["results"][0]["message"]["text"].as_str().unwrap();
+    assert!(text.contains(r#":append "k\u061c\udb40\udc41\ufe0f\u009b\u202e" 2"#), "{text}");
+    // Names have no escapes: they become strings. Tags have none either.
+    let named = "{:process 0, :type :invoke, :f :add, :value KEY}\n{:process 0, :type :ok, :f :add, :value KEY}\n\
+                 {:process 1, :type :invoke, :f :read, :value nil}\n{:process 1, :type :ok, :f :read, :value #{}}\n";
+    for value in [
+        format!(":a{UNSEEN}"),
+        format!("#a{UNSEEN} 1"),
+        format!("\"a{UNSEEN}\""),
+        format!("b{UNSEEN}"),
+        "\\\u{e0041}".into(),
+    ] {
+        let path = write(dir.path(), "set.edn", &named.replace("KEY", &value.replace('\u{9b}', "")));
+        for words in ["-m set --output edn", "-m set-full --output edn", "-m set -v"] {
+            assert_shown(&stdout(&histcheck(words).arg(&path).assert().code(1)));
+        }
+        let out = dir.path().join("out");
+        histcheck("-m set,set-full -d").arg(&out).arg(&path).assert().code(1);
+        assert!(all_shown(&out) >= 3, "a report and two sets");
+        // A tag that cannot be shown is left out; of all else the escapes are there.
+        let edn = fs::read_to_string(out.join("set/set.edn")).unwrap();
+        assert!(edn.contains("u202e") || edn.contains("udb40") || value.starts_with('#'), "{edn}");
+    }
+}
+
+#[test]
+fn what_minimize_writes_hides_nothing_and_is_the_same_history() {
+    let dir = tempfile::tempdir().unwrap();
+    let key = format!("k{UNSEEN}");
+    let lists = write(dir.path(), "lists.jsonl", &invalid(&key, "txn"));
+    let minimized = stdout(&histcheck("minimize -m list-append").arg(&lists).assert().code(1));
+    assert_shown(&minimized);
+    let op: serde_json::Value = serde_json::from_str(minimized.lines().next().unwrap()).unwrap();
+    assert_eq!(op["value"][0][1], key);
+}
+
+#[cfg(unix)]
+#[test]
+fn bytes_of_a_name_that_are_no_text_are_spelled_out() {
+    use std::os::unix::ffi::OsStringExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    // A C1 control: to a terminal of eight bits the beginning of an escape sequence.
+    let name = std::ffi::OsString::from_vec(b"a\x9b2Kb.edn".to_vec());
+    fs::copy(crate::fixtures().join("valid.edn"), dir.path().join(&name)).unwrap();
+    for words in ["-m list-append", "-m list-append -v", "validate", "-m list-append --output github"] {
+        let assert = histcheck(words).arg(&name).current_dir(dir.path()).assert().code(0);
+        let text = stdout(&assert);
+        let text = text.lines().find(|line| line.starts_with("a\\x9b2Kb.edn\t"));
+        assert!(text.is_some(), "{words}: {assert:?}", assert = assert.get_output());
+    }
 }

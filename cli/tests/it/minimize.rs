@@ -135,3 +135,18 @@ fn a_pipe_is_read_once() {
         }
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn results_that_nobody_reads_are_not_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("less.edn").display().to_string();
+    for words in [format!("valid.edn -o {out}"), format!("stale.edn -o {out}"), "stale.edn".to_owned()] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = std::process::Command::new(snapbox::cmd::cargo_bin!("histcheck"));
+        command.args("minimize -m list-append".split(' ')).args(words.split(' ')).current_dir(crate::fixtures());
+        let ended = command.stdout(writer).stderr(std::process::Stdio::piped()).output().unwrap();
+        assert_eq!(ended.status.code(), Some(255), "{words}");
+    }
+}

@@ -164,3 +164,29 @@ fn a_place_to_write_to_is_needed() {
     let assert = histcheck("report -m list-append stale.edn -d letter.txt/below").assert().code(255);
     assert!(stderr(&assert).contains("cannot write letter.txt/below/report.html"), "{}", stderr(&assert));
 }
+
+/// As with `-d` alone: what a link in place of a history's folder leads to belongs to somebody else.
+#[cfg(unix)]
+#[test]
+fn a_link_in_place_of_a_historys_folder_is_not_followed() {
+    for words in ["", " --jobs 2", " --timeout 1000"] {
+        for command in ["report", "check"] {
+            let dir = tempfile::tempdir().unwrap();
+            let (pages, outside) = (dir.path().join("pages"), dir.path().join("outside"));
+            fs::create_dir_all(&pages).unwrap();
+            fs::create_dir_all(&outside).unwrap();
+            fs::write(outside.join("report.html"), "<meta name=\"histcheck-verdict\" content=\"true\">").unwrap();
+            let before = fs::read_to_string(outside.join("report.html")).unwrap();
+            std::os::unix::fs::symlink(&outside, pages.join("stale.edn")).unwrap();
+            let command = if command == "check" { "" } else { command };
+            let words = format!("{command} -m list-append stale.edn valid.edn{words} -d");
+            let assert = histcheck(&words).arg(&pages).assert().code(255);
+            assert!(stderr(&assert).contains("stale.edn is a symbolic link"), "{words}: {}", stderr(&assert));
+            assert_eq!(fs::read_dir(&outside).unwrap().count(), 1, "{words}");
+            assert_eq!(fs::read_to_string(outside.join("report.html")).unwrap(), before, "{words}");
+            if let Ok(index) = fs::read_to_string(pages.join("index.html")) {
+                assert!(!index.contains("2 valid"), "{words}: {index}");
+            }
+        }
+    }
+}

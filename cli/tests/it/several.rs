@@ -134,3 +134,50 @@ fn whoever_wants_to_see_no_more_ends_all_jobs() {
     let output = command.stdin(reader).stdout(out).stderr(std::process::Stdio::piped()).output().unwrap();
     assert_eq!((output.status.code(), &output.stderr[..]), (Some(255), &b""[..]));
 }
+
+/// A program that is replaced while it runs (by an upgrade, or a new build) goes on as what it was.
+#[cfg(target_os = "linux")]
+#[test]
+fn processes_of_their_own_are_of_the_program_that_runs() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = dir.path().join("histcheck");
+    fs::copy(snapbox::cmd::cargo_bin!("histcheck"), &program).unwrap();
+    let pipe = dir.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut command = std::process::Command::new(&program);
+    command.args("-m list-append --jobs 1 --timeout 1000".split(' ')).arg(&pipe).arg("stale.edn");
+    let piped = command.current_dir(fixtures()).stdout(std::process::Stdio::piped());
+    let started = piped.stderr(std::process::Stdio::null()).spawn().unwrap();
+    // Opened as soon as a process reads there: the first one runs, the second one does not.
+    let mut writer = fs::File::options().write(true).open(&pipe).unwrap();
+    fs::remove_file(&program).unwrap();
+    fs::write(&program, "#!/bin/sh\necho another program\n").unwrap();
+    std::io::Write::write_all(&mut writer, &fs::read(fixtures().join("valid.edn")).unwrap()).unwrap();
+    drop(writer);
+    let ended = started.wait_with_output().unwrap();
+    let text = String::from_utf8(ended.stdout).unwrap();
+    assert_eq!(text, format!("{}\ttrue\nstale.edn\tfalse\n", pipe.display()));
+    assert_eq!(ended.status.code(), Some(1));
+}
+
+/// Where the system starts no more threads, those that there are do all the work.
+#[cfg(target_os = "linux")]
+#[test]
+fn more_jobs_than_there_is_room_for_threads_make_no_panic() {
+    let program = snapbox::cmd::cargo_bin!("histcheck").display().to_string();
+    let files = ["valid.edn", "stale.edn"].map(|file| format!("{file} ").repeat(20)).concat();
+    // Room for the program and for a few stacks; enough for the program alone differs from build to build.
+    let judged: Vec<_> = [100_000, 200_000, 400_000, 800_000]
+        .into_iter()
+        .filter_map(|kilobytes| {
+            let script = format!("ulimit -v {kilobytes}; exec {program} -m list-append --jobs 30 {files}");
+            let ended =
+                std::process::Command::new("sh").args(["-c", &script]).current_dir(fixtures()).output().unwrap();
+            let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+            assert!(!said.contains("panicked"), "{kilobytes}: {said}");
+            (ended.status.code() == Some(1)).then(|| String::from_utf8(ended.stdout).unwrap())
+        })
+        .collect();
+    let expected = stdout(&check(&files).code(1));
+    assert!(!judged.is_empty() && judged.iter().all(|text| *text == expected), "{judged:?}");
+}

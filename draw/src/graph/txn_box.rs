@@ -94,7 +94,7 @@ struct Draft {
 impl TxnBox {
     pub(super) fn new(op: &WitnessOp, uses: &Uses) -> TxnBox {
         let name = text::shorten(&op.name, NAME_COLUMNS_MAX);
-        let process = op.process.as_ref().map(|process| format!(", process {process}")).unwrap_or_default();
+        let process = op.process.as_ref().map(text::process).unwrap_or_default();
         let small = format!("{}, index {}{process}", op.kind.name(), op.index);
         let named = px(columns(&name)) * NAME_COLUMN_WIDTH;
         let head_width = named.max(px(columns(&small)) * SMALL_COLUMN_WIDTH - 10) + 2 * PADDING;

@@ -1,10 +1,13 @@
 //! Text in a picture: values shortened in their middle, and measured in columns.
 
-use history_core::{Datum, visible};
+use history_core::{Client, Datum, visible};
 use std::fmt::{self, Write};
 
 /// What stands for what was left out.
 const ELLIPSIS: &str = "...";
+
+/// Columns of a process's name.
+const PROCESS_COLUMNS_MAX: usize = 24;
 
 /// Characters of one value that are looked at; of a longer one, the beginning is shown.
 const LOOKED_AT_MAX: usize = 4096;
@@ -54,6 +57,11 @@ fn take(chars: impl Iterator<Item = char>, columns_max: usize) -> String {
         taken.push(c);
     }
     taken
+}
+
+/// A process as it is named behind an op: by a number or by whatever name the history gives it.
+pub(crate) fn process(process: &Client) -> String {
+    format!(", process {}", shorten(&process.to_string(), PROCESS_COLUMNS_MAX))
 }
 
 /// A value as EDN in at most so many columns. Of a long list the ends are shown, its last element before all.

@@ -5,7 +5,7 @@ mod columns;
 mod numbers;
 mod shown;
 
-pub(crate) use columns::{columns, datum, px, shorten};
+pub(crate) use columns::{columns, datum, process, px, shorten};
 pub use numbers::{count, duration, grouped, percent};
 pub(crate) use shown::shorten_chars;
 pub use shown::{clipped, shown};

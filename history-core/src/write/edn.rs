@@ -1,6 +1,10 @@
-//! EDN text.
+//! EDN text. No character that [`visible::is_hidden`] stands in its strings: they have an escape for each.
+//!
+//! Names have none. A [`Datum`], which is what reports hold, shows a name with such a character as a string; a history that is
+//! written keeps it as it is, for a keyword and a string are not the same value.
 
 use crate::syntax::is_name;
+use crate::visible::{self, is_hidden};
 use crate::{Datum, Value};
 use std::fmt::{Result, Write};
 
@@ -33,16 +37,17 @@ pub(crate) fn datum(out: &mut impl Write, d: &Datum) -> Result {
         Datum::Int(i) => write!(out, "{i}"),
         Datum::Big(text) => big(out, text),
         Datum::Float(x) => float(out, *x),
-        Datum::Char(c) => char(out, *c),
+        Datum::Char(c) => shown_char(out, *c),
         Datum::Str(s) => string(out, s),
-        Datum::Keyword(s) => keyword(out, s),
+        Datum::Keyword(s) => shown_keyword(out, s),
+        Datum::Symbol(s) if s.contains(is_hidden) => string(out, s),
         Datum::Symbol(s) => symbol(out, s),
         Datum::Vector(s) => all(out, "[", s, datum, "]"),
         Datum::List(s) => all(out, "(", s, datum, ")"),
         Datum::Set(s) => all(out, "#{", s, datum, "}"),
         Datum::Map(m) => all(out, "{", m, |out, (k, v)| pair(out, k, v, datum), "}"),
         Datum::Tagged(name, inner) => {
-            tag(out, name)?;
+            shown_tag(out, name)?;
             datum(out, inner)
         }
     }
@@ -74,13 +79,18 @@ fn pair<W: Write, T>(out: &mut W, key: T, value: T, each: impl Fn(&mut W, T) -> 
 
 /// A keyword if it looks like one, else a string.
 pub(crate) fn name(out: &mut impl Write, name: &str) -> Result {
-    let plain = |c: char| c.is_alphanumeric() || ".*+!-_?$%&=<>/".contains(c);
+    let plain = |c: char| c.is_alphanumeric() && !is_hidden(c) || ".*+!-_?$%&=<>/".contains(c);
     if !name.is_empty() && name.chars().all(plain) { write!(out, ":{name}") } else { string(out, name) }
 }
 
 /// A keyword, or a string where no keyword can have this name.
-pub(crate) fn keyword(out: &mut impl Write, name: &str) -> Result {
+fn keyword(out: &mut impl Write, name: &str) -> Result {
     if is_name(name) { write!(out, ":{name}") } else { string(out, name) }
+}
+
+/// The same, or a string where it would hide something.
+pub(crate) fn shown_keyword(out: &mut impl Write, name: &str) -> Result {
+    if name.contains(is_hidden) { string(out, name) } else { keyword(out, name) }
 }
 
 /// A symbol, or a string where no symbol can have this name.
@@ -95,22 +105,28 @@ fn symbol(out: &mut impl Write, name: &str) -> Result {
 }
 
 /// The tag before a value, or nothing where no tag can have this name.
-pub(crate) fn tag(out: &mut impl Write, name: &str) -> Result {
+fn tag(out: &mut impl Write, name: &str) -> Result {
     let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == ':' || !c.is_ascii());
     if begins && is_name(name) { write!(out, "#{name} ") } else { Ok(()) }
 }
 
+/// The same, or nothing where it would hide something.
+pub(crate) fn shown_tag(out: &mut impl Write, name: &str) -> Result {
+    if name.contains(is_hidden) { Ok(()) } else { tag(out, name) }
+}
+
+/// A string; JSON's has the same escapes.
 pub(crate) fn string(out: &mut impl Write, s: &str) -> Result {
     out.write_char('"')?;
     let mut rest = s;
-    while let Some(at) = rest.find(|c: char| c == '"' || c == '\\' || c.is_control()) {
+    while let Some(at) = rest.find(|c: char| c == '"' || c == '\\' || is_hidden(c)) {
         out.write_str(&rest[..at])?;
         let mut chars = rest[at..].chars();
         match chars.next() {
             Some('\n') => out.write_str("\\n")?,
             Some('\t') => out.write_str("\\t")?,
             Some('\r') => out.write_str("\\r")?,
-            Some(c) if c.is_control() => write!(out, "\\u{:04x}", u32::from(c))?,
+            Some(c) if is_hidden(c) => visible::write_utf16(out, c)?,
             Some(c) => write!(out, "\\{c}")?,
             None => {}
         }
@@ -137,13 +153,18 @@ pub(crate) fn float(out: &mut impl Write, x: f64) -> Result {
     }
 }
 
-pub(crate) fn char(out: &mut impl Write, c: char) -> Result {
+/// A character, or a string where it would hide something: only characters of one unit of UTF-16 have an escape.
+pub(crate) fn shown_char(out: &mut impl Write, c: char) -> Result {
+    if is_hidden(c) && c.len_utf16() > 1 { string(out, c.encode_utf8(&mut [0; 4])) } else { char(out, c) }
+}
+
+fn char(out: &mut impl Write, c: char) -> Result {
     match c {
         '\n' => out.write_str("\\newline"),
         '\r' => out.write_str("\\return"),
         ' ' => out.write_str("\\space"),
         '\t' => out.write_str("\\tab"),
-        c if c.is_control() || c.is_whitespace() => write!(out, "\\u{:04x}", u32::from(c)),
+        c if (is_hidden(c) || c.is_whitespace()) && c.len_utf16() == 1 => write!(out, "\\u{:04x}", u32::from(c)),
         c => write!(out, "\\{c}"),
     }
 }

@@ -179,15 +179,15 @@ impl<'a> ser::Serializer for EdnSerializer<'a> {
     }
 
     fn serialize_char(self, v: char) -> Result<(), EdnError> {
-        Ok(edn::char(self.out, v)?)
+        Ok(edn::shown_char(self.out, v)?)
     }
 
     fn serialize_str(self, v: &str) -> Result<(), EdnError> {
         match self.place {
             Place::Key => edn::name(self.out, v)?,
-            Place::Keyword => edn::keyword(self.out, v)?,
+            Place::Keyword => edn::shown_keyword(self.out, v)?,
             Place::Edn => self.out.push_str(v),
-            Place::Tag => edn::tag(self.out, v)?,
+            Place::Tag => edn::shown_tag(self.out, v)?,
             Place::Value | Place::Str | Place::List | Place::Set => edn::string(self.out, v)?,
         }
         Ok(())

@@ -5,7 +5,6 @@ use crate::judge::input::Input;
 use history_core::{HistoryError, Problem, Report, visible};
 use serde::Serialize;
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 /// The version of what is written here. A key that is new does not change it; one that goes or changes meaning does.
@@ -103,23 +102,7 @@ fn text(format: OutputFormat, value: &impl Serialize) -> io::Result<String> {
     if format == OutputFormat::Edn {
         return history_core::to_edn(value).map_err(io::Error::other);
     }
-    Ok(without_hidden(serde_json::to_string(value)?))
-}
-
-/// The same JSON with `\u202e` and the like for what must not reach a terminal as it is. All that is no ASCII stands in strings.
-fn without_hidden(json: String) -> String {
-    if !json.contains(visible::is_hidden) {
-        return json;
-    }
-    let mut out = String::with_capacity(json.len() + 16);
-    for c in json.chars() {
-        if visible::is_hidden(c) {
-            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| _ = write!(out, "\\u{unit:04x}"));
-        } else {
-            out.push(c);
-        }
-    }
-    out
+    Ok(visible::json(&serde_json::to_string(value)?).into_owned())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use super::case::{Case, Failed, Finding, Found, Told};
 use crate::judge::input::Input;
 use crate::tell::policy::Unknown;
-use history_core::{About, Verdict};
+use history_core::{About, Verdict, visible};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -54,8 +54,7 @@ pub(super) fn write(
             "results": log.results,
         }],
     });
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    writeln!(out)
+    writeln!(out, "{}", visible::json(&serde_json::to_string_pretty(&document)?))
 }
 
 /// What the run consists of.

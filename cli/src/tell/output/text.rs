@@ -17,11 +17,12 @@ pub(super) fn line(out: &mut dyn Write, input: &Input, verdict: Verdict, between
     writeln!(out, "{between}{}", verdict.name())
 }
 
-/// The path in one line, whatever the history is called. What is no text is written as it is.
+/// The path in one line, whatever the history is called. Bytes that are no text are written as `\xff`: some terminals would take
+/// them for the beginning of an escape sequence.
 pub(crate) fn path(out: &mut dyn Write, input: &Input) -> io::Result<()> {
     for chunk in input.path().as_encoded_bytes().utf8_chunks() {
         out.write_all(visible::line(chunk.valid()).as_bytes())?;
-        out.write_all(chunk.invalid())?;
+        chunk.invalid().iter().try_for_each(|byte| write!(out, "\\x{byte:02x}"))?;
     }
     Ok(())
 }

@@ -1,0 +1,76 @@
+//! How a text is judged: read in some way, by a checker with some options.
+
+use crate::table;
+use crate::world::World;
+use history_core::{Budget, Keyed, Options, Reader, Report, Run, Verdict};
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+/// How it is read and judged.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct How {
+    pub(crate) options: Options,
+    pub(crate) is_keyed: bool,
+    /// Op by op, and looked at after each, as `watch` does.
+    pub(crate) is_watched: bool,
+    pub(crate) block_bytes: Option<usize>,
+    /// With limits that nobody reaches.
+    pub(crate) has_limits: bool,
+}
+
+/// What judges texts.
+pub(crate) trait Judge: Sync {
+    fn judge(&self, world: &World, text: &[u8], how: &How) -> Report;
+}
+
+/// The checkers as they are.
+pub(crate) struct Honest;
+
+impl Judge for Honest {
+    fn judge(&self, world: &World, text: &[u8], how: &How) -> Report {
+        table::with(world.checker, how.is_watched, |checker| {
+            let run: Box<dyn Run + '_> = if how.is_keyed {
+                Box::new(Keyed::start(checker, &how.options).unwrap())
+            } else {
+                checker.start(&how.options).unwrap()
+            };
+            let mut reader = Reader::new(text);
+            if let Some(bytes) = how.block_bytes {
+                reader = reader.with_block_bytes(bytes);
+            }
+            let budget = if how.has_limits { limits() } else { Budget::default() };
+            if how.is_watched {
+                return watch(run, &mut reader, &budget);
+            }
+            history_core::check(run, &mut reader, &budget).unwrap_or_else(|error| panic!("{error}"))
+        })
+    }
+}
+
+fn limits() -> Budget {
+    Budget {
+        states_max: Some(u64::MAX / 2),
+        bytes_max: Some(u64::MAX / 2),
+        deadline: Some(Instant::now() + Duration::from_secs(1_000_000)),
+        ..Budget::default()
+    }
+}
+
+/// What is known for certain before the end stays so.
+fn watch(mut run: Box<dyn Run + '_>, reader: &mut Reader<'_>, budget: &Budget) -> Report {
+    let mut known = None;
+    let read = reader.for_each(|op| {
+        let goes_on = run.observe(op)?;
+        if known.is_none() && run.is_violated() {
+            known = run.violation();
+            let verdict = known.as_ref().map(|report| report.verdict);
+            assert_eq!(verdict, Some(Verdict::Invalid), "a violation has its report");
+        }
+        // Whoever watches goes on after a violation, until the checker has seen enough.
+        Ok(if goes_on.is_break() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    });
+    read.unwrap_or_else(|error| panic!("{error}"));
+    let report = run.finish(budget).unwrap_or_else(|error| panic!("{error}"));
+    assert!(known.is_none() || report.verdict == Verdict::Invalid, "it was violated: {report:?}");
+    report
+}

@@ -1,0 +1,91 @@
+//! Laws that verdicts obey, tried on generated histories of every workload: what changes nothing in a history but names, times, the
+//! format it is written in or the way it is read must not change its verdict.
+//!
+//! `HISTCHECK_LAWS=N` tries N histories in place of 2,000; `HISTCHECK_LAWS_SEED=S` begins at another seed. A law that fails names the
+//! seed, the workload and the law, and prints the smallest history that it still fails for.
+
+#![cfg(all(feature = "elle", feature = "register", feature = "jepsen", feature = "online"))]
+
+mod binary;
+mod canary;
+mod case;
+mod judge;
+mod law;
+mod rename;
+mod shrink;
+mod table;
+mod world;
+
+use judge::{Honest, Judge};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use world::{WORLDS, World};
+
+/// Histories that are tried if nobody says how many.
+const HISTORIES: u64 = 2000;
+
+fn number(variable: &str, otherwise: u64) -> u64 {
+    std::env::var(variable).map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{variable} is {text}")))
+}
+
+/// The verdicts that a workload had, by their names, and whether its store had a bug.
+type Seen = BTreeMap<(&'static str, bool, &'static str), u64>;
+
+/// Tries every law on so many histories, from a seed on.
+fn try_all(judge: &dyn Judge, from: u64, count: u64) -> Result<Seen, String> {
+    let (next, seen, failure) = (AtomicU64::new(from), Mutex::new(Seen::new()), Mutex::new(None));
+    let work = || {
+        while failure.lock().unwrap().is_none() {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= from + count {
+                return;
+            }
+            match law::try_one(judge, seed) {
+                Ok(key) => *seen.lock().unwrap().entry(key).or_default() += 1,
+                Err(message) => {
+                    failure.lock().unwrap().get_or_insert(message);
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        (0..std::thread::available_parallelism().map_or(2, usize::from)).for_each(|_| _ = scope.spawn(work));
+    });
+    failure.into_inner().unwrap().map_or(Ok(seen.into_inner().unwrap()), Err)
+}
+
+/// Whether every workload had verdicts of both kinds: a checker that says the same of all histories obeys all other laws.
+fn both_kinds(seen: &Seen) -> Result<(), String> {
+    for World { workload, checker, .. } in WORLDS.iter().filter(|world| world.can_be_invalid) {
+        for verdict in ["true", "false"] {
+            let count: u64 = seen.iter().filter(|(key, _)| (key.0, key.2) == (*checker, verdict)).map(|(_, n)| n).sum();
+            if count == 0 {
+                return Err(format!("no history of {workload} was {verdict} to {checker}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn verdicts_obey_the_laws() {
+    let (from, count) = (number("HISTCHECK_LAWS_SEED", 0), number("HISTCHECK_LAWS", HISTORIES));
+    let seen = try_all(&Honest, from, count).unwrap_or_else(|message| panic!("{message}"));
+    assert_eq!(seen.values().sum::<u64>(), count);
+    if count >= HISTORIES {
+        both_kinds(&seen).unwrap_or_else(|message| panic!("{message}: {seen:#?}"));
+    }
+}
+
+/// The law on what is watched says nothing where there were too many possibilities to follow: that must be rare.
+#[test]
+fn what_is_watched_is_followed() {
+    let is_lost = |seed: &u64| {
+        let world = &WORLDS[(*seed % WORLDS.len() as u64) as usize];
+        let (case, _) = world::generate(world, *seed);
+        law::has_too_many(&Honest.judge(world, &case.edn(), &law::watching(world)))
+    };
+    let lost = (0..10 * WORLDS.len() as u64).filter(is_lost).count();
+    assert!(lost <= 8, "{lost} of {}", 10 * WORLDS.len());
+}

@@ -1,0 +1,122 @@
+//! The workloads: what is generated, and which checker judges it.
+
+use crate::case::{Case, Random};
+use record_simulate::{Bug, Format, Object, ObjectBug, Objects, Simulation, Transactions, Workload};
+
+/// What the values of a workload's ops are made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Values {
+    /// Micro-ops `[f key value]`.
+    Mops,
+    /// Integers that mean nothing but themselves, alone or in a collection.
+    Plain,
+    /// Strings that grow at their end, by a field `key`.
+    Strings,
+    /// Texts that mean nothing but themselves.
+    Ids,
+    /// What must not be renamed.
+    Meaningful,
+}
+
+/// A workload and a checker of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct World {
+    pub(crate) workload: &'static str,
+    pub(crate) checker: &'static str,
+    pub(crate) values: Values,
+    /// Whether the checker has engines to choose from.
+    pub(crate) has_engines: bool,
+    /// Whether only precedence in real time counts, not the order of two completions.
+    pub(crate) is_of_precedence: bool,
+    /// Whether a bug of the store can make a history invalid.
+    pub(crate) can_be_invalid: bool,
+}
+
+const fn jepsen(workload: &'static str, values: Values) -> World {
+    World { workload, checker: workload, values, has_engines: false, is_of_precedence: true, can_be_invalid: true }
+}
+
+const fn object(workload: &'static str, checker: &'static str, values: Values) -> World {
+    World { checker, has_engines: true, ..jepsen(workload, values) }
+}
+
+pub(crate) const WORLDS: &[World] = &[
+    jepsen("list-append", Values::Mops),
+    jepsen("rw-register", Values::Mops),
+    object("register", "register", Values::Plain),
+    object("cas-register", "cas-register", Values::Plain),
+    object("multi-register", "multi-register", Values::Mops),
+    object("kv", "kv", Values::Strings),
+    object("mutex", "mutex", Values::Meaningful),
+    object("owner-mutex", "owner-mutex", Values::Plain),
+    object("reentrant-mutex", "reentrant-mutex", Values::Plain),
+    object("semaphore", "semaphore", Values::Meaningful),
+    object("fifo-queue", "fifo-queue", Values::Plain),
+    object("unordered-queue", "unordered-queue", Values::Plain),
+    object("stack", "stack", Values::Plain),
+    object("set", "linearizable-set", Values::Plain),
+    object("counter", "linearizable-counter", Values::Meaningful),
+    jepsen("versioned-register", Values::Plain),
+    jepsen("bank", Values::Meaningful),
+    jepsen("counter", Values::Meaningful),
+    // Jepsen's set looks at the last read alone.
+    World { is_of_precedence: false, ..jepsen("set", Values::Plain) },
+    jepsen("set-full", Values::Plain),
+    jepsen("queue", Values::Plain),
+    jepsen("total-queue", Values::Plain),
+    jepsen("unique-ids", Values::Ids),
+    jepsen("long-fork", Values::Meaningful),
+    jepsen("comments", Values::Plain),
+    jepsen("sequential", Values::Meaningful),
+    World { can_be_invalid: false, checker: "stats", ..jepsen("register", Values::Plain) },
+];
+
+/// A history of a world; whether its store has a bug.
+pub(crate) fn generate(world: &World, seed: u64) -> (Case, bool) {
+    let mut random = Random::new(seed);
+    let has_bug = random.below(2) == 0;
+    let simulation = match world.workload {
+        "list-append" => transactions::<record_simulate::OverLists>(&mut random, seed, has_bug),
+        "rw-register" => transactions::<record_simulate::OverRegisters>(&mut random, seed, has_bug),
+        name => objects(name.parse().unwrap(), &mut random, seed, has_bug),
+    };
+    let text = simulation.write(Vec::new(), Format::Edn).unwrap();
+    (Case::parse(&text), has_bug)
+}
+
+fn transactions<W: Workload>(random: &mut Random, seed: u64, has_bug: bool) -> Simulation {
+    let bugs: Vec<Bug> = Bug::of::<W>().filter(|bug| *bug != Bug::None).collect();
+    let parameters = Transactions::<W> {
+        txns: 10 + random.below(40),
+        seed,
+        clients: 2 + random.below(6) as u32,
+        keys: 1 + random.below(6) as u32,
+        writes_per_key_min: 4,
+        writes_per_key_max: 32,
+        bug: if has_bug { bugs[random.below(bugs.len() as u64) as usize] } else { Bug::None },
+        lost_rate: 0.01 * random.below(3) as f64,
+        nemesis: random.below(4) == 0,
+        ..Transactions::default()
+    };
+    parameters.simulation().unwrap()
+}
+
+fn objects(object: Object, random: &mut Random, seed: u64, has_bug: bool) -> Simulation {
+    let bugs: Vec<ObjectBug> = ObjectBug::of(object).filter(|bug| *bug != ObjectBug::None).collect();
+    let bug = if has_bug { bugs[random.below(bugs.len() as u64) as usize] } else { ObjectBug::None };
+    let parameters = Objects {
+        ops: 20 + random.below(30),
+        seed,
+        clients: 2 + random.below(4) as u32,
+        think_ns: [0, 30_000, 100_000][random.below(3) as usize],
+        bug,
+        bug_rate: (has_bug && bug.default_rate() < 1.0).then_some(0.2),
+        info_rate: 0.01 * random.below(3) as f64,
+        lost_rate: 0.01 * random.below(2) as f64,
+        nemesis: random.below(4) == 0,
+        // As many as the checker takes there to be.
+        permits: if object == Object::Semaphore { 1 } else { 2 },
+        ..Objects::of(object)
+    };
+    parameters.simulation().unwrap()
+}

@@ -1,0 +1,7 @@
+//! Every checker, under libFuzzer.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    histcheck_fuzz::models(data);
+});

@@ -1,0 +1,7 @@
+//! Pictures and pages, under libFuzzer.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    histcheck_fuzz::pages(data);
+});

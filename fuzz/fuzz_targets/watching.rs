@@ -1,0 +1,7 @@
+//! A history that comes in pieces, under libFuzzer.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    histcheck_fuzz::watching(data);
+});

@@ -1,0 +1,85 @@
+//! Every checker on any bytes: no panic, and the same verdict whoever reads them, how often and by which engine.
+
+use check_jepsen as jepsen;
+use history_core::{Budget, Checker, HistoryError, Keyed, Options, Reader, Report, Run, Verdict};
+
+/// States that a search may visit, and configurations that it may hold: what takes milliseconds.
+const STATES_MAX: u64 = 20_000;
+
+/// All checkers of histories.
+pub(crate) fn checkers() -> Vec<Box<dyn Checker>> {
+    let mut all: Vec<Box<dyn Checker>> = vec![
+        Box::new(check_elle::list_append::ListAppend::default()),
+        Box::new(check_elle::rw_register::RwRegister::default()),
+        Box::new(check_register::versioned_register::VersionedRegister::default()),
+        Box::new(jepsen::bank::Bank::default()),
+        Box::new(jepsen::counter::Counter::default()),
+        Box::new(jepsen::set::Set::default()),
+        Box::new(jepsen::set_full::SetFull::default()),
+        Box::new(jepsen::long_fork::LongFork::default()),
+        Box::new(jepsen::comments::Comments::default()),
+        Box::new(jepsen::sequential::Sequential::default()),
+        Box::new(jepsen::queue::Queue::default()),
+        Box::new(jepsen::total_queue::TotalQueue::default()),
+        Box::new(jepsen::unique_ids::UniqueIds::default()),
+        Box::new(jepsen::stats::Stats::default()),
+    ];
+    all.extend(check_register::checkers());
+    all
+}
+
+pub(crate) fn budget() -> Budget {
+    Budget { states_max: Some(STATES_MAX), ..Budget::default() }
+}
+
+/// The options of a checker that keep it fast.
+pub(crate) fn options(checker: &dyn Checker) -> Options {
+    let names = ["max-configurations", "max-possibilities"];
+    let known = names.into_iter().filter(|name| checker.options().iter().any(|option| option.name == *name));
+    known.fold(Options::new(), |options, name| options.with(name, "2000"))
+}
+
+/// Any bytes, by every checker, as a whole and by key.
+pub fn models(data: &[u8]) -> String {
+    let mut said = String::new();
+    for checker in checkers() {
+        let checker = &*checker;
+        let judge = |reader: &mut Reader<'_>, options: &Options, is_keyed: bool| -> Result<Report, HistoryError> {
+            let run: Box<dyn Run + '_> = if is_keyed {
+                Box::new(Keyed::start(checker, options).expect("options that it has"))
+            } else {
+                checker.start(options).expect("options that it has")
+            };
+            history_core::check(run, reader, &budget())
+        };
+        let options = options(checker);
+        for is_keyed in [false, true] {
+            let judged = judge(&mut Reader::new(data), &options, is_keyed);
+            let again = judge(&mut Reader::new(data).with_block_bytes(64), &options, is_keyed);
+            // As text, ##NaN is the same as itself.
+            assert!(
+                again == judged || format!("{again:?}") == format!("{judged:?}"),
+                "{}: {again:?}\n{judged:?}",
+                checker.name()
+            );
+            said += &judged
+                .as_ref()
+                .map_or_else(|error| format!("{:?} ", error.kind), |report| format!("{} ", report.verdict.name()));
+            let Ok(report) = judged else { continue };
+            assert!(
+                report.verdict == Verdict::Invalid || report.keys.iter().all(|key| key.verdict != Verdict::Invalid)
+            );
+            said.extend(report.anomaly_types().map(|name| format!("{name} ")));
+            for engine in ["just-in-time", "wing-gong"] {
+                if !checker.options().iter().any(|option| option.name == "engine") {
+                    break;
+                }
+                let other = judge(&mut Reader::new(data), &options.clone().with("engine", engine), is_keyed);
+                let other = other.expect("it was judged").verdict;
+                let differ = other != report.verdict && other != Verdict::Unknown && report.verdict != Verdict::Unknown;
+                assert!(!differ, "{}, {engine}: {}, not {}", checker.name(), other.name(), report.verdict.name());
+            }
+        }
+    }
+    said
+}
