@@ -6,6 +6,8 @@
 //! Every picture and page stands alone: no script from elsewhere, no font, no other file; they follow the reader's choice of
 //! light or dark. Equal data gives equal bytes. Texts may hold anything: [`text`] makes them safe.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub mod graph;
 pub mod lattice;
 pub mod reads;
@@ -99,3 +101,8 @@ fn cycles(report: &Report, folder: &str) -> Vec<Figure> {
     }
     figures
 }
+
+/// The README's example, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
