@@ -3,7 +3,7 @@
 //!
 //! [`list_append`] judges transactions that append to lists and read them, [`rw_register`] such as write and read registers.
 //! [`anomaly`], [`model`] and [`lattice`] are what is known of anomalies and consistency models, and how they imply and
-//! forbid each other. [`plot`] draws what was found.
+//! forbid each other. The crate `histcheck-draw` draws what was found.
 //!
 //! # Features
 //!
@@ -12,7 +12,6 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod anomaly;
-pub mod certify;
 mod closure;
 pub mod cycle_spec;
 mod cycles;

@@ -3,8 +3,8 @@
 
 mod oracle;
 
-use check_elle::certify;
 use check_elle::rw_register::RwRegister;
+use check_elle_certify as certify;
 use history_core::{Budget, Checker, History, Options, Reader, Report, Verdict};
 use oracle::against::{checker, compare};
 use oracle::choices::Choices;

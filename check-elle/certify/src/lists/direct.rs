@@ -2,14 +2,14 @@
 
 use super::order::{agreed_order, version_order};
 use super::{elements, lists_read};
-use crate::certify::direct::{claim_ok, read_of};
-use crate::certify::log::{Mop, Txn};
-use crate::certify::workload::claim_write;
-use crate::certify::{Claim, Uncertified, claim};
+use crate::direct::{claim_ok, read_of};
+use crate::log::{Mop, Txn};
+use crate::workload::claim_write;
+use crate::{Claim, Uncertified, claim};
 use history_core::{Datum, OpKind};
 
 /// A read disagrees with what its transaction read or appended before.
-pub(in crate::certify) fn internal(claims: &Claim<'_>) -> Result<(), Uncertified> {
+pub(crate) fn internal(claims: &Claim<'_>) -> Result<(), Uncertified> {
     let [txn] = claims.txns()?;
     let (key, expected) = (claims.fact("key")?, claims.list("expected")?);
     let read = read_of(claims, txn)?;
@@ -40,7 +40,7 @@ fn expectation(before: &[Mop], key: &Datum) -> Option<Vec<Datum>> {
 }
 
 /// In the version order an ok append follows one that failed, with no other ok one in between.
-pub(in crate::certify) fn dirty_update(claims: &Claim<'_>) -> Result<(), Uncertified> {
+pub(crate) fn dirty_update(claims: &Claim<'_>) -> Result<(), Uncertified> {
     let [failed, ok] = claims.txns()?;
     let (key, values) = (claims.fact("key")?, claims.list("values")?);
     claim(failed.kind == OpKind::Fail, || format!("op {} did not fail", failed.index))?;
@@ -66,7 +66,7 @@ pub(in crate::certify) fn dirty_update(claims: &Claim<'_>) -> Result<(), Uncerti
 }
 
 /// A read shows elements more than once.
-pub(in crate::certify) fn duplicate_elements(claims: &Claim<'_>) -> Result<(), Uncertified> {
+pub(crate) fn duplicate_elements(claims: &Claim<'_>) -> Result<(), Uncertified> {
     let [txn] = claims.txns()?;
     let read = read_of(claims, txn)?;
     let Datum::Map(stated) = claims.fact("duplicates")? else {
@@ -85,7 +85,7 @@ pub(in crate::certify) fn duplicate_elements(claims: &Claim<'_>) -> Result<(), U
 }
 
 /// Of two reads of a key neither is a prefix of the other.
-pub(in crate::certify) fn incompatible_order(claims: &Claim<'_>) -> Result<(), Uncertified> {
+pub(crate) fn incompatible_order(claims: &Claim<'_>) -> Result<(), Uncertified> {
     let readers: [&Txn; 2] = claims.txns()?;
     let key = claims.fact("key")?;
     let [Datum::Vector(a), Datum::Vector(b)] = claims.list("values")? else {
@@ -101,7 +101,7 @@ pub(in crate::certify) fn incompatible_order(claims: &Claim<'_>) -> Result<(), U
 
 /// Two appends of a transaction to one key are the other way around in the order that all reads show, and a read shows the
 /// later one.
-pub(in crate::certify) fn cyclic_versions(claims: &Claim<'_>) -> Result<(), Uncertified> {
+pub(crate) fn cyclic_versions(claims: &Claim<'_>) -> Result<(), Uncertified> {
     let (writer, reader): (&Txn, &Txn) = match claims.txns[..] {
         [both] => (both, both),
         _ => claims.txns::<2>().map(|[writer, reader]| (writer, reader))?,

@@ -7,6 +7,8 @@
 //! What a cycle is, and the order of processes and of real time, is the same for all workloads. What their reads and
 //! writes say of versions is not: `lists` and `registers` know it.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod cycle;
 mod direct;
 mod exists;
@@ -61,7 +63,7 @@ impl std::error::Error for Uncertified {}
 /// because the history is no list-append history.
 ///
 /// ```
-/// use check_elle::certify;
+/// use check_elle_certify as certify;
 /// use history_core::{Client, Datum, History, OpKind, Witness, WitnessOp};
 ///
 /// let history = History::parse("
@@ -112,7 +114,7 @@ pub fn list_append(history: &History, anomaly: &str, witness: &Witness) -> Resul
 /// because the history is no rw-register history.
 ///
 /// ```
-/// use check_elle::certify::{self, Sources};
+/// use check_elle_certify::{self as certify, Sources};
 /// use history_core::{Client, Datum, History, Step, Witness, WitnessOp};
 ///
 /// // Each overwrote what the other read.
@@ -208,3 +210,8 @@ impl<'a> Claim<'a> {
 fn claim(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Uncertified> {
     if holds { Ok(()) } else { Err(Uncertified::new(otherwise())) }
 }
+
+/// The README's example, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,8 +1,8 @@
 //! What was appended to a key after what, as far as the reads of it prove.
 
 use super::lists_read;
-use crate::certify::log::{Log, Txn};
-use crate::certify::{Uncertified, claim};
+use crate::log::{Log, Txn};
+use crate::{Uncertified, claim};
 use history_core::Datum;
 
 /// A key's elements in version order: those of the longest list read, the first of that length; each where it stands

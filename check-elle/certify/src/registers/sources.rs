@@ -1,8 +1,8 @@
 //! The sources of version orders, each edge by edge from its definition, and which of them contradict each other.
 
 use super::{external_read, external_write};
-use crate::certify::log::{Log, Txn};
-use crate::certify::workload::Version;
+use crate::log::{Log, Txn};
+use crate::workload::Version;
 use history_core::Datum;
 
 /// What is taken to hold of the store, so that the order of a key's versions follows from it. That every key has the same initial

@@ -1,14 +1,14 @@
 //! The anomalies of registers that are no cycles of transactions, each by its definition.
 
 use super::sources::{Edge, Source, Sources, edges, in_use, keys, reached};
-use crate::certify::direct::{claim_ok, read_of};
-use crate::certify::log::Mop;
-use crate::certify::workload::Version;
-use crate::certify::{Claim, Uncertified, claim};
+use crate::direct::{claim_ok, read_of};
+use crate::log::Mop;
+use crate::workload::Version;
+use crate::{Claim, Uncertified, claim};
 use history_core::Datum;
 
 /// A read disagrees with what its transaction read or wrote last before.
-pub(in crate::certify) fn internal(claims: &Claim<'_>) -> Result<(), Uncertified> {
+pub(crate) fn internal(claims: &Claim<'_>) -> Result<(), Uncertified> {
     let [txn] = claims.txns()?;
     let (key, expected) = (claims.fact("key")?, claims.fact("expected")?);
     let read = read_of(claims, txn)?;
@@ -24,7 +24,7 @@ pub(in crate::certify) fn internal(claims: &Claim<'_>) -> Result<(), Uncertified
 }
 
 /// By the sources named, of which the last one was not used for this, some versions of a key come after each other.
-pub(in crate::certify) fn cyclic_versions(claims: &Claim<'_>, asked: &Sources) -> Result<(), Uncertified> {
+pub(crate) fn cyclic_versions(claims: &Claim<'_>, asked: &Sources) -> Result<(), Uncertified> {
     let (key, scc, stated) = (claims.fact("key")?, claims.list("scc")?, claims.list("sources")?);
     claim(claims.witness.steps.is_empty(), || "versions, not transactions, are what goes around here".into())?;
     let used = in_use(claims.log, asked);
