@@ -2,7 +2,7 @@
 
 mod oracle;
 
-use check_elle_certify as certify;
+use elle_certify as certify;
 use history_core::{Datum, History};
 use oracle::cases::{CASES, edn};
 use oracle::tamper::{self, component, cycle};

@@ -2,7 +2,7 @@
 
 mod oracle;
 
-use check_elle_certify::{self as certify, Sources};
+use elle_certify::{self as certify, Sources};
 use history_core::{Datum, History, Witness};
 use oracle::cases::edn;
 use oracle::register_cases::CASES;

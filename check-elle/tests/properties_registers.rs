@@ -4,7 +4,7 @@
 mod oracle;
 
 use check_elle::rw_register::RwRegister;
-use check_elle_certify as certify;
+use elle_certify as certify;
 use history_core::{Budget, Checker, History, Options, Reader, Report, Verdict};
 use oracle::against::{checker, compare};
 use oracle::choices::Choices;

@@ -3,8 +3,10 @@
 //! - `dependencies`: who depends on whom, as the table in `docs/architecture.md` allows it.
 //! - `packages`: what each published crate brings along.
 //! - `files`: how sources look.
+//! - `structure`: circles of modules, crowded folders, names of checkers in the command line.
 
 pub mod manifests;
+pub mod modules;
 
 use std::fs;
 use std::path::{Path, PathBuf};

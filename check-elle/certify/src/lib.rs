@@ -63,7 +63,7 @@ impl std::error::Error for Uncertified {}
 /// because the history is no list-append history.
 ///
 /// ```
-/// use check_elle_certify as certify;
+/// use elle_certify as certify;
 /// use history_core::{Client, Datum, History, OpKind, Witness, WitnessOp};
 ///
 /// let history = History::parse("
@@ -114,7 +114,7 @@ pub fn list_append(history: &History, anomaly: &str, witness: &Witness) -> Resul
 /// because the history is no rw-register history.
 ///
 /// ```
-/// use check_elle_certify::{self as certify, Sources};
+/// use elle_certify::{self as certify, Sources};
 /// use history_core::{Client, Datum, History, Step, Witness, WitnessOp};
 ///
 /// // Each overwrote what the other read.

@@ -5,7 +5,7 @@ use check_elle::anomaly::{AnomalySet, AnomalyType};
 use check_elle::list_append::{self, ListAppend};
 use check_elle::model::Model;
 use check_elle::rw_register::{self, RwRegister};
-use check_elle_certify::{self as certify, Sources, Uncertified};
+use elle_certify::{self as certify, Sources, Uncertified};
 use history_core::{History, Report, Verdict, Witness};
 
 /// The checker under test.

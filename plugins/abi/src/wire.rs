@@ -3,6 +3,7 @@
 //! Values cross as EDN text within it, for JSON knows no keywords, sets and symbols.
 
 mod figure;
+mod forms;
 mod report;
 
 use history_core::{

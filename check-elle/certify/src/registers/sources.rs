@@ -9,7 +9,7 @@ use history_core::Datum;
 /// version is always taken to hold.
 ///
 /// ```
-/// use check_elle::certify::Sources;
+/// use elle_certify::Sources;
 ///
 /// let sources = Sources { wfr_keys: true, linearizable_keys: true, ..Sources::default() };
 /// assert_eq!(sources.transaction_order, None);

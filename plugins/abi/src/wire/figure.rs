@@ -1,6 +1,6 @@
 //! Figures as they cross the border.
 
-use super::report::{Edn, OpForm, StepForm, is_inside};
+use super::forms::{Edn, OpForm, StepForm, is_inside, named};
 use history_core::figure::{Content, Figure, KeyRead, Timeline};
 use history_core::{Client, OpKind, Participants};
 use serde::{Deserialize, Serialize};
@@ -97,7 +97,7 @@ impl FigureForm {
             ContentForm::Reads { title, key, reads } => {
                 let read = |read: ReadForm| {
                     let ReadForm { index, process, kind, list } = read;
-                    let process = process.map(|client| super::report::named(client, participants));
+                    let process = process.map(|client| named(client, participants));
                     let list = list.iter().map(Edn::datum).collect::<Result<_, String>>()?;
                     Ok::<_, String>(KeyRead { index, process, kind, list })
                 };

@@ -1,10 +1,8 @@
 //! Reports as they cross the border, and whether what comes is one.
 
 use super::figure;
-use history_core::{
-    Anomaly, Artifact, Client, Datum, History, KeyReport, OpKind, Participants, Report, Step, Verdict, Witness,
-    WitnessOp,
-};
+use super::forms::{Edn, OpForm, StepForm, is_inside};
+use history_core::{Anomaly, Artifact, KeyReport, Participants, Report, Verdict, Witness};
 use serde::{Deserialize, Serialize};
 
 /// A [`Report`].
@@ -55,33 +53,6 @@ struct WitnessForm {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
-pub(super) struct OpForm {
-    name: String,
-    index: u64,
-    #[serde(default)]
-    process: Option<Client>,
-    kind: OpKind,
-    #[serde(default)]
-    time_ns: Option<i64>,
-    value: Edn,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
-pub(super) struct StepForm {
-    from: usize,
-    to: usize,
-    relation: String,
-    #[serde(default)]
-    key: Option<Edn>,
-    #[serde(default)]
-    value: Option<Edn>,
-    #[serde(default)]
-    next_value: Option<Edn>,
-    #[serde(default)]
-    because: String,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
 struct KeyForm {
     key: Edn,
     verdict: String,
@@ -89,26 +60,6 @@ struct KeyForm {
     anomaly_types: Vec<String>,
     #[serde(default)]
     notes: Vec<String>,
-}
-
-/// A value as EDN text.
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
-#[serde(transparent)]
-pub(super) struct Edn(String);
-
-impl Edn {
-    pub(super) fn of(datum: &Datum) -> Edn {
-        Edn(datum.to_string())
-    }
-
-    pub(super) fn datum(&self) -> Result<Datum, String> {
-        let history = History::parse(&format!("{{:type :info, :value {}\n}}", self.0));
-        let history = history.map_err(|error| format!("a value is no EDN ({}): {}", error.message, self.0))?;
-        if history.len() != 1 {
-            return Err(format!("a value is no EDN: {}", self.0));
-        }
-        Ok(history.op(0).value.to_datum())
-    }
 }
 
 impl From<Report> for ReportForm {
@@ -143,28 +94,6 @@ impl From<Anomaly> for AnomalyForm {
             name: anomaly.name.into(),
             count: anomaly.count,
             witnesses: anomaly.witnesses.into_iter().map(witness).collect(),
-        }
-    }
-}
-
-impl From<WitnessOp> for OpForm {
-    fn from(op: WitnessOp) -> OpForm {
-        let WitnessOp { name, index, process, kind, time_ns, value } = op;
-        OpForm { name, index, process, kind, time_ns, value: Edn::of(&value) }
-    }
-}
-
-impl From<Step> for StepForm {
-    fn from(step: Step) -> StepForm {
-        let edn = |datum: &Option<Datum>| datum.as_ref().map(Edn::of);
-        StepForm {
-            from: step.from,
-            to: step.to,
-            key: edn(&step.key),
-            value: edn(&step.value),
-            next_value: edn(&step.next_value),
-            relation: step.relation.into(),
-            because: step.because,
         }
     }
 }
@@ -224,12 +153,6 @@ impl ReportForm {
     }
 }
 
-/// Whether a path stays below the directory that it is relative to.
-pub(super) fn is_inside(path: &str) -> bool {
-    let is_name = |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains(['\\', ':', '\0']);
-    path.split('/').all(is_name)
-}
-
 impl AnomalyForm {
     fn anomaly(self, participants: &Participants) -> Result<Anomaly, String> {
         let witnesses = self.witnesses.into_iter().map(|form| form.witness(participants)).collect::<Result<_, _>>()?;
@@ -252,37 +175,6 @@ impl WitnessForm {
                 .map(|(name, edn)| Ok::<_, String>((name.into(), edn.datum()?)))
                 .collect::<Result<_, _>>()?,
             explanation: self.explanation,
-        })
-    }
-}
-
-/// The client; what an older plugin knows by a number that stands for a name gets the name.
-pub(super) fn named(client: Client, participants: &Participants) -> Client {
-    match client {
-        Client::Number(number) => participants.client(number),
-        Client::Name(_) => client,
-    }
-}
-
-impl OpForm {
-    pub(super) fn op(self, participants: &Participants) -> Result<WitnessOp, String> {
-        let OpForm { name, index, process, kind, time_ns, value } = self;
-        let process = process.map(|client| named(client, participants));
-        Ok(WitnessOp { name, index, process, kind, time_ns, value: value.datum()? })
-    }
-}
-
-impl StepForm {
-    pub(super) fn step(self) -> Result<Step, String> {
-        let datum = |edn: Option<Edn>| edn.map(|edn| edn.datum()).transpose();
-        Ok(Step {
-            from: self.from,
-            to: self.to,
-            relation: self.relation.into(),
-            key: datum(self.key)?,
-            value: datum(self.value)?,
-            next_value: datum(self.next_value)?,
-            because: self.because,
         })
     }
 }

@@ -1,0 +1,110 @@
+//! What reports and figures are made of, as it crosses the border.
+
+use history_core::{Client, Datum, History, OpKind, Participants, Step, WitnessOp};
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+pub(super) struct OpForm {
+    name: String,
+    index: u64,
+    #[serde(default)]
+    process: Option<Client>,
+    kind: OpKind,
+    #[serde(default)]
+    time_ns: Option<i64>,
+    value: Edn,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+pub(super) struct StepForm {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    relation: String,
+    #[serde(default)]
+    key: Option<Edn>,
+    #[serde(default)]
+    value: Option<Edn>,
+    #[serde(default)]
+    next_value: Option<Edn>,
+    #[serde(default)]
+    because: String,
+}
+
+/// A value as EDN text.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+#[serde(transparent)]
+pub(super) struct Edn(String);
+
+impl Edn {
+    pub(super) fn of(datum: &Datum) -> Edn {
+        Edn(datum.to_string())
+    }
+
+    pub(super) fn datum(&self) -> Result<Datum, String> {
+        let history = History::parse(&format!("{{:type :info, :value {}\n}}", self.0));
+        let history = history.map_err(|error| format!("a value is no EDN ({}): {}", error.message, self.0))?;
+        if history.len() != 1 {
+            return Err(format!("a value is no EDN: {}", self.0));
+        }
+        Ok(history.op(0).value.to_datum())
+    }
+}
+
+impl From<WitnessOp> for OpForm {
+    fn from(op: WitnessOp) -> OpForm {
+        let WitnessOp { name, index, process, kind, time_ns, value } = op;
+        OpForm { name, index, process, kind, time_ns, value: Edn::of(&value) }
+    }
+}
+
+impl From<Step> for StepForm {
+    fn from(step: Step) -> StepForm {
+        let edn = |datum: &Option<Datum>| datum.as_ref().map(Edn::of);
+        StepForm {
+            from: step.from,
+            to: step.to,
+            key: edn(&step.key),
+            value: edn(&step.value),
+            next_value: edn(&step.next_value),
+            relation: step.relation.into(),
+            because: step.because,
+        }
+    }
+}
+
+/// Whether a path stays below the directory that it is relative to.
+pub(super) fn is_inside(path: &str) -> bool {
+    let is_name = |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains(['\\', ':', '\0']);
+    path.split('/').all(is_name)
+}
+
+/// The client; what an older plugin knows by a number that stands for a name gets the name.
+pub(super) fn named(client: Client, participants: &Participants) -> Client {
+    match client {
+        Client::Number(number) => participants.client(number),
+        Client::Name(_) => client,
+    }
+}
+
+impl OpForm {
+    pub(super) fn op(self, participants: &Participants) -> Result<WitnessOp, String> {
+        let OpForm { name, index, process, kind, time_ns, value } = self;
+        let process = process.map(|client| named(client, participants));
+        Ok(WitnessOp { name, index, process, kind, time_ns, value: value.datum()? })
+    }
+}
+
+impl StepForm {
+    pub(super) fn step(self) -> Result<Step, String> {
+        let datum = |edn: Option<Edn>| edn.map(|edn| edn.datum()).transpose();
+        Ok(Step {
+            from: self.from,
+            to: self.to,
+            relation: self.relation.into(),
+            key: datum(self.key)?,
+            value: datum(self.value)?,
+            next_value: datum(self.next_value)?,
+            because: self.because,
+        })
+    }
+}
