@@ -108,6 +108,22 @@ fn appends_of_one_transaction_the_other_way_around_are_shown_with_the_read() {
     assert_eq!((report.verdict, report.anomaly_types().count()), (Verdict::Unknown, 0));
 }
 
+#[test]
+fn a_key_is_left_out_if_an_open_append_to_it_was_completed_by_another() {
+    let text = "
+        {:process 0, :type :invoke, :value [[:append :x 1]]}
+        {:process 1, :type :invoke, :value nil}
+        {:process 1, :type :ok, :value [[:append :x 1]]}
+        {:process 2, :type :invoke, :value [[:r :x nil]]}
+        {:process 2, :type :ok, :value [[:r :x [1]]]}
+        {:process 2, :type :invoke, :value [[:r :x nil]]}
+        {:process 2, :type :ok, :value [[:r :x []]]}";
+    let report = check_with(text, &Options::new(), &Budget::default());
+    assert_eq!((report.verdict, report.anomaly_types().count()), (Verdict::Unknown, 0));
+    let reason = "at index 0 1 is appended to key :x, and again by a completion.";
+    assert_eq!(report.notes, [format!("Nothing can be said of this history, because {reason}")]);
+}
+
 /// A store that was not empty: nobody appended the 0 of each list.
 const NOT_EMPTY: &str = "
     {:process 0, :type :invoke, :value [[:append :x 1]]}
