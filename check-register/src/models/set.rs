@@ -1,6 +1,6 @@
 //! A set: added to, and read as a whole.
 
-use super::spec::{Spec, bad_value, call, unknown_op};
+use super::spec::{Shows, Spec, bad_value, call, unknown_op};
 use crate::Model;
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 
@@ -90,6 +90,7 @@ impl Spec for Set {
     const NAME: &'static str = "linearizable-set";
     const SUMMARY: &'static str = "Linearizability of a set with add, and reads of the whole.";
     const OPS: &'static str = ":add value, :read of a set or list";
+    const SHOWN: &'static str = "ok :read of a set";
     const INITIAL: &'static str = "a set or list; empty if not given";
 
     fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
@@ -120,6 +121,17 @@ impl Spec for Set {
             Some(SetOp::Read(_)) | None => None,
         };
         added(invoked) != added(done)
+    }
+
+    fn shows(&self, _: &Op<'_>, done: Option<&SetOp>) -> Shows {
+        match done {
+            Some(SetOp::Read(_)) => Shows::Something,
+            Some(SetOp::Add(_)) | None => Shows::Nothing,
+        }
+    }
+
+    fn fills(&self, op: &SetOp) -> bool {
+        matches!(op, SetOp::Add(value) if *value != Interner::NIL)
     }
 
     fn datum(&self, op: &SetOp) -> Datum {

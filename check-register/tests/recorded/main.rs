@@ -137,20 +137,25 @@ fn a_counter_may_be_read_where_64_bits_do_not_reach() {
 
 #[test]
 fn a_completion_adds_what_it_found() {
-    fn holds<S: Spec + Clone + Default + 'static>(invoked: &str, completed: &str) {
-        let text = format!("{{:process 0, :type :invoke, {invoked}}}\n{{:process 0, :type :ok, {completed}}}");
+    // With another operation behind it, so that there is something to check.
+    fn holds<S: Spec + Clone + Default + 'static>(invoked: &str, completed: &str, then: &str) {
+        let text = format!(
+            "{{:process 0, :type :invoke, {invoked}}}\n{{:process 0, :type :ok, {completed}}}
+             {{:process 0, :type :invoke, {then}}}\n{{:process 0, :type :ok, {then}}}"
+        );
         assert_eq!(verdict::<S>(&text), Verdict::Valid, "{text}");
     }
-    holds::<CasRegister>(":f :write, :value 1", ":f :write");
-    holds::<CasRegister>(":f :read, :value 7", ":f :read, :value nil");
-    holds::<Kv>(":f :put, :key 1, :value a", ":f :put");
+    holds::<CasRegister>(":f :write, :value 1", ":f :write", ":f :read, :value 1");
+    holds::<CasRegister>(":f :read, :value 7", ":f :read, :value nil", ":f :write, :value 1");
+    holds::<Kv>(":f :put, :key 1, :value a", ":f :put", ":f :get, :key 1, :value a");
     holds::<MultiRegister>(
         ":f :txn, :value [[:write 1 1] [:read 1 nil] [:read 2 nil]]",
         ":f :txn, :value [[:write 1 1] [:read 1 1] [:read 2 nil]]",
+        ":f :txn, :value [[:read 1 1]]",
     );
-    holds::<FifoQueue>(":f :dequeue", ":f :dequeue, :value nil");
-    holds::<Set>(":f :read", ":f :read, :value #{}");
-    holds::<Counter>(":f :read", ":f :read, :value 0");
+    holds::<FifoQueue>(":f :dequeue", ":f :dequeue, :value nil", ":f :enqueue, :value 1");
+    holds::<Set>(":f :read", ":f :read, :value #{}", ":f :add, :value 1");
+    holds::<Counter>(":f :read", ":f :read, :value 0", ":f :add, :value 1");
 }
 
 const STALE: &str = "{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value 7}";
