@@ -103,9 +103,12 @@ fn asks(d: &Objects) -> Vec<Arg> {
             small("ops-per-txn-max", "N", d.ops_per_txn_max, "Most micro-operations of a transaction")
                 .visible_alias("max-txn-length"),
         ),
-        Object::Semaphore => {
-            Some(small("permits", "N", d.permits, "Permits that there are; a checker is told with --initial N"))
-        }
+        Object::Semaphore => Some(small(
+            "permits",
+            "N",
+            d.permits,
+            "Permits that there are; if it is not 1, give the checker --initial N",
+        )),
         Object::ReentrantMutex => Some(small("permits", "N", d.permits, "How often its owner can hold it")),
         _ if object.is_sequence() => {
             Some(small("capacity", "N", d.capacity, "Elements from which on clients add no more"))

@@ -201,7 +201,9 @@ fn rules() -> [Arg; 3] {
     let names = |name: &'static str| Arg::new(name).long(name).value_name("NAMES").value_delimiter(',');
     [
         names("clients").help("Take these processes for clients, with commas between; NAME* means all that begin so"),
-        names("not-clients").help("Leave out the ops of these processes; always of those with nemesis in their names"),
+        names("not-clients").help(
+            "Leave out the ops of these processes, names or numbers; always of those with nemesis in their names",
+        ),
         Arg::new("time-unit")
             .long("time-unit")
             .value_name("UNIT")
