@@ -7,8 +7,8 @@
 //! - **unexpected** if it is in the last read and was never attempted,
 //! - **recovered** if it is in the last read, and was attempted but not acknowledged. That is no anomaly.
 //!
-//! The history is valid if none is lost and none is unexpected, and unknown if no read was `ok` after an add was
-//! invoked: those are what is **observed**. Nothing is certain before the end, because any read may be followed by another one. After Jepsen's `checker/set`.
+//! The history is valid if none is lost and none is unexpected, and unknown if no read was `ok` after an add was invoked: those are
+//! what is **observed**. Nothing is certain before the end, because any read may be followed by another one. After Jepsen's `checker/set`.
 //!
 //! Time is linear. Memory: 27 bytes an element beside the element itself, and the last read.
 

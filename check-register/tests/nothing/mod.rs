@@ -2,17 +2,20 @@
 
 use history_core::{Budget, Checker, Options, Reader, Report, Verdict};
 
+/// Ops that end with ok, each as it is invoked and as it completes.
+type Ops = &'static [(&'static str, &'static str)];
+
 /// An object, and a history that it can be judged by.
 struct Row {
     name: &'static str,
     /// Ops that end with ok: what beside type and process is in an invocation, and in its completion. The first one can be done at the
     /// start; the last one has an answer that could be wrong.
-    ops: &'static [(&'static str, &'static str)],
+    ops: Ops,
     /// What a note says is missing where there is no such answer.
     missing: &'static str,
 }
 
-const fn row(name: &'static str, ops: &'static [(&'static str, &'static str)], missing: &'static str) -> Row {
+const fn row(name: &'static str, ops: Ops, missing: &'static str) -> Row {
     Row { name, ops, missing }
 }
 
@@ -124,7 +127,7 @@ pub(crate) fn assert_catches_a_stamp(checker: &dyn Checker) {
 
 /// Histories in which all or most answers are nil: the checker, the ops that end with ok, one after another, and how often something
 /// was observed; unknown if never.
-const NILS: &[(&str, &[(&str, &str)], u64)] = &[
+const NILS: &[(&str, Ops, u64)] = &[
     // Nil before anything was written is what should be there; behind it, it says nothing.
     ("register", &[(":f :read", ":f :read"), WRITE], 1),
     ("register", &[WRITE, (":f :read", ":f :read"), (":f :read", ":f :read")], 0),
