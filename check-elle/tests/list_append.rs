@@ -144,6 +144,9 @@ fn what_was_there_at_the_start_is_allowed_if_that_is_said() {
     let report = check_with(NOT_EMPTY, &Options::new().with("allow", "garbage-read"), &Budget::default());
     assert_eq!((report.verdict, report.anomalies.len()), (Verdict::Valid, 0));
     assert_eq!(report.notes, ["garbage-read is allowed, and was found 2 times."]);
+    let once = NOT_EMPTY.replace("[:r :y [0]]", "[:r :y nil]");
+    let report = check_with(&once, &Options::new().with("allow", "garbage-read"), &Budget::default());
+    assert_eq!(report.notes, ["garbage-read is allowed, and was found once."]);
 
     let options = Options::new().with("consistency-models", "read-uncommitted");
     assert_eq!(check_with(NOT_EMPTY, &options, &Budget::default()).verdict, Verdict::Valid);

@@ -14,7 +14,8 @@
 //! a second time, unless what went before had failed, makes the verdict unknown, unless something else is wrong: what
 //! was acknowledged before the first of its writes must be there in any case.
 //!
-//! What is **observed** is an `ok` read after a write was invoked: without one the verdict is unknown.
+//! What is **observed** is an `ok` read that must show something: one that shows a value whose write began after another was
+//! acknowledged. Without one the verdict is unknown.
 //!
 //! After `comments` of Jepsen's test of `CockroachDB`. Time is linear. Memory: 72 bytes a value beside the value itself.
 
@@ -144,8 +145,6 @@ struct CommentsRun {
     /// How often a read was looked at.
     looks: u32,
     writes: u64,
-    /// Whether a write was invoked: until then reads say nothing.
-    has_written: bool,
     /// Reads that show values nobody had begun to write.
     too_early: Vec<(OpRef, Box<[ElemId]>)>,
     early: Early,
@@ -213,7 +212,8 @@ impl CommentsRun {
         Ok(())
     }
 
-    fn read(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+    /// Whether it had to show anything.
+    fn read(&mut self, op: &Op<'_>) -> Result<bool, Trouble> {
         let seq = fold::collection(op.value).map_err(Trouble::Unreadable)?;
         let mut shown = std::mem::take(&mut self.scratch);
         shown.clear();
@@ -226,34 +226,34 @@ impl CommentsRun {
             self.comments.resize(self.elements.len(), UNWRITTEN);
         }
         let unwritten = |id: &ElemId| self.comments[id.at()].before == NONE;
-        if shown.iter().any(unwritten) {
+        let expected = if shown.iter().any(unwritten) {
             if is_pair(op.value) && unwritten(&shown[1]) {
                 self.scratch = shown;
                 return Err(Trouble::Unreadable(
                     "a read is a pair of a key and a collection; keys are judged apart, with --keyed".into(),
                 ));
             }
-            self.keep(OpRef::of(op), &shown)?;
+            self.keep(OpRef::of(op), &shown)?
         } else {
-            self.judge(OpRef::of(op), &shown)?;
-        }
+            self.judge(OpRef::of(op), &shown)?
+        };
         self.scratch = shown;
-        Ok(())
+        Ok(expected > 0)
     }
 
-    /// Keeps a read that shows what nobody has begun to write.
-    fn keep(&mut self, read: OpRef, shown: &[ElemId]) -> Result<(), Trouble> {
+    /// Keeps a read that shows what nobody has begun to write. Returns how many values it must show so far.
+    fn keep(&mut self, read: OpRef, shown: &[ElemId]) -> Result<u32, Trouble> {
         self.too_early.push((read, shown.into()));
-        if self.early_is_wrong {
-            return Ok(());
-        }
         let look = self.look(shown)?;
+        if self.early_is_wrong {
+            return Ok(look.expected);
+        }
         self.early_is_wrong = look.there < look.expected;
         let is_whole = look.acknowledged as usize == self.acknowledged.len();
         let unacknowledged = shown.iter().copied().filter(|id| self.comments[id.at()].rank == NONE);
         // There are no more of them than looks.
         self.early.push(self.too_early.len() as u32 - 1, shown, is_whole.then_some(unacknowledged));
-        Ok(())
+        Ok(look.expected)
     }
 
     /// Looks at what a read shows. What is not written yet says nothing.
@@ -283,7 +283,8 @@ impl CommentsRun {
         Ok(look)
     }
 
-    fn judge(&mut self, read: OpRef, shown: &[ElemId]) -> Result<(), Trouble> {
+    /// Returns how many values the read must show.
+    fn judge(&mut self, read: OpRef, shown: &[ElemId]) -> Result<u32, Trouble> {
         let Look { expected, latest, there, .. } = self.look(shown)?;
         self.reads += 1;
         if there < expected {
@@ -298,7 +299,7 @@ impl CommentsRun {
             let invoked = self.comments[latest.at()].invoked;
             self.reverse.push(missing, Bad { read, latest, invoked, expected, missing, ranks, shown });
         }
-        Ok(())
+        Ok(expected)
     }
 
     fn explain(&self, bad: &Bad) -> Witness {
@@ -340,19 +341,15 @@ fn is_pair(value: Value<'_>) -> bool {
 }
 
 impl Workload for CommentsRun {
-    const EXPECTED: Expected =
-        Expected { ops: ":write of a value, and :read of all values", observation: "ok :read after a :write" };
+    const EXPECTED: Expected = Expected {
+        ops: ":write of a value, and :read of all values",
+        observation: "ok :read that shows a value whose :write began after another was ok",
+    };
 
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, Trouble> {
         match op.f {
-            Some("write") => {
-                self.has_written = true;
-                self.write(op).map(|()| OpUse::Understood)
-            }
-            Some("read") if op.kind == OpKind::Ok => {
-                let op_use = if self.has_written { OpUse::Observed } else { OpUse::Understood };
-                self.read(op).map(|()| op_use)
-            }
+            Some("write") => self.write(op).map(|()| OpUse::Understood),
+            Some("read") if op.kind == OpKind::Ok => self.read(op).map(fold::observed_if),
             Some("read") => Ok(OpUse::Understood),
             _ => Ok(OpUse::PassedOver),
         }

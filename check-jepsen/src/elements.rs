@@ -160,6 +160,12 @@ impl Elements {
         read.map_or_else(|_| Datum::Symbol(text.into()), |history| history.op(0).value.to_datum())
     }
 
+    /// Whether an id is that of nil.
+    pub(crate) fn is_nil(&self, id: ElemId) -> bool {
+        let name = self.names[id.at()];
+        name < TEXTS_BELOW && self.text(name) == "nil"
+    }
+
     /// The integer of an id, if it is one.
     pub(crate) fn as_int(&self, id: ElemId) -> Option<i64> {
         let name = self.names[id.at()];

@@ -7,7 +7,7 @@
 //! - `unexpected`: nobody had tried to enqueue this before.
 //! - `duplicated`: it was enqueued, but has been taken as often already.
 //!
-//! What is **observed** is an `ok` dequeue: without one the verdict is unknown.
+//! What is **observed** is an `ok` dequeue of something else than nil: without one the verdict is unknown.
 //!
 //! What is wrong takes nothing, so it makes no later dequeue wrong. After Jepsen's `checker/queue` with an unordered queue,
 //! which stops at the first wrong one. Time is linear; memory: 12 bytes an element beside the element.
@@ -134,7 +134,8 @@ fn too_often() -> Trouble {
 }
 
 impl Workload for QueueRun {
-    const EXPECTED: Expected = Expected { ops: ":enqueue and :dequeue of an element", observation: "ok :dequeue" };
+    const EXPECTED: Expected =
+        Expected { ops: ":enqueue and :dequeue of an element", observation: "ok :dequeue of an element" };
 
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, Trouble> {
         self.invocations |= op.kind == OpKind::Invoke;
@@ -149,7 +150,8 @@ impl Workload for QueueRun {
             }
             // Without invocations nobody knows from when on it counts.
             (Some("enqueue"), _) if op.pair == Pair::Alone && !self.invocations => Err(fold::unpaired()),
-            (Some("dequeue"), OpKind::Ok) => self.dequeue(op).map(|()| OpUse::Observed),
+            // Of nil nobody knows whether it is an element.
+            (Some("dequeue"), OpKind::Ok) => self.dequeue(op).map(|()| fold::observed_if(!op.value.is_nil())),
             (Some("enqueue" | "dequeue"), _) => Ok(OpUse::Understood),
             _ => Ok(OpUse::PassedOver),
         }

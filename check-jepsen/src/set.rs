@@ -7,8 +7,8 @@
 //! - **unexpected** if it is in the last read and was never attempted,
 //! - **recovered** if it is in the last read, and was attempted but not acknowledged. That is no anomaly.
 //!
-//! The history is valid if none is lost and none is unexpected, and unknown if no read was `ok`: those are what is
-//! **observed**. Nothing is certain before the end, because any read may be followed by another one. After Jepsen's `checker/set`.
+//! The history is valid if none is lost and none is unexpected, and unknown if no read was `ok` after an add was invoked: those are
+//! what is **observed**. Nothing is certain before the end, because any read may be followed by another one. After Jepsen's `checker/set`.
 //!
 //! Time is linear. Memory: 27 bytes an element beside the element itself, and the last read.
 
@@ -88,6 +88,8 @@ struct SetRun {
     /// By element: the completion of its add, where it is acknowledged. May be shorter.
     added: Vec<OpRef>,
     in_flight: InFlight<ElemId>,
+    /// Whether some op adds: until then reads say nothing.
+    has_added: bool,
     invocations: bool,
     reads: u64,
     last: Option<OpRef>,
@@ -152,15 +154,18 @@ impl SetRun {
 
 impl Workload for SetRun {
     const EXPECTED: Expected =
-        Expected { ops: ":add of an element, and :read of all elements", observation: "ok :read" };
+        Expected { ops: ":add of an element, and :read of all elements", observation: "ok :read after an :add" };
 
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, Trouble> {
         self.invocations |= op.kind == OpKind::Invoke;
         match (op.f, op.kind) {
-            (Some("add"), _) => self.add(op).map(|()| OpUse::Understood),
+            (Some("add"), _) => {
+                self.has_added = true;
+                self.add(op).map(|()| OpUse::Understood)
+            }
             (Some("read"), OpKind::Ok) => {
                 self.read(op)?;
-                Ok(if self.last_unreadable.is_some() { OpUse::PassedOver } else { OpUse::Observed })
+                Ok(if self.last_unreadable.is_some() { OpUse::PassedOver } else { fold::observed_if(self.has_added) })
             }
             (Some("read"), _) => Ok(OpUse::Understood),
             _ => Ok(OpUse::PassedOver),

@@ -12,7 +12,8 @@
 //! elements of its value. Where a drain crashed, what is missing may be with it, and the verdict is unknown rather than
 //! invalid. After Jepsen's `checker/total-queue`, which refuses crashed drains.
 //!
-//! What is **observed** is an `ok` op of any kind: without one the verdict is unknown.
+//! What is **observed** is an `ok` enqueue or dequeue of something else than nil, and an `ok` drain that took something: without one
+//! the verdict is unknown.
 //!
 //! Nothing is certain before the end: what is missing may be dequeued, and what nobody attempted may be enqueued.
 //!
@@ -142,11 +143,13 @@ impl TotalQueueRun {
         Ok(id)
     }
 
-    fn enqueue(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+    /// Whether it was acknowledged that something else than nil was put in.
+    fn enqueue(&mut self, op: &Op<'_>) -> Result<bool, Trouble> {
         if op.kind == OpKind::Invoke {
             let id = self.element(op.value)?;
             self.in_flight.put(op, Flight::Enqueue(id));
-            return one_more(&mut self.known[id.at()].attempted);
+            one_more(&mut self.known[id.at()].attempted)?;
+            return Ok(false);
         }
         let invoked = match self.in_flight.take(op.pair) {
             Some(Flight::Enqueue(id)) => Some(id),
@@ -156,7 +159,7 @@ impl TotalQueueRun {
         // Without invocations, completions are all there is to tell what was attempted.
         let attempts = op.pair == Pair::Alone && !self.invocations;
         if op.kind != OpKind::Ok && !attempts {
-            return Ok(());
+            return Ok(false);
         }
         let id = fold::completed_element(op.value, invoked, |value| self.element(value))?;
         let element = &mut self.known[id.at()];
@@ -169,15 +172,16 @@ impl TotalQueueRun {
                 element.witness = OpRef::of(op);
             }
         }
-        Ok(())
+        Ok(op.kind == OpKind::Ok && !self.elements.is_nil(id))
     }
 
-    fn dequeue(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+    /// Whether something else than nil was taken.
+    fn dequeue(&mut self, op: &Op<'_>) -> Result<bool, Trouble> {
         if op.kind == OpKind::Info {
             self.crashed_dequeues += 1;
         }
         if op.kind != OpKind::Ok {
-            return Ok(());
+            return Ok(false);
         }
         let id = self.element(op.value)?;
         if op.value.is_nil() && self.known[id.at()].attempted == 0 {
@@ -185,13 +189,15 @@ impl TotalQueueRun {
             let reason = "a dequeue is ok and says not what it took; one that found nothing should fail";
             return Err(Trouble::Unreadable(reason.into()));
         }
-        taken(&mut self.known[id.at()], op)
+        taken(&mut self.known[id.at()], op)?;
+        Ok(!op.value.is_nil())
     }
 
-    fn drain(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+    /// Whether something else than nil was taken.
+    fn drain(&mut self, op: &Op<'_>) -> Result<bool, Trouble> {
         if op.kind == OpKind::Invoke {
             self.in_flight.put(op, Flight::Drain);
-            return Ok(());
+            return Ok(false);
         }
         if let Some(Flight::Enqueue(_)) = self.in_flight.take(op.pair) {
             return Err(Trouble::Stop("an enqueue completes as a drain".into()));
@@ -200,7 +206,7 @@ impl TotalQueueRun {
             self.crashed_drains += 1;
         }
         if op.kind != OpKind::Ok {
-            return Ok(());
+            return Ok(false);
         }
         let seq = fold::collection(op.value).map_err(|_| {
             self.silent = true;
@@ -212,7 +218,8 @@ impl TotalQueueRun {
                 known.resize(id.at() + 1, Element::NEW);
             }
             taken(&mut known[id.at()], op)
-        })
+        })?;
+        Ok(seq.iter().any(|element| !element.is_nil()))
     }
 }
 
@@ -232,18 +239,18 @@ fn taken(element: &mut Element, op: &Op<'_>) -> Result<(), Trouble> {
 impl Workload for TotalQueueRun {
     const EXPECTED: Expected = Expected {
         ops: ":enqueue and :dequeue of an element, and :drain of several",
-        observation: "ok :enqueue, :dequeue or :drain",
+        observation: "ok :enqueue, :dequeue or :drain of an element",
     };
 
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, Trouble> {
         self.invocations |= op.kind == OpKind::Invoke;
-        match op.f {
+        let observed = match op.f {
             Some("enqueue") => self.enqueue(op)?,
             Some("dequeue") => self.dequeue(op)?,
             Some("drain") => self.drain(op)?,
             _ => return Ok(OpUse::PassedOver),
-        }
-        Ok(fold::observed_if(op.kind == OpKind::Ok))
+        };
+        Ok(fold::observed_if(observed))
     }
 
     fn report(mut self, whole: bool) -> Report {

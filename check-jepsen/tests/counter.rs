@@ -4,7 +4,7 @@ mod common;
 
 use check_jepsen::counter::{self, Counter};
 use common::{
-    Event, anomalies, assert_sound, count, each_history, history, item, judge, oks, random_history, read, story,
+    Event, anomalies, assert_sound, count, each_history, history, item, judge, oks_after, random_history, read, story,
     verdict,
 };
 use history_core::{Datum, OpKind, Verdict};
@@ -50,7 +50,7 @@ fn agrees(events: &[Event]) {
     let wrong: Vec<_> = all.iter().filter(|(value, lower, upper)| value < lower || value > upper).collect();
     assert_eq!(count(&report, "read-count"), all.len() as u64);
     assert_eq!(count(&report, "error-count"), wrong.len() as u64, "{events:?}");
-    assert_eq!(report.verdict, verdict(&report, wrong.len() as u64, oks(events, "read")));
+    assert_eq!(report.verdict, verdict(&report, wrong.len() as u64, oks_after(events, "add", "read")));
     let Some(anomaly) = report.anomaly("out-of-bounds") else { return };
     for (place, expected) in [("first", wrong.first()), ("last", wrong.last())] {
         let place = Datum::keyword(place);

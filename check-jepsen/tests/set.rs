@@ -3,7 +3,10 @@
 mod common;
 
 use check_jepsen::set::{self, Set};
-use common::{Event, anomalies, assert_sound, count, each_history, history, item, judge, random_history, read, story};
+use common::{
+    Event, anomalies, assert_sound, count, each_history, history, item, judge, oks_after, op, random_history, read,
+    story, verdict,
+};
 use history_core::{Datum, OpKind, Verdict};
 use proptest::prelude::*;
 
@@ -56,7 +59,8 @@ fn agrees(events: &[Event]) {
     let expected: Vec<(&str, u64)> =
         [("lost", lost), ("unexpected", unexpected)].into_iter().filter(|of| of.1 > 0).collect();
     assert_eq!(anomalies(&report), expected, "{events:?}");
-    assert_eq!(report.verdict == Verdict::Valid, expected.is_empty());
+    let observed = oks_after(events, "add", "read");
+    assert_eq!(report.verdict, verdict(&report, lost + unexpected, observed), "{events:?}");
 }
 
 fn vectors(all: &[&[i64]]) -> Vec<Datum> {
@@ -118,7 +122,8 @@ fn a_completion_without_value_is_of_the_element_invoked() {
 fn only_the_last_read_has_to_be_readable() {
     let odd = "{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value :timeout}";
     let good = "{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value []}";
-    assert_eq!(judge(&Set::default(), &[], &format!("{odd}\n{good}")).verdict, Verdict::Valid);
+    let add = op(0, "add", "1", "fail", "1");
+    assert_eq!(judge(&Set::default(), &[], &format!("{add}\n{odd}\n{good}")).verdict, Verdict::Valid);
     let report = judge(&Set::default(), &[], &format!("{good}\n{odd}"));
     assert_eq!(report.verdict, Verdict::Unknown);
     assert!(report.notes[0].contains("at index 3 the read's value is no collection"), "{:?}", report.notes);

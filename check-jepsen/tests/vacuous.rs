@@ -39,7 +39,8 @@ fn row(
 fn rows() -> Vec<Row> {
     let set: &[_] = &[("read", "nil", "[1]"), ("add", "1", "1")];
     let queue: &[_] = &[("dequeue", "nil", "1"), ("enqueue", "1", "1")];
-    let fork: &[_] = &[("read", "[[:r 0 nil]]", "[[:r 0 1]]"), ("write", "[[:w 0 1]]", "[[:w 0 1]]")];
+    let fork: &[_] =
+        &[("read", "[[:r 0 nil] [:r 1 nil]]", "[[:r 0 1] [:r 1 nil]]"), ("write", "[[:w 0 1]]", "[[:w 0 1]]")];
     let bank: &[_] = &[("read", "nil", "{0 5}"), ("transfer", "{:from 0, :to 1, :amount 2}", "nil")];
     vec![
         row(Bank::default(), bank, "no ok :read that shows an account", "a map of account to balance"),
@@ -49,7 +50,12 @@ fn rows() -> Vec<Row> {
         row(SetFull { linearizable: true }, set, "no ok :read", ":add of an element"),
         row(LongFork::default(), fork, "no ok read of a group", "[[:r key value] ...]"),
         row(LongFork { general: true, ..LongFork::default() }, fork, "no ok read of a group", "[[:w key value] ...]"),
-        row(Comments::default(), &[("read", "nil", "[1]"), ("write", "1", "1")], "no ok :read", ":write of a value"),
+        row(
+            Comments::default(),
+            &[("read", "nil", "[1 2]"), ("write", "2", "2"), ("write", "1", "1")],
+            "no ok :read",
+            ":write of a value",
+        ),
         row(
             Sequential::default(),
             &[("read", "5", "[5 [nil 0]]"), ("write", "5", "5")],
@@ -131,10 +137,73 @@ fn canary_a_checker_that_always_says_valid_is_caught() {
 fn reads_that_show_nothing_to_compare_are_no_observation() {
     let report = judge(&Bank::default(), &[], &op(0, "read", "nil", "ok", "{}"));
     assert_eq!((report.verdict, count(&report, "observed-count")), (Verdict::Unknown, 0));
-    for value in ["[5 []]", "[5 [1]]"] {
+    for value in ["[5 []]", "[5 [1]]", "[5 [nil nil]]", "[[:r 0 1] [:r 1 1]]", "[[:r 0 nil] [:r 1 nil]]"] {
         let report = judge(&Sequential::default(), &[], &op(0, "read", "5", "ok", value));
         assert_eq!((report.verdict, count(&report, "observed-count")), (Verdict::Unknown, 0), "{value}");
     }
+    let write = op(0, "write", "[[:w 0 1]]", "ok", "[[:w 0 1]]");
+    for value in ["[[:r 0 1]]", "[[:r 0 nil] [:r 1 nil]]"] {
+        for general in [false, true] {
+            let checker = LongFork { general, ..LongFork::default() };
+            let report = judge(&checker, &[], &(write.clone() + &op(0, "read", "nil", "ok", value)));
+            assert_eq!((report.verdict, count(&report, "observed-count")), (Verdict::Unknown, 0), "{value}");
+        }
+    }
+}
+
+/// Where what others add is not understood, what a read shows says nothing.
+#[test]
+fn reads_before_any_change_are_no_observation() {
+    let empty: &[(&dyn Checker, &str)] = &[(&Set::default(), "[]"), (&Counter::default(), "0")];
+    for (checker, nothing) in empty {
+        let read = op(0, "read", "nil", "ok", nothing);
+        let inserted = op(0, "insert", "1", "ok", "1") + &read;
+        for (text, verdict) in [
+            (&read, Verdict::Unknown),
+            (&inserted, Verdict::Unknown),
+            (&(inserted.clone() + &op(0, "add", "1", "fail", "1") + &read), Verdict::Valid),
+        ] {
+            let report = judge(*checker, &[], text);
+            assert_eq!(report.verdict, verdict, "{} {text}: {:?}", checker.name(), report.notes);
+        }
+        assert!(judge(*checker, &[], &inserted).notes.join(" ").contains("no ok :read after an :add"));
+    }
+    // What nobody added is wrong all the same.
+    let shown = op(0, "insert", "1", "ok", "1") + &op(0, "read", "nil", "ok", "[1]");
+    assert_eq!(judge(&Set::default(), &[], &shown).verdict, Verdict::Invalid);
+}
+
+#[test]
+fn reads_that_need_show_nothing_are_no_observation() {
+    let two = op(0, "write", "1", "ok", "1") + &op(0, "write", "2", "ok", "2");
+    // Nothing, what others began, and what nobody wrote as it was written.
+    for (shown, verdict) in [
+        ("[]", Verdict::Unknown),
+        ("[1]", Verdict::Unknown),
+        ("[\"1\" \"2\"]", Verdict::Unknown),
+        ("[1 2]", Verdict::Valid),
+        ("[2]", Verdict::Invalid),
+    ] {
+        let report = judge(&Comments::default(), &[], &(two.clone() + &op(0, "read", "nil", "ok", shown)));
+        assert_eq!(report.verdict, verdict, "{shown}: {:?}", report.notes);
+        assert_eq!(report.notes.iter().any(|note| note.contains("nobody had begun to write")), shown.contains('"'));
+    }
+}
+
+#[test]
+fn a_queue_of_nil_is_no_observation() {
+    let nil = op(0, "enqueue", "nil", "ok", "nil") + &op(0, "dequeue", "nil", "ok", "nil");
+    let drained = op(0, "drain", "nil", "ok", "[]");
+    let one = op(0, "enqueue", "1", "ok", "1") + &op(0, "dequeue", "nil", "ok", "1");
+    for checker in [&Queue::default() as &dyn Checker, &TotalQueue::default()] {
+        for text in [&nil, &drained] {
+            let report = judge(checker, &[], text);
+            assert_eq!((report.verdict, count(&report, "observed-count")), (Verdict::Unknown, 0), "{text}");
+        }
+        assert_eq!(judge(checker, &[], &(nil.clone() + &one)).verdict, Verdict::Valid);
+    }
+    let drained = op(0, "enqueue", "nil", "ok", "nil") + &op(0, "drain", "nil", "ok", "[nil]");
+    assert_eq!(judge(&TotalQueue::default(), &[], &drained).verdict, Verdict::Unknown);
 }
 
 #[test]

@@ -5,8 +5,8 @@ use crate::{Call, Events, OnlineModel, Outcome, Reason, Settings, Violation};
 use check_register::models::{self, Spec, Visitor};
 use check_register::{Decoder, Happening, Linearizable};
 use history_core::{
-    Anomaly, Budget, Checker, Coverage, Datum, Expected, HistoryError, Op, OpKind, OptionError, OptionKind, OptionSpec,
-    Options, Participants, Process, Report, Run, Verdict, Witness, WitnessOp,
+    Anomaly, Budget, Checker, Datum, HistoryError, Op, OpKind, OptionError, OptionKind, OptionSpec, Options,
+    Participants, Process, Report, Run, Verdict, Witness, WitnessOp,
 };
 use std::ops::ControlFlow;
 
@@ -220,8 +220,7 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
             ("info-count".into(), self.counts.info),
             ("nonclient-op-count".into(), self.participants.others()),
         ];
-        let coverage = Coverage::of_counts(self.counts.called, self.counts.ok);
-        coverage.conclude(&Expected { ops: S::OPS, observation: "ok op" }, &mut report);
+        self.decoder.conclude::<S>(self.counts.called, &mut report);
         report
     }
 

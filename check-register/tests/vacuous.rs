@@ -1,70 +1,16 @@
 //! Histories that hold nothing to check: no checker says that they are linearizable, and a note says why.
 
-use check_register::versioned_register::VersionedRegister;
-use history_core::{Budget, Checker, Options, Reader, Report, Verdict};
+mod nothing;
 
-/// An op that each object admits at its start: the fields beside type and process.
-const FIRST: &[(&str, &str)] = &[
-    ("register", ":f :write, :value 1"),
-    ("cas-register", ":f :write, :value 1"),
-    ("multi-register", ":f :txn, :value [[:write 0 1]]"),
-    ("kv", ":f :put, :key \"a\", :value \"b\""),
-    ("mutex", ":f :acquire"),
-    ("owner-mutex", ":f :acquire"),
-    ("reentrant-mutex", ":f :acquire"),
-    ("semaphore", ":f :acquire"),
-    ("fifo-queue", ":f :enqueue, :value 1"),
-    ("unordered-queue", ":f :enqueue, :value 1"),
-    ("stack", ":f :push, :value 1"),
-    ("set", ":f :add, :value 1"),
-    ("counter", ":f :add, :value 1"),
-    ("versioned-register", ":f :write, :value 1, :write-id 2, :prev-write-id 1"),
-];
+use check_register::versioned_register::VersionedRegister;
+use history_core::{Checker, Verdict};
+use nothing::{assert_catches_a_stamp, assert_nil_is_no_answer, faults, judge};
 
 fn checkers() -> Vec<Box<dyn Checker>> {
     let mut all = check_register::checkers();
     all.retain(|checker| checker.name() != "linearizable");
     all.push(Box::new(VersionedRegister::default()));
     all
-}
-
-fn first(checker: &dyn Checker) -> &'static str {
-    let short = checker.name().trim_start_matches("linearizable-");
-    FIRST.iter().find(|(name, _)| *name == short).unwrap_or_else(|| panic!("no op of {short}")).1
-}
-
-fn judge(checker: &dyn Checker, text: &str) -> Report {
-    let run = checker.start(&Options::new()).unwrap();
-    history_core::check(run, &mut Reader::new(text.as_bytes()), &Budget::default()).unwrap()
-}
-
-/// What is wrong with a checker's answers.
-fn faults(checker: &dyn Checker, judge: impl Fn(&dyn Checker, &str) -> Report) -> Vec<String> {
-    let first = first(checker);
-    let op = |kind: &str, fields: &str| {
-        format!("{{:process 0, :type :invoke, {fields}}} {{:process 0, :type :{kind}, {fields}}}")
-    };
-    let nemesis = "{:process :nemesis, :type :info, :f :start} {:process :nemesis, :type :info, :f :stop}";
-    let table = [
-        ("empty", "[]".to_owned(), "no op of a client, so there was nothing to check"),
-        ("nemesis only", nemesis.to_owned(), "no op of a client, so there was nothing to check"),
-        ("all info", op("info", first), "no ok op, so there was nothing to check"),
-        ("all fail", op("fail", first), "no ok op, so there was nothing to check"),
-        ("one invocation", format!("{{:process 0, :type :invoke, {first}}}"), "no ok op"),
-        ("another workload", op("ok", ":f :transfer, :value {:from 0, :to 1}"), "transfer"),
-    ];
-    let mut faults = Vec::new();
-    for (name, text, gist) in table {
-        let report = judge(checker, &text);
-        if report.verdict != Verdict::Unknown || !report.notes.iter().any(|note| note.contains(gist)) {
-            faults.push(format!("{}, {name}: {} {:?}", checker.name(), report.verdict.name(), report.notes));
-        }
-    }
-    let one = judge(checker, &op("ok", first));
-    if one.verdict != Verdict::Valid {
-        faults.push(format!("{}, one op: {} {:?}", checker.name(), one.verdict.name(), one.notes));
-    }
-    faults
 }
 
 #[test]
@@ -76,7 +22,45 @@ fn a_history_with_nothing_to_check_is_unknown_and_a_note_says_why() {
 #[test]
 fn canary_a_checker_that_always_says_valid_is_caught() {
     for checker in checkers() {
-        let stamp = |checker: &dyn Checker, _: &str| Report::new(checker.name().to_owned(), Verdict::Valid);
-        assert_eq!(faults(checker.as_ref(), stamp).len(), 6, "{}", checker.name());
+        assert_catches_a_stamp(checker.as_ref());
     }
+}
+
+#[test]
+fn nil_is_no_answer_unless_nothing_was_there() {
+    assert_nil_is_no_answer(&checkers());
+}
+
+/// A failed write leaves nothing that a read of nil could have missed.
+#[test]
+fn what_failed_fills_nothing() {
+    let text = |kind: &str| {
+        format!(
+            "{{:process 0, :type :invoke, :f :read}} {{:process 0, :type :ok, :f :read}}
+             {{:process 0, :type :invoke, :f :write, :value 1}} {{:process 0, :type :{kind}, :f :write, :value 1}}"
+        )
+    };
+    let checkers = check_register::checkers();
+    for (kind, verdict) in [("ok", Verdict::Valid), ("info", Verdict::Valid), ("fail", Verdict::Unknown)] {
+        let report = judge(checkers[0].as_ref(), &text(kind));
+        assert_eq!(report.verdict, verdict, "{kind}: {:?}", report.notes);
+    }
+    // An operation that began before a write returned may have been before it.
+    let overlaps = "{:process 0, :type :invoke, :f :write, :value 1} {:process 1, :type :invoke, :f :read}
+                    {:process 0, :type :ok, :f :write, :value 1} {:process 1, :type :ok, :f :read}";
+    assert_eq!(judge(checkers[0].as_ref(), overlaps).verdict, Verdict::Valid);
+}
+
+#[test]
+fn nil_answers_are_told_of() {
+    let text = "{:process 0, :type :invoke, :f :write, :value 1} {:process 0, :type :ok, :f :write, :value 1}
+                {:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :val 1}";
+    let report = judge(check_register::checkers()[0].as_ref(), text);
+    assert_eq!(
+        report.notes,
+        [
+            "The history holds no ok :read of a value, so there was nothing to check.",
+            "All answers (1) are nil, which says nothing of what was written. Is the value under another name than :value?"
+        ]
+    );
 }

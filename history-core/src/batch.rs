@@ -114,6 +114,19 @@ impl Batch {
         if let (Some(number), ProcessRecord::Other(node)) = (placed.named, self.records[i].process()) {
             self.set_client(i, number, node);
         }
+        if placed.is_left_out {
+            self.set_other(i);
+        }
+    }
+
+    /// Makes the process of its `i`th op, which has a number, one that is no client.
+    #[cold]
+    fn set_other(&mut self, i: usize) {
+        let ProcessRecord::Client(number) = self.records[i].process() else { return };
+        let (node, start) = (self.tape.nodes.len() as u32, self.tape.unescaped.len());
+        self.tape.unescaped.to_mut().push_str(&number.to_string());
+        self.tape.push_unescaped(Tag::Symbol, start);
+        self.records.to_mut()[i].set_other(node);
     }
 
     /// Says which client did its `i`th op, whose name is at a node.

@@ -2,6 +2,8 @@
 
 /// What is decided about names before a history is read: which are clients, and which are not.
 ///
+/// A number is a client's unless it is left out as a name would be: `other("3")`.
+///
 /// All other names show by their ops what they are; [`Pairing`](crate::Pairing) says how. Without further rules only one
 /// is known: a name that has `nemesis` in it (`nemesis`, `Nemesis-2`, `jepsen/nemesis`) is no client's. A name that ends in
 /// `*` means all that begin with what stands before that.
@@ -34,11 +36,21 @@ impl ClientRule {
         self
     }
 
-    /// Leaves out the ops of a name, even those that are invoked.
+    /// Leaves out the ops of a name or number, even those that are invoked.
     #[must_use]
     pub fn other(mut self, name: impl Into<String>) -> ClientRule {
         self.others.push(name.into());
         self
+    }
+
+    /// Whether it says nothing but what is known of `nemesis`.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.clients.is_empty() && self.others.is_empty()
+    }
+
+    /// The names it was given: those of clients, then the others.
+    pub(crate) fn patterns(&self) -> impl Iterator<Item = &str> {
+        self.clients.iter().chain(&self.others).map(String::as_str)
     }
 
     /// Whether the name is a client's, if that does not depend on its ops. What [`ClientRule::client`] says comes first.
@@ -51,11 +63,15 @@ impl ClientRule {
 }
 
 fn matches(patterns: &[String], name: &str) -> bool {
-    let matches = |pattern: &String| match pattern.strip_suffix('*') {
+    patterns.iter().any(|pattern| is_meant(pattern, name))
+}
+
+/// Whether a name is one of those that a pattern means.
+pub(crate) fn is_meant(pattern: &str, name: &str) -> bool {
+    match pattern.strip_suffix('*') {
         Some(start) => name.starts_with(start),
         None => name == pattern,
-    };
-    patterns.iter().any(matches)
+    }
 }
 
 /// Whether this is what every harness calls the process that breaks things.

@@ -150,6 +150,12 @@ impl Row {
         self.process = number;
     }
 
+    /// Says that who did it is no client, and at which node its name is.
+    pub(crate) fn set_other(&mut self, node: u32) {
+        self.flags = self.flags & !(TWO_BITS << PROCESS_SHIFT) | 1 << PROCESS_SHIFT;
+        self.process = node.into();
+    }
+
     #[inline]
     pub(crate) fn kind(&self) -> OpKind {
         match self.flags & TWO_BITS {

@@ -1,5 +1,6 @@
 //! Pairing: which completion belongs to which invocation.
 
+use crate::client_rule::is_meant;
 use crate::error::{ErrorKind, HistoryError};
 use crate::participants::{NAMES_END, number_of_name};
 use crate::{Client, ClientRule, Op, OpKind, Pair, Position, Process};
@@ -14,7 +15,8 @@ use std::collections::hash_map::Entry;
 ///
 /// # Which names are clients
 ///
-/// A number is a client. Of a name this is decided op by op, in one pass, so that whoever watches a history grow sees the
+/// A number is a client, unless the [`ClientRule`] leaves it out.
+/// Of a name this is decided op by op, in one pass, so that whoever watches a history grow sees the
 /// same as whoever reads it in the end:
 ///
 /// 1. What the [`ClientRule`] says of the name holds: without further rules, that a name with `nemesis` in it is no client's,
@@ -47,6 +49,10 @@ pub struct Pairing {
     slots: u32,
     mode: Mode,
     rule: ClientRule,
+    /// Of the names in the rule: whether some process has it.
+    found: Vec<bool>,
+    /// Where there is a rule, whether each number is left out by it.
+    numbers: FxHashMap<i64, bool>,
     /// The numbers that stand for names of clients.
     names: FxHashMap<Box<str>, i64>,
     /// The first op that was left out before any client's op came, of a name that may be a client's.
@@ -85,6 +91,8 @@ pub(crate) struct Placed {
     pub(crate) pair: Pair,
     /// The number of its client, if that has a name.
     pub(crate) named: Option<i64>,
+    /// Whether its process has a number and is no client.
+    pub(crate) is_left_out: bool,
 }
 
 impl Pairing {
@@ -96,8 +104,35 @@ impl Pairing {
     /// Decides about names before the history begins whether they are clients'.
     #[must_use]
     pub fn with_client_rule(mut self, rule: ClientRule) -> Pairing {
+        self.found = rule.patterns().map(|_| false).collect();
         self.rule = rule;
         self
+    }
+
+    /// The names in the rule that no process had so far.
+    pub fn unmatched(&self) -> impl Iterator<Item = &str> {
+        self.rule.patterns().zip(&self.found).filter(|(_, found)| !**found).map(|(pattern, _)| pattern)
+    }
+
+    /// Takes note that a process has this name.
+    fn find(&mut self, name: &str) {
+        let patterns = self.rule.patterns().zip(&mut self.found);
+        patterns.for_each(|(pattern, found)| *found = *found || is_meant(pattern, name));
+    }
+
+    /// Whether the rule leaves out the process of this number.
+    fn leaves_out(&mut self, number: i64) -> bool {
+        if self.rule.is_empty() {
+            return false;
+        }
+        if let Some(left_out) = self.numbers.get(&number) {
+            return *left_out;
+        }
+        let name = number.to_string();
+        self.find(&name);
+        let left_out = self.rule.decides(&name) == Some(false);
+        self.numbers.insert(number, left_out);
+        left_out
     }
 
     /// Where the next op stands.
@@ -135,18 +170,27 @@ impl Pairing {
     /// taken for a new one; an unpaired completion stands alone.
     #[inline]
     pub(crate) fn place_anyway(&mut self, op: &Op<'_>) -> (Placed, Option<Misfit>) {
+        let alone = |is_left_out| Placed { pair: Pair::Alone, named: None, is_left_out };
         let (process, named) = match op.process {
-            Process::Client(number) if number >= NAMES_END => (number, None),
+            Process::Client(number) if number >= NAMES_END => {
+                if self.leaves_out(number) {
+                    return (alone(true), None);
+                }
+                (number, None)
+            }
             _ => match self.by_name(op) {
                 Ok(number) => (number, Some(number)),
-                Err(misfit) => return (Placed { pair: Pair::Alone, named: None }, misfit),
+                Err(misfit) => return (alone(false), misfit),
             },
         };
         let unclear = if self.mode == Mode::Undecided { self.decide_mode(op.kind) } else { None };
         let back = !self.crashed.is_empty() && self.crashed.remove(&process);
         let (pair, misfit) =
             if op.kind == OpKind::Invoke { self.invoke(process, op) } else { self.complete(process, op) };
-        (Placed { pair, named }, unclear.or(if back { Some(Misfit::Returned(process)) } else { misfit }))
+        (
+            Placed { pair, named, is_left_out: false },
+            unclear.or(if back { Some(Misfit::Returned(process)) } else { misfit }),
+        )
     }
 
     /// The number of the client who did an op that does not have a client's number; or that there is none, and what is
@@ -162,6 +206,7 @@ impl Pairing {
         if let Some(number) = self.client(name) {
             return Ok(number);
         }
+        self.find(name);
         let mode = if self.mode == Mode::Undecided { self.nameless } else { self.mode };
         let is_client = match (self.rule.decides(name), op.kind, mode) {
             (Some(is_client), ..) => is_client,
@@ -223,7 +268,12 @@ impl Pairing {
     /// What would be wrong with the next op; changes nothing but what [`Pairing::foresee`] takes back.
     fn misfit(&mut self, op: &Op<'_>) -> Option<Misfit> {
         let process = match op.process {
-            Process::Client(number) if number >= NAMES_END => number,
+            Process::Client(number) if number >= NAMES_END => {
+                if self.leaves_out(number) {
+                    return None;
+                }
+                number
+            }
             _ => match self.by_name(op) {
                 Ok(number) => number,
                 Err(misfit) => return misfit,

@@ -265,3 +265,37 @@ fn names_pair_as_numbers_do() {
         }
     }
 }
+
+/// A rule decides about numbers as about names, however the history comes.
+#[test]
+fn a_number_may_be_left_out() {
+    let text = "{:process 1, :type :ok, :value 1} {:process 1, :type :info} {:process 1, :type :info}
+                {:process 10, :type :invoke} {:process -1, :type :invoke} {:process 10, :type :ok}";
+    let left_out = |rule: ClientRule| -> Vec<String> {
+        let history = read_with(text, rule.clone()).unwrap();
+        let mut builder = HistoryBuilder::new().with_client_rule(rule);
+        let mut reader = Reader::new(text.as_bytes()).without_pairing();
+        let push = |op: &Op<'_>| builder.push_op(&NewOp::new(op.kind, op.process)).map(|_| ControlFlow::Continue(()));
+        reader.for_each(push).unwrap();
+        let names = |history: &History| -> Vec<String> {
+            let other = |op: Op<'_>| if let Process::Other(name) = op.process { Some(name.to_owned()) } else { None };
+            history.ops().filter_map(other).collect()
+        };
+        assert_eq!(names(&history), names(&builder.build()));
+        names(&history)
+    };
+    assert_eq!(left_out(ClientRule::new().other("1")), ["1"; 3]);
+    assert_eq!(left_out(ClientRule::new().other("1*").client("10")), ["1"; 3]);
+    assert_eq!(left_out(ClientRule::new().other("1").other("-1")), ["1", "1", "1", "-1"]);
+    assert!(read_with(text, ClientRule::new().client("1").other("1")).is_err(), "it is back after an info");
+}
+
+#[test]
+fn names_that_no_process_has_are_known() {
+    let rule = ClientRule::new().client("w*").client("x").other("1").other("2");
+    let text = "{:process :w1, :type :invoke} {:process 1, :type :invoke} {:process :nemesis, :type :info}";
+    let mut reader = Reader::new(text.as_bytes()).with_client_rule(rule);
+    assert_eq!(reader.unmatched().collect::<Vec<_>>(), ["w*", "x", "1", "2"]);
+    reader.for_each(|_| Ok(ControlFlow::Continue(()))).unwrap();
+    assert_eq!(reader.unmatched().collect::<Vec<_>>(), ["x", "2"]);
+}

@@ -186,7 +186,8 @@ fn notes<A: Analysis>(
     let garbage = allowed.intersection(analysis.direct());
     if !garbage.is_empty() {
         let (count, _) = analysis.direct_witnesses(AnomalyType::GARBAGE_READ, 0);
-        notes.push(format!("garbage-read is allowed, and was found {count} times."));
+        let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+        notes.push(format!("garbage-read is allowed, and was found {times}."));
     }
     if shown.contains(AnomalyType::EMPTY_TRANSACTION_GRAPH) {
         notes.push(if counts.ok + counts.fail + counts.info == 0 {

@@ -7,8 +7,8 @@
 //! - those that were invoked before the read's completion may or may not be in it: a positive amount moves the upper bound, a
 //!   negative one the lower. That is so of `info` and of those still in flight, for all reads that follow.
 //!
-//! The history is valid if every read lies within its bounds, both included, and unknown if no read was `ok`: those are what is
-//! **observed**. After Jepsen's `checker/counter`, which refuses
+//! The history is valid if every read lies within its bounds, both included, and unknown if no read was `ok` after an add was
+//! invoked: those are what is **observed**. After Jepsen's `checker/counter`, which refuses
 //! negative amounts.
 //!
 //! One pass keeps four sums (`Sums`). Only adds that fail look back: a read that is not surely right waits until every add
@@ -151,6 +151,8 @@ struct CounterRun {
     waiting: Sums,
     in_flight: InFlight<Flight>,
     pending: Pending,
+    /// Whether some op adds: until then reads say nothing.
+    has_added: bool,
     reads: u64,
     wrong: Extremes<u128, Read>,
 }
@@ -240,12 +242,16 @@ impl CounterRun {
 }
 
 impl Workload for CounterRun {
-    const EXPECTED: Expected = Expected { ops: ":add of an integer, and :read of the sum", observation: "ok :read" };
+    const EXPECTED: Expected =
+        Expected { ops: ":add of an integer, and :read of the sum", observation: "ok :read after an :add" };
 
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, Trouble> {
         match op.f {
-            Some("add") => self.add(op).map(|()| OpUse::Understood),
-            Some("read") => self.read(op).map(|()| fold::observed_if(op.kind == OpKind::Ok)),
+            Some("add") => {
+                self.has_added = true;
+                self.add(op).map(|()| OpUse::Understood)
+            }
+            Some("read") => self.read(op).map(|()| fold::observed_if(op.kind == OpKind::Ok && self.has_added)),
             _ => Ok(OpUse::PassedOver),
         }
     }

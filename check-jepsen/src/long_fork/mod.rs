@@ -27,7 +27,8 @@
 //! a key once at the most. Transactions are told by what they are, not by their `:f`, and those that both read and write
 //! cannot be judged.
 //!
-//! What is **observed** is an `ok` read of a group of keys: without one the verdict is unknown.
+//! What is **observed** is an `ok` read of two keys or more that shows at least one of them: without one the verdict is unknown,
+//! because nothing could fork.
 //!
 //! What was found before an op for which a history is refused stays, if there are invocations: reads that completed before a
 //! write was invoked owe nothing to it. So two reads that fork are a violation whatever comes next. That more than two cannot

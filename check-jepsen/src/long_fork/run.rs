@@ -3,7 +3,7 @@
 use super::LongFork;
 use super::forks::shows_all;
 use crate::elements::{ElemId, Elements};
-use crate::fold::{InFlight, Trouble, Workload};
+use crate::fold::{self, InFlight, Trouble, Workload};
 use crate::rows::Rows;
 use crate::witness::OpRef;
 use history_core::{Expected, Op, OpKind, OpUse, Pair, Report, Seq, Value};
@@ -202,7 +202,9 @@ impl LongForkRun {
     }
 
     /// Keeps what `self.read` shows.
-    fn observe(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+    ///
+    /// Returns whether it may fork with another: only if it shows a key, and the group has several.
+    fn observe(&mut self, op: &Op<'_>) -> Result<bool, Trouble> {
         self.reads += 1;
         self.read.sort_unstable();
         self.read.dedup();
@@ -225,7 +227,7 @@ impl LongForkRun {
         if new && self.pairs.is_none() {
             self.show()?;
         }
-        let Some(seen) = &mut self.seen else { return Ok(()) };
+        let Some(seen) = &mut self.seen else { return Ok(false) };
         if new {
             let shown = self.read.iter().filter(|(_, value)| *value != NIL).count();
             seen.readers.push(OpRef::of(op));
@@ -235,7 +237,7 @@ impl LongForkRun {
         let shown = seen.shown[state] as usize;
         self.early += u64::from(shown == 0);
         self.late += u64::from(shown == seen.size);
-        Ok(())
+        Ok(shown > 0 && seen.size > 1)
     }
 
     /// Each key has one value.
@@ -293,7 +295,7 @@ fn refuse(reason: String) -> Trouble {
 impl Workload for LongForkRun {
     const EXPECTED: Expected = Expected {
         ops: ":read, :write or :txn with [[:r key value] ...] or [[:w key value] ...]",
-        observation: "ok read of a group of keys",
+        observation: "ok read of a group of two keys or more that shows one",
     };
 
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, Trouble> {
@@ -326,8 +328,7 @@ impl Workload for LongForkRun {
             return Ok(OpUse::Understood);
         }
         if ok && (of_this_workload || !self.read.is_empty()) {
-            self.observe(op)?;
-            return Ok(OpUse::Observed);
+            return self.observe(op).map(fold::observed_if);
         }
         Ok(if self.read.is_empty() { unread } else { OpUse::Understood })
     }

@@ -158,6 +158,11 @@ pub(crate) fn oks(events: &[Event], f: &str) -> u64 {
     events.iter().filter(|event| event.kind == OpKind::Ok && event.f == f).count() as u64
 }
 
+/// How many `ok` ops of a function come after the first op of another.
+pub(crate) fn oks_after(events: &[Event], first: &str, f: &str) -> u64 {
+    oks(events.iter().position(|event| event.f == first).map_or(&[], |at| &events[at..]), f)
+}
+
 /// The names of all anomalies and how many there are of each.
 pub(crate) fn anomalies(report: &Report) -> Vec<(&str, u64)> {
     report.anomalies.iter().map(|anomaly| (anomaly.name.as_ref(), anomaly.count)).collect()

@@ -1,6 +1,6 @@
 //! A counter: added to, and read.
 
-use super::spec::{Spec, bad_value, call, unknown_op};
+use super::spec::{Shows, Spec, bad_value, call, unknown_op};
 use crate::Model;
 use history_core::{Budget, Datum, Op, OpKind, Value};
 
@@ -57,6 +57,7 @@ impl Spec for Counter {
     const NAME: &'static str = "linearizable-counter";
     const SUMMARY: &'static str = "Linearizability of a counter with add and read.";
     const OPS: &'static str = ":add integer, :read integer";
+    const SHOWN: &'static str = "ok :read of a number";
     const INITIAL: &'static str = "an integer; 0 if not given";
     const PARTS: history_core::Parts = history_core::Parts::Sums;
 
@@ -86,6 +87,17 @@ impl Spec for Counter {
     fn contradicts(invoked: Option<&CounterOp>, done: Option<&CounterOp>) -> bool {
         let change = |op: Option<&CounterOp>| op.filter(|op| !matches!(op, CounterOp::Read(_))).copied();
         change(invoked) != change(done)
+    }
+
+    fn shows(&self, _: &Op<'_>, done: Option<&CounterOp>) -> Shows {
+        match done {
+            Some(CounterOp::Read(_)) => Shows::Something,
+            Some(CounterOp::Add(_)) | None => Shows::Nothing,
+        }
+    }
+
+    fn fills(&self, op: &CounterOp) -> bool {
+        matches!(op, CounterOp::Add(_))
     }
 
     fn datum(&self, op: &CounterOp) -> Datum {

@@ -1,6 +1,6 @@
 //! A map from keys to strings: got, put and appended to.
 
-use super::spec::{Spec, unknown_op};
+use super::spec::{Shows, Spec, unknown_op};
 use crate::Model;
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
@@ -104,6 +104,7 @@ impl Spec for Kv {
     const NAME: &'static str = "kv";
     const SUMMARY: &'static str = "Linearizability of a map from keys to strings with get, put and append.";
     const OPS: &'static str = ":get, :put and :append of a string by :key";
+    const SHOWN: &'static str = "ok :get beside a :put or :append of a text";
     const INITIAL: &'static str = "a map from key to string; all empty if not given";
     const PARTS: history_core::Parts = history_core::Parts::Registers;
 
@@ -139,6 +140,18 @@ impl Spec for Kv {
             }
             (invoked, done) => invoked != done,
         }
+    }
+
+    fn shows(&self, _: &Op<'_>, done: Option<&KvOp>) -> Shows {
+        match done.map(|op| &op.action) {
+            Some(KvAction::Get(found)) if found.is_empty() && self.initial.is_empty() => Shows::Absence,
+            Some(KvAction::Get(_)) => Shows::Something,
+            Some(KvAction::Put(_) | KvAction::Append(_)) | None => Shows::Nothing,
+        }
+    }
+
+    fn fills(&self, op: &KvOp) -> bool {
+        matches!(&op.action, KvAction::Put(text) | KvAction::Append(text) if !text.is_empty())
     }
 
     fn datum(&self, op: &KvOp) -> Datum {

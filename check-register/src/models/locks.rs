@@ -1,6 +1,6 @@
 //! Locks: held by one at a time.
 
-use super::spec::{Spec, call, unknown_op};
+use super::spec::{Shows, Spec, call, unknown_op};
 use crate::Model;
 use history_core::{Budget, Datum, Interner, Op, Process, Value};
 
@@ -52,6 +52,7 @@ impl Spec for Mutex {
     const NAME: &'static str = "mutex";
     const SUMMARY: &'static str = "Linearizability of a mutex with acquire and release, by anyone.";
     const OPS: &'static str = ":acquire, :release";
+    const SHOWN: &'static str = "ok op";
     const INITIAL: &'static str = "true if it is held, false or nil if it is free; free if not given";
     const PARTS: history_core::Parts = history_core::Parts::Sums;
 
@@ -75,6 +76,14 @@ impl Spec for Mutex {
 
     fn contradicts(invoked: Option<&LockOp>, done: Option<&LockOp>) -> bool {
         invoked != done
+    }
+
+    fn shows(&self, _: &Op<'_>, _: Option<&LockOp>) -> Shows {
+        Shows::Something
+    }
+
+    fn fills(&self, _: &LockOp) -> bool {
+        true
     }
 
     fn datum(&self, op: &LockOp) -> Datum {
@@ -144,6 +153,7 @@ impl<const REENTRANT: bool> Spec for OwnedLock<REENTRANT> {
         "Linearizability of a mutex that only its owner may release."
     };
     const OPS: &'static str = ":acquire, :release, by the op's process or the owner that its invocation's value names";
+    const SHOWN: &'static str = "ok op";
     const INITIAL: &'static str = "the owner who holds it; free if not given";
     const PARTS: history_core::Parts = history_core::Parts::Sums;
 
@@ -179,6 +189,14 @@ impl<const REENTRANT: bool> Spec for OwnedLock<REENTRANT> {
 
     fn contradicts(invoked: Option<&LockOp>, done: Option<&LockOp>) -> bool {
         invoked != done
+    }
+
+    fn shows(&self, _: &Op<'_>, _: Option<&LockOp>) -> Shows {
+        Shows::Something
+    }
+
+    fn fills(&self, _: &LockOp) -> bool {
+        true
     }
 
     fn datum(&self, op: &LockOp) -> Datum {

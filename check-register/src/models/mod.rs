@@ -25,4 +25,4 @@ pub use queues::{Discipline, FifoQueue, Queue, QueueOp, Removed, Stack, Unordere
 pub use register::{CasRegister, PlainRegister, Register, RegisterOp};
 pub use semaphore::{Semaphore, SemaphoreOp};
 pub use set::{Set, SetOp};
-pub use spec::Spec;
+pub use spec::{Shows, Spec};

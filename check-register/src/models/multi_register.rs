@@ -1,6 +1,6 @@
 //! Several registers, read and written by transactions that happen at one instant.
 
-use super::spec::{Spec, bad_value, call, unknown_op};
+use super::spec::{Shows, Spec, bad_value, call, unknown_op};
 use crate::Model;
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 
@@ -105,6 +105,7 @@ impl Spec for MultiRegister {
     const NAME: &'static str = "multi-register";
     const SUMMARY: &'static str = "Linearizability of several registers, read and written by transactions.";
     const OPS: &'static str = ":txn [[:read key value] [:write key value] ...]";
+    const SHOWN: &'static str = "ok :txn that read a value";
     const INITIAL: &'static str = "a map from key to value; all nil if not given";
     const PARTS: history_core::Parts = history_core::Parts::Registers;
 
@@ -150,6 +151,20 @@ impl Spec for MultiRegister {
             op.into_iter().flatten().filter(|access| matches!(access, RegisterAccess::Write { .. }))
         }
         writes(invoked.map(AsRef::as_ref)).ne(writes(done.map(AsRef::as_ref)))
+    }
+
+    fn shows(&self, op: &Op<'_>, done: Option<&Self::Op>) -> Shows {
+        let mut accesses = done.into_iter().flatten();
+        if accesses.any(|access| matches!(access, RegisterAccess::Read { .. })) {
+            return Shows::Something;
+        }
+        // What is read as nil is not decoded.
+        let accesses = op.value.as_seq().map_or(0, history_core::Seq::len);
+        if accesses > done.map_or(0, |done| done.len()) { Shows::Nil } else { Shows::Nothing }
+    }
+
+    fn fills(&self, op: &Self::Op) -> bool {
+        op.iter().any(|access| matches!(access, RegisterAccess::Write { value, .. } if *value != Interner::NIL))
     }
 
     fn datum(&self, op: &Self::Op) -> Datum {

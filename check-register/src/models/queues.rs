@@ -1,7 +1,7 @@
 //! Queues and the stack: what is put in comes out once.
 
 use super::queue_state::QueueState;
-use super::spec::{Spec, bad_value, call, unknown_op};
+use super::spec::{Shows, Spec, bad_value, call, unknown_op};
 use crate::{Model, Settling};
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 
@@ -197,6 +197,8 @@ impl<const DISCIPLINE: u8> Spec for Queue<DISCIPLINE> {
     } else {
         ":enqueue value, :dequeue value (nil if it found nothing)"
     };
+    const SHOWN: &'static str =
+        if DISCIPLINE == 2 { "ok :pop beside a :push" } else { "ok :dequeue beside an :enqueue" };
     const INITIAL: &'static str = "a list, the oldest value first; empty if not given";
     const PARTS: history_core::Parts = history_core::Parts::Values;
 
@@ -229,6 +231,18 @@ impl<const DISCIPLINE: u8> Spec for Queue<DISCIPLINE> {
     fn contradicts(invoked: Option<&QueueOp>, done: Option<&QueueOp>) -> bool {
         let change = |op: Option<&QueueOp>| op.filter(|op| !matches!(op, QueueOp::Take(_))).copied();
         change(invoked) != change(done)
+    }
+
+    fn shows(&self, _: &Op<'_>, done: Option<&QueueOp>) -> Shows {
+        match done {
+            Some(QueueOp::Take(Removed::Nothing)) if self.initial.is_empty() => Shows::Absence,
+            Some(QueueOp::Take(Removed::Value(_) | Removed::Nothing)) => Shows::Something,
+            Some(QueueOp::Take(Removed::Unknown) | QueueOp::Put(_)) | None => Shows::Nothing,
+        }
+    }
+
+    fn fills(&self, op: &QueueOp) -> bool {
+        matches!(op, QueueOp::Put(_))
     }
 
     fn datum(&self, op: &QueueOp) -> Datum {

@@ -1,6 +1,6 @@
 //! A register: written, read, and compared and set.
 
-use super::spec::{Spec, bad_value, call, unknown_op};
+use super::spec::{Shows, Spec, bad_value, call, unknown_op};
 use crate::{Access, Model};
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 
@@ -127,6 +127,7 @@ impl<const CAS: bool> Spec for Register<CAS> {
     };
     const OPS: &'static str =
         if CAS { ":read value, :write value, :cas [old new]" } else { ":read value, :write value" };
+    const SHOWN: &'static str = if CAS { "ok :read of a value, nor ok :cas" } else { "ok :read of a value" };
     const INITIAL: &'static str = "any value; nil if not given";
     const PARTS: history_core::Parts = history_core::Parts::Registers;
 
@@ -162,6 +163,18 @@ impl<const CAS: bool> Spec for Register<CAS> {
     fn contradicts(invoked: Option<&RegisterOp>, done: Option<&RegisterOp>) -> bool {
         let change = |op: Option<&RegisterOp>| op.filter(|op| !matches!(op, RegisterOp::Read(_))).copied();
         change(invoked) != change(done)
+    }
+
+    fn shows(&self, _: &Op<'_>, done: Option<&RegisterOp>) -> Shows {
+        match done {
+            None | Some(RegisterOp::Read(Interner::NIL)) => Shows::Nil,
+            Some(RegisterOp::Write(_) | RegisterOp::Cas(Interner::NIL, Interner::NIL)) => Shows::Nothing,
+            Some(RegisterOp::Read(_) | RegisterOp::Cas(..)) => Shows::Something,
+        }
+    }
+
+    fn fills(&self, op: &RegisterOp) -> bool {
+        matches!(op, RegisterOp::Write(value) | RegisterOp::Cas(_, value) if *value != Interner::NIL)
     }
 
     fn datum(&self, op: &RegisterOp) -> Datum {

@@ -1,6 +1,6 @@
 //! A semaphore: a number of permits.
 
-use super::spec::{Spec, bad_value, call, unknown_op};
+use super::spec::{Shows, Spec, bad_value, call, unknown_op};
 use crate::Model;
 use history_core::{Budget, Datum, Op, OpKind, Value};
 
@@ -58,6 +58,7 @@ impl Spec for Semaphore {
     const NAME: &'static str = "semaphore";
     const SUMMARY: &'static str = "Linearizability of a counting semaphore with acquire and release.";
     const OPS: &'static str = ":acquire permits, :release permits (1 if it has no value)";
+    const SHOWN: &'static str = "ok :acquire";
     const INITIAL: &'static str = "the number of permits; 1 if not given";
     const PARTS: history_core::Parts = history_core::Parts::Sums;
 
@@ -93,6 +94,17 @@ impl Spec for Semaphore {
 
     fn contradicts(invoked: Option<&SemaphoreOp>, done: Option<&SemaphoreOp>) -> bool {
         invoked != done
+    }
+
+    fn shows(&self, _: &Op<'_>, done: Option<&SemaphoreOp>) -> Shows {
+        match done {
+            Some(SemaphoreOp::Acquire(1..)) => Shows::Something,
+            Some(SemaphoreOp::Acquire(0) | SemaphoreOp::Release(_)) | None => Shows::Nothing,
+        }
+    }
+
+    fn fills(&self, op: &SemaphoreOp) -> bool {
+        matches!(op, SemaphoreOp::Release(1..))
     }
 
     fn datum(&self, op: &SemaphoreOp) -> Datum {

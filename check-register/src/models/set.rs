@@ -1,6 +1,6 @@
 //! A set: added to, and read as a whole.
 
-use super::spec::{Spec, bad_value, call, unknown_op};
+use super::spec::{Shows, Spec, bad_value, call, unknown_op};
 use crate::Model;
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 
@@ -90,6 +90,7 @@ impl Spec for Set {
     const NAME: &'static str = "linearizable-set";
     const SUMMARY: &'static str = "Linearizability of a set with add, and reads of the whole.";
     const OPS: &'static str = ":add value, :read of a set or list";
+    const SHOWN: &'static str = "ok :read of a set";
     const INITIAL: &'static str = "a set or list; empty if not given";
     const PARTS: history_core::Parts = history_core::Parts::Values;
 
@@ -121,6 +122,17 @@ impl Spec for Set {
             Some(SetOp::Read(_)) | None => None,
         };
         added(invoked) != added(done)
+    }
+
+    fn shows(&self, _: &Op<'_>, done: Option<&SetOp>) -> Shows {
+        match done {
+            Some(SetOp::Read(_)) => Shows::Something,
+            Some(SetOp::Add(_)) | None => Shows::Nothing,
+        }
+    }
+
+    fn fills(&self, op: &SetOp) -> bool {
+        matches!(op, SetOp::Add(value) if *value != Interner::NIL)
     }
 
     fn datum(&self, op: &SetOp) -> Datum {

@@ -18,6 +18,9 @@ pub trait Spec: Model + Send {
     /// The ops it knows, for messages: `":read value, :write value"`.
     const OPS: &'static str;
 
+    /// The ops that show something ([`Spec::shows`]), for messages, behind "no": `"ok :read of a value"`.
+    const SHOWN: &'static str;
+
     /// What `--initial` may be, for messages.
     const INITIAL: &'static str;
 
@@ -51,8 +54,28 @@ pub trait Spec: Model + Send {
     /// when it is invoked, or a later op could take a violation back.
     fn contradicts(invoked: Option<&Self::Op>, done: Option<&Self::Op>) -> bool;
 
+    /// What the answer of an `ok` op shows, which was decoded to `done`. A history in which no answer shows anything says nothing.
+    fn shows(&self, op: &Op<'_>, done: Option<&Self::Op>) -> Shows;
+
+    /// Whether an operation, as its invocation was decoded, leaves something that an answer may show.
+    fn fills(&self, op: &Self::Op) -> bool;
+
     /// An operation as a history would have it: `[:write 3]`.
     fn datum(&self, op: &Self::Op) -> Datum;
+}
+
+/// What an answer shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Shows {
+    /// Nothing: whatever the object holds, this was right.
+    Nothing,
+    /// Nil in the place of a value, which is right whatever the object holds. It shows that nothing was there yet if the operation
+    /// began before one that [fills](Spec::fills) the object returned; and nothing else.
+    Nil,
+    /// That nothing was there, which could be wrong if some operation fills the object.
+    Absence,
+    /// What was there.
+    Something,
 }
 
 /// What is wrong with an op that is not one of `S`'s.

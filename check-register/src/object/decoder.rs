@@ -1,7 +1,7 @@
 //! From recorded ops to what happens to operations of an object.
 
-use crate::models::Spec;
-use history_core::{Op, OpKind, Pair};
+use crate::models::{Shows, Spec};
+use history_core::{Coverage, Expected, Op, OpKind, Pair, Report, Verdict};
 
 /// Reads the ops of clients one after another, each with what its invocation said.
 ///
@@ -26,11 +26,34 @@ use history_core::{Op, OpKind, Pair};
 pub struct Decoder<O> {
     /// Operations in flight, by slot.
     open: Vec<Option<InFlight<O>>>,
+    /// What they all show.
+    shown: Shown,
+}
+
+/// How many answers show what.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shown {
+    returned: u64,
+    something: u64,
+    absence: u64,
+    /// Nil, of operations that began when nothing that fills the object had returned, and of the others.
+    early_nil: u64,
+    late_nil: u64,
+    /// Operations that fill the object and may have happened, and whether one of them returned.
+    filling: u64,
+    is_filled: bool,
+    /// Whether some op has a value.
+    has_value: bool,
 }
 
 /// An operation that was invoked.
 #[derive(Clone, Debug)]
-struct InFlight<O>(Option<O>);
+struct InFlight<O> {
+    op: Option<O>,
+    fills: bool,
+    /// Whether one that fills the object had returned by then.
+    is_late: bool,
+}
 
 /// What happens to an operation. Its slot is that of its ops: see [`Pair`].
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -65,7 +88,7 @@ pub enum Happening<'d, O> {
 
 impl<O> Default for Decoder<O> {
     fn default() -> Decoder<O> {
-        Decoder { open: Vec::new() }
+        Decoder { open: Vec::new(), shown: Shown::default() }
     }
 }
 
@@ -76,15 +99,18 @@ impl<O> Decoder<O> {
     ///
     /// Why nothing can be said of what follows this op. What its invocation said stays in flight.
     pub fn decode<S: Spec<Op = O>>(&mut self, model: &mut S, op: &Op<'_>) -> Result<Happening<'_, O>, String> {
+        self.shown.has_value |= !op.value.is_nil();
         match op.pair {
             Pair::Invokes { slot } => {
                 let slot = slot as usize;
                 let decoded = model.decode(op, None)?;
+                let fills = decoded.as_ref().is_some_and(|op| model.fills(op));
+                self.shown.filling += u64::from(fills);
                 if slot >= self.open.len() {
                     self.open.resize_with(slot + 1, || None);
                 }
-                let in_flight = self.open[slot].insert(InFlight(decoded));
-                Ok(Happening::Called { slot, op: in_flight.0.as_ref() })
+                let in_flight = self.open[slot].insert(InFlight { op: decoded, fills, is_late: self.shown.is_filled });
+                Ok(Happening::Called { slot, op: in_flight.op.as_ref() })
             }
             Pair::Completes { slot, .. } => self.complete(model, op, slot as usize),
             Pair::Alone if op.kind == OpKind::Invoke => {
@@ -102,30 +128,72 @@ impl<O> Decoder<O> {
         op: &Op<'_>,
         slot: usize,
     ) -> Result<Happening<'_, O>, String> {
-        let Some(InFlight(invoked)) = self.open.get_mut(slot).and_then(Option::take) else {
+        let Some(in_flight) = self.open.get_mut(slot).and_then(Option::take) else {
             return Err("the completion has no invocation".into());
         };
+        let invoked = in_flight.op.as_ref();
         Ok(match op.kind {
-            OpKind::Fail => Happening::Failed { slot },
+            OpKind::Fail => {
+                self.shown.filling -= u64::from(in_flight.fills);
+                Happening::Failed { slot }
+            }
             // What an `info` says in the place of a value is mostly why it failed.
-            OpKind::Info | OpKind::Invoke => Happening::Crashed { slot, op: invoked },
-            OpKind::Ok => match model.decode(op, invoked.as_ref()) {
-                Ok(done) if !S::contradicts(invoked.as_ref(), done.as_ref()) => Happening::Returned { slot, op: done },
+            OpKind::Info | OpKind::Invoke => Happening::Crashed { slot, op: in_flight.op },
+            OpKind::Ok => match model.decode(op, invoked) {
+                Ok(done) if !S::contradicts(invoked, done.as_ref()) => {
+                    self.shown.take(model.shows(op, done.as_ref()), &in_flight);
+                    Happening::Returned { slot, op: done }
+                }
                 failed => {
-                    let contradiction = |done: Option<O>| contradiction(model, invoked.as_ref(), done.as_ref());
-                    let reason = failed.map_or_else(|reason| reason, contradiction);
+                    let reason =
+                        failed.map_or_else(|reason| reason, |done| contradiction(model, invoked, done.as_ref()));
                     // What was invoked is in flight up to here, and may have happened.
-                    self.open[slot] = Some(InFlight(invoked));
+                    self.open[slot] = Some(in_flight);
                     return Err(reason);
                 }
             },
         })
     }
 
-    /// The operations that are in flight, by slot, and what each may do.
-    pub fn in_flight(self) -> impl Iterator<Item = (usize, O)> {
-        let open = self.open.into_iter().enumerate();
-        open.filter_map(|(slot, in_flight)| Some((slot, in_flight?.0?)))
+    /// Ends the report on a history of so many operations: a valid verdict is unknown if no answer showed anything that could have
+    /// been wrong.
+    pub fn conclude<S: Spec<Op = O>>(&self, operations: u64, report: &mut Report) {
+        let Shown { something, absence, early_nil, late_nil, filling, .. } = self.shown;
+        let observed = something + if filling > 0 { absence + early_nil } else { 0 };
+        let coverage = Coverage::of_counts(operations, observed);
+        coverage.conclude(&Expected { ops: S::OPS, observation: S::SHOWN }, report);
+        if report.verdict == Verdict::Invalid {
+            return;
+        }
+        if self.shown.returned > 0 && observed + filling == 0 && !self.shown.has_value {
+            report.notes.push("None of the ops has a value. Is it under another name than :value?".into());
+        } else if something + absence == 0 && late_nil > 0 {
+            let nils = early_nil + late_nil;
+            report.notes.push(format!(
+                "All answers ({nils}) are nil, which says nothing of what was written. Is the value under another name than \
+                 :value?"
+            ));
+        }
+    }
+
+    /// Takes out the operations that are in flight, by slot, and what each may do.
+    pub fn take_in_flight(&mut self) -> impl Iterator<Item = (usize, O)> {
+        let open = std::mem::take(&mut self.open).into_iter().enumerate();
+        open.filter_map(|(slot, in_flight)| Some((slot, in_flight?.op?)))
+    }
+}
+
+impl Shown {
+    fn take<O>(&mut self, shows: Shows, of: &InFlight<O>) {
+        self.returned += 1;
+        self.is_filled |= of.fills;
+        match shows {
+            Shows::Nothing => {}
+            Shows::Nil if of.is_late => self.late_nil += 1,
+            Shows::Nil => self.early_nil += 1,
+            Shows::Absence => self.absence += 1,
+            Shows::Something => self.something += 1,
+        }
     }
 }
 

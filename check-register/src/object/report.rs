@@ -1,5 +1,6 @@
 //! From an answer to a report.
 
+use super::decoder::Decoder;
 use super::prose::Story;
 use super::recorded::Recorded;
 use super::run::Counts;
@@ -7,7 +8,7 @@ use super::{Linearizable, timelines};
 use crate::history::Columns;
 use crate::models::Spec;
 use crate::{Answer, Outcome, Reason};
-use history_core::{Anomaly, Budget, Coverage, Expected, Report};
+use history_core::{Anomaly, Budget, Report};
 
 /// Parts of which witnesses are given.
 const WITNESSES_MAX: usize = 8;
@@ -17,7 +18,7 @@ pub(super) fn report<S: Spec>(
     checker: &Linearizable<S>,
     columns: &Columns<S::Op>,
     recorded: &Recorded,
-    counts: Counts,
+    (counts, decoder): (Counts, &Decoder<S::Op>),
     answer: &Answer,
     budget: &Budget,
 ) -> Report {
@@ -69,8 +70,7 @@ pub(super) fn report<S: Spec>(
         ("nonclient-op-count".into(), recorded.participants.others()),
         ("part-count".into(), answer.parts.len() as u64),
     ];
-    let coverage = Coverage::of_counts(columns.len() as u64, counts.ok);
-    coverage.conclude(&Expected { ops: S::OPS, observation: "ok op" }, &mut report);
+    decoder.conclude::<S>(columns.len() as u64, &mut report);
     if budget.figures {
         (report.figures, report.artifacts) = timelines::of(&checker.model, columns, recorded, answer);
     }

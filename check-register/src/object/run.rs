@@ -99,7 +99,7 @@ impl<S: Spec + Clone> ObjectRun<S> {
 
     /// What never completed may have happened, as what got `info` may. What only reads says nothing then. Once is enough.
     fn push_crashed(&mut self) {
-        let open = std::mem::take(&mut self.decoder).in_flight();
+        let open = self.decoder.take_in_flight();
         self.crashed.extend(open.map(|(slot, op)| (self.open[slot], op)));
         self.crashed.sort_unstable_by_key(|(id, _)| *id);
         for (id, op) in std::mem::take(&mut self.crashed) {
@@ -184,7 +184,7 @@ impl<S: Spec + Clone> Run for ObjectRun<S> {
             return Ok(unknown(malformed));
         }
         self.push_crashed();
-        let ObjectRun { checker, columns, recorded, counts, malformed, mut slices, stopped, .. } = *self;
+        let ObjectRun { checker, columns, recorded, counts, decoder, malformed, mut slices, stopped, .. } = *self;
         if !stopped && !slices.is_done() {
             budget.begin("searching for a linearization");
             slices.take_all(&checker.model, &columns, checker.settings, budget);
@@ -194,7 +194,7 @@ impl<S: Spec + Clone> Run for ObjectRun<S> {
             return Ok(unknown(malformed));
         }
         budget.begin("telling what was found");
-        let mut report = super::report::report(&checker, &columns, &recorded, counts, &answer, budget);
+        let mut report = super::report::report(&checker, &columns, &recorded, (counts, &decoder), &answer, budget);
         if let Some(malformed) = malformed {
             let note = format!("The verdict rests on the ops before this one: {}", malformed.place);
             report.notes.insert(0, note);

@@ -87,6 +87,41 @@ fn a_refused_semaphore_tells_what_it_was_taken_to_hold() {
     assert_eq!((report.verdict, report.notes.len()), (Verdict::Valid, 0));
 }
 
+#[test]
+fn a_mutex_may_be_held_at_the_start() {
+    let judge = |initial: &str, f: &str| {
+        let text = format!("{{:process 0, :type :invoke, :f :{f}}} {{:process 0, :type :ok, :f :{f}}}");
+        let options = Options::new().with("initial", initial);
+        let mutex = Linearizable::<Mutex>::default().with_options(&options).unwrap();
+        mutex.check(&History::parse(&text).unwrap()).unwrap().verdict
+    };
+    for (initial, acquired, released) in [
+        ("true", Verdict::Invalid, Verdict::Valid),
+        ("false", Verdict::Valid, Verdict::Invalid),
+        ("nil", Verdict::Valid, Verdict::Invalid),
+    ] {
+        assert_eq!((judge(initial, "acquire"), judge(initial, "release")), (acquired, released), "{initial}");
+    }
+}
+
+/// A refusal says what each operation did, and to whom.
+#[test]
+fn a_refusal_names_owners_and_keys() {
+    fn told<S: Spec + Clone + Default + 'static>(ops: &str) -> String {
+        let report = Linearizable::<S>::default().check(&History::parse(ops).unwrap()).unwrap();
+        assert_eq!(report.verdict, Verdict::Invalid, "{ops}");
+        report.anomalies[0].witnesses[0].explanation.clone()
+    }
+    let text = "{:process 0, :type :invoke, :f :acquire} {:process 0, :type :ok, :f :acquire}
+                {:process 1, :type :invoke, :f :release} {:process 1, :type :ok, :f :release}";
+    let said = told::<OwnerMutex>(text);
+    assert!(said.contains("= acquire by 0") && said.contains("= release by 1"), "{said}");
+    let text = "{:process 0, :type :invoke, :value [[:write 4 1]]} {:process 0, :type :ok, :value [[:write 4 1]]}
+                {:process 0, :type :invoke, :value [[:read 4 nil]]} {:process 0, :type :ok, :value [[:read 4 2]]}";
+    let said = told::<MultiRegister>(text);
+    assert!(said.contains("= write of 1 under 4") && said.contains("= read of 2 under 4"), "{said}");
+}
+
 /// What was invoked and what completed differ in more than a result. If the completion decided, a prefix could be false and the
 /// whole true: nothing could be said while a history is being written.
 #[test]
@@ -137,20 +172,25 @@ fn a_counter_may_be_read_where_64_bits_do_not_reach() {
 
 #[test]
 fn a_completion_adds_what_it_found() {
-    fn holds<S: Spec + Clone + Default + 'static>(invoked: &str, completed: &str) {
-        let text = format!("{{:process 0, :type :invoke, {invoked}}}\n{{:process 0, :type :ok, {completed}}}");
+    // With another operation behind it, so that there is something to check.
+    fn holds<S: Spec + Clone + Default + 'static>(invoked: &str, completed: &str, then: &str) {
+        let text = format!(
+            "{{:process 0, :type :invoke, {invoked}}}\n{{:process 0, :type :ok, {completed}}}
+             {{:process 0, :type :invoke, {then}}}\n{{:process 0, :type :ok, {then}}}"
+        );
         assert_eq!(verdict::<S>(&text), Verdict::Valid, "{text}");
     }
-    holds::<CasRegister>(":f :write, :value 1", ":f :write");
-    holds::<CasRegister>(":f :read, :value 7", ":f :read, :value nil");
-    holds::<Kv>(":f :put, :key 1, :value a", ":f :put");
+    holds::<CasRegister>(":f :write, :value 1", ":f :write", ":f :read, :value 1");
+    holds::<CasRegister>(":f :read, :value 7", ":f :read, :value nil", ":f :write, :value 1");
+    holds::<Kv>(":f :put, :key 1, :value a", ":f :put", ":f :get, :key 1, :value a");
     holds::<MultiRegister>(
         ":f :txn, :value [[:write 1 1] [:read 1 nil] [:read 2 nil]]",
         ":f :txn, :value [[:write 1 1] [:read 1 1] [:read 2 nil]]",
+        ":f :txn, :value [[:read 1 1]]",
     );
-    holds::<FifoQueue>(":f :dequeue", ":f :dequeue, :value nil");
-    holds::<Set>(":f :read", ":f :read, :value #{}");
-    holds::<Counter>(":f :read", ":f :read, :value 0");
+    holds::<FifoQueue>(":f :dequeue", ":f :dequeue, :value nil", ":f :enqueue, :value 1");
+    holds::<Set>(":f :read", ":f :read, :value #{}", ":f :add, :value 1");
+    holds::<Counter>(":f :read", ":f :read, :value 0", ":f :add, :value 1");
 }
 
 const STALE: &str = "{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value 7}";

@@ -69,6 +69,11 @@ pub(crate) fn run(job: &Check<'_>) -> Exit {
     // What is said of an interrupt is said, however soon all ended then.
     let note = notes.lock().unwrap_or_else(PoisonError::into_inner).take();
     note.map(JoinHandle::join);
+    for name in job.inputs.first().map(Input::unmatched).into_iter().flatten() {
+        let warning =
+            format!("--clients or --not-clients names {name}, and no op of any history is by a process of that name");
+        aside.write(|| diagnose::warning(&warning));
+    }
     aside.write(|| results.finish(exit))
 }
 
@@ -165,12 +170,14 @@ fn judge_here(
             note.lock().unwrap_or_else(PoisonError::into_inner).push(format!("note: {decision}"));
         })?;
         let (mut spent, mut ops, mut late) = (None, 0, 0);
+        let mut ended = false;
         let read = input.open_followed(&reading).and_then(|mut reader| {
-            reader.for_each_batch_ahead(|batch| {
+            let read = reader.for_each_batch_ahead(|batch| {
                 spent = budget.check(0, 0).err();
                 late += usize::from(spent == Some(Spent::Cancelled));
                 if spent.is_some() && (spent != Some(Spent::Cancelled) || late > BATCHES_AFTER_INTERRUPT) {
                     reading.leave();
+                    ended = true;
                     return Ok(ControlFlow::Break(()));
                 }
                 spent = None;
@@ -179,9 +186,12 @@ fn judge_here(
                 let flow = run.observe_batch(batch)?;
                 if flow.is_break() {
                     reading.leave();
+                    ended = true;
                 }
                 Ok(flow)
-            })
+            });
+            input.note_unmatched((read.is_ok() && !ended).then_some(&reader));
+            read
         });
         match read {
             // The reader ran into the interrupt, which is no error of the history.

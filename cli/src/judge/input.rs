@@ -3,10 +3,11 @@
 use crate::judge::source::{self, Reading};
 use history_core::{ClientRule, ErrorKind, Format, HistoryError, Lines, Merge, Reader, TimeUnit, visible};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io::{Cursor, Read as _};
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// One of the histories named on the command line.
 pub(crate) struct Input {
@@ -27,6 +28,8 @@ pub(crate) struct Rules {
     /// Which names are clients'.
     pub(crate) clients: ClientRule,
     pub(crate) time_unit: Option<TimeUnit>,
+    /// Of the names in `clients`, those that no history had of all that were read. None was read if it is absent.
+    pub(crate) unmatched: Arc<Mutex<Option<BTreeSet<String>>>>,
 }
 
 /// How the text of a history is to be read.
@@ -83,6 +86,18 @@ impl Input {
     /// Which names are clients'.
     pub(crate) fn client_rule(&self) -> ClientRule {
         self.rules.clients.clone()
+    }
+
+    /// Takes note of the names for clients, or others, that the whole of a history does not have: of a part nobody knows.
+    pub(crate) fn note_unmatched(&self, whole: Option<&Reader<'_>>) {
+        let unmatched: BTreeSet<String> = whole.into_iter().flat_map(Reader::unmatched).map(str::to_owned).collect();
+        let mut all = self.rules.unmatched.lock().unwrap_or_else(PoisonError::into_inner);
+        *all = Some(all.as_ref().map_or_else(|| unmatched.clone(), |all| all & &unmatched));
+    }
+
+    /// The names for clients, or others, that no process of any history had, once all that have the same rules were read.
+    pub(crate) fn unmatched(&self) -> BTreeSet<String> {
+        self.rules.unmatched.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
     }
 
     /// A reader that goes by what was said of this history.

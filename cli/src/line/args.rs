@@ -331,6 +331,7 @@ fn rules(matches: &ArgMatches) -> Rules {
     Rules {
         clients: names("not-clients").fold(clients, ClientRule::other),
         time_unit: matches.get_one::<String>("time-unit").and_then(|name| TimeUnit::from_name(name)),
+        ..Rules::default()
     }
 }
 

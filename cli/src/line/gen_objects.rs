@@ -110,7 +110,7 @@ fn asks(d: &Objects) -> Vec<Arg> {
             "permits",
             "N",
             d.permits,
-            "Number of permits; pass the same number to the checker with --initial N",
+            "Number of permits; if it is not 1, pass the same number to the checker with --initial N",
         )),
         Object::ReentrantMutex => {
             Some(small("permits", "N", d.permits, "Number of times the owner can hold the lock at once"))

@@ -219,8 +219,9 @@ fn rules() -> [Arg; 3] {
     [
         names("clients")
             .help("Processes to treat as clients, comma-separated; NAME* matches all names with this prefix"),
-        names("not-clients")
-            .help("Processes whose ops to ignore, comma-separated; names that contain nemesis are always ignored"),
+        names("not-clients").help(
+            "Processes whose ops to ignore (names or numbers), comma-separated; names that contain nemesis are always ignored",
+        ),
         Arg::new("time-unit")
             .long("time-unit")
             .value_name("UNIT")

@@ -175,8 +175,44 @@ fn what_is_left_out_is_noted() {
     let judged = histcheck("-m list-append --clients w1,w2").arg(&path).assert().code(255);
     let expected = "process w1 completes an op that it did not invoke";
     assert!(stderr(&judged).contains(expected), "{}", stderr(&judged));
-    let judged = judge("-m list-append --not-clients 0");
-    assert!(judged.contains("\"ok-count\":2"), "a number is a client's: {judged}");
+}
+
+#[test]
+fn numbers_are_left_out_like_names() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h.edn");
+    let text = "{:process 0, :type :invoke, :f :write, :value 1} {:process 0, :type :ok, :f :write, :value 1}
+{:process 1, :type :invoke, :f :read} {:process 1, :type :ok, :f :read, :value 7}
+{:process 10, :type :invoke, :f :read} {:process 10, :type :ok, :f :read, :value 1}";
+    std::fs::write(&path, text).unwrap();
+    let judge = |words: &str| histcheck(&format!("-m register --output json {words}")).arg(&path).assert();
+    judge("").code(1);
+    let judged = stdout(&judge("--not-clients 1").success());
+    assert!(judged.contains("2 ops were left out, because who did them are no clients: 2 of 1."), "{judged}");
+    assert!(judged.contains("\"nonclient-op-count\":2"), "{judged}");
+    // What is named as a client stays one.
+    judge("--clients 1 --not-clients 1*").code(1);
+    // A process may come back after an info if it is no client.
+    std::fs::write(&path, format!("{text} {{:process 2, :type :info}} {{:process 2, :type :info}}")).unwrap();
+    judge("--not-clients 1,2").success();
+    judge("--not-clients 1").code(255);
+}
+
+#[test]
+fn names_that_no_op_has_are_warned_of() {
+    let dir = tempfile::tempdir().unwrap();
+    let other = dir.path().join("other.edn");
+    std::fs::write(&other, "{:process :w9, :type :invoke, :f :read} {:process :w9, :type :ok, :f :read, :value 1}")
+        .unwrap();
+    let path = dir.path().join("h.edn");
+    std::fs::write(&path, LEFT_OUT).unwrap();
+    let warned = |words: &str| stderr(&histcheck(&format!("-m stats {words}")).arg(&path).arg(&other).assert());
+    let said = warned("--clients zzz,w9 --not-clients w1,7,n*");
+    for name in ["zzz", "7"] {
+        let warning = format!("--clients or --not-clients names {name}, and no op of any history");
+        assert!(said.contains(&warning), "{name}: {said}");
+    }
+    assert_eq!(said.matches("no op of any history").count(), 2, "{said}");
 }
 
 #[test]

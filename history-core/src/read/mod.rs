@@ -194,6 +194,11 @@ impl<'s> Reader<'s> {
         self.cut_off
     }
 
+    /// The names in the [`ClientRule`] that no process had so far.
+    pub fn unmatched(&self) -> impl Iterator<Item = &str> {
+        self.pairing.iter().flat_map(Pairing::unmatched)
+    }
+
     /// How many operations are in flight.
     pub fn in_flight(&self) -> usize {
         self.pairing.as_ref().map_or(0, Pairing::open)

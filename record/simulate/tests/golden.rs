@@ -195,8 +195,8 @@ const OBJECTS_EDN: &str = r#"{:index 40, :type :ok, :process 6, :f :read, :value
 {:index 45, :type :ok, :process 9, :f :acquire, :value {:client 9}, :time 1211948}
 {:index 40, :type :ok, :process 9, :f :release, :value {:client 9}, :time 1198303}
 {:index 44, :type :ok, :process 4, :f :acquire, :value {:client 4}, :time 1378828}
-{:index 40, :type :ok, :process 4, :f :acquire, :value nil, :time 793677}
-{:index 41, :type :ok, :process 8, :f :release, :value nil, :time 807409}
+{:index 44, :type :ok, :process 5, :f :release, :value nil, :time 1181304}
+{:index 45, :type :ok, :process 9, :f :acquire, :value nil, :time 1211948}
 {:index 40, :type :ok, :process 6, :f :enqueue, :value 10, :time 317397}
 {:index 43, :type :ok, :process 3, :f :dequeue, :value 7, :time 351199}
 {:index 40, :type :ok, :process 6, :f :enqueue, :value 10, :time 317397}
@@ -249,8 +249,8 @@ const OBJECTS_JSON_LINES: &str = r#"{"index":40,"type":"ok","process":6,"f":"rea
 {"index":45,"type":"ok","process":9,"f":"acquire","value":{"client":9},"time":1211948}
 {"index":40,"type":"ok","process":9,"f":"release","value":{"client":9},"time":1198303}
 {"index":44,"type":"ok","process":4,"f":"acquire","value":{"client":4},"time":1378828}
-{"index":40,"type":"ok","process":4,"f":"acquire","value":null,"time":793677}
-{"index":41,"type":"ok","process":8,"f":"release","value":null,"time":807409}
+{"index":44,"type":"ok","process":5,"f":"release","value":null,"time":1181304}
+{"index":45,"type":"ok","process":9,"f":"acquire","value":null,"time":1211948}
 {"index":40,"type":"ok","process":6,"f":"enqueue","value":10,"time":317397}
 {"index":43,"type":"ok","process":3,"f":"dequeue","value":7,"time":351199}
 {"index":40,"type":"ok","process":6,"f":"enqueue","value":10,"time":317397}
@@ -346,9 +346,9 @@ f35ffd6d6f954f5f owner-mutex false-fail
 8f13dc9f8a10a64e reentrant-mutex none
 3c440bc90e40f82f reentrant-mutex false-fail
 27502c385426fdbf reentrant-mutex double-acquire
-31f26008fa87a8f3 semaphore none
-7fae2a9018dd7a9f semaphore false-fail
-26d630067f80ab58 semaphore double-acquire
+02b18012156e4747 semaphore none
+a4f39323deecbef1 semaphore false-fail
+566b568b37ec5890 semaphore double-acquire
 d7154826121d2dbb fifo-queue none
 d158cc2dcbc5b6d0 fifo-queue false-fail
 f93356be5029f22b fifo-queue wrong-read

@@ -64,7 +64,7 @@ pub struct Objects {
     pub put_fraction: f64,
     /// The most micro-operations of a transaction. 1 to 1,000; 3 by default.
     pub ops_per_txn_max: u32,
-    /// Permits of a semaphore; of a reentrant mutex, how often its owner can hold it. 1 to 1,000,000; 2 by default.
+    /// Permits of a semaphore, 1 by default; of a reentrant mutex, how often its owner can hold it, 2 by default. 1 to 1,000,000.
     pub permits: u32,
     /// From how many elements in a queue or stack on clients add no more. 1 to 1,000,000; 32 by default.
     pub capacity: u32,
@@ -108,7 +108,8 @@ impl Objects {
             cas_fraction: 0.5,
             put_fraction: 0.2,
             ops_per_txn_max: 3,
-            permits: 2,
+            // What a checker takes a semaphore for.
+            permits: if object == Object::Semaphore { 1 } else { 2 },
             capacity: 32,
             fail_rate: 0.01,
             info_rate: 0.001,

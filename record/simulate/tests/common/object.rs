@@ -124,8 +124,9 @@ impl Observer for Recorded {
 /// What an object remembers, in whatever way suits it.
 pub type State = Vec<i64>;
 
-/// How many permits semaphores and reentrant mutexes have.
-pub const PERMITS: i64 = 2;
+/// How many permits semaphores have, and how often reentrant mutexes can be held.
+const PERMITS: i64 = 1;
+const TIMES: i64 = 2;
 
 /// The state of an object that nobody has touched; registers hold -9 then.
 pub fn fresh(object: Object) -> State {
@@ -257,7 +258,7 @@ pub fn step(object: Object, state: &State, did: &Did, result: Option<&Said>) -> 
             let (held, mine) = (state[1], state[0] == who);
             match (did.f, object) {
                 ("release", _) => only(held > 0 && mine, if held > 1 { vec![who, held - 1] } else { vec![NIL, 0] }),
-                (_, Object::ReentrantMutex) => only(held == 0 || (mine && held < PERMITS), vec![who, held + 1]),
+                (_, Object::ReentrantMutex) => only(held == 0 || (mine && held < TIMES), vec![who, held + 1]),
                 _ => only(held == 0, vec![who, 1]),
             }
         }
