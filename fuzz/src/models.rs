@@ -32,11 +32,12 @@ pub(crate) fn budget() -> Budget {
     Budget { states_max: Some(STATES_MAX), ..Budget::default() }
 }
 
-/// The options of a checker that keep it fast.
+/// The options of a checker that keep it fast, and those that it does not work without.
 pub(crate) fn options(checker: &dyn Checker) -> Options {
     let names = ["max-configurations", "max-possibilities"];
     let known = names.into_iter().filter(|name| checker.options().iter().any(|option| option.name == *name));
-    known.fold(Options::new(), |options, name| options.with(name, "2000"))
+    let fast = known.fold(Options::new(), |options, name| options.with(name, "2000"));
+    if checker.name() == "linearizable" { fast.with("spec", "register") } else { fast }
 }
 
 /// Any bytes, by every checker, as a whole and by key.

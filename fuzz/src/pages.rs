@@ -149,5 +149,5 @@ pub fn pages(data: &[u8]) -> String {
         1 => [0, reads(source), 0],
         _ => [0, 0, timeline(source)],
     };
-    format!("{:?}", sizes.map(|size| size.checked_ilog2()))
+    format!("{:?}", sizes.map(|size| size / 16))
 }

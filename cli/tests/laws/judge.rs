@@ -23,16 +23,23 @@ pub(crate) trait Judge: Sync {
     fn judge(&self, world: &World, text: &[u8], how: &How) -> Report;
 }
 
+/// How many configurations a search may hold: the few histories that take more take seconds.
+const CONFIGURATIONS_MAX: &str = "20000";
+
 /// The checkers as they are.
 pub(crate) struct Honest;
 
 impl Judge for Honest {
     fn judge(&self, world: &World, text: &[u8], how: &How) -> Report {
         table::with(world.checker, how.is_watched, |checker| {
+            let mut options = how.options.clone();
+            if world.has_engines && !how.is_watched {
+                options.set("max-configurations", CONFIGURATIONS_MAX);
+            }
             let run: Box<dyn Run + '_> = if how.is_keyed {
-                Box::new(Keyed::start(checker, &how.options).unwrap())
+                Box::new(Keyed::start(checker, &options).unwrap())
             } else {
-                checker.start(&how.options).unwrap()
+                checker.start(&options).unwrap()
             };
             let mut reader = Reader::new(text);
             if let Some(bytes) = how.block_bytes {

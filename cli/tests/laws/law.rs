@@ -19,8 +19,6 @@ pub(crate) struct Form {
 /// How much two reports have in common.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Same {
-    /// The verdict, unless the second one followed more possibilities than it may hold, and says so.
-    VerdictIfFollowed,
     /// The verdict.
     Verdict,
     /// And the names of what was found, and what that rules out.
@@ -191,7 +189,7 @@ fn commuted(world: &World, case: &Case, random: &mut Random) -> Vec<Pair> {
 
 /// What is found op by op is what is found in the end. Who watches follows all possibilities at once, of which there may be too many.
 fn watched(world: &World, case: &Case, _: &mut Random) -> Vec<Pair> {
-    vec![(plain(case), form(case, watching(world)), Same::VerdictIfFollowed)]
+    vec![(plain(case), form(case, watching(world)), Same::Verdict)]
 }
 
 pub(crate) fn watching(world: &World) -> How {
@@ -206,15 +204,17 @@ fn limited(world: &World, case: &Case, _: &mut Random) -> Vec<Pair> {
     vec![(plain(case), form(case, How { has_limits: true, options, ..How::default() }), Same::Bytes)]
 }
 
-/// Whether a verdict is unknown because there were too many possibilities.
+/// Whether a verdict is unknown because there were too many possibilities for a limit.
 pub(crate) fn has_too_many(report: &Report) -> bool {
-    let says_so = |note: &String| note.contains("there are more possibilities than may be held");
+    const SAID: [&str; 2] = ["there are more possibilities than may be held", "the search reached its limit"];
+    let says_so = |note: &String| SAID.iter().any(|said| note.contains(said));
     report.verdict == Verdict::Unknown && report.notes.iter().any(says_so)
 }
 
 /// What two reports do not have in common, though they must.
 fn difference(a: &Report, b: &Report, same: Same) -> Option<String> {
-    if same == Same::VerdictIfFollowed && has_too_many(b) {
+    // How far a search gets within its limit depends on the order of what is searched.
+    if same != Same::Bytes && [a, b].into_iter().any(has_too_many) {
         return None;
     }
     if a.verdict != b.verdict {
