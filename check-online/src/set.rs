@@ -1,9 +1,10 @@
 //! Sets of possibilities: each a state of the object, and which operations in flight have taken effect.
 
 use crate::paths::{PathId, Paths};
-use crate::rows::mix;
 use crate::table::StateId;
 use crate::uses::{Uses, UsesId};
+use history_core::hash::RandomState;
+use std::hash::{BuildHasher, Hash, Hasher};
 
 /// A possibility, but for its mask; and how it came about, which does not tell possibilities apart.
 #[derive(Clone, Copy, Debug)]
@@ -146,8 +147,11 @@ impl Set {
 
     #[inline]
     fn hash(&self, at: usize) -> u64 {
-        let seed = mix(self.heads[at].state.at() as u64);
-        self.mask(at).iter().fold(seed, |hash, word| mix(hash ^ word))
+        let mut hasher = RandomState::default().build_hasher();
+        self.heads[at].state.hash(&mut hasher);
+        // All masks of a set have as many words.
+        self.mask(at).iter().for_each(|word| hasher.write_u64(*word));
+        hasher.finish()
     }
 }
 

@@ -57,6 +57,7 @@ mod datum;
 mod error;
 #[cfg(feature = "files")]
 mod files;
+pub mod hash;
 mod history;
 mod index;
 mod intern;

@@ -1,9 +1,9 @@
 //! Pairing: which completion belongs to which invocation.
 
 use crate::error::{ErrorKind, HistoryError};
+use crate::hash::{HashMap, HashSet};
 use crate::participants::{NAMES_END, number_of_name};
 use crate::{Client, ClientRule, Op, OpKind, Pair, Position, Process};
-use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::Entry;
 
 /// Pairs the ops of one history, fed in order, and refuses those that fit no history.
@@ -40,15 +40,15 @@ use std::collections::hash_map::Entry;
 #[derive(Debug, Default)]
 pub struct Pairing {
     /// Clients with an op in flight.
-    open: FxHashMap<i64, Open>,
+    open: HashMap<i64, Open>,
     /// Clients that got `info`.
-    crashed: FxHashSet<i64>,
+    crashed: HashSet<i64>,
     free_slots: Vec<u32>,
     slots: u32,
     mode: Mode,
     rule: ClientRule,
     /// The numbers that stand for names of clients.
-    names: FxHashMap<Box<str>, i64>,
+    names: HashMap<Box<str>, i64>,
     /// The first op that was left out before any client's op came, of a name that may be a client's.
     early: Option<Early>,
     /// The same as `mode`, as far as it shows in ops that do not say who did them.

@@ -1,5 +1,7 @@
 //! Sets of operations in flight, as bits of their slots.
 
+use std::hash::{Hash, Hasher};
+
 /// A set of slots below `64 * W`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Mask<const W: usize>([u64; W]);
@@ -33,11 +35,13 @@ impl<const W: usize> Mask<W> {
     pub(crate) fn has_all(self, others: Mask<W>) -> bool {
         self.0.iter().zip(others.0).all(|(mine, theirs)| theirs & !mine == 0)
     }
+}
 
-    /// A number that differs between most sets. The same on every machine.
+impl<const W: usize> Hash for Mask<W> {
+    /// Its words, of which all masks of a search have as many.
     #[inline]
-    pub(crate) fn hash(self, seed: u64) -> u64 {
-        self.0.iter().fold(seed, |hash, word| mix(hash ^ word))
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.iter().for_each(|word| state.write_u64(*word));
     }
 }
 
@@ -52,6 +56,7 @@ pub(crate) fn mix(x: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use history_core::hash::hash_one;
 
     #[test]
     fn slots_are_set_and_cleared_in_every_word() {
@@ -61,7 +66,7 @@ mod tests {
             let before = mask;
             mask.set(slot);
             assert!(mask.has(slot) && mask.has_all(before) && !before.has_all(mask));
-            assert_ne!(mask.hash(7), before.hash(7));
+            assert_ne!(hash_one(&mask), hash_one(&before));
         }
         mask.clear(64);
         assert!(!mask.has(64) && mask.has(63) && mask.has(191));

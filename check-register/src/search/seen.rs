@@ -1,9 +1,10 @@
 //! Configurations by what they are: which ones a search has met already.
 
-use super::mask::{Mask, mix};
+use super::mask::Mask;
 use super::paths::PathId;
 use super::uses::UsesId;
 use crate::ids::StateId;
+use history_core::hash::hash_one;
 
 /// Where a search stands: the state, which operations in flight were placed, what use was made of crashed ones; and how it got
 /// there, which does not tell configurations apart.
@@ -23,7 +24,7 @@ impl<const W: usize> Config<W> {
 
     #[inline]
     fn hash(&self) -> u64 {
-        self.mask.hash(mix(self.state.at() as u64))
+        hash_one(&(self.state, self.mask))
     }
 }
 
