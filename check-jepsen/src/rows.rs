@@ -1,8 +1,7 @@
 //! Rows: every sequence of so many numbers gets a small number of its own.
 
 use crate::fold::Trouble;
-use history_core::hash::RandomState;
-use std::hash::{BuildHasher, Hasher};
+use history_core::hash::hash_one;
 
 /// Stands for no row.
 const NONE: u32 = u32::MAX;
@@ -86,11 +85,7 @@ impl Rows {
 }
 
 fn hash(row: &[u32]) -> u32 {
-    let mut hasher = RandomState::default().build_hasher();
-    for cell in row {
-        hasher.write_u32(*cell);
-    }
-    hasher.finish() as u32
+    hash_one(row) as u32
 }
 
 #[cfg(test)]

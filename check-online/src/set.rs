@@ -244,3 +244,23 @@ impl Index {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_of_the_last_slots_do_not_share_buckets() {
+        // All that differs is in the upper bits of the word, which a multiplication does not carry down.
+        let count = 1 << 14;
+        let state = StateId::FIRST;
+        let mut set = Set::at(state);
+        for subset in 1..count {
+            let at = set.push_like(0, state, Uses::NONE);
+            (0..14).filter(|bit| subset >> bit & 1 == 1).for_each(|bit| set.mark(at, 50 + bit));
+        }
+        let buckets: std::collections::BTreeSet<u64> = (0..set.len()).map(|at| set.hash(at) % (2 * count)).collect();
+        // As many as of random numbers, up to chance: 1 - e^(-1/2) of 32,768 is 12,893.
+        assert!(buckets.len() > 12_000, "{} buckets", buckets.len());
+    }
+}

@@ -14,6 +14,12 @@ id! {
     StateId
 }
 
+#[cfg(test)]
+impl StateId {
+    /// The state at the start.
+    pub(crate) const FIRST: StateId = StateId(0);
+}
+
 /// Where a step leads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Next {

@@ -6,12 +6,12 @@
 //!
 //! # The hash
 //!
-//! What is hashed is a sequence of 64-bit words `x`: an integer is one word; bytes are their number and then as many
-//! words as hold them (two at the least). For up to [`WORDS`] words it is vector multiply-shift: the upper 64 bits of
+//! What is hashed is a sequence of 64-bit words `x`: an integer is one word; bytes are three, their number and two that hold 16 of them. For
+//! up to [`WORDS`] words it is vector multiply-shift: the upper 64 bits of
 //! `b + a[0] * x[0] + a[1] * x[1] + ...` modulo 2^128, where `b` and all `a` are random 128-bit numbers. Longer sequences are
 //! cut into blocks of so many words. The upper 60 bits of the block's sum are its digest; the digests of all blocks but
 //! the last are the coefficients of a polynomial, which is evaluated modulo 2^61 - 1 at a random place; the result is
-//! one word more of the last block.
+//! one word more of the last block. Of more than 16 bytes the same kind of hash, with random numbers of its own, is the word.
 //!
 //! - Up to [`WORDS`] words this is strongly universal: for any two different sequences the two hashes are
 //!   independent, and each is uniform over all 2^64 numbers, the low bits as well as the upper seven (a `HashMap` of the standard
@@ -22,7 +22,7 @@
 //! - Beyond, the probability that a fixed pair of sequences of at most `m` blocks has one hash is below `(m + 2) / 2^60`: digests of
 //!   different blocks are equal with probability 2^-60, and different polynomials agree at no more places than their degree
 //!   (Carter and Wegman, "Universal classes of hash functions", 1979; Dietzfelbinger et al., "Polynomial hash functions are
-//!   reliable", 1992). The first coefficient is one, so the number of blocks is told apart, too.
+//!   reliable", 1992). The first coefficient is one, so the number of blocks is told apart, too. Bytes add what holds for theirs.
 //! - Two sequences are not told apart if one is the other with zeros behind it. `Hash` rules that out: no value's sequence may
 //!   begin with another value's.
 //! - A fixed bijection follows (see [`spread`]). It changes nothing of the above. It is there because the sum is linear:
@@ -36,7 +36,7 @@
 //!
 //! # The key
 //!
-//! Per process, because a key is a hundred bytes: 13 outputs of the standard library's SipHash-1-3, whose own key is
+//! Per process, because a key is 350 bytes: 42 outputs of the standard library's SipHash-1-3, whose own key is
 //! from the operating system ([`std::hash::RandomState`]). On targets where the standard library has no source of
 //! randomness (`wasm32-unknown-unknown`) neither has this.
 //!
@@ -64,22 +64,31 @@ pub type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
 pub type HashSet<T> = std::collections::HashSet<T, RandomState>;
 
 /// Words of a block.
-const WORDS: usize = 4;
+const WORDS: usize = 8;
 
 /// The field of the polynomial: 2^61 - 1, a prime.
 const PRIME: u64 = (1 << 61) - 1;
 
-/// What is random. Each of the numbers is independent of all others.
+/// What is random for one sequence of words. Each of the numbers is independent of all others.
 #[derive(Clone, Copy)]
-struct Secret {
+struct Sums {
     /// For each word of a block.
     word: [u128; WORDS],
-    /// For the value of the polynomial.
-    blocks: u128,
     /// Where a block's sum begins.
     start: u128,
     /// Where the polynomial is evaluated.
     place: u64,
+}
+
+/// The key.
+#[derive(Clone, Copy)]
+struct Secret {
+    /// For a value.
+    value: Sums,
+    /// For the polynomial of a value's blocks, as a word of its last one.
+    blocks: u128,
+    /// For bytes, which become words of a value.
+    bytes: Sums,
 }
 
 static SECRET: OnceLock<Secret> = OnceLock::new();
@@ -94,14 +103,14 @@ impl Secret {
     /// Numbers that nobody knows who does not know the key of `source`.
     #[cold]
     fn random(source: &impl BuildHasher) -> Secret {
-        let narrow = |at: u64| source.hash_one(at);
-        let wide = |at: u64| u128::from(narrow(2 * at)) << 64 | u128::from(narrow(2 * at + 1));
-        Secret {
-            word: [wide(0), wide(1), wide(2), wide(3)],
-            blocks: wide(4),
-            start: wide(5),
-            place: narrow(12) & PRIME,
-        }
+        let mut at = 0_u64;
+        let mut narrow = || {
+            at += 1;
+            source.hash_one(at)
+        };
+        let mut wide = || u128::from(narrow()) << 64 | u128::from(narrow());
+        let mut sums = || Sums { word: std::array::from_fn(|_| wide()), start: wide(), place: wide() as u64 & PRIME };
+        Secret { value: sums(), bytes: sums(), blocks: wide() }
     }
 }
 
@@ -128,7 +137,7 @@ impl BuildHasher for RandomState {
 
     #[inline]
     fn build_hasher(&self) -> UniversalHasher {
-        UniversalHasher { secret: self.0, sum: self.0.start, at: 0, blocks: 0 }
+        UniversalHasher { secret: self.0, sum: self.0.value.start, at: 0, blocks: 0 }
     }
 }
 
@@ -160,38 +169,36 @@ impl std::fmt::Debug for UniversalHasher {
 impl UniversalHasher {
     #[inline]
     fn word(&mut self, word: u64) {
+        let Sums { word: factors, start, place } = &self.secret.value;
         if self.at == WORDS {
-            self.end_block();
+            // Never 0: it is not reduced further.
+            self.blocks = horner(self.blocks.max(1), *place, self.sum) + PRIME;
+            self.sum = *start;
+            self.at = 0;
         }
-        self.sum = self.sum.wrapping_add(self.secret.word[self.at].wrapping_mul(u128::from(word)));
+        self.sum = add(self.sum, factors[self.at], word);
         self.at += 1;
-    }
-
-    /// Words that hold more than 16 bytes; the last one may begin in the one before it.
-    fn long(&mut self, bytes: &[u8]) {
-        let (words, rest) = bytes.as_chunks();
-        words.iter().for_each(|word| self.word(u64::from_le_bytes(*word)));
-        if let (false, Some(last)) = (rest.is_empty(), bytes.last_chunk()) {
-            self.word(u64::from_le_bytes(*last));
-        }
-    }
-
-    #[inline]
-    fn end_block(&mut self) {
-        let digest = (self.sum >> 68) as u64;
-        // `blocks` is below 2^63, so the product is below 2^124, and `sum` does not overflow.
-        let product = u128::from(self.blocks.max(1)) * u128::from(self.secret.place);
-        let sum = (product as u64 & PRIME) + (product >> 61) as u64 + digest;
-        // Not reduced further, so it is never 0.
-        self.blocks = (sum & PRIME) + (sum >> 61) + PRIME;
-        self.sum = self.secret.start;
-        self.at = 0;
     }
 }
 
-/// Two words that hold up to 16 bytes; with their number they are told apart.
 #[inline]
-fn ends(bytes: &[u8]) -> (u64, u64) {
+fn add(sum: u128, factor: u128, word: u64) -> u128 {
+    sum.wrapping_add(factor.wrapping_mul(u128::from(word)))
+}
+
+/// One coefficient more, the digest of a block with this sum: `value * place + digest`, below 2^62 and modulo [`PRIME`].
+fn horner(value: u64, place: u64, sum: u128) -> u64 {
+    // `value` is below 2^63, so the product is below 2^124, and `sum` does not overflow.
+    let product = u128::from(value) * u128::from(place);
+    let sum = (product as u64 & PRIME) + (product >> 61) as u64 + (sum >> 68) as u64;
+    (sum & PRIME) + (sum >> 61)
+}
+
+/// Two words for bytes. Those of up to 16 bytes are told apart by them and their number, and of others the first is a hash.
+fn words_of(bytes: &[u8], secret: &Sums) -> (u64, u64) {
+    if bytes.len() > 16 {
+        return (digest(bytes, secret), 0);
+    }
     if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
         return (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
     }
@@ -203,6 +210,22 @@ fn ends(bytes: &[u8]) -> (u64, u64) {
         [only] => (u64::from(only), 0),
         [] => (0, 0),
     }
+}
+
+/// A hash of more than 16 bytes, for comparison with those of as many.
+fn digest(bytes: &[u8], Sums { word: factors, start, place }: &Sums) -> u64 {
+    let (blocks, rest) = bytes.as_chunks::<{ 8 * WORDS }>();
+    let sum_of = |bytes: &[u8]| {
+        let words = bytes.as_chunks().0.iter().zip(factors);
+        words.fold(*start, |sum, (word, factor)| add(sum, *factor, u64::from_le_bytes(*word)))
+    };
+    let value = blocks.iter().fold(0, |value, block| horner(value, *place, sum_of(block)));
+    let mut sum = sum_of(rest);
+    if let (1.., Some(last)) = (rest.len() % 8, bytes.last_chunk()) {
+        // It may begin in the word before it.
+        sum = add(sum, factors[rest.len() / 8], u64::from_le_bytes(*last));
+    }
+    if blocks.is_empty() { (sum >> 64) as u64 } else { horner(value, *place, sum) }
 }
 
 /// A fixed bijection that is not linear.
@@ -221,14 +244,10 @@ impl Hasher for UniversalHasher {
 
     #[inline]
     fn write(&mut self, bytes: &[u8]) {
+        let (first, second) = words_of(bytes, &self.secret.bytes);
         self.word(bytes.len() as u64);
-        if bytes.len() <= 16 {
-            let (first, last) = ends(bytes);
-            self.word(first);
-            self.word(last);
-        } else {
-            self.long(bytes);
-        }
+        self.word(first);
+        self.word(second);
     }
 
     #[inline]
@@ -260,5 +279,98 @@ impl Hasher for UniversalHasher {
     #[inline]
     fn write_usize(&mut self, i: usize) {
         self.word(i as u64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::hash::{BuildHasherDefault, DefaultHasher};
+
+    /// Keys that are the same in each run.
+    fn state(number: u64) -> RandomState {
+        struct Source(u64);
+        impl BuildHasher for Source {
+            type Hasher = DefaultHasher;
+            fn build_hasher(&self) -> DefaultHasher {
+                let mut hasher = BuildHasherDefault::<DefaultHasher>::default().build_hasher();
+                hasher.write_u64(self.0);
+                hasher
+            }
+        }
+        RandomState(Box::leak(Box::new(Secret::random(&Source(number)))))
+    }
+
+    #[test]
+    fn sequences_that_differ_anywhere_have_different_hashes() {
+        let state = state(1);
+        let mut hashes = BTreeSet::new();
+        let mut insert = |bytes: &[u8]| assert!(hashes.insert(state.hash_one(bytes)), "{bytes:?}");
+        for length in 0..150 {
+            let mut bytes = vec![0; length];
+            insert(&bytes);
+            for at in 0..length {
+                bytes[at] = 1;
+                insert(&bytes);
+                bytes[at] = 0x80;
+                insert(&bytes);
+                bytes[at] = 0;
+            }
+        }
+        // By the word, over several blocks; the number of words comes first, for none is to be the beginning of another.
+        let words = (0_u64..20).flat_map(|length| (0..length).map(move |at| (length, at)));
+        let hash = |(length, place): (u64, u64)| {
+            let mut hasher = state.build_hasher();
+            hasher.write_u64(length | 1 << 32);
+            (0..length).for_each(|at| hasher.write_u64(u64::from(at == place)));
+            hasher.finish()
+        };
+        assert!(words.map(hash).all(|hash| hashes.insert(hash)));
+    }
+
+    #[test]
+    fn a_pair_shares_a_bucket_or_a_tag_with_few_keys() {
+        // The low bits choose a bucket, and the upper seven are a tag that is compared first.
+        let pairs: [(&[u64], &[u64]); 6] = [
+            (&[0], &[1]),
+            (&[0], &[1 << 63]),
+            (&[0, 0], &[1, u64::MAX]),
+            (&[5, 6], &[6, 5]),
+            (&[0; 9], &[0, 0, 1, 0, 0, 0, 0, 0, 0]),
+            (&[0; 9], &[0, 0, 0, 0, 0, 0, 0, 0, 1 << 40]),
+        ];
+        let keys = 20_000_u64;
+        let states: Vec<RandomState> = (0..keys).map(state).collect();
+        for (one, other) in pairs {
+            let hash = |state: &RandomState, words: &[u64]| {
+                let mut hasher = state.build_hasher();
+                words.iter().for_each(|word| hasher.write_u64(*word));
+                hasher.finish()
+            };
+            let differences: Vec<u64> = states.iter().map(|state| hash(state, one) ^ hash(state, other)).collect();
+            let share = |bits: u64| differences.iter().filter(|difference| **difference & bits == 0).count() as u64;
+            // 156 are expected of each, and the square root of that is 12.
+            for bits in [0x7f, 0x7f << 57] {
+                assert!((90..230).contains(&share(bits)), "{one:?} and {other:?}: {}", share(bits));
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_that_flood_one_key_are_harmless_under_another() {
+        let (known, unknown) = (state(1), state(2));
+        let bucket = |state: &RandomState, number: &u64| state.hash_one(number) % (1 << 11);
+        let flooding: Vec<u64> = (0..).filter(|number| bucket(&known, number) == 0).take(2_000).collect();
+        let buckets: BTreeSet<u64> = flooding.iter().map(|number| bucket(&unknown, number)).collect();
+        // 1,277 are expected.
+        assert!(buckets.len() > 1_150, "{}", buckets.len());
+    }
+
+    #[test]
+    fn equal_values_have_one_hash_in_one_process() {
+        assert_eq!(hash_one("a"), hash_one(&String::from("a")));
+        assert_ne!(hash_one(&1), state(1).hash_one(1));
+        assert!(!format!("{:?}", RandomState::default()).contains(char::is_numeric));
     }
 }

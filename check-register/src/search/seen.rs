@@ -132,3 +132,26 @@ impl<const W: usize> Seen<W> {
         self.configs.capacity() * size_of::<Config<W>>() + self.next.capacity() * 4 + self.table.capacity() * 8
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::paths::Paths;
+    use super::super::uses::Uses;
+    use super::*;
+
+    #[test]
+    fn sets_of_the_last_slots_do_not_share_buckets() {
+        // All that differs is in the upper bits of the word, which a multiplication does not carry down.
+        let count = 1 << 14;
+        let buckets: std::collections::BTreeSet<u64> = (0..count)
+            .map(|subset: u64| {
+                let mut mask = Mask::<1>::EMPTY;
+                (0..14).filter(|bit| subset >> bit & 1 == 1).for_each(|bit| mask.set(50 + bit));
+                let config = Config { mask, state: StateId::new(3), uses: Uses::NONE, path: Paths::ROOT };
+                config.hash() % (2 * count)
+            })
+            .collect();
+        // As many as of random numbers, up to chance: 1 - e^(-1/2) of 32,768 is 12,893.
+        assert!(buckets.len() > 12_000, "{} buckets", buckets.len());
+    }
+}

@@ -204,4 +204,17 @@ mod tests {
         let distinct: std::collections::HashSet<_> = unequal.iter().map(|(packed, _)| *packed).collect();
         assert_eq!(distinct.len(), unequal.len());
     }
+
+    #[test]
+    fn uuids_cannot_be_chosen_to_share_buckets() {
+        // Under fixed multipliers, here digits of pi, one half of a UUID can be chosen so that it cancels the other.
+        let uuid = |high: u64| {
+            let half = high.wrapping_mul(0x243f_6a88_85a3_08d3);
+            Packed { high, low: half ^ half >> 32 }
+        };
+        let buckets: std::collections::BTreeSet<u64> =
+            (1..=1 << 14).map(|high| uuid(high).hash(0) % (1 << 15)).collect();
+        // As many as of random numbers, up to chance: 1 - e^(-1/2) of 32,768 is 12,893.
+        assert!(buckets.len() > 12_000, "{} buckets", buckets.len());
+    }
 }
