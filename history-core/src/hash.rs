@@ -6,12 +6,12 @@
 //!
 //! # The hash
 //!
-//! What is hashed is a sequence of 64-bit words `x`. An integer is one word; bytes are three: their number, and two that hold 16 of
-//! them. For up to [`WORDS`] words it is vector multiply-shift: the upper 64 bits of `b + a[0] * x[0] + a[1] * x[1] + ...`
-//! modulo 2^128, where `b` and all `a` are random 128-bit numbers. Longer sequences are cut into blocks of so many words. The
-//! upper 60 bits of a block's sum are its digest. The digests of all blocks but the last are the coefficients of a
-//! polynomial, which is evaluated modulo 2^61 - 1 at a random place; its value is one word more of the last block.
-//! Of more than 16 bytes such a hash, with random numbers of its own, takes the place of their words.
+//! What is hashed is a sequence of 64-bit words `x`. An integer is one word, as are up to seven bytes; up to 16 bytes are
+//! three: their number, and two that hold them. For up to [`WORDS`] words it is vector multiply-shift: the upper 64 bits of
+//! `b + a[0] * x[0] + a[1] * x[1] + ...` modulo 2^128, where `b` and all `a` are random 128-bit numbers. Longer sequences are
+//! cut into blocks of so many words. The upper 60 bits of a block's sum are its digest. The digests of all blocks but
+//! the last are the coefficients of a polynomial, which is evaluated modulo 2^61 - 1 at a random place; its value is one
+//! word more of the last block. Of more than 16 bytes such a hash, with random numbers of its own, is the word behind their number.
 //!
 //! - Up to [`WORDS`] words this is strongly universal: of any two different sequences the hashes are independent, and each is
 //!   uniform over all 2^64 numbers, the low bits as well as the upper seven (a `HashMap` uses both). So two of them
@@ -167,17 +167,21 @@ impl std::fmt::Debug for UniversalHasher {
 }
 
 impl UniversalHasher {
-    #[inline]
+    #[inline(always)]
     fn word(&mut self, word: u64) {
-        let Sums { word: factors, start, place } = &self.secret.value;
         if self.at == WORDS {
-            // Never 0: it is not reduced further.
-            self.blocks = horner(self.blocks.max(1), *place, self.sum) + PRIME;
-            self.sum = *start;
-            self.at = 0;
+            self.end_block();
         }
-        self.sum = add(self.sum, factors[self.at], word);
+        self.sum = add(self.sum, self.secret.value.word[self.at], word);
         self.at += 1;
+    }
+
+    #[cold]
+    fn end_block(&mut self) {
+        // Never 0: it is not reduced further.
+        self.blocks = horner(self.blocks.max(1), self.secret.value.place, self.sum) + PRIME;
+        self.sum = self.secret.value.start;
+        self.at = 0;
     }
 }
 
@@ -194,25 +198,23 @@ fn horner(value: u64, place: u64, sum: u128) -> u64 {
     (sum & PRIME) + (sum >> 61)
 }
 
-/// Two words for bytes. Those of up to 16 bytes are told apart by them and their number, and of others the first is a hash.
-fn words_of(bytes: &[u8], secret: &Sums) -> (u64, u64) {
-    if bytes.len() > 16 {
-        return (digest(bytes, secret), 0);
-    }
+/// Up to seven bytes, in order.
+#[inline]
+fn short(bytes: &[u8]) -> u64 {
+    let (bits, half) = (8 * bytes.len(), bytes.len() / 2);
     if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
-        return (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
-    }
-    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
-        return (u64::from(u32::from_le_bytes(*first)), u64::from(u32::from_le_bytes(*last)));
+        // The two overlap where they are equal.
+        return u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << (bits - 32);
     }
     match *bytes {
-        [first, .., last] => (u64::from(first) | u64::from(bytes[bytes.len() / 2]) << 8, u64::from(last)),
-        [only] => (u64::from(only), 0),
-        [] => (0, 0),
+        [first, .., last] => u64::from(first) | u64::from(bytes[half]) << (8 * half) | u64::from(last) << (bits - 8),
+        [only] => u64::from(only),
+        [] => 0,
     }
 }
 
 /// A hash of more than 16 bytes, for comparison with those of as many.
+#[inline(never)]
 fn digest(bytes: &[u8], Sums { word: factors, start, place }: &Sums) -> u64 {
     let (blocks, rest) = bytes.as_chunks::<{ 8 * WORDS }>();
     let sum_of = |bytes: &[u8]| {
@@ -244,10 +246,18 @@ impl Hasher for UniversalHasher {
 
     #[inline]
     fn write(&mut self, bytes: &[u8]) {
-        let (first, second) = words_of(bytes, &self.secret.bytes);
-        self.word(bytes.len() as u64);
-        self.word(first);
-        self.word(second);
+        let length = bytes.len() as u64;
+        let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) else {
+            self.word(length << 56 | short(bytes));
+            return;
+        };
+        self.word(0xff << 56 | length);
+        if bytes.len() <= 16 {
+            self.word(u64::from_le_bytes(*first));
+            self.word(u64::from_le_bytes(*last));
+        } else {
+            self.word(digest(bytes, &self.secret.bytes));
+        }
     }
 
     #[inline]
