@@ -1,7 +1,7 @@
 //! Ids of the values of each key: an array by value where values are small and dense, a hash map for the rest.
 
 use crate::ids::KeyId;
-use rustc_hash::FxHashMap;
+use history_core::hash::HashMap;
 
 /// Stands for no id.
 const NONE: u32 = u32::MAX;
@@ -10,7 +10,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub(crate) struct KeyedIds {
     keys: Vec<Values>,
-    sparse: FxHashMap<(KeyId, i64), u32>,
+    sparse: HashMap<(KeyId, i64), u32>,
 }
 
 #[derive(Debug, Default)]

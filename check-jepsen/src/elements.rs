@@ -1,9 +1,8 @@
 //! Elements: every value that a workload tells apart gets a small number, integers by an index, others by a table of texts.
 
 use crate::fold::Trouble;
+use history_core::hash::hash_one;
 use history_core::{Datum, History, Seq, Value};
-use rustc_hash::FxHasher;
-use std::hash::Hasher;
 
 /// Names below this are numbers of texts, counted from `i64::MIN`; the others are integers themselves.
 const TEXTS_BELOW: i64 = -(1 << 62);
@@ -222,15 +221,11 @@ impl Elements {
 }
 
 fn hash_int(int: i64) -> u32 {
-    let mut hasher = FxHasher::default();
-    hasher.write_i64(int);
-    hasher.finish() as u32
+    hash_one(&int) as u32
 }
 
 fn hash_text(text: &str) -> u32 {
-    let mut hasher = FxHasher::default();
-    hasher.write(text.as_bytes());
-    hasher.finish() as u32
+    hash_one(text) as u32
 }
 
 #[cfg(test)]
@@ -263,14 +258,14 @@ mod tests {
 
     #[test]
     fn values_of_one_hash_are_told_apart() {
-        let texts = || (0..200_000).map(|number| format!("element {number}"));
+        let texts = || (0..500_000).map(|number| format!("element {number}"));
         let hashes: std::collections::BTreeSet<u32> = texts().map(|text| hash_text(&format!("{text:?}"))).collect();
-        assert!(hashes.len() < 200_000, "no two texts have one hash, so this shows nothing");
+        assert!(hashes.len() < 500_000, "no two texts have one hash, so this shows nothing");
         let mut elements = Elements::default();
         for text in texts().chain(texts()) {
             elements.id(Value::Str(&text)).unwrap();
         }
-        assert_eq!(elements.len(), 200_000);
+        assert_eq!(elements.len(), 500_000);
     }
 
     #[test]

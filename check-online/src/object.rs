@@ -13,7 +13,7 @@ use crate::part::Part;
 use crate::table::ClassId;
 use crate::violation::{self, Violation};
 use crate::{Outcome, Reason};
-use rustc_hash::FxHashMap;
+use history_core::hash::HashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ pub(crate) struct Object<M: OnlineModel> {
     pub(crate) world: World<M>,
     parts: Vec<Part>,
     names: Vec<Option<u64>>,
-    by_name: FxHashMap<u64, u32>,
+    by_name: HashMap<u64, u32>,
     /// Whether the object is one part.
     whole: bool,
     /// Everything that came in, as long as it fits and the object is judged part by part.
@@ -85,7 +85,7 @@ impl<M: OnlineModel> Object<M> {
             world: World::new(model, possibilities_max),
             parts: Vec::new(),
             names: Vec::new(),
-            by_name: FxHashMap::default(),
+            by_name: HashMap::default(),
             whole: false,
             inputs: Some(Vec::new()),
             unplaced: VecDeque::new(),

@@ -12,7 +12,7 @@
 use crate::OnlineModel;
 use crate::ops::{OpIx, Seq};
 use crate::table::{ClassId, Sees, Table};
-use rustc_hash::FxHashMap;
+use history_core::hash::HashMap;
 
 /// Equal operations.
 #[derive(Debug)]
@@ -37,8 +37,8 @@ pub(crate) struct Pile {
     /// Those without operations are free.
     entries: Vec<Entry>,
     free: Vec<u32>,
-    by_class: FxHashMap<ClassId, u32>,
-    by_effect: FxHashMap<u64, u32>,
+    by_class: HashMap<ClassId, u32>,
+    by_effect: HashMap<u64, u32>,
     /// Those that are tried everywhere.
     awake: Vec<u32>,
     /// Those that have no effect by number.

@@ -2,8 +2,7 @@
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
-use rustc_hash::FxHasher;
-use std::hash::{Hash, Hasher};
+pub(crate) use history_core::hash::hash_one as hash;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -23,16 +22,13 @@ pub(crate) use id;
 
 /// Spreads what its argument's bits say, over the upper half of the result above all: a multiplication with an odd number
 /// whose bits look random (2^64 over the golden ratio), the upper half folded into the lower.
+///
+/// For caches of fixed size only: whoever writes the history can make entries take each other's place, which costs a step each
+/// time, but a table that has to hold them all would be searched from end to end.
 #[inline]
 pub(crate) fn mix(x: u64) -> u64 {
     let product = x.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     product ^ (product >> 32)
-}
-
-pub(crate) fn hash(of: &(impl Hash + ?Sized)) -> u64 {
-    let mut hasher = FxHasher::default();
-    of.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// Different things, each once, with numbers that are used again.

@@ -1,9 +1,10 @@
 //! Sets of possibilities: each a state of the object, and which operations in flight have taken effect.
 
 use crate::paths::{PathId, Paths};
-use crate::rows::mix;
 use crate::table::StateId;
 use crate::uses::{Uses, UsesId};
+use history_core::hash::RandomState;
+use std::hash::{BuildHasher, Hash, Hasher};
 
 /// A possibility, but for its mask; and how it came about, which does not tell possibilities apart.
 #[derive(Clone, Copy, Debug)]
@@ -146,8 +147,11 @@ impl Set {
 
     #[inline]
     fn hash(&self, at: usize) -> u64 {
-        let seed = mix(self.heads[at].state.at() as u64);
-        self.mask(at).iter().fold(seed, |hash, word| mix(hash ^ word))
+        let mut hasher = RandomState::default().build_hasher();
+        self.heads[at].state.hash(&mut hasher);
+        // All masks of a set have as many words.
+        self.mask(at).iter().for_each(|word| hasher.write_u64(*word));
+        hasher.finish()
     }
 }
 
@@ -238,5 +242,25 @@ impl Index {
             let place = self.find(set, at);
             self.link(place);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_of_the_last_slots_do_not_share_buckets() {
+        // All that differs is in the upper bits of the word, which a multiplication does not carry down.
+        let count = 1 << 14;
+        let state = StateId::FIRST;
+        let mut set = Set::at(state);
+        for subset in 1..count {
+            let at = set.push_like(0, state, Uses::NONE);
+            (0..14).filter(|bit| subset >> bit & 1 == 1).for_each(|bit| set.mark(at, 50 + bit));
+        }
+        let buckets: std::collections::BTreeSet<u64> = (0..set.len()).map(|at| set.hash(at) % (2 * count)).collect();
+        // As many as of random numbers, up to chance: 1 - e^(-1/2) of 32,768 is 12,893.
+        assert!(buckets.len() > 12_000, "{} buckets", buckets.len());
     }
 }

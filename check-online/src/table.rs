@@ -2,8 +2,8 @@
 
 use crate::OnlineModel;
 use crate::rows::{Rows, hash, id, mix};
+use history_core::hash::HashMap;
 use history_core::{Budget, parallel};
-use rustc_hash::FxHashMap;
 
 id! {
     /// What an operation does: equal operations are one class.
@@ -12,6 +12,12 @@ id! {
 id! {
     /// A state of the model.
     StateId
+}
+
+#[cfg(test)]
+impl StateId {
+    /// The state at the start.
+    pub(crate) const FIRST: StateId = StateId(0);
 }
 
 /// Where a step leads.
@@ -80,7 +86,7 @@ pub(crate) struct Table<M: OnlineModel> {
     states: Rows<M::State>,
     cache: Vec<Cached>,
     /// Steps that were taken ahead, while there are very many to be taken.
-    ahead: FxHashMap<(StateId, ClassId), Next>,
+    ahead: HashMap<(StateId, ClassId), Next>,
     choices: Vec<StateId>,
     scratch: Vec<u64>,
     budget: Budget,
@@ -94,7 +100,7 @@ impl<M: OnlineModel> Table<M> {
             classes: Rows::new(),
             states: Rows::new(),
             cache: vec![empty; 1 << CACHE_BITS],
-            ahead: FxHashMap::default(),
+            ahead: HashMap::default(),
             choices: Vec::new(),
             scratch: Vec::new(),
             budget: Budget::default(),
@@ -197,7 +203,7 @@ impl<M: OnlineModel> Table<M> {
     /// The steps taken ahead are of no more use.
     pub(crate) fn forget_ahead(&mut self) {
         if !self.ahead.is_empty() {
-            self.ahead = FxHashMap::default();
+            self.ahead = HashMap::default();
         }
     }
 

@@ -7,7 +7,7 @@ use crate::search::part::{Kind, Part};
 use crate::search::transitions::Transitions;
 use crate::search::{Limits, Progress, Refused, placing};
 use history_core::Budget;
-use rustc_hash::FxHashSet;
+use history_core::hash::HashSet;
 
 /// The evidence, in operations of the part.
 pub(crate) struct Evidence {
@@ -82,7 +82,7 @@ fn find_ends<'m, const W: usize>(
     let (before, reached) = engine.configs();
     let remembers = part.visibility.any_pends || kinds.contains(&Kind::Begins);
     let mut settling = remembers.then(more_transitions);
-    let mut states: FxHashSet<StateId> = FxHashSet::default();
+    let mut states: HashSet<StateId> = HashSet::default();
     for (at, config) in before.iter().chain(reached).enumerate() {
         if !is_certain && (evidence.ends.len() == ENDS_MAX || at == TRIED_MAX) {
             return;

@@ -4,8 +4,8 @@ use crate::Model;
 use crate::ids::{ClassId, OpId};
 use crate::search::part::{Event, Part, RawEvent};
 use hashbrown::HashTable;
-use rustc_hash::{FxHashMap, FxHasher};
-use std::hash::{Hash, Hasher};
+use history_core::hash::{HashMap, hash_one};
+use std::hash::Hash;
 
 /// An operation with its result, and when it was in flight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -78,12 +78,6 @@ impl OpClass {
     }
 }
 
-fn hash(op: &impl Hash) -> u64 {
-    let mut hasher = FxHasher::default();
-    op.hash(&mut hasher);
-    hasher.finish()
-}
-
 impl<O: Eq + Hash> Columns<O> {
     /// As many operations fit.
     pub(crate) const OPS_MAX: usize = 1 << 30;
@@ -116,7 +110,7 @@ impl<O: Eq + Hash> Columns<O> {
     /// Says what an operation does.
     pub(crate) fn set(&mut self, id: OpId, op: O) {
         let Columns { classes, ids, .. } = self;
-        let found = ids.entry(hash(&op), |id| classes[id.at()] == op, |id| hash(&classes[id.at()]));
+        let found = ids.entry(hash_one(&op), |id| classes[id.at()] == op, |id| hash_one(&classes[id.at()]));
         let class = *found.or_insert(ClassId::new(classes.len())).get();
         if class.at() == classes.len() {
             classes.push(op);
@@ -164,7 +158,7 @@ impl<O: Eq + Hash> Columns<O> {
         let named: Option<Vec<u64>> = self.classes.iter().map(|op| model.part(op)).collect();
         let Some(named) = named else { return (vec![None], vec![0; self.classes.len()]) };
         let mut names = Vec::new();
-        let mut ids: FxHashMap<u64, u32> = FxHashMap::default();
+        let mut ids: HashMap<u64, u32> = HashMap::default();
         let mut part_of = vec![NONE; self.classes.len()];
         // Not every class that was set is still in use.
         for op in &self.ops {

@@ -1,7 +1,7 @@
 //! Codes: every value of a history as one `i64`, so that lists are compared as slices of integers.
 
+use crate::hash::HashMap;
 use crate::{Datum, Seq, Value};
-use rustc_hash::FxHashMap;
 
 /// Codes below this stand for values other than small integers; the rest are the integers themselves. Readers give
 /// integers as slices only below 2^62 in magnitude, so such a slice is already a slice of codes.
@@ -24,7 +24,7 @@ const NAMED_BELOW: i64 = -(1 << 62);
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Interner {
-    codes: FxHashMap<String, i64>,
+    codes: HashMap<String, i64>,
     named: Vec<Datum>,
 }
 

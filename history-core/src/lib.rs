@@ -59,6 +59,7 @@ mod error;
 pub mod figure;
 #[cfg(feature = "files")]
 mod files;
+pub mod hash;
 mod history;
 mod index;
 mod intern;

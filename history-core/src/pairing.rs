@@ -2,9 +2,9 @@
 
 use crate::client_rule::is_meant;
 use crate::error::{ErrorKind, HistoryError};
+use crate::hash::{HashMap, HashSet};
 use crate::participants::{NAMES_END, number_of_name};
 use crate::{Client, ClientRule, Op, OpKind, Pair, Position, Process};
-use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::Entry;
 
 /// Pairs the ops of one history, fed in order, and refuses those that fit no history.
@@ -42,9 +42,9 @@ use std::collections::hash_map::Entry;
 #[derive(Debug, Default)]
 pub struct Pairing {
     /// Clients with an op in flight.
-    open: FxHashMap<i64, Open>,
+    open: HashMap<i64, Open>,
     /// Clients that got `info`.
-    crashed: FxHashSet<i64>,
+    crashed: HashSet<i64>,
     free_slots: Vec<u32>,
     slots: u32,
     mode: Mode,
@@ -52,9 +52,9 @@ pub struct Pairing {
     /// Of the names in the rule: whether some process has it.
     found: Vec<bool>,
     /// Where there is a rule, whether each number is left out by it.
-    numbers: FxHashMap<i64, bool>,
+    numbers: HashMap<i64, bool>,
     /// The numbers that stand for names of clients.
-    names: FxHashMap<Box<str>, i64>,
+    names: HashMap<Box<str>, i64>,
     /// The first op that was left out before any client's op came, of a name that may be a client's.
     early: Option<Early>,
     /// The same as `mode`, as far as it shows in ops that do not say who did them.

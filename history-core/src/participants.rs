@@ -1,8 +1,8 @@
 //! Who took part in a history: the names of clients, which checkers know by number, and whose ops were left out.
 
 use crate::client_rule::is_nemesis;
+use crate::hash::HashMap;
 use crate::{Datum, Op, Process, visible};
-use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -89,7 +89,7 @@ impl From<&Client> for Datum {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Participants {
-    names: FxHashMap<i64, Box<str>>,
+    names: HashMap<i64, Box<str>>,
     others: u64,
     /// Of others that are not known to be none: how many ops each has.
     left_out: BTreeMap<Box<str>, u64>,

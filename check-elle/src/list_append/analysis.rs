@@ -15,9 +15,9 @@ use crate::txn::report::{Analysis, shown_first};
 use crate::txn::story::{Named, Reason};
 use crate::txn::{TxnGraph, Txns};
 use history_core::figure::{Content, Figure, KeyRead};
+use history_core::hash::HashMap;
 use history_core::parallel;
 use history_core::{Datum, Interner, Witness};
-use rustc_hash::FxHashMap;
 
 /// Elements of one list that a report shows, at the most.
 const SHOWN_ELEMS_MAX: usize = 4_096;
@@ -168,7 +168,7 @@ impl Analysis for Lists {
     /// Appends by transactions of different components can be put in the order of these: that closes no cycle.
     fn unordered(&self, components: &[Vec<u32>]) -> Option<String> {
         let nodes = components.iter().enumerate().flat_map(|(at, nodes)| nodes.iter().map(move |node| (*node, at)));
-        let component: FxHashMap<u32, usize> = nodes.collect();
+        let component: HashMap<u32, usize> = nodes.collect();
         let together = |key: &KeyId| {
             let writers = self.orders.unread(*key).iter().map(|elem| self.states.elem[elem.at()].writer);
             let mut found: Vec<(usize, TxnId)> =

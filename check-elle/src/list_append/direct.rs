@@ -169,7 +169,7 @@ impl Direct {
         if !keys.contains(&true) {
             return;
         }
-        let mut judged: rustc_hash::FxHashMap<StateId, bool> = rustc_hash::FxHashMap::default();
+        let mut judged: history_core::hash::HashMap<StateId, bool> = history_core::hash::HashMap::default();
         // For each element the list it was last seen in.
         let mut seen_in = vec![StateId::NONE; states.elem.len()];
         each_read(txns, |txn, at, state| {

@@ -12,7 +12,7 @@ use crate::graph::Relation;
 use crate::ids::{ElemId, KeyId, TxnId};
 use crate::txn::builder::{Builder, CrowdId, is_worth_gates};
 use crate::txn::{TxnGraph, Txns};
-use rustc_hash::FxHashMap;
+use history_core::hash::HashMap;
 
 /// What the graph is made from.
 pub(crate) struct Sources<'a> {
@@ -46,7 +46,7 @@ struct Build<'a> {
     from: &'a Sources<'a>,
     builder: Builder,
     /// For each key with many unread appends the crowd of their writers.
-    crowd_of: FxHashMap<KeyId, CrowdId>,
+    crowd_of: HashMap<KeyId, CrowdId>,
     /// Crowds of the keys whose last element the transaction at hand read.
     entering: Vec<(Relation, CrowdId)>,
 }
@@ -54,7 +54,7 @@ struct Build<'a> {
 impl<'a> Build<'a> {
     fn new(from: &'a Sources<'a>, order: Suffix) -> Build<'a> {
         let builder = Builder::new(from.txns, order);
-        let mut build = Build { from, builder, crowd_of: FxHashMap::default(), entering: Vec::new() };
+        let mut build = Build { from, builder, crowd_of: HashMap::default(), entering: Vec::new() };
         for key in (0..from.states.key.len()).map(KeyId::new) {
             let unread = from.orders.unread(key);
             let readers = match from.orders.last(key, from.states, from.txns) {

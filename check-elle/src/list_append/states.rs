@@ -8,18 +8,18 @@ use super::mop::Mop;
 use crate::ids::{ElemId, KeyId, StateId, TxnId};
 use crate::keyed::KeyedIds;
 use crate::txn::Txns;
-use rustc_hash::FxHashMap;
+use history_core::hash::HashMap;
 
 /// All keys, elements and states of a history.
 #[derive(Debug, Default)]
 pub(crate) struct States {
-    keys: FxHashMap<i64, KeyId>,
+    keys: HashMap<i64, KeyId>,
     pub(crate) key: Vec<Key>,
     pub(crate) elem: Vec<Elem>,
     pub(crate) state: Vec<State>,
     elem_ids: KeyedIds,
     /// Children that are not the next on their key's trunk.
-    branches: FxHashMap<(StateId, ElemId), StateId>,
+    branches: HashMap<(StateId, ElemId), StateId>,
 }
 
 #[derive(Debug)]

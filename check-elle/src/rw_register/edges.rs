@@ -10,7 +10,7 @@ use crate::graph::Relation;
 use crate::ids::{KeyId, TxnId, VersionId};
 use crate::txn::TxnGraph;
 use crate::txn::builder::{Builder, CrowdId, is_worth_gates};
-use rustc_hash::FxHashMap;
+use history_core::hash::HashMap;
 
 impl Registers {
     /// O(micro-ops + edges).
@@ -42,7 +42,7 @@ struct Build<'a> {
     from: &'a Registers,
     builder: Builder,
     /// For versions that are followed by many writers, the crowd of those.
-    crowd_of: FxHashMap<VersionId, CrowdId>,
+    crowd_of: HashMap<VersionId, CrowdId>,
     /// Crowds that the transaction at hand leads to, and how.
     entering: Vec<(Relation, CrowdId)>,
 }
@@ -50,7 +50,7 @@ struct Build<'a> {
 impl<'a> Build<'a> {
     fn new(from: &'a Registers, order: Suffix) -> Build<'a> {
         let builder = Builder::new(&from.txns, order);
-        let mut build = Build { from, builder, crowd_of: FxHashMap::default(), entering: Vec::new() };
+        let mut build = Build { from, builder, crowd_of: HashMap::default(), entering: Vec::new() };
         let mut add = |version: VersionId, before: usize, mut members: Vec<TxnId>| {
             if is_worth_gates(before, members.len()) {
                 members.sort_unstable();

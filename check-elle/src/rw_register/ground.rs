@@ -4,7 +4,7 @@ use super::analysis::Registers;
 use super::sources::Source;
 use super::within::Touch;
 use crate::ids::{TxnId, VersionId};
-use rustc_hash::FxHashMap;
+use history_core::hash::HashMap;
 
 /// Why one version comes before another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Registers {
 
     /// The touches of a version's key, with their transactions' places in the order that was given.
     fn touches_in_given_order(&self, version: VersionId) -> Vec<(usize, Touch)> {
-        let ranks: FxHashMap<TxnId, usize> =
+        let ranks: HashMap<TxnId, usize> =
             self.order.transactions.iter().enumerate().map(|(rank, txn)| (*txn, rank)).collect();
         let touches = self.touches.of_key(self.versions.version[version.at()].key);
         touches.filter_map(|touch| Some((*ranks.get(&touch.txn)?, touch))).collect()
@@ -73,7 +73,7 @@ impl Registers {
         before: VersionId,
         after: VersionId,
     ) -> Option<Ground> {
-        let mut first: FxHashMap<i64, Touch> = FxHashMap::default();
+        let mut first: HashMap<i64, Touch> = HashMap::default();
         for (line, touch) in lines {
             if touch.first() == after
                 && let Some(earlier) = first.get(&line)

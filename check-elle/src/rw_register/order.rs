@@ -14,8 +14,8 @@ use super::versions::Versions;
 use crate::graph::scc::components;
 use crate::graph::views::Digraph;
 use crate::ids::{KeyId, TxnId, VersionId};
+use history_core::hash::HashMap;
 use history_core::parallel;
-use rustc_hash::FxHashMap;
 
 #[derive(Debug)]
 pub(crate) struct Order {
@@ -134,7 +134,7 @@ impl Order {
     }
 
     fn find_transactions(&mut self, from: Inference<'_>, indices: &[u64]) {
-        let mut by_index: FxHashMap<u64, TxnId> = FxHashMap::default();
+        let mut by_index: HashMap<u64, TxnId> = HashMap::default();
         for txn in from.txns.ids() {
             by_index.insert(from.txns.index(txn), txn);
             if let Some(invoked) = from.txns.invoked(txn) {
@@ -194,7 +194,7 @@ impl Order {
         let large: Vec<Vec<VersionId>> = versions.filter(|scc| scc.len() > 1).collect();
         let mut sources = self.in_use.clone();
         sources.push(source);
-        let mut place: FxHashMap<u32, usize> = FxHashMap::default();
+        let mut place: HashMap<u32, usize> = HashMap::default();
         let first = self.cyclic.len();
         for mut scc in large {
             scc.sort_unstable();

@@ -13,7 +13,7 @@ use crate::cycle_spec::Suffix;
 use crate::ids::{KeyId, TxnId, VersionId};
 use crate::txn::Txns;
 use crate::txn::time::has_process_edges;
-use rustc_hash::FxHashMap;
+use history_core::hash::HashMap;
 use std::collections::hash_map::Entry;
 
 /// The sources in use, beside the one that always is.
@@ -67,7 +67,7 @@ impl Inference<'_> {
 
     /// Versions follow the order of each process: its `ok` transactions, and the one that may have happened and ended it.
     pub(crate) fn by_process(self) -> Timing {
-        let mut rows: FxHashMap<(i64, KeyId), usize> = FxHashMap::default();
+        let mut rows: HashMap<(i64, KeyId), usize> = HashMap::default();
         let row = |touch: &Touch| {
             let process = self.txns.process(touch.txn)?;
             let next = rows.len();
@@ -80,7 +80,7 @@ impl Inference<'_> {
     /// Whether [`by_process`](Inference::by_process) orders any two versions. Mostly it is soon found that it does.
     pub(crate) fn processes_order_any(self) -> bool {
         // For each process and key, the last version of its first transaction, and whether a later one had another.
-        let mut lasts: FxHashMap<(i64, KeyId), (VersionId, bool)> = FxHashMap::default();
+        let mut lasts: HashMap<(i64, KeyId), (VersionId, bool)> = HashMap::default();
         self.touches.all().iter().any(|touch| {
             let Some(process) = self.txns.process(touch.txn) else { return false };
             match lasts.entry((process, touch.key)) {

@@ -2,12 +2,12 @@
 
 use crate::ids::{KeyId, TxnId, VersionId};
 use crate::keyed::KeyedIds;
-use rustc_hash::FxHashMap;
+use history_core::hash::HashMap;
 
 /// All keys and versions of a history.
 #[derive(Debug, Default)]
 pub(crate) struct Versions {
-    keys: FxHashMap<i64, KeyId>,
+    keys: HashMap<i64, KeyId>,
     pub(crate) key: Vec<Key>,
     pub(crate) version: Vec<Version>,
     ids: KeyedIds,

@@ -9,8 +9,8 @@ use crate::anomaly::AnomalyType;
 use crate::ids::{TxnId, VersionId};
 use crate::txn::report::{Analysis, first};
 use crate::txn::story::{SHOWN_TXNS_MAX, explain};
+use history_core::hash::HashMap;
 use history_core::{Datum, Witness, WitnessOp};
-use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::fmt::Write;
 
@@ -160,7 +160,7 @@ impl Registers {
 
 /// A shortest cycle through one of the versions, the first that is on one.
 fn short_cycle(case: &CyclicVersions) -> Vec<VersionId> {
-    let mut next: FxHashMap<VersionId, Vec<VersionId>> = FxHashMap::default();
+    let mut next: HashMap<VersionId, Vec<VersionId>> = HashMap::default();
     for (from, to) in &case.edges {
         next.entry(*from).or_default().push(*to);
     }
@@ -168,8 +168,8 @@ fn short_cycle(case: &CyclicVersions) -> Vec<VersionId> {
     cycles.into_iter().find(|cycle| !cycle.is_empty()).unwrap_or_default()
 }
 
-fn cycle_through(start: VersionId, next: &FxHashMap<VersionId, Vec<VersionId>>) -> Vec<VersionId> {
-    let mut came_from: FxHashMap<VersionId, VersionId> = FxHashMap::default();
+fn cycle_through(start: VersionId, next: &HashMap<VersionId, Vec<VersionId>>) -> Vec<VersionId> {
+    let mut came_from: HashMap<VersionId, VersionId> = HashMap::default();
     let mut waiting = VecDeque::from([start]);
     while let Some(at) = waiting.pop_front() {
         for to in next.get(&at).into_iter().flatten() {

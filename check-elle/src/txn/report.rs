@@ -13,8 +13,8 @@ use crate::ids::{KeyId, TxnId};
 use crate::lattice;
 use crate::model::{Model, ModelSet};
 use history_core::figure::Figure;
+use history_core::hash::HashSet;
 use history_core::{Anomaly, Artifact, Budget, Datum, Report, Verdict, Witness};
-use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 use std::fmt::Write;
 
@@ -277,7 +277,7 @@ impl<A: Analysis> Witnesses<'_, A> {
 
 /// The value that all keys show first, if there is one: keys with what they show, in the order in which it was shown.
 pub(crate) fn shown_first(cases: impl Iterator<Item = (KeyId, i64)>) -> Option<i64> {
-    let mut keys: FxHashSet<KeyId> = FxHashSet::default();
+    let mut keys: HashSet<KeyId> = HashSet::default();
     let mut firsts = cases.filter(|(key, _)| keys.insert(*key)).map(|(_, value)| value);
     let first = firsts.next()?;
     firsts.all(|other| other == first).then_some(first)

@@ -14,7 +14,7 @@ use crate::cycle_spec::Suffix;
 use crate::graph::{Graph, Relation};
 use crate::ids::TxnId;
 use history_core::OpKind;
-use rustc_hash::FxHashMap;
+use history_core::hash::HashMap;
 
 /// Process or realtime edges on their way into a graph.
 pub(crate) struct TimeEdges {
@@ -144,7 +144,7 @@ fn invoked_after<M: Copy>(txns: &Txns<M>) -> Groups {
 /// A process that crashed does not come back, so its `info` transaction, or the one that it never completed, is its last one.
 fn next_of_process<M: Copy>(txns: &Txns<M>) -> Vec<TxnId> {
     let mut next = vec![TxnId::NONE; txns.len()];
-    let mut last: FxHashMap<i64, TxnId> = FxHashMap::default();
+    let mut last: HashMap<i64, TxnId> = HashMap::default();
     for txn in txns.ids().filter(|txn| txns.is_possible(*txn)) {
         let Some(process) = txns.process(txn) else { continue };
         let before = if txns.is_ok(txn) { last.insert(process, txn) } else { last.remove(&process) };

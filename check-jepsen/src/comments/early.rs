@@ -6,7 +6,7 @@
 //! leaves it marks what it shows. Time: what these reads show.
 
 use crate::elements::ElemId;
-use rustc_hash::FxHashMap;
+use history_core::hash::HashMap;
 
 /// What a read shows.
 type Shown = Box<[ElemId]>;
@@ -17,7 +17,7 @@ pub(super) struct Early {
     /// The reads that show all that is acknowledged, in order.
     whole: Vec<u32>,
     /// By value that is not acknowledged: the reads, in order, that show it. Some may have left `whole`.
-    shown_by: FxHashMap<ElemId, Vec<u32>>,
+    shown_by: HashMap<ElemId, Vec<u32>>,
     /// By value: whether a read that lacks something shows it. May be shorter.
     marked: Vec<bool>,
 }

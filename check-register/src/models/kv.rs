@@ -2,15 +2,15 @@
 
 use super::spec::{Shows, Spec, unknown_op};
 use crate::Model;
+use history_core::hash::HashMap;
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
-use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// A map from keys to strings. A key that is not there holds the empty string. Each key is a part of its own.
 #[derive(Clone, Debug, Default)]
 pub struct Kv {
     keys: Interner,
-    initial: FxHashMap<i64, Arc<str>>,
+    initial: HashMap<i64, Arc<str>>,
 }
 
 /// An operation on a [`Kv`].

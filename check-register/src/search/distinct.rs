@@ -10,7 +10,7 @@
 
 use super::part::{NEVER, Part};
 use crate::Access;
-use rustc_hash::FxHashMap;
+use history_core::hash::HashMap;
 
 /// Why the operations on a register to which no value is written twice contradict each other. `O` stands for an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -153,7 +153,7 @@ fn clusters(
     initial: Option<i64>,
 ) -> Option<(Vec<Cluster>, Vec<u32>)> {
     let mut clusters: Vec<Cluster> = Vec::new();
-    let mut of_value: FxHashMap<i64, u32> = FxHashMap::default();
+    let mut of_value: HashMap<i64, u32> = HashMap::default();
     if let Some(value) = initial {
         clusters.push(Cluster { write: None, first: None, first_return: -1, last: NEVER, last_call: -1 });
         of_value.insert(value, 0);

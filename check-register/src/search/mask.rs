@@ -1,5 +1,7 @@
 //! Sets of operations in flight, as bits of their slots.
 
+use std::hash::{Hash, Hasher};
+
 /// A set of slots below `64 * W`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Mask<const W: usize>([u64; W]);
@@ -33,16 +35,21 @@ impl<const W: usize> Mask<W> {
     pub(crate) fn has_all(self, others: Mask<W>) -> bool {
         self.0.iter().zip(others.0).all(|(mine, theirs)| theirs & !mine == 0)
     }
+}
 
-    /// A number that differs between most sets. The same on every machine.
+impl<const W: usize> Hash for Mask<W> {
+    /// Its words, of which all masks of a search have as many.
     #[inline]
-    pub(crate) fn hash(self, seed: u64) -> u64 {
-        self.0.iter().fold(seed, |hash, word| mix(hash ^ word))
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.iter().for_each(|word| state.write_u64(*word));
     }
 }
 
 /// Spreads what its argument's bits say over all bits of the result: one round of a multiplication with an odd number whose
 /// bits look random (2^64 over the golden ratio), the upper half folded into the lower.
+///
+/// For a cache of fixed size only: whoever writes the history can make entries take each other's place, which costs a step each
+/// time, but a table that has to hold them all would be searched from end to end.
 #[inline]
 pub(crate) fn mix(x: u64) -> u64 {
     let product = x.wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -52,6 +59,7 @@ pub(crate) fn mix(x: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use history_core::hash::hash_one;
 
     #[test]
     fn slots_are_set_and_cleared_in_every_word() {
@@ -61,7 +69,7 @@ mod tests {
             let before = mask;
             mask.set(slot);
             assert!(mask.has(slot) && mask.has_all(before) && !before.has_all(mask));
-            assert_ne!(mask.hash(7), before.hash(7));
+            assert_ne!(hash_one(&mask), hash_one(&before));
         }
         mask.clear(64);
         assert!(!mask.has(64) && mask.has(63) && mask.has(191));

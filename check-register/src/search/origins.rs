@@ -7,7 +7,7 @@
 
 use super::part::Part;
 use crate::ids::ClassId;
-use rustc_hash::{FxHashMap, FxHashSet};
+use history_core::hash::{HashMap, HashSet};
 
 /// What an operation has to do with effects by number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,9 +20,9 @@ pub(crate) struct Origin {
 
 /// The first return of an operation whose need cannot have been met, as a position in the part's events. O(n).
 pub(crate) fn find_unmet(part: &Part, origin: impl Fn(ClassId) -> Origin) -> Option<usize> {
-    let mut met: FxHashSet<u64> = FxHashSet::default();
+    let mut met: HashSet<u64> = HashSet::default();
     // By need: effects that come about when it is met.
-    let mut waiting: FxHashMap<u64, Vec<u64>> = FxHashMap::default();
+    let mut waiting: HashMap<u64, Vec<u64>> = HashMap::default();
     let mut news: Vec<u64> = Vec::new();
     for (at, event) in part.events.iter().enumerate() {
         let Origin { effect, needs } = origin(part.ops[event.op()].class);

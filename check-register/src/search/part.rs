@@ -3,7 +3,7 @@
 use super::visible::Visibility;
 use crate::ids::{ClassId, OpId};
 use crate::{Model, Moment};
-use rustc_hash::FxHashMap;
+use history_core::hash::HashMap;
 
 /// Stands for no slot and for no return.
 pub(crate) const NEVER: u32 = u32::MAX;
@@ -110,7 +110,7 @@ impl Part {
     pub(crate) fn new(events: impl Iterator<Item = RawEvent>) -> Part {
         let mut part = Part::default();
         let mut free: Vec<u32> = Vec::new();
-        let mut crashed_classes: FxHashMap<ClassId, u32> = FxHashMap::default();
+        let mut crashed_classes: HashMap<ClassId, u32> = HashMap::default();
         for event in events {
             let at = part.events.len() as u32;
             if event.is_return {

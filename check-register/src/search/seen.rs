@@ -1,9 +1,10 @@
 //! Configurations by what they are: which ones a search has met already.
 
-use super::mask::{Mask, mix};
+use super::mask::Mask;
 use super::paths::PathId;
 use super::uses::UsesId;
 use crate::ids::StateId;
+use history_core::hash::hash_one;
 
 /// Where a search stands: the state, which operations in flight were placed, what use was made of crashed ones; and how it got
 /// there, which does not tell configurations apart.
@@ -23,7 +24,7 @@ impl<const W: usize> Config<W> {
 
     #[inline]
     fn hash(&self) -> u64 {
-        self.mask.hash(mix(self.state.at() as u64))
+        hash_one(&(self.state, self.mask))
     }
 }
 
@@ -129,5 +130,28 @@ impl<const W: usize> Seen<W> {
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
         self.configs.capacity() * size_of::<Config<W>>() + self.next.capacity() * 4 + self.table.capacity() * 8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::paths::Paths;
+    use super::super::uses::Uses;
+    use super::*;
+
+    #[test]
+    fn sets_of_the_last_slots_do_not_share_buckets() {
+        // All that differs is in the upper bits of the word, which a multiplication does not carry down.
+        let count = 1 << 14;
+        let buckets: std::collections::BTreeSet<u64> = (0..count)
+            .map(|subset: u64| {
+                let mut mask = Mask::<1>::EMPTY;
+                (0..14).filter(|bit| subset >> bit & 1 == 1).for_each(|bit| mask.set(50 + bit));
+                let config = Config { mask, state: StateId::new(3), uses: Uses::NONE, path: Paths::ROOT };
+                config.hash() % (2 * count)
+            })
+            .collect();
+        // As many as of random numbers, up to chance: 1 - e^(-1/2) of 32,768 is 12,893.
+        assert!(buckets.len() > 12_000, "{} buckets", buckets.len());
     }
 }

@@ -6,10 +6,9 @@ use super::paths::Placed;
 use crate::ids::{ClassId, StateId};
 use crate::{Model, Moment, Settling};
 use hashbrown::HashTable;
+use history_core::hash::hash_one;
 use history_core::{Budget, Spent};
-use rustc_hash::FxHasher;
 use std::any::Any;
-use std::hash::{Hash, Hasher};
 
 /// Where a step leads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -250,19 +249,13 @@ struct Table<'m, M: Model> {
     ids: HashTable<StateId>,
 }
 
-fn hash(state: &impl Hash) -> u64 {
-    let mut hasher = FxHasher::default();
-    state.hash(&mut hasher);
-    hasher.finish()
-}
-
 impl<M: Model> Table<'_, M> {
     fn intern(&mut self, state: M::State) -> StateId {
         let Table { states, free, ids, .. } = self;
         let entry = ids.entry(
-            hash(&state),
+            hash_one(&state),
             |id| states[id.at()].as_ref() == Some(&state),
-            |id| hash(states[id.at()].as_ref().expect("an id of a state")),
+            |id| hash_one(states[id.at()].as_ref().expect("an id of a state")),
         );
         match entry {
             hashbrown::hash_table::Entry::Occupied(entry) => *entry.get(),

@@ -1,8 +1,7 @@
 //! How many crashed operations of each class a configuration has made use of.
 
 use hashbrown::HashTable;
-use rustc_hash::FxHasher;
-use std::hash::{Hash, Hasher};
+use history_core::hash::hash_one;
 
 /// The uses of one configuration.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -32,12 +31,6 @@ pub(crate) struct Uses {
     ids: HashTable<u32>,
 }
 
-fn hash(uses: &[(u32, u32)]) -> u64 {
-    let mut hasher = FxHasher::default();
-    uses.hash(&mut hasher);
-    hasher.finish()
-}
-
 impl Uses {
     /// No use of any.
     pub(crate) const NONE: UsesId = UsesId(0);
@@ -50,7 +43,7 @@ impl Uses {
 
     fn intern(&mut self, uses: Box<[(u32, u32)]>) -> UsesId {
         let Uses { all, ids, .. } = self;
-        let found = ids.entry(hash(&uses), |id| all[*id as usize] == uses, |id| hash(&all[*id as usize]));
+        let found = ids.entry(hash_one(&uses), |id| all[*id as usize] == uses, |id| hash_one(&all[*id as usize]));
         let id = *found.or_insert(all.len() as u32).get();
         if id as usize == all.len() {
             self.totals.push(uses.iter().map(|(_, count)| count).sum());

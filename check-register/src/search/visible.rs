@@ -3,7 +3,7 @@
 use super::part::Part;
 use crate::Model;
 use crate::ids::ClassId;
-use rustc_hash::FxHashMap;
+use history_core::hash::HashMap;
 use std::collections::BinaryHeap;
 
 /// What is known of crashed classes, which are given by their positions in [`Part::crashed`].
@@ -20,7 +20,7 @@ pub(crate) struct Visibility {
     /// Of each, the others whose effects it may see, of those that do not last.
     pub(crate) chain: Vec<Vec<u32>>,
     /// Of a class of operations, the crashed ones whose effects it may see, of those that do not last.
-    seen: FxHashMap<ClassId, Vec<u32>>,
+    seen: HashMap<ClassId, Vec<u32>>,
 }
 
 impl Visibility {
@@ -36,7 +36,7 @@ impl Visibility {
             .collect();
         let fleeting: Vec<u32> =
             (0..lasts.len() as u32).filter(|at| !lasts[*at as usize] && !pends[*at as usize]).collect();
-        let mut by_effect: FxHashMap<u64, Vec<u32>> = FxHashMap::default();
+        let mut by_effect: HashMap<u64, Vec<u32>> = HashMap::default();
         for at in &fleeting {
             if let Some(effect) = model.effect(op(&part.crashed[*at as usize])) {
                 by_effect.entry(effect).or_default().push(*at);
@@ -54,7 +54,7 @@ impl Visibility {
             seen.dedup();
             seen
         };
-        let mut seen: FxHashMap<ClassId, Vec<u32>> = FxHashMap::default();
+        let mut seen: HashMap<ClassId, Vec<u32>> = HashMap::default();
         if !fleeting.is_empty() {
             for op in part.ops.iter().filter(|op| !op.is_crashed()) {
                 seen.entry(op.class).or_insert_with(|| seen_by(op.class));
@@ -106,7 +106,7 @@ struct Spread<'a, M: Model> {
     /// Who sees until when.
     next: BinaryHeap<(u32, Seer)>,
     /// Crashed classes by effect, of effects that nobody has seen yet.
-    by_effect: FxHashMap<u64, Vec<u32>>,
+    by_effect: HashMap<u64, Vec<u32>>,
     /// Crashed classes without an effect by number; none if there are too many to compare.
     unnumbered: Vec<u32>,
     /// Whether somebody has seen all effects by number.
@@ -155,13 +155,13 @@ impl<M: Model> Spread<'_, M> {
 /// that matters may see others, which then matter as long; but for those that are pending. O(n log n), and for
 /// effects without a number the pairs.
 fn until<M: Model>(part: &Part, model: &M, classes: &[M::Op], pends: &[bool]) -> Vec<u32> {
-    let mut last: FxHashMap<ClassId, u32> = FxHashMap::default();
+    let mut last: HashMap<ClassId, u32> = HashMap::default();
     for op in part.ops.iter().filter(|op| !op.is_crashed()) {
         // It still sees at the event at which it returns.
         let until = last.entry(op.class).or_insert(0);
         *until = (op.ret + 1).max(*until);
     }
-    let mut by_effect: FxHashMap<u64, Vec<u32>> = FxHashMap::default();
+    let mut by_effect: HashMap<u64, Vec<u32>> = HashMap::default();
     let mut unnumbered = Vec::new();
     for (at, class) in (0..).zip(&part.crashed) {
         match model.effect(&classes[class.at()]) {

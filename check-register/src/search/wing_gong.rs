@@ -8,7 +8,7 @@
 //! Where much is in flight and all is well this finds a linearization where just-in-time linearization would look at all
 //! there are.
 
-use super::mask::{Mask, mix};
+use super::mask::Mask;
 use super::open::Open;
 use super::part::{Kind, Part};
 use super::paths::{Paths, Placed};
@@ -18,6 +18,7 @@ use super::uses::{Uses, UsesId};
 use super::{Limits, Progress};
 use crate::ids::StateId;
 use hashbrown::HashTable;
+use history_core::hash::hash_one;
 
 /// The search, wherever it stands.
 pub(crate) struct WingGong<'p, const W: usize> {
@@ -54,9 +55,8 @@ struct Met<const W: usize> {
 
 impl<const W: usize> Met<W> {
     fn hash(&self) -> u64 {
-        let seed = mix((self.state.at() as u64) << 32 | u64::from(self.at));
-        // The table takes the upper bits for itself.
-        mix(self.mask.hash(seed ^ u64::from(self.uses.number()) << 16)).rotate_left(32)
+        let place = (self.state.at() as u64) << 32 | u64::from(self.at);
+        hash_one(&(place, self.uses, self.mask))
     }
 }
 

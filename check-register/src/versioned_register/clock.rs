@@ -1,8 +1,8 @@
 //! Clocks: whether the order of the file is the order of the times, and whether there is one at all.
 
 use super::versions::{ClientId, NO_TIME};
+use history_core::hash::HashMap;
 use history_core::{Client, Op};
-use rustc_hash::FxHashMap;
 
 /// What the times of the ops have said so far.
 #[derive(Clone, Debug)]
@@ -13,7 +13,7 @@ pub(crate) struct Clock {
     back: Option<u64>,
     /// The first op that is earlier than one before it of its own client.
     back_within: Option<u64>,
-    clients: FxHashMap<i64, ClientId>,
+    clients: HashMap<i64, ClientId>,
     /// When each client's last op was, by client.
     last_ns: Vec<i64>,
 }
@@ -25,7 +25,7 @@ impl Default for Clock {
             all_timed: true,
             back: None,
             back_within: None,
-            clients: FxHashMap::default(),
+            clients: HashMap::default(),
             last_ns: Vec::new(),
         }
     }

@@ -1,7 +1,7 @@
 //! Packed values: an id or a register's value in 16 bytes, so that they lie flat in columns and are compared as two words.
 
+use history_core::hash::{HashMap, hash_one};
 use history_core::{Datum, Value};
-use rustc_hash::FxHashMap;
 
 /// A value in 16 bytes. Two are equal exactly if the values are, as EDN has it: a list equals a vector of the same elements,
 /// and the order in a set or map does not matter.
@@ -34,9 +34,9 @@ const KEYWORD: u8 = 32;
 /// They are kept for good: a history whose ids are long strings other than UUIDs takes memory for each of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interner {
-    strings: FxHashMap<Box<str>, u32>,
+    strings: HashMap<Box<str>, u32>,
     /// By their text in a normal form.
-    others: FxHashMap<String, u32>,
+    others: HashMap<String, u32>,
     datums: Vec<Datum>,
 }
 
@@ -47,13 +47,10 @@ impl Packed {
         Packed { high: OTHERS | (tag as u64) << 24, low }
     }
 
-    /// A well-spread function of the value and the key it belongs to.
+    /// The hash of the value and the key it belongs to.
     #[inline]
     pub(crate) fn hash(self, key: u32) -> u64 {
-        // Odd constants from the digits of pi; multiplication carries only upwards, hence the shifts.
-        let a = (self.high ^ u64::from(key).rotate_left(32)).wrapping_mul(0x243f_6a88_85a3_08d3);
-        let b = (a ^ (a >> 32) ^ self.low).wrapping_mul(0x1319_8a2e_0370_7345);
-        b ^ (b >> 31)
+        hash_one(&(self, key))
     }
 
     fn name(tag: u8, name: &str) -> Option<Packed> {
@@ -206,5 +203,18 @@ mod tests {
         let unequal = pack(&mut interner, r#"1 1.0 "1" :1 \1 [1] #{1} "" nil [] :a "a" a "#);
         let distinct: std::collections::HashSet<_> = unequal.iter().map(|(packed, _)| *packed).collect();
         assert_eq!(distinct.len(), unequal.len());
+    }
+
+    #[test]
+    fn uuids_cannot_be_chosen_to_share_buckets() {
+        // Under fixed multipliers, here digits of pi, one half of a UUID can be chosen so that it cancels the other.
+        let uuid = |high: u64| {
+            let half = high.wrapping_mul(0x243f_6a88_85a3_08d3);
+            Packed { high, low: half ^ half >> 32 }
+        };
+        let buckets: std::collections::BTreeSet<u64> =
+            (1..=1 << 14).map(|high| uuid(high).hash(0) % (1 << 15)).collect();
+        // As many as of random numbers, up to chance: 1 - e^(-1/2) of 32,768 is 12,893.
+        assert!(buckets.len() > 12_000, "{} buckets", buckets.len());
     }
 }

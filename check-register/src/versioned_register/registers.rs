@@ -8,8 +8,8 @@ use super::packed::{Interner, Packed};
 use super::replay::{ByTime, Order};
 use super::story::ReadOp;
 use super::versions::{At, ClientId, KeyId, State, VersionId, Versions, flag};
+use history_core::hash::HashMap;
 use history_core::{Client, HistoryError};
-use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
 /// What is known of the registers before the history begins, and what may be forgotten.
@@ -92,7 +92,7 @@ pub(crate) struct Registers {
     pub(crate) interner: Interner,
     pub(crate) versions: Versions,
     pub(crate) all: Vec<Register>,
-    keys: FxHashMap<Packed, KeyId>,
+    keys: HashMap<Packed, KeyId>,
     pub(crate) clients: Vec<Client>,
     pub(crate) findings: Findings,
     /// Versions that were read although nobody had proposed them.
@@ -119,7 +119,7 @@ impl Registers {
             interner,
             versions: Versions::default(),
             all: Vec::new(),
-            keys: FxHashMap::default(),
+            keys: HashMap::default(),
             clients: Vec::new(),
             findings: Findings::new(settings.witnesses_max),
             garbage: Vec::new(),

@@ -23,6 +23,7 @@ mod output;
 mod plugins;
 mod policy;
 mod registers;
+mod repeatable;
 mod report;
 mod several;
 mod shells;

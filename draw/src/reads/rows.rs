@@ -3,8 +3,8 @@
 
 use history_core::Datum;
 use history_core::figure::KeyRead;
+use history_core::hash::HashMap;
 use std::collections::BTreeSet;
-use std::collections::HashMap;
 
 /// Columns with an element each, at most.
 const COLUMNS_MAX: usize = 60;
@@ -58,7 +58,7 @@ impl<'a> Rows<'a> {
         let longest = reads.iter().rev().max_by_key(|read| read.list.len());
         let mut elements: Vec<&Datum> = Vec::new();
         // Values have neither order nor hash; their text has both, and is never walked in the map's order.
-        let mut numbers: HashMap<String, u32> = HashMap::new();
+        let mut numbers: HashMap<String, u32> = HashMap::default();
         let mut number = |element: &'a Datum| {
             *numbers.entry(element.to_string()).or_insert_with(|| {
                 elements.push(element);

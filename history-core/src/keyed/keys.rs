@@ -1,8 +1,8 @@
 //! The keys of a history, numbered in the order in which they come up.
 
 use crate::error::{ErrorKind, HistoryError};
+use crate::hash::HashMap;
 use crate::{Datum, Value};
-use rustc_hash::FxHashMap;
 
 /// Keys of one history, at the most.
 const KEYS_MAX: usize = 1 << 26;
@@ -27,9 +27,9 @@ impl KeyId {
 
 #[derive(Default)]
 pub(super) struct Keys {
-    ints: FxHashMap<i64, KeyId>,
+    ints: HashMap<i64, KeyId>,
     /// By a text that equal keys share.
-    others: FxHashMap<String, KeyId>,
+    others: HashMap<String, KeyId>,
     datums: Vec<Datum>,
 }
 

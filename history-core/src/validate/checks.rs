@@ -5,12 +5,12 @@ use super::kinds::Kinds;
 use super::mops::{self, Mop, Written};
 use super::rule::Rule;
 use crate::batch::Batch;
+use crate::hash::{HashMap, HashSet};
 use crate::index::Indices;
 use crate::op::OwnField;
 use crate::pairing::Misfit;
 use crate::tape::Tag;
 use crate::{Op, OpKind, Pair, Pairing, Participants, Position, Process, Value};
-use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Fields up to which looking for one twice in a row is fastest.
 const FEW_FIELDS: usize = 16;
@@ -27,7 +27,7 @@ pub(super) struct Checks {
     /// The micro-ops of the op at hand.
     mops: Vec<Mop>,
     /// How the numbers of processes were written.
-    processes: FxHashMap<i64, Spelled>,
+    processes: HashMap<i64, Spelled>,
     has_time: Option<bool>,
     last_time: Option<i64>,
     participants: Participants,
@@ -112,7 +112,7 @@ impl Checks {
             node += 1;
         }
         let Value::Map(fields) = Value::at(tape, node) else { return };
-        let mut names = FxHashSet::default();
+        let mut names = HashSet::default();
         for (at, (key, value)) in fields.iter().enumerate() {
             let Some(name) = key.as_name() else { continue };
             match OwnField::from_name(name) {

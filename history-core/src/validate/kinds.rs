@@ -2,15 +2,15 @@
 
 use super::findings::{Findings, Said};
 use super::rule::Rule;
+use crate::hash::HashMap;
 use crate::{Op, OpKind, Position, Value};
-use rustc_hash::FxHashMap;
 
 /// How values of each key are written, the first that could be taken for another.
 #[derive(Default)]
 pub(super) struct Kinds {
-    ints: FxHashMap<i64, Seen>,
+    ints: HashMap<i64, Seen>,
     /// Of keys that are no integers, by their text.
-    others: FxHashMap<Box<str>, Seen>,
+    others: HashMap<Box<str>, Seen>,
     /// Of ops that have no key.
     whole: Option<Seen>,
 }

@@ -2,8 +2,8 @@
 
 use super::findings::{Findings, Said};
 use super::rule::Rule;
+use crate::hash::HashMap;
 use crate::{Datum, Position, Value};
-use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
 use std::hash::Hash;
@@ -68,9 +68,9 @@ pub(super) fn difference(invoked: &[Mop], completed: &[Mop]) -> Option<String> {
 #[derive(Default)]
 pub(super) struct Written {
     /// Key and value to the line, where both are integers.
-    ints: FxHashMap<(i64, i64), u64>,
+    ints: HashMap<(i64, i64), u64>,
     /// The same for all others, by their text.
-    others: FxHashMap<Box<str>, u64>,
+    others: HashMap<Box<str>, u64>,
     /// The type of the first key, and its line.
     key_kind: Option<(&'static str, u64)>,
 }
@@ -112,7 +112,7 @@ impl Written {
 }
 
 /// Notes the line of a write. The line of the same write before it, if there was one.
-fn note<K: Hash + Eq>(written: &mut FxHashMap<K, u64>, write: K, line: u64) -> Option<u64> {
+fn note<K: Hash + Eq>(written: &mut HashMap<K, u64>, write: K, line: u64) -> Option<u64> {
     match written.entry(write) {
         Entry::Occupied(before) => Some(*before.get()),
         Entry::Vacant(first) => {

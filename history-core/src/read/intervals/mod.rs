@@ -20,12 +20,12 @@ use super::Place;
 use super::steps::{Found, error};
 use crate::batch::Batch;
 use crate::error::{ErrorKind, HistoryError};
+use crate::hash::HashMap;
 use crate::syntax::{Fault, FaultKind, Scanner};
 use crate::tape::Tape;
 use crate::value::Value;
 use crate::{Limits, OpKind, Position, TimeUnit};
 use decode::{INTERVAL, Interval};
-use rustc_hash::FxHashMap;
 
 /// Rows, at the most: an event is a row and a bit.
 const ROWS_MAX: usize = (u32::MAX >> 1) as usize;
@@ -87,8 +87,8 @@ struct ClientId(u32);
 /// Clients by their names.
 #[derive(Default)]
 struct Clients {
-    by_number: FxHashMap<i64, ClientId>,
-    by_name: FxHashMap<String, ClientId>,
+    by_number: HashMap<i64, ClientId>,
+    by_name: HashMap<String, ClientId>,
     /// What ops call each, in the order in which they came up.
     called: Vec<Called>,
     /// For messages.
