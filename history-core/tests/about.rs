@@ -19,7 +19,8 @@ fn all_of_it_crosses() {
     about.reduction.kept_reads.push(KeptReads { anomaly: "a".into(), which: WhichReads::FirstSum, unless });
     about = about.with_anomaly(AboutAnomaly::new("a", "A sentence.").with_refused_first());
     about.levels.push(AboutLevel::new("l", "A level."));
-    let whole = About { members: vec![("m".into(), about.clone())], ..About::default() };
+    let mut whole = About::default();
+    whole.members.push(("m".into(), about.clone()));
     let text = serde_json::to_string(&whole).unwrap();
     assert_eq!(serde_json::from_str::<About>(&text).unwrap(), whole);
     assert!(whole.of("m").begins_with_refused("A"));
