@@ -238,7 +238,10 @@ fn plots(matches: &ArgMatches, has_directory: bool, warnings: &mut Vec<String>) 
         "png" => PlotFormat::Png,
         #[cfg(not(feature = "png"))]
         "png" => {
-            warnings.push("this histcheck was built without PNG: pictures are written as SVG".to_owned());
+            warnings.push(
+                "this histcheck was built without PNG, so pictures are written as SVG: for PNG, build it with --features png"
+                    .to_owned(),
+            );
             PlotFormat::Svg
         }
         _ => PlotFormat::Svg,

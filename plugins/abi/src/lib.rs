@@ -48,7 +48,7 @@
 //! in one sentence that says what it needs.
 //!
 //! What is frozen for that is small: a table of six functions, the columns in which ops cross, and that all else crosses as
-//! JSON whose unknown fields are passed over. `docs/architecture.md` in the source tells why, and the tests load plugins that
+//! JSON whose unknown fields are passed over. The README of this crate says why, and the tests load plugins that
 //! were built with a frozen copy of it.
 //!
 //! # What a plugin may rely on
