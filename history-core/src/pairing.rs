@@ -15,9 +15,8 @@ use std::collections::hash_map::Entry;
 ///
 /// # Which names are clients
 ///
-/// A number is a client, unless the [`ClientRule`] leaves it out.
-/// Of a name this is decided op by op, in one pass, so that whoever watches a history grow sees the
-/// same as whoever reads it in the end:
+/// A number is a client, unless the [`ClientRule`] leaves it out. Of a name this is decided op by op, in one pass, so that
+/// whoever watches a history grow sees the same as whoever reads it in the end:
 ///
 /// 1. What the [`ClientRule`] says of the name holds: without further rules, that a name with `nemesis` in it is no client's,
 ///    even if it invokes.

@@ -140,8 +140,9 @@ fn junit_says_how_many_keys_there_were() {
     let op = |key: u64, kind: &str, f: &str, value: &str| {
         format!("{{:process 0, :type :{kind}, :f :{f}, :value [{key} {value}]}}\n")
     };
-    let read = |key: u64| op(key, "invoke", "read", "nil") + &op(key, "ok", "read", if key < 10 { "7" } else { "nil" });
-    let history: String = (0..120).map(read).collect();
+    let write = |key: u64| op(key, "invoke", "write", "1") + &op(key, "ok", "write", "1");
+    let read = |key: u64| op(key, "invoke", "read", "nil") + &op(key, "ok", "read", if key < 10 { "7" } else { "1" });
+    let history: String = (0..120).map(|key| write(key) + &read(key)).collect();
     let assert = histcheck("-m cas-register --keyed --output junit -").stdin(history).assert().code(1);
     let xml = stdout(&assert);
     let tags = tags(&xml);

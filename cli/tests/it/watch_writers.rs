@@ -122,8 +122,9 @@ fn a_connection_that_is_reset_is_not_all_there_was() {
         let mut started = Started::new("watch -m counter --until-closed --listen 127.0.0.1:0");
         let address = started.address();
         let mut only = TcpStream::connect(&address).unwrap();
+        let add = line(1, "invoke", "add", 0) + &line(1, "ok", "add", 0);
         let read = line(1, "invoke", "read", 0) + &line(1, "ok", "read", 0);
-        let text = if waits { line(1, "invoke", "read", 0) } else { read };
+        let text = if waits { line(1, "invoke", "read", 0) } else { add + &read };
         only.write_all(text.as_bytes()).unwrap();
         if waits {
             // The acknowledgement is there, and stays there.
