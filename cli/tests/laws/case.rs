@@ -21,6 +21,14 @@ impl Random {
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.next() % end.max(1)
     }
+
+    pub(crate) fn number(&mut self, end: u64) -> i64 {
+        self.below(end).cast_signed()
+    }
+
+    pub(crate) fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len() as u64) as usize]
+    }
 }
 
 /// Who did an op.

@@ -67,7 +67,7 @@ fn renamed(case: &Case, other: Option<Case>) -> Vec<Pair> {
 
 /// All times later or earlier by as much, and none at all.
 fn shifted(_: &World, case: &Case, random: &mut Random) -> Vec<Pair> {
-    let by = random.below(1 << 50) as i64 - (1 << 49);
+    let by = random.number(1 << 50) - (1 << 49);
     let later = case.map(|event| event.time = event.time.map(|time| time + by));
     let never = case.map(|event| event.time = None);
     vec![(plain(case), plain(&later), Same::Findings), (plain(case), plain(&never), Same::Findings)]
@@ -76,7 +76,7 @@ fn shifted(_: &World, case: &Case, random: &mut Random) -> Vec<Pair> {
 /// Ops of a process that is no client, at some places.
 fn disturbed(_: &World, case: &Case, random: &mut Random) -> Vec<Pair> {
     let mut other = case.clone();
-    for _ in 0..1 + random.below(6) {
+    for _ in 0..=random.below(5) {
         let at = random.below(other.0.len() as u64 + 1) as usize;
         let time = at.checked_sub(1).and_then(|before| other.0[before].time);
         let value = Datum::Vector(vec![Datum::keyword("r"), Datum::Int(1), Datum::Nil]);
@@ -95,7 +95,7 @@ fn failed(world: &World, case: &Case, random: &mut Random) -> Vec<Pair> {
         return Vec::new();
     }
     let mut other = case.clone();
-    for client in 0..1 + random.below(4) as i64 {
+    for client in 0..=random.number(3) {
         let at = random.below(other.0.len() as u64 + 1) as usize;
         let time = at.checked_sub(1).and_then(|before| other.0[before].time);
         let like = asked[random.below(asked.len() as u64) as usize];

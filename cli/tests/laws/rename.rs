@@ -18,8 +18,8 @@ impl Renaming {
         match random.below(4) {
             0 => Renaming::Text,
             1 => Renaming::Keyword,
-            2 => Renaming::Affine(-1, 1_000_000 + random.below(1000) as i64),
-            _ => Renaming::Affine(7, 1_000_000 + random.below(1000) as i64),
+            2 => Renaming::Affine(-1, 1_000_000 + random.number(1000)),
+            _ => Renaming::Affine(7, 1_000_000 + random.number(1000)),
         }
     }
 
@@ -36,7 +36,9 @@ impl Renaming {
         match value {
             Datum::Int(number) => *value = self.of(*number),
             Datum::Vector(items) | Datum::List(items) | Datum::Set(items) => {
-                items.iter_mut().for_each(|item| self.all(item));
+                for item in items {
+                    self.all(item);
+                }
             }
             Datum::Map(entries) => entries.iter_mut().for_each(|(_, item)| self.all(item)),
             _ => {}
@@ -95,7 +97,7 @@ pub(crate) fn keys(world: &World, case: &Case, random: &mut Random) -> Option<Ca
 /// The history with other clients: other numbers, in another order, or names.
 pub(crate) fn clients(case: &Case, random: &mut Random) -> Case {
     let mut seen: HashMap<i64, Who> = HashMap::new();
-    let first = random.below(1000) as i64;
+    let first = random.number(1000);
     let some_have_names = random.below(2) == 0;
     let mut rename = |event: &mut Event| {
         let Who::Number(number) = event.who else { return };

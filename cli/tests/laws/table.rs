@@ -26,13 +26,16 @@ pub(crate) fn checkers() -> Vec<Box<dyn Checker>> {
 /// The checker of a name; of those that watch, if it is to watch and there is one.
 pub(crate) fn with<T>(name: &str, is_watching: bool, what: impl FnOnce(&dyn Checker) -> T) -> T {
     thread_local! {
-        static ALL: (Vec<Box<dyn Checker>>, Vec<Box<dyn Checker>>) = (checkers(), check_online::checkers());
+        static BATCH: Vec<Box<dyn Checker>> = checkers();
+        static ONLINE: Vec<Box<dyn Checker>> = check_online::checkers();
     }
-    ALL.with(|(batch, online)| {
-        let find = |all: &[Box<dyn Checker>]| all.iter().position(|checker| checker.name() == name);
-        match find(online).filter(|_| is_watching) {
-            Some(at) => what(&*online[at]),
-            None => what(&*batch[find(batch).unwrap_or_else(|| panic!("no checker {name}"))]),
-        }
+    BATCH.with(|batch| {
+        ONLINE.with(|online| {
+            let find = |all: &[Box<dyn Checker>]| all.iter().position(|checker| checker.name() == name);
+            match find(online).filter(|_| is_watching) {
+                Some(at) => what(&*online[at]),
+                None => what(&*batch[find(batch).unwrap_or_else(|| panic!("no checker {name}"))]),
+            }
+        })
     })
 }

@@ -93,8 +93,8 @@ fn transactions<W: Workload>(random: &mut Random, seed: u64, has_bug: bool) -> S
         keys: 1 + random.below(6) as u32,
         writes_per_key_min: 4,
         writes_per_key_max: 32,
-        bug: if has_bug { bugs[random.below(bugs.len() as u64) as usize] } else { Bug::None },
-        lost_rate: 0.01 * random.below(3) as f64,
+        bug: if has_bug { random.one_of(&bugs) } else { Bug::None },
+        lost_rate: random.one_of(&[0.0, 0.01, 0.02]),
         nemesis: random.below(4) == 0,
         ..Transactions::default()
     };
@@ -103,16 +103,16 @@ fn transactions<W: Workload>(random: &mut Random, seed: u64, has_bug: bool) -> S
 
 fn objects(object: Object, random: &mut Random, seed: u64, has_bug: bool) -> Simulation {
     let bugs: Vec<ObjectBug> = ObjectBug::of(object).filter(|bug| *bug != ObjectBug::None).collect();
-    let bug = if has_bug { bugs[random.below(bugs.len() as u64) as usize] } else { ObjectBug::None };
+    let bug = if has_bug { random.one_of(&bugs) } else { ObjectBug::None };
     let parameters = Objects {
         ops: 20 + random.below(30),
         seed,
         clients: 2 + random.below(4) as u32,
-        think_ns: [0, 30_000, 100_000][random.below(3) as usize],
+        think_ns: random.one_of(&[0, 30_000, 100_000]),
         bug,
         bug_rate: (has_bug && bug.default_rate() < 1.0).then_some(0.2),
-        info_rate: 0.01 * random.below(3) as f64,
-        lost_rate: 0.01 * random.below(2) as f64,
+        info_rate: random.one_of(&[0.0, 0.01, 0.02]),
+        lost_rate: random.one_of(&[0.0, 0.01]),
         nemesis: random.below(4) == 0,
         // As many as the checker takes there to be.
         permits: if object == Object::Semaphore { 1 } else { 2 },
