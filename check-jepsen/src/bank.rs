@@ -278,7 +278,7 @@ impl Workload for BankRun {
         self.reads += 1;
         let decoded = match op.value {
             Value::Map(entries) => self.decode(entries),
-            other => Err(unreadable(format!("a read is no map from accounts to balances, but {}", other.kind()))),
+            other => Err(unreadable(format!("expected a map of account to balance, found {}", other.kind()))),
         };
         match decoded {
             // What accounts there are is not to be guessed from a later read.

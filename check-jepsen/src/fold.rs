@@ -79,7 +79,7 @@ pub(crate) fn completed_element(
     }
     let said = id(value)?;
     if invoked.is_some_and(|invoked| invoked != said) {
-        return Err(Trouble::Stop("the op's value is another one than its invocation's".into()));
+        return Err(Trouble::Stop("the completion's value differs from its invocation's".into()));
     }
     Ok(said)
 }

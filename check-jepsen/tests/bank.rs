@@ -172,8 +172,8 @@ fn what_cannot_be_read_is_unknown_unless_the_rest_is_wrong() {
     let good = "{:process 0, :type :ok, :f :read, :value {0 5}}";
     let wrong = "{:process 0, :type :ok, :f :read, :value {0 6}}";
     for (value, reason) in [
-        ("nil", "a read is no map from accounts to balances, but nil"),
-        ("[1 2]", "but a vector"),
+        ("nil", "expected a map of account to balance, found nil"),
+        ("[1 2]", "found a vector"),
         ("{0 1.5}", "the balance of 0, 1.5, is no integer"),
         ("{0 \"5\"}", "the balance of 0, \"5\", is no integer"),
         ("{0 5, \"0\" 5}", "shows the account \"0\" twice"),

@@ -171,7 +171,7 @@ fn what_cannot_be_read_is_unknown_unless_the_rest_is_wrong() {
         (op(1, "read", "nil", "ok", "[:k #{1 2}]"), "keys are judged apart, with --keyed", true),
         (op(1, "write", "2", "ok", "2"), "2 is written a second time", true),
         (op(1, "write", "nil", "ok", "7"), "says not what it writes", false),
-        (op(1, "write", "7", "ok", "8"), "another one than its invocation's", false),
+        (op(1, "write", "7", "ok", "8"), "differs from its invocation's", false),
     ] {
         let report = judge(&Comments::default(), &[], &format!("{good}{odd}"));
         assert_eq!(report.verdict, Verdict::Unknown, "{odd}");

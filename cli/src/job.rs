@@ -74,7 +74,7 @@ pub(crate) enum OutputFormat {
     Edn,
 }
 
-/// Whether each key is judged on its own.
+/// Whether each key is checked separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WhetherKeyed {
     No,

@@ -159,10 +159,10 @@ fn an_op_without_a_key_makes_the_verdict_unknown() {
     let good = op(0, "[:x 1]", "ok", "[:x 1]");
     let bad = op(0, "[:x :bad]", "ok", "[:x :bad]");
     for (text, reason) in [
-        (op(1, "3", "ok", "3"), "an op has no key: there is not a value like [key value]"),
-        (op(1, "nil", "ok", "[:x 3]"), "an op has no key: there is not a value like [key value]"),
-        (op(1, "[1 2 3]", "ok", "nil"), "an op has no key: there is not a value like [key value]"),
-        (op(1, "{:x 1}", "ok", "nil"), "an op has no key: there is not a value like [key value]"),
+        (op(1, "3", "ok", "3"), "an op has no key: expected a value of the form [key value]"),
+        (op(1, "nil", "ok", "[:x 3]"), "an op has no key: expected a value of the form [key value]"),
+        (op(1, "[1 2 3]", "ok", "nil"), "an op has no key: expected a value of the form [key value]"),
+        (op(1, "{:x 1}", "ok", "nil"), "an op has no key: expected a value of the form [key value]"),
     ] {
         let report = keyed(&format!("{good}{bad}{text}")).0.unwrap();
         assert_eq!(report.verdict, Verdict::Unknown);
@@ -179,7 +179,7 @@ fn an_op_without_a_key_makes_the_verdict_unknown() {
     let report = keyed(&op(1, "[:x 1]", "ok", "3")).0.unwrap();
     assert_eq!(report.verdict, Verdict::Unknown, "a result without a key: {report:?}");
     let field = "{:process 0, :type :invoke, :key 1} {:process 1, :type :invoke, :key nil, :value [1 2]}";
-    assert!(keyed(field).0.unwrap().notes[0].ends_with("there is not a field :key."));
+    assert!(keyed(field).0.unwrap().notes[0].ends_with("expected a field :key."));
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn auto_says_what_it_decided_and_why() {
     assert_eq!(told.len(), 1);
     assert_eq!(told[0].to_string(), "the history is judged as a whole: the op at index 2 (line 3) is not on one key");
     let (_, told) = auto(&op(0, "[1 2]", "ok", "[1 2]"));
-    let said = "each key is judged on its own: 1 of 1 invocations have a value like [key value]";
+    let said = "each key is checked separately: 1 of 1 invocations have a value of the form [key value]";
     assert_eq!(told[0].to_string(), said);
     let (_, told) = auto("{:process :nemesis, :type :info}");
     assert_eq!(told[0].to_string(), "the history is judged as a whole: nothing was invoked");

@@ -110,7 +110,7 @@ fn an_op_without_a_key_takes_back_no_violation() {
     let report = keyed(&Judge("judge"), &text);
     assert_eq!(report.verdict, Verdict::Invalid);
     let note = "The verdict rests on the ops before this one: at index 4 (line 5) an op has no key: \
-                there is not a value like [key value].";
+                expected a value of the form [key value].";
     assert_eq!(report.notes, [note]);
     assert_eq!(verdicts(&report), [Verdict::Unknown, Verdict::Invalid]);
     // What is only found at the end of a history may be mended by what comes next.

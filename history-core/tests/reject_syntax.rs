@@ -110,7 +110,7 @@ fn edn_that_is_none() {
         (
             "{:type :ok :value : }",
             0,
-            "line 1, column 19: nothing stands behind this character; expected a name after the colon",
+            "line 1, column 19: unexpected end of input after this character; expected a name after the colon",
         ),
         ("{:type :ok :value ^x}", 0, "line 1, column 19: '^' means nothing in EDN; expected an EDN value"),
         ("{:type :ok :value @x}", 0, "line 1, column 19: '@' means nothing in EDN; expected an EDN value"),

@@ -233,7 +233,7 @@ fn what_cannot_be_read_of_one_key_takes_back_no_violation_of_another() {
     let report = keyed(&format!("{valid} {stale} {{:process 0, :type :invoke, :f :read}}"));
     assert_eq!(report.verdict, Verdict::Invalid);
     let note = "The verdict rests on the ops before this one: at index 4 (line 1) an op has no key: \
-                there is not a value like [key value].";
+                expected a value of the form [key value].";
     assert_eq!(report.notes, [note]);
     let verdicts: Vec<_> = report.keys.iter().map(|key| (key.key.to_string(), key.verdict)).collect();
     assert_eq!(verdicts, [("2".to_owned(), Verdict::Unknown), ("1".to_owned(), Verdict::Invalid)]);

@@ -88,7 +88,9 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
     checker.start(&options).map_err(|error| UsageError::new(error.to_string()))?;
     let directory = matches.try_get_one::<OsString>("directory").ok().flatten().map(PathBuf::from);
     if directory.as_ref().is_some_and(|path| path.as_os_str().is_empty()) {
-        return Err(UsageError::new("--directory names no directory".to_owned()).tip("say . for this one".to_owned()));
+        return Err(
+            UsageError::new("--directory needs a path".to_owned()).tip("-d . writes to this directory".to_owned())
+        );
     }
     // Pages draw for themselves.
     let (directory, pages) = match matches.try_get_one::<u64>("max-report-bytes").ok().flatten() {
@@ -157,7 +159,7 @@ fn pages<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Check<'c>, 
 /// A history to be made smaller.
 fn minimize<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Minimize<'c>, UsageError> {
     if matches.get_many::<String>("model").is_some_and(|models| models.len() > 1) {
-        let tip = "say -m with the one that found something";
+        let tip = "pass only the checker that reported the anomaly";
         return Err(UsageError::new("a history is made smaller for one model at a time").tip(tip));
     }
     let inputs: Vec<Input> = inputs(matches)?.into_iter().map(Input::kept).collect();

@@ -77,14 +77,11 @@ pub(crate) fn run(job: &Minimize<'_>) -> Exit {
     }
     match report.verdict {
         Verdict::Valid => {
-            diagnose::hint(&input.place(), "valid, so there is nothing to be shown by less; nothing was written");
+            diagnose::hint(&input.place(), "verdict is true: nothing to minimize, no file written");
         }
         Verdict::Unknown => {
             let why = report.notes.join(" ");
-            diagnose::hint(
-                &input.place(),
-                &format!("unknown, so there is nothing to be shown by less; nothing was written. {why}"),
-            );
+            diagnose::hint(&input.place(), &format!("verdict is unknown: nothing to minimize, no file written. {why}"));
         }
         Verdict::Invalid => match minimize_and_write(job, input, &report) {
             Ok(written) => return verdict.and(written),

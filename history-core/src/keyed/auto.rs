@@ -34,7 +34,7 @@ impl std::fmt::Display for Decision {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Decision::Keyed { invocations, form } => {
-                write!(f, "each key is judged on its own: {invocations} of {invocations} invocations have {form}")
+                write!(f, "each key is checked separately: {invocations} of {invocations} invocations have {form}")
             }
             Decision::Whole { because } => write!(f, "the history is judged as a whole: {because}"),
         }

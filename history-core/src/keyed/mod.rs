@@ -38,7 +38,7 @@ impl Form {
 
     fn name(self) -> &'static str {
         match self {
-            Form::Pair => "a value like [key value]",
+            Form::Pair => "a value of the form [key value]",
             Form::Field => "a field :key",
         }
     }
@@ -184,7 +184,7 @@ impl<'c> Keyed<'c> {
                 keys::shown(&key.to_datum()),
                 keys::shown(self.keys.datum(invoked))
             ))),
-            (None, _) => Err(Unplaced::Because(format!("an op has no key: there is not {}", form.name()))),
+            (None, _) => Err(Unplaced::Because(format!("an op has no key: expected {}", form.name()))),
         }
     }
 

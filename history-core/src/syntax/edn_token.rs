@@ -38,7 +38,7 @@ impl Scanner<'_> {
     pub(super) fn edn_name(&mut self, tag: Tag, start: usize, expected: &'static str) -> Result<(), Fault> {
         let end = self.token_end()?;
         if end == start {
-            return Err(Fault::syntax(start - 1, "nothing stands behind this character", expected));
+            return Err(Fault::syntax(start - 1, "unexpected end of input after this character", expected));
         }
         self.tape.push_source(tag, start, end);
         Ok(())
@@ -130,7 +130,7 @@ impl Scanner<'_> {
             0..=b' ' | 0x7f => {
                 return Err(Fault::syntax(
                     at,
-                    "nothing stands behind this character",
+                    "unexpected end of input after this character",
                     r"a character, like \a or \space",
                 ));
             }
