@@ -3,7 +3,7 @@
 mod common;
 
 use common::write_all;
-use history_core::{Datum, Format, History, HistoryBuilder, NewOp, Op, OpKind, Reader};
+use history_core::{Datum, Format, History, HistoryBuilder, NewOp, Op, OpKind, Reader, Value};
 use proptest::prelude::*;
 
 /// Names that keywords, symbols and tags can have.
@@ -98,31 +98,33 @@ fn build(events: &[Event], indices: bool) -> History {
 }
 
 /// An op as text, its values as `form` makes them.
-fn show(op: &Op<'_>, form: impl Fn(Datum) -> Datum) -> String {
-    let value = form(op.value.to_datum());
+fn show(op: &Op<'_>, form: impl Fn(Value<'_>) -> Datum) -> String {
+    let value = form(op.value);
     let mut parts =
-        vec![format!("{} {:?} {:?} {:?} {:?} {value} {:?}", op.index, op.time, op.process, op.kind, op.f, op.pair)];
-    parts.extend(op.extra.iter().map(|(key, value)| format!("{:?}={}", key.as_name(), form(value.to_datum()))));
+        vec![format!("{} {:?} {:?} {:?} {:?} {value:?} {:?}", op.index, op.time, op.process, op.kind, op.f, op.pair)];
+    parts.extend(op.extra.iter().map(|(key, value)| format!("{:?}={:?}", key.as_name(), form(value))));
     parts.join(" ")
 }
 
+fn as_it_is(value: Value<'_>) -> Datum {
+    value.to_datum()
+}
+
 /// What JSON makes of a value.
-fn as_json(datum: Datum) -> Datum {
-    let all = |items: Vec<Datum>| Datum::Vector(items.into_iter().map(as_json).collect());
-    match datum {
-        Datum::Keyword(s) | Datum::Symbol(s) => Datum::Str(s),
-        Datum::Char(c) => Datum::Str(c.into()),
-        Datum::Big(text) if text.contains(['/', '.']) => Datum::Str(text),
-        Datum::Vector(items) | Datum::List(items) | Datum::Set(items) => all(items),
-        Datum::Map(entries) => {
-            let key = |key: Datum| match key {
-                Datum::Str(s) | Datum::Keyword(s) | Datum::Symbol(s) => s,
-                other => other.to_string(),
-            };
-            Datum::Map(entries.into_iter().map(|(k, v)| (Datum::Str(key(k)), as_json(v))).collect())
+fn as_json(value: Value<'_>) -> Datum {
+    match value {
+        Value::Keyword(s) | Value::Symbol(s) => Datum::Str(s.into()),
+        Value::Char(c) => Datum::Str(c.into()),
+        Value::Big(text) if text.contains(['/', '.']) => Datum::Str(text.into()),
+        Value::Vector(items) | Value::List(items) | Value::Set(items) => {
+            Datum::Vector(items.iter().map(as_json).collect())
         }
-        Datum::Tagged(_, value) => as_json(*value),
-        other => other,
+        Value::Map(entries) => {
+            let key = |key: Value<'_>| Datum::Str(key.as_name().map_or_else(|| key.to_string(), str::to_owned));
+            Datum::Map(entries.iter().map(|(k, v)| (key(k), as_json(v))).collect())
+        }
+        Value::Tagged(_, tagged) => as_json(tagged.value()),
+        other => other.to_datum(),
     }
 }
 
@@ -155,7 +157,7 @@ proptest! {
         let again = read_again(&text, block_bytes);
         prop_assert_eq!(again.len(), history.len());
         for (a, b) in history.ops().zip(again.ops()) {
-            prop_assert_eq!(show(&a, |d| d), show(&b, |d| d), "{}", &text);
+            prop_assert_eq!(show(&a, as_it_is), show(&b, as_it_is), "{}", &text);
         }
         prop_assert_eq!(write_all(again.ops(), Format::Edn), text);
     }
@@ -167,7 +169,7 @@ proptest! {
         let again = read_again(&text, block_bytes);
         prop_assert_eq!(again.len(), history.len());
         for (a, b) in history.ops().zip(again.ops()) {
-            prop_assert_eq!(show(&a, as_json), show(&b, |d| d), "{}", &text);
+            prop_assert_eq!(show(&a, as_json), show(&b, as_it_is), "{}", &text);
         }
     }
 
@@ -213,7 +215,7 @@ proptest! {
         }
         let copy = copy.build();
         for (a, b) in history.ops().zip(copy.ops()) {
-            prop_assert_eq!(show(&a, |d| d), show(&b, |d| d));
+            prop_assert_eq!(show(&a, as_it_is), show(&b, as_it_is));
         }
     }
 }

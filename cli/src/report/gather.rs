@@ -267,7 +267,7 @@ impl Gathered {
 
     /// What a row is called.
     fn name_of(&self, process: i64) -> String {
-        text::clipped(&self.participants.client(process).to_string(), ROW_CHARS_MAX).replace('\n', "\\n")
+        text::clipped(&self.participants.client(process).to_string(), ROW_CHARS_MAX)
     }
 
     /// The indices of both halves of operations.
