@@ -7,13 +7,13 @@
 //! # The hash
 //!
 //! What is hashed is a sequence of 64-bit words `x`. An integer is one word, as are up to seven bytes; up to 16 bytes are
-//! three: their number, and two that hold them. For up to [`WORDS`] words it is vector multiply-shift: the upper 64 bits of
+//! three: their number, and two that hold them. For up to eight words it is vector multiply-shift: the upper 64 bits of
 //! `b + a[0] * x[0] + a[1] * x[1] + ...` modulo 2^128, where `b` and all `a` are random 128-bit numbers. Longer sequences are
-//! cut into blocks of so many words. The upper 60 bits of a block's sum are its digest. The digests of all blocks but
+//! cut into blocks of eight words. The upper 60 bits of a block's sum are its digest. The digests of all blocks but
 //! the last are the coefficients of a polynomial, which is evaluated modulo 2^61 - 1 at a random place; its value is one
 //! word more of the last block. Of more than 16 bytes such a hash, with random numbers of its own, is the word behind their number.
 //!
-//! - Up to [`WORDS`] words this is strongly universal: of any two different sequences the hashes are independent, and each is
+//! - Up to eight words this is strongly universal: of any two different sequences the hashes are independent, and each is
 //!   uniform over all 2^64 numbers, the low bits as well as the upper seven (a `HashMap` uses both). So two of them
 //!   have one hash with probability 2^-64, and one of 2^k buckets with probability 2^-k. Dietzfelbinger, "Universal
 //!   hashing and k-wise independent random variables via integer arithmetic without primes" (STACS 1996); Thorup, "High
@@ -24,19 +24,19 @@
 //!   is told apart, too. More than 16 bytes add the same for their own blocks, of 64 bytes each.
 //! - Two sequences are not told apart if one is the other with zeros behind it. `Hash` rules that out: no value's sequence may
 //!   begin with another value's.
-//! - A fixed bijection follows, [`spread`], which changes nothing of the above. It is there because sums are linear: with most
+//! - A fixed bijection follows, which changes nothing of the above. It is there because sums are linear: with most
 //!   keys they spread 0, 1, 2, ... evenly, but with one key in a hundred they make clumps, and a search of a full table takes
 //!   more than twice as many steps, and up to twenty times. With it no key in 3,000 took 1.7 times as many, on rows and on grids.
 //!
 //! # What is not promised
 //!
 //! The theorem is on pairs of values that were chosen without knowledge of the key, and on numbers that are truly random;
-//! these are as random as SipHash makes them. Nothing that histcheck prints depends on the key, but how long it takes may. This is not a
-//! cryptographic hash: who feeds one process for long and measures its time (`histcheck watch --listen`) may learn something.
+//! these are as random as `SipHash` makes them. What histcheck prints does not depend on the key, but how long it takes may.
+//! This is not a cryptographic hash: who feeds one process for long and measures its time (`histcheck watch --listen`) may learn something.
 //!
 //! # The key
 //!
-//! One for each process, for it is 336 bytes: outputs of the standard library's SipHash-1-3, whose own key is from the
+//! One for each process, for it is 336 bytes: outputs of the standard library's `SipHash-1-3`, whose own key is from the
 //! operating system ([`std::hash::RandomState`]). On targets where the standard library has no source of randomness
 //! (`wasm32-unknown-unknown`) this has none either.
 //!
@@ -46,7 +46,7 @@
 //! # What was not chosen
 //!
 //! - `rustc-hash`: no key, and one multiplication undoes it.
-//! - SipHash-1-3, as the standard library's maps have it: as safe as any. Looking up an integer took 9 ns with it, 2 with this
+//! - `SipHash-1-3`, as the standard library's maps have it: as safe as any. Looking up an integer took 9 ns with it, 2 with this
 //!   hash and 1.4 with `rustc-hash`; a string of 40 bytes took 22, 14 and 8.
 //! - `foldhash`: "minimally DoS-resistant" by its documentation; its key is made of addresses and the clock; pairs are known that
 //!   collide in 0.2 under one key of 2^27 (its issue 50).
@@ -356,7 +356,9 @@ mod tests {
         for (one, other) in pairs {
             let hash = |state: &RandomState, words: &[u64]| {
                 let mut hasher = state.build_hasher();
-                words.iter().for_each(|word| hasher.write_u64(*word));
+                for word in words {
+                    hasher.write_u64(*word);
+                }
                 hasher.finish()
             };
             let differences: Vec<u64> = states.iter().map(|state| hash(state, one) ^ hash(state, other)).collect();

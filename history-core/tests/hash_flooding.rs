@@ -43,7 +43,7 @@ fn comparisons<K: Hash + Eq + Clone, S: BuildHasher + Default>(keys: &[K]) -> u6
 }
 
 /// What maps of this project hash with.
-type Ours = <HashMap<i64, ()> as Parts>::State;
+type Ours = <HashMap<i64, u32> as Parts>::State;
 
 trait Parts {
     type State;
@@ -126,7 +126,7 @@ fn flooding_strings() -> Vec<String> {
     let word = |number: u64| u64::from_le_bytes(letters(number));
     let state = |number: u64| fold(SEEDS[0] ^ word(number), SECOND ^ word(0));
     let is_text = |word: u64| word.to_le_bytes().iter().all(u8::is_ascii_alphanumeric);
-    let chosen = (0..).find(|number| is_text(state(*number))).unwrap();
+    let chosen = (0..1 << 32).find(|number| is_text(state(*number))).unwrap();
     let prefix = [letters(chosen), letters(0), letters(0), letters(0), state(chosen).to_le_bytes()];
     let string = |number| [&prefix.concat()[..], &letters(number), &letters(0), &letters(0)].concat();
     (0..KEYS as u64).map(|number| String::from_utf8(string(number)).unwrap()).collect()
