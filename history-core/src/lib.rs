@@ -62,6 +62,7 @@ mod files;
 pub mod hash;
 mod history;
 mod index;
+mod int_map;
 mod intern;
 mod keyed;
 mod op;
@@ -94,6 +95,7 @@ pub use error::{ErrorKind, HistoryError, Position, Snippet};
 #[cfg(feature = "files")]
 pub use files::{FileWriter, create, history_in, open};
 pub use history::History;
+pub use int_map::IntMap;
 pub use intern::Interner;
 pub use keyed::{Decision, Keyed, KeyedAuto};
 pub use op::{Fields, Op, OpKind, Pair, Process};

@@ -4,8 +4,7 @@ use crate::client_rule::is_meant;
 use crate::error::{ErrorKind, HistoryError};
 use crate::hash::{HashMap, HashSet};
 use crate::participants::{NAMES_END, number_of_name};
-use crate::{Client, ClientRule, Op, OpKind, Pair, Position, Process};
-use std::collections::hash_map::Entry;
+use crate::{Client, ClientRule, IntMap, Op, OpKind, Pair, Position, Process};
 
 /// Pairs the ops of one history, fed in order, and refuses those that fit no history.
 ///
@@ -41,7 +40,7 @@ use std::collections::hash_map::Entry;
 #[derive(Debug, Default)]
 pub struct Pairing {
     /// Clients with an op in flight.
-    open: HashMap<i64, Open>,
+    open: IntMap<Open>,
     /// Clients that got `info`.
     crashed: HashSet<i64>,
     free_slots: Vec<u32>,
@@ -284,7 +283,7 @@ impl Pairing {
         if self.crashed.contains(&process) {
             return Some(Misfit::Returned(process));
         }
-        let open = self.open.get(&process);
+        let open = self.open.get(process);
         match (self.mode, op.kind) {
             (Mode::CompletionsOnly, OpKind::Invoke) => Some(Misfit::Late),
             (_, OpKind::Invoke) => open.map(|open| Misfit::Busy(process, *open)),
@@ -315,20 +314,17 @@ impl Pairing {
             wrong = Some(Misfit::Late);
         }
         let mut open = Open { slot: 0, index: op.index, time_ns: op.time, position: op.position };
-        match self.open.entry(process) {
-            Entry::Occupied(mut entry) => {
-                wrong = Some(Misfit::Busy(process, *entry.get()));
-                open.slot = entry.get().slot;
-                entry.insert(open);
+        open.slot = match self.open.get(process) {
+            Some(busy) => {
+                wrong = Some(Misfit::Busy(process, *busy));
+                busy.slot
             }
-            Entry::Vacant(entry) => {
-                open.slot = self.free_slots.pop().unwrap_or_else(|| {
-                    self.slots += 1;
-                    self.slots - 1
-                });
-                entry.insert(open);
-            }
-        }
+            None => self.free_slots.pop().unwrap_or_else(|| {
+                self.slots += 1;
+                self.slots - 1
+            }),
+        };
+        self.open.insert(process, open);
         (Pair::Invokes { slot: open.slot }, wrong)
     }
 
@@ -339,7 +335,7 @@ impl Pairing {
         if let Mode::CompletionsOnly = self.mode {
             return (Pair::Alone, None);
         }
-        let Some(open) = self.open.remove(&process) else { return (Pair::Alone, Some(Misfit::Uninvoked(process))) };
+        let Some(open) = self.open.remove(process) else { return (Pair::Alone, Some(Misfit::Uninvoked(process))) };
         self.free_slots.push(open.slot);
         (Pair::Completes { slot: open.slot, invoked: open.index, invoked_time_ns: open.time_ns }, None)
     }

@@ -25,7 +25,7 @@ const CROWDED: [(&str, usize); 5] = [
     // A module a workload.
     ("check-jepsen/src", 19),
     ("check-online/src", 19),
-    ("history-core/src", 36),
+    ("history-core/src", 37),
     ("record/simulate/src", 18),
     // A module an object.
     ("record/simulate/src/objects", 23),

@@ -8,12 +8,13 @@ use super::mop::Mop;
 use crate::ids::{ElemId, KeyId, StateId, TxnId};
 use crate::keyed::KeyedIds;
 use crate::txn::Txns;
+use history_core::IntMap;
 use history_core::hash::HashMap;
 
 /// All keys, elements and states of a history.
 #[derive(Debug, Default)]
 pub(crate) struct States {
-    keys: HashMap<i64, KeyId>,
+    keys: IntMap<KeyId>,
     pub(crate) key: Vec<Key>,
     pub(crate) elem: Vec<Elem>,
     pub(crate) state: Vec<State>,
@@ -88,7 +89,7 @@ impl States {
     /// The key of this code, made if it is new. O(1).
     #[inline]
     pub(crate) fn key_id(&mut self, code: i64) -> KeyId {
-        if let Some(id) = self.keys.get(&code) {
+        if let Some(id) = self.keys.get(code) {
             return *id;
         }
         let id = KeyId::new(self.key.len());

@@ -2,12 +2,12 @@
 
 use crate::ids::{KeyId, TxnId, VersionId};
 use crate::keyed::KeyedIds;
-use history_core::hash::HashMap;
+use history_core::IntMap;
 
 /// All keys and versions of a history.
 #[derive(Debug, Default)]
 pub(crate) struct Versions {
-    keys: HashMap<i64, KeyId>,
+    keys: IntMap<KeyId>,
     pub(crate) key: Vec<Key>,
     pub(crate) version: Vec<Version>,
     ids: KeyedIds,
@@ -62,7 +62,7 @@ impl Versions {
     /// The key of this code, made if it is new. O(1).
     #[inline]
     pub(crate) fn key_id(&mut self, code: i64, initial: i64) -> KeyId {
-        if let Some(id) = self.keys.get(&code) {
+        if let Some(id) = self.keys.get(code) {
             return *id;
         }
         let id = KeyId::new(self.key.len());

@@ -1,8 +1,7 @@
 //! Clocks: whether the order of the file is the order of the times, and whether there is one at all.
 
 use super::versions::{ClientId, NO_TIME};
-use history_core::hash::HashMap;
-use history_core::{Client, Op};
+use history_core::{Client, IntMap, Op};
 
 /// What the times of the ops have said so far.
 #[derive(Clone, Debug)]
@@ -13,7 +12,7 @@ pub(crate) struct Clock {
     back: Option<u64>,
     /// The first op that is earlier than one before it of its own client.
     back_within: Option<u64>,
-    clients: HashMap<i64, ClientId>,
+    clients: IntMap<ClientId>,
     /// When each client's last op was, by client.
     last_ns: Vec<i64>,
 }
@@ -25,7 +24,7 @@ impl Default for Clock {
             all_timed: true,
             back: None,
             back_within: None,
-            clients: HashMap::default(),
+            clients: IntMap::default(),
             last_ns: Vec::new(),
         }
     }
@@ -35,12 +34,15 @@ impl Clock {
     /// The client who did an op, by its number; a new one is added to `clients`.
     #[inline]
     pub(crate) fn client(&mut self, process: i64, op: &Op<'_>, clients: &mut Vec<Client>) -> ClientId {
-        *self.clients.entry(process).or_insert_with(|| {
-            // A history holds fewer than 2^32 ops.
-            clients.push(Client::of(op).unwrap_or(Client::Number(process)));
-            self.last_ns.push(i64::MIN);
-            ClientId((clients.len() - 1) as u32)
-        })
+        if let Some(client) = self.clients.get(process) {
+            return *client;
+        }
+        // A history holds fewer than 2^32 ops.
+        let client = ClientId(clients.len() as u32);
+        clients.push(Client::of(op).unwrap_or(Client::Number(process)));
+        self.last_ns.push(i64::MIN);
+        self.clients.insert(process, client);
+        client
     }
 
     /// Takes note of an op. True if it is the first that shows that the file is not in the order of the times.

@@ -2,7 +2,7 @@
 
 use crate::error::{ErrorKind, HistoryError};
 use crate::hash::HashMap;
-use crate::{Datum, Value};
+use crate::{Datum, IntMap, Value};
 
 /// Keys of one history, at the most.
 const KEYS_MAX: usize = 1 << 26;
@@ -27,7 +27,7 @@ impl KeyId {
 
 #[derive(Default)]
 pub(super) struct Keys {
-    ints: HashMap<i64, KeyId>,
+    ints: IntMap<KeyId>,
     /// By a text that equal keys share.
     others: HashMap<String, KeyId>,
     datums: Vec<Datum>,
@@ -42,7 +42,10 @@ impl Keys {
             return Err(HistoryError::new(ErrorKind::Limit, format!("more than {KEYS_MAX} keys")));
         }
         let id = match key {
-            Value::Int(key) => *self.ints.entry(key).or_insert(next),
+            Value::Int(key) => self.ints.get(key).copied().unwrap_or_else(|| {
+                self.ints.insert(key, next);
+                next
+            }),
             key => *self.others.entry(key.canonical()).or_insert(next),
         };
         if id == next {
@@ -55,7 +58,7 @@ impl Keys {
     #[inline]
     pub(super) fn find(&self, key: Value<'_>) -> Option<KeyId> {
         match key {
-            Value::Int(key) => self.ints.get(&key).copied(),
+            Value::Int(key) => self.ints.get(key).copied(),
             key => self.others.get(&key.canonical()).copied(),
         }
     }
