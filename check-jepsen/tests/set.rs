@@ -146,7 +146,7 @@ fn an_add_that_completes_as_another_is_unknown() {
                 {:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value [3]}";
     let report = judge(&Set::default(), &[], text);
     assert_eq!(report.verdict, Verdict::Unknown);
-    assert!(report.notes[0].contains("at index 1 (line 1) the op's value is another one"), "{:?}", report.notes);
+    assert!(report.notes[0].contains("at index 1 (line 1) the completion's value differs"), "{:?}", report.notes);
 }
 
 #[test]
