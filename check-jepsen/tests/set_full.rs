@@ -207,7 +207,7 @@ fn what_cannot_be_read_is_unknown_unless_an_element_is_twice_in_one_read() {
         ("{:type :invoke, :f :read, :value [1]}", "cannot be told"),
         ("{:type :ok, :f :add, :value 7}", "cannot be told"),
         ("{:type :ok, :f :add}", "no value"),
-        ("{:process 0, :type :invoke, :f :add, :value 2} {:process 0, :type :ok, :f :add, :value 3}", "another one"),
+        ("{:process 0, :type :invoke, :f :add, :value 2} {:process 0, :type :ok, :f :add, :value 3}", "differs from"),
         (
             "{:process 0, :type :invoke, :f :add, :value 2} {:process 0, :type :ok, :f :read, :value [2]}",
             "an add completes as a read",

@@ -195,7 +195,8 @@ fn own_options(checkers: &Registry) -> [Arg; 10] {
 
 /// A number of bytes; one that no file can have is told apart later.
 fn bytes(name: &'static str) -> Arg {
-    Arg::new(name).long(name).value_name("BYTES").allow_negative_numbers(true).value_parser(value_parser!(i64))
+    let arg = Arg::new(name).long(name).value_name("BYTES").hide_short_help(true);
+    arg.allow_negative_numbers(true).value_parser(value_parser!(i64))
 }
 
 fn format() -> Arg {

@@ -40,7 +40,7 @@ fn of_what_is_not_wrong_nothing_is_written() {
     let dir = tempfile::tempdir().unwrap();
     let less = dir.path().join("less.edn");
     for (file, code, says) in
-        [("valid.edn", 0, "valid, so"), ("twice.edn", 2, "unknown, so"), ("truncated.edn", 255, "error")]
+        [("valid.edn", 0, "verdict is true"), ("twice.edn", 2, "verdict is unknown"), ("truncated.edn", 255, "error")]
     {
         let assert = histcheck(&format!("minimize -m list-append {file} -o")).arg(&less).assert().code(code);
         assert!(stderr(&assert).contains(says), "{}", stderr(&assert));
