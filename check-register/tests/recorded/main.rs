@@ -88,6 +88,13 @@ fn a_refused_semaphore_tells_what_it_was_taken_to_hold() {
 }
 
 #[test]
+fn an_acquire_that_completes_with_another_number_is_not_understood() {
+    let text = "{:process 0, :type :invoke, :f :acquire, :value 1} {:process 0, :type :ok, :f :acquire, :value 2}";
+    let report = Linearizable::<Semaphore>::default().check(&History::parse(text).unwrap()).unwrap();
+    assert_eq!(report.verdict, Verdict::Unknown, "{:?}", report.notes);
+}
+
+#[test]
 fn a_mutex_may_be_held_at_the_start() {
     let judge = |initial: &str, f: &str| {
         let text = format!("{{:process 0, :type :invoke, :f :{f}}} {{:process 0, :type :ok, :f :{f}}}");
