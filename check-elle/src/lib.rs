@@ -26,6 +26,11 @@ pub mod rw_register;
 mod set;
 mod txn;
 
+/// All checkers of this crate, in the order in which to list them.
+pub fn checkers() -> Vec<Box<dyn history_core::Checker>> {
+    vec![Box::new(list_append::ListAppend::default()), Box::new(rw_register::RwRegister::default())]
+}
+
 /// The README's example, compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -42,6 +42,23 @@ pub mod total_queue;
 pub mod unique_ids;
 mod witness;
 
+/// All checkers of this crate, in the order in which to list them.
+pub fn checkers() -> Vec<Box<dyn history_core::Checker>> {
+    vec![
+        Box::new(bank::Bank::default()),
+        Box::new(counter::Counter::default()),
+        Box::new(set::Set::default()),
+        Box::new(set_full::SetFull::default()),
+        Box::new(long_fork::LongFork::default()),
+        Box::new(comments::Comments::default()),
+        Box::new(sequential::Sequential::default()),
+        Box::new(queue::Queue::default()),
+        Box::new(total_queue::TotalQueue::default()),
+        Box::new(unique_ids::UniqueIds::default()),
+        Box::new(stats::Stats::default()),
+    ]
+}
+
 /// The README's example, compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

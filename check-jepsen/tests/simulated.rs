@@ -1,29 +1,10 @@
 //! Simulated histories: correct ones are valid, of broken ones the checker names what is wrong, and several checkers at one
 //! time say what each says alone.
 
-use check_jepsen::{
-    bank::Bank, comments::Comments, counter::Counter, long_fork::LongFork, queue::Queue, sequential::Sequential,
-    set::Set, set_full::SetFull, stats::Stats, total_queue::TotalQueue, unique_ids::UniqueIds,
-};
+use check_jepsen::checkers;
 use history_core::{Budget, Checker, Compose, Decision, Keyed, KeyedAuto, Options, Reader, Report, Run, Verdict};
 use record_simulate::{Format, Object, ObjectBug, Objects};
 use std::fmt::Write as _;
-
-fn checkers() -> Vec<Box<dyn Checker>> {
-    vec![
-        Box::new(Bank::default()),
-        Box::new(Counter::default()),
-        Box::new(Set::default()),
-        Box::new(SetFull::default()),
-        Box::new(LongFork::default()),
-        Box::new(Comments::default()),
-        Box::new(Sequential::default()),
-        Box::new(Queue::default()),
-        Box::new(TotalQueue::default()),
-        Box::new(UniqueIds::default()),
-        Box::new(Stats::default()),
-    ]
-}
 
 /// What is simulated, how many values there are, and the checker that it is for.
 const WORKLOADS: &[(Object, Option<u32>, &str)] = &[

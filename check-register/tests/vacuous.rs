@@ -2,14 +2,14 @@
 
 mod nothing;
 
-use check_register::versioned_register::VersionedRegister;
+use check_register::Linearizable;
+use check_register::models::PlainRegister;
 use history_core::{Checker, Verdict};
 use nothing::{assert_catches_a_stamp, assert_nil_is_no_answer, faults, judge};
 
 fn checkers() -> Vec<Box<dyn Checker>> {
     let mut all = check_register::checkers();
     all.retain(|checker| checker.name() != "linearizable");
-    all.push(Box::new(VersionedRegister::default()));
     all
 }
 
@@ -40,22 +40,22 @@ fn what_failed_fills_nothing() {
              {{:process 0, :type :invoke, :f :write, :value 1}} {{:process 0, :type :{kind}, :f :write, :value 1}}"
         )
     };
-    let checkers = check_register::checkers();
+    let register = Linearizable::<PlainRegister>::default();
     for (kind, verdict) in [("ok", Verdict::Valid), ("info", Verdict::Valid), ("fail", Verdict::Unknown)] {
-        let report = judge(checkers[0].as_ref(), &text(kind));
+        let report = judge(&register, &text(kind));
         assert_eq!(report.verdict, verdict, "{kind}: {:?}", report.notes);
     }
     // An operation that began before a write returned may have been before it.
     let overlaps = "{:process 0, :type :invoke, :f :write, :value 1} {:process 1, :type :invoke, :f :read}
                     {:process 0, :type :ok, :f :write, :value 1} {:process 1, :type :ok, :f :read}";
-    assert_eq!(judge(checkers[0].as_ref(), overlaps).verdict, Verdict::Valid);
+    assert_eq!(judge(&register, overlaps).verdict, Verdict::Valid);
 }
 
 #[test]
 fn nil_answers_are_told_of() {
     let text = "{:process 0, :type :invoke, :f :write, :value 1} {:process 0, :type :ok, :f :write, :value 1}
                 {:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :val 1}";
-    let report = judge(check_register::checkers()[0].as_ref(), text);
+    let report = judge(&Linearizable::<PlainRegister>::default(), text);
     assert_eq!(
         report.notes,
         [

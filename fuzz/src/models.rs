@@ -1,6 +1,5 @@
 //! Every checker on any bytes: no panic, and the same verdict whoever reads them, how often and by which engine.
 
-use check_jepsen as jepsen;
 use history_core::{Budget, Checker, HistoryError, Keyed, Options, Reader, Report, Run, Verdict};
 
 /// States that a search may visit, and configurations that it may hold: what takes milliseconds.
@@ -8,23 +7,9 @@ const STATES_MAX: u64 = 20_000;
 
 /// All checkers of histories.
 pub(crate) fn checkers() -> Vec<Box<dyn Checker>> {
-    let mut all: Vec<Box<dyn Checker>> = vec![
-        Box::new(check_elle::list_append::ListAppend::default()),
-        Box::new(check_elle::rw_register::RwRegister::default()),
-        Box::new(check_register::versioned_register::VersionedRegister::default()),
-        Box::new(jepsen::bank::Bank::default()),
-        Box::new(jepsen::counter::Counter::default()),
-        Box::new(jepsen::set::Set::default()),
-        Box::new(jepsen::set_full::SetFull::default()),
-        Box::new(jepsen::long_fork::LongFork::default()),
-        Box::new(jepsen::comments::Comments::default()),
-        Box::new(jepsen::sequential::Sequential::default()),
-        Box::new(jepsen::queue::Queue::default()),
-        Box::new(jepsen::total_queue::TotalQueue::default()),
-        Box::new(jepsen::unique_ids::UniqueIds::default()),
-        Box::new(jepsen::stats::Stats::default()),
-    ];
+    let mut all = check_elle::checkers();
     all.extend(check_register::checkers());
+    all.extend(check_jepsen::checkers());
     all
 }
 

@@ -10,6 +10,7 @@ mod timelines;
 
 use crate::Settings;
 use crate::models::{self, Spec, Visitor};
+use crate::versioned_register::VersionedRegister;
 use history_core::{
     About, AboutAnomaly, Budget, Checker, History, HistoryError, OptionError, OptionSpec, Options, Report, Run, Subject,
 };
@@ -161,9 +162,11 @@ fn objects() -> Vec<Box<dyn Checker>> {
     all.0
 }
 
-/// The checkers of linearizability, in the order in which to list them: one for each object, and one that is told which.
+/// All checkers of this crate, in the order in which to list them: of versioned registers, one for each object, and one that is
+/// told which.
 pub fn checkers() -> Vec<Box<dyn Checker>> {
-    let mut all = objects();
+    let mut all: Vec<Box<dyn Checker>> = vec![Box::new(VersionedRegister::default())];
+    all.extend(objects());
     all.push(Box::new(AnyObject));
     all
 }

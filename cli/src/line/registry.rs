@@ -40,15 +40,15 @@ impl From<Vec<Box<dyn Checker>>> for Registry {
 }
 
 impl Registry {
-    /// What this program was built with. A new checker needs a line here and nothing else.
+    /// What this program was built with: a new checker stands in the list of its crate.
     pub(crate) fn built_in() -> Registry {
         let mut all: Vec<Box<dyn Checker>> = Vec::new();
         #[cfg(feature = "elle")]
-        all.extend(elle());
+        all.extend(check_elle::checkers());
         #[cfg(feature = "register")]
-        all.extend(register());
+        all.extend(check_register::checkers());
         #[cfg(feature = "jepsen")]
-        all.extend(jepsen());
+        all.extend(check_jepsen::checkers());
         // Without any feature there is nothing to add.
         all.shrink_to_fit();
         Registry::from(all)
@@ -173,42 +173,6 @@ impl Registry {
             }
         }
     }
-}
-
-/// Transactions.
-#[cfg(feature = "elle")]
-fn elle() -> Vec<Box<dyn Checker>> {
-    vec![
-        Box::new(check_elle::list_append::ListAppend::default()),
-        Box::new(check_elle::rw_register::RwRegister::default()),
-    ]
-}
-
-/// Linearizability.
-#[cfg(feature = "register")]
-fn register() -> Vec<Box<dyn Checker>> {
-    let mut all: Vec<Box<dyn Checker>> =
-        vec![Box::new(check_register::versioned_register::VersionedRegister::default())];
-    all.extend(check_register::checkers());
-    all
-}
-
-/// Jepsen's workloads.
-#[cfg(feature = "jepsen")]
-fn jepsen() -> Vec<Box<dyn Checker>> {
-    vec![
-        Box::new(check_jepsen::bank::Bank::default()),
-        Box::new(check_jepsen::counter::Counter::default()),
-        Box::new(check_jepsen::set::Set::default()),
-        Box::new(check_jepsen::set_full::SetFull::default()),
-        Box::new(check_jepsen::long_fork::LongFork::default()),
-        Box::new(check_jepsen::comments::Comments::default()),
-        Box::new(check_jepsen::sequential::Sequential::default()),
-        Box::new(check_jepsen::queue::Queue::default()),
-        Box::new(check_jepsen::total_queue::TotalQueue::default()),
-        Box::new(check_jepsen::unique_ids::UniqueIds::default()),
-        Box::new(check_jepsen::stats::Stats::default()),
-    ]
 }
 
 fn file_of(path: &Path) -> String {

@@ -3,23 +3,9 @@
 use history_core::Checker;
 
 pub(crate) fn checkers() -> Vec<Box<dyn Checker>> {
-    let mut all: Vec<Box<dyn Checker>> = vec![
-        Box::new(check_elle::list_append::ListAppend::default()),
-        Box::new(check_elle::rw_register::RwRegister::default()),
-        Box::new(check_register::versioned_register::VersionedRegister::default()),
-        Box::new(check_jepsen::bank::Bank::default()),
-        Box::new(check_jepsen::counter::Counter::default()),
-        Box::new(check_jepsen::set::Set::default()),
-        Box::new(check_jepsen::set_full::SetFull::default()),
-        Box::new(check_jepsen::long_fork::LongFork::default()),
-        Box::new(check_jepsen::comments::Comments::default()),
-        Box::new(check_jepsen::sequential::Sequential::default()),
-        Box::new(check_jepsen::queue::Queue::default()),
-        Box::new(check_jepsen::total_queue::TotalQueue::default()),
-        Box::new(check_jepsen::unique_ids::UniqueIds::default()),
-        Box::new(check_jepsen::stats::Stats::default()),
-    ];
+    let mut all = check_elle::checkers();
     all.extend(check_register::checkers());
+    all.extend(check_jepsen::checkers());
     all
 }
 
