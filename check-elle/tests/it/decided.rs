@@ -1,0 +1,264 @@
+//! Which models are decided: no other is said to hold unless a decided one that implies it does.
+
+use crate::oracle::against::checker;
+use crate::oracle::choices::Choices;
+use crate::oracle::registers::Sources;
+use crate::oracle::world::World;
+use crate::oracle::{Question, messy, standing, text};
+use check_elle::anomaly::AnomalyType;
+use check_elle::lattice::NOT_SEARCHED;
+use check_elle::model::{Model, ModelSet};
+use history_core::{History, Report, Verdict};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// A history of transactions one after another, as `process: micro-ops`; with invocations or without.
+fn history(txns: &[&str], invoked: bool) -> History {
+    let mut text = String::new();
+    for txn in txns {
+        let (process, mops) = txn.split_once(": ").expect("a process");
+        for kind in if invoked { &["invoke", "ok"][..] } else { &["ok"] } {
+            writeln!(text, "{{:process {process}, :type :{kind}, :f :txn, :value [{mops}]}}")
+                .expect("strings take all");
+        }
+    }
+    History::parse(&text).expect("a history")
+}
+
+fn judge(history: &History, model: &str) -> Report {
+    checker(history, &Question::of_lists(&[model]))
+}
+
+const READ_SKEW: &[&str] = &["0: [:append :x 1] [:append :y 1]", "1: [:r :x [1]] [:r :y []]"];
+const LOST_UPDATE: &[&str] = &["0: [:r :x []] [:append :x 1]", "1: [:r :x []] [:append :x 2]", "2: [:r :x [1 2]]"];
+const ABORTED_READ: &[&str] = &["0: [:append :x 1] [:append :x 2]", "1: [:r :x [1]]"];
+const WRITE_CYCLE: &[&str] =
+    &["0: [:append :x 1] [:append :y 1]", "1: [:append :x 2] [:append :y 2]", "2: [:r :x [1 2]] [:r :y [2 1]]"];
+const LOST_OWN_WRITE: &[&str] = &["0: [:append :x 1]", "0: [:r :x []]", "1: [:r :x [1]]"];
+const READ_BACK: &[&str] = &["1: [:append :x 1]", "0: [:r :x [1]]", "0: [:r :x []]"];
+const WRITTEN_BACK: &[&str] = &["0: [:append :x 1]", "0: [:append :x 2]", "1: [:r :x [2 1]]"];
+const CAUSE_UNSEEN: &[&str] =
+    &["0: [:append :x 1]", "1: [:r :x [1]]", "1: [:append :y 1]", "2: [:r :y [1]]", "2: [:r :x []]"];
+const EARLY_READ: &[&str] = &["0: [:r :x [1]]", "0: [:append :x 1]"];
+
+/// For each model a history that breaks it.
+const BROKEN: &[(&str, &[&str])] = &[
+    ("strict-serializable", LOST_OWN_WRITE),
+    ("strong-snapshot-isolation", LOST_OWN_WRITE),
+    ("strong-read-committed", EARLY_READ),
+    ("strong-read-uncommitted", WRITTEN_BACK),
+    ("strong-session-serializable", LOST_OWN_WRITE),
+    ("strong-session-snapshot-isolation", LOST_OWN_WRITE),
+    ("strong-session-read-committed", EARLY_READ),
+    ("strong-session-read-uncommitted", WRITTEN_BACK),
+    ("session-serializable", LOST_OWN_WRITE),
+    ("serializable", READ_SKEW),
+    ("update-serializable", READ_SKEW),
+    ("snapshot-isolation", READ_SKEW),
+    ("repeatable-read", READ_SKEW),
+    ("forward-consistent-view", READ_SKEW),
+    ("consistent-view", READ_SKEW),
+    ("parallel-snapshot-isolation", READ_SKEW),
+    ("prefix", READ_SKEW),
+    ("causal-cerone", READ_SKEW),
+    ("update-atomic", LOST_UPDATE),
+    ("read-atomic", READ_SKEW),
+    ("cursor-stability", LOST_UPDATE),
+    ("monotonic-view", READ_SKEW),
+    ("monotonic-snapshot-read", READ_SKEW),
+    ("monotonic-atomic-view", READ_SKEW),
+    ("read-committed", ABORTED_READ),
+    ("read-uncommitted", WRITE_CYCLE),
+    ("view-serializable", READ_SKEW),
+    ("1SR", READ_SKEW),
+    ("linearizable", LOST_OWN_WRITE),
+    ("sequential", LOST_OWN_WRITE),
+    ("causal", CAUSE_UNSEEN),
+    ("PRAM", LOST_OWN_WRITE),
+    ("writes-follow-reads", CAUSE_UNSEEN),
+    ("monotonic-reads", READ_BACK),
+    ("monotonic-writes", WRITTEN_BACK),
+    ("read-your-writes", LOST_OWN_WRITE),
+];
+
+#[test]
+fn no_broken_model_is_said_to_hold() {
+    let named: BTreeSet<&str> = BROKEN.iter().map(|(model, _)| *model).collect();
+    assert_eq!(named, ModelSet::ALL.iter().map(Model::name).collect());
+    for (name, txns) in BROKEN {
+        let model = Model::from_name(name).unwrap();
+        let report = judge(&history(txns, true), name);
+        assert_ne!(report.verdict, Verdict::Valid, "{name}: {report:#?}");
+        assert!(!model.is_decided() || report.verdict == Verdict::Invalid, "{name} is decided: {report:#?}");
+        if !model.is_decided() {
+            // Without invocations there is no real time.
+            assert_ne!(judge(&history(txns, false), name).verdict, Verdict::Valid, "{name} by completions");
+        }
+    }
+}
+
+#[test]
+fn every_model_holds_of_a_serial_history() {
+    let serial = history(&["0: [:append :x 1]", "1: [:r :x [1]] [:append :x 2]", "0: [:r :x [1 2]]"], true);
+    for model in ModelSet::ALL.iter() {
+        let report = judge(&serial, model.name());
+        assert_eq!((report.verdict, report.notes.len()), (Verdict::Valid, 0), "{model}: {report:#?}");
+    }
+    assert_eq!(judge(&serial, "strict-serializable").not_checked, [""; 0]);
+}
+
+#[test]
+fn the_table_and_the_oracle_agree_on_what_is_decided() {
+    for model in ModelSet::ALL.iter() {
+        assert_eq!(model.is_decided(), standing::is_decided(model.name()), "{model}");
+        assert!(!model.decision().is_empty() && !model.decision().ends_with('.'), "{model}: a clause");
+        let unsearched = model.forbids().any(|anomaly| NOT_SEARCHED.contains(anomaly));
+        // Of these two the anomaly is there under another name as well, or takes predicates.
+        let by_other_names = ["snapshot-isolation", "serializable"].contains(&model.name());
+        assert!(!(model.is_decided() && unsearched) || by_other_names, "{model}");
+    }
+    assert!(Model::STRICT_SERIALIZABLE.is_decided(), "it implies all others");
+}
+
+#[test]
+fn a_note_says_why_it_is_unknown_and_what_to_ask_for() {
+    let report = judge(&history(READ_SKEW, true), "read-atomic");
+    assert_eq!((report.verdict, report.anomalies.len()), (Verdict::Unknown, 0));
+    assert_eq!(report.not, [""; 0]);
+    assert_eq!(
+        report.notes,
+        ["Whether read-atomic holds is unknown: list-append does not decide it, because its axioms, of which \
+         transactions each one sees, are not checked. It would hold if snapshot-isolation held, but the \
+         history shows G-single-item (at index 1, 3). Decided levels next to it: snapshot-isolation \
+         (stronger), read-committed (weaker)."]
+    );
+    let because = |txns: &[&str]| {
+        let report = judge(&history(txns, false), "read-your-writes");
+        let (lead, why) =
+            report.notes[0].split_once("It would hold if strict-serializable held, but ").expect("a reason");
+        assert_eq!(
+            (lead, report.notes.len()),
+            (
+                "Whether read-your-writes holds is unknown: list-append does not decide it, because it is about \
+                 single objects and sessions, and these checkers look for cycles of transactions. ",
+                1
+            )
+        );
+        why.to_owned()
+    };
+    let end = "Decided levels next to it: strict-serializable (stronger).";
+    let shown = format!("the history shows G-single-item-process (at index 0, 1). {end}");
+    assert_eq!(because(LOST_OWN_WRITE), shown, "of completions only processes are all that is known of time");
+    let unknown = format!("the history does not say when the op at index 0 was invoked. {end}");
+    assert_eq!(because(&["0: [:append :x 1]", "0: [:r :x [1]]"]), unknown);
+    // Either order of the last two appends to z, which nobody read, would make each cycle one with a single rw.
+    let fork = [
+        "0: [:append :x 1] [:append :z 1]",
+        "1: [:append :y 1] [:append :z 2]",
+        "2: [:r :x [1]] [:r :y []]",
+        "3: [:r :y [1]] [:r :x []]",
+    ];
+    let report = judge(&history(&fork, true), "monotonic-view");
+    assert_eq!(report.verdict, Verdict::Unknown);
+    assert_eq!(
+        report.notes,
+        ["Whether monotonic-view holds is unknown: list-append does not decide it, because G-monotonic is not \
+         searched for: it takes the order of the reads within a transaction. It would hold if consistent-view \
+         held, but nothing says in which order the appends to key :z that nobody read came. Decided levels \
+         next to it: consistent-view (stronger), read-committed (weaker)."]
+    );
+}
+
+#[test]
+fn what_is_known_is_told_apart_from_what_nobody_looked_for() {
+    let report = judge(&history(READ_SKEW, true), "read-committed");
+    assert_eq!(report.verdict, Verdict::Valid);
+    let not_checked: Vec<&str> = report.not_checked.iter().map(AsRef::as_ref).collect();
+    assert!(["read-atomic", "serializable", "linearizable"].iter().all(|model| not_checked.contains(model)));
+    assert!(!not_checked.contains(&"read-committed") && !not_checked.contains(&"read-uncommitted"));
+}
+
+/// With process edges the graph has no realtime edges.
+#[test]
+fn real_time_is_not_looked_at_beside_processes() {
+    let serial = history(&["0: [:append :x 1]", "1: [:r :x [1]]"], true);
+    let report = checker(&serial, &Question::of_lists(&["strong-session-serializable", "linearizable"]));
+    assert_eq!(report.verdict, Verdict::Unknown);
+    let why = "strict-serializable held, but real time was not looked at, as the order of processes was asked for";
+    assert!(report.notes[0].contains(why), "{:?}", report.notes);
+    assert_eq!(judge(&serial, "linearizable").verdict, Verdict::Valid);
+}
+
+/// Where such reads are allowed, what they hide is not known.
+#[test]
+fn what_was_read_and_not_written_is_of_no_undecided_model() {
+    let garbage = history(&["0: [:append :x 1]", "1: [:r :x [1]]", "1: [:r :x [1 7]]"], true);
+    assert_eq!(judge(&garbage, "read-atomic").verdict, Verdict::Invalid);
+    let allowed = Question { allow_garbage: true, ..Question::of_lists(&["read-atomic"]) };
+    let report = checker(&garbage, &allowed);
+    assert_eq!(report.verdict, Verdict::Unknown);
+    let is_why = |note: &String| note.contains("but some transaction read what nobody wrote");
+    assert!(report.notes.iter().any(is_why), "{:?}", report.notes);
+}
+
+/// T3 reads a part of what T1 and of what T2 wrote. Nothing says which wrote x first.
+#[test]
+fn registers_in_no_known_order_prove_nothing() {
+    let text = "
+        {:process 0, :type :invoke, :f :txn, :value [[:w :x 1] [:w :y 1]]}
+        {:process 1, :type :invoke, :f :txn, :value [[:w :x 2] [:w :y 2]]}
+        {:process 2, :type :invoke, :f :txn, :value [[:r :x nil] [:r :y nil]]}
+        {:process 0, :type :ok, :f :txn, :value [[:w :x 1] [:w :y 1]]}
+        {:process 1, :type :ok, :f :txn, :value [[:w :x 2] [:w :y 2]]}
+        {:process 2, :type :ok, :f :txn, :value [[:r :x 1] [:r :y 2]]}";
+    let history = History::parse(text).unwrap();
+    let report = checker(&history, &Question::of_registers(&["read-atomic"], Sources::default()));
+    assert_eq!(report.verdict, Verdict::Unknown);
+    assert!(
+        report.notes.iter().any(|note| note.contains("in which order the versions of key :x")),
+        "{:?}",
+        report.notes
+    );
+    let order = Sources { transaction_order: Some(&[3, 5, 4]), ..Sources::default() };
+    let report = checker(&history, &Question::of_registers(&["read-atomic"], order));
+    assert!(report.notes.iter().any(|note| note.contains("but the history shows G-single-item")), "{:?}", report.notes);
+}
+
+#[test]
+fn an_anomaly_that_is_not_searched_for_is_absent_only_if_a_model_says_so() {
+    let asked = |txns: &[&str], anomaly: &str| {
+        let question = Question { anomalies: &[anomaly], models: &["read-uncommitted"], ..Question::default() };
+        checker(&history(txns, true), &question)
+    };
+    for anomaly in NOT_SEARCHED.iter().map(AnomalyType::name) {
+        let report = asked(READ_SKEW, anomaly);
+        // Read skew is what some are counted as.
+        let is_counted = ["GSIb", "GSI"].contains(&anomaly);
+        let verdict = if is_counted { Verdict::Invalid } else { Verdict::Unknown };
+        assert_eq!(report.verdict, verdict, "{anomaly}: {:?}", report.notes);
+    }
+    assert_eq!(asked(&["0: [:append :x 1]", "1: [:r :x [1]]"], "G-cursor").verdict, Verdict::Valid);
+}
+
+#[test]
+fn what_holds_is_not_ruled_out_below() {
+    let (mut known, mut judged) = (0, 0);
+    for number in 0..400 {
+        let history = History::parse(&text::edn(&messy::history(&mut Choices::Random(number)))).expect("a history");
+        let Ok(world) = World::of(&history, &Question::default().workload) else { continue };
+        // Else there is no real time to hold processes to.
+        if world.txns.iter().any(|txn| txn.invoked.is_none() || txn.process.is_none()) {
+            continue;
+        }
+        let verdicts: Vec<(Model, Verdict)> =
+            ModelSet::ALL.iter().map(|model| (model, judge(&history, model.name()).verdict)).collect();
+        judged += 1;
+        for (strong, _) in verdicts.iter().filter(|(_, verdict)| *verdict == Verdict::Valid) {
+            for (weak, verdict) in verdicts.iter().filter(|(weak, _)| strong.weaker().contains(*weak)) {
+                assert_ne!(*verdict, Verdict::Invalid, "{strong} holds, {weak} does not: history {number}");
+                known += 1;
+            }
+        }
+    }
+    assert!(judged > 50 && known > 200, "{judged} histories, {known} pairs");
+}

@@ -1,0 +1,18 @@
+//! Checkers of transactions, tested against oracles that share nothing with them.
+
+mod certify;
+mod certify_registers;
+mod cycles;
+mod decided;
+mod enumerate;
+mod enumerate_registers;
+mod keyed;
+mod lattice;
+mod list_append;
+mod monotone;
+mod oracle;
+mod properties;
+mod properties_registers;
+mod rw_register;
+mod tables;
+mod vacuous;

@@ -1,0 +1,53 @@
+//! A stronger level never passes what a weaker one refuses: each pair of the lattice, on random histories of both workloads, with
+//! invocations, without, and of clients without names.
+
+use crate::oracle::against::checker;
+use crate::oracle::choices::Choices;
+use crate::oracle::messy::{Entry, as_registers, history};
+use crate::oracle::registers::Sources;
+use crate::oracle::{Question, Workload, lattice, text};
+use history_core::{History, Verdict};
+use std::collections::BTreeMap;
+
+/// How many pairs were refused, if no pair of levels contradicts itself; else the first that does.
+fn refused_pairs(ops: &[Entry], workload: Workload<'_>) -> Result<u32, String> {
+    let text = text::edn(ops);
+    let history = History::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let judge = |model: &String| {
+        let verdict = checker(&history, &Question { models: &[model], workload, ..Question::default() }).verdict;
+        (model.clone(), verdict)
+    };
+    let verdicts: BTreeMap<String, Verdict> = lattice::models().iter().map(judge).collect();
+    let mut refused = 0;
+    for (stronger, verdict) in &verdicts {
+        for weaker in lattice::implied(stronger).iter().filter(|weaker| verdicts[*weaker] == Verdict::Invalid) {
+            if *verdict != Verdict::Invalid {
+                return Err(format!("{weaker} is invalid, and {stronger} is {}:\n{text}", verdict.name()));
+            }
+            refused += u32::from(weaker != stronger);
+        }
+    }
+    Ok(refused)
+}
+
+#[test]
+fn lists() {
+    let mut refused = 0;
+    for number in 0..2000 {
+        let ops = history(&mut Choices::Random(number));
+        refused += refused_pairs(&ops, Workload::ListAppend).unwrap_or_else(|why| panic!("{number}: {why}"));
+    }
+    assert!(refused > 10_000, "{refused}");
+}
+
+#[test]
+fn registers() {
+    let mut refused = 0;
+    let all: Vec<Sources<'_>> = Sources::combinations().collect();
+    for number in 0..2000 {
+        let ops = as_registers(history(&mut Choices::Random(number)));
+        let workload = Workload::RwRegister(all[number as usize % all.len()]);
+        refused += refused_pairs(&ops, workload).unwrap_or_else(|why| panic!("{number}: {why}"));
+    }
+    assert!(refused > 10_000, "{refused}");
+}

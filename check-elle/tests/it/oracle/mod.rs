@@ -1,0 +1,195 @@
+//! An oracle: what list-append and rw-register must conclude, found by means that share nothing with the checker and
+//! are too slow for it.
+
+pub(crate) mod against;
+pub(crate) mod canary;
+pub(crate) mod cases;
+pub(crate) mod choices;
+pub(crate) mod crowd;
+pub(crate) mod cycles;
+pub(crate) mod direct;
+pub(crate) mod enumeration;
+pub(crate) mod exists;
+pub(crate) mod graph;
+pub(crate) mod lattice;
+pub(crate) mod laws;
+pub(crate) mod messy;
+pub(crate) mod register_cases;
+pub(crate) mod registers;
+pub(crate) mod semantic;
+pub(crate) mod spoiled;
+pub(crate) mod standing;
+pub(crate) mod tamper;
+pub(crate) mod text;
+pub(crate) mod world;
+pub(crate) mod worlds;
+
+use graph::{Graph, Order};
+use history_core::{History, Verdict};
+use lattice::{Names, also_is, forbids};
+use registers::Sources;
+use standing::Standing;
+use world::World;
+
+/// What was asked of a history.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Question<'a> {
+    /// Friendly names.
+    pub(crate) models: &'a [&'a str],
+    /// Anomalies asked for by name.
+    pub(crate) anomalies: &'a [&'a str],
+    /// Whether reads may show what nobody wrote.
+    pub(crate) allow_garbage: bool,
+    pub(crate) workload: Workload<'a>,
+}
+
+/// What the micro-ops are, and for registers what the order of versions is inferred from.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Workload<'a> {
+    #[default]
+    ListAppend,
+    RwRegister(Sources<'a>),
+}
+
+/// What the oracle says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Judgement {
+    pub(crate) verdict: Verdict,
+    pub(crate) anomaly_types: Names,
+    pub(crate) not: Names,
+    pub(crate) also_not: Names,
+    pub(crate) not_checked: Names,
+    /// All types found, asked for or not.
+    pub(crate) found: Names,
+    /// More types of cycles that may be reported. Of all pairs of versions that a source orders the checker has a reduction, so that
+    /// a step between two transactions that is by ww may be some steps by ww to it, and one by rw. With them there is always a
+    /// worse type, of which the models follow.
+    pub(crate) may_be: Names,
+}
+
+impl<'a> Question<'a> {
+    pub(crate) fn of_lists(models: &'a [&'a str]) -> Question<'a> {
+        Question { models, ..Question::default() }
+    }
+
+    pub(crate) fn of_registers(models: &'a [&'a str], sources: Sources<'a>) -> Question<'a> {
+        Question { models, workload: Workload::RwRegister(sources), ..Question::default() }
+    }
+
+    pub(crate) fn is_prohibited(&self, anomaly: &str) -> bool {
+        let asked = also_is(anomaly).iter().any(|also| self.anomalies.contains(&also.as_str()));
+        asked || self.models.iter().any(|model| forbids(model, anomaly))
+    }
+
+    /// The order that the question makes the graph take in.
+    pub(crate) fn order(&self) -> Order {
+        let any = |suffix: &str, order: Order| {
+            let needs = |name: &&String| name.ends_with(suffix) || exists::order_of(name) == Some(order);
+            lattice::anomalies().filter(needs).any(|name| self.is_prohibited(name))
+        };
+        match (any("-realtime", Order::Realtime), any("-process", Order::Process)) {
+            (true, _) => Order::Realtime,
+            (false, true) => Order::Process,
+            (false, false) => standing::order(self),
+        }
+    }
+}
+
+/// The types of cycles in each component.
+fn types_there(graph: &Graph, order: Order) -> Vec<Names> {
+    let suffix = match order {
+        Order::None => "",
+        Order::Process => "-process",
+        Order::Realtime => "-realtime",
+    };
+    let name = |shape: cycles::Shape| format!("{}{}", shape.cycle_type(), if shape.ordered { suffix } else { "" });
+    let components = graph.components();
+    components.iter().map(|component| cycles::shapes(graph, component).into_iter().map(name).collect()).collect()
+}
+
+/// The types of cycles to report of a graph: in each component those that no worse one there implies.
+pub(crate) fn cycle_types(graph: &Graph, order: Order) -> Names {
+    let mut found = Names::new();
+    for there in types_there(graph, order) {
+        let implied = |name: &String| there.iter().any(|other| other != name && also_is(other).contains(name));
+        found.extend(there.iter().filter(|name| !implied(name)).cloned());
+    }
+    found
+}
+
+/// Whether the oracle can look at all cycles of a history.
+pub(crate) fn is_small(history: &History, question: &Question<'_>) -> bool {
+    World::of(history, &question.workload).is_ok_and(|world| {
+        let components = Graph::of(&world, question.order()).components();
+        components.iter().all(|component| component.len() <= cycles::COMPONENT_MAX)
+    })
+}
+
+/// What must be concluded of a history.
+///
+/// # Errors
+///
+/// Why it has no verdict.
+pub(crate) fn judge(history: &History, question: &Question<'_>) -> Result<Judgement, String> {
+    let world = World::of(history, &question.workload)?;
+    let order = question.order();
+    let graph = Graph::of(&world, order);
+    let orders = orders_there(&world, order);
+    let mut found = cycle_types(&graph, orders[0]);
+    let is_allowed = |name: &&str| question.allow_garbage && *name == "garbage-read";
+    found.extend(direct::types(&world).into_iter().filter(|name| !is_allowed(name)).map(str::to_owned));
+    if graph.is_empty() {
+        found.insert(EMPTY.into());
+    }
+    let unnamed = exists::types(&graph, &orders);
+    let standing = Standing::of(&world, &graph, &orders, &(&found | &unnamed));
+    let mut judgement = conclude(&found, &unnamed, &standing, question);
+    if world.versions.is_some() {
+        let graph = Graph::unnamed(&world, order);
+        judgement.may_be = types_there(&graph, orders[0]).into_iter().flatten().collect();
+    }
+    Ok(judgement)
+}
+
+/// The orders that the edges of an order are; the first one names them. Where it is not known when transactions were invoked, those
+/// of real time are those of processes.
+fn orders_there(world: &World, order: Order) -> Vec<Order> {
+    if order == Order::Realtime && world.lacks_invocations() {
+        return vec![Order::Process, Order::Realtime];
+    }
+    vec![order]
+}
+
+const EMPTY: &str = "empty-transaction-graph";
+
+/// From the types found, those with names of their own and the `-cycle-exists`, to the verdict.
+fn conclude(named: &Names, unnamed: &Names, standing: &Standing, question: &Question<'_>) -> Judgement {
+    let found = named | unnamed;
+    let prohibited: Names =
+        found.iter().filter(|name| *name != EMPTY && question.is_prohibited(name)).cloned().collect();
+    let mut anomaly_types = prohibited.clone();
+    if named.contains(EMPTY) {
+        anomaly_types.insert(EMPTY.into());
+    }
+    let verdict = match (prohibited.is_empty(), anomaly_types.is_empty()) {
+        (false, _) => Verdict::Invalid,
+        (true, false) => Verdict::Unknown,
+        (true, true) if !standing.answers(question) => Verdict::Unknown,
+        (true, true) => Verdict::Valid,
+    };
+    let (not, also_not) = if anomaly_types.is_empty() { Default::default() } else { lattice::ruled_out(&found) };
+    let known: Names = [&not, &also_not, &standing.known].into_iter().flatten().cloned().collect();
+    let not_checked = &lattice::models() - &known;
+    let shown = anomaly_types.clone();
+    anomaly_types.retain(|name| !unnamed.contains(name) || !is_redundant(name, &shown, unnamed));
+    Judgement { verdict, anomaly_types, not, also_not, not_checked, found, may_be: Names::new() }
+}
+
+/// Whether what is shown rules the model of a `-cycle-exists` out without it: a named type does, or a weaker model is
+/// out.
+fn is_redundant(name: &str, shown: &Names, unnamed: &Names) -> bool {
+    let (cycles, others): (Names, Names) = shown.iter().cloned().partition(|other| unnamed.contains(other));
+    let model = exists::model_of(name);
+    let weaker = |other: &String| other != name && lattice::implied(&model).contains(&exists::model_of(other));
+    others.iter().any(|other| other != EMPTY && forbids(&model, other)) || cycles.iter().any(weaker)
+}

@@ -1,0 +1,4 @@
+//! Pictures of what checkers report.
+
+mod figures;
+mod plot;

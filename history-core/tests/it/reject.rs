@@ -1,0 +1,214 @@
+//! Texts that are no histories: how many ops are read, what is said, and where.
+
+use crate::common::{check_errors as check, error, read};
+
+#[test]
+fn what_is_no_history_at_all() {
+    check(&[
+        ("", 0, "there is no op in it; expected @op"),
+        ("   \n", 0, "there is no op in it; expected @op"),
+        (";just a comment", 0, "there is no op in it; expected @op"),
+        ("hello", 0, "line 1, column 1: this is not a history in any format known here; expected @any"),
+        ("[1 2]", 0, "line 1, column 1: this is not a history in any format known here; expected @any"),
+        ("[nil]", 0, "line 1, column 1: this is not a history in any format known here; expected @any"),
+        ("0\t:invok\t:read\tnil", 0, "line 1, column 1: this is not a history in any format known here; expected @any"),
+        (":invoke\t:read\tnil", 0, "line 1, column 1: this is not a history in any format known here; expected @any"),
+    ]);
+}
+
+#[test]
+fn lines_that_are_not_of_the_table() {
+    check(&[
+        ("0\t:invoke\t:read\tnil\ngarbage", 1, "line 2, column 1: this line has no process and type; expected @line"),
+        ("0\t:invoke", 0, "line 1, column 10: this line has no f; expected @line"),
+        (
+            "0\t:invoke\t:read\t[1 2",
+            0,
+            "line 1, column 17: the line ends before this [ is closed; expected the rest of it",
+        ),
+        (
+            "0\t:invoke\t:read\tnil\n0\t:ok\t:read\t\"x",
+            1,
+            "line 2, column 13: the line ends before this string is closed; expected a closing quote",
+        ),
+        (
+            "0\t:invoke\t:read\tnil\n0\t:ok\t:read\t3\t:boom\nDetail: foo\n1\t:invok\t:read\tnil",
+            2,
+            "line 4, column 1: this line has no process and type; expected @line",
+        ),
+        (
+            "INFO  a.b - 0\t:invoke\t:read\tnil\nINFO  a.b - 0\t:oak\t:read\t3",
+            1,
+            "line 2, column 1: this line has no process and type; expected @line",
+        ),
+        (
+            "INFO  a.b - 0\t:invoke\t:read\tnil\nINFO  a.b - 0   :oak   :read   3",
+            1,
+            "line 2, column 1: this line has no process and type; expected @line",
+        ),
+        (
+            "INFO  a.b - 0\t:invoke\t:read\tnil\nINFO  a.b - 0\t:o",
+            1,
+            "line 2, column 1: this line has no process and type; expected @line",
+        ),
+        (
+            "INFO  a.b - 0\t:invoke\t:read\tnil\nINFO  a.b - 0",
+            1,
+            "line 2, column 1: this line has no process and type; expected @line",
+        ),
+        (
+            "INFO  a.b - 0\t:invoke\t:read\tnil\nINFO  a.b",
+            1,
+            "line 2, column 1: this line has no process and type; expected @line",
+        ),
+        ("INFO  a.b - nothing\nand more of it\n", 0, "there is no op in it; expected @op"),
+        (
+            "INFO  a.b - nothing\nINFO  a.b - 0\t:ok\t:read\t[1",
+            0,
+            "line 2, column 25: the line ends before this [ is closed; expected the rest of it",
+        ),
+        ("[0 1]\t:invoke\t:read\tnil", 0, "line 1, column 4: the process is not one EDN value; expected @line"),
+    ]);
+}
+
+#[test]
+fn values_that_are_no_ops_and_ops_that_do_not_fit() {
+    check(&[
+        ("{:type :ok} garbage {:type :ok}", 1, "line 1, column 13: found a symbol where an op belongs; expected @op"),
+        ("{:f :x}", 0, "line 1, column 1: the map has no :type; expected @op"),
+        ("{:type :okay}", 0, "line 1, column 1: the op's type is :okay; expected invoke, ok, fail or info"),
+        ("{:type nil}", 0, "line 1, column 1: the op's type is nil; expected invoke, ok, fail or info"),
+        ("{:type :ok :type :ok}", 0, "line 1, column 1: the op has two fields named type; expected one of each"),
+        ("{:type :ok :index -1}", 0, "line 1, column 1: the op's index is -1; expected an integer from 0 on"),
+        (r#"{:type :ok :index "x"}"#, 0, r#"line 1, column 1: the op's index is "x"; expected an integer from 0 on"#),
+        (
+            "{:type :ok, :time 0}\n{:type :ok, :time 1700000000.123}",
+            1,
+            "line 2, column 1: the op's time is 1700000000.123; expected nanoseconds, as an integer; \
+             or the unit of such times (--time-unit s, ms, us or ns)",
+        ),
+        (
+            "{:type :ok, :time 9223372036854775808}",
+            0,
+            "line 1, column 1: the op's time is 9223372036854775808; expected nanoseconds between -2^63 and 2^63",
+        ),
+        (
+            r#"{:type :ok :time "x"}"#,
+            0,
+            r#"line 1, column 1: the op's time is "x"; expected nanoseconds, as an integer"#,
+        ),
+        (
+            "{:type :ok :process [1]}",
+            0,
+            "line 1, column 1: the op's process is [1]; expected an integer, or a name like :nemesis",
+        ),
+        (
+            "{:type :ok :process 1.5}",
+            0,
+            "line 1, column 1: the op's process is 1.5; expected an integer, or a name like :nemesis",
+        ),
+        ("{:type :ok}\n[1 2]", 1, "line 2, column 1: found a vector where an op belongs; expected @op"),
+        ("{:type :ok}\n\"foo\"", 1, "line 2, column 1: found a string where an op belongs; expected @op"),
+        (
+            "{:type :ok, :index 1} {:type :ok}",
+            1,
+            "line 1, column 23: this op has no index, though those before it have one; expected an index in every op, or in none",
+        ),
+        (
+            "{:type :ok} {:type :ok, :index 1}",
+            1,
+            "line 1, column 13: this op has an index, though those before it have none; expected an index in every op, or in none",
+        ),
+        (
+            "{:type :ok, :index 1} {:type :ok, :index 1}",
+            1,
+            "line 1, column 23: the op's index, 1, follows 1; expected indices that increase; sort the ops by index, or leave the indices out",
+        ),
+        (
+            "{:process 0 :type :invoke} {:process 0 :type :invoke}",
+            1,
+            "line 1, column 28: process 0 invokes while its op of line 1 is in flight; expected that op's completion first",
+        ),
+        (
+            "{:process 0 :type :invoke} {:process 1 :type :ok}",
+            1,
+            "line 1, column 28: process 1 completes an op that it did not invoke; expected an invocation by that process before it",
+        ),
+        (
+            "{:process 0 :type :invoke} {:process 0 :type :info} {:process 0 :type :invoke}",
+            2,
+            "line 1, column 53: process 0 is back after an info; expected a new process number for the client that goes on after a crash",
+        ),
+        (
+            "{:process 0 :type :ok}\n{:process 0 :type :invoke}",
+            1,
+            "line 2, column 1: this history began with a completion that nobody invoked, and now comes an invocation; expected every completion after its invocation, or no invocation at all",
+        ),
+        (r#"[{"type":"ok"}, 3]"#, 1, "line 1, column 17: found an integer where an op belongs; expected @op"),
+        ("{}", 0, "line 1, column 1: the map has no :type; expected @op"),
+        ("[{}]", 0, "line 1, column 2: the map has no :type; expected @op"),
+    ]);
+}
+
+#[test]
+fn bytes_that_are_not_utf_8_are_told_where_they_stand() {
+    let mut text = b"{:type :ok}\n{:type :ok, :value \"ab".to_vec();
+    text.extend([0xff, b'"', b'}']);
+    assert_eq!(error(&text), "line 2, column 23: these bytes are not UTF-8; expected UTF-8 text");
+    assert_eq!(read(&text).ops.len(), 1);
+    // The text ends inside a character.
+    let text = &"{:type :ok} é".as_bytes()[..13];
+    assert_eq!(error(text), "line 1, column 13: these bytes are not UTF-8; expected UTF-8 text");
+    assert_eq!(error([0xff, 0xfe, b'{', 0]), "this text is UTF-16; expected UTF-8; convert it with iconv");
+}
+
+#[test]
+fn what_comes_first_is_told_first() {
+    // Of several errors in one block: an op that does not fit, a value that is no op, a fault of syntax, bad bytes.
+    let mut text = b"{:process 0 :type :ok} {:process 0 :type :invoke} 3 ] ".to_vec();
+    text.push(0xff);
+    assert!(error(&text).starts_with("line 1, column 24: this history began with a completion"), "{}", error(&text));
+    assert!(error(&text[23..]).starts_with("line 1, column 28: found an integer"), "{}", error(&text[23..]));
+    assert!(error([&text[..22], &text[51..]].concat()).starts_with("line 1, column 24: ']' closes nothing"));
+    assert!(error([&text[..22], &text[53..]].concat()).starts_with("line 1, column 24: these bytes"));
+}
+
+#[test]
+fn snippets_show_the_line_with_a_caret() {
+    let long = "x".repeat(300);
+    let text = format!("{{:type :ok}}\n{{:type :ok, :value [\"{long}\" )], :f \"{long}\"}}\n{{:type :ok}}");
+    let snippet = read(&text).error.unwrap().snippet.unwrap();
+    assert_eq!(snippet.text, format!("{}\" )], :f \"{}", "x".repeat(58), "x".repeat(52)));
+    assert_eq!(snippet.caret, 60);
+    assert_eq!(snippet.text.chars().nth(snippet.caret), Some(')'));
+}
+
+#[test]
+fn an_error_is_told_again_to_who_asks_again() {
+    let mut reader = history_core::Reader::new("{:type :ok} ]".as_bytes());
+    let mut batch = history_core::Batch::new();
+    let first = reader.read_batch(&mut batch).unwrap_err();
+    assert_eq!(batch.len(), 1, "the op before the error");
+    assert_eq!(reader.read_batch(&mut batch), Err(first));
+    assert_eq!(batch.len(), 0);
+}
+
+#[test]
+fn limits_hold_wherever_blocks_end() {
+    let text = format!("{{:type :ok}} {{:type :ok, :value \"{}\"}}", "x".repeat(1000));
+    for block_bytes in [1, 7, 100, 10_000] {
+        let reader = |bytes| {
+            let limits = crate::common::op_bytes_max(bytes);
+            crate::common::drain(
+                history_core::Reader::new(text.as_bytes()).with_limits(limits).with_block_bytes(block_bytes),
+            )
+        };
+        assert_eq!(reader(1022).error, None, "{block_bytes}");
+        let short = reader(1021);
+        assert_eq!(short.error.unwrap().to_string(), "line 1, column 13: an op is longer than 1021 bytes");
+        assert_eq!(short.ops.len(), 1);
+    }
+    let limits = history_core::Limits { ops_max: 1, ..Default::default() };
+    let read = crate::common::drain(history_core::Reader::new(text.as_bytes()).with_limits(limits));
+    assert_eq!(read.error.unwrap().to_string(), "line 1, column 13: more than 1 ops");
+}
