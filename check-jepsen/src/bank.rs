@@ -15,11 +15,11 @@
 //! size here. Time is linear; memory follows the number of accounts.
 
 use crate::elements::{ElemId, Elements};
-use crate::fold::{self, Trouble, Workload, WorkloadRun};
+use crate::fold::{self, Workload, WorkloadRun};
 use crate::witness::{self, Extremes, OpRef};
 use history_core::{
-    About, Checker, Datum, Entries, Expected, History, HistoryError, KeptReads, Op, OpKind, OpUse, OptionError,
-    OptionKind, OptionSpec, Options, Parts, Report, Run, Value, Verdict, WhichReads, Witness,
+    About, Checker, Datum, Entries, Expected, History, HistoryError, KeptReads, Op, OpFault, OpKind, OpUse,
+    OptionError, OptionKind, OptionSpec, Options, Parts, Report, Run, Value, Verdict, WhichReads, Witness,
 };
 
 /// The bank checker, and what it is told of the accounts.
@@ -165,7 +165,7 @@ impl BankRun {
             builder.push(OpKind::Ok, 0, "read", Datum::Vector(accounts.clone()))?;
             let history = builder.build();
             for account in history.op(0).value.as_seq().into_iter().flatten() {
-                if let Err(Trouble::Error(error)) = run.account(account) {
+                if let Err(OpFault::Error(error)) = run.account(account) {
                     return Err(error);
                 }
             }
@@ -181,7 +181,7 @@ impl BankRun {
 
     /// The account of a key: JSON's keys are strings, and those that are integers stand for these.
     #[inline]
-    fn account(&mut self, key: Value<'_>) -> Result<ElemId, Trouble> {
+    fn account(&mut self, key: Value<'_>) -> Result<ElemId, OpFault> {
         match key {
             Value::Str(text) if let Some(int) = whole(text) => self.accounts.int(int),
             key => self.accounts.id(key),
@@ -189,7 +189,7 @@ impl BankRun {
     }
 
     /// Decodes a read into `self.balances`.
-    fn decode(&mut self, entries: Entries<'_>) -> Result<(), Trouble> {
+    fn decode(&mut self, entries: Entries<'_>) -> Result<(), OpFault> {
         self.balances.clear();
         for (key, value) in entries {
             let account = self.account(key)?;
@@ -213,7 +213,7 @@ impl BankRun {
     }
 
     /// The first that is wrong with the read in `self.balances`.
-    fn judge(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+    fn judge(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
         let known = *self.known.get_or_insert(self.accounts.len());
         let balances = &self.balances;
         let bad = || Bad { op: OpRef::of(op), balances: balances.clone() };
@@ -252,8 +252,8 @@ impl BankRun {
 }
 
 #[cold]
-fn unreadable(reason: String) -> Trouble {
-    Trouble::Unreadable(reason)
+fn unreadable(reason: String) -> OpFault {
+    OpFault::Undecodable(reason)
 }
 
 /// The integer that a text is, if it is written as integers are.
@@ -269,7 +269,7 @@ impl Workload for BankRun {
         observation: "ok :read that shows an account",
     };
 
-    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, Trouble> {
+    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
         match op.f {
             Some("read") if op.kind == OpKind::Ok => {}
             Some("read" | "transfer") => return Ok(OpUse::Understood),
@@ -282,7 +282,7 @@ impl Workload for BankRun {
         };
         match decoded {
             // What accounts there are is not to be guessed from a later read.
-            Err(Trouble::Unreadable(reason)) if self.known.is_none() => Err(Trouble::Stop(reason)),
+            Err(OpFault::Undecodable(reason)) if self.known.is_none() => Err(OpFault::Blocking(reason)),
             Err(trouble) => Err(trouble),
             Ok(()) => {
                 self.judge(op)?;

@@ -22,13 +22,13 @@
 mod early;
 
 use crate::elements::{ElemId, Elements};
-use crate::fold::{self, InFlight, Trouble, Workload, WorkloadRun};
+use crate::fold::{self, InFlight, Workload, WorkloadRun};
 use crate::intervals::interval_set;
 use crate::witness::{self, Extremes, OpRef, counted};
 use early::Early;
 use history_core::{
-    Checker, Datum, Expected, History, HistoryError, Op, OpKind, OpUse, OptionError, OptionSpec, Options, Report, Run,
-    Value, Verdict, Witness,
+    Checker, Datum, Expected, History, HistoryError, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options,
+    Report, Run, Value, Verdict, Witness,
 };
 
 /// The comments checker. There is nothing to be set.
@@ -162,10 +162,10 @@ impl CommentsRun {
         &mut self.comments[id.at()]
     }
 
-    fn write(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+    fn write(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
         if op.kind == OpKind::Invoke {
             if op.value.is_nil() {
-                return Err(Trouble::Stop("a write says not what it writes".into()));
+                return Err(OpFault::Blocking("a write says not what it writes".into()));
             }
             self.writes += 1;
             let id = self.elements.id(op.value)?;
@@ -174,7 +174,7 @@ impl CommentsRun {
             let comment = self.comment(id);
             comment.live = comment.live.saturating_add(1);
             if comment.live > 1 {
-                return Err(Trouble::Unreadable(format!("{} is written a second time", op.value)));
+                return Err(OpFault::Undecodable(format!("{} is written a second time", op.value)));
             }
             (comment.invoked, comment.before) = (OpRef::of(op), before);
             self.early_is_wrong |= self.early.proves(id);
@@ -196,7 +196,7 @@ impl CommentsRun {
         }
     }
 
-    fn acknowledge(&mut self, id: ElemId, op: &Op<'_>) -> Result<(), Trouble> {
+    fn acknowledge(&mut self, id: ElemId, op: &Op<'_>) -> Result<(), OpFault> {
         let rank = self.acknowledged.len() as u32;
         let comment = self.comment(id);
         if comment.before == NONE {
@@ -213,8 +213,8 @@ impl CommentsRun {
     }
 
     /// Whether it had to show anything.
-    fn read(&mut self, op: &Op<'_>) -> Result<bool, Trouble> {
-        let seq = fold::collection(op.value).map_err(Trouble::Unreadable)?;
+    fn read(&mut self, op: &Op<'_>) -> Result<bool, OpFault> {
+        let seq = fold::collection(op.value).map_err(OpFault::Undecodable)?;
         let mut shown = std::mem::take(&mut self.scratch);
         shown.clear();
         shown.reserve(seq.len());
@@ -229,7 +229,7 @@ impl CommentsRun {
         let expected = if shown.iter().any(unwritten) {
             if is_pair(op.value) && unwritten(&shown[1]) {
                 self.scratch = shown;
-                return Err(Trouble::Unreadable(
+                return Err(OpFault::Undecodable(
                     "a read is a pair of a key and a collection; keys are judged apart, with --keyed".into(),
                 ));
             }
@@ -242,7 +242,7 @@ impl CommentsRun {
     }
 
     /// Keeps a read that shows what nobody has begun to write. Returns how many values it must show so far.
-    fn keep(&mut self, read: OpRef, shown: &[ElemId]) -> Result<u32, Trouble> {
+    fn keep(&mut self, read: OpRef, shown: &[ElemId]) -> Result<u32, OpFault> {
         self.too_early.push((read, shown.into()));
         let look = self.look(shown)?;
         if self.early_is_wrong {
@@ -257,9 +257,9 @@ impl CommentsRun {
     }
 
     /// Looks at what a read shows. What is not written yet says nothing.
-    fn look(&mut self, shown: &[ElemId]) -> Result<Look, Trouble> {
+    fn look(&mut self, shown: &[ElemId]) -> Result<Look, OpFault> {
         if self.looks == NONE {
-            return Err(Trouble::limit("more than 2^32 - 1 reads"));
+            return Err(OpFault::limit("more than 2^32 - 1 reads"));
         }
         self.looks += 1;
         let mut latest: Option<(u32, ElemId)> = None;
@@ -284,7 +284,7 @@ impl CommentsRun {
     }
 
     /// Returns how many values the read must show.
-    fn judge(&mut self, read: OpRef, shown: &[ElemId]) -> Result<u32, Trouble> {
+    fn judge(&mut self, read: OpRef, shown: &[ElemId]) -> Result<u32, OpFault> {
         let Look { expected, latest, there, .. } = self.look(shown)?;
         self.reads += 1;
         if there < expected {
@@ -346,7 +346,7 @@ impl Workload for CommentsRun {
         observation: "ok :read that shows a value whose :write began after another was ok",
     };
 
-    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, Trouble> {
+    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
         match op.f {
             Some("write") => self.write(op).map(|()| OpUse::Understood),
             Some("read") if op.kind == OpKind::Ok => self.read(op).map(fold::observed_if),

@@ -1,6 +1,6 @@
 //! Elements: every value that a workload tells apart gets a small number, integers by an index, others by a table of texts.
 
-use crate::fold::Trouble;
+use history_core::OpFault;
 use history_core::hash::hash_one;
 use history_core::{Datum, History, Seq, Value};
 
@@ -10,20 +10,9 @@ const TEXTS_BELOW: i64 = -(1 << 62);
 /// Stands for no element.
 const NONE: u32 = u32::MAX;
 
-/// An element.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct ElemId(u32);
-
-impl ElemId {
-    #[inline]
-    pub(crate) fn at(self) -> usize {
-        self.0 as usize
-    }
-
-    pub(crate) fn new(at: usize) -> ElemId {
-        debug_assert!(at < NONE as usize);
-        ElemId(at as u32)
-    }
+history_core::id! {
+    /// An element.
+    pub(crate) ElemId
 }
 
 /// A place in a hash table. With its hash, growing looks at no element, and searching only at those that are likely.
@@ -62,7 +51,7 @@ impl Elements {
 
     /// The id of a value. O(1) for integers, O(size) for others.
     #[inline]
-    pub(crate) fn id(&mut self, value: Value<'_>) -> Result<ElemId, Trouble> {
+    pub(crate) fn id(&mut self, value: Value<'_>) -> Result<ElemId, OpFault> {
         match value {
             Value::Int(int) => self.int(int),
             _ => self.other(value),
@@ -73,8 +62,8 @@ impl Elements {
     pub(crate) fn each(
         &mut self,
         seq: Seq<'_>,
-        mut look: impl FnMut(ElemId) -> Result<(), Trouble>,
-    ) -> Result<(), Trouble> {
+        mut look: impl FnMut(ElemId) -> Result<(), OpFault>,
+    ) -> Result<(), OpFault> {
         match seq.as_ints() {
             Some(ints) => ints.iter().try_for_each(|int| look(self.int(*int)?)),
             None => seq.iter().try_for_each(|value| look(self.id(value)?)),
@@ -91,14 +80,14 @@ impl Elements {
 
     /// The id of an integer.
     #[inline]
-    pub(crate) fn int(&mut self, int: i64) -> Result<ElemId, Trouble> {
+    pub(crate) fn int(&mut self, int: i64) -> Result<ElemId, OpFault> {
         match usize::try_from(int).ok().and_then(|at| self.dense.get(at)) {
-            Some(id) if *id != NONE => Ok(ElemId(*id)),
+            Some(id) if *id != NONE => Ok(ElemId::from(*id)),
             _ => self.rare_int(int),
         }
     }
 
-    fn rare_int(&mut self, int: i64) -> Result<ElemId, Trouble> {
+    fn rare_int(&mut self, int: i64) -> Result<ElemId, OpFault> {
         if int < TEXTS_BELOW {
             return self.other(Value::Int(int));
         }
@@ -122,11 +111,11 @@ impl Elements {
         if at >= self.dense.len() {
             self.dense.resize((at + 1).next_power_of_two().max(32), NONE);
         }
-        self.dense[at] = id.0;
+        self.dense[at] = id.number();
         true
     }
 
-    fn other(&mut self, value: Value<'_>) -> Result<ElemId, Trouble> {
+    fn other(&mut self, value: Value<'_>) -> Result<ElemId, OpFault> {
         let mut text = std::mem::take(&mut self.scratch);
         text.clear();
         value.write_canonical(&mut text);
@@ -135,7 +124,7 @@ impl Elements {
         found
     }
 
-    fn text_id(&mut self, text: &str) -> Result<ElemId, Trouble> {
+    fn text_id(&mut self, text: &str) -> Result<ElemId, OpFault> {
         let hash = hash_text(text);
         if let Some(id) = self.find(hash, |name| name < TEXTS_BELOW && self.text(name) == text) {
             return Ok(id);
@@ -177,13 +166,13 @@ impl Elements {
         &self.texts[start..self.ends[at]]
     }
 
-    fn push(&mut self, name: i64) -> Result<ElemId, Trouble> {
+    fn push(&mut self, name: i64) -> Result<ElemId, OpFault> {
         let id = u32::try_from(self.names.len()).unwrap_or(NONE);
         if id == NONE {
-            return Err(Trouble::limit("more than 2^32 - 2 different elements"));
+            return Err(OpFault::limit("more than 2^32 - 2 different elements"));
         }
         self.names.push(name);
-        Ok(ElemId(id))
+        Ok(ElemId::from(id))
     }
 
     fn find(&self, hash: u32, is: impl Fn(i64) -> bool) -> Option<ElemId> {
@@ -191,7 +180,7 @@ impl Elements {
         let mut at = hash as usize & mask;
         while self.table[at].id != NONE {
             let slot = self.table[at];
-            let id = ElemId(slot.id);
+            let id = ElemId::from(slot.id);
             if slot.hash == hash && is(self.names[id.at()]) {
                 return Some(id);
             }
@@ -206,7 +195,7 @@ impl Elements {
             self.table = vec![VACANT; (2 * old.len()).max(64)];
             old.into_iter().filter(|slot| slot.id != NONE).for_each(|slot| self.place(slot));
         }
-        self.place(Slot { hash, id: id.0 });
+        self.place(Slot { hash, id: id.number() });
         self.in_table += 1;
     }
 

@@ -3,8 +3,8 @@
 use crate::elements::ElemId;
 use crate::witness;
 use history_core::{
-    Budget, Coverage, ErrorKind, Expected, History, HistoryError, Op, OpUse, Pair, Participants, Report, Run, Seq,
-    Value, Verdict,
+    Budget, Coverage, Expected, History, HistoryError, Op, OpFault, OpUse, Pair, Participants, Report, Run, Seq, Value,
+    Verdict,
 };
 use std::ops::ControlFlow;
 
@@ -14,7 +14,7 @@ pub(crate) trait Workload: Clone + Send {
     const EXPECTED: Expected;
 
     /// Takes the next op of a client, and says what it did with it.
-    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, Trouble>;
+    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault>;
 
     /// Whether the history is invalid whatever comes after. O(1). Once it is true it stays so, and the report is invalid,
     /// whether this was the whole history or not.
@@ -23,26 +23,8 @@ pub(crate) trait Workload: Clone + Send {
     }
 
     /// The end of the history. If it is not the whole history that was seen, because more may come or of
-    /// [`Trouble::Stop`], the report may hold only what stays true whatever comes after.
+    /// [`OpFault::Blocking`], the report may hold only what stays true whatever comes after.
     fn report(self, whole: bool) -> Report;
-}
-
-/// Why an op cannot be taken.
-#[derive(Debug)]
-pub(crate) enum Trouble {
-    /// It cannot be read, for this reason; the other ops can be judged without it.
-    Unreadable(String),
-    /// It cannot be read, and without it nothing can be said of what comes after.
-    Stop(String),
-    /// A limit was reached.
-    Error(HistoryError),
-}
-
-impl Trouble {
-    #[cold]
-    pub(crate) fn limit(message: &str) -> Trouble {
-        Trouble::Error(HistoryError::new(ErrorKind::Limit, message))
-    }
 }
 
 /// What was done with an op that the workload understands.
@@ -53,8 +35,8 @@ pub(crate) fn observed_if(observed: bool) -> OpUse {
 
 /// An op in a history without invocations, or one whose client has no name: nobody knows when it began or ended.
 #[cold]
-pub(crate) fn unpaired() -> Trouble {
-    Trouble::Stop("the op's invocation or completion cannot be told, so nobody knows with what it overlaps".into())
+pub(crate) fn unpaired() -> OpFault {
+    OpFault::Blocking("the op's invocation or completion cannot be told, so nobody knows with what it overlaps".into())
 }
 
 /// The elements of a value that is a collection: a vector, a list or a set.
@@ -71,15 +53,15 @@ pub(crate) fn collection(value: Value<'_>) -> Result<Seq<'_>, String> {
 pub(crate) fn completed_element(
     value: Value<'_>,
     invoked: Option<ElemId>,
-    id: impl FnOnce(Value<'_>) -> Result<ElemId, Trouble>,
-) -> Result<ElemId, Trouble> {
+    id: impl FnOnce(Value<'_>) -> Result<ElemId, OpFault>,
+) -> Result<ElemId, OpFault> {
     if value.is_nil() {
-        let nothing = || Trouble::Stop("the op has no value, nor an invocation that has one".into());
+        let nothing = || OpFault::Blocking("the op has no value, nor an invocation that has one".into());
         return invoked.ok_or_else(nothing);
     }
     let said = id(value)?;
     if invoked.is_some_and(|invoked| invoked != said) {
-        return Err(Trouble::Stop("the completion's value differs from its invocation's".into()));
+        return Err(OpFault::Blocking("the completion's value differs from its invocation's".into()));
     }
     Ok(said)
 }
@@ -146,13 +128,13 @@ impl<W: Workload> Run for WorkloadRun<W> {
         self.tally.clients += 1;
         match self.workload.take(op) {
             Ok(op_use) => self.tally.coverage.count(op, op_use),
-            Err(Trouble::Unreadable(reason)) => self.tally.note(op, reason),
-            Err(Trouble::Stop(reason)) => {
+            Err(OpFault::Undecodable(reason)) => self.tally.note(op, reason),
+            Err(OpFault::Blocking(reason)) => {
                 self.tally.note(op, reason);
                 self.tally.stopped = true;
                 return Ok(ControlFlow::Break(()));
             }
-            Err(Trouble::Error(error)) => return Err(error),
+            Err(OpFault::Error(error)) => return Err(error),
         }
         Ok(ControlFlow::Continue(()))
     }

@@ -13,11 +13,11 @@
 //! which stops at the first wrong one. Time is linear; memory: 12 bytes an element beside the element.
 
 use crate::elements::{ElemId, Elements};
-use crate::fold::{self, Trouble, Workload, WorkloadRun};
+use crate::fold::{self, Workload, WorkloadRun};
 use crate::witness::{self, Extremes, OpRef, counted};
 use history_core::{
-    Checker, Datum, Expected, History, HistoryError, Op, OpKind, OpUse, OptionError, OptionSpec, Options, Pair, Report,
-    Run, Verdict, Witness,
+    Checker, Datum, Expected, History, HistoryError, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options,
+    Pair, Report, Run, Verdict, Witness,
 };
 
 /// The queue checker. There is nothing to be set.
@@ -100,7 +100,7 @@ struct QueueRun {
 }
 
 impl QueueRun {
-    fn dequeue(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+    fn dequeue(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
         if op.pair == Pair::Alone && !self.invocations {
             return Err(fold::unpaired());
         }
@@ -111,7 +111,7 @@ impl QueueRun {
         let before = *balance;
         if before.put == 0 && op.value.is_nil() {
             let reason = "a dequeue is ok and says not what it took; one that found nothing should fail";
-            return Err(Trouble::Unreadable(reason.into()));
+            return Err(OpFault::Undecodable(reason.into()));
         }
         if balance.taken < balance.put {
             balance.taken += 1;
@@ -129,15 +129,15 @@ impl QueueRun {
 }
 
 #[cold]
-fn too_often() -> Trouble {
-    Trouble::limit("an element is enqueued or dequeued more than 2^32 - 1 times")
+fn too_often() -> OpFault {
+    OpFault::limit("an element is enqueued or dequeued more than 2^32 - 1 times")
 }
 
 impl Workload for QueueRun {
     const EXPECTED: Expected =
         Expected { ops: ":enqueue and :dequeue of an element", observation: "ok :dequeue of an element" };
 
-    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, Trouble> {
+    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
         self.invocations |= op.kind == OpKind::Invoke;
         match (op.f, op.kind) {
             (Some("enqueue"), OpKind::Invoke) => {

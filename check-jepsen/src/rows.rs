@@ -1,6 +1,6 @@
 //! Rows: every sequence of so many numbers gets a small number of its own.
 
-use crate::fold::Trouble;
+use history_core::OpFault;
 use history_core::hash::hash_one;
 
 /// Stands for no row.
@@ -43,7 +43,7 @@ impl Rows {
     }
 
     /// The number of a row, and whether it is a new one.
-    pub(crate) fn intern(&mut self, row: &[u32]) -> Result<(usize, bool), Trouble> {
+    pub(crate) fn intern(&mut self, row: &[u32]) -> Result<(usize, bool), OpFault> {
         debug_assert_eq!(row.len(), self.width);
         if 2 * (self.count + 1) > self.table.len() {
             self.grow();
@@ -61,7 +61,7 @@ impl Rows {
         }
         let id = self.count;
         if id >= NONE as usize {
-            return Err(Trouble::limit("more than 2^32 - 1 different reads"));
+            return Err(OpFault::limit("more than 2^32 - 1 different reads"));
         }
         self.table[at] = Slot { hash, id: id as u32 };
         self.cells.extend_from_slice(row);

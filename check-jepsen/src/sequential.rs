@@ -11,11 +11,11 @@
 //! counts them: `all` shows every subkey, `some` lacks at least one, `none` shows nothing, `bad` is out of order; the latter two
 //! are among the second. After `sequential` of Jepsen's test of `CockroachDB`. Time is linear; memory is constant.
 
-use crate::fold::{self, Trouble, Workload, WorkloadRun};
+use crate::fold::{self, Workload, WorkloadRun};
 use crate::witness::{self, Extremes, OpRef, counted};
 use history_core::{
-    Checker, Datum, Expected, History, HistoryError, Op, OpKind, OpUse, OptionError, OptionKind, OptionSpec, Options,
-    Report, Run, Seq, Value, Verdict, Witness,
+    Checker, Datum, Expected, History, HistoryError, Op, OpFault, OpKind, OpUse, OptionError, OptionKind, OptionSpec,
+    Options, Report, Run, Seq, Value, Verdict, Witness,
 };
 
 /// The sequential checker, and what it is told of keys.
@@ -165,7 +165,7 @@ impl SequentialRun {
 }
 
 /// The key and its subkeys' values, the last one first.
-fn pair(mut value: Value<'_>) -> Result<(Value<'_>, Seq<'_>), Trouble> {
+fn pair(mut value: Value<'_>) -> Result<(Value<'_>, Seq<'_>), OpFault> {
     let all = value;
     while let Value::Tagged(_, inner) = value {
         value = inner.value();
@@ -173,10 +173,10 @@ fn pair(mut value: Value<'_>) -> Result<(Value<'_>, Seq<'_>), Trouble> {
     let mut parts = value.as_seq().map(Seq::iter).into_iter().flatten();
     match (parts.next(), parts.next().and_then(Value::as_seq), parts.next()) {
         (Some(key), Some(values), None) if key.as_seq().is_some_and(is_mop) && is_mop(values) => {
-            Err(Trouble::Unreadable("a read is a transaction, and no pair of a key and its subkeys' values".into()))
+            Err(OpFault::Undecodable("a read is a transaction, and no pair of a key and its subkeys' values".into()))
         }
         (Some(key), Some(values), None) => Ok((key, values)),
-        _ => Err(Trouble::Unreadable(format!(
+        _ => Err(OpFault::Undecodable(format!(
             "a read is no pair of a key and the list of its subkeys' values, but {}",
             all.kind()
         ))),
@@ -188,7 +188,7 @@ fn is_mop(seq: Seq<'_>) -> bool {
     seq.len() == 3 && matches!(seq.iter().next().and_then(Value::as_name), Some("r" | "w" | "append"))
 }
 
-fn look(values: Seq<'_>) -> Result<Shown, Trouble> {
+fn look(values: Seq<'_>) -> Result<Shown, OpFault> {
     let mut shown = Shown { subkeys: values.len(), ..Shown::default() };
     if values.as_ints().is_some() {
         return Ok(shown);
@@ -198,7 +198,7 @@ fn look(values: Seq<'_>) -> Result<Shown, Trouble> {
         if !value.is_nil() {
             // Of a pair within a pair the outer key would look like a subkey.
             if value.as_seq().is_some() {
-                return Err(Trouble::Unreadable(
+                return Err(OpFault::Undecodable(
                     "a subkey's value is a collection; where keys of a test are around those of a read, say --keyed"
                         .into(),
                 ));
@@ -221,7 +221,7 @@ impl Workload for SequentialRun {
         observation: "ok :read of two subkeys or more that shows one",
     };
 
-    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, Trouble> {
+    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
         match op.f {
             Some("read") if op.kind == OpKind::Ok => {}
             Some("read" | "write") => return Ok(OpUse::Understood),

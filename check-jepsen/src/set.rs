@@ -13,12 +13,12 @@
 //! Time is linear. Memory: 27 bytes an element beside the element itself, and the last read.
 
 use crate::elements::{ElemId, Elements};
-use crate::fold::{self, InFlight, Trouble, Workload, WorkloadRun};
+use crate::fold::{self, InFlight, Workload, WorkloadRun};
 use crate::intervals::{FILE_RUNS_MAX, NOTE_RUNS_MAX, interval_set};
 use crate::witness::{self, Extremes, OpRef};
 use history_core::{
-    Artifact, Checker, Datum, Expected, History, HistoryError, Op, OpKind, OpUse, OptionError, OptionSpec, Options,
-    Pair, Report, Run, Value, Verdict, Witness,
+    Artifact, Checker, Datum, Expected, History, HistoryError, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec,
+    Options, Pair, Report, Run, Value, Verdict, Witness,
 };
 
 /// The set checker. There is nothing to be set.
@@ -101,13 +101,13 @@ struct SetRun {
 }
 
 impl SetRun {
-    fn element(&mut self, value: Value<'_>) -> Result<ElemId, Trouble> {
+    fn element(&mut self, value: Value<'_>) -> Result<ElemId, OpFault> {
         let id = self.elements.id(value)?;
         self.known.resize(self.elements.len(), Element::default());
         Ok(id)
     }
 
-    fn add(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+    fn add(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
         if op.kind == OpKind::Invoke {
             let id = self.element(op.value)?;
             self.known[id.at()].attempted = true;
@@ -131,7 +131,7 @@ impl SetRun {
     }
 
     /// Only the last read counts, and any may be the last one.
-    fn read(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+    fn read(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
         let SetRun { elements, last_ids, last_ints, .. } = self;
         self.reads += 1;
         self.last = Some(OpRef::of(op));
@@ -156,7 +156,7 @@ impl Workload for SetRun {
     const EXPECTED: Expected =
         Expected { ops: ":add of an element, and :read of all elements", observation: "ok :read after an :add" };
 
-    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, Trouble> {
+    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
         self.invocations |= op.kind == OpKind::Invoke;
         match (op.f, op.kind) {
             (Some("add"), _) => {

@@ -7,11 +7,11 @@
 //!
 //! Quantiles are by nearest rank, in microseconds, rounded down. Time is linear but for sorting; memory: 8 bytes an `ok` op.
 
-use crate::fold::{self, Trouble, Workload, WorkloadRun};
+use crate::fold::{self, Workload, WorkloadRun};
 use crate::quantiles::quantiles;
 use history_core::{
-    Checker, Expected, History, HistoryError, Op, OpKind, OpUse, OptionError, OptionSpec, Options, Pair, Report, Run,
-    Verdict,
+    Checker, Expected, History, HistoryError, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Pair,
+    Report, Run, Verdict,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -90,13 +90,13 @@ struct StatsRun {
 }
 
 impl StatsRun {
-    fn function(&mut self, f: Option<&str>) -> Result<&mut Function, Trouble> {
+    fn function(&mut self, f: Option<&str>) -> Result<&mut Function, OpFault> {
         let Some(f) = f else { return Ok(self.nameless.get_or_insert_default()) };
         if let Some(place) = self.places.get(f) {
             return Ok(&mut self.functions[*place]);
         }
         if self.places.len() == FUNCTIONS_MAX {
-            return Err(Trouble::limit("more than 10,000 different functions"));
+            return Err(OpFault::limit("more than 10,000 different functions"));
         }
         let place = self.functions.len();
         self.places.insert(f.to_owned(), place);
@@ -108,7 +108,7 @@ impl StatsRun {
 impl Workload for StatsRun {
     const EXPECTED: Expected = Expected { ops: "ops of any :f", observation: "ok op" };
 
-    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, Trouble> {
+    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
         let function = self.function(op.f)?;
         match op.kind {
             OpKind::Invoke => function.invoked += 1,

@@ -20,12 +20,12 @@
 //! Time is linear; memory: 40 bytes an element beside the element itself.
 
 use crate::elements::{ElemId, Elements};
-use crate::fold::{self, InFlight, Trouble, Workload, WorkloadRun};
+use crate::fold::{self, InFlight, Workload, WorkloadRun};
 use crate::intervals::{FILE_RUNS_MAX, NOTE_RUNS_MAX, interval_set};
 use crate::witness::{self, Extremes, OpRef, counted};
 use history_core::{
-    Artifact, Checker, Datum, Expected, History, HistoryError, Op, OpKind, OpUse, OptionError, OptionSpec, Options,
-    Pair, Report, Run, Value, Verdict, Witness,
+    Artifact, Checker, Datum, Expected, History, HistoryError, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec,
+    Options, Pair, Report, Run, Value, Verdict, Witness,
 };
 
 /// The total-queue checker. There is nothing to be set.
@@ -137,14 +137,14 @@ struct TotalQueueRun {
 }
 
 impl TotalQueueRun {
-    fn element(&mut self, value: Value<'_>) -> Result<ElemId, Trouble> {
+    fn element(&mut self, value: Value<'_>) -> Result<ElemId, OpFault> {
         let id = self.elements.id(value)?;
         self.known.resize(self.elements.len(), Element::NEW);
         Ok(id)
     }
 
     /// Whether it was acknowledged that something else than nil was put in.
-    fn enqueue(&mut self, op: &Op<'_>) -> Result<bool, Trouble> {
+    fn enqueue(&mut self, op: &Op<'_>) -> Result<bool, OpFault> {
         if op.kind == OpKind::Invoke {
             let id = self.element(op.value)?;
             self.in_flight.put(op, Flight::Enqueue(id));
@@ -153,7 +153,7 @@ impl TotalQueueRun {
         }
         let invoked = match self.in_flight.take(op.pair) {
             Some(Flight::Enqueue(id)) => Some(id),
-            Some(Flight::Drain) => return Err(Trouble::Stop("a drain completes as an enqueue".into())),
+            Some(Flight::Drain) => return Err(OpFault::Blocking("a drain completes as an enqueue".into())),
             None => None,
         };
         // Without invocations, completions are all there is to tell what was attempted.
@@ -176,7 +176,7 @@ impl TotalQueueRun {
     }
 
     /// Whether something else than nil was taken.
-    fn dequeue(&mut self, op: &Op<'_>) -> Result<bool, Trouble> {
+    fn dequeue(&mut self, op: &Op<'_>) -> Result<bool, OpFault> {
         if op.kind == OpKind::Info {
             self.crashed_dequeues += 1;
         }
@@ -187,20 +187,20 @@ impl TotalQueueRun {
         if op.value.is_nil() && self.known[id.at()].attempted == 0 {
             self.silent = true;
             let reason = "a dequeue is ok and says not what it took; one that found nothing should fail";
-            return Err(Trouble::Unreadable(reason.into()));
+            return Err(OpFault::Undecodable(reason.into()));
         }
         taken(&mut self.known[id.at()], op)?;
         Ok(!op.value.is_nil())
     }
 
     /// Whether something else than nil was taken.
-    fn drain(&mut self, op: &Op<'_>) -> Result<bool, Trouble> {
+    fn drain(&mut self, op: &Op<'_>) -> Result<bool, OpFault> {
         if op.kind == OpKind::Invoke {
             self.in_flight.put(op, Flight::Drain);
             return Ok(false);
         }
         if let Some(Flight::Enqueue(_)) = self.in_flight.take(op.pair) {
-            return Err(Trouble::Stop("an enqueue completes as a drain".into()));
+            return Err(OpFault::Blocking("an enqueue completes as a drain".into()));
         }
         if op.kind == OpKind::Info {
             self.crashed_drains += 1;
@@ -210,7 +210,7 @@ impl TotalQueueRun {
         }
         let seq = fold::collection(op.value).map_err(|_| {
             self.silent = true;
-            Trouble::Unreadable(format!("a drain says not what it took: {} is no collection", op.value))
+            OpFault::Undecodable(format!("a drain says not what it took: {} is no collection", op.value))
         })?;
         let TotalQueueRun { elements, known, .. } = self;
         elements.each(seq, |id| {
@@ -223,12 +223,12 @@ impl TotalQueueRun {
     }
 }
 
-fn one_more(count: &mut u32) -> Result<(), Trouble> {
-    *count = count.checked_add(1).ok_or_else(|| Trouble::limit("an element is there more than 2^32 - 1 times"))?;
+fn one_more(count: &mut u32) -> Result<(), OpFault> {
+    *count = count.checked_add(1).ok_or_else(|| OpFault::limit("an element is there more than 2^32 - 1 times"))?;
     Ok(())
 }
 
-fn taken(element: &mut Element, op: &Op<'_>) -> Result<(), Trouble> {
+fn taken(element: &mut Element, op: &Op<'_>) -> Result<(), OpFault> {
     one_more(&mut element.dequeued)?;
     if element.dequeued > element.attempted {
         element.witness = OpRef::of(op);
@@ -242,7 +242,7 @@ impl Workload for TotalQueueRun {
         observation: "ok :enqueue, :dequeue or :drain of an element",
     };
 
-    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, Trouble> {
+    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
         self.invocations |= op.kind == OpKind::Invoke;
         let observed = match op.f {
             Some("enqueue") => self.enqueue(op)?,

@@ -4,12 +4,12 @@
 //! they are what is **observed**. After Jepsen's `checker/unique-ids`. Time is linear. Memory: 24 bytes an id beside the id itself.
 
 use crate::elements::{ElemId, Elements};
-use crate::fold::{self, Trouble, Workload, WorkloadRun};
+use crate::fold::{self, Workload, WorkloadRun};
 use crate::intervals::{NOTE_RUNS_MAX, interval_set};
 use crate::witness::{self, Extremes, OpRef, counted};
 use history_core::{
-    Checker, Datum, Expected, History, HistoryError, Op, OpKind, OpUse, OptionError, OptionSpec, Options, Report, Run,
-    Verdict, Witness,
+    Checker, Datum, Expected, History, HistoryError, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options,
+    Report, Run, Verdict, Witness,
 };
 use std::collections::BTreeMap;
 
@@ -77,7 +77,7 @@ struct UniqueIdsRun {
 impl Workload for UniqueIdsRun {
     const EXPECTED: Expected = Expected { ops: ":generate of an id", observation: "ok :generate" };
 
-    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, Trouble> {
+    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
         match (op.f, op.kind) {
             (Some("generate"), OpKind::Invoke) => {
                 self.attempts += 1;
@@ -86,7 +86,7 @@ impl Workload for UniqueIdsRun {
             (Some("generate"), OpKind::Ok) => {
                 self.acknowledged += 1;
                 if op.value.is_nil() {
-                    return Err(Trouble::Unreadable("the op says not which id it generated".into()));
+                    return Err(OpFault::Undecodable("the op says not which id it generated".into()));
                 }
                 let id = self.elements.id(op.value)?;
                 if id.at() == self.first.len() {

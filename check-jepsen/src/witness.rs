@@ -1,8 +1,8 @@
-//! Witnesses: the first, the last and the worst anomaly of a kind, each with its ops and a story.
+//! Witnesses: the first, the last and the worst anomaly of a kind, each with its ops and an explanation.
 
-use history_core::{Anomaly, Artifact, Client, Datum, Op, OpKind, Participants, Process, Report, Witness, WitnessOp};
+use history_core::explain::{self, Explanation};
+use history_core::{Anomaly, Client, Datum, Op, OpKind, Participants, Process, Report, Witness, WitnessOp};
 use std::borrow::Cow;
-use std::fmt::Write;
 
 /// Stands for no time and no process.
 const NONE: i64 = i64::MIN;
@@ -114,45 +114,28 @@ impl<B: Ord, T: Clone + PartialEq> Extremes<B, T> {
     }
 }
 
-/// A witness: the ops by their names, and what is to be said of them, each sentence a line.
+/// A witness: the ops by their names, and what follows from them, each sentence a line.
 pub(crate) fn witness(ops: Vec<WitnessOp>, facts: Vec<(&'static str, Datum)>, sentences: &[String]) -> Witness {
-    let mut text = introduce(&ops);
-    text.push_str("\nThen:\n");
-    for sentence in sentences {
-        _ = writeln!(text, "  - {sentence}.");
-    }
+    let mut explanation = Explanation::of(&ops);
+    sentences.iter().for_each(|sentence| explanation.then(format_args!("{sentence}.")));
     let facts = facts.into_iter().map(|(name, datum)| (Cow::Borrowed(name), datum)).collect();
-    Witness { ops, steps: Vec::new(), facts, explanation: text }
-}
-
-/// The ops by their names.
-fn introduce(ops: &[WitnessOp]) -> String {
-    let mut text = String::from("Let:\n");
-    let width = ops.iter().map(|op| op.name.len()).max().unwrap_or_default();
-    for op in ops {
-        _ = write!(text, "  {:width$} = {{:index {}, :type :{}", op.name, op.index, op.kind.name());
-        if let Some(process) = &op.process {
-            _ = write!(text, ", :process {}", Datum::from(process));
-        }
-        _ = writeln!(text, ", :value {}}}", op.value);
-    }
-    text
+    Witness { ops, steps: Vec::new(), facts, explanation: explanation.to_string() }
 }
 
 /// Puts the names of clients in place of the numbers that stand for them in a report's witnesses. Workloads remember the
-/// numbers only; a witness says them nowhere but in its ops, with which its story begins.
+/// numbers only; a witness shows them only in its ops, with which its explanation begins.
 pub(crate) fn name_clients(report: &mut Report, participants: &Participants) {
     for anomaly in &mut report.anomalies {
         for witness in &mut anomaly.witnesses {
-            let before = introduce(&witness.ops).len();
+            let before = explain::introduction(&witness.ops).len();
             for op in &mut witness.ops {
                 if let Some(Client::Number(number)) = op.process {
                     op.process = Some(participants.client(number));
                 }
             }
-            witness.explanation.replace_range(..before, &introduce(&witness.ops));
+            witness.explanation.replace_range(..before, &explain::introduction(&witness.ops));
         }
-        let new = artifact(anomaly);
+        let new = explain::artifact(anomaly);
         report
             .artifacts
             .iter_mut()
@@ -161,22 +144,11 @@ pub(crate) fn name_clients(report: &mut Report, participants: &Participants) {
     }
 }
 
-/// Adds anomalies to a report, by name, and their stories as files.
+/// Adds anomalies to a report, by name, and their explanations as files.
 pub(crate) fn add_anomalies(report: &mut Report, anomalies: impl IntoIterator<Item = Option<Anomaly>>) {
     report.anomalies.extend(anomalies.into_iter().flatten());
     report.anomalies.sort_by(|a, b| a.name.cmp(&b.name));
-    report.artifacts.extend(report.anomalies.iter().map(artifact));
-}
-
-fn artifact(anomaly: &Anomaly) -> Artifact {
-    let name = &anomaly.name;
-    let tell = |(at, witness): (usize, &Witness)| format!("{name} #{at}\n{}", witness.explanation);
-    let mut text = anomaly.witnesses.iter().enumerate().map(tell).collect::<Vec<_>>().join("\n\n");
-    let left = anomaly.count - anomaly.witnesses.len() as u64;
-    if left > 0 {
-        _ = write!(text, "\n\n({left} more of this type are not shown.)\n");
-    }
-    Artifact { path: format!("{name}.txt"), content: text.into_bytes() }
+    report.artifacts.extend(report.anomalies.iter().map(explain::artifact));
 }
 
 /// A number of things: `1 read`, `2 reads`.

@@ -1,17 +1,15 @@
-//! A violation in words.
+//! The explanation of a violation.
 
 use crate::violation::{Next, Possibility, Step, Violation};
+use history_core::explain::{self, Explanation, Names};
 use history_core::{Client, Participants};
 use std::fmt::{self, Write as _};
 
-/// Operations of a possibility that are named: the last ones. How it began hardly matters.
-const TAIL: usize = 4;
-
-/// A violation as it is told: operations get names as they are mentioned.
+/// An explanation in the making: operations get names as they are mentioned.
 pub(crate) struct Story<'v, O> {
     violation: &'v Violation<O>,
     /// Operations with names, in the order of their names.
-    pub(crate) named: Vec<&'v Step<O>>,
+    pub(crate) named: Names<&'v Step<O>>,
     /// What stands before a time.
     unit: &'static str,
     /// The names of clients, where they have some.
@@ -20,7 +18,7 @@ pub(crate) struct Story<'v, O> {
 
 impl<'v, O> Story<'v, O> {
     pub(crate) fn new(violation: &'v Violation<O>, unit: &'static str) -> Story<'v, O> {
-        Story { violation, named: Vec::new(), unit, participants: None }
+        Story { violation, named: Names::default(), unit, participants: None }
     }
 
     /// With the names that clients have in a history.
@@ -36,19 +34,15 @@ impl<'v, O> Story<'v, O> {
     /// An operation's name.
     fn name(&mut self, step: &'v Step<O>) -> String {
         let is_it = |other: &&Step<O>| (other.client, other.start) == (step.client, step.start);
-        let at = self.named.iter().position(is_it).unwrap_or_else(|| {
-            self.named.push(step);
-            self.named.len() - 1
-        });
-        format!("T{}", at + 1)
+        self.named.name(step, is_it)
     }
 
     fn names(&mut self, steps: &'v [Step<O>]) -> Vec<String> {
-        steps[steps.len().saturating_sub(TAIL)..].iter().map(|step| self.name(step)).collect()
+        explain::tail(steps).iter().map(|step| self.name(step)).collect()
     }
 
-    /// The whole story.
-    pub(crate) fn tell(&mut self) -> String {
+    /// The whole explanation.
+    pub(crate) fn explain(&mut self) -> String {
         let violation = self.violation;
         let refused = self.name(&violation.refused);
         let mut then = String::new();
@@ -56,8 +50,8 @@ impl<'v, O> Story<'v, O> {
             _ = writeln!(then, "Nothing is sure to have taken effect first.");
         } else {
             let names = self.names(&violation.common);
-            let before = if names.len() as u64 == violation.common_len { "" } else { "..., " };
-            _ = writeln!(then, "What is sure to have taken effect first, in this order: {before}{}.", names.join(", "));
+            let order = explain::after_ellipsis(&names, violation.common_len);
+            _ = writeln!(then, "What is sure to have taken effect first, in this order: {order}.");
         }
         _ = writeln!(then, "{refused} cannot take effect before it returns:");
         violation.possibilities.iter().for_each(|possibility| self.possibility(&mut then, possibility));
@@ -65,19 +59,19 @@ impl<'v, O> Story<'v, O> {
         if more > 0 {
             _ = writeln!(then, "  The state may be one of {more} more, none of which admits it.");
         }
-        let part = violation.part.as_ref().map_or_else(String::new, |part| format!(", of {part}"));
-        let mut told = format!("Let{part}:\n");
+        let part = violation.part.as_ref();
+        let mut explanation = part.map_or_else(Explanation::default, |part| Explanation::default().about(part));
         for (at, step) in self.named.iter().enumerate() {
             let Step { what, client, start, finish, .. } = step;
-            _ = write!(told, "  T{} = {what} by process {}, ", at + 1, self.client(*client));
-            _ = match finish {
-                Some(finish) => writeln!(told, "{}{start} to {finish}", self.unit),
-                None => writeln!(told, "from {}{start} on, its outcome unknown", self.unit),
+            let (who, unit) = (self.client(*client), self.unit);
+            let when = match finish {
+                Some(finish) => format!("{unit}{start} to {finish}"),
+                None => format!("from {unit}{start} on, its outcome unknown"),
             };
+            explanation.op(explain::name(at), format!("{what} by process {who}, {when}"));
         }
-        told.push_str("\nThen:\n");
-        then.lines().for_each(|line| _ = writeln!(told, "  {line}"));
-        told
+        then.lines().for_each(|line| explanation.line(line));
+        explanation.to_string()
     }
 
     fn possibility(&mut self, then: &mut String, possibility: &'v Possibility<O>) {
@@ -86,8 +80,8 @@ impl<'v, O> Story<'v, O> {
         _ = if names.is_empty() {
             write!(then, "  The state may be {state}, which does not admit ")
         } else {
-            let more = if after.len() > names.len() { "..., " } else { "" };
-            write!(then, "  After {more}{} the state is {state}, which does not admit ", names.join(", "))
+            let order = explain::after_ellipsis(&names, after.len() as u64);
+            write!(then, "  After {order} the state is {state}, which does not admit ")
         };
         let with = |why: Next| next.iter().filter(move |(_, other)| *other == why).map(|(step, _)| step);
         let refused: Vec<String> = with(Next::NotAdmitted).map(|step| self.name(step)).collect();
@@ -103,6 +97,6 @@ impl<'v, O> Story<'v, O> {
 
 impl<O> fmt::Display for Violation<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&Story::new(self, "").tell())
+        f.write_str(&Story::new(self, "").explain())
     }
 }

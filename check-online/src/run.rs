@@ -226,7 +226,7 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
 
     fn witness(&self, violation: &Violation<S::Op>) -> Witness {
         let mut story = Story::new(violation, "index ").of(&self.participants);
-        let explanation = story.tell();
+        let explanation = story.explain();
         let op = |(at, step): (usize, &&crate::Step<S::Op>)| WitnessOp {
             name: format!("T{}", at + 1),
             index: step.finish.unwrap_or(step.start),

@@ -11,6 +11,8 @@
 //!   [`Report`] what it answers. [`Keyed`] judges each key of a history on its own, with any checker, and [`Compose`]
 //!   runs several checkers over one pass. With [`Coverage`] a checker answers [`Unknown`](Verdict::Unknown) for a history in
 //!   which it found nothing to check.
+//! - [`OpFault`], [`id!`](id), [`cast`] and [`explain`] are what checkers share beside that: why an op cannot be taken, numbers of
+//!   rows, and how a witness is explained.
 //! - [`HistoryError`] is what is said of a text that is no history: where, what, and what was expected.
 //!
 //! ```
@@ -52,6 +54,7 @@ mod checker;
 mod client_rule;
 #[doc(hidden)]
 pub mod columns;
+mod common;
 mod compose;
 mod coverage;
 mod datum;
@@ -88,6 +91,7 @@ pub use budget::{Activity, Budget, Cancel, Spent};
 pub use builder::{HistoryBuilder, NewOp};
 pub use checker::{Checker, Run, Searched, check, check_ahead, check_history};
 pub use client_rule::ClientRule;
+pub use common::{Id, OpFault, cast, explain};
 pub use compose::{Compose, ComposeError};
 pub use coverage::{Coverage, Expected, OpUse};
 pub use datum::Datum;

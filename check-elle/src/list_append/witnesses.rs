@@ -5,8 +5,10 @@ use super::mop::{Mop, What};
 use super::within::Internal;
 use crate::anomaly::AnomalyType;
 use crate::ids::{ElemId, StateId, TxnId};
-use crate::txn::report::{Analysis, first};
-use crate::txn::story::{SHOWN_TXNS_MAX, explain};
+use crate::txn::analysis::Analysis;
+use crate::txn::explain::{SHOWN_TXNS_MAX, explain};
+use crate::txn::report::first;
+use history_core::explain::with_more;
 use history_core::{Datum, Witness};
 
 impl Lists {
@@ -23,7 +25,7 @@ impl Lists {
                 let facts = vec![("key", a.key(mop.key)), ("element", a.elem(*elem)), ("mop", a.mop(mop))];
                 explain(a, &[*txn], facts, |ops| {
                     let (t, elem, key) = (&ops[0].name, a.elem(*elem), a.key(mop.key));
-                    format!("  - {t} read {elem} in key {key}, which nobody appended.\n")
+                    format!("{t} read {elem} in key {key}, which nobody appended.")
                 })
             }),
             AnomalyType::INTERNAL => first(max, &d.internal, |case| self.internal(case)),
@@ -32,7 +34,7 @@ impl Lists {
                 let facts = vec![("key", a.key(mop.key)), ("mop", a.mop(mop)), ("element", a.elem(*elem))];
                 explain(a, &[*txn], facts, |ops| {
                     let (t, elem, key) = (&ops[0].name, a.elem(*elem), a.key(mop.key));
-                    format!("  - {t} read {elem} in key {key}, and only later appended it.\n")
+                    format!("{t} read {elem} in key {key}, and only later appended it.")
                 })
             }),
             AnomalyType::DIRTY_UPDATE => first(max, &d.dirty_updates, |(key, range)| {
@@ -43,8 +45,8 @@ impl Lists {
                     let (first, last) = (a.elem(elems[0]), a.elem(elems[elems.len() - 1]));
                     let (t1, t2, key) = (&ops[0].name, &ops[1].name, a.key(*key));
                     format!(
-                        "  - {t1} failed, but its append of {first} to key {key} stands in what {t2}, which is ok, appended \
-                         {last} to.\n"
+                        "{t1} failed, but its append of {first} to key {key} stands in what {t2}, which is ok, appended \
+                         {last} to."
                     )
                 })
             }),
@@ -57,15 +59,8 @@ impl Lists {
                     facts.push(("txn-count", Datum::from(count as u64)));
                 }
                 explain(a, txns, facts, |ops| {
-                    let mut names: Vec<String> = ops.iter().map(|op| op.name.clone()).collect();
-                    if count > ops.len() {
-                        names.push(format!("{} more", count - ops.len()));
-                    }
-                    format!(
-                        "  - {} all read {} in key {key}, and then appended to it.\n",
-                        names.join(", "),
-                        a.list(*state)
-                    )
+                    let names = with_more(ops.iter().map(|op| op.name.clone()).collect(), count);
+                    format!("{} all read {} in key {key}, and then appended to it.", names.join(", "), a.list(*state))
                 })
             }),
             AnomalyType::DUPLICATE_ELEMENTS => first(max, &d.duplicates, |(txn, mop)| self.duplicates(*txn, *mop)),
@@ -76,9 +71,7 @@ impl Lists {
                 explain(a, &reads.map(|(txn, _)| txn), facts, |ops| {
                     let (t1, t2, key) = (&ops[0].name, &ops[1].name, a.key(*key));
                     let [x, y] = &lists;
-                    format!(
-                        "  - {t1} read {x} in key {key}, and {t2} read {y}: neither is the beginning of the other.\n"
-                    )
+                    format!("{t1} read {x} in key {key}, and {t2} read {y}: neither is the beginning of the other.")
                 })
             }),
             _ => (0, Vec::new()),
@@ -92,7 +85,7 @@ impl Lists {
         let facts = vec![("key", a.key(mop.key)), ("element", a.elem(elem)), ("mop", a.mop(mop))];
         explain(a, &[reader, writer], facts, |ops| {
             let (t1, t2, elem, key) = (&ops[0].name, &ops[1].name, a.elem(elem), a.key(mop.key));
-            format!("  - {t1} read {elem} in key {key}, which {t2} appended; and {t2} {what}.\n")
+            format!("{t1} read {elem} in key {key}, which {t2} appended; and {t2} {what}.")
         })
     }
 
@@ -108,7 +101,7 @@ impl Lists {
         let facts = vec![("key", a.key(mop.key)), ("mop", a.mop(mop)), ("expected", expected.clone())];
         explain(a, &[case.txn], facts, |ops| {
             let (t, key, list) = (&ops[0].name, a.key(mop.key), a.read_list(case.txn, case.mop));
-            format!("  - {t} read {list} in key {key}, where its own reads and appends before promise {expected}.\n")
+            format!("{t} read {list} in key {key}, where its own reads and appends before promise {expected}.")
         })
     }
 
@@ -125,7 +118,7 @@ impl Lists {
         let facts = vec![("key", a.key(mop.key)), ("mop", a.mop(mop)), ("duplicates", Datum::Map(twice))];
         explain(a, &[txn], facts, |ops| {
             let (t, key) = (&ops[0].name, a.key(mop.key));
-            format!("  - {t} read {} in key {key}: it holds {}.\n", a.read_list(txn, at), names.join(", "))
+            format!("{t} read {} in key {key}: it holds {}.", a.read_list(txn, at), names.join(", "))
         })
     }
 
@@ -148,8 +141,8 @@ impl Lists {
             let (t1, t2, key) = (&ops[0].name, &ops[ops.len() - 1].name, a.key(key));
             let (earlier, later, list) = (a.elem(earlier), a.elem(later), a.read_list(reader, at));
             format!(
-                "  - {t1} appended {earlier} and then {later} to key {key}, but {t2} read {list}, where {later} has no \
-                 {earlier} before it.\n"
+                "{t1} appended {earlier} and then {later} to key {key}, but {t2} read {list}, where {later} has no \
+                 {earlier} before it."
             )
         })
     }

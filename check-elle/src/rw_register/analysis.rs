@@ -12,8 +12,8 @@ use crate::cycle_spec::Suffix;
 use crate::graph::Relation;
 use crate::ids::{KeyId, TxnId, VersionId};
 use crate::model::Model;
-use crate::txn::report::{Analysis, shown_first};
-use crate::txn::story::{Named, Reason};
+use crate::txn::analysis::{Analysis, Named, Reason};
+use crate::txn::report::shown_first;
 use crate::txn::{TxnGraph, Txns};
 use history_core::parallel;
 use history_core::{Datum, Interner, Witness};
@@ -145,7 +145,7 @@ impl Analysis for Registers {
                 txn => format!("the op at index {}", self.txns.index(txn)),
             };
             let ground = self.ground(before, after, &self.order.in_use);
-            let ground = ground.map(|ground| format!(" ({})", self.tell_ground(ground, (before, after), name)));
+            let ground = ground.map(|ground| format!(" ({})", self.explain_ground(ground, (before, after), name)));
             let what =
                 if relation == Relation::Ww { format!("{did} key {key} to") } else { format!("{did} key {key} as") };
             format!("{a} {what} {value}, and {b} set it to {next}, which came later{}", ground.unwrap_or_default())

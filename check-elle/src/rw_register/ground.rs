@@ -102,7 +102,7 @@ impl Registers {
     }
 
     /// A clause that says it, after "because".
-    pub(super) fn tell_ground(
+    pub(super) fn explain_ground(
         &self,
         ground: Ground,
         (before, after): (VersionId, VersionId),

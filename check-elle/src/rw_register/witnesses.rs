@@ -7,12 +7,13 @@ use super::order::CyclicVersions;
 use super::sources::Source;
 use crate::anomaly::AnomalyType;
 use crate::ids::{TxnId, VersionId};
-use crate::txn::report::{Analysis, first};
-use crate::txn::story::{SHOWN_TXNS_MAX, explain};
+use crate::txn::analysis::Analysis;
+use crate::txn::explain::{SHOWN_TXNS_MAX, explain, explain_at_length};
+use crate::txn::report::first;
+use history_core::explain::{Explanation, with_more};
 use history_core::hash::HashMap;
 use history_core::{Datum, Witness, WitnessOp};
 use std::collections::VecDeque;
-use std::fmt::Write;
 
 /// Versions that come before each other which a report names.
 const SHOWN_VERSIONS_MAX: usize = 256;
@@ -54,7 +55,7 @@ impl Registers {
         let facts = vec![("key", key.clone()), ("element", value.clone()), ("mop", mop)];
         explain(self, &[reader, version.writer], facts, |ops| {
             let (t1, t2) = (&ops[0].name, &ops[1].name);
-            format!("  - {t1} read {value} in key {key}, which {t2} wrote; and {t2} {what}.\n")
+            format!("{t1} read {value} in key {key}, which {t2} wrote; and {t2} {what}.")
         })
     }
 
@@ -66,7 +67,7 @@ impl Registers {
         let (key, value) = (self.key(self.versions.version[id.at()].key), self.value(id));
         let facts = vec![("key", key.clone()), ("mop", read), ("element", value.clone())];
         explain(self, &[txn], facts, |ops| {
-            format!("  - {} read {value} in key {key}, and only later wrote it.\n", ops[0].name)
+            format!("{} read {value} in key {key}, and only later wrote it.", ops[0].name)
         })
     }
 
@@ -74,9 +75,7 @@ impl Registers {
         let (mop, id) = self.version_read(reader, mop);
         let (key, value) = (self.key(self.versions.version[id.at()].key), self.value(id));
         let facts = vec![("key", key.clone()), ("element", value.clone()), ("mop", mop)];
-        explain(self, &[reader], facts, |ops| {
-            format!("  - {} read {value} in key {key}, which nobody wrote.\n", ops[0].name)
-        })
+        explain(self, &[reader], facts, |ops| format!("{} read {value} in key {key}, which nobody wrote.", ops[0].name))
     }
 
     fn internal(&self, txn: TxnId, mop: u32, expected: VersionId) -> Witness {
@@ -86,7 +85,7 @@ impl Registers {
         let facts = vec![("key", key.clone()), ("mop", mop), ("expected", expected.clone())];
         explain(self, &[txn], facts, |ops| {
             let t = &ops[0].name;
-            format!("  - {t} read {value} in key {key}, where its own reads and writes before promise {expected}.\n")
+            format!("{t} read {value} in key {key}, where its own reads and writes before promise {expected}.")
         })
     }
 
@@ -99,11 +98,8 @@ impl Registers {
             facts.push(("txn-count", Datum::from(count as u64)));
         }
         explain(self, txns, facts, |ops| {
-            let mut names: Vec<String> = ops.iter().map(|op| op.name.clone()).collect();
-            if count > ops.len() {
-                names.push(format!("{} more", count - ops.len()));
-            }
-            format!("  - {} all read {value} in key {key}, and then wrote it.\n", names.join(", "))
+            let names = with_more(ops.iter().map(|op| op.name.clone()).collect(), count);
+            format!("{} all read {value} in key {key}, and then wrote it.", names.join(", "))
         })
     }
 
@@ -125,36 +121,36 @@ impl Registers {
                 txns.push(txn);
             }
         }
-        explain(self, &txns, facts, |ops| self.tell_cyclic(&cycle, &grounds, &txns, ops, case))
+        explain_at_length(self, &txns, facts, |ops, explanation| {
+            self.conclude_cyclic((&cycle, &grounds), &txns, ops, case, explanation);
+        })
     }
 
-    fn tell_cyclic(
+    fn conclude_cyclic(
         &self,
-        cycle: &[VersionId],
-        grounds: &[Option<Ground>],
+        (cycle, grounds): (&[VersionId], &[Option<Ground>]),
         txns: &[TxnId],
         ops: &[WitnessOp],
         case: &CyclicVersions,
-    ) -> String {
+        explanation: &mut Explanation,
+    ) {
         let name = |txn: TxnId| match txns.iter().position(|other| *other == txn) {
             Some(at) => ops[at].name.clone(),
             None => format!("the op at index {}", self.txns.index(txn)),
         };
-        let mut text = String::new();
         let key = self.key(case.key);
         for (at, ground) in grounds.iter().enumerate() {
             let pair = (cycle[at], cycle[(at + 1) % cycle.len()]);
             let (v, w) = (self.value(pair.0), self.value(pair.1));
-            let because = ground.map(|ground| format!(", because {}", self.tell_ground(ground, pair, name)));
+            let because = ground.map(|ground| format!(", because {}", self.explain_ground(ground, pair, name)));
             let last = at + 1 == grounds.len();
             let (lead, end) = if last { ("However, ", ": a contradiction!") } else { ("", ".") };
             let because = because.unwrap_or_default();
-            let _ = writeln!(text, "  - {lead}{v} < {w} in key {key}{because}{end}");
+            explanation.then(format_args!("{lead}{v} < {w} in key {key}{because}{end}"));
         }
         let assumed: Vec<&str> =
             case.sources.iter().filter(|source| **source != Source::InitialState).map(|source| source.name()).collect();
-        let _ = writeln!(text, "  This assumes {}.", assumed.join(", "));
-        text
+        explanation.line(format_args!("This assumes {}.", assumed.join(", ")));
     }
 }
 

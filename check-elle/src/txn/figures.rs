@@ -1,7 +1,7 @@
 //! Figures of cycles, and of the components that these are part of.
 
-use super::report::Analysis;
-use super::story;
+use super::analysis::Analysis;
+use super::explain;
 use crate::cycles::Found;
 use crate::graph::{Graph, Relation};
 use crate::ids::TxnId;
@@ -38,7 +38,7 @@ pub(crate) fn of_components<A: Analysis>(analysis: &A, graph: &Graph, found: &Fo
                 too_large(relations.len(), "relations", STEPS_MAX)
             } else {
                 let txns: Vec<TxnId> = txns.iter().map(|txn| TxnId::new(*txn as usize)).collect();
-                let (ops, steps) = story::component(analysis, &txns, &relations);
+                let (ops, steps) = explain::component(analysis, &txns, &relations);
                 Content::Graph { title, ops, steps }
             }
         };

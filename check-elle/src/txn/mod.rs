@@ -1,17 +1,18 @@
 //! What all checkers of transactions share: how ops become columns, what follows from processes and time, how a verdict is
-//! reached and told. What a workload adds is what its micro-ops mean: [`fold::Workload`] and [`report::Analysis`].
+//! reached and explained. What a workload adds is what its micro-ops mean: [`fold::Workload`] and [`analysis::Analysis`].
 
 mod about;
+pub(crate) mod analysis;
 pub(crate) mod builder;
 pub(crate) mod columns;
 mod crowd;
 pub(crate) mod expected;
+pub(crate) mod explain;
 mod figures;
 pub(crate) mod fold;
 pub(crate) mod mop;
 pub(crate) mod report;
 mod standing;
-pub(crate) mod story;
 pub(crate) mod time;
 pub(crate) mod updates;
 

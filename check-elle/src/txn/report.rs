@@ -1,74 +1,22 @@
 //! The report: the verdict on a history of transactions, and a few witnesses of each type of anomaly.
 
+use super::analysis::Analysis;
 use super::expected::Expected;
 use super::fold::Counts;
 use super::standing::{Standing, Undecided};
-use super::story::{self, Named, Reason};
-use super::{TxnGraph, Txns, figures};
+use super::{explain, figures};
 use crate::anomaly::{self, AnomalySet, AnomalyType};
-use crate::cycle_spec::Suffix;
 use crate::cycles::{self, Found};
-use crate::graph::Relation;
 use crate::ids::{KeyId, TxnId};
 use crate::lattice;
-use crate::model::{Model, ModelSet};
-use history_core::figure::Figure;
+use crate::model::ModelSet;
 use history_core::hash::HashSet;
-use history_core::{Anomaly, Artifact, Budget, Datum, Report, Verdict, Witness};
+use history_core::{Anomaly, Budget, Datum, Report, Verdict, Witness};
 use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Transactions named for a component of which no cycle is shown.
 const COMPONENT_TXNS_MAX: usize = 64;
-
-/// All that is known of a history once it was read.
-pub(crate) trait Analysis {
-    type Mop: Copy;
-
-    fn txns(&self) -> &Txns<Self::Mop>;
-
-    /// How many keys there are.
-    fn keys(&self) -> usize;
-
-    /// A micro-op as it was recorded.
-    fn mop(&self, mop: Self::Mop) -> Datum;
-
-    /// The graph, with process or realtime edges or neither.
-    fn graph(&self, order: Suffix) -> TxnGraph;
-
-    /// Where two transactions meet whose relation is ww, wr or rw.
-    fn reason(&self, relation: Relation, from: Named<'_>, to: Named<'_>) -> Option<Reason>;
-
-    /// The types found without looking for cycles.
-    fn direct(&self) -> AnomalySet;
-
-    /// How many there are of such a type, and witnesses of the first `max`.
-    fn direct_witnesses(&self, anomaly: AnomalyType, max: usize) -> (u64, Vec<Witness>);
-
-    /// Whether each write of the history is known; else some op wrote nobody knows what.
-    fn writes_known(&self) -> bool;
-
-    /// Whether a micro-op is a read with a result.
-    fn is_read(mop: Self::Mop) -> bool;
-
-    /// What should be known of the verdict beside the anomalies.
-    fn notes(&self) -> Vec<String>;
-
-    /// Whether it takes the order of all versions to know that a decided model holds, if nothing that rules it out was found.
-    fn rests_on_order(model: Model) -> bool;
-
-    /// Why the order of all versions is not known, as far as it matters, as a clause; `None` if it is. `components` are those
-    /// of the graph that hold cycles.
-    fn unordered(&self, components: &[Vec<u32>]) -> Option<String>;
-
-    /// What may explain that something was read which nobody wrote; may be empty.
-    fn garbage_hint(&self) -> String;
-
-    /// Other figures of the anomalies shown: `max` of each type at most.
-    fn figures(&self, _shown: AnomalySet, _max: usize) -> Vec<Figure> {
-        Vec::new()
-    }
-}
 
 /// What is certain of reads whoever wrote the values. All else rests on each value having one writer.
 const WHOEVER_WROTE: AnomalySet = AnomalySet::from_bits(anomaly::bits_of(&["internal", "incompatible-order"]));
@@ -130,7 +78,12 @@ pub(crate) fn report<A: Analysis>(
         report.notes.extend(standing.notes(checker, undecided, |anomaly| first.indices(anomaly)));
     }
     report.counts = count(analysis, counts);
-    report.artifacts = report.anomalies.iter().filter_map(artifact).collect();
+    report.artifacts = report
+        .anomalies
+        .iter()
+        .filter(|anomaly| !anomaly.witnesses.is_empty())
+        .map(history_core::explain::artifact)
+        .collect();
     if budget.figures {
         let max = expected.witnesses_max;
         report.figures = figures::of_cycles(&report.anomalies).collect();
@@ -219,22 +172,6 @@ fn count<A: Analysis>(analysis: &A, counts: Counts) -> Vec<(Cow<'static, str>, u
     ]
 }
 
-/// All explanations of a type in one file, as Elle names it.
-fn artifact(anomaly: &Anomaly) -> Option<Artifact> {
-    if anomaly.witnesses.is_empty() {
-        return None;
-    }
-    let name = &anomaly.name;
-    let tell = |(at, witness): (usize, &Witness)| format!("{name} #{at}\n{}", witness.explanation);
-    let texts: Vec<String> = anomaly.witnesses.iter().enumerate().map(tell).collect();
-    let mut text = texts.join("\n\n");
-    let left = anomaly.count - texts.len() as u64;
-    if left > 0 {
-        let _ = write!(text, "\n\n({left} more of this type are not shown.)\n");
-    }
-    Some(Artifact { path: format!("{}.txt", anomaly.name), content: text.into_bytes() })
-}
-
 struct Witnesses<'a, A> {
     analysis: &'a A,
     cycles: &'a Found,
@@ -261,7 +198,7 @@ impl<A: Analysis> Witnesses<'_, A> {
             return (1, vec![self.component(txns)]);
         }
         let all: Vec<_> = self.cycles.cycles.iter().filter(|(found, _)| *found == anomaly).collect();
-        first(self.max, &all, |(_, cycle)| story::explain_cycle(self.analysis, cycle))
+        first(self.max, &all, |(_, cycle)| explain::explain_cycle(self.analysis, cycle))
     }
 
     /// The smallest component in which a model's cycle is.

@@ -5,7 +5,7 @@
 //! in the edges by which the nearest of these can be judged.
 
 use super::Txns;
-use super::report::Analysis;
+use super::analysis::Analysis;
 use super::time::has_process_edges;
 use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::Suffix;

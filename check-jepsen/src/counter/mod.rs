@@ -19,11 +19,11 @@
 mod pending;
 mod slack;
 
-use crate::fold::{self, InFlight, Trouble, Workload, WorkloadRun};
+use crate::fold::{self, InFlight, Workload, WorkloadRun};
 use crate::witness::{self, Extremes, OpRef};
 use history_core::{
-    Checker, Expected, History, HistoryError, Op, OpKind, OpUse, OptionError, OptionSpec, Options, Pair, Report, Run,
-    Verdict, Witness,
+    Checker, Expected, History, HistoryError, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Pair,
+    Report, Run, Verdict, Witness,
 };
 use pending::{AddId, Pending};
 
@@ -158,11 +158,11 @@ struct CounterRun {
 }
 
 impl CounterRun {
-    fn add(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+    fn add(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
         if op.kind == OpKind::Invoke {
             let amount = op.value.as_wide_int().filter(|amount| (-AMOUNT_END..AMOUNT_END).contains(amount));
             let Some(amount) = amount else {
-                return Err(Trouble::Stop(format!(
+                return Err(OpFault::Blocking(format!(
                     "the amount of an add, {}, is no integer of up to 90 bits",
                     op.value
                 )));
@@ -177,7 +177,7 @@ impl CounterRun {
         }
         let (amount, id) = match self.in_flight.take(op.pair) {
             Some(Flight::Add(amount, id)) => (amount, id),
-            Some(Flight::Read(..)) => return Err(Trouble::Stop("a read completes as an add".into())),
+            Some(Flight::Read(..)) => return Err(OpFault::Blocking("a read completes as an add".into())),
             None => return Err(fold::unpaired()),
         };
         let added = Sums::of(amount);
@@ -185,7 +185,7 @@ impl CounterRun {
         match op.kind {
             OpKind::Ok if !op.value.is_nil() && op.value.as_wide_int() != Some(amount) => {
                 let reason = format!("an add of {amount} says on completion that it was {}", op.value);
-                return Err(Trouble::Stop(reason));
+                return Err(OpFault::Blocking(reason));
             }
             OpKind::Ok => self.certain = self.certain.plus(added),
             OpKind::Fail => {
@@ -201,7 +201,7 @@ impl CounterRun {
         Ok(())
     }
 
-    fn read(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+    fn read(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
         if op.kind == OpKind::Invoke {
             self.in_flight.put(op, Flight::Read(self.certain));
             return Ok(());
@@ -212,12 +212,12 @@ impl CounterRun {
         self.reads += 1;
         let certain = match self.in_flight.take(op.pair) {
             Some(Flight::Read(certain)) => certain,
-            Some(Flight::Add(..)) => return Err(Trouble::Stop("an add completes as a read".into())),
+            Some(Flight::Add(..)) => return Err(OpFault::Blocking("an add completes as a read".into())),
             None => return Err(fold::unpaired()),
         };
         let Pair::Completes { invoked: invoked_index, .. } = op.pair else { return Err(fold::unpaired()) };
         let Some(value) = op.value.as_wide_int() else {
-            return Err(Trouble::Unreadable(format!("a read shows {}, which is no integer", op.value)));
+            return Err(OpFault::Undecodable(format!("a read shows {}, which is no integer", op.value)));
         };
         let read = Read { op: OpRef::of(op), invoked_index, value, certain, possible: self.possible };
         // Right even if every add in flight fails, or not to be settled by those.
@@ -245,7 +245,7 @@ impl Workload for CounterRun {
     const EXPECTED: Expected =
         Expected { ops: ":add of an integer, and :read of the sum", observation: "ok :read after an :add" };
 
-    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, Trouble> {
+    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
         match op.f {
             Some("add") => {
                 self.has_added = true;

@@ -37,11 +37,11 @@
 //! After Jepsen's `jepsen.tests.long-fork`. Time is linear but for the sorting of different reads. Memory: 12 bytes a key of a
 //! group, and for each different read of one 40 bytes and 4 a key.
 
+mod explain;
 mod forks;
 mod order;
 mod run;
 mod smallest;
-mod story;
 #[cfg(test)]
 mod tests;
 

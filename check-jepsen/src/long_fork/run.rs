@@ -3,10 +3,10 @@
 use super::LongFork;
 use super::forks::shows_all;
 use crate::elements::{ElemId, Elements};
-use crate::fold::{self, InFlight, Trouble, Workload};
+use crate::fold::{self, InFlight, Workload};
 use crate::rows::Rows;
 use crate::witness::OpRef;
-use history_core::{Expected, Op, OpKind, OpUse, Pair, Report, Seq, Value};
+use history_core::{Expected, Op, OpFault, OpKind, OpUse, Pair, Report, Seq, Value};
 
 /// The value of a key that nobody has written yet; others are ids of values, and one more.
 pub(super) const NIL: u32 = 0;
@@ -133,7 +133,7 @@ impl LongForkRun {
     }
 
     /// Takes a transaction apart, into `self.read` and `self.written`. Values of reads are of no interest before they are ok.
-    fn decode(&mut self, mops: Seq<'_>, ok: bool) -> Result<(), Trouble> {
+    fn decode(&mut self, mops: Seq<'_>, ok: bool) -> Result<(), OpFault> {
         self.read.clear();
         self.written.clear();
         for mop in mops {
@@ -158,11 +158,11 @@ impl LongForkRun {
         if self.written.is_empty() || self.read.is_empty() {
             return Ok(());
         }
-        Err(Trouble::Unreadable("a transaction both reads and writes, so what it read was not all there was".into()))
+        Err(OpFault::Undecodable("a transaction both reads and writes, so what it read was not all there was".into()))
     }
 
     #[inline]
-    fn key(&mut self, key: Value<'_>) -> Result<u32, Trouble> {
+    fn key(&mut self, key: Value<'_>) -> Result<u32, OpFault> {
         let id = self.keys.id(key)?;
         if id.at() == self.known.len() {
             self.known.push(Key { value: UNSEEN, written: false });
@@ -171,7 +171,7 @@ impl LongForkRun {
     }
 
     #[inline]
-    fn value(&mut self, value: Value<'_>) -> Result<u32, Trouble> {
+    fn value(&mut self, value: Value<'_>) -> Result<u32, OpFault> {
         if value.is_nil() {
             return Ok(NIL);
         }
@@ -179,7 +179,7 @@ impl LongForkRun {
     }
 
     /// Counts what `self.written` writes.
-    fn write(&mut self) -> Result<(), Trouble> {
+    fn write(&mut self) -> Result<(), OpFault> {
         for (key, value) in &self.written {
             self.writes += 1;
             if *value == NIL {
@@ -204,13 +204,13 @@ impl LongForkRun {
     /// Keeps what `self.read` shows.
     ///
     /// Returns whether it may fork with another: only if it shows a key, and the group has several.
-    fn observe(&mut self, op: &Op<'_>) -> Result<bool, Trouble> {
+    fn observe(&mut self, op: &Op<'_>) -> Result<bool, OpFault> {
         self.reads += 1;
         self.read.sort_unstable();
         self.read.dedup();
         if let Some(twice) = self.read.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             let key = self.key_datum(twice[0].0);
-            return Err(Trouble::Unreadable(format!("a read shows the key {key} twice, with different values")));
+            return Err(OpFault::Undecodable(format!("a read shows the key {key} twice, with different values")));
         }
         let seen = self.seen.get_or_insert_with(|| Seen::new(self.read.len()));
         if seen.size != self.read.len() || seen.size == 0 {
@@ -241,7 +241,7 @@ impl LongForkRun {
     }
 
     /// Each key has one value.
-    fn show(&mut self) -> Result<(), Trouble> {
+    fn show(&mut self) -> Result<(), OpFault> {
         for (key, value) in &self.read {
             let known = &mut self.known[*key as usize];
             if *value == NIL || *value == known.value {
@@ -278,18 +278,18 @@ impl LongForkRun {
 }
 
 #[cold]
-fn strange(mop: Value<'_>) -> Trouble {
+fn strange(mop: Value<'_>) -> OpFault {
     let told = match mop {
         Value::Vector(_) | Value::List(_) => mop.to_string(),
         other => other.kind().to_owned(),
     };
-    Trouble::Unreadable(format!("a transaction holds {told}, which is neither [:r key value] nor [:w key value]"))
+    OpFault::Undecodable(format!("a transaction holds {told}, which is neither [:r key value] nor [:w key value]"))
 }
 
 /// The history is not one of this workload.
 #[cold]
-fn refuse(reason: String) -> Trouble {
-    Trouble::Stop(reason)
+fn refuse(reason: String) -> OpFault {
+    OpFault::Blocking(reason)
 }
 
 impl Workload for LongForkRun {
@@ -298,7 +298,7 @@ impl Workload for LongForkRun {
         observation: "ok read of a group of two keys or more that shows one",
     };
 
-    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, Trouble> {
+    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
         let writer = op.kind != OpKind::Invoke && self.writers.take(op.pair).is_some();
         self.invocations |= op.kind == OpKind::Invoke;
         let ok = op.kind == OpKind::Ok;
@@ -312,10 +312,10 @@ impl Workload for LongForkRun {
             Value::Vector(mops) | Value::List(mops) => self.decode(mops, ok),
             // What a read will show is not known before; what a write wrote is known.
             Value::Nil if writer || op.kind != OpKind::Ok && op.f != Some("write") => return Ok(unread),
-            other => Err(Trouble::Unreadable(format!("the op's value is no transaction, but {}", other.kind()))),
+            other => Err(OpFault::Undecodable(format!("the op's value is no transaction, but {}", other.kind()))),
         };
         match decoded {
-            Err(Trouble::Unreadable(_)) if !of_this_workload => return Ok(OpUse::PassedOver),
+            Err(OpFault::Undecodable(_)) if !of_this_workload => return Ok(OpUse::PassedOver),
             decoded => decoded?,
         }
         if !self.written.is_empty() {

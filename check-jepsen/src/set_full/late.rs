@@ -10,8 +10,8 @@
 use super::report::latency_ms;
 use super::track::Tracks;
 use crate::elements::{ElemId, Elements};
-use crate::fold::Trouble;
 use crate::witness::OpRef;
+use history_core::OpFault;
 use history_core::Seq;
 
 /// What must be shown when.
@@ -63,7 +63,7 @@ impl Late {
         shown: Seq<'_>,
         elements: &mut Elements,
         tracks: &Tracks,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), OpFault> {
         if self.is_certain {
             return Ok(());
         }

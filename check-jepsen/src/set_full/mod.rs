@@ -32,11 +32,11 @@ mod late;
 mod report;
 mod track;
 
-use crate::fold::{self, InFlight, Trouble, Workload, WorkloadRun};
+use crate::fold::{self, InFlight, Workload, WorkloadRun};
 use crate::witness::OpRef;
 use history_core::{
-    Checker, Expected, History, HistoryError, Op, OpKind, OpUse, OptionError, OptionKind, OptionSpec, Options, Pair,
-    Report, Run,
+    Checker, Expected, History, HistoryError, Op, OpFault, OpKind, OpUse, OptionError, OptionKind, OptionSpec, Options,
+    Pair, Report, Run,
 };
 use late::Late;
 use track::{ReadId, Tracks};
@@ -162,7 +162,7 @@ impl SetFullRun {
         }
     }
 
-    fn add(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+    fn add(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
         if op.kind == OpKind::Invoke {
             let id = self.elements.id(op.value)?;
             self.tracks.begin(id);
@@ -171,7 +171,7 @@ impl SetFullRun {
         }
         let invoked = match self.in_flight.take(op.pair) {
             Some(Flight::Add(id)) => Some(id),
-            Some(Flight::Read(..)) => return Err(Trouble::Stop("a read completes as an add".into())),
+            Some(Flight::Read(..)) => return Err(OpFault::Blocking("a read completes as an add".into())),
             None => None,
         };
         if op.kind != OpKind::Ok {
@@ -185,7 +185,7 @@ impl SetFullRun {
         Ok(())
     }
 
-    fn read(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+    fn read(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
         match op.kind {
             OpKind::Invoke => {
                 if op.pair == Pair::Alone {
@@ -201,15 +201,15 @@ impl SetFullRun {
             }
             OpKind::Ok => match self.in_flight.take(op.pair) {
                 Some(Flight::Read(read, must)) => self.completed(read, must, op),
-                Some(Flight::Add(_)) => Err(Trouble::Stop("an add completes as a read".into())),
+                Some(Flight::Add(_)) => Err(OpFault::Blocking("an add completes as a read".into())),
                 None => Err(fold::unpaired()),
             },
             OpKind::Fail | OpKind::Info => Ok(()),
         }
     }
 
-    fn completed(&mut self, read: ReadId, must: u32, op: &Op<'_>) -> Result<(), Trouble> {
-        let seq = fold::collection(op.value).map_err(Trouble::Stop)?;
+    fn completed(&mut self, read: ReadId, must: u32, op: &Op<'_>) -> Result<(), OpFault> {
+        let seq = fold::collection(op.value).map_err(OpFault::Blocking)?;
         self.reads[read.at()].completed = OpRef::of(op);
         let SetFullRun { elements, tracks, .. } = self;
         tracks.open(read);
@@ -235,7 +235,7 @@ impl Workload for SetFullRun {
     const EXPECTED: Expected =
         Expected { ops: ":add of an element, and :read of all elements", observation: "ok :read" };
 
-    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, Trouble> {
+    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
         match op.f {
             Some("add") => self.add(op).map(|()| OpUse::Understood),
             Some("read") => self.read(op).map(|()| fold::observed_if(op.kind == OpKind::Ok)),

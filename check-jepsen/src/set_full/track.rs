@@ -7,18 +7,18 @@
 //! than all that completed after them. So a read costs what it shows, and gaps are paid for by who comes back.
 
 use crate::elements::ElemId;
-use crate::fold::Trouble;
+use history_core::OpFault;
 
 /// A read, numbered by invocation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct ReadId(u32);
 
 impl ReadId {
-    pub(super) fn new(at: usize) -> Result<ReadId, Trouble> {
+    pub(super) fn new(at: usize) -> Result<ReadId, OpFault> {
         // One less than all, so that one more fits.
         match u32::try_from(at) {
             Ok(at) if at < u32::MAX - 1 => Ok(ReadId(at)),
-            _ => Err(Trouble::limit("more than 2^32 - 2 reads")),
+            _ => Err(OpFault::limit("more than 2^32 - 2 reads")),
         }
     }
 

@@ -1,17 +1,15 @@
-//! Why an operation could not be placed, in words.
+//! Why an operation could not be placed: the explanation of a refusal.
 
 use super::recorded::Recorded;
 use crate::history::Columns;
 use crate::ids::OpId;
 use crate::models::Spec;
 use crate::{Conflict, End, Refusal};
+use history_core::explain::{self, Explanation, Names};
 use history_core::{Datum, OpKind, Witness, WitnessOp};
 use std::fmt::Write as _;
 
-/// Operations of a linearization that are named: the last ones. How it began hardly matters.
-const TAIL: usize = 4;
-
-/// States that are told of.
+/// States that are listed.
 const STATES_MAX: usize = 8;
 
 /// The history that a witness is about.
@@ -19,13 +17,12 @@ pub(super) struct Story<'a, S: Spec> {
     pub(super) model: &'a S,
     pub(super) columns: &'a Columns<S::Op>,
     pub(super) recorded: &'a Recorded,
-    /// Operations with names, in the order of their names.
-    named: Vec<usize>,
+    named: Names<usize>,
 }
 
 impl<'a, S: Spec> Story<'a, S> {
     pub(super) fn new(model: &'a S, columns: &'a Columns<S::Op>, recorded: &'a Recorded) -> Story<'a, S> {
-        Story { model, columns, recorded, named: Vec::new() }
+        Story { model, columns, recorded, named: Names::default() }
     }
 
     /// What an operation did.
@@ -35,11 +32,7 @@ impl<'a, S: Spec> Story<'a, S> {
 
     /// An operation's name.
     fn name(&mut self, op: usize) -> String {
-        let at = self.named.iter().position(|named| *named == op).unwrap_or_else(|| {
-            self.named.push(op);
-            self.named.len() - 1
-        });
-        format!("T{}", at + 1)
+        self.named.name(op, |named| *named == op)
     }
 
     /// When it was in flight.
@@ -104,25 +97,23 @@ impl<'a, S: Spec> Story<'a, S> {
             }
             _ = writeln!(then, "{from} {no} {what}.");
         }
-        let mut explanation = part.map_or_else(|| "Let:\n".into(), |part| format!("Let, of {part}:\n"));
+        let mut explanation = part.map_or_else(Explanation::default, |part| Explanation::default().about(part));
         for (at, op) in self.named.iter().enumerate() {
-            _ = writeln!(explanation, "  T{} = {}{}, {}", at + 1, self.what(*op), self.whose(*op), self.when(*op));
+            let what = format!("{}{}, {}", self.what(*op), self.whose(*op), self.when(*op));
+            explanation.op(explain::name(at), what);
         }
-        _ = write!(explanation, "\nThen:\n");
-        then.lines().for_each(|line| _ = writeln!(explanation, "  {line}"));
-        self.witness(part, refusal, explanation)
+        then.lines().for_each(|line| explanation.line(line));
+        self.witness(part, refusal, explanation.to_string())
     }
 
     /// A state, and how the history could have come to it.
     fn end(&mut self, text: &mut String, end: &End) {
-        let tail = &end.order[end.order.len().saturating_sub(TAIL)..];
-        let before = if end.order.len() > tail.len() { "..., " } else { "" };
-        let names: Vec<String> = tail.iter().map(|op| self.name(*op)).collect();
+        let names: Vec<String> = explain::tail(&end.order).iter().map(|op| self.name(*op)).collect();
         let state = shortened(&end.state);
         _ = if names.is_empty() {
             writeln!(text, "  {state}, as at the start")
         } else {
-            writeln!(text, "  {state}, after {before}{}", names.join(", "))
+            writeln!(text, "  {state}, after {}", explain::after_ellipsis(&names, end.order.len() as u64))
         };
     }
 
@@ -159,7 +150,7 @@ impl<'a, S: Spec> Story<'a, S> {
             let returned = self.columns.returns(OpId::new(*op));
             let (invoked_ns, completed_ns) = self.recorded.times(*op);
             WitnessOp {
-                name: format!("T{}", at + 1),
+                name: explain::name(at),
                 index: self.recorded.completed(*op).filter(|_| returned).unwrap_or(self.recorded.invoked(*op)),
                 process: self.recorded.client(*op),
                 kind: if returned { OpKind::Ok } else { OpKind::Info },

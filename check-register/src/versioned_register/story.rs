@@ -1,9 +1,10 @@
-//! Stories: the ops of a witness by name, and the sentences about them.
+//! Witnesses in the making: their ops by name, and the sentences about them.
 
 use super::explain::Teller;
 use super::packed::Packed;
 use super::registers::Seen;
 use super::versions::{At, NO_TIME, Version, VersionId, flag};
+use history_core::explain::{self, Explanation};
 use history_core::{Datum, OpKind, Witness, WitnessOp};
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -29,10 +30,8 @@ impl ReadOp {
 pub(super) struct Story<'a> {
     teller: &'a Teller<'a>,
     pub(super) ops: Vec<WitnessOp>,
-    /// What ops look like in the explanation.
-    lines: Vec<String>,
     facts: Vec<(Cow<'static, str>, Datum)>,
-    then: Vec<String>,
+    explanation: Explanation,
 }
 
 impl<'a> Story<'a> {
@@ -41,7 +40,7 @@ impl<'a> Story<'a> {
         if teller.register.key != Packed::NIL {
             facts.push(("key".into(), teller.datum(teller.register.key)));
         }
-        Story { teller, ops: Vec::new(), lines: Vec::new(), facts, then: Vec::new() }
+        Story { teller, ops: Vec::new(), facts, explanation: Explanation::default() }
     }
 
     /// Adds an op; its name.
@@ -51,16 +50,13 @@ impl<'a> Story<'a> {
         }
         let process = self.teller.client(seen.client);
         let value = self.teller.datum(value);
-        let name = format!("T{}", self.ops.len() + 1);
-        let mut line = format!("{{:index {}, :type :{}", seen.at.index, kind.name());
-        if let Some(process) = &process {
-            let _ = write!(line, ", :process {}", Datum::from(process));
-        }
+        let name = explain::name(self.ops.len());
+        let mut line = explain::op_start(seen.at.index, kind, process.as_ref());
         if seen.at.time_ns != NO_TIME {
             let _ = write!(line, ", :time {}", seen.at.time_ns);
         }
         let _ = write!(line, ", :f :{f}, :value {value}, {ids}}}");
-        self.lines.push(line);
+        self.explanation.op(&*name, line);
         let time_ns = (seen.at.time_ns != NO_TIME).then_some(seen.at.time_ns);
         self.ops.push(WitnessOp { name: name.clone(), index: seen.at.index, process, kind, time_ns, value });
         name
@@ -99,18 +95,11 @@ impl<'a> Story<'a> {
     }
 
     pub(super) fn say(&mut self, sentence: String) {
-        self.then.push(sentence);
+        self.explanation.then(sentence);
     }
 
     pub(super) fn finish(self) -> Witness {
-        let mut explanation = String::from("Let:\n");
-        for (op, line) in self.ops.iter().zip(&self.lines) {
-            let _ = writeln!(explanation, "  {} = {line}", op.name);
-        }
-        explanation.push_str("\nThen:\n");
-        for sentence in &self.then {
-            let _ = writeln!(explanation, "  - {sentence}");
-        }
-        Witness { ops: self.ops, steps: Vec::new(), facts: self.facts, explanation }
+        let Story { ops, explanation, facts, .. } = self;
+        Witness { ops, steps: Vec::new(), facts, explanation: explanation.to_string() }
     }
 }

@@ -1,9 +1,10 @@
-//! Witnesses: the transactions of an anomaly as they were recorded, and the reasons in prose.
+//! Witnesses: the transactions of an anomaly as they were recorded, and the reasons as sentences.
 
-use super::report::Analysis;
+use super::analysis::{Analysis, Named, Reason};
 use crate::cycles::Cycle;
 use crate::graph::Relation;
 use crate::ids::TxnId;
+use history_core::explain::{self, Explanation};
 use history_core::{Datum, Step, Witness, WitnessOp};
 use std::fmt::Write;
 
@@ -12,23 +13,6 @@ const SHOWN_DATUMS_MAX: usize = 16_384;
 
 /// Transactions that one witness names, unless it is a cycle: that would prove nothing if some were missing.
 pub(crate) const SHOWN_TXNS_MAX: usize = 64;
-
-/// Why one transaction comes before another: the key on which they meet, the version before and the version after.
-pub(crate) struct Reason {
-    pub(crate) key: Datum,
-    pub(crate) value: Datum,
-    /// Absent where it is the same version.
-    pub(crate) next_value: Option<Datum>,
-    /// As a clause.
-    pub(crate) because: String,
-}
-
-/// A transaction, and what a story calls it.
-#[derive(Clone, Copy)]
-pub(crate) struct Named<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) txn: TxnId,
-}
 
 /// About how many values a micro-op holds.
 fn size(mop: &Datum) -> usize {
@@ -66,7 +50,7 @@ fn op<A: Analysis>(analysis: &A, name: String, txn: TxnId) -> WitnessOp {
 }
 
 fn ops<A: Analysis>(analysis: &A, txns: impl Iterator<Item = TxnId>) -> Vec<WitnessOp> {
-    txns.enumerate().map(|(at, txn)| op(analysis, format!("T{}", at + 1), txn)).collect()
+    txns.enumerate().map(|(at, txn)| op(analysis, explain::name(at), txn)).collect()
 }
 
 /// A cycle, each step with its reason.
@@ -80,7 +64,7 @@ pub(crate) fn explain_cycle<A: Analysis>(analysis: &A, cycle: &Cycle) -> Witness
             step(analysis, (from, named(from)), (to, named(to)), cycle.0[from].1)
         })
         .collect();
-    let explanation = tell(&ops, &steps);
+    let explanation = cycle_explanation(&ops, &steps);
     Witness { ops, steps, facts: Vec::new(), explanation }
 }
 
@@ -150,37 +134,32 @@ pub(crate) fn explain<A: Analysis>(
     facts: Vec<(&'static str, Datum)>,
     sentence: impl FnOnce(&[WitnessOp]) -> String,
 ) -> Witness {
+    explain_at_length(analysis, txns, facts, |ops, explanation| explanation.then(sentence(ops)))
+}
+
+/// The same with as many sentences as `conclude` adds.
+pub(crate) fn explain_at_length<A: Analysis>(
+    analysis: &A,
+    txns: &[TxnId],
+    facts: Vec<(&'static str, Datum)>,
+    conclude: impl FnOnce(&[WitnessOp], &mut Explanation),
+) -> Witness {
     let ops = ops(analysis, txns.iter().copied());
-    let mut explanation = introduce(&ops);
-    explanation.push_str(&sentence(&ops));
+    let mut explanation = Explanation::of(&ops);
+    conclude(&ops, &mut explanation);
     let facts = facts.into_iter().map(|(name, datum)| (name.into(), datum)).collect();
-    Witness { ops, steps: Vec::new(), facts, explanation }
+    Witness { ops, steps: Vec::new(), facts, explanation: explanation.to_string() }
 }
 
-/// The transactions by their names.
-fn introduce(ops: &[WitnessOp]) -> String {
-    let mut text = String::from("Let:\n");
-    let width = ops.iter().map(|op| op.name.len()).max().unwrap_or_default();
-    for op in ops {
-        let _ = write!(text, "  {:width$} = {{:index {}, :type :{}", op.name, op.index, op.kind.name());
-        if let Some(process) = &op.process {
-            let _ = write!(text, ", :process {}", Datum::from(process));
-        }
-        let _ = writeln!(text, ", :value {}}}", op.value);
-    }
-    text.push_str("\nThen:\n");
-    text
-}
-
-/// A cycle as a story that ends in its contradiction.
-fn tell(ops: &[WitnessOp], steps: &[Step]) -> String {
-    let mut text = introduce(ops);
+/// Why the ops of a cycle contradict each other: each step, the last of which leads back to the first op.
+fn cycle_explanation(ops: &[WitnessOp], steps: &[Step]) -> String {
+    let mut explanation = Explanation::of(ops);
     for (at, step) in steps.iter().enumerate() {
         let Step { from, to, because, .. } = step;
         let (a, b) = (&ops[*from].name, &ops[*to].name);
         let last = at + 1 == steps.len();
         let (lead, end) = if last { ("However, ", ": a contradiction!") } else { ("", ".") };
-        let _ = writeln!(text, "  - {lead}{a} < {b}, because {because}{end}");
+        explanation.then(format_args!("{lead}{a} < {b}, because {because}{end}"));
     }
-    text
+    explanation.to_string()
 }

@@ -5,6 +5,7 @@ use super::order::{self, can_be_ordered};
 use super::run::{LongForkRun, NIL, Seen};
 use super::smallest::{Smallest, find_smallest};
 use crate::witness::{self, Extremes};
+use history_core::explain::with_more;
 use history_core::{Datum, OpKind, Report, Verdict, Witness};
 use std::fmt::Write;
 
@@ -123,10 +124,8 @@ impl LongForkRun {
     }
 
     fn list(&self, keys: &[u32], word: &str) -> String {
-        let mut text: Vec<String> = keys.iter().take(LISTED_MAX).map(|key| self.key_datum(*key).to_string()).collect();
-        if keys.len() > LISTED_MAX {
-            text.push(format!("{} more", keys.len() - LISTED_MAX));
-        }
+        let shown = keys.iter().take(LISTED_MAX).map(|key| self.key_datum(*key).to_string());
+        let text = with_more(shown.collect(), keys.len());
         match text.split_last() {
             Some((last, rest)) if !rest.is_empty() => format!("{} {word} {last}", rest.join(", ")),
             _ => text.concat(),

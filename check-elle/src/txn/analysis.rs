@@ -1,0 +1,76 @@
+//! What a workload must know of a history for a report on it.
+
+use super::{TxnGraph, Txns};
+use crate::anomaly::{AnomalySet, AnomalyType};
+use crate::cycle_spec::Suffix;
+use crate::graph::Relation;
+use crate::ids::TxnId;
+use crate::model::Model;
+use history_core::figure::Figure;
+use history_core::{Datum, Witness};
+
+/// Why one transaction comes before another: the key on which they meet, the version before and the version after.
+pub(crate) struct Reason {
+    pub(crate) key: Datum,
+    pub(crate) value: Datum,
+    /// Absent where it is the same version.
+    pub(crate) next_value: Option<Datum>,
+    /// As a clause.
+    pub(crate) because: String,
+}
+
+/// A transaction, and its name in an explanation.
+#[derive(Clone, Copy)]
+pub(crate) struct Named<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) txn: TxnId,
+}
+
+/// All that is known of a history once it was read.
+pub(crate) trait Analysis {
+    type Mop: Copy;
+
+    fn txns(&self) -> &Txns<Self::Mop>;
+
+    /// How many keys there are.
+    fn keys(&self) -> usize;
+
+    /// A micro-op as it was recorded.
+    fn mop(&self, mop: Self::Mop) -> Datum;
+
+    /// The graph, with process or realtime edges or neither.
+    fn graph(&self, order: Suffix) -> TxnGraph;
+
+    /// Where two transactions meet whose relation is ww, wr or rw.
+    fn reason(&self, relation: Relation, from: Named<'_>, to: Named<'_>) -> Option<Reason>;
+
+    /// The types found without looking for cycles.
+    fn direct(&self) -> AnomalySet;
+
+    /// How many there are of such a type, and witnesses of the first `max`.
+    fn direct_witnesses(&self, anomaly: AnomalyType, max: usize) -> (u64, Vec<Witness>);
+
+    /// Whether each write of the history is known; else some op wrote nobody knows what.
+    fn writes_known(&self) -> bool;
+
+    /// Whether a micro-op is a read with a result.
+    fn is_read(mop: Self::Mop) -> bool;
+
+    /// What should be known of the verdict beside the anomalies.
+    fn notes(&self) -> Vec<String>;
+
+    /// Whether it takes the order of all versions to know that a decided model holds, if nothing that rules it out was found.
+    fn rests_on_order(model: Model) -> bool;
+
+    /// Why the order of all versions is not known, as far as it matters, as a clause; `None` if it is. `components` are those
+    /// of the graph that hold cycles.
+    fn unordered(&self, components: &[Vec<u32>]) -> Option<String>;
+
+    /// What may explain that something was read which nobody wrote; may be empty.
+    fn garbage_hint(&self) -> String;
+
+    /// Other figures of the anomalies shown: `max` of each type at most.
+    fn figures(&self, _shown: AnomalySet, _max: usize) -> Vec<Figure> {
+        Vec::new()
+    }
+}
