@@ -5,7 +5,9 @@ mod table;
 use crate::closure::{converse, transitive};
 use crate::names::equal;
 use crate::set::{Row, RowSet};
+use history_core::cast::Cast as _;
 use std::fmt;
+use std::str::FromStr;
 use table::ANOMALIES;
 
 pub use crate::names::UnknownName;
@@ -15,11 +17,11 @@ pub use crate::names::UnknownName;
 /// ```
 /// use check_elle::anomaly::AnomalyType;
 ///
-/// let read_skew = AnomalyType::from_name("G-single-item")?;
+/// let read_skew = "G-single-item".parse::<AnomalyType>()?;
 /// assert_eq!(read_skew, AnomalyType::G_SINGLE_ITEM);
 /// assert!(read_skew.implies().any(|weaker| weaker.name() == "G-single"));
 ///
-/// let error = AnomalyType::from_name("G-singel-item").unwrap_err();
+/// let error = "G-singel-item".parse::<AnomalyType>().unwrap_err();
 /// assert_eq!(error.nearest, ["G-single-item"]);
 /// # Ok::<(), check_elle::anomaly::UnknownName>(())
 /// ```
@@ -64,19 +66,6 @@ impl AnomalyType {
 }
 
 impl AnomalyType {
-    /// The anomaly of a name; upper and lower case are one.
-    ///
-    /// # Errors
-    ///
-    /// If there is none; with the nearest names.
-    pub fn from_name(name: &str) -> Result<AnomalyType, UnknownName> {
-        let names = || AnomalySet::ALL.iter().map(AnomalyType::name);
-        AnomalySet::ALL
-            .iter()
-            .find(|anomaly| anomaly.name().eq_ignore_ascii_case(name))
-            .ok_or_else(|| UnknownName::new("anomaly", name, names().collect(), names()))
-    }
-
     /// As Elle spells it: `"G-single-item"`.
     pub const fn name(self) -> &'static str {
         ANOMALIES[self.0 as usize].name
@@ -112,13 +101,26 @@ impl Row for AnomalyType {
 
     fn at(index: usize) -> AnomalyType {
         assert!(index < COUNT, "no anomaly has the number {index}");
-        AnomalyType(index as u8)
+        AnomalyType(index.to_u8())
     }
 }
 
 impl fmt::Debug for AnomalyType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+impl FromStr for AnomalyType {
+    type Err = UnknownName;
+
+    /// The anomaly of a name; upper and lower case are one.
+    fn from_str(name: &str) -> Result<AnomalyType, UnknownName> {
+        let names = || AnomalySet::ALL.iter().map(AnomalyType::name);
+        AnomalySet::ALL
+            .iter()
+            .find(|anomaly| anomaly.name().eq_ignore_ascii_case(name))
+            .ok_or_else(|| UnknownName::new("anomaly", name, names().collect(), names()))
     }
 }
 

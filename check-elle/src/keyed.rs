@@ -1,6 +1,7 @@
 //! Ids of the values of each key: an array by value where values are small and dense, a hash map for the rest.
 
 use crate::ids::KeyId;
+use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 
 /// Stands for no id.
@@ -45,7 +46,7 @@ impl KeyedIds {
         let values = &mut self.keys[key.at()];
         values.count += 1;
         // As an index a code may waste no more than a small multiple of what is used.
-        let dense_max = 64 + 4 * values.count as usize;
+        let dense_max = 64 + 4 * values.count.to_usize();
         if let Ok(code) = usize::try_from(code)
             && code < dense_max
         {
@@ -72,12 +73,12 @@ mod tests {
             ids.push_key();
             for (at, code) in codes.iter().enumerate() {
                 assert_eq!(ids.get(KeyId::new(key), *code), None, "{code}");
-                ids.insert(KeyId::new(key), *code, (1000 * key + at) as u32);
+                ids.insert(KeyId::new(key), *code, (1000 * key + at).to_u32());
             }
         }
         for key in 0..2 {
             for (at, code) in codes.iter().enumerate() {
-                assert_eq!(ids.get(KeyId::new(key), *code), Some((1000 * key + at) as u32), "{code}");
+                assert_eq!(ids.get(KeyId::new(key), *code), Some((1000 * key + at).to_u32()), "{code}");
             }
             assert_eq!(ids.get(KeyId::new(key), 1), None);
         }

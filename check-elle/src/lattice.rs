@@ -51,7 +51,7 @@ pub fn implying(anomalies: AnomalySet) -> AnomalySet {
 /// use check_elle::lattice::prohibited;
 /// use check_elle::model::Model;
 ///
-/// let read_committed = Model::from_name("read-committed").unwrap();
+/// let read_committed = "read-committed".parse::<Model>().unwrap();
 /// let prohibited = prohibited(read_committed.into(), AnomalySet::EMPTY);
 /// assert!(prohibited.contains(AnomalyType::G1A));
 /// assert!(!prohibited.contains(AnomalyType::LOST_UPDATE));

@@ -6,7 +6,9 @@ use crate::anomaly::{self, AnomalySet, AnomalyType};
 use crate::closure::{converse, transitive};
 use crate::names::equal;
 use crate::set::{Row, RowSet};
+use history_core::cast::Cast as _;
 use std::fmt;
+use std::str::FromStr;
 use table::{Decision, MODELS};
 
 pub use crate::names::UnknownName;
@@ -16,12 +18,12 @@ pub use crate::names::UnknownName;
 /// ```
 /// use check_elle::model::Model;
 ///
-/// let model = Model::from_name("PL-3")?;
+/// let model = "PL-3".parse::<Model>()?;
 /// assert_eq!(model.name(), "serializable");
-/// assert_eq!(model, Model::from_name("conflict-serializable")?);
-/// assert!(model.weaker().contains(Model::from_name("snapshot-isolation")?));
+/// assert_eq!(model, "conflict-serializable".parse::<Model>()?);
+/// assert!(model.weaker().contains("snapshot-isolation".parse::<Model>()?));
 ///
-/// let error = Model::from_name("serialisable").unwrap_err();
+/// let error = "serialisable".parse::<Model>().unwrap_err();
 /// assert_eq!(error.nearest, ["serializable"]);
 /// # Ok::<(), check_elle::model::UnknownName>(())
 /// ```
@@ -48,19 +50,6 @@ static PROHIBITED: [u128; COUNT] = prohibited();
 impl Model {
     /// What a history is held against if nothing else is asked for.
     pub const STRICT_SERIALIZABLE: Model = named("strict-serializable");
-
-    /// The model of a name or an alias; upper and lower case are one.
-    ///
-    /// # Errors
-    ///
-    /// If there is none; with the nearest names and aliases.
-    pub fn from_name(name: &str) -> Result<Model, UnknownName> {
-        let is_named = |model: &Model| model.names().any(|known| known.eq_ignore_ascii_case(name));
-        ModelSet::ALL.iter().find(is_named).ok_or_else(|| {
-            let known = ModelSet::ALL.iter().map(Model::name).collect();
-            UnknownName::new("consistency model", name, known, ModelSet::ALL.iter().flat_map(Model::names))
-        })
-    }
 
     /// The friendly name, which reports use: `"serializable"`.
     pub const fn name(self) -> &'static str {
@@ -108,8 +97,8 @@ impl Model {
     /// ```
     /// use check_elle::model::Model;
     ///
-    /// assert!(Model::from_name("snapshot-isolation")?.is_decided());
-    /// assert!(!Model::from_name("read-atomic")?.is_decided());
+    /// assert!("snapshot-isolation".parse::<Model>()?.is_decided());
+    /// assert!(!"read-atomic".parse::<Model>()?.is_decided());
     /// # Ok::<(), check_elle::model::UnknownName>(())
     /// ```
     pub const fn is_decided(self) -> bool {
@@ -137,13 +126,26 @@ impl Row for Model {
 
     fn at(index: usize) -> Model {
         assert!(index < COUNT, "no model has the number {index}");
-        Model(index as u8)
+        Model(index.to_u8())
     }
 }
 
 impl fmt::Debug for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+impl FromStr for Model {
+    type Err = UnknownName;
+
+    /// The model of a name or an alias; upper and lower case are one.
+    fn from_str(name: &str) -> Result<Model, UnknownName> {
+        let is_named = |model: &Model| model.names().any(|known| known.eq_ignore_ascii_case(name));
+        ModelSet::ALL.iter().find(is_named).ok_or_else(|| {
+            let known = ModelSet::ALL.iter().map(Model::name).collect();
+            UnknownName::new("consistency model", name, known, ModelSet::ALL.iter().flat_map(Model::names))
+        })
     }
 }
 

@@ -17,22 +17,23 @@
 use crate::elements::{ElemId, Elements};
 use crate::fold::{self, Workload, WorkloadRun};
 use crate::witness::{self, Extremes, OpRef};
+use history_core::cast::Cast as _;
 use history_core::{
-    About, Checker, Datum, Entries, Expected, History, HistoryError, KeptReads, Op, OpFault, OpKind, OpUse,
-    OptionError, OptionKind, OptionSpec, Options, Parts, Report, Run, Value, Verdict, WhichReads, Witness,
+    About, Checker, Datum, Entries, Expected, HistoryError, KeptReads, Op, OpFault, OpKind, OpUse, OptionError,
+    OptionKind, OptionSpec, Options, Parts, Report, Run, Value, Verdict, WhichReads, Witness,
 };
 
 /// The bank checker, and what it is told of the accounts.
 ///
 /// ```
-/// use check_jepsen::bank::{self, Bank};
-/// use history_core::{History, Verdict};
+/// use check_jepsen::bank::Bank;
+/// use history_core::{Checker, History, Verdict};
 ///
 /// let history = History::parse("
 ///     {:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value {:a 7, :b 3}}
 ///     {:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value {:a 5, :b 3}}
 /// ")?;
-/// let report = bank::check(&history, &Bank::default())?;
+/// let report = Bank::default().check(&history)?;
 /// assert_eq!(report.verdict, Verdict::Invalid);
 /// assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["wrong-total"]);
 /// assert!(report.anomalies[0].witnesses[0].explanation.contains("sum to 8: 2 too little"));
@@ -48,30 +49,12 @@ pub struct Bank {
     pub accounts: Option<Vec<Datum>>,
 }
 
-/// Checks a history that is in memory.
-///
-/// # Errors
-///
-/// If the history is too large to be judged.
-pub fn check(history: &History, options: &Bank) -> Result<Report, HistoryError> {
-    fold::check(history, BankRun::new(options)?)
-}
+const TOTAL_AMOUNT: OptionSpec = OptionSpec::new("total-amount", OptionKind::Integer, "Expected sum of all balances.")
+    .with_value_name("AMOUNT")
+    .with_default("the sum in the first read that has all balances");
 
-const TOTAL_AMOUNT: OptionSpec = OptionSpec {
-    name: "total-amount",
-    kind: OptionKind::Integer,
-    value_name: "AMOUNT",
-    default: "the sum in the first read that has all balances",
-    help: "Expected sum of all balances.",
-};
-
-const ALLOW_NEGATIVE_BALANCES: OptionSpec = OptionSpec {
-    name: "allow-negative-balances",
-    kind: OptionKind::Flag,
-    value_name: "",
-    default: "",
-    help: "Allow balances below zero.",
-};
+const ALLOW_NEGATIVE_BALANCES: OptionSpec =
+    OptionSpec::new("allow-negative-balances", OptionKind::Flag, "Allow balances below zero.");
 
 impl Checker for Bank {
     fn name(&self) -> &'static str {
@@ -160,12 +143,8 @@ impl BankRun {
             balances: Vec::new(),
         };
         if let Some(accounts) = &options.accounts {
-            // Values are borrowed from histories, so the accounts become one.
-            let mut builder = history_core::HistoryBuilder::new();
-            builder.push(OpKind::Ok, 0, "read", Datum::Vector(accounts.clone()))?;
-            let history = builder.build();
-            for account in history.op(0).value.as_seq().into_iter().flatten() {
-                if let Err(OpFault::Error(error)) = run.account(account) {
+            for account in accounts {
+                if let Err(OpFault::Error(error)) = account.with_value(|account| run.account(account))? {
                     return Err(error);
                 }
             }
@@ -310,7 +289,7 @@ impl Workload for BankRun {
             ("read-count".into(), self.reads),
             ("error-count".into(), errors),
             ("partial-read-count".into(), self.partial),
-            ("account-count".into(), self.known.unwrap_or(0) as u64),
+            ("account-count".into(), self.known.unwrap_or(0).to_u64()),
         ];
         report
     }

@@ -26,16 +26,17 @@ use crate::fold::{self, InFlight, Workload, WorkloadRun};
 use crate::intervals::interval_set;
 use crate::witness::{self, Extremes, OpRef, counted};
 use early::Early;
+use history_core::cast::Cast as _;
 use history_core::{
-    Checker, Datum, Expected, History, HistoryError, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options,
-    Report, Run, Value, Verdict, Witness,
+    Checker, Datum, Expected, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Report, Run, Value,
+    Verdict, Witness,
 };
 
 /// The comments checker. There is nothing to be set.
 ///
 /// ```
-/// use check_jepsen::comments::{self, Comments};
-/// use history_core::{History, Verdict};
+/// use check_jepsen::comments::Comments;
+/// use history_core::{Checker, History, Verdict};
 ///
 /// let history = History::parse("
 ///     {:process 0, :type :invoke, :f :write, :value 1}
@@ -45,7 +46,7 @@ use history_core::{
 ///     {:process 0, :type :ok, :f :write, :value 2}
 ///     {:process 1, :type :ok, :f :read, :value #{2}}
 /// ")?;
-/// let report = comments::check(&history, &Comments::default())?;
+/// let report = Comments::default().check(&history)?;
 /// assert_eq!(report.verdict, Verdict::Invalid);
 /// assert!(report.anomalies[0].witnesses[0].explanation.contains("R1 shows 2, and not 1"));
 /// # Ok::<(), history_core::HistoryError>(())
@@ -53,15 +54,6 @@ use history_core::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Comments {}
-
-/// Checks a history that is in memory.
-///
-/// # Errors
-///
-/// If the history is too large to be judged.
-pub fn check(history: &History, _options: &Comments) -> Result<Report, HistoryError> {
-    fold::check(history, CommentsRun::default())
-}
 
 impl Checker for Comments {
     fn name(&self) -> &'static str {
@@ -170,7 +162,7 @@ impl CommentsRun {
             self.writes += 1;
             let id = self.elements.id(op.value)?;
             self.in_flight.put(op, id);
-            let before = self.acknowledged.len() as u32;
+            let before = self.acknowledged.len().to_u32();
             let comment = self.comment(id);
             comment.live = comment.live.saturating_add(1);
             if comment.live > 1 {
@@ -197,7 +189,7 @@ impl CommentsRun {
     }
 
     fn acknowledge(&mut self, id: ElemId, op: &Op<'_>) -> Result<(), OpFault> {
-        let rank = self.acknowledged.len() as u32;
+        let rank = self.acknowledged.len().to_u32();
         let comment = self.comment(id);
         if comment.before == NONE {
             return Err(fold::unpaired());
@@ -249,10 +241,10 @@ impl CommentsRun {
             return Ok(look.expected);
         }
         self.early_is_wrong = look.there < look.expected;
-        let is_whole = look.acknowledged as usize == self.acknowledged.len();
+        let is_whole = look.acknowledged.to_usize() == self.acknowledged.len();
         let unacknowledged = shown.iter().copied().filter(|id| self.comments[id.at()].rank == NONE);
         // There are no more of them than looks.
-        self.early.push(self.too_early.len() as u32 - 1, shown, is_whole.then_some(unacknowledged));
+        self.early.push(self.too_early.len().to_u32() - 1, shown, is_whole.then_some(unacknowledged));
         Ok(look.expected)
     }
 
@@ -292,7 +284,7 @@ impl CommentsRun {
                 self.comments[id.at()].seen_by = self.looks;
             }
             // Of those that are there this passes over no more than the read shows.
-            let absent = |rank: &u32| self.comments[self.acknowledged[*rank as usize].0.at()].seen_by != self.looks;
+            let absent = |rank: &u32| self.comments[self.acknowledged[rank.to_usize()].0.at()].seen_by != self.looks;
             let ranks = (0..expected).filter(absent).take(KEPT_MAX).collect();
             let missing = expected - there;
             let shown = shown[..shown.len().min(KEPT_MAX)].to_vec();
@@ -303,7 +295,7 @@ impl CommentsRun {
     }
 
     fn explain(&self, bad: &Bad) -> Witness {
-        let (lacked, acknowledged) = self.acknowledged[bad.ranks[0] as usize];
+        let (lacked, acknowledged) = self.acknowledged[bad.ranks[0].to_usize()];
         let (lacked, latest) = (self.elements.datum(lacked), self.elements.datum(bad.latest));
         let ops = vec![
             acknowledged.named("W1", OpKind::Ok, lacked.clone()),
@@ -311,7 +303,7 @@ impl CommentsRun {
             bad.read.named("R1", OpKind::Ok, self.elements.glimpse(bad.shown.iter().copied())),
         ];
         let missing =
-            interval_set(&self.elements, bad.ranks.iter().map(|rank| self.acknowledged[*rank as usize].0), KEPT_MAX);
+            interval_set(&self.elements, bad.ranks.iter().map(|rank| self.acknowledged[rank.to_usize()].0), KEPT_MAX);
         let mut sentences = vec![
             format!(
                 "The write of {lacked} was acknowledged (W1) before that of {latest} was invoked (W2), so it came first"
@@ -319,7 +311,7 @@ impl CommentsRun {
             format!("R1 shows {latest}, and not {lacked}"),
         ];
         if bad.missing > 1 {
-            let (expected, some) = (counted(bad.expected.into(), "value"), bad.missing as usize > bad.ranks.len());
+            let (expected, some) = (counted(bad.expected.into(), "value"), bad.missing.to_usize() > bad.ranks.len());
             let among = if some { ", among them" } else { ":" };
             sentences.push(format!("Of {expected} acknowledged before W2, R1 lacks {}{among} {missing}", bad.missing));
         }
@@ -363,7 +355,7 @@ impl Workload for CommentsRun {
         let mut report = Report::new("comments", Verdict::Valid);
         let too_early = std::mem::take(&mut self.too_early);
         if let Some((first, _)) = too_early.first() {
-            let count = counted(too_early.len() as u64, "read");
+            let count = counted(too_early.len().to_u64(), "read");
             let index = first.index;
             report.notes.push(format!(
                 "{count} (the first at index {index}) showed values that nobody had begun to write by then. A value that \
@@ -381,7 +373,7 @@ impl Workload for CommentsRun {
         report.counts = vec![
             ("read-count".into(), self.reads.into()),
             ("write-count".into(), self.writes),
-            ("acknowledged-count".into(), self.acknowledged.len() as u64),
+            ("acknowledged-count".into(), self.acknowledged.len().to_u64()),
             ("error-count".into(), self.reverse.count),
         ];
         report

@@ -1,6 +1,7 @@
 //! Elements: every value that a workload tells apart gets a small number, integers by an index, others by a table of texts.
 
 use history_core::OpFault;
+use history_core::cast::{Cast as _, low_u32};
 use history_core::hash::hash_one;
 use history_core::{Datum, History, Seq, Value};
 
@@ -129,7 +130,7 @@ impl Elements {
         if let Some(id) = self.find(hash, |name| name < TEXTS_BELOW && self.text(name) == text) {
             return Ok(id);
         }
-        let id = self.push(i64::MIN.wrapping_add_unsigned(self.ends.len() as u64))?;
+        let id = self.push(i64::MIN.wrapping_add_unsigned(self.ends.len().to_u64()))?;
         self.texts.push_str(text);
         self.ends.push(self.texts.len());
         self.insert(hash, id);
@@ -161,7 +162,7 @@ impl Elements {
     }
 
     fn text(&self, name: i64) -> &str {
-        let at = name.abs_diff(i64::MIN) as usize;
+        let at = name.abs_diff(i64::MIN).to_usize();
         let start = if at == 0 { 0 } else { self.ends[at - 1] };
         &self.texts[start..self.ends[at]]
     }
@@ -177,7 +178,7 @@ impl Elements {
 
     fn find(&self, hash: u32, is: impl Fn(i64) -> bool) -> Option<ElemId> {
         let mask = self.table.len().checked_sub(1)?;
-        let mut at = hash as usize & mask;
+        let mut at = hash.to_usize() & mask;
         while self.table[at].id != NONE {
             let slot = self.table[at];
             let id = ElemId::from(slot.id);
@@ -201,7 +202,7 @@ impl Elements {
 
     fn place(&mut self, slot: Slot) {
         let mask = self.table.len() - 1;
-        let mut at = slot.hash as usize & mask;
+        let mut at = slot.hash.to_usize() & mask;
         while self.table[at].id != NONE {
             at = (at + 1) & mask;
         }
@@ -210,11 +211,11 @@ impl Elements {
 }
 
 fn hash_int(int: i64) -> u32 {
-    hash_one(&int) as u32
+    low_u32(hash_one(&int))
 }
 
 fn hash_text(text: &str) -> u32 {
-    hash_one(text) as u32
+    low_u32(hash_one(text))
 }
 
 #[cfg(test)]

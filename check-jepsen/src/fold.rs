@@ -2,9 +2,9 @@
 
 use crate::elements::ElemId;
 use crate::witness;
+use history_core::cast::Cast as _;
 use history_core::{
-    Budget, Coverage, Expected, History, HistoryError, Op, OpFault, OpUse, Pair, Participants, Report, Run, Seq, Value,
-    Verdict,
+    Budget, Coverage, Expected, HistoryError, Op, OpFault, OpUse, Pair, Participants, Report, Run, Seq, Value, Verdict,
 };
 use std::ops::ControlFlow;
 
@@ -170,11 +170,6 @@ impl Unreadable {
     }
 }
 
-/// Checks a history that is in memory.
-pub(crate) fn check<W: Workload>(history: &History, workload: W) -> Result<Report, HistoryError> {
-    history_core::check_history(Box::new(WorkloadRun::new(workload)), history, &Budget::default())
-}
-
 /// What a workload remembers of ops in flight: by slot, with the index of the invocation that it is about.
 #[derive(Clone, Debug)]
 pub(crate) struct InFlight<T>(Vec<Option<(u64, T)>>);
@@ -190,7 +185,7 @@ impl<T> InFlight<T> {
     #[inline]
     pub(crate) fn put(&mut self, op: &Op<'_>, what: T) {
         if let Pair::Invokes { slot } = op.pair {
-            let slot = slot as usize;
+            let slot = slot.to_usize();
             if slot >= self.0.len() {
                 self.0.resize_with(slot + 1, || None);
             }
@@ -203,7 +198,7 @@ impl<T> InFlight<T> {
     #[inline]
     pub(crate) fn take(&mut self, pair: Pair) -> Option<T> {
         let Pair::Completes { slot, invoked, .. } = pair else { return None };
-        let (index, what) = self.0.get_mut(slot as usize)?.take()?;
+        let (index, what) = self.0.get_mut(slot.to_usize())?.take()?;
         (index == invoked).then_some(what)
     }
 

@@ -1,8 +1,8 @@
 //! The workloads that Jepsen's users run, one a module: bank and its kin.
 //!
-//! Each is a fold over the ops of a history that keeps as little as can answer. For histories in memory there is a function
-//! in each module, `bank::check`; for those too large to hold, its options are a [`Checker`](history_core::Checker) that is
-//! fed from a [`Reader`](history_core::Reader).
+//! Each is a fold over the ops of a history that keeps as little as can answer. The options of each are a
+//! [`Checker`](history_core::Checker): [`check`](history_core::Checker::check) takes a history in memory, and
+//! [`start`](history_core::Checker::start) begins a run for one that a [`Reader`](history_core::Reader) streams.
 //!
 //! What they have in common:
 //!
@@ -21,6 +21,7 @@
 //!
 //! There are no features to choose.
 
+#![warn(missing_debug_implementations)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod bank;

@@ -1,5 +1,6 @@
 //! Quantiles by nearest rank: of n numbers in order, that of q is the one at rank ⌈q·n⌉, counted from 1, and the least for 0.
 
+use history_core::cast::Cast as _;
 use std::borrow::Cow;
 
 /// The quantiles that reports have, in thousandths, with their names.
@@ -17,7 +18,7 @@ pub(crate) fn quantiles(name: &str, numbers: &mut [u64]) -> Vec<(Cow<'static, st
 /// The place of a quantile among `count` numbers in order.
 fn rank(permille: usize, count: usize) -> usize {
     // In u128, because a thousand times a count may not fit.
-    let rank = (permille as u128 * count as u128).div_ceil(1000) as usize;
+    let rank = (permille as u128 * count as u128).div_ceil(1000).to_usize();
     rank.max(1) - 1
 }
 

@@ -16,22 +16,22 @@ use crate::elements::{ElemId, Elements};
 use crate::fold::{self, Workload, WorkloadRun};
 use crate::witness::{self, Extremes, OpRef, counted};
 use history_core::{
-    Checker, Datum, Expected, History, HistoryError, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options,
-    Pair, Report, Run, Verdict, Witness,
+    Checker, Datum, Expected, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Pair, Report, Run, Verdict,
+    Witness,
 };
 
 /// The queue checker. There is nothing to be set.
 ///
 /// ```
-/// use check_jepsen::queue::{self, Queue};
-/// use history_core::{History, Verdict};
+/// use check_jepsen::queue::Queue;
+/// use history_core::{Checker, History, Verdict};
 ///
 /// let history = History::parse("
 ///     {:process 0, :type :invoke, :f :enqueue, :value 1}
 ///     {:process 1, :type :invoke, :f :dequeue} {:process 1, :type :ok, :f :dequeue, :value 1}
 ///     {:process 1, :type :invoke, :f :dequeue} {:process 1, :type :ok, :f :dequeue, :value 1}
 /// ")?;
-/// let report = queue::check(&history, &Queue::default())?;
+/// let report = Queue::default().check(&history)?;
 /// assert_eq!(report.verdict, Verdict::Invalid);
 /// assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["duplicated"]);
 /// # Ok::<(), history_core::HistoryError>(())
@@ -39,15 +39,6 @@ use history_core::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Queue {}
-
-/// Checks a history that is in memory.
-///
-/// # Errors
-///
-/// If the history is too large to be judged.
-pub fn check(history: &History, _options: &Queue) -> Result<Report, HistoryError> {
-    fold::check(history, QueueRun::default())
-}
 
 impl Checker for Queue {
     fn name(&self) -> &'static str {

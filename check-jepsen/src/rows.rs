@@ -1,6 +1,7 @@
 //! Rows: every sequence of so many numbers gets a small number of its own.
 
 use history_core::OpFault;
+use history_core::cast::{Cast as _, low_u32};
 use history_core::hash::hash_one;
 
 /// Stands for no row.
@@ -50,20 +51,20 @@ impl Rows {
         }
         let hash = hash(row);
         let mask = self.table.len() - 1;
-        let mut at = hash as usize & mask;
+        let mut at = hash.to_usize() & mask;
         while self.table[at].id != NONE {
             let slot = self.table[at];
             // Rows are short: not worth the call that comparing slices is.
-            if slot.hash == hash && self.row(slot.id as usize).iter().zip(row).all(|(a, b)| a == b) {
-                return Ok((slot.id as usize, false));
+            if slot.hash == hash && self.row(slot.id.to_usize()).iter().zip(row).all(|(a, b)| a == b) {
+                return Ok((slot.id.to_usize(), false));
             }
             at = (at + 1) & mask;
         }
         let id = self.count;
-        if id >= NONE as usize {
+        if id >= NONE.to_usize() {
             return Err(OpFault::limit("more than 2^32 - 1 different reads"));
         }
-        self.table[at] = Slot { hash, id: id as u32 };
+        self.table[at] = Slot { hash, id: id.to_u32() };
         self.cells.extend_from_slice(row);
         self.count += 1;
         Ok((id, true))
@@ -75,7 +76,7 @@ impl Rows {
         self.table = vec![VACANT; (2 * old.len()).max(64)];
         let mask = self.table.len() - 1;
         for slot in old.into_iter().filter(|slot| slot.id != NONE) {
-            let mut at = slot.hash as usize & mask;
+            let mut at = slot.hash.to_usize() & mask;
             while self.table[at].id != NONE {
                 at = (at + 1) & mask;
             }
@@ -85,7 +86,7 @@ impl Rows {
 }
 
 fn hash(row: &[u32]) -> u32 {
-    hash_one(row) as u32
+    low_u32(hash_one(row))
 }
 
 #[cfg(test)]
@@ -109,7 +110,7 @@ mod tests {
     #[test]
     fn rows_of_one_hash_are_told_apart() {
         let scatter = |cell: u32| (u64::from(cell) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let all = || (0..500_000u32).map(|cell| [(scatter(cell) >> 32) as u32, cell ^ (scatter(cell) >> 9) as u32]);
+        let all = || (0..500_000u32).map(|cell| [(scatter(cell) >> 32).to_u32(), cell ^ low_u32(scatter(cell) >> 9)]);
         let hashes: std::collections::BTreeSet<u32> = all().map(|row| hash(&row)).collect();
         assert!(hashes.len() < 500_000, "no two rows have one hash, so this shows nothing");
         let mut rows = Rows::new(2);

@@ -13,22 +13,23 @@
 
 use crate::fold::{self, Workload, WorkloadRun};
 use crate::witness::{self, Extremes, OpRef, counted};
+use history_core::cast::Cast as _;
 use history_core::{
-    Checker, Datum, Expected, History, HistoryError, Op, OpFault, OpKind, OpUse, OptionError, OptionKind, OptionSpec,
-    Options, Report, Run, Seq, Value, Verdict, Witness,
+    Checker, Datum, Expected, Op, OpFault, OpKind, OpUse, OptionError, OptionKind, OptionSpec, Options, Report, Run,
+    Seq, Value, Verdict, Witness,
 };
 
 /// The sequential checker, and what it is told of keys.
 ///
 /// ```
-/// use check_jepsen::sequential::{self, Sequential};
-/// use history_core::{History, Verdict};
+/// use check_jepsen::sequential::Sequential;
+/// use history_core::{Checker, History, Verdict};
 ///
 /// let history = History::parse("
 ///     {:process 0, :type :ok, :f :read, :value [7 [nil \"7_1\" \"7_0\"]]}
 ///     {:process 0, :type :ok, :f :read, :value [8 [\"8_2\" nil \"8_0\"]]}
 /// ")?;
-/// let report = sequential::check(&history, &Sequential::default())?;
+/// let report = Sequential::default().check(&history)?;
 /// assert_eq!(report.verdict, Verdict::Invalid);
 /// assert!(report.anomalies[0].witnesses[0].explanation.contains("R1 shows subkey 2 of 8"));
 /// # Ok::<(), history_core::HistoryError>(())
@@ -39,22 +40,9 @@ pub struct Sequential {
     pub key_count: Option<u32>,
 }
 
-/// Checks a history that is in memory.
-///
-/// # Errors
-///
-/// If the history is too large to be judged.
-pub fn check(history: &History, options: &Sequential) -> Result<Report, HistoryError> {
-    fold::check(history, SequentialRun::new(*options))
-}
-
-const KEY_COUNT: OptionSpec = OptionSpec {
-    name: "key-count",
-    kind: OptionKind::Integer,
-    value_name: "KEYS",
-    default: "as many as the longest read shows",
-    help: "Number of subkeys per key.",
-};
+const KEY_COUNT: OptionSpec = OptionSpec::new("key-count", OptionKind::Integer, "Number of subkeys per key.")
+    .with_value_name("KEYS")
+    .with_default("as many as the longest read shows");
 
 impl Checker for Sequential {
     fn name(&self) -> &'static str {
@@ -125,7 +113,7 @@ struct SequentialRun {
 impl SequentialRun {
     fn new(options: Sequential) -> SequentialRun {
         SequentialRun {
-            key_count: options.key_count.unwrap_or(0) as usize,
+            key_count: options.key_count.unwrap_or(0).to_usize(),
             given: options.key_count.is_some(),
             reads: 0,
             all: 0,
@@ -145,7 +133,7 @@ impl SequentialRun {
         self.whole += u64::from(whole);
         self.all += u64::from(whole && shown.nils == 0);
         self.some += u64::from(shown.nils > 0);
-        self.none += u64::from(shown.nils == shown.subkeys as u64);
+        self.none += u64::from(shown.nils == shown.subkeys.to_u64());
     }
 
     fn explain(bad: &Bad) -> Witness {
@@ -158,7 +146,7 @@ impl SequentialRun {
             let count = counted(bad.absent_count, "subkey");
             sentences.push(format!("In all, {count} are absent although one that was written later is there"));
         }
-        let number = |at: usize| Datum::from(at as u64);
+        let number = |at: usize| Datum::from(at.to_u64());
         let facts = vec![("key", key.clone()), ("shown", number(*shown)), ("absent", number(*absent))];
         witness::witness(vec![bad.op.named("R1", OpKind::Ok, bad.value.clone())], facts, &sentences)
     }
@@ -242,7 +230,7 @@ impl Workload for SequentialRun {
             };
             self.bad.push(shown.late_nils, bad);
         }
-        Ok(fold::observed_if(shown.subkeys > 1 && shown.nils < shown.subkeys as u64))
+        Ok(fold::observed_if(shown.subkeys > 1 && shown.nils < shown.subkeys.to_u64()))
     }
 
     fn is_violated(&self) -> bool {
@@ -266,7 +254,7 @@ impl Workload for SequentialRun {
             ("some-count".into(), self.some),
             ("none-count".into(), self.none),
             ("bad-count".into(), self.bad.count),
-            ("key-count".into(), self.key_count as u64),
+            ("key-count".into(), self.key_count.to_u64()),
         ];
         report
     }

@@ -16,23 +16,24 @@ use crate::elements::{ElemId, Elements};
 use crate::fold::{self, InFlight, Workload, WorkloadRun};
 use crate::intervals::{FILE_RUNS_MAX, NOTE_RUNS_MAX, interval_set};
 use crate::witness::{self, Extremes, OpRef};
+use history_core::cast::Cast as _;
 use history_core::{
-    Artifact, Checker, Datum, Expected, History, HistoryError, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec,
-    Options, Pair, Report, Run, Value, Verdict, Witness,
+    Artifact, Checker, Datum, Expected, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Pair, Report,
+    Run, Value, Verdict, Witness,
 };
 
 /// The set checker. There is nothing to be set.
 ///
 /// ```
-/// use check_jepsen::set::{self, Set};
-/// use history_core::{History, Verdict};
+/// use check_jepsen::set::Set;
+/// use history_core::{Checker, History, Verdict};
 ///
 /// let history = History::parse("
 ///     {:process 0, :type :invoke, :f :add, :value 1} {:process 0, :type :ok, :f :add, :value 1}
 ///     {:process 0, :type :invoke, :f :add, :value 2} {:process 0, :type :ok, :f :add, :value 2}
 ///     {:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value #{2}}
 /// ")?;
-/// let report = set::check(&history, &Set::default())?;
+/// let report = Set::default().check(&history)?;
 /// assert_eq!(report.verdict, Verdict::Invalid);
 /// assert_eq!(report.anomaly("lost").unwrap().count, 1);
 /// # Ok::<(), history_core::HistoryError>(())
@@ -40,15 +41,6 @@ use history_core::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Set {}
-
-/// Checks a history that is in memory.
-///
-/// # Errors
-///
-/// If the history is too large to be judged.
-pub fn check(history: &History, _options: &Set) -> Result<Report, HistoryError> {
-    fold::check(history, SetRun::default())
-}
 
 impl Checker for Set {
     fn name(&self) -> &'static str {
@@ -224,7 +216,7 @@ impl SetRun {
             };
             report.notes.push(format!("{count} {name}: {set}."));
         }
-        let count = |is: &dyn Fn(&Element) -> bool| self.known.iter().filter(|element| is(element)).count() as u64;
+        let count = |is: &dyn Fn(&Element) -> bool| self.known.iter().filter(|element| is(element)).count().to_u64();
         report.counts = vec![
             ("attempt-count".into(), count(&|element| element.attempted)),
             ("acknowledged-count".into(), count(&|element| element.acknowledged)),

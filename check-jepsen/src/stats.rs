@@ -10,8 +10,7 @@
 use crate::fold::{self, Workload, WorkloadRun};
 use crate::quantiles::quantiles;
 use history_core::{
-    Checker, Expected, History, HistoryError, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Pair,
-    Report, Run, Verdict,
+    Checker, Expected, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Pair, Report, Run, Verdict,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -19,14 +18,14 @@ use std::fmt::Write;
 /// The stats checker. There is nothing to be set.
 ///
 /// ```
-/// use check_jepsen::stats::{self, Stats};
-/// use history_core::{History, Verdict};
+/// use check_jepsen::stats::Stats;
+/// use history_core::{Checker, History, Verdict};
 ///
 /// let history = History::parse("
 ///     {:process 0, :type :invoke, :f :read, :time 0} {:process 0, :type :ok, :f :read, :time 2000000}
 ///     {:process 0, :type :invoke, :f :write, :time 0} {:process 0, :type :fail, :f :write, :time 7}
 /// ")?;
-/// let report = stats::check(&history, &Stats::default())?;
+/// let report = Stats::default().check(&history)?;
 /// assert_eq!(report.verdict, Verdict::Unknown, "no write was ok");
 /// assert!(report.counts.contains(&("read-ok-count".into(), 1)));
 /// # Ok::<(), history_core::HistoryError>(())
@@ -34,15 +33,6 @@ use std::fmt::Write;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {}
-
-/// Checks a history that is in memory.
-///
-/// # Errors
-///
-/// If the history is too large to be judged.
-pub fn check(history: &History, _options: &Stats) -> Result<Report, HistoryError> {
-    fold::check(history, StatsRun::default())
-}
 
 impl Checker for Stats {
     fn name(&self) -> &'static str {

@@ -23,23 +23,24 @@ use crate::elements::{ElemId, Elements};
 use crate::fold::{self, InFlight, Workload, WorkloadRun};
 use crate::intervals::{FILE_RUNS_MAX, NOTE_RUNS_MAX, interval_set};
 use crate::witness::{self, Extremes, OpRef, counted};
+use history_core::cast::Cast as _;
 use history_core::{
-    Artifact, Checker, Datum, Expected, History, HistoryError, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec,
-    Options, Pair, Report, Run, Value, Verdict, Witness,
+    Artifact, Checker, Datum, Expected, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Pair, Report,
+    Run, Value, Verdict, Witness,
 };
 
 /// The total-queue checker. There is nothing to be set.
 ///
 /// ```
-/// use check_jepsen::total_queue::{self, TotalQueue};
-/// use history_core::{History, Verdict};
+/// use check_jepsen::total_queue::TotalQueue;
+/// use history_core::{Checker, History, Verdict};
 ///
 /// let history = History::parse("
 ///     {:process 0, :type :invoke, :f :enqueue, :value 1} {:process 0, :type :ok, :f :enqueue, :value 1}
 ///     {:process 0, :type :invoke, :f :enqueue, :value 2} {:process 0, :type :ok, :f :enqueue, :value 2}
 ///     {:process 0, :type :invoke, :f :drain}             {:process 0, :type :ok, :f :drain, :value [2]}
 /// ")?;
-/// let report = total_queue::check(&history, &TotalQueue::default())?;
+/// let report = TotalQueue::default().check(&history)?;
 /// assert_eq!(report.verdict, Verdict::Invalid);
 /// assert_eq!(report.anomaly("lost").unwrap().count, 1);
 /// # Ok::<(), history_core::HistoryError>(())
@@ -47,15 +48,6 @@ use history_core::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TotalQueue {}
-
-/// Checks a history that is in memory.
-///
-/// # Errors
-///
-/// If the history is too large to be judged.
-pub fn check(history: &History, _options: &TotalQueue) -> Result<Report, HistoryError> {
-    fold::check(history, TotalQueueRun::default())
-}
 
 impl Checker for TotalQueue {
     fn name(&self) -> &'static str {
@@ -254,7 +246,7 @@ impl Workload for TotalQueueRun {
     }
 
     fn report(mut self, whole: bool) -> Report {
-        self.crashed_drains += self.in_flight.iter().filter(|flight| matches!(flight, Flight::Drain)).count() as u64;
+        self.crashed_drains += self.in_flight.iter().filter(|flight| matches!(flight, Flight::Drain)).count().to_u64();
         let mut report = Report::new("total-queue", Verdict::Valid);
         if !whole {
             // Later ops may dequeue what is missing so far, and enqueue what nobody has so far.

@@ -4,26 +4,26 @@
 //! they are what is **observed**. After Jepsen's `checker/unique-ids`. Time is linear. Memory: 24 bytes an id beside the id itself.
 
 use crate::elements::{ElemId, Elements};
-use crate::fold::{self, Workload, WorkloadRun};
+use crate::fold::{Workload, WorkloadRun};
 use crate::intervals::{NOTE_RUNS_MAX, interval_set};
 use crate::witness::{self, Extremes, OpRef, counted};
 use history_core::{
-    Checker, Datum, Expected, History, HistoryError, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options,
-    Report, Run, Verdict, Witness,
+    Checker, Datum, Expected, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Report, Run, Verdict,
+    Witness,
 };
 use std::collections::BTreeMap;
 
 /// The unique-ids checker. There is nothing to be set.
 ///
 /// ```
-/// use check_jepsen::unique_ids::{self, UniqueIds};
-/// use history_core::{History, Verdict};
+/// use check_jepsen::unique_ids::UniqueIds;
+/// use history_core::{Checker, History, Verdict};
 ///
 /// let history = History::parse("
 ///     {:process 0, :type :invoke, :f :generate} {:process 0, :type :ok, :f :generate, :value 7}
 ///     {:process 1, :type :invoke, :f :generate} {:process 1, :type :ok, :f :generate, :value 7}
 /// ")?;
-/// let report = unique_ids::check(&history, &UniqueIds::default())?;
+/// let report = UniqueIds::default().check(&history)?;
 /// assert_eq!(report.verdict, Verdict::Invalid);
 /// assert_eq!(report.anomaly("duplicated").unwrap().count, 1);
 /// # Ok::<(), history_core::HistoryError>(())
@@ -31,15 +31,6 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UniqueIds {}
-
-/// Checks a history that is in memory.
-///
-/// # Errors
-///
-/// If the history is too large to be judged.
-pub fn check(history: &History, _options: &UniqueIds) -> Result<Report, HistoryError> {
-    fold::check(history, UniqueIdsRun::default())
-}
 
 impl Checker for UniqueIds {
     fn name(&self) -> &'static str {

@@ -117,9 +117,11 @@ impl<B: Ord, T: Clone + PartialEq> Extremes<B, T> {
 /// A witness: the ops by their names, and what follows from them, each sentence a line.
 pub(crate) fn witness(ops: Vec<WitnessOp>, facts: Vec<(&'static str, Datum)>, sentences: &[String]) -> Witness {
     let mut explanation = Explanation::of(&ops);
-    sentences.iter().for_each(|sentence| explanation.then(format_args!("{sentence}.")));
+    for sentence in sentences {
+        explanation.then(format_args!("{sentence}."));
+    }
     let facts = facts.into_iter().map(|(name, datum)| (Cow::Borrowed(name), datum)).collect();
-    Witness { ops, steps: Vec::new(), facts, explanation: explanation.to_string() }
+    Witness::new(ops, explanation.to_string()).with_facts(facts)
 }
 
 /// Puts the names of clients in place of the numbers that stand for them in a report's witnesses. Workloads remember the

@@ -43,29 +43,25 @@ pub struct OnlineLinearizable<S> {
 }
 
 const OPTIONS: &[OptionSpec] = &[
-    OptionSpec {
-        name: "initial",
-        kind: OptionKind::Text,
-        value_name: "VALUE",
-        default: "nil, empty, 0 or free",
-        help: "Initial state, as EDN or JSON, such as 0, [1 2] or {:x 1}.",
-    },
-    OptionSpec {
-        name: "max-possibilities",
-        kind: OptionKind::Integer,
-        value_name: "N",
-        default: "1000000",
-        help: "Maximum number of possibilities to keep per part of the object (about 20 bytes each). At the limit the verdict \
-               is unknown.",
-    },
-    OptionSpec {
-        name: "max-lag",
-        kind: OptionKind::Integer,
-        value_name: "N",
-        default: "1000000",
-        help: "Maximum number of ops to keep while an earlier one is in flight, and of crashed ops that may still take \
-               effect. An op that is in flight for longer may make the verdict unknown when it completes.",
-    },
+    OptionSpec::new("initial", OptionKind::Text, "Initial state, as EDN or JSON, such as 0, [1 2] or {:x 1}.")
+        .with_value_name("VALUE")
+        .with_default("nil, empty, 0 or free"),
+    OptionSpec::new(
+        "max-possibilities",
+        OptionKind::Integer,
+        "Maximum number of possibilities to keep per part of the object (about 20 bytes each). At the limit the \
+         verdict is unknown.",
+    )
+    .with_value_name("N")
+    .with_default("1000000"),
+    OptionSpec::new(
+        "max-lag",
+        OptionKind::Integer,
+        "Maximum number of ops to keep while an earlier one is in flight, and of crashed ops that may still take \
+         effect. An op that is in flight for longer may make the verdict unknown when it completes.",
+    )
+    .with_value_name("N")
+    .with_default("1000000"),
 ];
 
 impl<S: Spec + OnlineModel<State: 'static> + Clone + Default + 'static> Checker for OnlineLinearizable<S> {
@@ -241,7 +237,7 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
         facts.push(("invoked".into(), Datum::from(violation.refused.start)));
         let states: Vec<String> = violation.possibilities.iter().map(|end| end.state.clone()).collect();
         facts.push(("states".into(), Datum::from(states)));
-        Witness { ops, steps: Vec::new(), facts, explanation }
+        Witness::new(ops, explanation).with_facts(facts)
     }
 }
 

@@ -135,7 +135,7 @@ fn a_budget_ends_the_search() {
         let mut answer = check_with(&Stack::default(), &operations, Settings::default(), budget);
         answer.parts.remove(0).outcome
     };
-    let few = Budget { states_max: Some(1_000), ..Budget::default() };
+    let few = Budget::default().with_states_max(1_000);
     assert_eq!(check(&few), Outcome::Unknown(check_register::Reason::Spent(Spent::States)));
     let cancelled = Budget::default();
     cancelled.cancel.cancel();
@@ -180,7 +180,7 @@ fn crashed_writes_that_nobody_sees_cost_nothing() {
         operations.push(Operation::new(0, RegisterOp::Write(at), now + 1, now + 2));
         operations.push(Operation::new(1, RegisterOp::Read(at), now + 3, now + 4));
     }
-    let steps = Budget { states_max: Some(200_000), ..Budget::default() };
+    let steps = Budget::default().with_states_max(200_000);
     for engine in SEARCHING {
         let settings = Settings { engine, ..Settings::default() };
         let answer = check_with(&PlainRegister::default(), &operations, settings, &steps);
@@ -217,7 +217,7 @@ fn what_nobody_can_have_written_is_refused_at_once() {
     let writes = (0..65)
         .map(|at: i64| Operation::new(at, RegisterOp::Write(at % 7), at.cast_unsigned(), 1_000 + at.cast_unsigned()));
     let operations: Vec<_> = writes.chain([Operation::new(99, RegisterOp::Read(7), 100, 500)]).collect();
-    let steps = Budget { states_max: Some(200_000), ..Budget::default() };
+    let steps = Budget::default().with_states_max(200_000);
     for engine in SEARCHING {
         let settings = Settings { engine, ..Settings::default() };
         let answer = check_with(&PlainRegister::default(), &operations, settings, &steps);
@@ -233,7 +233,7 @@ fn puts_at_one_time_and_crashed_takes_cost_a_queue_nothing() {
     let kept = queue((0..100).filter(|at| at % 10 > 0), 100);
     let nothing = Operation::new(0, QueueOp::Take(Removed::Nothing), 100_000, 100_001);
     let operations: Vec<_> = kept.into_iter().chain(crash).chain([nothing]).collect();
-    let steps = Budget { states_max: Some(20_000), ..Budget::default() };
+    let steps = Budget::default().with_states_max(20_000);
     for engine in SEARCHING {
         let settings = Settings { engine, ..Settings::default() };
         let answer = check_with(&FifoQueue::default(), &operations, settings, &steps);

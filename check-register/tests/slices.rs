@@ -34,7 +34,7 @@ fn stale(key: i64) -> Vec<Operation<KvOp>> {
 
 fn judge(operations: &[Operation<KvOp>], engine: Engine) -> Vec<PartAnswer> {
     let settings = Settings { engine, ..Settings::default() };
-    let budget = Budget { states_max: Some(100_000_000), ..Budget::default() };
+    let budget = Budget::default().with_states_max(100_000_000);
     check_with(&Kv::default(), operations, settings, &budget).parts
 }
 
@@ -75,7 +75,7 @@ fn parts_that_take_more_than_a_slice_are_decided() {
 
 #[test]
 fn a_budget_spent_on_one_part_hides_no_violation_of_another() {
-    let budget = Budget { states_max: Some(5_000), ..Budget::default() };
+    let budget = Budget::default().with_states_max(5_000);
     let answer = check_with(&Kv::default(), &[endless(0), stale(1)].concat(), Settings::default(), &budget);
     assert_eq!(verdicts(&answer.parts), [Verdict::Unknown, Verdict::Invalid]);
     assert_eq!(answer.verdict(), Verdict::Invalid);

@@ -46,7 +46,7 @@ fn ambiguous() -> String {
 }
 
 fn timeline(text: &str) -> (Timeline, String) {
-    let budget = Budget { figures: true, ..Budget::default() };
+    let budget = Budget::default().with_figures(true);
     let checker = Linearizable::<CasRegister>::default();
     let mut report = checker.check_within(&History::parse(text).unwrap(), &budget).unwrap();
     assert_eq!(report.verdict, Verdict::Invalid);

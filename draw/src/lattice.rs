@@ -67,6 +67,7 @@ impl Standing {
 }
 
 /// The levels that a checker knows, and how each stands to a history.
+#[derive(Debug)]
 pub struct Lattice<'a> {
     /// Those that some anomaly could rule out: of the others these checkers know nothing.
     levels: Vec<&'a AboutLevel>,

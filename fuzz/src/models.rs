@@ -14,7 +14,7 @@ pub(crate) fn checkers() -> Vec<Box<dyn Checker>> {
 }
 
 pub(crate) fn budget() -> Budget {
-    Budget { states_max: Some(STATES_MAX), ..Budget::default() }
+    Budget::default().with_states_max(STATES_MAX)
 }
 
 /// The options of a checker that keep it fast, and those that it does not work without.

@@ -72,16 +72,12 @@ fn picture(source: &mut Source<'_>) -> usize {
         value: source.datum(0),
     };
     let ops: Vec<WitnessOp> = (0..source.below(6)).map(|_| op(source)).collect();
-    let step = |source: &mut Source<'_>| Step {
-        from: source.below(ops.len() + 1),
-        to: source.below(ops.len() + 1),
-        relation: [Some("ww"), Some("wr"), Some("rw"), None][source.below(4)]
-            .map_or_else(|| source.text(), str::to_owned)
-            .into(),
-        key: Some(source.datum(1)),
-        value: Some(source.datum(1)),
-        next_value: None,
-        because: source.text(),
+    let step = |source: &mut Source<'_>| {
+        let (from, to) = (source.below(ops.len() + 1), source.below(ops.len() + 1));
+        let relation = [Some("ww"), Some("wr"), Some("rw"), None][source.below(4)];
+        let relation = relation.map_or_else(|| source.text(), str::to_owned);
+        let (key, value) = (source.datum(1), source.datum(1));
+        Step::new(from, to, relation, source.text()).with_versions(Some(key), Some(value), None)
     };
     let steps: Vec<Step> = (0..source.below(8)).map(|_| step(source)).collect();
     let options = PlotOptions { title: source.text(), ..PlotOptions::default() };

@@ -1,6 +1,7 @@
 //! A copy of one op in a batch of its own, for who has single ops and hands on batches.
 
 use crate::batch::{Batch, Extra, ProcessRecord, Record};
+use crate::cast::Cast as _;
 use crate::columns::Row;
 use crate::tape::{Tag, Tape};
 use crate::{Op, Process, Value};
@@ -36,7 +37,7 @@ impl Batch {
             f: op.f.map(|f| tape.put(Value::Keyword(f))),
             value: Some(tape.put(op.value)),
             extra: {
-                let (node, mut entries) = (tape.nodes.len() as u32, 0);
+                let (node, mut entries) = (tape.nodes.len().to_u32(), 0);
                 for (key, value) in op.extra.iter() {
                     tape.put(key);
                     tape.put(value);
@@ -57,7 +58,7 @@ impl Batch {
 impl Tape {
     /// Puts a copy of another tape's value at the end; its node. Recurs as deep as values nest, which readers limit.
     fn put(&mut self, value: Value<'_>) -> u32 {
-        let node = self.nodes.len() as u32;
+        let node = self.nodes.len().to_u32();
         match value {
             Value::Nil => self.push(Tag::Nil),
             Value::Bool(b) => self.push(if b { Tag::True } else { Tag::False }),
@@ -77,7 +78,7 @@ impl Tape {
                     self.put(key);
                     self.put(value);
                 }
-                self.close(map, 2 * entries.len() as u32);
+                self.close(map, 2 * entries.len().to_u32());
             }
             Value::Tagged(tag, inner) => {
                 self.put_text(Tag::Tagged, tag);
@@ -103,6 +104,6 @@ impl Tape {
         for item in items {
             self.put(item);
         }
-        self.close(seq, items.len() as u32);
+        self.close(seq, items.len().to_u32());
     }
 }

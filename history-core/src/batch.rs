@@ -1,5 +1,6 @@
 //! A block of a history's text and the ops it holds: the unit in which readers hand out ops.
 
+use crate::cast::Cast as _;
 use crate::columns::Row;
 use crate::op::{Fields, OwnField};
 use crate::pairing::Placed;
@@ -82,7 +83,7 @@ impl Batch {
     /// If there is none.
     pub fn op(&self, i: usize) -> Op<'_> {
         let row = &self.records[i];
-        let value = |node: u32| Value::at(&self.tape, node as usize);
+        let value = |node: u32| Value::at(&self.tape, node.to_usize());
         Op {
             index: row.index().unwrap_or_default(),
             time: row.time_ns(),
@@ -96,7 +97,7 @@ impl Batch {
             f: row.f().and_then(|node| value(node).as_name()),
             value: row.value().map_or(Value::Nil, value),
             pair: row.pair(),
-            extra: Fields(row.extra().map(|extra| Entries::at(&self.tape, extra.node as usize, extra.entries))),
+            extra: Fields(row.extra().map(|extra| Entries::at(&self.tape, extra.node.to_usize(), extra.entries))),
             position: row.position(),
         }
     }
@@ -104,7 +105,7 @@ impl Batch {
     #[inline]
     fn client_name(&self, i: usize) -> Option<&str> {
         let node = self.names.get(i).filter(|node| **node != NO_NAME)?;
-        Value::at(&self.tape, *node as usize).as_name()
+        Value::at(&self.tape, node.to_usize()).as_name()
     }
 
     /// Gives its `i`th op what [`Pairing`](crate::Pairing) found out.
@@ -123,7 +124,7 @@ impl Batch {
     #[cold]
     fn set_other(&mut self, i: usize) {
         let ProcessRecord::Client(number) = self.records[i].process() else { return };
-        let (node, start) = (self.tape.nodes.len() as u32, self.tape.unescaped.len());
+        let (node, start) = (self.tape.nodes.len().to_u32(), self.tape.unescaped.len());
         self.tape.unescaped.to_mut().push_str(&number.to_string());
         self.tape.push_unescaped(Tag::Symbol, start);
         self.records.to_mut()[i].set_other(node);
@@ -184,7 +185,7 @@ impl Record {
             return Err(Fault::op(format!("found {} where an op belongs", Value::at(tape, node).kind()), OP));
         }
         let mut found = Found { unit, ..Found::default() };
-        let (mut at, end) = (node + 1, head.b as usize);
+        let (mut at, end) = (node + 1, head.b.to_usize());
         while at < end {
             // A key is nearly always a name, and so one node long.
             let value = if tape.nodes[at].tag.is_leaf() { at + 1 } else { tape.after(at) };
@@ -223,7 +224,7 @@ impl Found {
                 extra.node
             } else {
                 self.since_extra = 1;
-                key as u32
+                key.to_u32()
             };
             self.extra = Some(Extra { node, entries: self.since_extra });
             return Ok(());
@@ -240,8 +241,8 @@ impl Found {
             (OwnField::Type, _, Some(name)) if OpKind::from_name(name).is_some() => self.kind = OpKind::from_name(name),
             (OwnField::Time, Some(ns), _) if self.unit.is_none() => self.time = Some(ns),
             (OwnField::Process, Some(number), _) => self.process = Some(ProcessRecord::Client(number)),
-            (OwnField::Value, ..) => self.value = Some(at as u32),
-            (OwnField::F, _, name) => self.f = name.map(|_| at as u32),
+            (OwnField::Value, ..) => self.value = Some(at.to_u32()),
+            (OwnField::F, _, name) => self.f = name.map(|_| at.to_u32()),
             _ => self.rare_field(field, tape, at)?,
         }
         Ok(())
@@ -254,8 +255,8 @@ impl Found {
             OwnField::Time => self.time = time_unit::read(tape, "the op's time", at, self.unit)?,
             OwnField::Process => self.process = Some(process(value, at)?),
             OwnField::Type => self.kind = Some(kind(value)?),
-            OwnField::F => self.f = value.as_name().map(|_| at as u32),
-            OwnField::Value => self.value = Some(at as u32),
+            OwnField::F => self.f = value.as_name().map(|_| at.to_u32()),
+            OwnField::Value => self.value = Some(at.to_u32()),
         }
         Ok(())
     }
@@ -296,7 +297,7 @@ fn process(value: Value<'_>, at: usize) -> Result<ProcessRecord, Fault> {
         Value::Nil => Ok(ProcessRecord::Unknown),
         Value::Int(number) => Ok(ProcessRecord::Client(number)),
         Value::Str(name) | Value::Keyword(name) | Value::Symbol(name) => {
-            Ok(name.parse().map_or(ProcessRecord::Other(at as u32), ProcessRecord::Client))
+            Ok(name.parse().map_or(ProcessRecord::Other(at.to_u32()), ProcessRecord::Client))
         }
         _ => Err(Fault::op(format!("the op's process is {value}"), "an integer, or a name like :nemesis")),
     }

@@ -12,13 +12,14 @@ use std::time::Instant;
 /// ```
 /// use history_core::{Budget, Spent};
 ///
-/// let budget = Budget { states_max: Some(1000), ..Budget::default() };
+/// let budget = Budget::default().with_states_max(1000);
 /// assert_eq!(budget.check(1000, 0), Ok(()));
 /// assert_eq!(budget.check(1001, 0), Err(Spent::States));
 /// budget.cancel.cancel();
 /// assert_eq!(budget.check(0, 0), Err(Spent::Cancelled));
 /// ```
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Budget {
     /// States (configurations, nodes of a search) that may be visited.
     pub states_max: Option<u64>,
@@ -41,7 +42,7 @@ pub struct Budget {
 /// use std::sync::Arc;
 ///
 /// let activity = Arc::new(Activity::default());
-/// let budget = Budget { activity: Some(Arc::clone(&activity)), ..Budget::default() };
+/// let budget = Budget::default().with_activity(Arc::clone(&activity));
 /// budget.begin("searching");
 /// budget.check(1000, 0).unwrap();
 /// assert_eq!((activity.phase(), activity.states()), ("searching", 1000));
@@ -141,6 +142,42 @@ impl Spent {
 }
 
 impl Budget {
+    /// The same budget with a limit on states.
+    #[must_use]
+    pub fn with_states_max(self, max: u64) -> Budget {
+        Budget { states_max: Some(max), ..self }
+    }
+
+    /// The same budget with a limit on bytes.
+    #[must_use]
+    pub fn with_bytes_max(self, max: u64) -> Budget {
+        Budget { bytes_max: Some(max), ..self }
+    }
+
+    /// The same budget with a deadline.
+    #[must_use]
+    pub fn with_deadline(self, deadline: Instant) -> Budget {
+        Budget { deadline: Some(deadline), ..self }
+    }
+
+    /// The same budget with a flag that cancels the search.
+    #[must_use]
+    pub fn with_cancel(self, cancel: Cancel) -> Budget {
+        Budget { cancel, ..self }
+    }
+
+    /// The same budget, asking for figures or not.
+    #[must_use]
+    pub fn with_figures(self, figures: bool) -> Budget {
+        Budget { figures, ..self }
+    }
+
+    /// The same budget with a place where searches note what they are doing.
+    #[must_use]
+    pub fn with_activity(self, activity: Arc<Activity>) -> Budget {
+        Budget { activity: Some(activity), ..self }
+    }
+
     /// Notes that another phase begins, named as in `"looking for cycles"`: for those who watch, and for nobody else.
     pub fn begin(&self, phase: &'static str) {
         if let Some(activity) = &self.activity {

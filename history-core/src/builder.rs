@@ -1,6 +1,7 @@
 //! Histories made by a program, op by op, through the same checks as those that are read.
 
 use crate::batch::{Batch, Extra, ProcessRecord, Record};
+use crate::cast::Cast as _;
 use crate::columns::Row;
 use crate::error::{ErrorKind, HistoryError};
 use crate::history::Collector;
@@ -8,7 +9,7 @@ use crate::index::Indices;
 use crate::op::OwnField;
 use crate::syntax::DEPTH_MAX;
 use crate::tape::{RUN_INT_END, Tag, Tape};
-use crate::{ClientRule, Datum, History, Op, OpKind, Pair, Pairing, Process};
+use crate::{ClientRule, Datum, History, Op, OpKind, Pair, Pairing, Process, Value};
 
 /// Ops in a batch, at the most.
 const BATCH_OPS: usize = 4096;
@@ -222,13 +223,33 @@ impl HistoryBuilder {
     }
 }
 
+impl Datum {
+    /// Lends the value as histories hold it.
+    ///
+    /// # Errors
+    ///
+    /// If it is too long or nested too deeply to be in a history.
+    ///
+    /// ```
+    /// use history_core::{Datum, Interner};
+    ///
+    /// let mut interner = Interner::default();
+    /// assert_eq!(Datum::Int(3).with_value(|value| interner.code(value)), Ok(3));
+    /// ```
+    pub fn with_value<R>(&self, take: impl FnOnce(Value<'_>) -> R) -> Result<R, HistoryError> {
+        let mut tape = Tape::default();
+        let node = put(&mut tape, self, 0)?;
+        Ok(take(Value::at(&tape, node.to_usize())))
+    }
+}
+
 fn limit(message: String) -> HistoryError {
     HistoryError::new(ErrorKind::Limit, message)
 }
 
 /// Puts further fields on a tape.
 fn put_extra(tape: &mut Tape, extra: &[(&str, Datum)]) -> Result<Option<Extra>, HistoryError> {
-    let node = tape.nodes.len() as u32;
+    let node = tape.nodes.len().to_u32();
     for (name, value) in extra {
         if OwnField::from_name(name).is_some() {
             let message = format!("{name} is no further field");
@@ -237,7 +258,7 @@ fn put_extra(tape: &mut Tape, extra: &[(&str, Datum)]) -> Result<Option<Extra>, 
         put_text(tape, Tag::Keyword, name)?;
         put(tape, value, 1)?;
     }
-    Ok((!extra.is_empty()).then_some(Extra { node, entries: extra.len() as u32 }))
+    Ok((!extra.is_empty()).then_some(Extra { node, entries: extra.len().to_u32() }))
 }
 
 /// Puts text on a tape; its node.
@@ -248,7 +269,7 @@ fn put_text(tape: &mut Tape, tag: Tag, text: &str) -> Result<u32, HistoryError> 
     let start = tape.unescaped.len();
     tape.unescaped.to_mut().push_str(text);
     tape.push_unescaped(tag, start);
-    Ok((tape.nodes.len() - 1) as u32)
+    Ok((tape.nodes.len() - 1).to_u32())
 }
 
 /// Puts a value on a tape, `depth` containers deep; its node.
@@ -256,7 +277,7 @@ fn put(tape: &mut Tape, datum: &Datum, depth: usize) -> Result<u32, HistoryError
     if depth > DEPTH_MAX {
         return Err(limit(format!("more than {DEPTH_MAX} values stand inside one another")));
     }
-    let node = tape.nodes.len() as u32;
+    let node = tape.nodes.len().to_u32();
     match datum {
         Datum::Nil => tape.push(Tag::Nil),
         Datum::Bool(b) => tape.push(if *b { Tag::True } else { Tag::False }),
@@ -276,7 +297,7 @@ fn put(tape: &mut Tape, datum: &Datum, depth: usize) -> Result<u32, HistoryError
                 put(tape, key, depth + 1)?;
                 put(tape, value, depth + 1)?;
             }
-            tape.close(map, 2 * entries.len() as u32);
+            tape.close(map, 2 * entries.len().to_u32());
         }
         Datum::Tagged(tag, value) => {
             put_text(tape, Tag::Tagged, tag)?;
@@ -297,7 +318,7 @@ fn put_all(tape: &mut Tape, items: &[Datum], tag: Tag, run: Tag, depth: usize) -
                 for item in items {
                     put(tape, item, depth + 1)?;
                 }
-                tape.close(seq, items.len() as u32);
+                tape.close(seq, items.len().to_u32());
                 return Ok(());
             }
         }

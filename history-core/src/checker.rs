@@ -1,6 +1,6 @@
 //! The spine: a checker is a fold over ops.
 
-use crate::error::HistoryError;
+use crate::error::{ErrorKind, HistoryError};
 use crate::options::{OptionError, OptionSpec, Options};
 use crate::{About, Batch, Budget, History, Op, Reader, Report};
 use std::ops::ControlFlow;
@@ -27,6 +27,26 @@ pub trait Checker: Send + Sync {
     ///
     /// If an option's value makes no sense.
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError>;
+
+    /// Checks a history that is in memory, without limits and with the options that the checker has.
+    ///
+    /// # Errors
+    ///
+    /// If the history is not one that the checker can judge, or the checker's options make no sense.
+    fn check(&self, history: &History) -> Result<Report, HistoryError> {
+        self.check_within(history, &Budget::default())
+    }
+
+    /// The same with a budget.
+    ///
+    /// # Errors
+    ///
+    /// As [`Checker::check`].
+    fn check_within(&self, history: &History, budget: &Budget) -> Result<Report, HistoryError> {
+        let run = self.start(&Options::new());
+        let run = run.map_err(|error| HistoryError::new(ErrorKind::Unexpected, error.to_string()))?;
+        check_history(run, history, budget)
+    }
 }
 
 /// A checker that is lent is one, too.

@@ -65,6 +65,12 @@ pub struct Compose<'c> {
     options: Vec<OptionSpec>,
 }
 
+impl fmt::Debug for Compose<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Compose").field(&self.name).finish()
+    }
+}
+
 /// Why checkers cannot be composed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -1,6 +1,8 @@
 //! Why a history cannot be judged, and where in its text.
 
+use crate::cast::Cast as _;
 use std::fmt;
+use std::sync::Arc;
 
 /// A place in the text of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -46,6 +48,7 @@ pub enum ErrorKind {
 ///
 /// Displays as `line 3, column 7: what is wrong; expected what would be right`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HistoryError {
     /// What sort of thing went wrong.
     pub kind: ErrorKind,
@@ -56,13 +59,38 @@ pub struct HistoryError {
     /// Where; absent where the whole input is meant.
     pub position: Option<Position>,
     /// The text there.
-    pub snippet: Option<Snippet>,
+    pub snippet: Option<Box<Snippet>>,
+    cause: Cause,
 }
+
+/// The error behind a [`HistoryError`]. Errors of the system cannot be compared, so it does not count in comparisons.
+#[derive(Clone, Debug, Default)]
+struct Cause(Option<Arc<std::io::Error>>);
+
+impl PartialEq for Cause {
+    fn eq(&self, _: &Cause) -> bool {
+        true
+    }
+}
+
+impl Eq for Cause {}
 
 impl HistoryError {
     /// An error without a place yet.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> HistoryError {
-        HistoryError { kind, message: message.into(), expected: None, position: None, snippet: None }
+        HistoryError {
+            kind,
+            message: message.into(),
+            expected: None,
+            position: None,
+            snippet: None,
+            cause: Cause::default(),
+        }
+    }
+
+    /// The error of a source that could not be read; [`source`](std::error::Error::source) returns the cause.
+    pub(crate) fn io(message: impl Into<String>, cause: std::io::Error) -> HistoryError {
+        HistoryError { cause: Cause(Some(Arc::new(cause))), ..HistoryError::new(ErrorKind::Io, message) }
     }
 
     /// The same error, saying what would have been right.
@@ -83,7 +111,7 @@ impl HistoryError {
     #[must_use]
     pub(crate) fn with_source(mut self, source: &[u8], starts_at: u64) -> HistoryError {
         if let (None, Some(position)) = (&self.snippet, self.position) {
-            self.snippet = Snippet::of(source, starts_at, position);
+            self.snippet = Snippet::of(source, starts_at, position).map(Box::new);
         }
         self
     }
@@ -102,7 +130,11 @@ impl fmt::Display for HistoryError {
     }
 }
 
-impl std::error::Error for HistoryError {}
+impl std::error::Error for HistoryError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.0.as_deref().map(|cause| cause as _)
+    }
+}
 
 impl Snippet {
     /// Characters shown on either side of the place.
@@ -120,7 +152,7 @@ impl Snippet {
     /// The text at a position, given a piece of the source and the offset at which that begins.
     pub(crate) fn of(source: &[u8], starts_at: u64, position: Position) -> Option<Snippet> {
         let at = position.offset.checked_sub(starts_at)?;
-        (at <= source.len() as u64).then(|| Snippet::cut(source, at as usize))
+        (at <= source.len().to_u64()).then(|| Snippet::cut(source, at.to_usize()))
     }
 
     fn cut(source: &[u8], at: usize) -> Snippet {

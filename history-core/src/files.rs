@@ -36,7 +36,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader<'static>, HistoryError> {
     if path == Path::new("-") {
         return Ok(Reader::new(io::stdin()));
     }
-    let failed = |error: io::Error| HistoryError::new(ErrorKind::Io, format!("opening failed: {error}"));
+    let failed = |error: io::Error| HistoryError::io(format!("opening failed: {error}"), error);
     if path.is_dir() {
         return Ok(Reader::new(File::open(history_in(path)?).map_err(failed)?));
     }
@@ -90,6 +90,7 @@ pub fn create(path: impl AsRef<Path>, format: Option<Format>) -> io::Result<File
 }
 
 /// Writes a history to a file; see [`create`].
+#[derive(Debug)]
 pub struct FileWriter(Writer<Sink>);
 
 impl FileWriter {

@@ -54,6 +54,7 @@
 //!   known that collide under one key of 2^20 (its issue 292).
 //! - `gxhash`: has collisions that do not depend on the key (its issue 83).
 
+use crate::cast::{Cast as _, low_u64};
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
@@ -109,7 +110,7 @@ impl Secret {
             source.hash_one(at)
         };
         let mut wide = || u128::from(narrow()) << 64 | u128::from(narrow());
-        let mut sums = || Sums { word: std::array::from_fn(|_| wide()), start: wide(), place: wide() as u64 & PRIME };
+        let mut sums = || Sums { word: std::array::from_fn(|_| wide()), start: wide(), place: low_u64(wide()) & PRIME };
         Secret { value: sums(), bytes: sums(), blocks: wide() }
     }
 }
@@ -196,7 +197,7 @@ fn add(sum: u128, factor: u128, word: u64) -> u128 {
 fn horner(value: u64, place: u64, sum: u128) -> u64 {
     // `value` is below 2^63, so the product is below 2^124, and `sum` does not overflow.
     let product = u128::from(value) * u128::from(place);
-    let sum = (product as u64 & PRIME) + (product >> 61) as u64 + (sum >> 68) as u64;
+    let sum = (low_u64(product) & PRIME) + (product >> 61).to_u64() + (sum >> 68).to_u64();
     (sum & PRIME) + (sum >> 61)
 }
 
@@ -229,7 +230,7 @@ fn digest(bytes: &[u8], Sums { word: factors, start, place }: &Sums) -> u64 {
         // It may begin in the word before it.
         sum = add(sum, factors[rest.len() / 8], u64::from_le_bytes(*last));
     }
-    if blocks.is_empty() { (sum >> 64) as u64 } else { horner(value, *place, sum) }
+    if blocks.is_empty() { (sum >> 64).to_u64() } else { horner(value, *place, sum) }
 }
 
 /// A fixed bijection that is not linear.
@@ -242,12 +243,12 @@ impl Hasher for UniversalHasher {
     #[inline]
     fn finish(&self) -> u64 {
         let sum = self.sum.wrapping_add(self.secret.blocks.wrapping_mul(u128::from(self.blocks)));
-        spread((sum >> 64) as u64)
+        spread((sum >> 64).to_u64())
     }
 
     #[inline]
     fn write(&mut self, bytes: &[u8]) {
-        let length = bytes.len() as u64;
+        let length = bytes.len().to_u64();
         let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) else {
             self.word(length << 56 | short(bytes));
             return;
@@ -283,13 +284,13 @@ impl Hasher for UniversalHasher {
 
     #[inline]
     fn write_u128(&mut self, i: u128) {
-        self.word(i as u64);
-        self.word((i >> 64) as u64);
+        self.word(low_u64(i));
+        self.word((i >> 64).to_u64());
     }
 
     #[inline]
     fn write_usize(&mut self, i: usize) {
-        self.word(i as u64);
+        self.word(i.to_u64());
     }
 }
 
@@ -362,7 +363,7 @@ mod tests {
                 hasher.finish()
             };
             let differences: Vec<u64> = states.iter().map(|state| hash(state, one) ^ hash(state, other)).collect();
-            let share = |bits: u64| differences.iter().filter(|difference| **difference & bits == 0).count() as u64;
+            let share = |bits: u64| differences.iter().filter(|difference| **difference & bits == 0).count().to_u64();
             // 156 are expected of each, and the square root of that is 12.
             for bits in [0x7f, 0x7f << 57] {
                 assert!((90..230).contains(&share(bits)), "{one:?} and {other:?}: {}", share(bits));

@@ -1,6 +1,7 @@
 //! A history as a whole, for those who need more than one pass over it.
 
 use crate::batch::Batch;
+use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
 use crate::{Op, Pair, Reader, Value};
 
@@ -38,6 +39,8 @@ pub(crate) struct Collector {
     pub(crate) history: History,
     /// For each slot, the position of who invoked last.
     open: Vec<u32>,
+    /// The index of the last op.
+    last: Option<u64>,
 }
 
 impl Collector {
@@ -49,17 +52,28 @@ impl Collector {
                 let message = format!("more than {} ops, too many to hold in memory", u32::MAX);
                 return Err(HistoryError::new(ErrorKind::Limit, message));
             };
+            debug_assert!(self.last < Some(op.index), "index {} follows {:?}", op.index, self.last);
+            self.last = Some(op.index);
             history.partners.push(at);
             match op.pair {
                 Pair::Alone => {}
                 Pair::Invokes { slot } => {
-                    self.open.resize(self.open.len().max(slot as usize + 1), 0);
-                    self.open[slot as usize] = at;
+                    self.open.resize(self.open.len().max(slot.to_usize() + 1), 0);
+                    self.open[slot.to_usize()] = at;
                 }
                 Pair::Completes { slot, .. } => {
-                    let invocation = self.open[slot as usize];
-                    history.partners[at as usize] = invocation;
-                    history.partners[invocation as usize] = at;
+                    debug_assert!(
+                        slot.to_usize() < self.open.len(),
+                        "slot {slot} completes, and nothing was invoked in it"
+                    );
+                    let invocation = self.open[slot.to_usize()];
+                    debug_assert_eq!(
+                        history.partners[invocation.to_usize()],
+                        invocation,
+                        "slot {slot} completes twice"
+                    );
+                    history.partners[at.to_usize()] = invocation;
+                    history.partners[invocation.to_usize()] = at;
                 }
             }
         }
@@ -119,7 +133,7 @@ impl History {
 
     /// The position of an op's invocation or completion.
     pub fn partner(&self, at: usize) -> Option<usize> {
-        let partner = self.partners[at] as usize;
+        let partner = self.partners[at].to_usize();
         (partner != at).then_some(partner)
     }
 
@@ -138,5 +152,44 @@ impl History {
             (Pair::Completes { .. }, Some(invocation)) => self.op(invocation).value,
             _ => Value::Nil,
         }
+    }
+}
+
+#[cfg(all(test, debug_assertions))]
+mod tests {
+    use super::*;
+
+    /// The ops of a text in one batch.
+    fn batch(text: &str) -> Batch {
+        let mut batch = Batch::new();
+        assert!(Reader::new(text.as_bytes()).read_batch(&mut batch).unwrap());
+        batch
+    }
+
+    const ONE: &str = "{:index 3, :type :ok, :value 1}";
+
+    #[test]
+    #[should_panic(expected = "index 3 follows Some(3)")]
+    fn an_index_that_does_not_increase_is_caught() {
+        let mut whole = Collector::default();
+        whole.push(batch(ONE)).unwrap();
+        let _ = whole.push(batch(ONE));
+    }
+
+    #[test]
+    #[should_panic(expected = "slot 0 completes, and nothing was invoked in it")]
+    fn a_completion_without_invocation_is_caught() {
+        let mut alone = batch(ONE);
+        let pair = Pair::Completes { slot: 0, invoked: 0, invoked_time_ns: None };
+        alone.set_placed(0, &crate::pairing::Placed { pair, named: None, is_left_out: false });
+        let _ = Collector::default().push(alone);
+    }
+
+    #[test]
+    #[should_panic(expected = "an integer of a run is too large")]
+    fn a_large_integer_in_a_slice_is_caught() {
+        let mut tape = crate::tape::Tape::default();
+        tape.ints.to_mut().push(1 << 62);
+        tape.push_run(crate::tape::Tag::IntVector, 0);
     }
 }

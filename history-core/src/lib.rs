@@ -42,6 +42,7 @@
 //! - `serde`: `Serialize` and `Deserialize` for reports and their parts, and `to_edn`, which writes EDN. The README has
 //!   the schema of a report.
 
+#![warn(missing_debug_implementations)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod about;
@@ -65,8 +66,6 @@ mod files;
 pub mod hash;
 mod history;
 mod index;
-mod int_map;
-mod intern;
 mod keyed;
 mod op;
 mod options;
@@ -91,7 +90,7 @@ pub use budget::{Activity, Budget, Cancel, Spent};
 pub use builder::{HistoryBuilder, NewOp};
 pub use checker::{Checker, Run, Searched, check, check_ahead, check_history};
 pub use client_rule::ClientRule;
-pub use common::{Id, OpFault, cast, explain};
+pub use common::{Id, IntMap, Interner, OpFault, UnknownName, cast, explain};
 pub use compose::{Compose, ComposeError};
 pub use coverage::{Coverage, Expected, OpUse};
 pub use datum::Datum;
@@ -99,8 +98,6 @@ pub use error::{ErrorKind, HistoryError, Position, Snippet};
 #[cfg(feature = "files")]
 pub use files::{FileWriter, create, history_in, open};
 pub use history::History;
-pub use int_map::IntMap;
-pub use intern::Interner;
 pub use keyed::{Decision, Keyed, KeyedAuto};
 pub use op::{Fields, Op, OpKind, Pair, Process};
 pub use options::{OptionError, OptionKind, OptionSpec, Options};

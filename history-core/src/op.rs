@@ -28,7 +28,7 @@ impl OpKind {
     }
 
     /// The kind of this name.
-    pub fn from_name(name: &str) -> Option<OpKind> {
+    pub(crate) fn from_name(name: &str) -> Option<OpKind> {
         Some(match name {
             "invoke" => OpKind::Invoke,
             "ok" => OpKind::Ok,

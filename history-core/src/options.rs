@@ -5,6 +5,7 @@ use std::fmt;
 
 /// One option of a checker, for help texts and for checking what was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct OptionSpec {
     /// As on the command line, without dashes: `"consistency-models"`.
     pub name: &'static str,
@@ -16,6 +17,34 @@ pub struct OptionSpec {
     pub default: &'static str,
     /// One or two sentences.
     pub help: &'static str,
+}
+
+impl OptionSpec {
+    /// An option without default.
+    ///
+    /// ```
+    /// use history_core::{OptionKind, OptionSpec};
+    ///
+    /// const MAX_WITNESSES: OptionSpec = OptionSpec::new("max-witnesses", OptionKind::Integer, "Number of witnesses to report.")
+    ///     .with_value_name("N")
+    ///     .with_default("8");
+    /// ```
+    #[must_use]
+    pub const fn new(name: &'static str, kind: OptionKind, help: &'static str) -> OptionSpec {
+        OptionSpec { name, kind, value_name: "", default: "", help }
+    }
+
+    /// The same option with another name of its value.
+    #[must_use]
+    pub const fn with_value_name(self, value_name: &'static str) -> OptionSpec {
+        OptionSpec { value_name, ..self }
+    }
+
+    /// The same option with a default, in words.
+    #[must_use]
+    pub const fn with_default(self, default: &'static str) -> OptionSpec {
+        OptionSpec { default, ..self }
+    }
 }
 
 /// What an option takes.

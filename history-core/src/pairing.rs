@@ -1,5 +1,6 @@
 //! Pairing: which completion belongs to which invocation.
 
+use crate::cast::Cast as _;
 use crate::client_rule::is_meant;
 use crate::error::{ErrorKind, HistoryError};
 use crate::hash::{HashMap, HashSet};
@@ -325,6 +326,11 @@ impl Pairing {
             }),
         };
         self.open.insert(process, open);
+        debug_assert_eq!(
+            self.free_slots.len() + self.open.len(),
+            self.slots.to_usize(),
+            "a slot is lost or taken twice"
+        );
         (Pair::Invokes { slot: open.slot }, wrong)
     }
 

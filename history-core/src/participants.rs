@@ -1,5 +1,6 @@
 //! Who took part in a history: the names of clients, which checkers know by number, and whose ops were left out.
 
+use crate::cast::Cast as _;
 use crate::client_rule::is_nemesis;
 use crate::hash::HashMap;
 use crate::{Datum, Op, Process, visible};
@@ -16,7 +17,7 @@ const NAMES_MAX: u32 = u32::MAX;
 
 /// The number that stands for the `at`th name of a history.
 pub(crate) fn number_of_name(at: usize) -> i64 {
-    NAMES_START.saturating_add_unsigned(at as u64)
+    NAMES_START.saturating_add_unsigned(at.to_u64())
 }
 
 /// Left-out names that a note spells out, at the most.

@@ -33,7 +33,10 @@ impl Verdict {
 }
 
 /// A checker's answer.
+///
+/// [`Report::new`] makes one that has a verdict only; all fields are public and may be set.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Report {
     /// The checker's name.
     pub checker: Cow<'static, str>,
@@ -95,6 +98,7 @@ pub struct Anomaly {
 /// One anomaly, and why it is one.
 #[derive(Clone, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Witness {
     /// The ops it takes to see it, in the order in which the explanation names them.
     pub ops: Vec<WitnessOp>,
@@ -131,6 +135,7 @@ pub struct WitnessOp {
 /// Why one op of a cycle comes before the next.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Step {
     /// A position in [`Witness::ops`].
     pub from: usize,
@@ -162,6 +167,39 @@ pub struct Artifact {
     pub path: String,
     /// What it holds.
     pub content: Vec<u8>,
+}
+
+impl Witness {
+    /// A witness of these ops, with its explanation.
+    pub fn new(ops: Vec<WitnessOp>, explanation: impl Into<String>) -> Witness {
+        Witness { ops, explanation: explanation.into(), ..Witness::default() }
+    }
+
+    /// The same witness as a cycle of these steps.
+    #[must_use]
+    pub fn with_steps(self, steps: Vec<Step>) -> Witness {
+        Witness { steps, ..self }
+    }
+
+    /// The same witness with these facts.
+    #[must_use]
+    pub fn with_facts(self, facts: Vec<(Cow<'static, str>, Datum)>) -> Witness {
+        Witness { facts, ..self }
+    }
+}
+
+impl Step {
+    /// A step between two positions in [`Witness::ops`], without key and versions.
+    pub fn new(from: usize, to: usize, relation: impl Into<Cow<'static, str>>, because: impl Into<String>) -> Step {
+        let because = because.into();
+        Step { from, to, relation: relation.into(), key: None, value: None, next_value: None, because }
+    }
+
+    /// The same step on a key, between these versions of it.
+    #[must_use]
+    pub fn with_versions(self, key: Option<Datum>, value: Option<Datum>, next_value: Option<Datum>) -> Step {
+        Step { key, value, next_value, ..self }
+    }
 }
 
 impl Report {

@@ -3,6 +3,7 @@
 //! A tree of boxes would cost an allocation per element. Here a container is a node that counts its children and says
 //! where they end; runs of small integers (most of a list-append history) are kept apart as a slice of `i64`.
 
+use crate::cast::Cast as _;
 use std::borrow::Cow;
 
 /// What a node holds; see [`Node`] for what its two numbers then mean.
@@ -62,6 +63,7 @@ const UNESCAPED: u64 = 1 << 63;
 
 /// Integers of a run are smaller in magnitude; see [`Tape::ints`].
 pub(crate) const RUN_INT_END: u64 = 1_000_000_000_000_000_000;
+const _: () = assert!(RUN_INT_END < 1 << 62);
 
 /// What it holds is its own, but for tapes of another library's batches: those are only read, and writing would copy them.
 #[derive(Default, Debug, Clone)]
@@ -102,9 +104,9 @@ impl Tape {
     }
 
     pub(crate) fn text(&self, at: u64, len: u32) -> &str {
-        let start = (at & !UNESCAPED) as usize;
+        let start = (at & !UNESCAPED).to_usize();
         let from = if at & UNESCAPED == 0 { &self.source } else { &self.unescaped };
-        &from[start..start + len as usize]
+        &from[start..start + len.to_usize()]
     }
 
     /// The name in a keyword, string or symbol.
@@ -126,7 +128,7 @@ impl Tape {
             at += 1;
         }
         match self.nodes[at].tag {
-            Tag::Vector | Tag::List | Tag::Set | Tag::Map => self.nodes[at].b as usize,
+            Tag::Vector | Tag::List | Tag::Set | Tag::Map => self.nodes[at].b.to_usize(),
             _ => at + 1,
         }
     }
@@ -137,7 +139,7 @@ impl Tape {
         for from in at..end {
             let mut node = self.nodes[from];
             if matches!(node.tag, Tag::Vector | Tag::List | Tag::Set | Tag::Map) {
-                node.b += moved as u64;
+                node.b += moved.to_u64();
             }
             self.nodes.to_mut().push(node);
         }
@@ -153,35 +155,39 @@ impl Tape {
 
     /// A float whose text begins at `start` of `source`.
     pub(crate) fn push_float(&mut self, x: f64, start: usize) {
-        self.nodes.to_mut().push(Node { tag: Tag::Float, a: start as u32, b: x.to_bits() });
+        self.nodes.to_mut().push(Node { tag: Tag::Float, a: start.to_u32(), b: x.to_bits() });
     }
 
     /// Text that stands in `source` as it is.
     pub(crate) fn push_source(&mut self, tag: Tag, start: usize, end: usize) {
-        self.nodes.to_mut().push(Node { tag, a: (end - start) as u32, b: start as u64 });
+        self.nodes.to_mut().push(Node { tag, a: (end - start).to_u32(), b: start.to_u64() });
     }
 
     /// Text that does not: it was put at the end of `unescaped`, from `start` on.
     pub(crate) fn push_unescaped(&mut self, tag: Tag, start: usize) {
         let len = self.unescaped.len() - start;
-        self.nodes.to_mut().push(Node { tag, a: len as u32, b: start as u64 | UNESCAPED });
+        self.nodes.to_mut().push(Node { tag, a: len.to_u32(), b: start.to_u64() | UNESCAPED });
     }
 
     /// Opens a container; returns what [`Tape::close`] needs.
     pub(crate) fn open(&mut self, tag: Tag) -> u32 {
         self.push(tag);
-        (self.nodes.len() - 1) as u32
+        (self.nodes.len() - 1).to_u32()
     }
 
     pub(crate) fn close(&mut self, node: u32, children: u32) {
-        let end = self.nodes.len() as u64;
-        let node = &mut self.nodes.to_mut()[node as usize];
+        let end = self.nodes.len().to_u64();
+        let node = &mut self.nodes.to_mut()[node.to_usize()];
         node.a = children;
         node.b = end;
     }
 
     pub(crate) fn push_run(&mut self, tag: Tag, start: usize) {
+        debug_assert!(
+            self.ints[start..].iter().all(|int| int.unsigned_abs() < 1 << 62),
+            "an integer of a run is too large"
+        );
         let len = self.ints.len() - start;
-        self.nodes.to_mut().push(Node { tag, a: len as u32, b: start as u64 });
+        self.nodes.to_mut().push(Node { tag, a: len.to_u32(), b: start.to_u64() });
     }
 }

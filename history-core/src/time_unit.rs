@@ -1,5 +1,6 @@
 //! Times as histories write them, in nanoseconds: exact, from their decimal text.
 
+use crate::cast::Cast as _;
 use crate::syntax::Fault;
 use crate::tape::{Tag, Tape};
 use crate::value::Value;
@@ -34,11 +35,20 @@ pub enum TimeUnit {
 }
 
 impl TimeUnit {
-    /// The names that [`TimeUnit::from_name`] takes.
+    /// The names of all units, as [`FromStr`](std::str::FromStr) reads them.
     pub const NAMES: [&'static str; 4] = ["s", "ms", "us", "ns"];
 
-    /// The unit of this name: `"s"`, `"ms"`, `"us"` or `"ns"`.
-    pub fn from_name(name: &str) -> Option<TimeUnit> {
+    /// Its name: `"s"`, `"ms"`, `"us"` or `"ns"`.
+    pub fn name(self) -> &'static str {
+        match self {
+            TimeUnit::Seconds => "s",
+            TimeUnit::Milliseconds => "ms",
+            TimeUnit::Microseconds => "us",
+            TimeUnit::Nanoseconds => "ns",
+        }
+    }
+
+    pub(crate) fn from_name(name: &str) -> Option<TimeUnit> {
         Some(match name {
             "s" => TimeUnit::Seconds,
             "ms" => TimeUnit::Milliseconds,
@@ -82,7 +92,7 @@ pub(crate) fn read(tape: &Tape, what: &str, at: usize, unit: Option<TimeUnit>) -
 
 /// The text that a float was read from; one that reads as it, where that is not known.
 fn float_text(tape: &Tape, at: usize, x: f64) -> Cow<'_, str> {
-    let start = tape.nodes[at].a as usize;
+    let start = tape.nodes[at].a.to_usize();
     let is_number = |b: &u8| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
     let text = tape.source.get(start..).unwrap_or_default();
     let len = text.bytes().take_while(|b| is_number(b)).count();

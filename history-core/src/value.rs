@@ -1,6 +1,7 @@
 //! A value of a history, borrowed from the reader: cheap to copy, decoded as it is walked.
 
 use crate::Datum;
+use crate::cast::Cast as _;
 use crate::tape::{Tag, Tape};
 use std::fmt::{self, Write as _};
 
@@ -63,6 +64,12 @@ impl<'a> Tagged<'a> {
     }
 }
 
+impl fmt::Debug for Tagged<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value().fmt(f)
+    }
+}
+
 /// The elements of a vector, list or set.
 #[derive(Clone, Copy)]
 pub struct Seq<'a>(SeqKind<'a>);
@@ -86,14 +93,14 @@ impl<'a> Value<'a> {
     pub(crate) fn at(tape: &'a Tape, at: usize) -> Value<'a> {
         let node = tape.nodes[at];
         let nodes = || Seq(SeqKind::Nodes { tape, at: at + 1, count: node.a });
-        let ints = || Seq(SeqKind::Ints(&tape.ints[node.b as usize..node.b as usize + node.a as usize]));
+        let ints = || Seq(SeqKind::Ints(&tape.ints[node.b.to_usize()..node.b.to_usize() + node.a.to_usize()]));
         match node.tag {
             Tag::Nil => Value::Nil,
             Tag::False => Value::Bool(false),
             Tag::True => Value::Bool(true),
             Tag::Int => Value::Int(node.b.cast_signed()),
             Tag::Float => Value::Float(f64::from_bits(node.b)),
-            Tag::Char => Value::Char(char::from_u32(node.b as u32).unwrap_or(char::REPLACEMENT_CHARACTER)),
+            Tag::Char => Value::Char(char::from_u32(node.b.to_u32()).unwrap_or(char::REPLACEMENT_CHARACTER)),
             Tag::Big => Value::Big(tape.text(node.b, node.a)),
             Tag::Str => Value::Str(tape.text(node.b, node.a)),
             Tag::Keyword => Value::Keyword(tape.text(node.b, node.a)),
@@ -208,12 +215,16 @@ impl<'a> Value<'a> {
 
     /// Puts [`Value::canonical`] behind a text.
     pub fn write_canonical(self, out: &mut String) {
+        self.try_write_canonical(out).expect("a string takes any text");
+    }
+
+    fn try_write_canonical(self, out: &mut String) -> fmt::Result {
         // Readers limit how deep values nest, and so how deep this goes.
         let sorted = |mut items: Vec<String>| {
             items.sort_unstable();
             items.join(" ")
         };
-        _ = match self {
+        match self {
             // As it is written anyway, but at once.
             Value::Str(text) if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') => {
                 out.push('"');
@@ -227,7 +238,7 @@ impl<'a> Value<'a> {
                     if at > 0 {
                         out.push(' ');
                     }
-                    item.write_canonical(out);
+                    item.try_write_canonical(out)?;
                 }
                 out.push(']');
                 Ok(())
@@ -240,7 +251,7 @@ impl<'a> Value<'a> {
             Value::Tagged(tag, inner) => write!(out, "#{tag} {}", inner.value().canonical()),
             Value::Float(0.0) => write!(out, "0.0"),
             atom => write!(out, "{atom}"),
-        };
+        }
     }
 
     /// A copy that owns what it holds. O(size).
@@ -254,7 +265,7 @@ impl<'a> Seq<'a> {
     pub fn len(self) -> usize {
         match self.0 {
             SeqKind::Ints(ints) => ints.len(),
-            SeqKind::Nodes { count, .. } => count as usize,
+            SeqKind::Nodes { count, .. } => count.to_usize(),
         }
     }
 
@@ -292,6 +303,18 @@ impl<'a> IntoIterator for Seq<'a> {
 #[derive(Clone)]
 pub struct Values<'a>(SeqKind<'a>);
 
+impl fmt::Debug for Seq<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl fmt::Debug for Values<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
+}
+
 impl<'a> Iterator for Values<'a> {
     type Item = Value<'a>;
 
@@ -327,7 +350,7 @@ impl<'a> Entries<'a> {
 
     /// How many entries there are.
     pub fn len(self) -> usize {
-        self.count as usize
+        self.count.to_usize()
     }
 
     /// Whether there are none.

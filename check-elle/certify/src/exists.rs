@@ -7,6 +7,7 @@ use super::log::{Log, Txn};
 use super::workload::{Succession, Version};
 use super::{Claim, Uncertified, claim};
 use history_core::Datum;
+use history_core::cast::Cast as _;
 
 /// Which paths are steps of the cycles that rule a model out.
 struct Steps {
@@ -86,7 +87,7 @@ fn certify_component(
         claim(inside(*member), || format!("op {index} is on no such cycle with op {first}"))?;
     }
     let size = (0..txns.len()).filter(|txn| inside(*txn)).count();
-    let right = *claims.fact("scc-size")? == Datum::from(size as u64);
+    let right = *claims.fact("scc-size")? == Datum::from(size.to_u64());
     claim(right, || format!("the component has {size} transactions"))
 }
 

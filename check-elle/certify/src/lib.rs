@@ -7,6 +7,7 @@
 //! What a cycle is, and the order of processes and of real time, is the same for all workloads. What their reads and
 //! writes say of versions is not: `lists` and `registers` know it.
 
+#![warn(missing_debug_implementations)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod cycle;
@@ -80,7 +81,7 @@ impl std::error::Error for Uncertified {}
 /// };
 /// let mop = Datum::Vector(vec![Datum::keyword("r"), 7.into(), Datum::Vector(vec![1.into()])]);
 /// let facts = vec![("key".into(), 7.into()), ("element".into(), 1.into()), ("mop".into(), mop)];
-/// let witness = Witness { ops: vec![op(1), op(0)], facts, ..Witness::default() };
+/// let witness = Witness::new(vec![op(1), op(0)], "").with_facts(facts);
 ///
 /// assert_eq!(certify::list_append(&history, "G1a", &witness), Ok(()));
 /// let error = certify::list_append(&history, "G1b", &witness).unwrap_err();
@@ -130,17 +131,12 @@ pub fn list_append(history: &History, anomaly: &str, witness: &Witness) -> Resul
 ///     time_ns: None,
 ///     value: history.op(at).value.to_datum(),
 /// };
-/// let step = |from: usize, key: &str, next: i64| Step {
-///     from,
-///     to: 1 - from,
-///     relation: "rw".into(),
-///     key: Some(Datum::keyword(key)),
-///     value: Some(Datum::Nil),
-///     next_value: Some(next.into()),
-///     because: String::new(),
+/// let step = |from: usize, key: &str, next: i64| {
+///     let key = Datum::keyword(key);
+///     Step::new(from, 1 - from, "rw", "").with_versions(Some(key), Some(Datum::Nil), Some(next.into()))
 /// };
 /// let steps = vec![step(0, "x", 1), step(1, "y", 2)];
-/// let witness = Witness { ops: vec![op(0), op(1)], steps, ..Witness::default() };
+/// let witness = Witness::new(vec![op(0), op(1)], "").with_steps(steps);
 ///
 /// assert_eq!(certify::rw_register(&history, &Sources::default(), "G2-item", &witness), Ok(()));
 /// let error = certify::rw_register(&history, &Sources::default(), "G0", &witness).unwrap_err();

@@ -18,6 +18,7 @@ use crate::graph::chains;
 use crate::graph::scc::components;
 use crate::graph::views::Masked;
 use crate::graph::{Graph, Mask, Relation};
+use history_core::cast::Cast as _;
 use history_core::parallel;
 use history_core::{Budget, Spent};
 
@@ -87,7 +88,7 @@ struct Part {
 /// limit of states. Components: O(nodes + edges). Within a component see [`search`].
 pub(crate) fn find(graph: &Graph, order: Suffix, budget: &Budget) -> Found {
     let components = components(&Masked { graph, mask: Mask::ALL }).large;
-    let worth = components.len() > 1 && graph.txns as usize >= parallel::WORTH_OPS;
+    let worth = components.len() > 1 && graph.txns.to_usize() >= parallel::WORTH_OPS;
     let mut all = Found::default();
     let mut states = 0;
     let parts = parallel::map(worth, &components, |nodes| find_in(graph, nodes, order, budget));
@@ -127,8 +128,8 @@ fn find_in(graph: &Graph, nodes: &[u32], order: Suffix, budget: &Budget) -> Part
         // A step of a process goes as far as it can.
         graph = chains::gated(&graph);
     }
-    let cost = u64::from(graph.nodes()) + graph.edges() as u64;
-    let outer = |node: &u32| nodes[*node as usize];
+    let cost = u64::from(graph.nodes()) + graph.edges().to_u64();
+    let outer = |node: &u32| nodes[node.to_usize()];
     let mut part = Part { states: cost, ..Part::default() };
     part.found.spent = budget.check(cost, 0).err();
     if part.found.spent.is_some() {

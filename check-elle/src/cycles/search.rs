@@ -34,6 +34,8 @@ use crate::graph::reach::{self, Pair};
 use crate::graph::scc::{Components, components};
 use crate::graph::views::{Counted, Digraph, Masked, Nonadjacent, Towards};
 use crate::graph::{Graph, Mask, Relation};
+use history_core::cast::Cast as _;
+use std::iter;
 
 /// Edges looked at in search of a shorter cycle of one type, once one is known to exist.
 const EFFORT_EDGES: u64 = 20_000_000;
@@ -89,22 +91,20 @@ impl<'g> Search<'g> {
         let masked = Masked { graph: self.graph, mask };
         let found = components(&masked);
         // Numbers of components descend along edges: what comes later never leads back.
-        let possible = |edge: &Edge| found.of[edge.to as usize] >= found.of[edge.from as usize];
+        let possible = |edge: &Edge| found.of[edge.to.to_usize()] >= found.of[edge.from.to_usize()];
         let mut candidates: Vec<Edge> = self.edges(Relation::Rw).filter(possible).collect();
         // The fewer components lie between the ends, the sooner a search from one to the other is over.
-        let gap = |edge: &Edge| found.of[edge.to as usize] - found.of[edge.from as usize];
+        let gap = |edge: &Edge| found.of[edge.to.to_usize()] - found.of[edge.from.to_usize()];
         candidates.sort_by_key(gap);
         // Most have no way back at all that is seen at a glance: a step must lead to where they leave.
         let stepped = reach::stepped_to(self.graph, &masked, candidates.iter().map(|edge| edge.to));
-        candidates.retain(|edge| stepped[edge.from as usize]);
+        candidates.retain(|edge| stepped[edge.from.to_usize()]);
         let pairs: Vec<Pair> = candidates.iter().map(|edge| Pair { from: edge.to, to: edge.from }).collect();
         let closed = reach::reachable(&masked, &found, &pairs);
         // One that is known to close comes first, and there is none if none does. Those not looked at may be shorter.
         let known = closed.iter().position(|closed| *closed == Some(true))?;
-        let known = candidates[known];
-        let mut closed = closed.into_iter();
-        candidates.retain(|_| closed.next().flatten() != Some(false));
-        candidates.insert(0, known);
+        let may_close = candidates.iter().zip(&closed).filter(|(_, closed)| **closed != Some(false));
+        let candidates: Vec<Edge> = iter::once(candidates[known]).chain(may_close.map(|(edge, _)| *edge)).collect();
         let with_rw = mask.with(Relation::Rw);
         let counted = Counted { graph: self.graph, mask: with_rw, relation: Relation::Rw, once: true };
         self.shortest(&masked, &found, &candidates, counted)
@@ -131,7 +131,7 @@ impl<'g> Search<'g> {
                 None => u32::MAX,
                 // Nothing is shorter than there and back.
                 Some(best) if best.len() <= 2 => break,
-                Some(best) => best.len() as u32 - 2,
+                Some(best) => best.len().to_u32() - 2,
             };
             // The first search is not limited, so that there is an answer.
             let mut unlimited = Effort(u64::MAX);
@@ -154,7 +154,7 @@ impl<'g> Search<'g> {
     fn shortest_of_all(&mut self, known: &Cycle, counted: Counted<'_>) -> Option<Cycle> {
         let masked = Masked { graph: self.graph, mask: counted.mask };
         // A walk may look at each edge twice.
-        let most = EFFORT_EDGES / (2 * self.graph.edges() as u64 + 1);
+        let most = EFFORT_EDGES / (2 * self.graph.edges().to_u64() + 1);
         let back = back_edges(&masked, known.farthest_back(), usize::try_from(most).ok()?)?;
         let mut best = known.clone();
         for edge in back {
@@ -166,7 +166,7 @@ impl<'g> Search<'g> {
             };
             let ends = (2 * edge.to + u32::from(is_counted), 2 * edge.from + 1);
             let mut unlimited = Effort(u64::MAX);
-            let walk = self.walker.shortest(self.graph, &counted, ends, steps_max as u32, &mut unlimited);
+            let walk = self.walker.shortest(self.graph, &counted, ends, steps_max.to_u32(), &mut unlimited);
             if let Outcome::Path(path) = walk {
                 best = self.close(&edge, path).simplified(counted.relation);
             }
@@ -187,7 +187,7 @@ impl<'g> Search<'g> {
         let mut effort = Effort(EFFORT_EDGES);
         let mut best: Option<Cycle> = None;
         for (i, candidate) in candidates.iter().enumerate() {
-            let steps_max = best.as_ref().map_or(u32::MAX, |best| best.len() as u32 - 2);
+            let steps_max = best.as_ref().map_or(u32::MAX, |best| best.len().to_u32() - 2);
             let ends = (2 * candidate.to + 1, 2 * candidate.from);
             let towards = Towards { graph: &doubled, of: &found.of, target: ends.1 };
             let mut unlimited = Effort(u64::MAX);
@@ -210,17 +210,17 @@ impl<'g> Search<'g> {
     /// paths, up to a limit.
     fn simple(&self, doubled: &Nonadjacent<'_>, found: &Components, candidates: &[Edge]) -> Option<Cycle> {
         let mut steps = 0;
-        let mut on_path = vec![false; self.graph.nodes() as usize];
+        let mut on_path = vec![false; self.graph.nodes().to_usize()];
         for candidate in candidates {
             let target = 2 * candidate.from;
             let mut path: Vec<(u32, std::ops::Range<u32>)> = Vec::new();
             let mut taken: Vec<u32> = Vec::new();
-            on_path[candidate.to as usize] = true;
+            on_path[candidate.to.to_usize()] = true;
             path.push((2 * candidate.to + 1, doubled.edges_of(2 * candidate.to + 1)));
             while let Some((node, edges)) = path.last_mut() {
                 let node = *node;
                 let Some(edge) = edges.next() else {
-                    on_path[node as usize / 2] = false;
+                    on_path[node.to_usize() / 2] = false;
                     path.pop();
                     taken.pop();
                     continue;
@@ -234,10 +234,10 @@ impl<'g> Search<'g> {
                     taken.push(edge);
                     return Some(self.close(candidate, taken));
                 }
-                if on_path[next as usize / 2] || next / 2 == candidate.from || !found.same(next, target) {
+                if on_path[next.to_usize() / 2] || next / 2 == candidate.from || !found.same(next, target) {
                     continue;
                 }
-                on_path[next as usize / 2] = true;
+                on_path[next.to_usize() / 2] = true;
                 path.push((next, doubled.edges_of(next)));
                 taken.push(edge);
             }

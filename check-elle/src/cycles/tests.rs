@@ -5,6 +5,7 @@ use crate::anomaly::AnomalyType;
 use crate::cycle_spec::Suffix;
 use crate::graph::{Graph, Relation};
 use history_core::Budget;
+use history_core::cast::Cast as _;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -43,16 +44,16 @@ fn timed_edges() -> impl Strategy<Value = Vec<Edge>> {
 
 /// Those before and those after are others, so that no path leads from a transaction to itself without a step between.
 fn crowd() -> impl Strategy<Value = Crowd> {
-    let side = prop::collection::vec(0..3u8, TXNS as usize);
+    let side = prop::collection::vec(0..3u8, TXNS.to_usize());
     let data = relation().prop_filter("processes have no crowds", |relation| relation.is_data());
     (side, data).prop_map(|(side, relation)| {
-        let of = |which: u8| (0..TXNS).filter(|txn| side[*txn as usize] == which).collect();
+        let of = |which: u8| (0..TXNS).filter(|txn| side[txn.to_usize()] == which).collect();
         (of(0), of(1), relation)
     })
 }
 
 fn build(edges: &[Edge], crowds: &[Crowd]) -> Graph {
-    let mut graph = Graph::new(TXNS as usize);
+    let mut graph = Graph::new(TXNS.to_usize());
     for txn in 0..TXNS {
         edges.iter().filter(|edge| edge.0 == txn).for_each(|(_, to, relation)| graph.push_edge(*to, *relation));
         for (gate, (before, _, relation)) in (TXNS..).zip(crowds) {
@@ -130,7 +131,7 @@ fn compare(edges: &[Edge], crowds: &[Crowd], order: Suffix) -> Result<(), TestCa
         types = types.union(anomaly.implied());
     }
     for (name, len) in &shortest {
-        let anomaly = AnomalyType::from_name(name).unwrap();
+        let anomaly = name.parse::<AnomalyType>().unwrap();
         prop_assert!(types.contains(anomaly), "{} is there, and not found", name);
         // Of several components the shortest may be in one where a worse type was found and this one not looked for;
         // walks without adjacent rw edges may have to be cut to be cycles.

@@ -6,6 +6,7 @@
 //! cycles and the search begins behind it, it is the only one.
 
 use super::views::Digraph;
+use history_core::cast::Cast as _;
 
 /// An edge, and the node it leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,26 +26,26 @@ enum Seen {
 /// The back edges of a search that begins at `root` and goes on at the first node that was not reached; `None` if there
 /// are more than `max`. O(nodes + edges).
 pub(crate) fn back_edges(graph: &impl Digraph, root: u32, max: usize) -> Option<Vec<Edge>> {
-    let mut seen = vec![Seen::Not; graph.nodes() as usize];
+    let mut seen = vec![Seen::Not; graph.nodes().to_usize()];
     let mut found = Vec::new();
     let mut path: Vec<(u32, std::ops::Range<u32>)> = Vec::new();
     for start in std::iter::once(root).chain(0..graph.nodes()) {
-        if seen[start as usize] != Seen::Not {
+        if seen[start.to_usize()] != Seen::Not {
             continue;
         }
-        seen[start as usize] = Seen::Open;
+        seen[start.to_usize()] = Seen::Open;
         path.push((start, graph.edges_of(start)));
         while let Some((from, edges)) = path.last_mut() {
             let from = *from;
             let Some(number) = edges.next() else {
-                seen[from as usize] = Seen::Left;
+                seen[from.to_usize()] = Seen::Left;
                 path.pop();
                 continue;
             };
             let Some(to) = graph.follow(from, number) else { continue };
-            match seen[to as usize] {
+            match seen[to.to_usize()] {
                 Seen::Not => {
-                    seen[to as usize] = Seen::Open;
+                    seen[to.to_usize()] = Seen::Open;
                     path.push((to, graph.edges_of(to)));
                 }
                 Seen::Open if found.len() == max => return None,
@@ -64,7 +65,7 @@ mod tests {
     use crate::graph::{Graph, Mask, Relation};
 
     fn graph(nodes: u32, edges: &[(u32, u32)]) -> Graph {
-        let mut graph = Graph::new(nodes as usize);
+        let mut graph = Graph::new(nodes.to_usize());
         for node in 0..nodes {
             edges.iter().filter(|edge| edge.0 == node).for_each(|edge| graph.push_edge(edge.1, Relation::Ww));
             graph.end_node();
@@ -82,7 +83,7 @@ mod tests {
         let n = 1_000_000;
         let mut graph = Graph::new(n);
         for node in 0..n {
-            graph.push_edge(((node + 1) % n) as u32, Relation::Ww);
+            graph.push_edge(((node + 1) % n).to_u32(), Relation::Ww);
             graph.end_node();
         }
         assert_eq!(find(&graph, 7), [(6, 7)]);

@@ -4,6 +4,7 @@
 //! make up for that without an edge for each pair: what leads to the next transaction leads to all after it too.
 
 use super::{Graph, Relation};
+use history_core::cast::Cast as _;
 
 /// Stands for no gate.
 const NONE: u32 = u32::MAX;
@@ -16,16 +17,16 @@ pub(crate) fn gated(graph: &Graph) -> Graph {
         process.map(|(to, _)| to)
     };
     let is_last = |node: u32| next_of(node).next().is_none();
-    let (mut gate_of, mut behind) = (vec![NONE; graph.nodes() as usize], Vec::new());
+    let (mut gate_of, mut behind) = (vec![NONE; graph.nodes().to_usize()], Vec::new());
     for node in 0..graph.nodes() {
         if next_of(node).any(|next| !is_last(next)) {
-            gate_of[node as usize] = graph.nodes() + behind.len() as u32;
+            gate_of[node.to_usize()] = graph.nodes() + behind.len().to_u32();
             behind.push(node);
         }
     }
-    let mut gated = Graph::new(graph.txns as usize);
+    let mut gated = Graph::new(graph.txns.to_usize());
     for node in 0..graph.nodes() {
-        let gate = gate_of[node as usize];
+        let gate = gate_of[node.to_usize()];
         for (to, relation) in graph.out(node).filter(|(_, own)| gate == NONE || *own != Relation::Process) {
             gated.push_edge(to, relation);
         }
@@ -37,7 +38,7 @@ pub(crate) fn gated(graph: &Graph) -> Graph {
     for node in behind {
         for next in next_of(node) {
             gated.push_edge(next, Relation::Through);
-            match gate_of[next as usize] {
+            match gate_of[next.to_usize()] {
                 NONE => next_of(next).for_each(|last| gated.push_edge(last, Relation::Through)),
                 gate => gated.push_edge(gate, Relation::Through),
             }

@@ -12,6 +12,7 @@ pub(crate) mod scc;
 pub(crate) mod views;
 
 use crate::cycle_spec::Relations;
+use history_core::cast::Cast as _;
 
 /// Why one transaction comes before another. The relations of what they wrote and read come first, strongest first: where
 /// two transactions are so related in several ways, on several keys, the strongest names the step between them, as it does
@@ -39,6 +40,11 @@ impl Relation {
         matches!(self, Relation::Ww | Relation::Wr | Relation::Rw)
     }
 
+    /// The bit that stands for it in sets.
+    pub(crate) const fn bit(self) -> u8 {
+        self as u8
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Relation::Ww => "ww",
@@ -61,24 +67,24 @@ impl Mask {
 
     /// These, and `Through`, without which no gate is ever left.
     pub(crate) fn of(relations: &[Relation]) -> Mask {
-        Mask(relations.iter().fold(Relation::Through as u8, |mask, relation| mask | *relation as u8))
+        Mask(relations.iter().fold(Relation::Through.bit(), |mask, relation| mask | relation.bit()))
     }
 
     /// One more.
     pub(crate) fn with(self, relation: Relation) -> Mask {
-        Mask(self.0 | relation as u8)
+        Mask(self.0 | relation.bit())
     }
 
     #[inline]
     pub(crate) fn has(self, relation: Relation) -> bool {
-        self.0 & relation as u8 != 0
+        self.0 & relation.bit() != 0
     }
 }
 
 impl From<Relations> for Mask {
     /// Their bits are the same.
     fn from(relations: Relations) -> Mask {
-        Mask(Relation::Through as u8 | relations.bits())
+        Mask(Relation::Through.bit() | relations.bits())
     }
 }
 
@@ -97,13 +103,13 @@ pub(crate) struct Graph {
 impl Graph {
     /// A graph to which nodes are to be added in the order of their numbers: first `txns` transactions, then gates.
     pub(crate) fn new(txns: usize) -> Graph {
-        Graph { txns: txns as u32, start: vec![0], ..Graph::default() }
+        Graph { txns: txns.to_u32(), start: vec![0], ..Graph::default() }
     }
 
     /// Adds an edge from the node being added. The other end may come later. Never from a transaction to itself.
     #[inline]
     pub(crate) fn push_edge(&mut self, to: u32, relation: Relation) {
-        debug_assert!(to as usize + 1 != self.start.len(), "an edge from a node to itself");
+        debug_assert!(to.to_usize() + 1 != self.start.len(), "an edge from a node to itself");
         self.to.push(to);
         self.relation.push(relation);
     }
@@ -111,15 +117,15 @@ impl Graph {
     /// The edges so far of the node being added.
     pub(crate) fn open_edges(&self) -> impl Iterator<Item = (u32, Relation)> + '_ {
         let start = self.start[self.start.len() - 1];
-        (start..self.to.len() as u32).map(|edge| self.edge(edge))
+        (start..self.to.len().to_u32()).map(|edge| self.edge(edge))
     }
 
     /// Drops those of the edges so far of the node being added that are not to be kept.
     pub(crate) fn retain_open_edges(&mut self, keep: impl Fn(u32, Relation) -> bool) {
-        let start = self.start[self.start.len() - 1] as usize;
+        let start = self.start[self.start.len() - 1].to_usize();
         let mut end = start;
         for edge in start..self.to.len() {
-            let (to, relation) = self.edge(edge as u32);
+            let (to, relation) = self.edge(edge.to_u32());
             if keep(to, relation) {
                 (self.to[end], self.relation[end]) = (to, relation);
                 end += 1;
@@ -133,11 +139,11 @@ impl Graph {
     #[inline]
     pub(crate) fn end_node(&mut self) {
         debug_assert!(u32::try_from(self.to.len()).is_ok());
-        self.start.push(self.to.len() as u32);
+        self.start.push(self.to.len().to_u32());
     }
 
     pub(crate) fn nodes(&self) -> u32 {
-        (self.start.len() - 1) as u32
+        (self.start.len() - 1).to_u32()
     }
 
     pub(crate) fn edges(&self) -> usize {
@@ -152,13 +158,13 @@ impl Graph {
     /// The numbers of a node's edges.
     #[inline]
     pub(crate) fn edges_of(&self, node: u32) -> std::ops::Range<u32> {
-        self.start[node as usize]..self.start[node as usize + 1]
+        self.start[node.to_usize()]..self.start[node.to_usize() + 1]
     }
 
     /// Where an edge leads, and why.
     #[inline]
     pub(crate) fn edge(&self, edge: u32) -> (u32, Relation) {
-        (self.to[edge as usize], self.relation[edge as usize])
+        (self.to[edge.to_usize()], self.relation[edge.to_usize()])
     }
 
     /// A node's edges.
@@ -195,9 +201,9 @@ impl Graph {
         let mut part = Graph::new(txns);
         let mut out: Vec<(u32, Relation)> = Vec::new();
         for (at, node) in nodes.iter().enumerate() {
-            let inside = |(to, relation)| Some((nodes.binary_search(&to).ok()? as u32, relation));
+            let inside = |(to, relation)| Some((nodes.binary_search(&to).ok()?.to_u32(), relation));
             out.clear();
-            out.extend(self.out(*node).filter_map(inside).filter(|(to, _)| *to as usize != at));
+            out.extend(self.out(*node).filter_map(inside).filter(|(to, _)| to.to_usize() != at));
             out.sort_unstable();
             out.dedup_by(|next, kept| next.0 == kept.0 && (next.1 == kept.1 || next.1.is_data() && kept.1.is_data()));
             for (to, relation) in &out {

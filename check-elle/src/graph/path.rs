@@ -2,6 +2,7 @@
 
 use super::views::Digraph;
 use super::{Graph, Relation};
+use history_core::cast::Cast as _;
 use std::collections::VecDeque;
 
 /// Edges that searches for short paths may still look at.
@@ -44,8 +45,8 @@ impl Walker {
     /// For graphs of `nodes` nodes.
     pub(crate) fn new(nodes: u32) -> Walker {
         Walker {
-            settled: vec![0; nodes as usize],
-            came_by: vec![(START, START); nodes as usize],
+            settled: vec![0; nodes.to_usize()],
+            came_by: vec![(START, START); nodes.to_usize()],
             search: 0,
             queue: VecDeque::new(),
         }
@@ -66,7 +67,7 @@ impl Walker {
         self.queue.clear();
         self.queue.push_back(Entry { node: from, steps: 0, from: START, edge: START });
         while let Some(entry) = self.queue.pop_front() {
-            let node = entry.node as usize;
+            let node = entry.node.to_usize();
             // A node waits once for each edge to it; the first to be served is the nearest.
             if self.settled[node] == self.search {
                 continue;
@@ -83,7 +84,7 @@ impl Walker {
             effort.0 = left;
             for edge in range {
                 let Some(next) = edges.follow(entry.node, edge) else { continue };
-                if self.settled[next as usize] == self.search {
+                if self.settled[next.to_usize()] == self.search {
                     continue;
                 }
                 let free = graph.edge(edge).1 == Relation::Through;
@@ -101,8 +102,8 @@ impl Walker {
 
     fn trace(&self, mut node: u32) -> Vec<u32> {
         let mut edges = Vec::new();
-        while self.came_by[node as usize].0 != START {
-            let (from, edge) = self.came_by[node as usize];
+        while self.came_by[node.to_usize()].0 != START {
+            let (from, edge) = self.came_by[node.to_usize()];
             edges.push(edge);
             node = from;
         }

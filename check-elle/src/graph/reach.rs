@@ -7,6 +7,7 @@
 use super::scc::Components;
 use super::views::Digraph;
 use super::{Graph, Relation};
+use history_core::cast::Cast as _;
 
 /// Pairs in one round.
 const WIDTH: usize = 256;
@@ -23,7 +24,7 @@ pub(crate) struct Pair {
 /// For each pair whether a path leads from its first node to its second (a node reaches itself); up to and with the first
 /// round in which one does. `None` for the pairs that were left.
 pub(crate) fn reachable(graph: &impl Digraph, components: &Components, pairs: &[Pair]) -> Vec<Option<bool>> {
-    let of = |node: u32| components.of[node as usize];
+    let of = |node: u32| components.of[node.to_usize()];
     let mut found = vec![None; pairs.len()];
     // Nodes in topological order: descending numbers of components.
     let mut nodes: Vec<u32> = (0..graph.nodes()).collect();
@@ -35,25 +36,25 @@ pub(crate) fn reachable(graph: &impl Digraph, components: &Components, pairs: &[
         possible
     });
     order.sort_by_key(|i| std::cmp::Reverse((of(pairs[*i].from), of(pairs[*i].to))));
-    let mut bits: Vec<Bits> = vec![Bits::default(); components.of.iter().max().map_or(0, |max| *max as usize + 1)];
+    let mut bits: Vec<Bits> = vec![Bits::default(); components.of.iter().max().map_or(0, |max| max.to_usize() + 1)];
     for round in order.chunks(WIDTH) {
         let first = round.iter().map(|i| of(pairs[*i].from)).max().unwrap_or_default();
         let last = round.iter().map(|i| of(pairs[*i].to)).min().unwrap_or_default();
-        bits[last as usize..=first as usize].fill(Bits::default());
+        bits[last.to_usize()..=first.to_usize()].fill(Bits::default());
         for (bit, i) in round.iter().enumerate() {
-            bits[of(pairs[*i].from) as usize][bit / 64] |= 1 << (bit % 64);
+            bits[of(pairs[*i].from).to_usize()][bit / 64] |= 1 << (bit % 64);
         }
         let from = nodes.partition_point(|node| of(*node) > first);
         let to = nodes.partition_point(|node| of(*node) >= last);
         for node in &nodes[from..to] {
-            let carried = bits[of(*node) as usize];
+            let carried = bits[of(*node).to_usize()];
             if carried == Bits::default() {
                 continue;
             }
             for edge in graph.edges_of(*node) {
                 let Some(next) = graph.follow(*node, edge) else { continue };
                 if of(next) >= last {
-                    for (into, word) in bits[of(next) as usize].iter_mut().zip(carried) {
+                    for (into, word) in bits[of(next).to_usize()].iter_mut().zip(carried) {
                         *into |= word;
                     }
                 }
@@ -61,7 +62,7 @@ pub(crate) fn reachable(graph: &impl Digraph, components: &Components, pairs: &[
         }
         let mut hit = false;
         for (bit, i) in round.iter().enumerate() {
-            let reached = bits[of(pairs[*i].to) as usize][bit / 64] >> (bit % 64) & 1 == 1;
+            let reached = bits[of(pairs[*i].to).to_usize()][bit / 64] >> (bit % 64) & 1 == 1;
             found[*i] = Some(reached);
             hit |= reached;
         }
@@ -76,10 +77,10 @@ pub(crate) fn reachable(graph: &impl Digraph, components: &Components, pairs: &[
 /// O(nodes + edges).
 pub(crate) fn stepped_to(graph: &Graph, edges: &impl Digraph, starts: impl Iterator<Item = u32>) -> Vec<bool> {
     // For each node whether it was reached without a step, and with one.
-    let mut seen = vec![[false; 2]; graph.nodes() as usize];
+    let mut seen = vec![[false; 2]; graph.nodes().to_usize()];
     let mut waiting: Vec<(u32, bool)> = starts.map(|node| (node, false)).collect();
     while let Some((node, stepped)) = waiting.pop() {
-        if std::mem::replace(&mut seen[node as usize][usize::from(stepped)], true) {
+        if std::mem::replace(&mut seen[node.to_usize()][usize::from(stepped)], true) {
             continue;
         }
         for edge in edges.edges_of(node) {

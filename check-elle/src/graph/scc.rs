@@ -4,6 +4,7 @@
 //! 116, 2016), algorithm `PEA_FIND_SCC2`, its recursion unrolled. O(nodes + edges), one number a node beside the stacks.
 
 use super::views::Digraph;
+use history_core::cast::Cast as _;
 
 /// The component of each node.
 #[derive(Debug)]
@@ -17,7 +18,7 @@ pub(crate) struct Components {
 
 impl Components {
     pub(crate) fn same(&self, a: u32, b: u32) -> bool {
-        self.of[a as usize] == self.of[b as usize]
+        self.of[a.to_usize()] == self.of[b.to_usize()]
     }
 }
 
@@ -26,7 +27,7 @@ pub(crate) fn components(graph: &impl Digraph) -> Components {
     let nodes = graph.nodes();
     let mut search = Search {
         graph,
-        rank: vec![0; nodes as usize],
+        rank: vec![0; nodes.to_usize()],
         index: 1,
         components: 0,
         path: Vec::new(),
@@ -34,7 +35,7 @@ pub(crate) fn components(graph: &impl Digraph) -> Components {
         large: Vec::new(),
     };
     for node in 0..nodes {
-        if search.rank[node as usize] == 0 {
+        if search.rank[node.to_usize()] == 0 {
             search.run(node);
         }
     }
@@ -63,7 +64,7 @@ struct Search<'g, G> {
 
 impl<G: Digraph> Search<'_, G> {
     fn enter(&mut self, node: u32) {
-        self.rank[node as usize] = self.index;
+        self.rank[node.to_usize()] = self.index;
         self.index += 1;
         self.path.push((node, self.graph.edges_of(node).start, true));
     }
@@ -78,15 +79,15 @@ impl<G: Digraph> Search<'_, G> {
                     *edge += 1;
                     continue;
                 };
-                let rank = self.rank[to as usize];
+                let rank = self.rank[to.to_usize()];
                 if rank == 0 {
                     // The edge is looked at again when `to` is done, for what `to` then reaches.
                     self.enter(to);
                     continue 'path;
                 }
                 *edge += 1;
-                if rank < self.rank[node as usize] {
-                    self.rank[node as usize] = rank;
+                if rank < self.rank[node.to_usize()] {
+                    self.rank[node.to_usize()] = rank;
                     *first = false;
                 }
             }
@@ -103,21 +104,21 @@ impl<G: Digraph> Search<'_, G> {
         }
         let number = u32::MAX - self.components;
         self.components += 1;
-        let rank = self.rank[node as usize];
+        let rank = self.rank[node.to_usize()];
         self.index -= 1;
         let from =
-            self.waiting.len() - self.waiting.iter().rev().take_while(|w| self.rank[**w as usize] >= rank).count();
+            self.waiting.len() - self.waiting.iter().rev().take_while(|w| self.rank[w.to_usize()] >= rank).count();
         if from < self.waiting.len() {
             let mut component = self.waiting.split_off(from);
-            self.index -= component.len() as u32;
+            self.index -= component.len().to_u32();
             for member in &component {
-                self.rank[*member as usize] = number;
+                self.rank[member.to_usize()] = number;
             }
             component.push(node);
             component.sort_unstable();
             self.large.push(component);
         }
-        self.rank[node as usize] = number;
+        self.rank[node.to_usize()] = number;
     }
 }
 
@@ -129,7 +130,7 @@ mod tests {
     use crate::graph::views::Masked;
 
     fn graph(nodes: u32, edges: &[(u32, u32)]) -> Graph {
-        let mut graph = Graph::new(nodes as usize);
+        let mut graph = Graph::new(nodes.to_usize());
         for node in 0..nodes {
             for (_, to) in edges.iter().filter(|(from, _)| *from == node) {
                 graph.push_edge(*to, Relation::Ww);
@@ -182,8 +183,8 @@ mod tests {
             }
             for _ in 0..4 {
                 for (a, b) in &edges {
-                    let onward = reach[*b as usize];
-                    for (c, known) in reach[*a as usize].iter_mut().enumerate() {
+                    let onward = reach[b.to_usize()];
+                    for (c, known) in reach[a.to_usize()].iter_mut().enumerate() {
                         *known |= onward[c];
                     }
                 }
@@ -191,7 +192,7 @@ mod tests {
             let found = find(&graph(4, &edges));
             for a in 0..4u32 {
                 for b in 0..4u32 {
-                    let (x, y) = (a as usize, b as usize);
+                    let (x, y) = (a.to_usize(), b.to_usize());
                     assert_eq!(found.same(a, b), reach[x][y] && reach[y][x], "{edges:?} {a} {b}");
                     if reach[x][y] && !reach[y][x] {
                         assert!(found.of[x] > found.of[y], "{edges:?} {a} {b}");

@@ -1,6 +1,7 @@
 //! What searches see of a graph: some of its edges, or two nodes for each, where a path is to remember something.
 
 use super::{Graph, Mask, Relation};
+use history_core::cast::Cast as _;
 
 /// What is searched: nodes `0..nodes()`, and each one's edges by number.
 pub(crate) trait Digraph {
@@ -118,6 +119,6 @@ impl<D: Digraph> Digraph for Towards<'_, D> {
 
     #[inline]
     fn follow(&self, node: u32, edge: u32) -> Option<u32> {
-        self.graph.follow(node, edge).filter(|to| self.of[*to as usize] >= self.of[self.target as usize])
+        self.graph.follow(node, edge).filter(|to| self.of[to.to_usize()] >= self.of[self.target.to_usize()])
     }
 }

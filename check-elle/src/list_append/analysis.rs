@@ -14,6 +14,7 @@ use crate::model::Model;
 use crate::txn::analysis::{Analysis, Named, Reason};
 use crate::txn::report::shown_first;
 use crate::txn::{TxnGraph, Txns};
+use history_core::cast::Cast as _;
 use history_core::figure::{Content, Figure, KeyRead};
 use history_core::hash::HashMap;
 use history_core::parallel;
@@ -172,7 +173,7 @@ impl Analysis for Lists {
         let together = |key: &KeyId| {
             let writers = self.orders.unread(*key).iter().map(|elem| self.states.elem[elem.at()].writer);
             let mut found: Vec<(usize, TxnId)> =
-                writers.filter_map(|txn| Some((*component.get(&(txn.at() as u32))?, txn))).collect();
+                writers.filter_map(|txn| Some((*component.get(&(txn.at().to_u32()))?, txn))).collect();
             found.sort_unstable();
             found.dedup();
             found.windows(2).any(|pair| pair[0].0 == pair[1].0)
@@ -244,7 +245,7 @@ impl Lists {
         };
         let mut more = true;
         for (txn, at) in disagreeing {
-            if let What::Read(state) = self.txns.mops(*txn)[*at as usize].what() {
+            if let What::Read(state) = self.txns.mops(*txn)[at.to_usize()].what() {
                 more = add(*txn, state);
             }
         }
@@ -255,7 +256,7 @@ impl Lists {
                     continue;
                 }
                 count += 1;
-                if more && !disagreeing.contains(&(txn, at as u32)) {
+                if more && !disagreeing.contains(&(txn, at.to_u32())) {
                     more = add(txn, state);
                 }
             }

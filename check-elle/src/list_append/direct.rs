@@ -14,6 +14,7 @@ use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::ids::{ElemId, KeyId, StateId, TxnId};
 use crate::txn::{Txns, updates as lost_updates};
 use history_core::OpKind;
+use history_core::cast::Cast as _;
 
 /// What was found, each list in the order of the history (of keys, where it goes by keys).
 #[derive(Debug, Default)]
@@ -58,7 +59,7 @@ fn each_read(txns: &Txns<Mop>, mut see: impl FnMut(TxnId, u32, StateId)) {
     for txn in txns.ids() {
         for (at, mop) in txns.mops(txn).iter().enumerate() {
             if let What::Read(state) = mop.what() {
-                see(txn, at as u32, state);
+                see(txn, at.to_u32(), state);
             }
         }
     }
@@ -149,11 +150,11 @@ impl Direct {
                 }
                 match txns.kind(writer) {
                     OpKind::Fail => {
-                        failed_at.get_or_insert(at as u32);
+                        failed_at.get_or_insert(at.to_u32());
                     }
                     OpKind::Ok => {
                         if let Some(from) = failed_at.take() {
-                            self.dirty_updates.push((key, from..at as u32 + 1));
+                            self.dirty_updates.push((key, from..at.to_u32() + 1));
                         }
                     }
                     OpKind::Info | OpKind::Invoke => {}
@@ -217,7 +218,7 @@ impl Direct {
                 return;
             }
             let trunk = states.trunk(key);
-            let len = states.state[state.at()].len as usize;
+            let len = states.state[state.at()].len.to_usize();
             if len > 0 && trunk.get(len - 1) != Some(&state) {
                 off_trunk[key.at()].get_or_insert((txn, at));
             } else if len == trunk.len() {

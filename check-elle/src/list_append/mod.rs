@@ -25,15 +25,15 @@ mod witnesses;
 use crate::anomaly::AnomalySet;
 use crate::model::Model;
 use crate::txn::expected::{self, Expected};
-use crate::txn::fold::{self, TxnRun};
-use history_core::{Checker, History, HistoryError, OptionError, OptionSpec, Options, Report, Run};
+use crate::txn::fold::TxnRun;
+use history_core::{Checker, OptionError, OptionSpec, Options, Run};
 use run::ListAppendRun;
 
 /// The list-append checker and what is asked of it.
 ///
 /// ```
-/// use check_elle::list_append::{self, ListAppend};
-/// use history_core::{History, Verdict};
+/// use check_elle::list_append::ListAppend;
+/// use history_core::{Checker, History, Verdict};
 ///
 /// let history = History::parse("
 ///     {:process 0, :type :invoke, :value [[:append :x 1] [:r :y nil]]}
@@ -41,7 +41,7 @@ use run::ListAppendRun;
 ///     {:process 0, :type :ok, :value [[:append :x 1] [:r :y []]]}
 ///     {:process 1, :type :ok, :value [[:append :y 2] [:r :x []]]}
 /// ")?;
-/// let report = list_append::check(&history, &ListAppend::default())?;
+/// let report = ListAppend::default().check(&history)?;
 /// assert_eq!(report.verdict, Verdict::Invalid);
 /// assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["G2-item"]);
 /// # Ok::<(), history_core::HistoryError>(())
@@ -64,15 +64,6 @@ impl Default for ListAppend {
         let Expected { models, anomalies, garbage_reads_allowed, witnesses_max } = Expected::default();
         ListAppend { consistency_models: models, anomalies, garbage_reads_allowed, witnesses_max }
     }
-}
-
-/// Checks a history that is in memory.
-///
-/// # Errors
-///
-/// If the history is too large to be judged.
-pub fn check(history: &History, options: &ListAppend) -> Result<Report, HistoryError> {
-    fold::check(history, ListAppendRun::new(options.expected()))
 }
 
 const OPTIONS: &[OptionSpec] =

@@ -30,6 +30,7 @@ use super::states::States;
 use crate::ids::{ElemId, KeyId, StateId, TxnId};
 use crate::txn::Txns;
 use history_core::OpKind;
+use history_core::cast::Cast as _;
 
 /// Where an element stands that no order holds.
 const NOWHERE: u32 = u32::MAX;
@@ -72,18 +73,18 @@ impl Orders {
         let sole = sole_appends(states, txns);
         let agreed = agreed(states);
         for key in (0..states.key.len()).map(KeyId::new) {
-            orders.start.push(orders.elems.len() as u32);
+            orders.start.push(orders.elems.len().to_u32());
             let trunk = states.trunk(key);
             let (common, rest) =
-                trunk.split_at(agreed.get(key.at()).map_or(trunk.len(), |len| trunk.len().min(*len as usize)));
+                trunk.split_at(agreed.get(key.at()).map_or(trunk.len(), |len| trunk.len().min(len.to_usize())));
             orders.place_all(common, states);
             if trunk.is_empty() && sole[key.at()] != ElemId::NONE {
                 orders.push(sole[key.at()]);
             }
-            orders.end.push(orders.elems.len() as u32);
+            orders.end.push(orders.elems.len().to_u32());
             orders.place_all(rest, states);
         }
-        orders.start.push(orders.elems.len() as u32);
+        orders.start.push(orders.elems.len().to_u32());
         orders.skip_unwritten(states, txns);
         orders.find_unread(states, txns);
         orders
@@ -98,7 +99,7 @@ impl Orders {
     fn push(&mut self, elem: ElemId) {
         // A list that holds an element twice is an anomaly of its own; the first place counts.
         if self.at[elem.at()] == NOWHERE {
-            self.at[elem.at()] = self.elems.len() as u32;
+            self.at[elem.at()] = self.elems.len().to_u32();
             self.elems.push(elem);
         }
     }
@@ -108,11 +109,11 @@ impl Orders {
         if self.elems.iter().all(is_written) {
             return;
         }
-        let mut written = vec![self.elems.len() as u32; self.elems.len()];
-        let mut next = self.elems.len() as u32;
+        let mut written = vec![self.elems.len().to_u32(); self.elems.len()];
+        let mut next = self.elems.len().to_u32();
         for (at, elem) in self.elems.iter().enumerate().rev() {
             if is_written(elem) {
-                next = at as u32;
+                next = at.to_u32();
             }
             written[at] = next;
         }
@@ -128,11 +129,11 @@ impl Orders {
         for count in &mut counts {
             total += std::mem::replace(count, total);
         }
-        self.unread = vec![ElemId::NONE; total as usize];
+        self.unread = vec![ElemId::NONE; total.to_usize()];
         let mut next = counts.clone();
         each_possible_append(txns, |key, elem| {
             if left(key, elem, self) {
-                self.unread[next[key.at()] as usize] = elem;
+                self.unread[next[key.at()].to_usize()] = elem;
                 next[key.at()] += 1;
             }
         });
@@ -141,12 +142,12 @@ impl Orders {
 
     /// The longest list of a key, each element once.
     pub(crate) fn of(&self, key: KeyId) -> &[ElemId] {
-        &self.elems[self.start[key.at()] as usize..self.start[key.at() + 1] as usize]
+        &self.elems[self.start[key.at()].to_usize()..self.start[key.at() + 1].to_usize()]
     }
 
     /// A key's appends that stand in no list that all reads agree on: they come after the last element of those that do.
     pub(crate) fn unread(&self, key: KeyId) -> &[ElemId] {
-        &self.unread[self.unread_start[key.at()] as usize..self.unread_start[key.at() + 1] as usize]
+        &self.unread[self.unread_start[key.at()].to_usize()..self.unread_start[key.at() + 1].to_usize()]
     }
 
     /// What comes directly after an element by a transaction that may have happened (or, for `None`, after the empty list): the
@@ -162,9 +163,9 @@ impl Orders {
         if let Some(written) = &self.written
             && next < end
         {
-            next = written[next as usize];
+            next = written[next.to_usize()];
         }
-        if next < end { &self.elems[next as usize..=next as usize] } else { self.unread(key) }
+        if next < end { &self.elems[next.to_usize()..=next.to_usize()] } else { self.unread(key) }
     }
 
     /// Where an element stands in what all reads of its key agree on; what stands nowhere there comes after that, and has the
@@ -177,7 +178,7 @@ impl Orders {
 
     /// The last element of a key's order by a transaction that may have happened.
     pub(crate) fn last(&self, key: KeyId, states: &States, txns: &Txns<Mop>) -> Option<ElemId> {
-        let agreed = &self.elems[self.start[key.at()] as usize..self.end[key.at()] as usize];
+        let agreed = &self.elems[self.start[key.at()].to_usize()..self.end[key.at()].to_usize()];
         agreed.iter().copied().rfind(|elem| states.is_written(*elem, txns))
     }
 }
@@ -266,11 +267,11 @@ impl Readers {
         for count in &mut start {
             total += std::mem::replace(count, total);
         }
-        let mut sorted = vec![TxnId::NONE; total as usize];
+        let mut sorted = vec![TxnId::NONE; total.to_usize()];
         let mut next = start.clone();
         each_read(txns, |txn, key, state| {
             let next = &mut next[place(key, state)];
-            sorted[*next as usize] = txn;
+            sorted[next.to_usize()] = txn;
             *next += 1;
         });
         (readers.start, readers.txns) = (start, sorted);
@@ -298,7 +299,7 @@ impl Readers {
     }
 
     fn group(&self, at: usize) -> &[TxnId] {
-        &self.txns[self.start[at] as usize..self.start[at + 1] as usize]
+        &self.txns[self.start[at].to_usize()..self.start[at + 1].to_usize()]
     }
 }
 

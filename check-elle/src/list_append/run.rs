@@ -8,6 +8,7 @@ use crate::ids::{ElemId, KeyId, TxnId};
 use crate::txn::expected::Expected;
 use crate::txn::fold::{Counts, Malformed, Workload};
 use crate::txn::{Txns, mop, report};
+use history_core::cast::Cast as _;
 use history_core::{Budget, Interner, OpKind, Report, Value};
 
 /// A history on its way through the list-append checker.
@@ -133,7 +134,7 @@ impl Workload for ListAppendRun {
         }
         let states = &self.states;
         let Findings { internal, future_reads, updates } = &mut self.found;
-        internal.retain(|case| !is_left_out(txns.mops(case.txn)[case.mop as usize].key));
+        internal.retain(|case| !is_left_out(txns.mops(case.txn)[case.mop.to_usize()].key));
         future_reads.retain(|(_, _, elem)| !is_left_out(states.elem[elem.at()].key));
         updates.retain(|(state, _)| !is_left_out(states.state[state.at()].key));
         txns.replace_mops(|mop| if is_left_out(mop.key) { Mop::unseen(mop.key) } else { mop });

@@ -9,6 +9,7 @@ use crate::ids::{ElemId, KeyId, StateId, TxnId};
 use crate::keyed::KeyedIds;
 use crate::txn::Txns;
 use history_core::IntMap;
+use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 
 /// All keys, elements and states of a history.
@@ -113,7 +114,7 @@ impl States {
     #[inline]
     pub(crate) fn elem_id(&mut self, key: KeyId, code: i64) -> ElemId {
         match self.elem_ids.get(key, code) {
-            Some(id) => ElemId::new(id as usize),
+            Some(id) => ElemId::new(id.to_usize()),
             None => self.new_elem(key, code),
         }
     }
@@ -121,7 +122,7 @@ impl States {
     fn new_elem(&mut self, key: KeyId, code: i64) -> ElemId {
         let id = ElemId::new(self.elem.len());
         self.elem.push(Elem { code, key, writer: TxnId::NONE, flags: ElemFlags::default() });
-        self.elem_ids.insert(key, code, id.at() as u32);
+        self.elem_ids.insert(key, code, id.at().to_u32());
         id
     }
 
@@ -232,7 +233,7 @@ impl States {
 
     /// Whether a state is of its key's longest list, or the empty one.
     pub(crate) fn is_on_trunk(&self, state: &State) -> bool {
-        let Some(at) = (state.len as usize).checked_sub(1) else { return true };
+        let Some(at) = state.len.to_usize().checked_sub(1) else { return true };
         let on_trunk = self.trunk(state.key).get(at).map(|on_trunk| &self.state[on_trunk.at()]);
         on_trunk.is_some_and(|on_trunk| (on_trunk.parent, on_trunk.elem) == (state.parent, state.elem))
     }

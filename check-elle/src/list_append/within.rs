@@ -7,6 +7,7 @@ use super::mop::{Mop, What};
 use super::states::{ElemFlags, States};
 use crate::ids::{ElemId, KeyId, StateId, TxnId};
 use history_core::OpKind;
+use history_core::cast::Cast as _;
 
 /// What was found so far, in the order of the history.
 #[derive(Debug, Default)]
@@ -76,13 +77,13 @@ impl Within {
         for (at, mop) in mops.iter().enumerate() {
             let slot = self.slot(mop.key);
             match mop.what() {
-                What::Write(elem) => self.append(slot, elem, at as u32, kind, txn, states, found),
+                What::Write(elem) => self.append(slot, elem, at.to_u32(), kind, txn, states, found),
                 What::Read(state) if kind == OpKind::Ok => {
                     if self.slots[slot].sound && !self.agrees(slot, state, states) {
                         // Only the first: what follows may be its consequence.
                         self.slots[slot].sound = false;
                         let tail = self.tail(slot);
-                        found.internal.push(Internal { txn, mop: at as u32, base: self.slots[slot].base, tail });
+                        found.internal.push(Internal { txn, mop: at.to_u32(), base: self.slots[slot].base, tail });
                     }
                     let slot = &mut self.slots[slot];
                     slot.first_read.get_or_insert(state);
@@ -111,7 +112,7 @@ impl Within {
     fn slot(&mut self, key: KeyId) -> usize {
         let mark = &mut self.marks[key.at()];
         if mark.0 != self.stamp {
-            *mark = (self.stamp, self.slots.len() as u32);
+            *mark = (self.stamp, self.slots.len().to_u32());
             self.slots.push(Slot {
                 base: None,
                 tail: NO_TAIL,
@@ -122,7 +123,7 @@ impl Within {
                 sound: true,
             });
         }
-        mark.1 as usize
+        mark.1.to_usize()
     }
 
     #[expect(clippy::too_many_arguments, reason = "one step of the loop above, named")]
@@ -148,7 +149,7 @@ impl Within {
         }
         slot.last_append = elem;
         self.tails.push((elem, slot.tail));
-        slot.tail = (self.tails.len() - 1) as u32;
+        slot.tail = (self.tails.len() - 1).to_u32();
         slot.tail_len += 1;
         if slot.first_read.is_some() && states.elem[elem.at()].flags.has(ElemFlags::SEEN) {
             self.late.push((elem, at));
@@ -166,7 +167,7 @@ impl Within {
         }
         let mut at = state;
         while tail != NO_TAIL {
-            let (elem, before) = self.tails[tail as usize];
+            let (elem, before) = self.tails[tail.to_usize()];
             if states.state[at.at()].elem != elem {
                 return false;
             }
@@ -180,7 +181,7 @@ impl Within {
         let mut elems = Vec::new();
         let mut tail = self.slots[slot].tail;
         while tail != NO_TAIL {
-            let (elem, before) = self.tails[tail as usize];
+            let (elem, before) = self.tails[tail.to_usize()];
             elems.push(elem);
             tail = before;
         }
@@ -193,16 +194,16 @@ impl Within {
         self.late.sort_unstable();
         for (at, mop) in mops.iter().enumerate() {
             let What::Read(state) = mop.what() else { continue };
-            let slot = self.marks[mop.key.at()].1 as usize;
+            let slot = self.marks[mop.key.at()].1.to_usize();
             if self.slots[slot].last_append == ElemId::NONE {
                 continue;
             }
             let from = found.future_reads.len();
             for elem in states.elems_back(state) {
                 if let Ok(i) = self.late.binary_search_by_key(&elem, |(elem, _)| *elem)
-                    && self.late[i].1 > at as u32
+                    && self.late[i].1 > at.to_u32()
                 {
-                    found.future_reads.push((txn, at as u32, elem));
+                    found.future_reads.push((txn, at.to_u32(), elem));
                 }
             }
             found.future_reads[from..].reverse();

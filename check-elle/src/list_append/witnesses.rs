@@ -8,6 +8,7 @@ use crate::ids::{ElemId, StateId, TxnId};
 use crate::txn::analysis::Analysis;
 use crate::txn::explain::{SHOWN_TXNS_MAX, explain};
 use crate::txn::report::first;
+use history_core::cast::Cast as _;
 use history_core::explain::with_more;
 use history_core::{Datum, Witness};
 
@@ -21,7 +22,7 @@ impl Lists {
                 first(max, &d.g1b, |(txn, mop, elem)| self.bad_read("had not finished with the key", *txn, *mop, *elem))
             }
             AnomalyType::GARBAGE_READ => first(max, &d.garbage, |(txn, mop, elem)| {
-                let mop = a.txns.mops(*txn)[*mop as usize];
+                let mop = a.txns.mops(*txn)[mop.to_usize()];
                 let facts = vec![("key", a.key(mop.key)), ("element", a.elem(*elem)), ("mop", a.mop(mop))];
                 explain(a, &[*txn], facts, |ops| {
                     let (t, elem, key) = (&ops[0].name, a.elem(*elem), a.key(mop.key));
@@ -30,7 +31,7 @@ impl Lists {
             }),
             AnomalyType::INTERNAL => first(max, &d.internal, |case| self.internal(case)),
             AnomalyType::FUTURE_READ => first(max, &d.future_reads, |(txn, mop, elem)| {
-                let mop = a.txns.mops(*txn)[*mop as usize];
+                let mop = a.txns.mops(*txn)[mop.to_usize()];
                 let facts = vec![("key", a.key(mop.key)), ("mop", a.mop(mop)), ("element", a.elem(*elem))];
                 explain(a, &[*txn], facts, |ops| {
                     let (t, elem, key) = (&ops[0].name, a.elem(*elem), a.key(mop.key));
@@ -38,7 +39,7 @@ impl Lists {
                 })
             }),
             AnomalyType::DIRTY_UPDATE => first(max, &d.dirty_updates, |(key, range)| {
-                let elems = &a.orders.of(*key)[range.start as usize..range.end as usize];
+                let elems = &a.orders.of(*key)[range.start.to_usize()..range.end.to_usize()];
                 let writers = [elems[0], elems[elems.len() - 1]].map(|elem| a.states.elem[elem.at()].writer);
                 let facts = vec![("key", a.key(*key)), ("values", a.elems(elems))];
                 explain(a, &writers, facts, |ops| {
@@ -56,7 +57,7 @@ impl Lists {
                 let txns = &txns[..count.min(SHOWN_TXNS_MAX)];
                 let mut facts = vec![("key", key.clone()), ("value", a.list(*state))];
                 if count > txns.len() {
-                    facts.push(("txn-count", Datum::from(count as u64)));
+                    facts.push(("txn-count", Datum::from(count.to_u64())));
                 }
                 explain(a, txns, facts, |ops| {
                     let names = with_more(ops.iter().map(|op| op.name.clone()).collect(), count);
@@ -80,7 +81,7 @@ impl Lists {
 
     fn bad_read(&self, what: &str, reader: TxnId, mop: u32, elem: ElemId) -> Witness {
         let a = self;
-        let mop = a.txns.mops(reader)[mop as usize];
+        let mop = a.txns.mops(reader)[mop.to_usize()];
         let writer = a.states.elem[elem.at()].writer;
         let facts = vec![("key", a.key(mop.key)), ("element", a.elem(elem)), ("mop", a.mop(mop))];
         explain(a, &[reader, writer], facts, |ops| {
@@ -91,7 +92,7 @@ impl Lists {
 
     fn internal(&self, case: &Internal) -> Witness {
         let a = self;
-        let mop = a.txns.mops(case.txn)[case.mop as usize];
+        let mop = a.txns.mops(case.txn)[case.mop.to_usize()];
         let mut expected = match case.base {
             Some(base) => a.states.elems(base).into_iter().map(|elem| a.elem(elem)).collect(),
             None => vec![Datum::Symbol("...".into())],
@@ -108,12 +109,13 @@ impl Lists {
     fn duplicates(&self, txn: TxnId, mop: u32) -> Witness {
         let a = self;
         let at = mop;
-        let mop = a.txns.mops(txn)[at as usize];
+        let mop = a.txns.mops(txn)[at.to_usize()];
         let What::Read(state) = mop.what() else { return Witness::default() };
         let mut elems = a.states.elems(state);
         elems.sort_unstable();
         let twice = elems.chunk_by(|x, y| x == y).filter(|same| same.len() > 1);
-        let twice: Vec<(Datum, Datum)> = twice.map(|same| (a.elem(same[0]), Datum::from(same.len() as u64))).collect();
+        let twice: Vec<(Datum, Datum)> =
+            twice.map(|same| (a.elem(same[0]), Datum::from(same.len().to_u64()))).collect();
         let names: Vec<String> = twice.iter().map(|(elem, count)| format!("{elem} {count} times")).collect();
         let facts = vec![("key", a.key(mop.key)), ("mop", a.mop(mop)), ("duplicates", Datum::Map(twice))];
         explain(a, &[txn], facts, |ops| {
@@ -128,11 +130,11 @@ impl Lists {
         let key = a.states.elem[later.at()].key;
         // All reads agree up to there.
         let place = a.states.trunk(key).iter().position(|state| a.states.state[state.at()].elem == later);
-        let is_longer = |state: StateId| place.is_some_and(|at| a.states.state[state.at()].len as usize > at);
+        let is_longer = |state: StateId| place.is_some_and(|at| a.states.state[state.at()].len.to_usize() > at);
         let shows = |mop: &Mop| mop.key == key && matches!(mop.what(), What::Read(state) if is_longer(state));
         let found = a.txns.ids().find_map(|txn| Some((txn, a.txns.mops(txn).iter().position(shows)?)));
         let Some((reader, at)) = found else { return Witness::default() };
-        let (at, read) = (at as u32, a.txns.mops(reader)[at]);
+        let (at, read) = (at.to_u32(), a.txns.mops(reader)[at]);
         let values = Datum::Vector(vec![a.elem(earlier), a.elem(later)]);
         let facts = vec![("key", a.key(key)), ("values", values), ("mop", a.mop(read))];
         let txns = [writer, reader];
@@ -148,7 +150,7 @@ impl Lists {
     }
 
     fn read_list(&self, txn: TxnId, mop: u32) -> Datum {
-        let mop: Mop = self.txns.mops(txn)[mop as usize];
+        let mop: Mop = self.txns.mops(txn)[mop.to_usize()];
         match mop.what() {
             What::Read(state) => self.list(state),
             What::Write(_) | What::Unseen => Datum::Nil,

@@ -15,6 +15,7 @@ use crate::model::Model;
 use crate::txn::analysis::{Analysis, Named, Reason};
 use crate::txn::report::shown_first;
 use crate::txn::{TxnGraph, Txns};
+use history_core::cast::Cast as _;
 use history_core::parallel;
 use history_core::{Datum, Interner, Witness};
 
@@ -180,7 +181,7 @@ impl Analysis for Registers {
 
     fn garbage_hint(&self) -> String {
         let cases = self.direct.garbage.iter().filter_map(|(txn, at)| {
-            let What::Read(version) = self.txns.mops(*txn)[*at as usize].what() else { return None };
+            let What::Read(version) = self.txns.mops(*txn)[at.to_usize()].what() else { return None };
             let version = self.versions.version[version.at()];
             Some((version.key, version.code))
         });

@@ -8,6 +8,7 @@ use super::versions::{Flags, Versions};
 use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::ids::{TxnId, VersionId};
 use crate::txn::{Txns, updates as lost_updates};
+use history_core::cast::Cast as _;
 
 /// What was found, each list in the order of the history.
 #[derive(Debug, Default)]
@@ -43,7 +44,7 @@ pub(crate) fn find(versions: &Versions, txns: &Txns<Mop>, found: Found) -> Direc
         for (at, mop) in txns.mops(txn).iter().enumerate() {
             let What::Read(id) = mop.what() else { continue };
             let version = versions.version[id.at()];
-            let case = (txn, at as u32);
+            let case = (txn, at.to_u32());
             if version.flags.has(Flags::FAILED) {
                 direct.g1a.push(case);
             }

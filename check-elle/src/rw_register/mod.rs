@@ -30,11 +30,8 @@ mod witnesses;
 use crate::anomaly::AnomalySet;
 use crate::model::Model;
 use crate::txn::expected::{self, Expected};
-use crate::txn::fold::{self, TxnRun};
-use history_core::{
-    About, Checker, Datum, History, HistoryError, OptionError, OptionKind, OptionSpec, Options, Report, Run,
-    VersionOrder,
-};
+use crate::txn::fold::TxnRun;
+use history_core::{About, Checker, Datum, History, OptionError, OptionKind, OptionSpec, Options, Run, VersionOrder};
 use run::RwRegisterRun;
 use sources::Sources;
 
@@ -44,8 +41,8 @@ use sources::Sources;
 /// them; one that contradicts what the others say is an anomaly, `cyclic-versions`, and is then not used.
 ///
 /// ```
-/// use check_elle::rw_register::{self, RwRegister};
-/// use history_core::{History, Verdict};
+/// use check_elle::rw_register::RwRegister;
+/// use history_core::{Checker, History, Verdict};
 ///
 /// let history = History::parse("
 ///     {:process 0, :type :invoke, :value [[:r :x nil] [:w :x 1]]}
@@ -53,10 +50,10 @@ use sources::Sources;
 ///     {:process 0, :type :ok, :value [[:r :x 2] [:w :x 1]]}
 ///     {:process 1, :type :ok, :value [[:r :x 1] [:w :x 2]]}
 /// ")?;
-/// let report = rw_register::check(&history, &RwRegister::default())?;
+/// let report = RwRegister::default().check(&history)?;
 /// assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["G1c"]);
 ///
-/// let report = rw_register::check(&history, &RwRegister { wfr_keys: true, ..RwRegister::default() })?;
+/// let report = RwRegister { wfr_keys: true, ..RwRegister::default() }.check(&history)?;
 /// assert!(report.anomaly_types().any(|name| name == "cyclic-versions"));
 /// assert_eq!(report.verdict, Verdict::Invalid);
 /// # Ok::<(), history_core::HistoryError>(())
@@ -104,56 +101,37 @@ impl Default for RwRegister {
     }
 }
 
-/// Checks a history that is in memory.
-///
-/// # Errors
-///
-/// If the history is too large to be judged.
-pub fn check(history: &History, options: &RwRegister) -> Result<Report, HistoryError> {
-    fold::check(history, RwRegisterRun::new(options.expected(), options.sources(), &options.initial))
-}
+const WFR_KEYS: OptionSpec = OptionSpec::new(
+    "wfr-keys",
+    OptionKind::Flag,
+    "Assume that writes follow reads: a transaction that reads and then writes a key replaces the version it read.",
+);
 
-const WFR_KEYS: OptionSpec = OptionSpec {
-    name: "wfr-keys",
-    kind: OptionKind::Flag,
-    value_name: "",
-    default: "",
-    help: "Assume that writes follow reads: a transaction that reads and then writes a key replaces the version it read.",
-};
+const SEQUENTIAL_KEYS: OptionSpec = OptionSpec::new(
+    "sequential-keys",
+    OptionKind::Flag,
+    "Assume that each key is sequentially consistent: its versions follow the order of each process.",
+);
 
-const SEQUENTIAL_KEYS: OptionSpec = OptionSpec {
-    name: "sequential-keys",
-    kind: OptionKind::Flag,
-    value_name: "",
-    default: "",
-    help: "Assume that each key is sequentially consistent: its versions follow the order of each process.",
-};
+const LINEARIZABLE_KEYS: OptionSpec = OptionSpec::new(
+    "linearizable-keys",
+    OptionKind::Flag,
+    "Assume that each key is linearizable: its versions follow real time.",
+);
 
-const LINEARIZABLE_KEYS: OptionSpec = OptionSpec {
-    name: "linearizable-keys",
-    kind: OptionKind::Flag,
-    value_name: "",
-    default: "",
-    help: "Assume that each key is linearizable: its versions follow real time.",
-};
-
-const TRANSACTION_ORDER: OptionSpec = OptionSpec {
-    name: "transaction-order",
-    kind: OptionKind::File,
-    value_name: "FILE",
-    default: "",
-    help: "File with the known order of transactions: the index of each one's completion (or invocation), separated by white \
+const TRANSACTION_ORDER: OptionSpec = OptionSpec::new(
+    "transaction-order",
+    OptionKind::File,
+    "File with the known order of transactions: the index of each one's completion (or invocation), separated by white \
            space or commas. Versions of keys follow this order.",
-};
+)
+.with_value_name("FILE");
 
 /// Named and explained as for other checkers that take it: a command line explains an option once.
-const INITIAL: OptionSpec = OptionSpec {
-    name: "initial",
-    kind: OptionKind::Text,
-    value_name: "VALUE",
-    default: "nil, empty, 0 or free",
-    help: "Initial state, as EDN or JSON, such as 0, [1 2] or {:x 1}.",
-};
+const INITIAL: OptionSpec =
+    OptionSpec::new("initial", OptionKind::Text, "Initial state, as EDN or JSON, such as 0, [1 2] or {:x 1}.")
+        .with_value_name("VALUE")
+        .with_default("nil, empty, 0 or free");
 
 const OPTIONS: &[OptionSpec] = &[
     expected::CONSISTENCY_MODELS,

@@ -14,6 +14,7 @@ use super::versions::Versions;
 use crate::graph::scc::components;
 use crate::graph::views::Digraph;
 use crate::ids::{KeyId, TxnId, VersionId};
+use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 use history_core::parallel;
 
@@ -62,34 +63,34 @@ impl Successors {
         for count in &mut start {
             total += std::mem::replace(count, total);
         }
-        let mut to = vec![VersionId::NONE; total as usize];
+        let mut to = vec![VersionId::NONE; total.to_usize()];
         let mut next = start.clone();
         for (from, after) in all() {
-            to[next[from.at()] as usize] = *after;
+            to[next[from.at()].to_usize()] = *after;
             next[from.at()] += 1;
         }
         for group in start.windows(2) {
-            to[group[0] as usize..group[1] as usize].sort_unstable();
+            to[group[0].to_usize()..group[1].to_usize()].sort_unstable();
         }
         Successors { start, to }
     }
 
     fn of(&self, version: VersionId) -> &[VersionId] {
-        &self.to[self.start[version.at()] as usize..self.start[version.at() + 1] as usize]
+        &self.to[self.start[version.at()].to_usize()..self.start[version.at() + 1].to_usize()]
     }
 }
 
 impl Digraph for Successors {
     fn nodes(&self) -> u32 {
-        (self.start.len() - 1) as u32
+        (self.start.len() - 1).to_u32()
     }
 
     fn edges_of(&self, node: u32) -> std::ops::Range<u32> {
-        self.start[node as usize]..self.start[node as usize + 1]
+        self.start[node.to_usize()]..self.start[node.to_usize() + 1]
     }
 
     fn follow(&self, _: u32, edge: u32) -> Option<u32> {
-        Some(self.to[edge as usize].at() as u32)
+        Some(self.to[edge.to_usize()].at().to_u32())
     }
 }
 
@@ -188,8 +189,8 @@ impl Order {
         let initial = after_initial(from, &exact);
         let components = components(&Successors::new(count + gates, &[before, &exact, &initial]));
         let versions = components.large.into_iter().map(|mut scc| {
-            scc.retain(|node| (*node as usize) < count);
-            scc.into_iter().map(|node| VersionId::new(node as usize)).collect::<Vec<_>>()
+            scc.retain(|node| node.to_usize() < count);
+            scc.into_iter().map(|node| VersionId::new(node.to_usize())).collect::<Vec<_>>()
         });
         let large: Vec<Vec<VersionId>> = versions.filter(|scc| scc.len() > 1).collect();
         let mut sources = self.in_use.clone();

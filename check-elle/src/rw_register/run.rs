@@ -9,7 +9,8 @@ use crate::ids::{KeyId, TxnId, VersionId};
 use crate::txn::expected::Expected;
 use crate::txn::fold::{Counts, Malformed, Workload};
 use crate::txn::{Txns, mop, report};
-use history_core::{Budget, Datum, HistoryBuilder, Interner, NewOp, OpKind, Report, Value};
+use history_core::cast::Cast as _;
+use history_core::{Budget, Datum, Interner, OpKind, Report, Value};
 
 /// A history on its way through the rw-register checker.
 pub(crate) struct RwRegisterRun {
@@ -26,7 +27,8 @@ pub(crate) struct RwRegisterRun {
 impl RwRegisterRun {
     pub(crate) fn new(expected: Expected, sources: Sources, initial: &Datum) -> RwRegisterRun {
         let mut interner = Interner::default();
-        let initial = code(&mut interner, initial);
+        // A value that is too large to be in a history is nowhere in this one.
+        let initial = initial.with_value(|value| interner.code(value)).unwrap_or(Interner::NIL);
         RwRegisterRun {
             expected,
             sources,
@@ -58,7 +60,7 @@ impl RwRegisterRun {
                     reason: self.why_ambiguous(shared, txns),
                 });
             }
-            txns.set_mop(txn, mop as usize, Mop::write(first.key, own));
+            txns.set_mop(txn, mop.to_usize(), Mop::write(first.key, own));
         }
         malformed
     }
@@ -77,15 +79,6 @@ impl RwRegisterRun {
             txns.index(writer)
         )
     }
-}
-
-/// The code of a value.
-fn code(interner: &mut Interner, value: &Datum) -> i64 {
-    let mut builder = HistoryBuilder::new();
-    let op = NewOp::new(OpKind::Invoke, 0).value(value.clone());
-    let pushed = builder.push_op(&op).is_ok();
-    let history = builder.build();
-    interner.code(if pushed { history.value(0) } else { Value::Nil })
 }
 
 impl Workload for RwRegisterRun {
@@ -157,7 +150,7 @@ impl Workload for RwRegisterRun {
         touches.retain(|touch| !is_left_out(touch.key));
         internal.retain(|(_, _, version)| !of(*version));
         updates.retain(|(version, _)| !of(*version));
-        future_reads.retain(|(txn, mop)| !is_left_out(txns.mops(*txn)[*mop as usize].key));
+        future_reads.retain(|(txn, mop)| !is_left_out(txns.mops(*txn)[mop.to_usize()].key));
         txns.replace_mops(|mop| if is_left_out(mop.key) { Mop::unseen(mop.key) } else { mop });
         malformed
     }

@@ -12,6 +12,7 @@ use super::sources::{Edge, Inference};
 use super::touches::Groups;
 use super::within::Touch;
 use crate::ids::{KeyId, VersionId};
+use history_core::cast::Cast as _;
 use std::ops::ControlFlow;
 
 /// Stands for no moment.
@@ -50,7 +51,7 @@ pub(crate) struct Rows {
 impl Rows {
     /// From touches, each with the number of its row, in the order of transactions.
     pub(crate) fn new(rows: usize, placed: Vec<(usize, Touch)>) -> Rows {
-        let of_row = Groups::new(rows, placed.iter().enumerate().map(|(at, (row, _))| (*row, at as u32)));
+        let of_row = Groups::new(rows, placed.iter().enumerate().map(|(at, (row, _))| (*row, at.to_u32())));
         Rows { touches: placed.into_iter().map(|(_, touch)| touch).collect(), of_row, count: rows }
     }
 }
@@ -80,7 +81,7 @@ impl Timing {
             Timing::Rows(rows) => {
                 let mut spans = Spans::new(from.versions.version.len());
                 for row in (0..rows.count).map(|row| rows.of_row.of(row)).filter(|row| row.len() > 1) {
-                    let touches = row.iter().map(|at| rows.touches[*at as usize]);
+                    let touches = row.iter().map(|at| rows.touches[at.to_usize()]);
                     for (at, touch) in (0..).zip(touches.clone()) {
                         let (since, until) =
                             (&mut spans.since[touch.last().at()], &mut spans.until[touch.first().at()]);

@@ -4,6 +4,7 @@ use super::analysis::Registers;
 use super::within::Touch;
 use crate::ids::{KeyId, VersionId};
 use history_core::Datum;
+use history_core::cast::Cast as _;
 
 /// For a version that no path was followed from yet.
 const NEW: u32 = u32::MAX;
@@ -20,7 +21,7 @@ impl Registers {
     /// Whether one path leads through all versions of a key.
     fn is_ordered(&self, key: KeyId, longest: &mut [u32]) -> bool {
         let versions = || self.touches.of_key(key).filter_map(Touch::write);
-        let count = versions().filter(|version| self.counts(*version)).count() as u32;
+        let count = versions().filter(|version| self.counts(*version)).count().to_u32();
         count < 2 || versions().any(|version| self.longest_from(version, longest) == count)
     }
 

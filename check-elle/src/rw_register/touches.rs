@@ -3,6 +3,7 @@
 use super::versions::Versions;
 use super::within::Touch;
 use crate::ids::{KeyId, TxnId, VersionId};
+use history_core::cast::Cast as _;
 
 /// All touches, in the order of their transactions, and ways to find some of them.
 #[derive(Debug)]
@@ -33,10 +34,10 @@ impl Groups {
         for count in &mut start {
             total += std::mem::replace(count, total);
         }
-        let mut sorted = vec![0; total as usize];
+        let mut sorted = vec![0; total.to_usize()];
         let mut next = start.clone();
         for (group, member) in members {
-            sorted[next[group] as usize] = member;
+            sorted[next[group].to_usize()] = member;
             next[group] += 1;
         }
         Groups { start, members: sorted }
@@ -44,7 +45,7 @@ impl Groups {
 
     #[inline]
     pub(super) fn of(&self, group: usize) -> &[u32] {
-        &self.members[self.start[group] as usize..self.start[group + 1] as usize]
+        &self.members[self.start[group].to_usize()..self.start[group + 1].to_usize()]
     }
 }
 
@@ -52,9 +53,9 @@ impl Touches {
     /// O(touches + versions).
     pub(crate) fn new(all: Vec<Touch>, versions: &Versions) -> Touches {
         debug_assert!(all.is_sorted_by_key(|touch| touch.txn));
-        let reads = all.iter().filter_map(|touch| Some((touch.read()?.at(), touch.txn.at() as u32)));
+        let reads = all.iter().filter_map(|touch| Some((touch.read()?.at(), touch.txn.at().to_u32())));
         let readers = Groups::new(versions.version.len(), reads);
-        let keys = all.iter().enumerate().map(|(at, touch)| (touch.key.at(), at as u32));
+        let keys = all.iter().enumerate().map(|(at, touch)| (touch.key.at(), at.to_u32()));
         let of_key = Groups::new(versions.key.len(), keys);
         Touches { all, readers, of_key }
     }
@@ -73,13 +74,13 @@ impl Touches {
 
     /// Those of one key, in the order of their transactions.
     pub(crate) fn of_key(&self, key: KeyId) -> impl Iterator<Item = Touch> + Clone {
-        self.of_key.of(key.at()).iter().map(|at| self.all[*at as usize])
+        self.of_key.of(key.at()).iter().map(|at| self.all[at.to_usize()])
     }
 
     /// The transactions whose external read this version is.
     #[inline]
     pub(crate) fn readers(&self, version: VersionId) -> impl ExactSizeIterator<Item = TxnId> + Clone {
-        self.readers.of(version.at()).iter().map(|txn| TxnId::new(*txn as usize))
+        self.readers.of(version.at()).iter().map(|txn| TxnId::new(txn.to_usize()))
     }
 
     /// A transaction's touch of a key.

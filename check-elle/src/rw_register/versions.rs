@@ -3,6 +3,7 @@
 use crate::ids::{KeyId, TxnId, VersionId};
 use crate::keyed::KeyedIds;
 use history_core::IntMap;
+use history_core::cast::Cast as _;
 
 /// All keys and versions of a history.
 #[derive(Debug, Default)]
@@ -77,14 +78,14 @@ impl Versions {
     #[inline]
     pub(crate) fn version_id(&mut self, key: KeyId, code: i64) -> VersionId {
         match self.ids.get(key, code) {
-            Some(id) => VersionId::new(id as usize),
+            Some(id) => VersionId::new(id.to_usize()),
             None => self.new_version(key, code),
         }
     }
 
     fn new_version(&mut self, key: KeyId, code: i64) -> VersionId {
         let id = self.push(key, code);
-        self.ids.insert(key, code, id.at() as u32);
+        self.ids.insert(key, code, id.at().to_u32());
         id
     }
 

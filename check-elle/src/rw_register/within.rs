@@ -4,6 +4,7 @@ use super::mop::{Mop, What};
 use super::versions::{Flags, Versions};
 use crate::ids::{KeyId, TxnId, VersionId};
 use history_core::OpKind;
+use history_core::cast::Cast as _;
 
 /// What others can see of a transaction's work on one key, and what it saw of theirs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +113,7 @@ impl Within {
                     if slot.sound && slot.current != VersionId::NONE && slot.current != version {
                         // Only the first: what follows may be its consequence.
                         slot.sound = false;
-                        found.internal.push((txn, at as u32, slot.current));
+                        found.internal.push((txn, at.to_u32(), slot.current));
                     }
                     slot.current = version;
                     if slot.first_read == VersionId::NONE {
@@ -131,7 +132,7 @@ impl Within {
                         written
                     } else {
                         let own = versions.another(written);
-                        found.repeated.push(Repeated { txn, mop: at as u32, shared: written, own });
+                        found.repeated.push(Repeated { txn, mop: at.to_u32(), shared: written, own });
                         own
                     };
                     if slot.last_write != VersionId::NONE {
@@ -146,7 +147,7 @@ impl Within {
                     let version = &mut versions.version[version.at()];
                     version.writer = txn;
                     if version.reader == txn {
-                        found.future_reads.push((txn, at as u32));
+                        found.future_reads.push((txn, at.to_u32()));
                     }
                     if kind == OpKind::Fail {
                         version.flags.add(Flags::FAILED);
@@ -181,7 +182,7 @@ impl Within {
         let mark = &mut self.marks[key.at()];
         let is_first = mark.0 != self.stamp;
         if is_first {
-            *mark = (self.stamp, self.slots.len() as u32);
+            *mark = (self.stamp, self.slots.len().to_u32());
             self.slots.push(Slot {
                 key,
                 current: VersionId::NONE,
@@ -192,6 +193,6 @@ impl Within {
                 sound: true,
             });
         }
-        (&mut self.slots[mark.1 as usize], is_first)
+        (&mut self.slots[mark.1.to_usize()], is_first)
     }
 }

@@ -10,6 +10,7 @@ use crate::ids::{TxnId, VersionId};
 use crate::txn::analysis::Analysis;
 use crate::txn::explain::{SHOWN_TXNS_MAX, explain, explain_at_length};
 use crate::txn::report::first;
+use history_core::cast::Cast as _;
 use history_core::explain::{Explanation, with_more};
 use history_core::hash::HashMap;
 use history_core::{Datum, Witness, WitnessOp};
@@ -41,7 +42,7 @@ impl Registers {
 
     /// The version that a micro-op reads.
     fn version_read(&self, txn: TxnId, mop: u32) -> (Datum, VersionId) {
-        let mop = self.txns.mops(txn)[mop as usize];
+        let mop = self.txns.mops(txn)[mop.to_usize()];
         match mop.what() {
             What::Read(version) | What::Write(version) => (self.mop(mop), version),
             What::Unseen => (self.mop(mop), self.versions.key[mop.key.at()].initial),
@@ -62,7 +63,7 @@ impl Registers {
     /// What it read before it wrote it, as micro-op number `written`.
     fn future_read(&self, txn: TxnId, written: u32) -> Witness {
         let mops = self.txns.mops(txn);
-        let What::Write(id) = mops[written as usize].what() else { return Witness::default() };
+        let What::Write(id) = mops[written.to_usize()].what() else { return Witness::default() };
         let read = mops.iter().find(|mop| mop.what() == What::Read(id)).map_or(Datum::Nil, |mop| self.mop(*mop));
         let (key, value) = (self.key(self.versions.version[id.at()].key), self.value(id));
         let facts = vec![("key", key.clone()), ("mop", read), ("element", value.clone())];
@@ -95,7 +96,7 @@ impl Registers {
         let txns = &txns[..count.min(SHOWN_TXNS_MAX)];
         let mut facts = vec![("key", key.clone()), ("value", value.clone())];
         if count > txns.len() {
-            facts.push(("txn-count", Datum::from(count as u64)));
+            facts.push(("txn-count", Datum::from(count.to_u64())));
         }
         explain(self, txns, facts, |ops| {
             let names = with_more(ops.iter().map(|op| op.name.clone()).collect(), count);
@@ -110,7 +111,7 @@ impl Registers {
         let mut facts =
             vec![("key", key.clone()), ("scc", Datum::Vector(shown.collect())), ("sources", Datum::Vector(sources))];
         if case.scc.len() > SHOWN_VERSIONS_MAX {
-            facts.push(("scc-size", Datum::from(case.scc.len() as u64)));
+            facts.push(("scc-size", Datum::from(case.scc.len().to_u64())));
         }
         let cycle = short_cycle(case);
         let grounds: Vec<Option<Ground>> =

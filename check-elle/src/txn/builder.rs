@@ -8,6 +8,7 @@ use super::{TxnGraph, Txns};
 use crate::cycle_spec::Suffix;
 use crate::graph::{Graph, Relation};
 use crate::ids::TxnId;
+use history_core::cast::Cast as _;
 
 /// A crowd of a builder's.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -34,7 +35,7 @@ impl Builder {
 
     /// Adds a crowd of these, in ascending order.
     pub(crate) fn add_crowd(&mut self, members: Vec<TxnId>) -> CrowdId {
-        let id = CrowdId(self.crowds.len() as u32);
+        let id = CrowdId(self.crowds.len().to_u32());
         let first_gate = self.gates;
         self.gates += crowd::gates(members.len());
         self.crowds.push((members, first_gate));
@@ -45,7 +46,7 @@ impl Builder {
     #[inline]
     pub(crate) fn relate(&mut self, to: TxnId, relation: Relation) {
         self.is_related = true;
-        self.graph.push_edge(to.at() as u32, relation);
+        self.graph.push_edge(to.at().to_u32(), relation);
     }
 
     /// Leads from the transaction at hand, which is `txn`, to all members of crowds but those to which it leads for a
@@ -58,7 +59,7 @@ impl Builder {
             let excluded = crowd::excluded(&self.graph, txn, relation, &stronger);
             let direct = self.graph.open_edges().any(|(_, other)| other > relation);
             for (_, CrowdId(at)) in alike {
-                let (members, first_gate) = &self.crowds[*at as usize];
+                let (members, first_gate) = &self.crowds[at.to_usize()];
                 self.is_related |= Crowd::new(members, *first_gate).enter(&mut self.graph, relation, &excluded);
                 if direct || relation < Relation::Rw {
                     stronger.extend(members);
@@ -66,7 +67,7 @@ impl Builder {
             }
             if direct {
                 stronger.sort_unstable();
-                let met = |to: u32| stronger.binary_search(&TxnId::new(to as usize)).is_ok();
+                let met = |to: u32| stronger.binary_search(&TxnId::new(to.to_usize())).is_ok();
                 self.graph.retain_open_edges(|to, other| other <= relation || !met(to));
             }
         }

@@ -1,6 +1,7 @@
 //! Transactions as columns: one row each, their micro-ops in one flat vector.
 
 use crate::ids::TxnId;
+use history_core::cast::Cast as _;
 use history_core::{Client, Op, OpKind, Pair, Participants, Process};
 
 /// Stands for no index, in a column of indices.
@@ -78,7 +79,7 @@ impl<M: Copy> Txns<M> {
         self.invoked_time_ns.push(invoked_time_ns.unwrap_or(NOTHING));
         self.oks_before.push(oks_before.unwrap_or(UNKNOWN));
         self.mops.extend_from_slice(mops);
-        self.mops_end.push(self.mops.len() as u32);
+        self.mops_end.push(self.mops.len().to_u32());
     }
 
     /// A row for an invocation that was never answered.
@@ -93,7 +94,7 @@ impl<M: Copy> Txns<M> {
         self.oks_before.push(if known { open.oks_before } else { UNKNOWN });
         self.invoked_time_ns.push(open.time_ns.unwrap_or(NOTHING));
         self.mops.extend_from_slice(&open.mops);
-        self.mops_end.push(self.mops.len() as u32);
+        self.mops_end.push(self.mops.len().to_u32());
     }
 
     #[inline]
@@ -139,13 +140,13 @@ impl<M: Copy> Txns<M> {
 
     #[inline]
     pub(crate) fn mops(&self, txn: TxnId) -> &[M] {
-        let start = if txn.at() == 0 { 0 } else { self.mops_end[txn.at() - 1] as usize };
-        &self.mops[start..self.mops_end[txn.at()] as usize]
+        let start = if txn.at() == 0 { 0 } else { self.mops_end[txn.at() - 1].to_usize() };
+        &self.mops[start..self.mops_end[txn.at()].to_usize()]
     }
 
     /// Puts another micro-op in the place of one.
     pub(crate) fn set_mop(&mut self, txn: TxnId, at: usize, mop: M) {
-        let end = self.mops_end[txn.at()] as usize;
+        let end = self.mops_end[txn.at()].to_usize();
         let start = end - self.mops(txn).len();
         self.mops[start..end][at] = mop;
     }

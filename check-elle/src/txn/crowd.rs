@@ -5,6 +5,7 @@
 
 use crate::graph::{Graph, Relation};
 use crate::ids::TxnId;
+use history_core::cast::Cast as _;
 use std::ops::Range;
 
 /// Fewer edges than this from those before to those after are not worth gates.
@@ -17,7 +18,7 @@ pub(crate) fn is_worth_gates(before: usize, after: usize) -> bool {
 
 /// How many gates a crowd of this size takes.
 pub(crate) fn gates(after: usize) -> u32 {
-    after as u32 - 1
+    after.to_u32() - 1
 }
 
 /// The members, and the number of their first gate.
@@ -74,8 +75,8 @@ impl<'a> Crowd<'a> {
     /// The graph's node for a node of the tree: a transaction for a leaf, a gate for any other.
     fn node(self, node: usize) -> u32 {
         match node.checked_sub(self.members.len()) {
-            Some(leaf) => self.members[leaf].at() as u32,
-            None => self.base + node as u32 - 1,
+            Some(leaf) => self.members[leaf].at().to_u32(),
+            None => self.base + node.to_u32() - 1,
         }
     }
 
@@ -93,7 +94,7 @@ impl<'a> Crowd<'a> {
 /// Those to which the node being added already leads by a stronger relation than `relation`, also `by_crowds`, and the node
 /// itself, in ascending order.
 pub(crate) fn excluded(graph: &Graph, txn: TxnId, relation: Relation, by_crowds: &[TxnId]) -> Vec<TxnId> {
-    let open = graph.open_edges().filter(|(_, other)| *other < relation).map(|(to, _)| TxnId::new(to as usize));
+    let open = graph.open_edges().filter(|(_, other)| *other < relation).map(|(to, _)| TxnId::new(to.to_usize()));
     let mut excluded: Vec<TxnId> = open.chain(by_crowds.iter().copied()).chain([txn]).collect();
     excluded.sort_unstable();
     excluded.dedup();

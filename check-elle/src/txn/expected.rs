@@ -19,38 +19,36 @@ pub(crate) struct Expected {
     pub(crate) witnesses_max: usize,
 }
 
-pub(crate) const CONSISTENCY_MODELS: OptionSpec = OptionSpec {
-    name: "consistency-models",
-    kind: OptionKind::Names,
-    value_name: "LEVELS",
-    default: "strict-serializable",
-    help: "Consistency levels that the history must satisfy, comma-separated. `histcheck consistency-models` lists them.",
-};
+pub(crate) const CONSISTENCY_MODELS: OptionSpec = OptionSpec::new(
+    "consistency-models",
+    OptionKind::Names,
+    "Consistency levels that the history must satisfy, comma-separated. `histcheck consistency-models` lists them.",
+)
+.with_value_name("LEVELS")
+.with_default("strict-serializable");
 
-pub(crate) const ANOMALIES: OptionSpec = OptionSpec {
-    name: "anomalies",
-    kind: OptionKind::Names,
-    value_name: "TYPES",
-    default: "",
-    help: "Anomalies to forbid in addition, comma-separated. `histcheck anomalies` lists them.",
-};
+pub(crate) const ANOMALIES: OptionSpec = OptionSpec::new(
+    "anomalies",
+    OptionKind::Names,
+    "Anomalies to forbid in addition, comma-separated. `histcheck anomalies` lists them.",
+)
+.with_value_name("TYPES");
 
-pub(crate) const ALLOW: OptionSpec = OptionSpec {
-    name: "allow",
-    kind: OptionKind::Names,
-    value_name: "TYPES",
-    default: "",
-    help: "Anomalies to allow; only garbage-read (a read of a value that nobody wrote), for a store that was not empty at the \
-           start.",
-};
+pub(crate) const ALLOW: OptionSpec = OptionSpec::new(
+    "allow",
+    OptionKind::Names,
+    "Anomalies to allow; only garbage-read (a read of a value that nobody wrote), for a store that was not empty \
+     at the start.",
+)
+.with_value_name("TYPES");
 
-pub(crate) const MAX_WITNESSES: OptionSpec = OptionSpec {
-    name: "max-witnesses",
-    kind: OptionKind::Integer,
-    value_name: "N",
-    default: "8",
-    help: "Number of witnesses to report per type of anomaly. All anomalies are counted.",
-};
+pub(crate) const MAX_WITNESSES: OptionSpec = OptionSpec::new(
+    "max-witnesses",
+    OptionKind::Integer,
+    "Number of witnesses to report per type of anomaly. All anomalies are counted.",
+)
+.with_value_name("N")
+.with_default("8");
 
 impl Default for Expected {
     /// Strict serializability.
@@ -74,16 +72,16 @@ impl Expected {
                 // As from a shell's unset variable; with no model every history would be valid.
                 return Err(wrong("it names no model; leave it out, or name one".to_owned()));
             }
-            let models = names.into_iter().map(Model::from_name);
+            let models = names.into_iter().map(str::parse::<Model>);
             self.models = models.collect::<Result<_, _>>().map_err(|e| wrong(e.to_string()))?;
         }
         if options.text(ANOMALIES.name).is_some() {
-            let anomalies = options.names(ANOMALIES.name).into_iter().map(AnomalyType::from_name);
+            let anomalies = options.names(ANOMALIES.name).into_iter().map(str::parse::<AnomalyType>);
             let anomalies = anomalies.collect::<Result<_, _>>();
             self.anomalies = anomalies.map_err(|e| OptionError::new(ANOMALIES.name, e.to_string()))?;
         }
         for name in options.names(ALLOW.name) {
-            if AnomalyType::from_name(name) != Ok(AnomalyType::GARBAGE_READ) {
+            if name.parse::<AnomalyType>() != Ok(AnomalyType::GARBAGE_READ) {
                 return Err(OptionError::new(ALLOW.name, format!("{name} cannot be allowed: only garbage-read can")));
             }
             self.garbage_reads_allowed = true;

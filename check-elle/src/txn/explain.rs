@@ -4,6 +4,7 @@ use super::analysis::{Analysis, Named, Reason};
 use crate::cycles::Cycle;
 use crate::graph::Relation;
 use crate::ids::TxnId;
+use history_core::cast::Cast as _;
 use history_core::explain::{self, Explanation};
 use history_core::{Datum, Step, Witness, WitnessOp};
 use std::fmt::Write;
@@ -55,7 +56,7 @@ fn ops<A: Analysis>(analysis: &A, txns: impl Iterator<Item = TxnId>) -> Vec<Witn
 
 /// A cycle, each step with its reason.
 pub(crate) fn explain_cycle<A: Analysis>(analysis: &A, cycle: &Cycle) -> Witness {
-    let txn = |at: usize| TxnId::new(cycle.0[at].0 as usize);
+    let txn = |at: usize| TxnId::new(cycle.0[at].0.to_usize());
     let ops = ops(analysis, (0..cycle.len()).map(txn));
     let steps: Vec<Step> = (0..cycle.len())
         .map(|from| {
@@ -65,7 +66,7 @@ pub(crate) fn explain_cycle<A: Analysis>(analysis: &A, cycle: &Cycle) -> Witness
         })
         .collect();
     let explanation = cycle_explanation(&ops, &steps);
-    Witness { ops, steps, facts: Vec::new(), explanation }
+    Witness::new(ops, explanation).with_steps(steps)
 }
 
 /// Transactions and relations between them, each given by the places of its ends.
@@ -100,7 +101,7 @@ fn step<A: Analysis>(
         Some((key, value, next_value)) => (Some(key), Some(value), next_value),
         None => (None, None, None),
     };
-    Step { from, to, relation: relation.name().into(), key, value, next_value, because }
+    Step::new(from, to, relation.name(), because).with_versions(key, value, next_value)
 }
 
 fn because_of_process<A: Analysis>(analysis: &A, a: Named<'_>, b: Named<'_>) -> String {
@@ -148,7 +149,7 @@ pub(crate) fn explain_at_length<A: Analysis>(
     let mut explanation = Explanation::of(&ops);
     conclude(&ops, &mut explanation);
     let facts = facts.into_iter().map(|(name, datum)| (name.into(), datum)).collect();
-    Witness { ops, steps: Vec::new(), facts, explanation: explanation.to_string() }
+    Witness::new(ops, explanation.to_string()).with_facts(facts)
 }
 
 /// Why the ops of a cycle contradict each other: each step, the last of which leads back to the first op.

@@ -6,6 +6,7 @@ use crate::cycles::Found;
 use crate::graph::{Graph, Relation};
 use crate::ids::TxnId;
 use history_core::Anomaly;
+use history_core::cast::Cast as _;
 use history_core::figure::{Content, Figure, STEPS_MAX, TXNS_MAX};
 
 /// A figure of each cycle that is explained, as `TYPE/0`.
@@ -37,7 +38,7 @@ pub(crate) fn of_components<A: Analysis>(analysis: &A, graph: &Graph, found: &Fo
             if relations.len() > STEPS_MAX {
                 too_large(relations.len(), "relations", STEPS_MAX)
             } else {
-                let txns: Vec<TxnId> = txns.iter().map(|txn| TxnId::new(*txn as usize)).collect();
+                let txns: Vec<TxnId> = txns.iter().map(|txn| TxnId::new(txn.to_usize())).collect();
                 let (ops, steps) = explain::component(analysis, &txns, &relations);
                 Content::Graph { title, ops, steps }
             }
@@ -54,9 +55,9 @@ fn relations(part: &Graph, txns: &[u32]) -> Vec<(usize, usize, Relation)> {
     for from in 0..txns.len() {
         // The strongest relation of what two transactions wrote and read stands for the others.
         let mut last = None;
-        for (to, relation) in part.steps_of(from as u32) {
+        for (to, relation) in part.steps_of(from.to_u32()) {
             if !(relation.is_data() && last == Some(to)) {
-                relations.push((from, to as usize, relation));
+                relations.push((from, to.to_usize(), relation));
             }
             last = Some(to);
         }

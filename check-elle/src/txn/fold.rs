@@ -4,7 +4,8 @@ use super::columns::{Open, Txns};
 use crate::ids::TxnId;
 use crate::lattice;
 use crate::model::ModelSet;
-use history_core::{Budget, ErrorKind, History, HistoryError, Op, OpKind, Pair, Process, Report, Run, Value, Verdict};
+use history_core::cast::Cast as _;
+use history_core::{Budget, ErrorKind, HistoryError, Op, OpKind, Pair, Process, Report, Run, Value, Verdict};
 use std::ops::ControlFlow;
 
 /// What a workload's micro-ops mean.
@@ -193,7 +194,7 @@ impl<W: Workload> TxnRun<W> {
             Process::Client(process) => Some(process),
             Process::Other(_) | Process::Unknown => None,
         };
-        let oks = self.counts.ok as u32;
+        let oks = self.counts.ok.to_u32();
         let fill = |open: &mut Open<W::Mop>| {
             open.waits = true;
             open.left_out = false;
@@ -215,7 +216,7 @@ impl<W: Workload> TxnRun<W> {
     }
 
     fn slot(&mut self, slot: u32) -> &mut Open<W::Mop> {
-        let slot = slot as usize;
+        let slot = slot.to_usize();
         if slot >= self.open.len() {
             self.open.resize_with(slot + 1, Open::default);
         }
@@ -225,7 +226,7 @@ impl<W: Workload> TxnRun<W> {
     fn complete(&mut self, op: &Op<'_>, mops: &mut Vec<W::Mop>) {
         let mut oks_before = None;
         if let Pair::Completes { slot, .. } = op.pair
-            && let Some(open) = self.open.get_mut(slot as usize)
+            && let Some(open) = self.open.get_mut(slot.to_usize())
         {
             open.waits = false;
             if std::mem::take(&mut open.left_out) {
@@ -336,11 +337,6 @@ fn is_same<'a, T: Copy + PartialEq + 'a>(
     counts: impl Fn(T) -> bool,
 ) -> bool {
     a.filter(|item| counts(**item)).eq(b.filter(|item| counts(**item)))
-}
-
-/// Checks a history that is in memory.
-pub(crate) fn check<W: Workload>(history: &History, workload: W) -> Result<Report, HistoryError> {
-    history_core::check_history(Box::new(TxnRun::new(workload)), history, &Budget::default())
 }
 
 impl<W: Workload> Run for TxnRun<W> {

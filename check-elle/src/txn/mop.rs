@@ -1,6 +1,7 @@
 //! A micro-op, packed into two words: its key, and what it wrote or read.
 
 use crate::ids::{Id, KeyId};
+use history_core::cast::Cast as _;
 use std::marker::PhantomData;
 
 /// What a micro-op does.
@@ -40,12 +41,12 @@ impl<W, R> Copy for Mop<W, R> {}
 impl<W: Id, R: Id> Mop<W, R> {
     #[inline]
     pub(crate) fn write(key: KeyId, id: W) -> Mop<W, R> {
-        Mop { key, what: id.at() as u32 | WRITE, ids: PhantomData }
+        Mop { key, what: id.at().to_u32() | WRITE, ids: PhantomData }
     }
 
     #[inline]
     pub(crate) fn read(key: KeyId, id: R) -> Mop<W, R> {
-        Mop { key, what: id.at() as u32, ids: PhantomData }
+        Mop { key, what: id.at().to_u32(), ids: PhantomData }
     }
 
     pub(crate) fn unseen(key: KeyId) -> Mop<W, R> {
@@ -55,11 +56,11 @@ impl<W: Id, R: Id> Mop<W, R> {
     #[inline]
     pub(crate) fn what(self) -> What<W, R> {
         if self.what & WRITE != 0 {
-            What::Write(W::new((self.what & !WRITE) as usize))
+            What::Write(W::new((self.what & !WRITE).to_usize()))
         } else if self.what == UNSEEN {
             What::Unseen
         } else {
-            What::Read(R::new(self.what as usize))
+            What::Read(R::new(self.what.to_usize()))
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::cycles::{self, Found};
 use crate::ids::{KeyId, TxnId};
 use crate::lattice;
 use crate::model::ModelSet;
+use history_core::cast::Cast as _;
 use history_core::hash::HashSet;
 use history_core::{Anomaly, Budget, Datum, Report, Verdict, Witness};
 use std::borrow::Cow;
@@ -167,8 +168,8 @@ fn count<A: Analysis>(analysis: &A, counts: Counts) -> Vec<(Cow<'static, str>, u
         ("fail-count".into(), counts.fail),
         ("info-count".into(), counts.info),
         ("nonclient-op-count".into(), analysis.txns().participants.others()),
-        ("key-count".into(), analysis.keys() as u64),
-        ("mop-count".into(), analysis.txns().all_mops().len() as u64),
+        ("key-count".into(), analysis.keys().to_u64()),
+        ("mop-count".into(), analysis.txns().all_mops().len().to_u64()),
     ]
 }
 
@@ -204,11 +205,11 @@ impl<A: Analysis> Witnesses<'_, A> {
     /// The smallest component in which a model's cycle is.
     fn component(&self, txns: &[u32]) -> Witness {
         let indices = txns.iter().take(COMPONENT_TXNS_MAX);
-        let indices = indices.map(|txn| Datum::from(self.analysis.txns().index(TxnId::new(*txn as usize))));
+        let indices = indices.map(|txn| Datum::from(self.analysis.txns().index(TxnId::new(txn.to_usize()))));
         let scc = Datum::Vector(indices.collect());
         let explanation = format!("A cycle exists among {} transactions, with indices {scc}.\n", txns.len());
-        let facts = vec![("scc-size".into(), Datum::from(txns.len() as u64)), ("scc".into(), scc)];
-        Witness { facts, explanation, ..Witness::default() }
+        let facts = vec![("scc-size".into(), Datum::from(txns.len().to_u64())), ("scc".into(), scc)];
+        Witness::new(Vec::new(), explanation).with_facts(facts)
     }
 }
 
@@ -222,5 +223,5 @@ pub(crate) fn shown_first(cases: impl Iterator<Item = (KeyId, i64)>) -> Option<i
 
 /// How many there are, and witnesses of the first.
 pub(crate) fn first<T>(max: usize, all: &[T], explain: impl Fn(&T) -> Witness) -> (u64, Vec<Witness>) {
-    (all.len() as u64, all.iter().take(max).map(explain).collect())
+    (all.len().to_u64(), all.iter().take(max).map(explain).collect())
 }

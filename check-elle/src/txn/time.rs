@@ -14,6 +14,7 @@ use crate::cycle_spec::Suffix;
 use crate::graph::{Graph, Relation};
 use crate::ids::TxnId;
 use history_core::OpKind;
+use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 
 /// Process or realtime edges on their way into a graph.
@@ -46,7 +47,7 @@ impl TimeEdges {
             order,
             next_of_process: Vec::new(),
             oks: 0,
-            base: txns.len() as u32,
+            base: txns.len().to_u32(),
             gates: 0,
             invoked_after: Groups::default(),
         };
@@ -57,7 +58,7 @@ impl TimeEdges {
             Suffix::None | Suffix::Process => {}
             Suffix::Realtime => {
                 edges.invoked_after = invoked_after(txns);
-                edges.gates = txns.ids().filter(|txn| txns.kind(*txn) == OpKind::Ok).count() as u32;
+                edges.gates = txns.ids().filter(|txn| txns.kind(*txn) == OpKind::Ok).count().to_u32();
             }
         }
         edges
@@ -77,7 +78,7 @@ impl TimeEdges {
         }
         let next = self.next_of_process.get(txn.at()).filter(|next| **next != TxnId::NONE);
         if let Some(next) = next {
-            graph.push_edge(next.at() as u32, Relation::Process);
+            graph.push_edge(next.at().to_u32(), Relation::Process);
         }
         next.is_some()
     }
@@ -91,7 +92,7 @@ impl TimeEdges {
             }
             for txn in self.invoked_after.of(gate + 1) {
                 related = true;
-                graph.push_edge(txn.at() as u32, Relation::Through);
+                graph.push_edge(txn.at().to_u32(), Relation::Through);
             }
             graph.end_node();
         }
@@ -101,11 +102,11 @@ impl TimeEdges {
 
 impl Groups {
     fn of(&self, group: u32) -> &[TxnId] {
-        let group = group as usize;
+        let group = group.to_usize();
         if group + 1 >= self.start.len() {
             return &[];
         }
-        &self.members[self.start[group] as usize..self.start[group + 1] as usize]
+        &self.members[self.start[group].to_usize()..self.start[group + 1].to_usize()]
     }
 }
 
@@ -123,20 +124,20 @@ pub(crate) fn has_process_edges<M: Copy>(txns: &Txns<M>, order: Suffix) -> bool 
 /// A counting sort of transactions by [`Txns::oks_before`].
 fn invoked_after<M: Copy>(txns: &Txns<M>) -> Groups {
     let known = || txns.ids().filter(|txn| txns.is_possible(*txn)).filter_map(|txn| Some((txn, txns.oks_before(txn)?)));
-    let groups = known().map(|(_, oks)| oks as usize + 1).max().unwrap_or(0);
+    let groups = known().map(|(_, oks)| oks.to_usize() + 1).max().unwrap_or(0);
     let mut start = vec![0u32; groups + 1];
     for (_, oks) in known() {
-        start[oks as usize] += 1;
+        start[oks.to_usize()] += 1;
     }
     let mut total = 0;
     for count in &mut start {
         total += std::mem::replace(count, total);
     }
-    let mut members = vec![TxnId::NONE; total as usize];
+    let mut members = vec![TxnId::NONE; total.to_usize()];
     let mut next = start.clone();
     for (txn, oks) in known() {
-        members[next[oks as usize] as usize] = txn;
-        next[oks as usize] += 1;
+        members[next[oks.to_usize()].to_usize()] = txn;
+        next[oks.to_usize()] += 1;
     }
     Groups { start, members }
 }

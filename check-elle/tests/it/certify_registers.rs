@@ -113,7 +113,7 @@ fn versions(scc: &[Datum], sources: &[&str]) -> Witness {
         ("scc".into(), Datum::Vector(scc.to_vec())),
         ("sources".into(), Datum::Vector(sources)),
     ];
-    Witness { facts, ..Witness::default() }
+    Witness::default().with_facts(facts)
 }
 
 #[test]
@@ -146,7 +146,8 @@ fn cyclic_versions_name_the_component_and_who_says_so() {
         assert!(reason.ends_with("do not contradict each other"), "{reason}");
     }
     let with_op = |at: usize| {
-        let witness = Witness { ops: vec![witness_op(&history, at)], ..versions(&[one.clone(), two.clone()], &wfr) };
+        let mut witness = versions(&[one.clone(), two.clone()], &wfr);
+        witness.ops = vec![witness_op(&history, at)];
         certify::rw_register(&history, &both, "cyclic-versions", &witness).map_err(|error| error.reason)
     };
     assert_eq!(with_op(0), Ok(()));

@@ -4,8 +4,8 @@
 use crate::oracle::Question;
 use crate::oracle::against::{certified, checker};
 use check_elle::model::Model;
-use check_elle::rw_register::{self, RwRegister};
-use history_core::{History, Report};
+use check_elle::rw_register::RwRegister;
+use history_core::{Checker as _, History, Report};
 use std::fmt::Write;
 
 fn op(text: &mut String, process: usize, mops: &str) {
@@ -40,9 +40,9 @@ fn a_crowd(nil: &str) -> String {
 fn rw_beside_ww_is_no_cycle_of_its_own() {
     for nil in ["", "[:r :y nil]"] {
         let history = History::parse(&a_crowd(nil)).unwrap();
-        let models = vec![Model::from_name("serializable").unwrap()];
+        let models = vec!["serializable".parse::<Model>().unwrap()];
         let options = RwRegister { consistency_models: models, linearizable_keys: true, ..RwRegister::default() };
-        assert_eq!(types(&rw_register::check(&history, &options).unwrap()), ["G1c"], "{nil}");
+        assert_eq!(types(&options.check(&history).unwrap()), ["G1c"], "{nil}");
     }
 }
 

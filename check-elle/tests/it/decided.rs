@@ -86,7 +86,7 @@ fn no_broken_model_is_said_to_hold() {
     let named: BTreeSet<&str> = BROKEN.iter().map(|(model, _)| *model).collect();
     assert_eq!(named, ModelSet::ALL.iter().map(Model::name).collect());
     for (name, txns) in BROKEN {
-        let model = Model::from_name(name).unwrap();
+        let model = name.parse::<Model>().unwrap();
         let report = judge(&history(txns, true), name);
         assert_ne!(report.verdict, Verdict::Valid, "{name}: {report:#?}");
         assert!(!model.is_decided() || report.verdict == Verdict::Invalid, "{name} is decided: {report:#?}");

@@ -9,7 +9,7 @@ use check_elle::lattice::{
 use check_elle::model::{Model, ModelSet};
 
 fn anomaly(name: &str) -> AnomalyType {
-    AnomalyType::from_name(name).unwrap()
+    name.parse::<AnomalyType>().unwrap()
 }
 
 fn anomalies(names: &str) -> AnomalySet {
@@ -17,7 +17,7 @@ fn anomalies(names: &str) -> AnomalySet {
 }
 
 fn model(name: &str) -> Model {
-    Model::from_name(name).unwrap()
+    name.parse::<Model>().unwrap()
 }
 
 fn names(anomalies: AnomalySet) -> Vec<&'static str> {
@@ -184,7 +184,7 @@ fn a_model_prohibits_exactly_the_cycles_that_its_component_would_show() {
     assert_eq!(CYCLE_EXISTS.len(), 13);
     for (at, spec) in CYCLE_EXISTS.iter().enumerate() {
         let model = spec.anomaly.name().strip_suffix("-cycle-exists").unwrap();
-        assert_eq!(Model::from_name(model), Ok(spec.model));
+        assert_eq!(model.parse::<Model>(), Ok(spec.model));
         assert!(spec.relations.contains(Relations::WW) && !spec.relations.contains(Relations::RW), "{model}");
         assert!(spec.model.forbids().any(|anomaly| anomaly == spec.anomaly), "{model}");
         for cycle in CYCLES {

@@ -18,7 +18,7 @@ fn check_with(text: &str, options: &Options, budget: &Budget) -> Report {
 
 #[test]
 fn a_budget_that_is_spent_makes_the_verdict_unknown_and_says_so() {
-    let budget = Budget { states_max: Some(0), ..Budget::default() };
+    let budget = Budget::default().with_states_max(0);
     let report = check_with(WRITE_SKEW, &Options::new(), &budget);
     assert_eq!(report.verdict, Verdict::Unknown);
     assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["cycle-search-timeout"]);

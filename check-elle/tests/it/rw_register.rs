@@ -1,6 +1,6 @@
 //! What is asked of the rw-register checker by name, and how it answers.
 
-use check_elle::rw_register::{self, RwRegister};
+use check_elle::rw_register::RwRegister;
 use history_core::{Budget, Checker, Datum, History, Options, Reader, Report, Verdict};
 
 fn check_with(text: &str, options: &Options) -> Report {
@@ -48,7 +48,7 @@ fn the_initial_value_comes_first() {
     assert_eq!(check_with(ZERO, &serializable).verdict, Verdict::Valid);
 
     let history = History::parse(ZERO).unwrap();
-    let same = rw_register::check(&history, &RwRegister { initial: 0.into(), ..RwRegister::default() }).unwrap();
+    let same = RwRegister { initial: 0.into(), ..RwRegister::default() }.check(&history).unwrap();
     assert_eq!(same.anomaly_types().collect::<Vec<_>>(), ["G-single-item-realtime"]);
 
     // Then nobody wrote nil.

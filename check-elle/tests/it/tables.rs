@@ -54,7 +54,7 @@ const MODEL_CHAINS: &str = "
 ";
 
 fn anomaly(name: &str) -> AnomalyType {
-    AnomalyType::from_name(name).unwrap()
+    name.parse::<AnomalyType>().unwrap()
 }
 
 fn anomalies(names: &str) -> AnomalySet {
@@ -62,7 +62,7 @@ fn anomalies(names: &str) -> AnomalySet {
 }
 
 fn model(name: &str) -> Model {
-    Model::from_name(name).unwrap()
+    name.parse::<Model>().unwrap()
 }
 
 fn names(anomalies: AnomalySet) -> Vec<&'static str> {
@@ -149,15 +149,15 @@ fn models_forbid_what_their_sources_say_and_no_more() {
 fn every_name_is_found_and_means_one_thing() {
     let mut seen = BTreeSet::new();
     for anomaly in AnomalySet::ALL.iter() {
-        assert_eq!(AnomalyType::from_name(anomaly.name()), Ok(anomaly));
-        assert_eq!(AnomalyType::from_name(&anomaly.name().to_uppercase()), Ok(anomaly));
+        assert_eq!(anomaly.name().parse::<AnomalyType>(), Ok(anomaly));
+        assert_eq!(anomaly.name().to_uppercase().parse::<AnomalyType>(), Ok(anomaly));
         assert!(seen.insert(anomaly.name().to_lowercase()), "{anomaly} is there twice");
     }
     seen.clear();
     for model in ModelSet::ALL.iter() {
         for name in [model.name()].iter().chain(model.aliases()) {
-            assert_eq!(Model::from_name(name), Ok(model));
-            assert_eq!(Model::from_name(&name.to_uppercase()), Ok(model));
+            assert_eq!(name.parse(), Ok(model));
+            assert_eq!(name.to_uppercase().parse(), Ok(model));
             assert!(seen.insert(name.to_lowercase()), "{name} is there twice");
         }
     }
@@ -184,23 +184,23 @@ fn summaries_are_sentences_of_their_own() {
 
 #[test]
 fn unknown_names_get_help() {
-    let nearest = |name: &str| Model::from_name(name).unwrap_err().nearest;
+    let nearest = |name: &str| name.parse::<Model>().unwrap_err().nearest;
     assert_eq!(nearest("strict-serialisable"), ["strict-serializable"]);
     assert_eq!(nearest("serializability"), ["serializable"]);
     assert_eq!(nearest("Repeatable_Read"), ["repeatable-read"]);
     assert_eq!(nearest("PL-4"), ["PL-3", "PL-2", "PL-1"], "all that are equally near");
-    let nothing = Model::from_name("eventual").unwrap_err();
+    let nothing = "eventual".parse::<Model>().unwrap_err();
     assert!(nothing.nearest.is_empty(), "like nothing that is known");
     assert!(nothing.to_string().starts_with("\"eventual\" is no consistency model. Known: strict-serializable, "));
     let misspelt = |bytes| format!("{:x<bytes$}", "strong-session-snapshot-isolation-cycle-exists");
-    let nearest_anomaly = |name: &str| AnomalyType::from_name(name).unwrap_err().nearest;
+    let nearest_anomaly = |name: &str| name.parse::<AnomalyType>().unwrap_err().nearest;
     assert_eq!(nearest_anomaly(&misspelt(64)).len(), 1, "a name with less than a third more");
     assert!(nearest_anomaly(&misspelt(65)).is_empty(), "too long for a misspelling");
     assert!(nearest("").is_empty());
     assert_eq!(nearest_anomaly("G3"), ["G0", "G1", "G2"], "in the order of the table");
     assert_eq!(nearest_anomaly("G1d"), ["G1c", "G1a", "G1b"], "three at most, of four");
 
-    let error = AnomalyType::from_name("lost-updates").unwrap_err();
+    let error = "lost-updates".parse::<AnomalyType>().unwrap_err();
     assert_eq!(error.nearest, ["lost-update"]);
     assert_eq!(error.known.len(), AnomalySet::ALL.len());
     let message = error.to_string();

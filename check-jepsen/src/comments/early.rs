@@ -6,6 +6,7 @@
 //! leaves it marks what it shows. Time: what these reads show.
 
 use crate::elements::ElemId;
+use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 
 /// What a read shows.
@@ -59,7 +60,7 @@ impl Early {
         }
         self.whole = whole;
         for read in gone {
-            self.mark(&reads[read as usize].1);
+            self.mark(&reads[read.to_usize()].1);
         }
     }
 

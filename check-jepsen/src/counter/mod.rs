@@ -22,16 +22,16 @@ mod slack;
 use crate::fold::{self, InFlight, Workload, WorkloadRun};
 use crate::witness::{self, Extremes, OpRef};
 use history_core::{
-    Checker, Expected, History, HistoryError, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Pair,
-    Report, Run, Verdict, Witness,
+    Checker, Expected, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Pair, Report, Run, Verdict,
+    Witness,
 };
 use pending::{AddId, Pending};
 
 /// The counter checker. There is nothing to be set.
 ///
 /// ```
-/// use check_jepsen::counter::{self, Counter};
-/// use history_core::{History, Verdict};
+/// use check_jepsen::counter::Counter;
+/// use history_core::{Checker, History, Verdict};
 ///
 /// let history = History::parse("
 ///     {:process 0, :type :invoke, :f :add, :value 2} {:process 0, :type :ok, :f :add, :value 2}
@@ -39,7 +39,7 @@ use pending::{AddId, Pending};
 ///     {:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value 1}
 ///     {:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value 0}
 /// ")?;
-/// let report = counter::check(&history, &Counter::default())?;
+/// let report = Counter::default().check(&history)?;
 /// assert_eq!(report.verdict, Verdict::Invalid);
 /// assert!(report.anomalies[0].witnesses[0].explanation.contains("from 1 to 2"));
 /// # Ok::<(), history_core::HistoryError>(())
@@ -47,15 +47,6 @@ use pending::{AddId, Pending};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counter {}
-
-/// Checks a history that is in memory.
-///
-/// # Errors
-///
-/// If the history is too large to be judged.
-pub fn check(history: &History, _options: &Counter) -> Result<Report, HistoryError> {
-    fold::check(history, CounterRun::default())
-}
 
 impl Checker for Counter {
     fn name(&self) -> &'static str {

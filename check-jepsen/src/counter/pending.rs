@@ -9,6 +9,7 @@
 
 use super::slack::Slack;
 use super::{Read, Sums};
+use history_core::cast::Cast as _;
 use std::collections::VecDeque;
 
 /// An add: its number, and how many reads had come to wait by then.
@@ -52,13 +53,13 @@ impl Pending {
     /// An add is invoked.
     pub(super) fn begin_add(&mut self) -> AddId {
         self.adds.push_back(false);
-        AddId { number: self.first_add + self.adds.len() as u64 - 1, reads: self.left + self.reads.len() as u64 }
+        AddId { number: self.first_add + self.adds.len().to_u64() - 1, reads: self.left + self.reads.len().to_u64() }
     }
 
     /// An add, which is still in flight, turns out not to have happened.
     pub(super) fn fail_add(&mut self, id: AddId, sums: Sums) {
         // A read that came after this add cannot have left.
-        if let Some(first) = self.reads.get_mut((id.reads - self.left) as usize) {
+        if let Some(first) = self.reads.get_mut((id.reads - self.left).to_usize()) {
             first.failed = first.failed.plus(sums);
             self.next_failed = self.next_failed.less(sums);
         }
@@ -76,7 +77,7 @@ impl Pending {
 
     /// An add ended, one way or another.
     pub(super) fn end_add(&mut self, id: AddId) {
-        self.adds[(id.number - self.first_add) as usize] = true;
+        self.adds[(id.number - self.first_add).to_usize()] = true;
         while self.adds.front() == Some(&true) {
             self.adds.pop_front();
             self.first_add += 1;
@@ -90,8 +91,8 @@ impl Pending {
 
     /// A read comes to wait.
     pub(super) fn push(&mut self, read: Read) {
-        let adds = self.first_add + self.adds.len() as u64;
-        let (place, (lower, upper)) = (self.left + self.reads.len() as u64, read.bounds());
+        let adds = self.first_add + self.adds.len().to_u64();
+        let (place, (lower, upper)) = (self.left + self.reads.len().to_u64(), read.bounds());
         self.is_violated |= !(lower..=upper).contains(&read.value);
         if !self.is_violated {
             self.below.push(place, upper - read.value);

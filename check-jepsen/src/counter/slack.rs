@@ -64,6 +64,7 @@ impl Slack {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use history_core::cast::Cast as _;
     use proptest::prelude::*;
 
     proptest! {
@@ -75,20 +76,20 @@ mod tests {
             for (what, place, number) in steps {
                 match what {
                     0 | 1 => {
-                        slack.push(numbers.len() as u64, number);
+                        slack.push(numbers.len().to_u64(), number);
                         numbers.push(number);
                     }
                     2 => {
-                        let from = (numbers.len() as u64).saturating_sub(place).max(first);
+                        let from = (numbers.len().to_u64()).saturating_sub(place).max(first);
                         slack.lower(from, number);
-                        numbers[from as usize..].iter_mut().for_each(|each| *each -= number);
+                        numbers[from.to_usize()..].iter_mut().for_each(|each| *each -= number);
                     }
                     _ => {
-                        first = (first + place / 2).min(numbers.len() as u64);
+                        first = (first + place / 2).min(numbers.len().to_u64());
                         slack.forget(first);
                     }
                 }
-                prop_assert_eq!(slack.is_below_zero(), numbers[first as usize..].iter().any(|each| *each < 0));
+                prop_assert_eq!(slack.is_below_zero(), numbers[first.to_usize()..].iter().any(|each| *each < 0));
             }
         }
     }

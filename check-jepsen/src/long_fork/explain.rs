@@ -5,6 +5,7 @@ use super::order::{self, can_be_ordered};
 use super::run::{LongForkRun, NIL, Seen};
 use super::smallest::{Smallest, find_smallest};
 use crate::witness::{self, Extremes};
+use history_core::cast::Cast as _;
 use history_core::explain::with_more;
 use history_core::{Datum, OpKind, Report, Verdict, Witness};
 use std::fmt::Write;
@@ -38,14 +39,14 @@ impl LongForkRun {
             ("early-read-count".into(), self.early),
             ("late-read-count".into(), self.late),
             ("write-count".into(), self.writes),
-            ("group-count".into(), groups as u64),
+            ("group-count".into(), groups.to_u64()),
             ("fork-count".into(), found.count),
         ];
         report
     }
 
     fn explain(&self, seen: &Seen, fork: &Fork) -> Witness {
-        let keys = seen.groups.row(fork.group as usize);
+        let keys = seen.groups.row(fork.group.to_usize());
         let read = |state: &u32| {
             let mop = |(key, value): (&u32, &u32)| {
                 Datum::Vector(vec![Datum::keyword("r"), self.key_datum(*key), self.value_datum(*value)])
@@ -60,7 +61,7 @@ impl LongForkRun {
             (found.states, sentences, found.least)
         };
         let op = |(at, state): (usize, &u32)| {
-            seen.readers[*state as usize].named(&format!("R{}", at + 1), OpKind::Ok, read(state))
+            seen.readers[state.to_usize()].named(&format!("R{}", at + 1), OpKind::Ok, read(state))
         };
         let ops = states.iter().enumerate().map(op).collect();
         let group = Datum::Vector(keys.iter().map(|key| self.key_datum(*key)).collect());

@@ -1,6 +1,7 @@
 //! Forks: states of a group, sorted by the number of keys they show, of which each must show all that the one before it shows.
 
 use super::run::{NIL, Seen};
+use history_core::cast::Cast as _;
 
 /// Reads that cannot be put in order: two, or all states of a group of which any two can.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,8 +12,8 @@ pub(super) struct Fork {
 
 /// States by group, in each by the number of keys shown, then by who came first.
 pub(super) fn sorted(seen: &Seen) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..seen.shown.len() as u32).collect();
-    order.sort_unstable_by_key(|state| (seen.group(*state), seen.shown[*state as usize], *state));
+    let mut order: Vec<u32> = (0..seen.shown.len().to_u32()).collect();
+    order.sort_unstable_by_key(|state| (seen.group(*state), seen.shown[state.to_usize()], *state));
     order
 }
 

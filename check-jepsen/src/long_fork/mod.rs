@@ -45,15 +45,15 @@ mod smallest;
 #[cfg(test)]
 mod tests;
 
-use crate::fold::{self, WorkloadRun};
-use history_core::{Checker, History, HistoryError, OptionError, OptionKind, OptionSpec, Options, Report, Run};
+use crate::fold::WorkloadRun;
+use history_core::{Checker, OptionError, OptionKind, OptionSpec, Options, Run};
 use run::LongForkRun;
 
 /// The long-fork checker, and what it is told of groups.
 ///
 /// ```
-/// use check_jepsen::long_fork::{self, LongFork};
-/// use history_core::{History, Verdict};
+/// use check_jepsen::long_fork::LongFork;
+/// use history_core::{Checker, History, Verdict};
 ///
 /// let history = History::parse("
 ///     {:process 0, :type :invoke, :f :write, :value [[:w 0 1]]}
@@ -63,7 +63,7 @@ use run::LongForkRun;
 ///     {:process 3, :type :invoke, :f :read, :value [[:r 0 nil] [:r 1 nil]]}
 ///     {:process 3, :type :ok, :f :read, :value [[:r 0 nil] [:r 1 1]]}
 /// ")?;
-/// let report = long_fork::check(&history, &LongFork::default())?;
+/// let report = LongFork::default().check(&history)?;
 /// assert_eq!(report.verdict, Verdict::Invalid);
 /// assert!(report.anomalies[0].witnesses[0].explanation.contains("R1 shows 0, and not 1"));
 ///
@@ -73,7 +73,7 @@ use run::LongForkRun;
 ///     {:process 0, :type :ok, :f :read, :value [[:r 0 1] [:r 1 2] [:r 2 2]]}
 ///     {:process 0, :type :ok, :f :read, :value [[:r 0 2] [:r 1 1] [:r 2 2]]}
 /// ")?;
-/// let report = long_fork::check(&history, &LongFork { general: true, ..LongFork::default() })?;
+/// let report = LongFork { general: true, ..LongFork::default() }.check(&history)?;
 /// assert_eq!(report.anomalies[0].witnesses[0].ops.len(), 3);
 /// # Ok::<(), history_core::HistoryError>(())
 /// ```
@@ -85,30 +85,16 @@ pub struct LongFork {
     pub general: bool,
 }
 
-/// Checks a history that is in memory.
-///
-/// # Errors
-///
-/// If the history is too large to be judged.
-pub fn check(history: &History, options: &LongFork) -> Result<Report, HistoryError> {
-    fold::check(history, LongForkRun::new(*options))
-}
+const GROUP_SIZE: OptionSpec =
+    OptionSpec::new("group-size", OptionKind::Integer, "Number of keys per group, which are read together.")
+        .with_value_name("KEYS")
+        .with_default("as many as the first read shows");
 
-const GROUP_SIZE: OptionSpec = OptionSpec {
-    name: "group-size",
-    kind: OptionKind::Integer,
-    value_name: "KEYS",
-    default: "as many as the first read shows",
-    help: "Number of keys per group, which are read together.",
-};
-
-const GENERAL: OptionSpec = OptionSpec {
-    name: "general",
-    kind: OptionKind::Flag,
-    value_name: "",
-    default: "",
-    help: "Allow several values per key: reads must fit an order in which equal values of a key are adjacent.",
-};
+const GENERAL: OptionSpec = OptionSpec::new(
+    "general",
+    OptionKind::Flag,
+    "Allow several values per key: reads must fit an order in which equal values of a key are adjacent.",
+);
 
 impl Checker for LongFork {
     fn name(&self) -> &'static str {

@@ -2,6 +2,7 @@
 
 use super::run::{NIL, Seen};
 use crate::pq_tree::PqTree;
+use history_core::cast::Cast as _;
 
 /// Whether there is such an order of these states of one group. Time: their size, and sorting the values of each key.
 ///
@@ -10,8 +11,8 @@ use crate::pq_tree::PqTree;
 pub(super) fn can_be_ordered(seen: &Seen, states: &[u32]) -> bool {
     const INITIAL: u32 = 0;
     // Who has read nothing but nil has read the initial state.
-    let later: Vec<u32> = states.iter().copied().filter(|state| seen.shown[*state as usize] > 0).collect();
-    let leaves = later.len() as u32 + 1;
+    let later: Vec<u32> = states.iter().copied().filter(|state| seen.shown[state.to_usize()] > 0).collect();
+    let leaves = later.len().to_u32() + 1;
     let mut tree = PqTree::new(leaves);
     let mut possible = tree.reduce(&(1..leaves).collect::<Vec<_>>());
     let mut column: Vec<(u32, u32)> = Vec::with_capacity(later.len() + 1);

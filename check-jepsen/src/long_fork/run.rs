@@ -6,6 +6,7 @@ use crate::elements::{ElemId, Elements};
 use crate::fold::{self, InFlight, Workload};
 use crate::rows::Rows;
 use crate::witness::OpRef;
+use history_core::cast::Cast as _;
 use history_core::{Expected, Op, OpFault, OpKind, OpUse, Pair, Report, Seq, Value};
 
 /// The value of a key that nobody has written yet; others are ids of values, and one more.
@@ -54,9 +55,9 @@ impl Seen {
     /// Whether the last state forks with another of its group. Of those that show equally many keys one is enough, and of the
     /// others the neighbours are, as long as none forked: then each shows all that those do which show fewer.
     fn forks(&mut self) -> bool {
-        let state = self.shown.len() as u32 - 1;
-        let (shown, width) = (self.shown[state as usize] as usize, self.size + 1);
-        let start = self.group(state) as usize * width;
+        let state = self.shown.len().to_u32() - 1;
+        let (shown, width) = (self.shown[state.to_usize()].to_usize(), self.size + 1);
+        let start = self.group(state).to_usize() * width;
         self.levels.resize(self.levels.len().max(start + width), NO_STATE);
         let level = &mut self.levels[start + shown];
         if *level != NO_STATE {
@@ -74,13 +75,13 @@ impl Seen {
     /// The group that a state is of.
     #[inline]
     pub(super) fn group(&self, state: u32) -> u32 {
-        self.states.row(state as usize)[0]
+        self.states.row(state.to_usize())[0]
     }
 
     /// The value of each key of a state.
     #[inline]
     pub(super) fn values(&self, state: u32) -> &[u32] {
-        &self.states.row(state as usize)[1..]
+        &self.states.row(state.to_usize())[1..]
     }
 }
 
@@ -116,7 +117,7 @@ impl LongForkRun {
         LongForkRun {
             keys: Elements::default(),
             values: Elements::default(),
-            seen: options.group_size.map(|size| Seen::new(size as usize)),
+            seen: options.group_size.map(|size| Seen::new(size.to_usize())),
             known: Vec::new(),
             pairs: options.general.then(|| Rows::new(2)),
             invocations: false,
@@ -167,7 +168,7 @@ impl LongForkRun {
         if id.at() == self.known.len() {
             self.known.push(Key { value: UNSEEN, written: false });
         }
-        Ok(id.at() as u32)
+        Ok(id.at().to_u32())
     }
 
     #[inline]
@@ -175,7 +176,7 @@ impl LongForkRun {
         if value.is_nil() {
             return Ok(NIL);
         }
-        Ok(self.values.id(value)?.at() as u32 + 1)
+        Ok(self.values.id(value)?.at().to_u32() + 1)
     }
 
     /// Counts what `self.written` writes.
@@ -193,7 +194,7 @@ impl LongForkRun {
                     let (key, value) = (self.key_datum(*key), self.value_datum(*value));
                     return Err(refuse(format!("{value} is written to the key {key} a second time")));
                 }
-            } else if std::mem::replace(&mut self.known[*key as usize].written, true) {
+            } else if std::mem::replace(&mut self.known[key.to_usize()].written, true) {
                 let key = self.key_datum(*key);
                 return Err(refuse(format!("the key {key} is written a second time ({UNLESS_GENERAL})")));
             }
@@ -214,14 +215,14 @@ impl LongForkRun {
         }
         let seen = self.seen.get_or_insert_with(|| Seen::new(self.read.len()));
         if seen.size != self.read.len() || seen.size == 0 {
-            let (size, group) = (crate::witness::counted(self.read.len() as u64, "key"), seen.size);
+            let (size, group) = (crate::witness::counted(self.read.len().to_u64(), "key"), seen.size);
             return Err(refuse(format!("a read is of {size}, and groups have {group}")));
         }
         self.row.clear();
         self.row.extend(self.read.iter().map(|(key, _)| *key));
         let (group, _) = seen.groups.intern(&self.row)?;
         self.row.clear();
-        self.row.push(group as u32);
+        self.row.push(group.to_u32());
         self.row.extend(self.read.iter().map(|(_, value)| *value));
         let (state, new) = seen.states.intern(&self.row)?;
         if new && self.pairs.is_none() {
@@ -231,10 +232,10 @@ impl LongForkRun {
         if new {
             let shown = self.read.iter().filter(|(_, value)| *value != NIL).count();
             seen.readers.push(OpRef::of(op));
-            seen.shown.push(shown as u32);
+            seen.shown.push(shown.to_u32());
             self.forked = self.forked || seen.forks();
         }
-        let shown = seen.shown[state] as usize;
+        let shown = seen.shown[state].to_usize();
         self.early += u64::from(shown == 0);
         self.late += u64::from(shown == seen.size);
         Ok(shown > 0 && seen.size > 1)
@@ -243,7 +244,7 @@ impl LongForkRun {
     /// Each key has one value.
     fn show(&mut self) -> Result<(), OpFault> {
         for (key, value) in &self.read {
-            let known = &mut self.known[*key as usize];
+            let known = &mut self.known[key.to_usize()];
             if *value == NIL || *value == known.value {
                 continue;
             }
@@ -266,13 +267,13 @@ impl LongForkRun {
     }
 
     pub(super) fn key_datum(&self, key: u32) -> history_core::Datum {
-        self.keys.datum(ElemId::new(key as usize))
+        self.keys.datum(ElemId::new(key.to_usize()))
     }
 
     pub(super) fn value_datum(&self, value: u32) -> history_core::Datum {
         match value.checked_sub(1) {
             None => history_core::Datum::Nil,
-            Some(at) => self.values.datum(ElemId::new(at as usize)),
+            Some(at) => self.values.datum(ElemId::new(at.to_usize())),
         }
     }
 }

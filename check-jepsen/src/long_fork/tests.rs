@@ -4,6 +4,7 @@ use super::order::{broken_by, can_be_ordered};
 use super::run::Seen;
 use super::smallest::find_smallest;
 use crate::witness::OpRef;
+use history_core::cast::Cast as _;
 use proptest::prelude::*;
 
 /// One group, with these states, all different.
@@ -12,7 +13,7 @@ fn group(size: usize, states: &[Vec<u32>]) -> Seen {
     for values in states {
         assert!(seen.states.intern(&[&[0], &values[..]].concat()).unwrap().1);
         seen.readers.push(OpRef::NONE);
-        seen.shown.push(values.iter().filter(|value| **value != 0).count() as u32);
+        seen.shown.push(values.iter().filter(|value| **value != 0).count().to_u32());
     }
     seen
 }
@@ -39,14 +40,14 @@ fn has_order(seen: &Seen, states: &[u32]) -> bool {
 
 /// The size of a smallest set that has no order.
 fn smallest_size(seen: &Seen, states: usize) -> Option<usize> {
-    let subsets = (0..1u32 << states).map(|bits| (0..states as u32).filter(|at| bits >> at & 1 == 1).collect());
+    let subsets = (0..1u32 << states).map(|bits| (0..states.to_u32()).filter(|at| bits >> at & 1 == 1).collect());
     subsets.filter(|set: &Vec<u32>| !has_order(seen, set)).map(|set| set.len()).min()
 }
 
 /// Whether there is an order; and if not, a smallest set.
 fn agrees(size: usize, states: &[Vec<u32>]) -> Option<usize> {
     let seen = group(size, states);
-    let all: Vec<u32> = (0..states.len() as u32).collect();
+    let all: Vec<u32> = (0..states.len().to_u32()).collect();
     let possible = has_order(&seen, &all);
     assert_eq!(can_be_ordered(&seen, &all), possible, "{states:?}");
     for order in permutations(&all) {
@@ -120,7 +121,7 @@ fn ring(length: u32) -> Vec<Vec<u32>> {
 fn a_closed_loop_needs_all_its_reads() {
     for length in 3..12 {
         let states = ring(length);
-        let seen = group(length as usize, &states);
+        let seen = group(length.to_usize(), &states);
         let all: Vec<u32> = (0..length).collect();
         assert!(!can_be_ordered(&seen, &all), "{length}");
         for out in 0..length {
@@ -137,7 +138,7 @@ fn a_small_set_is_found_among_many_reads_and_a_large_one_is_told_as_it_is() {
     let mut states: Vec<Vec<u32>> = (3..3_003).map(|at| vec![at / 3, (at - 1) / 3, (at - 2) / 3 + 1]).collect();
     states.extend([vec![9_001, 9_001, 9_001], vec![9_001, 9_002, 9_002], vec![9_003, 9_001, 9_002]]);
     let seen = group(3, &states);
-    let found = find_smallest(&seen, &(0..states.len() as u32).collect::<Vec<_>>());
+    let found = find_smallest(&seen, &(0..states.len().to_u32()).collect::<Vec<_>>());
     assert_eq!((found.states, found.minimal, found.least), (vec![3_000, 3_001, 3_002], true, true));
     // A loop of two keys at a time, too long to be searched for a smaller one.
     let states = ring(80);

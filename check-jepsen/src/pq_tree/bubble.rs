@@ -1,6 +1,7 @@
 //! The way up: which nodes lie between the leaves of a set and the root of the smallest subtree that holds them.
 
 use super::{Kind, NONE, PqTree};
+use history_core::cast::Cast as _;
 
 impl PqTree {
     /// The parent of a node, or none.
@@ -8,13 +9,13 @@ impl PqTree {
         if node == self.root {
             return NONE;
         }
-        let parent = self.nodes[node as usize].parent;
+        let parent = self.nodes[node.to_usize()].parent;
         if parent != NONE {
             return parent;
         }
         let stands = self.find(node);
-        let owner = self.nodes[stands as usize].owner;
-        debug_assert_eq!(self.nodes[owner as usize].kind, Kind::Q);
+        let owner = self.nodes[stands.to_usize()].owner;
+        debug_assert_eq!(self.nodes[owner.to_usize()].kind, Kind::Q);
         owner
     }
 
@@ -34,19 +35,19 @@ impl PqTree {
     pub(super) fn bubble(&mut self, set: &[u32]) {
         self.queue.clear();
         for leaf in set {
-            debug_assert!(!self.nodes[*leaf as usize].mark.touched, "leaves of a set are different");
+            debug_assert!(!self.nodes[leaf.to_usize()].mark.touched, "leaves of a set are different");
             self.touch(*leaf);
         }
         let (mut next, mut above_root) = (0, 0);
         while self.queue.len() - next + above_root > 1 {
             let node = self.queue[next];
             next += 1;
-            let parent = self.nodes[node as usize].mark.parent;
+            let parent = self.nodes[node.to_usize()].mark.parent;
             if parent == NONE {
                 above_root = 1;
                 continue;
             }
-            if !self.nodes[parent as usize].mark.touched {
+            if !self.nodes[parent.to_usize()].mark.touched {
                 self.touch(parent);
             }
             self.at(parent).mark.waiting += 1;

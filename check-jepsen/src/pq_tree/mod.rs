@@ -13,6 +13,8 @@
 //!
 //! Nothing recurses, and no node's id is used twice.
 
+use history_core::cast::Cast as _;
+
 mod bubble;
 mod reduce;
 #[cfg(test)]
@@ -114,17 +116,17 @@ impl PqTree {
         self.bubble(set);
         let possible = self.restrict(set);
         for node in std::mem::take(&mut self.touched) {
-            self.nodes[node as usize].mark = NO_MARK;
+            self.nodes[node.to_usize()].mark = NO_MARK;
         }
         possible
     }
 
     fn at(&mut self, node: u32) -> &mut Node {
-        &mut self.nodes[node as usize]
+        &mut self.nodes[node.to_usize()]
     }
 
     fn add(&mut self, kind: Kind) -> u32 {
-        let id = self.nodes.len() as u32;
+        let id = self.nodes.len().to_u32();
         self.nodes.push(Node {
             kind,
             children: 0,
@@ -141,7 +143,7 @@ impl PqTree {
 
     /// The neighbour of a child that is not `before`.
     fn after(&self, child: u32, before: u32) -> u32 {
-        let [a, b] = self.nodes[child as usize].beside;
+        let [a, b] = self.nodes[child.to_usize()].beside;
         if a == before { b } else { a }
     }
 
@@ -157,7 +159,7 @@ impl PqTree {
 
     /// Adds a child at the end `at` of a list, without saying whose it is.
     fn push_at(&mut self, node: u32, at: usize, child: u32) {
-        let end = self.nodes[node as usize].ends[at];
+        let end = self.nodes[node.to_usize()].ends[at];
         self.at(child).beside = [end, NONE];
         if end == NONE {
             self.at(node).ends = [child; 2];
@@ -176,12 +178,12 @@ impl PqTree {
 
     /// Takes a child out of its parent's list.
     fn remove(&mut self, node: u32, child: u32) {
-        let [a, b] = self.nodes[child as usize].beside;
+        let [a, b] = self.nodes[child.to_usize()].beside;
         self.swap_beside(a, child, b);
         // A list of two has each as the other's only neighbour, so the second swap finds what the first one left.
         self.swap_beside(b, child, a);
         for end in 0..2 {
-            if self.nodes[node as usize].ends[end] == child {
+            if self.nodes[node.to_usize()].ends[end] == child {
                 self.at(node).ends[end] = if a == NONE { b } else { a };
             }
         }
@@ -191,14 +193,14 @@ impl PqTree {
 
     /// Puts a node into the place of another one in its parent's list.
     fn replace(&mut self, parent: u32, old: u32, new: u32) {
-        let beside = self.nodes[old as usize].beside;
+        let beside = self.nodes[old.to_usize()].beside;
         for neighbour in beside {
             self.swap_beside(neighbour, old, new);
         }
         self.at(new).beside = beside;
         self.at(old).beside = [NONE; 2];
         for end in 0..2 {
-            if self.nodes[parent as usize].ends[end] == old {
+            if self.nodes[parent.to_usize()].ends[end] == old {
                 self.at(parent).ends[end] = new;
             }
         }
@@ -207,11 +209,11 @@ impl PqTree {
     /// What stands for the children of a Q-node that `child` is among. Halves paths as it goes.
     fn find(&mut self, mut child: u32) -> u32 {
         loop {
-            let up = self.nodes[child as usize].union;
+            let up = self.nodes[child.to_usize()].union;
             if up == child {
                 return child;
             }
-            let above = self.nodes[up as usize].union;
+            let above = self.nodes[up.to_usize()].union;
             self.at(child).union = above;
             child = above;
         }
@@ -221,7 +223,7 @@ impl PqTree {
     fn unite(&mut self, a: u32, b: u32) {
         let (a, b) = (self.find(a), self.find(b));
         if a != b {
-            let (a_size, b_size) = (self.nodes[a as usize].size, self.nodes[b as usize].size);
+            let (a_size, b_size) = (self.nodes[a.to_usize()].size, self.nodes[b.to_usize()].size);
             let (large, small) = if a_size < b_size { (b, a) } else { (a, b) };
             self.at(small).union = large;
             self.at(large).size = a_size + b_size;

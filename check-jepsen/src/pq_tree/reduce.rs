@@ -5,21 +5,22 @@
 //! parent splices them in. Of such a node there is at most one partial child, of the root of the set's leaves at most two.
 
 use super::{Kind, NONE, Node, PqTree};
+use history_core::cast::Cast as _;
 
 impl PqTree {
     /// Keeps the orders in which the set stands together, after [`PqTree::bubble`]. `false` if there are none.
     pub(super) fn restrict(&mut self, set: &[u32]) -> bool {
-        let all = set.len() as u32;
+        let all = set.len().to_u32();
         self.queue.clear();
         self.queue.extend_from_slice(set);
         let mut next = 0;
         while next < self.queue.len() {
             let node = self.queue[next];
             next += 1;
-            let mark = self.nodes[node as usize].mark;
-            let kind = self.nodes[node as usize].kind;
+            let mark = self.nodes[node.to_usize()].mark;
+            let kind = self.nodes[node.to_usize()].kind;
             let leaves = if kind == Kind::Leaf { 1 } else { mark.leaves };
-            if kind == Kind::Leaf || mark.full_children == self.nodes[node as usize].children {
+            if kind == Kind::Leaf || mark.full_children == self.nodes[node.to_usize()].children {
                 if leaves == all {
                     return true;
                 }
@@ -44,7 +45,7 @@ impl PqTree {
 
     /// Tells the parent of a full child.
     fn full(&mut self, node: u32) {
-        let parent = self.nodes[node as usize].mark.parent;
+        let parent = self.nodes[node.to_usize()].mark.parent;
         let first = std::mem::replace(&mut self.at(parent).mark.full_first, node);
         self.at(parent).mark.full_children += 1;
         let mark = &mut self.at(node).mark;
@@ -66,7 +67,7 @@ impl PqTree {
 
     /// One node of all full children of a P-node, or none if there are none. They are no longer its children.
     fn take_full(&mut self, node: u32) -> u32 {
-        let mark = self.nodes[node as usize].mark;
+        let mark = self.nodes[node.to_usize()].mark;
         let group = if mark.full_children > 1 { self.add(Kind::P) } else { mark.full_first };
         let mut child = mark.full_first;
         while child != NONE {
@@ -75,7 +76,7 @@ impl PqTree {
             if group != child {
                 self.append(group, child);
             }
-            child = self.nodes[child as usize].mark.full_next;
+            child = self.nodes[child.to_usize()].mark.full_next;
         }
         group
     }
@@ -83,7 +84,7 @@ impl PqTree {
     /// Adds a child at one end of a Q-node.
     fn extend(&mut self, node: u32, end: usize, child: u32) {
         self.at(child).parent = NONE;
-        let inside = self.nodes[node as usize].ends[end];
+        let inside = self.nodes[node.to_usize()].ends[end];
         self.push_at(node, end, child);
         if inside != NONE {
             self.unite(child, inside);
@@ -93,7 +94,7 @@ impl PqTree {
 
     /// A P-node below the root becomes a Q-node: what is empty, the partial child's children, what is full.
     fn gather_p(&mut self, node: u32) -> u32 {
-        let mark = self.nodes[node as usize].mark;
+        let mark = self.nodes[node.to_usize()].mark;
         let [partial, second] = mark.partial;
         if second != NONE {
             return NONE;
@@ -105,14 +106,14 @@ impl PqTree {
             self.at(partial).parent = NONE;
         }
         self.replace(mark.parent, node, gathered);
-        if self.nodes[mark.parent as usize].kind == Kind::P {
+        if self.nodes[mark.parent.to_usize()].kind == Kind::P {
             self.at(gathered).parent = mark.parent;
         }
         // The node itself holds the empty ones from now on. A P-node has two children or more.
-        let empty = match self.nodes[node as usize].children {
+        let empty = match self.nodes[node.to_usize()].children {
             0 => NONE,
             1 => {
-                let only = self.nodes[node as usize].ends[0];
+                let only = self.nodes[node.to_usize()].ends[0];
                 self.remove(node, only);
                 only
             }
@@ -130,7 +131,7 @@ impl PqTree {
     /// Adds a child that may be in the union of another Q-node's children. That is the parent of `node`, which is spliced into
     /// it next; then all are of one union, and until then nobody asks.
     fn extend_apart(&mut self, node: u32, end: usize, child: u32) {
-        if self.find(child) == child && self.nodes[child as usize].owner == NONE {
+        if self.find(child) == child && self.nodes[child.to_usize()].owner == NONE {
             self.extend(node, end, child);
         } else {
             self.at(child).parent = NONE;
@@ -141,9 +142,9 @@ impl PqTree {
     /// The run of full children of a Q-node: how many they are, its two ends, and what is beyond each. They stand together if
     /// they are as many as the node has.
     fn full_run(&self, first: u32) -> (u32, [u32; 2], [u32; 2]) {
-        let (mut count, mut ends, mut beyond) = (1, [first; 2], self.nodes[first as usize].beside);
+        let (mut count, mut ends, mut beyond) = (1, [first; 2], self.nodes[first.to_usize()].beside);
         for side in 0..2 {
-            while beyond[side] != NONE && self.nodes[beyond[side] as usize].mark.full {
+            while beyond[side] != NONE && self.nodes[beyond[side].to_usize()].mark.full {
                 let next = self.after(beyond[side], ends[side]);
                 ends[side] = beyond[side];
                 beyond[side] = next;
@@ -155,12 +156,12 @@ impl PqTree {
 
     /// A Q-node below the root: its full children must be at one end, its partial child next to them.
     fn gather_q(&mut self, node: u32) -> u32 {
-        let mark = self.nodes[node as usize].mark;
+        let mark = self.nodes[node.to_usize()].mark;
         let [partial, second] = mark.partial;
         if second != NONE {
             return NONE;
         }
-        let ends = self.nodes[node as usize].ends;
+        let ends = self.nodes[node.to_usize()].ends;
         if mark.full_first == NONE {
             // Only the partial child; its full end looks outwards.
             let Some(side) = ends.iter().position(|end| *end == partial) else { return NONE };
@@ -178,11 +179,11 @@ impl PqTree {
         if partial != NONE && inner != partial {
             return NONE;
         }
-        let full_end = usize::from(!self.nodes[ends[0] as usize].mark.full);
+        let full_end = usize::from(!self.nodes[ends[0].to_usize()].mark.full);
         self.at(node).ends = [ends[1 - full_end], ends[full_end]];
         if partial != NONE {
-            let [a, b] = self.nodes[partial as usize].beside;
-            let full = if a != NONE && self.nodes[a as usize].mark.full { a } else { b };
+            let [a, b] = self.nodes[partial.to_usize()].beside;
+            let full = if a != NONE && self.nodes[a.to_usize()].mark.full { a } else { b };
             self.splice(node, partial, full);
         }
         node
@@ -192,9 +193,9 @@ impl PqTree {
     /// end of the list, that its full end comes to stand beside.
     fn splice(&mut self, node: u32, partial: u32, toward: u32) {
         let away = self.after(partial, toward);
-        let [empty, full] = self.nodes[partial as usize].ends;
+        let [empty, full] = self.nodes[partial.to_usize()].ends;
         // An end of the parent's list stays one.
-        let ends = self.nodes[node as usize].ends;
+        let ends = self.nodes[node.to_usize()].ends;
         if let Some(side) = ends.iter().position(|end| *end == partial) {
             self.at(node).ends[side] = if toward == NONE { full } else { empty };
         }
@@ -202,7 +203,7 @@ impl PqTree {
         self.swap_beside(empty, NONE, away);
         self.swap_beside(toward, partial, full);
         self.swap_beside(full, NONE, toward);
-        let children = self.nodes[partial as usize].children;
+        let children = self.nodes[partial.to_usize()].children;
         self.at(node).children += children - 1;
         self.unite(empty, full);
         for neighbour in [away, toward] {
@@ -215,7 +216,7 @@ impl PqTree {
 
     /// A P-node that has the whole set below it: partial, full, partial become one Q-node among its children.
     fn root_p(&mut self, node: u32) -> bool {
-        let [first, second] = self.nodes[node as usize].mark.partial;
+        let [first, second] = self.nodes[node.to_usize()].mark.partial;
         let full = self.take_full(node);
         if first == NONE {
             self.append(node, full);
@@ -226,20 +227,20 @@ impl PqTree {
         }
         if second != NONE {
             self.remove(node, second);
-            let (near, [far, inner]) = (self.nodes[first as usize].ends[1], self.nodes[second as usize].ends);
+            let (near, [far, inner]) = (self.nodes[first.to_usize()].ends[1], self.nodes[second.to_usize()].ends);
             self.swap_beside(near, NONE, inner);
             self.swap_beside(inner, NONE, near);
             self.at(first).ends[1] = far;
-            let children = self.nodes[second as usize].children;
+            let children = self.nodes[second.to_usize()].children;
             self.at(first).children += children;
             for child in [inner, far] {
                 self.unite(child, near);
             }
             self.own(first, near);
         }
-        if self.nodes[node as usize].children == 1 {
+        if self.nodes[node.to_usize()].children == 1 {
             // Nothing else is left, so the node itself is the Q-node.
-            let Node { ends, children, .. } = self.nodes[first as usize];
+            let Node { ends, children, .. } = self.nodes[first.to_usize()];
             let becomes = self.at(node);
             (becomes.kind, becomes.ends, becomes.children) = (Kind::Q, ends, children);
             self.own(node, ends[0]);
@@ -249,14 +250,14 @@ impl PqTree {
 
     /// A Q-node that has the whole set below it: its full children must stand together, with a partial one at each end.
     fn root_q(&mut self, node: u32) -> bool {
-        let mark = self.nodes[node as usize].mark;
+        let mark = self.nodes[node.to_usize()].mark;
         if mark.full_first == NONE {
             let [first, second] = mark.partial;
-            if !self.nodes[first as usize].beside.contains(&second) {
+            if !self.nodes[first.to_usize()].beside.contains(&second) {
                 return false;
             }
             self.splice(node, first, second);
-            let [_, full] = self.nodes[first as usize].ends;
+            let [_, full] = self.nodes[first.to_usize()].ends;
             self.splice(node, second, full);
             return true;
         }

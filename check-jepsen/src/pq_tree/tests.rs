@@ -17,9 +17,9 @@ impl PqTree {
             if node != self.root {
                 stack.push((self.after(node, before), node));
             }
-            match self.nodes[node as usize].kind {
+            match self.nodes[node.to_usize()].kind {
                 Kind::Leaf => order.push(node),
-                Kind::P | Kind::Q => stack.push((self.nodes[node as usize].ends[0], NONE)),
+                Kind::P | Kind::Q => stack.push((self.nodes[node.to_usize()].ends[0], NONE)),
             }
         }
         order
@@ -46,21 +46,21 @@ fn stands_together(order: &[u32], set: &[u32]) -> bool {
 /// Every order that a node allows. Small trees only.
 fn frontiers(tree: &PqTree, node: u32) -> BTreeSet<Vec<u32>> {
     let mut children = Vec::new();
-    let (mut child, mut before) = (tree.nodes[node as usize].ends[0], NONE);
+    let (mut child, mut before) = (tree.nodes[node.to_usize()].ends[0], NONE);
     while child != NONE {
         children.push(child);
         (child, before) = (tree.after(child, before), child);
     }
-    assert_eq!(children.len(), tree.nodes[node as usize].children as usize, "{tree:?}");
-    let orders = match tree.nodes[node as usize].kind {
+    assert_eq!(children.len(), tree.nodes[node.to_usize()].children.to_usize(), "{tree:?}");
+    let orders = match tree.nodes[node.to_usize()].kind {
         Kind::Leaf => return BTreeSet::from([vec![node]]),
         Kind::P => {
             assert!(children.len() > 1, "{tree:?}");
-            permutations(children.len() as u32)
+            permutations(children.len().to_u32())
         }
         Kind::Q => {
             assert!(children.len() > 2, "{tree:?}");
-            let order: Vec<u32> = (0..children.len() as u32).collect();
+            let order: Vec<u32> = (0..children.len().to_u32()).collect();
             vec![order.iter().copied().rev().collect(), order]
         }
     };
@@ -70,7 +70,7 @@ fn frontiers(tree: &PqTree, node: u32) -> BTreeSet<Vec<u32>> {
         let mut fronts = vec![Vec::new()];
         for at in order {
             let longer = |front: &Vec<u32>| -> Vec<Vec<u32>> {
-                below[at as usize].iter().map(|below| [&front[..], below].concat()).collect()
+                below[at.to_usize()].iter().map(|below| [&front[..], below].concat()).collect()
             };
             fronts = fronts.iter().flat_map(longer).collect();
         }

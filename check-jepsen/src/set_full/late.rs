@@ -13,6 +13,7 @@ use crate::elements::{ElemId, Elements};
 use crate::witness::OpRef;
 use history_core::OpFault;
 use history_core::Seq;
+use history_core::cast::Cast as _;
 
 /// What must be shown when.
 #[derive(Clone, Debug, Default)]
@@ -35,13 +36,13 @@ impl Late {
         }
         self.places.resize(self.places.len().max(id.at() + 1), 0);
         // There are fewer than 2^32 elements.
-        self.places[id.at()] = self.order.len() as u32;
+        self.places[id.at()] = self.order.len().to_u32();
         self.order.push(id);
     }
 
     /// How many elements a read that is invoked now must show, given by which ops they are known.
     pub(super) fn must(&mut self, invoked: OpRef, known: &[OpRef]) -> u32 {
-        while let Some(id) = self.order.get(self.must as usize) {
+        while let Some(id) = self.order.get(self.must.to_usize()) {
             let known = known[id.at()];
             let is_due = match latency_ms(known, Some(invoked)) {
                 Some(latency) => latency > 0,
@@ -67,7 +68,7 @@ impl Late {
         if self.is_certain {
             return Ok(());
         }
-        let rest = &self.order[must as usize..];
+        let rest = &self.order[must.to_usize()..];
         let mut there = 0;
         if rest.len() <= shown.len() {
             let others = rest.iter().filter(|id| tracks.is_shown(**id)).count();
@@ -79,7 +80,7 @@ impl Late {
                 Ok(())
             })?;
         }
-        self.is_certain = there < must as usize;
+        self.is_certain = there < must.to_usize();
         Ok(())
     }
 

@@ -35,8 +35,7 @@ mod track;
 use crate::fold::{self, InFlight, Workload, WorkloadRun};
 use crate::witness::OpRef;
 use history_core::{
-    Checker, Expected, History, HistoryError, Op, OpFault, OpKind, OpUse, OptionError, OptionKind, OptionSpec, Options,
-    Pair, Report, Run,
+    Checker, Expected, Op, OpFault, OpKind, OpUse, OptionError, OptionKind, OptionSpec, Options, Pair, Report, Run,
 };
 use late::Late;
 use track::{ReadId, Tracks};
@@ -46,15 +45,15 @@ use crate::elements::{ElemId, Elements};
 /// The set-full checker.
 ///
 /// ```
-/// use check_jepsen::set_full::{self, SetFull};
-/// use history_core::{History, Verdict};
+/// use check_jepsen::set_full::SetFull;
+/// use history_core::{Checker, History, Verdict};
 ///
 /// let history = History::parse("
 ///     {:process 0, :type :invoke, :f :add, :value 1} {:process 0, :type :ok, :f :add, :value 1}
 ///     {:process 1, :type :invoke, :f :read}          {:process 1, :type :ok, :f :read, :value #{1}}
 ///     {:process 1, :type :invoke, :f :read}          {:process 1, :type :ok, :f :read, :value #{}}
 /// ")?;
-/// let report = set_full::check(&history, &SetFull::default())?;
+/// let report = SetFull::default().check(&history)?;
 /// assert_eq!(report.verdict, Verdict::Invalid);
 /// assert_eq!(report.anomaly("lost").unwrap().count, 1);
 /// # Ok::<(), history_core::HistoryError>(())
@@ -65,22 +64,11 @@ pub struct SetFull {
     pub linearizable: bool,
 }
 
-/// Checks a history that is in memory.
-///
-/// # Errors
-///
-/// If the history is too large to be judged.
-pub fn check(history: &History, options: &SetFull) -> Result<Report, HistoryError> {
-    fold::check(history, SetFullRun::new(*options))
-}
-
-const LINEARIZABLE: OptionSpec = OptionSpec {
-    name: "linearizable",
-    kind: OptionKind::Flag,
-    value_name: "",
-    default: "",
-    help: "Require that elements are visible at once: a stale read makes the history invalid.",
-};
+const LINEARIZABLE: OptionSpec = OptionSpec::new(
+    "linearizable",
+    OptionKind::Flag,
+    "Require that elements are visible at once: a stale read makes the history invalid.",
+);
 
 impl Checker for SetFull {
     fn name(&self) -> &'static str {

@@ -5,6 +5,7 @@ use crate::elements::ElemId;
 use crate::intervals::{FILE_RUNS_MAX, NOTE_RUNS_MAX, interval_set};
 use crate::quantiles::quantiles;
 use crate::witness::{self, Extremes, OpRef, counted};
+use history_core::cast::Cast as _;
 use history_core::{Artifact, Datum, OpKind, Report, Verdict, Witness, WitnessOp};
 use std::fmt::Write as _;
 
@@ -30,7 +31,7 @@ impl Duplicates {
     pub(super) fn push(&mut self, read: OpRef, mut twice: Vec<ElemId>) {
         twice.sort_unstable();
         let elements: Vec<(ElemId, u64)> =
-            twice.chunk_by(|a, b| a == b).map(|same| (same[0], 1 + same.len() as u64)).collect();
+            twice.chunk_by(|a, b| a == b).map(|same| (same[0], 1 + same.len().to_u64())).collect();
         self.reads.push(elements.len(), Duplicate { read, elements });
     }
 
@@ -209,9 +210,9 @@ impl SetFullRun {
         report.counts = vec![
             ("attempt-count".into(), fates.attempted),
             ("stable-count".into(), fates.stable),
-            ("lost-count".into(), fates.lost.len() as u64),
-            ("never-read-count".into(), fates.never_read.len() as u64),
-            ("stale-count".into(), fates.stale.len() as u64),
+            ("lost-count".into(), fates.lost.len().to_u64()),
+            ("never-read-count".into(), fates.never_read.len().to_u64()),
+            ("stale-count".into(), fates.stale.len().to_u64()),
             ("duplicated-read-count".into(), self.duplicates.reads.count),
             ("unexpected-count".into(), self.tracks.unexpected),
             ("read-count".into(), self.tracks.completed()),

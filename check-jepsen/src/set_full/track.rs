@@ -8,6 +8,7 @@
 
 use crate::elements::ElemId;
 use history_core::OpFault;
+use history_core::cast::Cast as _;
 
 /// A read, numbered by invocation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -23,7 +24,7 @@ impl ReadId {
     }
 
     pub(super) fn at(self) -> usize {
-        self.0 as usize
+        self.0.to_usize()
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::common::{
     Event, anomalies, assert_sound, count, each_history, history, judge, random_history, read, story, verdict,
 };
-use check_jepsen::bank::{self, Bank};
-use history_core::{Datum, OpKind, Verdict};
+use check_jepsen::bank::Bank;
+use history_core::{Checker as _, Datum, OpKind, Verdict};
 use proptest::prelude::*;
 
 type Balances = Vec<(Datum, Datum)>;
@@ -58,7 +58,7 @@ fn expected(events: &[Event], options: &Bank) -> Vec<(&'static str, u64)> {
 }
 
 fn agrees(events: &[Event], options: &Bank) {
-    let report = bank::check(&history(events), options).unwrap();
+    let report = options.check(&history(events)).unwrap();
     assert_eq!(anomalies(&report), expected(events, options), "{events:?} {options:?}");
     assert_sound(&report, events);
     let shows = |event: &&Event| event.kind == OpKind::Ok && event.f == "read" && event.value != balances(&[]);

@@ -3,8 +3,8 @@
 use crate::common::{
     Event, anomalies, assert_sound, count, each_history, history, item, judge, op, random_history, read, story,
 };
-use check_jepsen::comments::{self, Comments};
-use history_core::{Datum, OpKind, Verdict};
+use check_jepsen::comments::Comments;
+use history_core::{Checker as _, Datum, OpKind, Verdict};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,7 +61,7 @@ fn expected(events: &[Event]) -> (Verdict, u64) {
 }
 
 fn agrees(events: &[Event]) -> Verdict {
-    let report = comments::check(&history(events), &Comments::default()).unwrap();
+    let report = Comments::default().check(&history(events)).unwrap();
     assert_eq!((report.verdict, count(&report, "error-count")), expected(events), "{events:?}\n{report:?}");
     assert_sound(&report, events);
     for witness in report.anomalies.iter().flat_map(|anomaly| &anomaly.witnesses) {

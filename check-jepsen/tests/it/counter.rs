@@ -4,8 +4,8 @@ use crate::common::{
     Event, anomalies, assert_sound, count, each_history, history, item, judge, oks_after, random_history, read, story,
     verdict,
 };
-use check_jepsen::counter::{self, Counter};
-use history_core::{Datum, OpKind, Verdict};
+use check_jepsen::counter::Counter;
+use history_core::{Checker as _, Datum, OpKind, Verdict};
 use proptest::prelude::*;
 
 const ENDS: [OpKind; 3] = [OpKind::Ok, OpKind::Fail, OpKind::Info];
@@ -42,7 +42,7 @@ fn bounds(events: &[Event]) -> Vec<(i64, i64, i64)> {
 }
 
 fn agrees(events: &[Event]) {
-    let report = counter::check(&history(events), &Counter::default()).unwrap();
+    let report = Counter::default().check(&history(events)).unwrap();
     assert_sound(&report, events);
     let all = bounds(events);
     let wrong: Vec<_> = all.iter().filter(|(value, lower, upper)| value < lower || value > upper).collect();

@@ -3,7 +3,7 @@
 use crate::common::{
     Event, Item, anomalies, assert_sound, count, each_history, history, item, judge, random_history, read, story,
 };
-use check_jepsen::long_fork::{self, LongFork};
+use check_jepsen::long_fork::LongFork;
 use history_core::{Checker, Datum, OpKind, Options, Verdict};
 use proptest::prelude::*;
 
@@ -84,7 +84,7 @@ fn defined(events: &[Event], group_size: Option<u32>) -> Verdict {
 }
 
 fn agrees(events: &[Event], group_size: Option<u32>) -> Verdict {
-    let report = long_fork::check(&history(events), &LongFork { group_size, general: false }).unwrap();
+    let report = LongFork { group_size, general: false }.check(&history(events)).unwrap();
     assert_eq!(report.verdict, expected(events, group_size), "{events:?}\n{report:?}");
     assert_sound(&report, events);
     for witness in report.anomalies.iter().flat_map(|anomaly| &anomaly.witnesses) {
@@ -209,7 +209,7 @@ fn reads_of_several_values_are_in_order_if_some_permutation_is() {
         if !events.is_sorted_by_key(|event| event.value.to_string()) {
             continue;
         }
-        let report = long_fork::check(&history(&events), &LongFork { group_size: None, general: true }).unwrap();
+        let report = LongFork { group_size: None, general: true }.check(&history(&events)).unwrap();
         assert_sound(&report, &events);
         let fits = permutations(&reads(&events)).iter().any(|order| is_in_order(order));
         let shows = reads(&events).iter().flatten().any(|(_, value)| *value != Datum::Nil);
@@ -405,7 +405,7 @@ fn a_fork_of_a_long_key_is_told() {
             builder.push_op(&history_core::NewOp::new(kind, process).f(f).value(value.clone())).unwrap();
         }
     }
-    let report = long_fork::check(&builder.build(), &LongFork::default()).unwrap();
+    let report = LongFork::default().check(&builder.build()).unwrap();
     assert_eq!(report.verdict, Verdict::Invalid);
     assert!(
         report.anomalies[0].witnesses[0].explanation.contains("they fork"),

@@ -4,15 +4,15 @@ use crate::common::{
     Event, anomalies, assert_sound, count, each_history, history, item, judge, oks, random_history, read, story,
     verdict,
 };
-use check_jepsen::queue::{self, Queue};
-use history_core::{Datum, OpKind, Verdict};
+use check_jepsen::queue::Queue;
+use history_core::{Checker as _, Datum, OpKind, Verdict};
 use proptest::prelude::*;
 
 const ENDS: [OpKind; 3] = [OpKind::Ok, OpKind::Fail, OpKind::Info];
 
 /// Straight from the definition: what is in the queue at most, as a list.
 fn agrees(events: &[Event]) {
-    let report = queue::check(&history(events), &Queue::default()).unwrap();
+    let report = Queue::default().check(&history(events)).unwrap();
     assert_sound(&report, events);
     let (mut inside, mut ever) = (Vec::new(), Vec::new());
     let (mut unexpected, mut duplicated) = (0, 0);

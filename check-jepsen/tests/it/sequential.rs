@@ -1,7 +1,7 @@
 //! sequential against its definition.
 
 use crate::common::{Event, anomalies, assert_sound, count, each_history, history, judge, op, read, story, verdict};
-use check_jepsen::sequential::{self, Sequential};
+use check_jepsen::sequential::Sequential;
 use history_core::{Checker, Datum, OpKind, Options, Verdict};
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ fn subkeys(event: &Event) -> Vec<Datum> {
 }
 
 fn agrees(events: &[Event], key_count: Option<u32>) -> Verdict {
-    let report = sequential::check(&history(events), &Sequential { key_count }).unwrap();
+    let report = Sequential { key_count }.check(&history(events)).unwrap();
     assert_sound(&report, events);
     let reads: Vec<Vec<Datum>> = events.iter().filter(|event| event.kind == OpKind::Ok).map(subkeys).collect();
     let is_nil = |value: &Datum| *value == Datum::Nil;

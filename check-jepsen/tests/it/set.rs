@@ -4,8 +4,8 @@ use crate::common::{
     Event, anomalies, assert_sound, count, each_history, history, item, judge, oks_after, op, random_history, read,
     story, verdict,
 };
-use check_jepsen::set::{self, Set};
-use history_core::{Datum, OpKind, Verdict};
+use check_jepsen::set::Set;
+use history_core::{Checker as _, Datum, OpKind, Verdict};
 use proptest::prelude::*;
 
 const ENDS: [OpKind; 3] = [OpKind::Ok, OpKind::Fail, OpKind::Info];
@@ -27,7 +27,7 @@ fn distinct(values: impl Iterator<Item = Datum>) -> Vec<Datum> {
 
 /// Straight from the definition.
 fn agrees(events: &[Event]) {
-    let report = set::check(&history(events), &Set::default()).unwrap();
+    let report = Set::default().check(&history(events)).unwrap();
     assert_sound(&report, events);
     let adds = |kind: OpKind| {
         let adds = events.iter().filter(move |event| event.f == "add" && event.kind == kind);

@@ -3,8 +3,8 @@
 use crate::common::{
     Event, anomalies, assert_sound, count, each_history, history, item, judge, random_history, read, story,
 };
-use check_jepsen::set_full::{self, SetFull};
-use history_core::{Datum, OpKind, Verdict};
+use check_jepsen::set_full::SetFull;
+use history_core::{Checker as _, Datum, OpKind, Verdict};
 use proptest::prelude::*;
 
 const ENDS: [OpKind; 3] = [OpKind::Ok, OpKind::Fail, OpKind::Info];
@@ -73,7 +73,7 @@ fn expected(events: &[Event]) -> Expected {
 }
 
 fn agrees(events: &[Event], linearizable: bool) {
-    let report = set_full::check(&history(events), &SetFull { linearizable }).unwrap();
+    let report = SetFull { linearizable }.check(&history(events)).unwrap();
     assert_sound(&report, events);
     let expected = expected(events);
     let counted = Expected {

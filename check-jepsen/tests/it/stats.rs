@@ -1,14 +1,14 @@
 //! stats against its definition.
 
 use crate::common::{Event, count, each_history, history, item, judge, random_history, story};
-use check_jepsen::stats::{self, Stats};
-use history_core::{OpKind, Report, Verdict};
+use check_jepsen::stats::Stats;
+use history_core::{Checker as _, OpKind, Report, Verdict};
 use proptest::prelude::*;
 
 const ENDS: [OpKind; 3] = [OpKind::Ok, OpKind::Fail, OpKind::Info];
 
 fn agrees(events: &[Event]) {
-    let report = stats::check(&history(events), &Stats::default()).unwrap();
+    let report = Stats::default().check(&history(events)).unwrap();
     let mut tested = !events.is_empty();
     for f in ["read", "write"] {
         let of = |kind: OpKind| events.iter().filter(|event| event.f == f && event.kind == kind).count() as u64;

@@ -4,8 +4,8 @@ use crate::common::{
     Event, anomalies, assert_sound, count, each_history, history, item, judge, oks, random_history, read, story,
     verdict,
 };
-use check_jepsen::total_queue::{self, TotalQueue};
-use history_core::{Datum, OpKind, Verdict};
+use check_jepsen::total_queue::TotalQueue;
+use history_core::{Checker as _, Datum, OpKind, Verdict};
 use proptest::prelude::*;
 
 const ENDS: [OpKind; 3] = [OpKind::Ok, OpKind::Fail, OpKind::Info];
@@ -23,7 +23,7 @@ fn less(from: &[Datum], other: &[Datum]) -> Vec<Datum> {
 
 /// Straight from the definition, by multisets as lists.
 fn agrees(events: &[Event]) {
-    let report = total_queue::check(&history(events), &TotalQueue::default()).unwrap();
+    let report = TotalQueue::default().check(&history(events)).unwrap();
     assert_sound(&report, events);
     let those = |f: &str, kind: OpKind| -> Vec<Datum> {
         events.iter().filter(|event| event.f == f && event.kind == kind).map(|event| event.value.clone()).collect()

@@ -3,12 +3,12 @@
 use crate::common::{
     Event, anomalies, assert_sound, count, each_history, history, judge, oks, random_history, read, story, verdict,
 };
-use check_jepsen::unique_ids::{self, UniqueIds};
-use history_core::{Datum, OpKind, Verdict};
+use check_jepsen::unique_ids::UniqueIds;
+use history_core::{Checker as _, Datum, OpKind, Verdict};
 use proptest::prelude::*;
 
 fn agrees(events: &[Event]) {
-    let report = unique_ids::check(&history(events), &UniqueIds::default()).unwrap();
+    let report = UniqueIds::default().check(&history(events)).unwrap();
     assert_sound(&report, events);
     let ids: Vec<&Datum> = events.iter().filter(|event| event.kind == OpKind::Ok).map(|event| &event.value).collect();
     let second = |at: &usize| ids[..*at].iter().filter(|id| **id == ids[*at]).count() == 1;

@@ -5,40 +5,36 @@ use crate::Engine;
 use crate::models::Spec;
 use history_core::{History, OptionError, OptionKind, OptionSpec, Options};
 
-pub(super) const SPEC: OptionSpec = OptionSpec {
-    name: "spec",
-    kind: OptionKind::Text,
-    value_name: "NAME",
-    default: "",
-    help: "Type of the object: register, cas-register, multi-register, kv, mutex, owner-mutex, reentrant-mutex, semaphore, \
+pub(super) const SPEC: OptionSpec = OptionSpec::new(
+    "spec",
+    OptionKind::Text,
+    "Type of the object: register, cas-register, multi-register, kv, mutex, owner-mutex, reentrant-mutex, semaphore, \
            fifo-queue, unordered-queue, stack, set or counter.",
-};
+)
+.with_value_name("NAME");
 
-const INITIAL: OptionSpec = OptionSpec {
-    name: "initial",
-    kind: OptionKind::Text,
-    value_name: "VALUE",
-    default: "nil, empty, 0 or free",
-    help: "Initial state, as EDN or JSON, such as 0, [1 2] or {:x 1}.",
-};
+const INITIAL: OptionSpec =
+    OptionSpec::new("initial", OptionKind::Text, "Initial state, as EDN or JSON, such as 0, [1 2] or {:x 1}.")
+        .with_value_name("VALUE")
+        .with_default("nil, empty, 0 or free");
 
-const ENGINE: OptionSpec = OptionSpec {
-    name: "engine",
-    kind: OptionKind::Text,
-    value_name: "NAME",
-    default: "portfolio",
-    help: "Search algorithm: just-in-time (breadth first), wing-gong (depth first), or portfolio (alternate until one \
+const ENGINE: OptionSpec = OptionSpec::new(
+    "engine",
+    OptionKind::Text,
+    "Search algorithm: just-in-time (breadth first), wing-gong (depth first), or portfolio (alternate until one \
            finishes). All give the same verdicts.",
-};
+)
+.with_value_name("NAME")
+.with_default("portfolio");
 
-const MAX_CONFIGURATIONS: OptionSpec = OptionSpec {
-    name: "max-configurations",
-    kind: OptionKind::Integer,
-    value_name: "N",
-    default: "10000000",
-    help: "Maximum number of configurations to keep during a search (about 100 bytes each). When all engines reach it, the \
+const MAX_CONFIGURATIONS: OptionSpec = OptionSpec::new(
+    "max-configurations",
+    OptionKind::Integer,
+    "Maximum number of configurations to keep during a search (about 100 bytes each). When all engines reach it, the \
            verdict is unknown.",
-};
+)
+.with_value_name("N")
+.with_default("10000000");
 
 pub(super) const OPTIONS: &[OptionSpec] = &[INITIAL, ENGINE, MAX_CONFIGURATIONS];
 

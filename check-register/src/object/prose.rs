@@ -163,7 +163,7 @@ impl<'a, S: Spec> Story<'a, S> {
         facts.push(("invoked".into(), Datum::from(self.recorded.invoked(refusal.op))));
         let states: Vec<String> = refusal.ends.iter().map(|end| shortened(&end.state)).collect();
         facts.push(("states".into(), Datum::from(states)));
-        Witness { ops: self.named.iter().enumerate().map(op).collect(), steps: Vec::new(), facts, explanation }
+        Witness::new(self.named.iter().enumerate().map(op).collect(), explanation).with_facts(facts)
     }
 }
 

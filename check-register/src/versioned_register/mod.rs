@@ -151,45 +151,43 @@ pub fn check(history: &History, checker: &VersionedRegister) -> Result<Report, H
     history_core::check_history(run, history, &Budget::default())
 }
 
-const INITIAL_WRITE_ID: OptionSpec = OptionSpec {
-    name: "initial-write-id",
-    kind: OptionKind::Text,
-    value_name: "ID",
-    default: "the first id that is read or replaced but not written",
-    help: "Id of the initial version, as EDN or JSON; a bare word or UUID is a string.",
-};
+const INITIAL_WRITE_ID: OptionSpec = OptionSpec::new(
+    "initial-write-id",
+    OptionKind::Text,
+    "Id of the initial version, as EDN or JSON; a bare word or UUID is a string.",
+)
+.with_value_name("ID")
+.with_default("the first id that is read or replaced but not written");
 
-const INITIAL_VALUE: OptionSpec = OptionSpec {
-    name: "initial-value",
-    kind: OptionKind::Text,
-    value_name: "VALUE",
-    default: "the value in the first read",
-    help: "Value of the initial version, as EDN or JSON; a bare word is a string.",
-};
+const INITIAL_VALUE: OptionSpec = OptionSpec::new(
+    "initial-value",
+    OptionKind::Text,
+    "Value of the initial version, as EDN or JSON; a bare word is a string.",
+)
+.with_value_name("VALUE")
+.with_default("the value in the first read");
 
-const FORGET: OptionSpec = OptionSpec {
-    name: "forget",
-    kind: OptionKind::Integer,
-    value_name: "N",
-    default: "all",
-    help: "Keep only the last N versions of each register, to save memory in long runs.",
-};
+const FORGET: OptionSpec = OptionSpec::new(
+    "forget",
+    OptionKind::Integer,
+    "Keep only the last N versions of each register, to save memory in long runs.",
+)
+.with_value_name("N")
+.with_default("all");
 
-const IN_ORDER: OptionSpec = OptionSpec {
-    name: "in-order",
-    kind: OptionKind::Flag,
-    value_name: "",
-    default: "",
-    help: "Order ops by their position in the file, not by their times. Violations are then found at once.",
-};
+const IN_ORDER: OptionSpec = OptionSpec::new(
+    "in-order",
+    OptionKind::Flag,
+    "Order ops by their position in the file, not by their times. Violations are then found at once.",
+);
 
-const MAX_WITNESSES: OptionSpec = OptionSpec {
-    name: "max-witnesses",
-    kind: OptionKind::Integer,
-    value_name: "N",
-    default: "8",
-    help: "Number of witnesses to report per type of anomaly. All anomalies are counted.",
-};
+const MAX_WITNESSES: OptionSpec = OptionSpec::new(
+    "max-witnesses",
+    OptionKind::Integer,
+    "Number of witnesses to report per type of anomaly. All anomalies are counted.",
+)
+.with_value_name("N")
+.with_default("8");
 
 const OPTIONS: &[OptionSpec] = &[INITIAL_WRITE_ID, INITIAL_VALUE, FORGET, IN_ORDER, MAX_WITNESSES];
 

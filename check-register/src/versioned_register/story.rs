@@ -100,6 +100,6 @@ impl<'a> Story<'a> {
 
     pub(super) fn finish(self) -> Witness {
         let Story { ops, explanation, facts, .. } = self;
-        Witness { ops, steps: Vec::new(), facts, explanation: explanation.to_string() }
+        Witness::new(ops, explanation.to_string()).with_facts(facts)
     }
 }

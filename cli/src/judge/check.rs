@@ -15,7 +15,7 @@ use crate::tell::diagnose;
 use crate::tell::exit::Exit;
 use crate::tell::results::Results;
 use history_core::{
-    Budget, Cancel, Decision, ErrorKind, HistoryError, Keyed, KeyedAuto, OptionError, Report, Run, Spent, Verdict,
+    Cancel, Decision, ErrorKind, HistoryError, Keyed, KeyedAuto, OptionError, Report, Run, Spent, Verdict,
 };
 use std::io::{self, IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
@@ -163,7 +163,8 @@ fn judge_here(
     let shown = progress.history(at, input, Some(&reading));
     let said = Arc::new(Mutex::new(Vec::new()));
     let figures = job.directory.is_some();
-    let budget = Budget { activity: shown.activity(), figures, ..job.limits.budget(cancel.clone()) };
+    let mut budget = job.limits.budget(cancel.clone()).with_figures(figures);
+    budget.activity = shown.activity();
     let judged = guarded(|| {
         let note = Arc::clone(&said);
         let mut run = start(job, move |decision| {

@@ -18,6 +18,8 @@ impl Limits {
     /// The budget of one history, from now on.
     pub(crate) fn budget(&self, cancel: Cancel) -> Budget {
         let deadline = self.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        Budget { bytes_max: self.bytes_max, deadline, cancel, ..Budget::default() }
+        let mut budget = Budget::default().with_cancel(cancel);
+        (budget.bytes_max, budget.deadline) = (self.bytes_max, deadline);
+        budget
     }
 }

@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(line(10), "3 of 10 h.edn: reading, 40% of 2.5MB, 1.2M ops, 617.2k a second");
         figures.read.store(true, Ordering::Relaxed);
         assert_eq!(line(1), "h.edn: 1.2M ops, judging");
-        let budget = Budget { activity: Some(Arc::clone(&figures.activity)), ..Budget::default() };
+        let budget = Budget::default().with_activity(Arc::clone(&figures.activity));
         budget.begin("searching");
         assert_eq!(line(1), "h.edn: 1.2M ops, searching");
         budget.check(12_345_678, 0).unwrap();

@@ -293,7 +293,7 @@ fn watch<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Watch<'c>, 
 }
 
 fn format(matches: &ArgMatches) -> Option<Format> {
-    matches.get_one::<String>("format").and_then(|name| Format::from_name(name))
+    matches.get_one::<String>("format").and_then(|name| name.parse::<Format>().ok())
 }
 
 fn validate(matches: &ArgMatches) -> Result<Validate, UsageError> {
@@ -335,7 +335,7 @@ fn rules(matches: &ArgMatches) -> Rules {
     let clients = names("clients").fold(ClientRule::new(), ClientRule::client);
     Rules {
         clients: names("not-clients").fold(clients, ClientRule::other),
-        time_unit: matches.get_one::<String>("time-unit").and_then(|name| TimeUnit::from_name(name)),
+        time_unit: matches.get_one::<String>("time-unit").and_then(|name| name.parse::<TimeUnit>().ok()),
         ..Rules::default()
     }
 }

@@ -209,7 +209,7 @@ mod tests {
     }
 
     fn asking(option: &'static str, kind: OptionKind) -> Box<dyn Checker> {
-        Box::new(Named("ask", vec![OptionSpec { name: option, kind, value_name: "V", default: "", help: "" }]))
+        Box::new(Named("ask", vec![OptionSpec::new(option, kind, "").with_value_name("V")]))
     }
 
     #[test]

@@ -161,7 +161,7 @@ fn tell(job: &Minimize<'_>, input: &Input, report: &Report, history: &History, f
 /// As the file's name says, or else as the input was, if that can be written.
 fn format(job: &Minimize<'_>, input: Option<Format>) -> Format {
     let path = job.output.as_deref().map(Path::new);
-    let named = path.and_then(gen_args::extension_of).and_then(Format::from_name);
+    let named = path.and_then(gen_args::extension_of).and_then(|name| name.parse::<Format>().ok());
     match named.or(input) {
         Some(Format::Json | Format::Intervals) => Format::Json,
         // A table has no room for indices.

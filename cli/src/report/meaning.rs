@@ -74,7 +74,9 @@ mod tests {
 
     fn report(name: &'static str, verdict: Verdict, found: &[&'static str]) -> Report {
         let anomaly = |name: &&'static str| Anomaly { name: (*name).into(), count: 1, witnesses: Vec::new() };
-        Report { anomalies: found.iter().map(anomaly).collect(), ..Report::new(name, verdict) }
+        let mut report = Report::new(name, verdict);
+        report.anomalies = found.iter().map(anomaly).collect();
+        report
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(crate) struct Diagnostic<'a> {
 impl<'a> From<&'a HistoryError> for Diagnostic<'a> {
     fn from(error: &'a HistoryError) -> Diagnostic<'a> {
         let HistoryError { message, expected, position, snippet, .. } = error;
-        let (expected, snippet) = (expected.as_deref(), snippet.as_ref());
+        let (expected, snippet) = (expected.as_deref(), snippet.as_deref());
         Diagnostic { severity: Severity::Error, rule: None, message, expected, position: *position, snippet }
     }
 }

@@ -21,13 +21,10 @@ const EXPECTED: Expected = Expected { ops: ":acquire and :release", observation:
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LeaderLease;
 
-static OPTIONS: [OptionSpec; 1] = [OptionSpec {
-    name: MAX_WITNESSES,
-    kind: OptionKind::Integer,
-    value_name: "N",
-    default: "10",
-    help: "How many pairs of leaders to show; all are counted.",
-}];
+static OPTIONS: [OptionSpec; 1] =
+    [OptionSpec::new(MAX_WITNESSES, OptionKind::Integer, "How many pairs of leaders to show; all are counted.")
+        .with_value_name("N")
+        .with_default("10")];
 
 impl Checker for LeaderLease {
     fn name(&self) -> &str {
@@ -85,7 +82,7 @@ impl Leases {
                     held.index, new.index
                 );
                 let ops = vec![WitnessOp { name: "first".into(), ..held.clone() }, new.clone()];
-                self.witnesses.push(Witness { ops, explanation, ..Witness::default() });
+                self.witnesses.push(Witness::new(ops, explanation));
             }
         }
         self.acquired += 1;

@@ -55,12 +55,8 @@ impl Judge for Honest {
 }
 
 fn limits() -> Budget {
-    Budget {
-        states_max: Some(u64::MAX / 2),
-        bytes_max: Some(u64::MAX / 2),
-        deadline: Some(Instant::now() + Duration::from_secs(1_000_000)),
-        ..Budget::default()
-    }
+    let deadline = Instant::now() + Duration::from_secs(1_000_000);
+    Budget::default().with_states_max(u64::MAX / 2).with_bytes_max(u64::MAX / 2).with_deadline(deadline)
 }
 
 /// What is known for certain before the end stays so.

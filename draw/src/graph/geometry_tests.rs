@@ -5,6 +5,7 @@ use super::mops;
 use super::samples::{op, picture, step};
 use super::txn_box::{Part, Point};
 use super::zone::{LABEL_HEIGHT, label_width};
+use history_core::cast::Cast as _;
 use history_core::{Step, WitnessOp};
 use proptest::prelude::*;
 
@@ -169,7 +170,7 @@ proptest! {
 #[test]
 fn a_cycle_leads_down_and_once_up() {
     for n in 2..=30 {
-        let ops: Vec<WitnessOp> = (0..n).map(|at| op(100 - at as u64, "[[:append 1 2] [:r 1 [2]]]")).collect();
+        let ops: Vec<WitnessOp> = (0..n).map(|at| op(100 - at.to_u64(), "[[:append 1 2] [:r 1 [2]]]")).collect();
         let steps: Vec<Step> = (0..n).map(|at| step(at, (at + 1) % n, "realtime")).collect();
         check(&ops, &steps).unwrap();
         let layout = layout(&ops, &steps);
@@ -181,7 +182,7 @@ fn a_cycle_leads_down_and_once_up() {
 
 #[test]
 fn the_largest_picture_is_laid_out() {
-    let ops: Vec<WitnessOp> = (0..super::TXNS_MAX as u64).map(|at| op(at, "[[:append 1 2] [:r 1 [2]]]")).collect();
+    let ops: Vec<WitnessOp> = (0..super::TXNS_MAX.to_u64()).map(|at| op(at, "[[:append 1 2] [:r 1 [2]]]")).collect();
     let steps: Vec<Step> = (0..super::STEPS_MAX)
         .map(|at| step((at * 7) % ops.len(), (at * 31 + at / 120 + 1) % ops.len(), "process"))
         .filter(|step| step.from != step.to)
@@ -195,11 +196,8 @@ fn the_largest_picture_is_laid_out() {
 #[test]
 fn steps_between_the_same_micro_ops_have_ports_of_their_own() {
     let ops = [op(0, "[[:append 1 2] [:r 1 [2]]]"), op(1, "[[:append 1 3] [:r 1 [2 3]]]")];
-    let ww = |from, to, value: i64, next: i64| Step {
-        key: Some(1.into()),
-        value: Some(value.into()),
-        next_value: Some(next.into()),
-        ..step(from, to, "ww")
+    let ww = |from, to, value: i64, next: i64| {
+        step(from, to, "ww").with_versions(Some(1.into()), Some(value.into()), Some(next.into()))
     };
     let steps = [ww(0, 1, 2, 3), ww(0, 1, 2, 3), ww(1, 0, 3, 2), ww(0, 1, 2, 3)];
     check(&ops, &steps).unwrap();

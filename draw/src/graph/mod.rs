@@ -90,14 +90,15 @@ impl std::error::Error for TooLarge {}
 /// steps.
 ///
 /// ```
-/// use check_elle::list_append::{self, ListAppend};
+/// use check_elle::list_append::ListAppend;
 /// use histcheck_draw::graph::{self, PlotOptions};
+/// use history_core::Checker;
 ///
 /// let history = history_core::History::parse(
 ///     "{:type :ok, :value [[:append :x 1] [:r :y []]]} {:type :ok, :value [[:append :y 1] [:r :x []]]}
 ///      {:type :ok, :value [[:r :x [1]] [:r :y [1]]]}",
 /// )?;
-/// let report = list_append::check(&history, &ListAppend::default())?;
+/// let report = ListAppend::default().check(&history)?;
 /// let cycle = &report.anomaly("G2-item").unwrap().witnesses[0];
 /// let svg = graph::svg(&cycle.ops, &cycle.steps, &PlotOptions::default()).unwrap();
 /// assert!(svg.starts_with("<svg ") && svg.contains("append :x 1"));

@@ -101,7 +101,7 @@ mod tests {
         texts: [&str; 2],
     ) -> [Option<usize>; 2] {
         let [from, to] = texts.map(|text| op(0, text));
-        let step = Step { key: Some(7.into()), value: versions.0, next_value: versions.1, ..step(0, 1, relation) };
+        let step = step(0, 1, relation).with_versions(Some(7.into()), versions.0, versions.1);
         ends(&step, &from, &to)
     }
 

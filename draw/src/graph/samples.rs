@@ -12,7 +12,7 @@ pub(super) fn op(index: u64, value: &str) -> WitnessOp {
 
 /// A step that says no more than its relation.
 pub(super) fn step(from: usize, to: usize, relation: &'static str) -> Step {
-    Step { from, to, relation: relation.into(), key: None, value: None, next_value: None, because: String::new() }
+    Step::new(from, to, relation, "")
 }
 
 /// Transactions on two keys with few versions, so that steps often find their micro-ops.
@@ -49,12 +49,13 @@ pub(super) fn picture() -> impl Strategy<Value = (Vec<WitnessOp>, Vec<Step>)> {
             time_ns: None,
             value,
         });
-        let steps = steps.into_iter().map(|(from, to, relation, (key, value, next))| Step {
-            key: Some(key.into()),
-            value: Some(value.into()),
-            next_value: (relation != "wr").then(|| next.into()),
-            because: "so it is".into(),
-            ..step(from % any, to % any, relation)
+        let steps = steps.into_iter().map(|(from, to, relation, (key, value, next))| {
+            let next = (relation != "wr").then(|| next.into());
+            Step::new(from % any, to % any, relation, "so it is").with_versions(
+                Some(key.into()),
+                Some(value.into()),
+                next,
+            )
         });
         (ops.collect(), steps.collect())
     })

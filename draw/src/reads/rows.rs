@@ -2,6 +2,7 @@
 //! part.
 
 use history_core::Datum;
+use history_core::cast::Cast as _;
 use history_core::figure::KeyRead;
 use history_core::hash::HashMap;
 use std::collections::BTreeSet;
@@ -96,7 +97,7 @@ impl<'a> Rows<'a> {
     }
 
     pub(super) fn element(&self, number: u32) -> &Datum {
-        self.elements[number as usize]
+        self.elements[number.to_usize()]
     }
 
     /// Keeps so many rows at most. The first to go are beginnings of others, which disagree with nothing that the

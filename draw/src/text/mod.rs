@@ -1,6 +1,8 @@
 //! The way by which every text of a history gets into a picture or a page: nothing hidden, nothing that reorders what stands
 //! around it ([`history_core::visible`]), nothing endless, and nothing that markup or a script would understand.
 
+use history_core::cast::Cast as _;
+
 mod columns;
 mod numbers;
 mod shown;
@@ -34,7 +36,7 @@ pub(crate) fn push_json(out: &mut String, text: &str) {
                 const HEX: &[u8; 16] = b"0123456789abcdef";
                 out.push_str("\\u");
                 for shift in [12, 8, 4, 0] {
-                    out.push(char::from(HEX[(u32::from(c) >> shift) as usize & 15]));
+                    out.push(char::from(HEX[(u32::from(c) >> shift).to_usize() & 15]));
                 }
             }
             c => out.push(c),

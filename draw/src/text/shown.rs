@@ -1,6 +1,7 @@
 //! Text from histories, made safe to look at: nothing invisible, nothing that turns what follows around, nothing endless.
 
 use super::grouped;
+use history_core::cast::Cast as _;
 use history_core::visible;
 use std::fmt::Write as _;
 
@@ -15,7 +16,7 @@ pub fn shown(text: &str, chars_max: usize) -> String {
             let left = text.chars().count() - chars_max;
             // A few more are shorter than saying that they are there.
             if left > 24 {
-                _ = write!(out, "\u{2026} ({} more characters)", grouped(left as u64));
+                _ = write!(out, "\u{2026} ({} more characters)", grouped(left.to_u64()));
                 return out;
             }
         }

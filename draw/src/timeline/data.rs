@@ -4,6 +4,7 @@
 
 use super::{Bar, BarStatus, Order, Scale, Timeline, instants};
 use crate::text::{push_json, shorten_chars};
+use history_core::cast::Cast as _;
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -40,13 +41,13 @@ impl<'a> Shown<'a> {
     /// Prepares a timeline that was verified.
     pub(super) fn new(timeline: &'a Timeline, orders_max: usize, chars_max: usize) -> Shown<'a> {
         let bars = &timeline.bars;
-        let mut sorted: Vec<u32> = (0..bars.len() as u32).collect();
-        sorted.sort_by_key(|bar| bars[*bar as usize].start);
+        let mut sorted: Vec<u32> = (0..bars.len().to_u32()).collect();
+        sorted.sort_by_key(|bar| bars[bar.to_usize()].start);
         let mut place = vec![0; bars.len()];
         for (at, bar) in sorted.iter().enumerate() {
-            place[*bar as usize] = at as u32;
+            place[bar.to_usize()] = at.to_u32();
         }
-        let first = sorted.first().map_or(0, |bar| bars[*bar as usize].start);
+        let first = sorted.first().map_or(0, |bar| bars[bar.to_usize()].start);
         let last = bars.iter().map(|bar| bar.end.unwrap_or(bar.start)).max().unwrap_or(0);
         let (from, until) = timeline.extent.unwrap_or((first, last));
         let mut shown = Shown {
@@ -70,7 +71,7 @@ impl<'a> Shown<'a> {
     fn place(&self, order: &Order, last: i64) -> (Vec<i128>, usize) {
         let parts = self.parts();
         let span = |bar: u32| {
-            let Bar { start, end, .. } = self.timeline.bars[bar as usize];
+            let Bar { start, end, .. } = self.timeline.bars[bar.to_usize()];
             let end = end.unwrap_or_else(|| last.max(start));
             (i128::from(start) * parts, i128::from(end) * parts)
         };
@@ -145,7 +146,7 @@ impl<'a> Shown<'a> {
             let _ = write!(out, "{}{{\"skipped\":{},\"before\":", if at > 0 { ",\n" } else { "" }, order.skipped);
             let before = texts.id(&order.before, self.chars_max);
             let _ = write!(out, "{before},\"refusal\":{}", texts.id(&order.refusal, self.chars_max));
-            let place = |bar: u32| i128::from(self.place[bar as usize]);
+            let place = |bar: u32| i128::from(self.place[bar.to_usize()]);
             numbers(out, "earlier", order.earlier.iter().map(|bar| place(*bar)));
             let mut before = 0;
             numbers(out, "bar", order.steps.iter().map(|step| delta(&mut before, place(step.bar))));
@@ -160,7 +161,7 @@ impl<'a> Shown<'a> {
     }
 
     fn column(&self, out: &mut String, name: &str, mut number: impl FnMut(&'a Bar) -> i128) {
-        numbers(out, name, self.sorted.iter().map(|bar| number(&self.timeline.bars[*bar as usize])));
+        numbers(out, name, self.sorted.iter().map(|bar| number(&self.timeline.bars[bar.to_usize()])));
     }
 }
 
@@ -235,7 +236,7 @@ pub(super) fn time(number: i128) -> String {
     let sign = if number < 0 { "-" } else { "" };
     let one = 10_u128.pow(digits);
     let (whole, part) = (number.unsigned_abs() / one, number.unsigned_abs() % one);
-    let part = format!("{part:0width$}", width = digits as usize);
+    let part = format!("{part:0width$}", width = digits.to_usize());
     let part = part.trim_end_matches('0');
     if digits == 0 || part.is_empty() {
         format!("{sign}{whole} {unit}")

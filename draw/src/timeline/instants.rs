@@ -5,6 +5,7 @@
 //! by step. Steps with the same L share the room up to it evenly, so that they stand apart where they can.
 
 use super::{Bar, Step};
+use history_core::cast::Cast as _;
 use std::fmt;
 
 /// An order that contradicts the times: an operation ended before one that is ordered before it began.
@@ -49,7 +50,7 @@ impl std::error::Error for NotInTime {}
 pub fn instants(bars: &[Bar], order: &[Step]) -> Result<Vec<i64>, NotInTime> {
     let edge = bars.iter().map(|bar| bar.end.unwrap_or(bar.start)).max().unwrap_or(0);
     let span = |step: &Step| {
-        let bar = &bars[step.bar as usize];
+        let bar = &bars[step.bar.to_usize()];
         (i128::from(bar.start), i128::from(bar.end.unwrap_or(edge)))
     };
     let spans: Vec<(i128, i128)> = order.iter().map(span).collect();
@@ -57,7 +58,7 @@ pub fn instants(bars: &[Bar], order: &[Step]) -> Result<Vec<i64>, NotInTime> {
     match placed.late.first() {
         Some(step) => Err(NotInTime { step: *step }),
         // Each lies within a bar, whose ends are `i64`.
-        None => Ok(placed.at.iter().map(|at| *at as i64).collect()),
+        None => Ok(placed.at.iter().map(|at| at.to_i64()).collect()),
     }
 }
 

@@ -15,6 +15,7 @@ mod page;
 
 pub use instants::{NotInTime, instants};
 
+use history_core::cast::Cast as _;
 pub use history_core::figure::{BARS_MAX, Bar, BarStatus, ORDERS_MAX, Order, Scale, Step, Timeline};
 use std::fmt;
 
@@ -140,7 +141,7 @@ fn verify(timeline: &Timeline) -> Result<(), TimelineError> {
         return Err(TimelineError::Orders { count: timeline.orders.len() });
     }
     for (at, bar) in bars.iter().enumerate() {
-        if bar.row as usize >= timeline.rows.len() || bar.end.is_some_and(|end| end < bar.start) {
+        if bar.row.to_usize() >= timeline.rows.len() || bar.end.is_some_and(|end| end < bar.start) {
             return Err(TimelineError::Bar { at });
         }
     }
@@ -149,7 +150,7 @@ fn verify(timeline: &Timeline) -> Result<(), TimelineError> {
     for (at, order) in timeline.orders.iter().enumerate() {
         let steps = order.steps.iter().map(|step| step.bar);
         for bar in order.earlier.iter().copied().chain(steps) {
-            match placed_by.get_mut(bar as usize) {
+            match placed_by.get_mut(bar.to_usize()) {
                 Some(by) if *by <= at => *by = at + 1,
                 _ => return Err(TimelineError::Order { at, bar }),
             }

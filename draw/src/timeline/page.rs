@@ -3,6 +3,7 @@
 use super::data::{Shown, time};
 use super::{Bar, BarStatus, CHARS_MAX, Order, Scale, Timeline};
 use crate::text::{escape, shorten_chars};
+use history_core::cast::Cast as _;
 use std::fmt::Write;
 
 const PAGE: &str = include_str!("page.html");
@@ -90,7 +91,7 @@ fn push_op(page: &mut String, timeline: &Timeline, bar: &Bar) {
     page.push_str("<b>");
     escape(page, &shorten_chars(&bar.label, CELL_CHARS_MAX));
     page.push_str("</b> by ");
-    escape(page, &shorten_chars(&timeline.rows[bar.row as usize], CELL_CHARS_MAX));
+    escape(page, &shorten_chars(&timeline.rows[bar.row.to_usize()], CELL_CHARS_MAX));
     let _ = write!(page, ", index {}", bar.index);
     if let Some(completed) = bar.completed {
         let _ = write!(page, " to {completed}");
@@ -111,7 +112,7 @@ fn push_order(page: &mut String, timeline: &Timeline, order: &Order, at: usize, 
     let first = order.steps.len().saturating_sub(TABLE_STEPS);
     let steps = &order.steps[first..];
     let before = if first > 0 { &order.steps[first - 1].state } else { &order.before };
-    let number = order.skipped + first as u64;
+    let number = order.skipped + first.to_u64();
     let title = match (count, number) {
         (1, 0) => "The order".to_owned(),
         (1, _) => format!("The last {} steps of the order", steps.len()),
@@ -138,12 +139,12 @@ fn push_order(page: &mut String, timeline: &Timeline, order: &Order, at: usize, 
     let from = if number == 0 { "at first".to_owned() } else { format!("after {number}") };
     row(&from, ["", "", "", before], "");
     for (nth, step) in steps.iter().enumerate() {
-        let bar = &timeline.bars[step.bar as usize];
-        let head = (number + nth as u64 + 1).to_string();
-        row(&head, [&bar.label, &timeline.rows[bar.row as usize], &bar.index.to_string(), &step.state], "");
+        let bar = &timeline.bars[step.bar.to_usize()];
+        let head = (number + nth.to_u64() + 1).to_string();
+        row(&head, [&bar.label, &timeline.rows[bar.row.to_usize()], &bar.index.to_string(), &step.state], "");
     }
     if let Some(bar) = refused.filter(|_| !order.refusal.is_empty()) {
-        let cells = [&*bar.label, &timeline.rows[bar.row as usize], &bar.index.to_string(), &order.refusal];
+        let cells = [&*bar.label, &timeline.rows[bar.row.to_usize()], &bar.index.to_string(), &order.refusal];
         row("\u{2715}", cells, " class=\"refused\"");
     }
     page.push_str("</tbody>\n</table></div>\n</details>\n");

@@ -8,7 +8,7 @@ use roxmltree::Document;
 
 fn check(checker: &dyn Checker, text: &str) -> Report {
     let run = checker.start(&Options::new()).unwrap();
-    let budget = Budget { figures: true, ..Budget::default() };
+    let budget = Budget::default().with_figures(true);
     history_core::check(run, &mut Reader::new(text.as_bytes()), &budget).unwrap()
 }
 

@@ -1,11 +1,11 @@
 //! Pictures from outside: whatever they show, they are XML that shows it.
 
-use check_elle::list_append::{self, ListAppend};
+use check_elle::list_append::ListAppend;
 use histcheck_draw::graph::{self, PlotOptions, STEPS_MAX, TXNS_MAX, TooLarge};
 use histcheck_draw::reads;
 use history_core::figure::KeyRead;
 use history_core::visible::is_hidden;
-use history_core::{Client, Datum, History, OpKind, Step, WitnessOp};
+use history_core::{Checker as _, Client, Datum, History, OpKind, Step, WitnessOp};
 use proptest::prelude::*;
 use roxmltree::{Document, Node};
 
@@ -18,7 +18,7 @@ fn mop(f: &str, key: impl Into<Datum>, value: impl Into<Datum>) -> Datum {
 }
 
 fn step(from: usize, to: usize, relation: &'static str) -> Step {
-    Step { from, to, relation: relation.into(), key: None, value: None, next_value: None, because: String::new() }
+    Step::new(from, to, relation, "")
 }
 
 /// Roomy enough for every picture of these tests.
@@ -45,7 +45,7 @@ fn write_skew() -> String {
          {:type :ok, :process 3, :value [[:r :x [1]] [:r :y [2]]]}",
     )
     .unwrap();
-    let report = list_append::check(&history, &ListAppend::default()).unwrap();
+    let report = ListAppend::default().check(&history).unwrap();
     let witness = &report.anomaly("G2-item").expect("write skew").witnesses[0];
     let options = PlotOptions { title: "G2-item".into(), ..PlotOptions::default() };
     graph::svg(&witness.ops, &witness.steps, &options).unwrap()
@@ -59,12 +59,9 @@ fn component() -> String {
         op("T2", 9, Datum::Vector(long)),
         WitnessOp { kind: OpKind::Fail, process: None, ..op("T3", 12, Datum::Vector(vec![mop("w", 13, 7)])) },
     ];
-    let versions = |key: Datum, value: i64, next: i64, step: Step| Step {
-        key: Some(key),
-        value: Some(value.into()),
-        next_value: Some(next.into()),
-        because: "of a reason".into(),
-        ..step
+    let versions = |key: Datum, value: i64, next: i64, mut step: Step| {
+        step.because = "of a reason".into();
+        step.with_versions(Some(key), Some(value.into()), Some(next.into()))
     };
     let steps = [
         versions(3.into(), 1003, 1003, step(0, 1, "wr")),
@@ -192,11 +189,8 @@ proptest! {
             .collect();
         let steps: Vec<Step> = steps
             .into_iter()
-            .map(|(from, to, relation, key, because)| Step {
-                relation: relation.into(),
-                key: Some(key),
-                because,
-                ..step(from, to, "")
+            .map(|(from, to, relation, key, because)| {
+                Step::new(from, to, relation, because).with_versions(Some(key), None, None)
             })
             .collect();
         let options = PlotOptions { title, ..large() };

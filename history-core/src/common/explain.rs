@@ -10,6 +10,7 @@
 //!   - However, T2 < T1, because T2 read [] in key :x, before T1 appended 1: a contradiction!
 //! ```
 
+use crate::cast::Cast as _;
 use crate::{Anomaly, Artifact, Client, Datum, OpKind, WitnessOp};
 use std::fmt::{self, Display, Write as _};
 
@@ -52,7 +53,7 @@ pub fn tail<T>(order: &[T]) -> &[T] {
 
 /// Names with commas between them, after an ellipsis if these are not all `count`: `"..., T1, T2"`.
 pub fn after_ellipsis(names: &[String], count: u64) -> String {
-    let before = if names.len() as u64 == count { "" } else { "..., " };
+    let before = if names.len().to_u64() == count { "" } else { "..., " };
     format!("{before}{}", names.join(", "))
 }
 
@@ -150,7 +151,7 @@ pub fn artifact(anomaly: &Anomaly) -> Artifact {
         let gap = if at == 0 { "" } else { "\n\n" };
         _ = write!(text, "{gap}{} #{at}\n{}", anomaly.name, witness.explanation);
     }
-    let left = anomaly.count - anomaly.witnesses.len() as u64;
+    let left = anomaly.count - anomaly.witnesses.len().to_u64();
     if left > 0 {
         _ = write!(text, "\n\n({left} more of this type are not shown.)\n");
     }

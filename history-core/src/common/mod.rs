@@ -1,9 +1,16 @@
-//! What all checkers share beside the interface: ids, conversions of integers, faults of ops, explanations of witnesses.
+//! What all checkers share beside the interface: ids, conversions of integers, faults of ops, explanations of witnesses,
+//! codes of values, names.
 
 pub mod cast;
 pub mod explain;
 mod fault;
 mod id;
+mod int_map;
+mod intern;
+mod names;
 
 pub use fault::OpFault;
 pub use id::Id;
+pub use int_map::IntMap;
+pub use intern::Interner;
+pub use names::UnknownName;

@@ -4,6 +4,7 @@
 //! when it happened, and a little of what came after.
 
 use super::{BARS_MAX, Order, Step};
+use crate::cast::Cast;
 
 /// The part of a history that a page shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub struct Window {
 impl Window {
     /// The bar of an operation, if it is shown. Takes logarithmic time.
     pub fn bar(&self, op: u32) -> Option<u32> {
-        self.ops.binary_search(&op).ok().map(|bar| bar as u32)
+        self.ops.binary_search(&op).ok().map(Cast::to_u32)
     }
 
     /// Whether all operations are shown.
@@ -54,7 +55,7 @@ impl Window {
         let (left_out, shown) = order.split_at(skipped);
         let steps = shown.iter().filter_map(|op| self.bar(*op)).enumerate();
         Order {
-            skipped: skipped as u64,
+            skipped: skipped.to_u64(),
             earlier: left_out.iter().filter_map(|op| self.bar(*op)).collect(),
             before: state(skipped),
             steps: steps.map(|(nth, bar)| Step { bar, state: state(skipped + nth + 1) }).collect(),
@@ -82,11 +83,11 @@ pub fn window(
     orders: &[&[u32]],
     bars_max: usize,
 ) -> Window {
-    assert!((around as usize) < ops_count && ops_count < u32::MAX as usize);
+    assert!(around.to_usize() < ops_count && ops_count < u32::MAX.to_usize());
     let bars_max = bars_max.clamp(1, BARS_MAX);
     let (start, end) = span(around);
     if ops_count <= bars_max {
-        let ops: Vec<u32> = (0..ops_count as u32).collect();
+        let ops: Vec<u32> = (0..ops_count.to_u32()).collect();
         let last = ops.iter().map(|op| span(*op)).map(|(start, end)| end.unwrap_or(start)).max();
         let first = ops.iter().map(|op| span(*op).0).min();
         return Window { ops, extent: (first.unwrap_or(start), last.unwrap_or(start)), ops_count };
@@ -104,7 +105,7 @@ pub fn window(
     let is_new = |op: &u32| must.binary_search(op).is_err();
     let end = end.unwrap_or(start);
     let (mut before, mut after): (Vec<u32>, Vec<u32>) =
-        (0..ops_count as u32).filter(is_new).partition(|op| span(*op).0 <= end);
+        (0..ops_count.to_u32()).filter(is_new).partition(|op| span(*op).0 <= end);
     // What is not needed after the failure is left for what came before it, and the other way round.
     let room = bars_max.saturating_sub(chosen.len());
     let after_max = (bars_max / 8).max(room.saturating_sub(before.len())).min(room);

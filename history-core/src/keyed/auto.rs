@@ -8,6 +8,7 @@ use super::{Form, Keyed, field};
 use crate::branch::Branch;
 use crate::error::HistoryError;
 use crate::{Batch, Budget, Checker, Op, OpKind, OptionError, Options, Report, Run, Value};
+use std::fmt;
 use std::ops::ControlFlow;
 
 /// Invocations after which a history is taken to have keys.
@@ -52,7 +53,16 @@ pub struct KeyedAuto<'c> {
     tell: Box<dyn FnMut(&Decision) + Send + 'c>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+impl fmt::Debug for KeyedAuto<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyedAuto")
+            .field("invocations", &self.invocations)
+            .field("decided", &self.decided)
+            .finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Keyed,
     Whole,

@@ -3,6 +3,7 @@
 use super::keys::KeyId;
 use super::merge::Merged;
 use super::{Keyed, of_key};
+use crate::cast::Cast as _;
 use crate::error::HistoryError;
 use crate::{Budget, Report, Run, Searched, Verdict, parallel};
 use std::sync::{Mutex, PoisonError};
@@ -38,7 +39,7 @@ fn judge(keyed: Keyed<'_>, budget: &Budget) -> Result<Report, HistoryError> {
     {
         return Ok(unknown(trouble, nothing));
     }
-    let worth = keyed.ops >= parallel::WORTH_OPS as u64;
+    let worth = keyed.ops >= parallel::WORTH_OPS.to_u64();
     let mut runs: Vec<Box<dyn Run>> = keyed.runs.into_iter().map(|run| run.run).collect();
     search(&mut runs, worth, budget);
     let mut merged = Merged::new(name.to_owned(), runs.len());

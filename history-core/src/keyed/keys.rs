@@ -1,5 +1,6 @@
 //! The keys of a history, numbered in the order in which they come up.
 
+use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
 use crate::hash::HashMap;
 use crate::{Datum, IntMap, Value};
@@ -17,11 +18,11 @@ pub(super) struct KeyId(u32);
 impl KeyId {
     /// The `at`th key; there are at most [`KEYS_MAX`].
     pub(super) fn new(at: usize) -> KeyId {
-        KeyId(at as u32)
+        KeyId(at.to_u32())
     }
 
     pub(super) fn at(self) -> usize {
-        self.0 as usize
+        self.0.to_usize()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The reports on all keys as one, of a size that does not follow the number of keys.
 
 use super::keys::shown;
+use crate::cast::Cast as _;
 use crate::coverage::is_unobserved;
 use crate::report::KeyReport;
 use crate::{Anomaly, Datum, Report, Verdict};
@@ -113,7 +114,7 @@ impl Merged {
             && self.report.artifacts.len() + report.artifacts.len() <= ARTIFACTS_MAX
             && self.report.figures.len() + report.figures.len() <= ARTIFACTS_MAX;
         if !fit {
-            self.artifacts_left_out += (report.artifacts.len() + report.figures.len()) as u64;
+            self.artifacts_left_out += (report.artifacts.len() + report.figures.len()).to_u64();
         } else if !report.artifacts.is_empty() || !report.figures.is_empty() {
             self.with_artifacts += 1;
             // A key is one part of a path.

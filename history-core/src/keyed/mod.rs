@@ -16,10 +16,12 @@ mod merge;
 
 pub use auto::{Decision, KeyedAuto};
 
+use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
 use crate::{Budget, Checker, Op, OpKind, OptionError, Options, Pair, Participants, Report, Run, Value};
 use keys::{KeyId, Keys};
 use merge::Merged;
+use std::fmt;
 use std::ops::ControlFlow;
 
 /// How ops say which key they are about.
@@ -114,6 +116,13 @@ pub struct Keyed<'c> {
     guessed: bool,
 }
 
+impl fmt::Debug for Keyed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let keys = self.runs.len();
+        f.debug_struct("Keyed").field("form", &self.form).field("keys", &keys).finish_non_exhaustive()
+    }
+}
+
 struct KeyRun {
     run: Box<dyn Run>,
     /// Whether its verdict can no longer change.
@@ -169,7 +178,7 @@ impl<'c> Keyed<'c> {
             Form::Field => field(op).map(|key| (key, op.value)),
         };
         let invoked = match op.pair {
-            Pair::Completes { slot, .. } => self.in_flight.get(slot as usize).copied(),
+            Pair::Completes { slot, .. } => self.in_flight.get(slot.to_usize()).copied(),
             _ => None,
         };
         let went_wrong = matches!(op.kind, OpKind::Fail | OpKind::Info);
@@ -218,7 +227,7 @@ impl Run for Keyed<'_> {
             self.runs.push(KeyRun { run, settled: false });
         }
         if let Pair::Invokes { slot } = op.pair {
-            let slot = slot as usize;
+            let slot = slot.to_usize();
             if slot >= self.in_flight.len() {
                 self.in_flight.resize(slot + 1, key);
             }

@@ -2,6 +2,7 @@
 
 use super::decompress::{self, Source};
 use super::place::Place;
+use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError, Snippet};
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -55,7 +56,7 @@ pub(crate) struct Block {
 impl Block {
     /// The offset of the block's text in the whole text.
     pub(crate) fn offset(&self) -> u64 {
-        self.place.offset - self.start as u64
+        self.place.offset - self.start.to_u64()
     }
 
     /// The place of a byte of the block's text that is not before `start`.
@@ -138,7 +139,7 @@ impl<'s> Blocks<'s> {
         {
             let mut end = place;
             end.advance(&text.as_bytes()[start..]);
-            let error = HistoryError::new(ErrorKind::Io, format!("reading failed: {error}"));
+            let error = HistoryError::io(format!("reading failed: {error}"), error);
             self.fault = Some(if end.offset == 0 { error } else { error.at(end.position()) });
         }
         let end = text.len();
@@ -179,7 +180,7 @@ impl<'s> Blocks<'s> {
             bytes.reserve_exact(want + 1);
         }
         if !self.eager {
-            let got = self.source.by_ref().take(want as u64).read_to_end(bytes)?;
+            let got = self.source.by_ref().take(want.to_u64()).read_to_end(bytes)?;
             return Ok(got < want);
         }
         let end = bytes.len() + want;
@@ -213,9 +214,9 @@ impl<'s> Blocks<'s> {
             let mut place = self.place;
             place.advance(&bytes[self.behind..valid]);
             // Nothing behind these bytes will be read, other than to show it.
-            let _ = self.source.by_ref().take(Snippet::SIDE_BYTES_MAX as u64).read_to_end(&mut bytes);
+            let _ = self.source.by_ref().take(Snippet::SIDE_BYTES_MAX.to_u64()).read_to_end(&mut bytes);
             let error = HistoryError::new(ErrorKind::Syntax, "these bytes are not UTF-8").expected("UTF-8 text");
-            let starts_at = self.place.offset - self.behind as u64;
+            let starts_at = self.place.offset - self.behind.to_u64();
             self.fault = Some(error.at(place.position()).with_source(&bytes, starts_at));
         }
         // If they are a fault, they may still have to be shown behind one that comes before.
@@ -255,7 +256,7 @@ impl<'s> Blocks<'s> {
     /// Adds the text at an error's position. Reads on to show what follows it, so no block comes after this.
     pub(crate) fn sited(&mut self, error: HistoryError, text: &str, block: &Block) -> HistoryError {
         let Some(position) = error.position else { return error };
-        let at = position.offset.saturating_sub(block.offset()) as usize;
+        let at = position.offset.saturating_sub(block.offset()).to_usize();
         // What is far away is not copied: an op may be long.
         let (low, high) = (at.saturating_sub(Snippet::SIDE_BYTES_MAX).min(block.end), at + Snippet::SIDE_BYTES_MAX);
         let mut bytes = text.as_bytes()[low..high.clamp(low, block.end)].to_vec();
@@ -264,9 +265,9 @@ impl<'s> Blocks<'s> {
             let missing = high - block.end;
             bytes.append(&mut self.rest);
             if !shown && !block.last {
-                let _ = self.source.by_ref().take(missing as u64).read_to_end(&mut bytes);
+                let _ = self.source.by_ref().take(missing.to_u64()).read_to_end(&mut bytes);
             }
         }
-        error.with_source(&bytes, block.offset() + low as u64)
+        error.with_source(&bytes, block.offset() + low.to_u64())
     }
 }

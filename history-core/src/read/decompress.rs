@@ -1,5 +1,6 @@
 //! Finding out whether a source is compressed, and undoing it.
 
+use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
 use std::io::{Cursor, Read};
 
@@ -48,19 +49,19 @@ fn without_bom<'s>(head: &[u8], mut whole: impl Read + Send + 's) -> Result<(Sou
     if !head.starts_with(&BOM) {
         return Ok((Box::new(whole), 0));
     }
-    whole.read_exact(&mut [0; BOM.len()]).map_err(|e| io(&e))?;
-    Ok((Box::new(whole), BOM.len() as u64))
+    whole.read_exact(&mut [0; BOM.len()]).map_err(io)?;
+    Ok((Box::new(whole), BOM.len().to_u64()))
 }
 
 /// The first bytes of a source, fewer only where it ends.
 fn head(source: &mut impl Read, len: usize) -> Result<Vec<u8>, HistoryError> {
     let mut head = Vec::with_capacity(len);
-    source.take(len as u64).read_to_end(&mut head).map_err(|e| io(&e))?;
+    source.take(len.to_u64()).read_to_end(&mut head).map_err(io)?;
     Ok(head)
 }
 
-fn io(error: &std::io::Error) -> HistoryError {
-    HistoryError::new(ErrorKind::Io, format!("reading failed: {error}"))
+fn io(error: std::io::Error) -> HistoryError {
+    HistoryError::io(format!("reading failed: {error}"), error)
 }
 
 #[cfg(feature = "gzip")]
@@ -76,7 +77,7 @@ fn gzip<'s>(_: impl Read + Send + 's) -> Result<Source<'s>, HistoryError> {
 
 #[cfg(feature = "zstd")]
 fn zstd<'s>(source: impl Read + Send + 's) -> Result<Source<'s>, HistoryError> {
-    Ok(Box::new(zstd::Decoder::new(source).map_err(|e| io(&e))?))
+    Ok(Box::new(zstd::Decoder::new(source).map_err(io)?))
 }
 
 #[cfg(not(feature = "zstd"))]

@@ -4,6 +4,7 @@ use super::place::Place;
 use super::steps::error as fault_error;
 use super::{Format, Limits};
 use crate::batch::{Batch, Record};
+use crate::cast::Cast as _;
 use crate::columns::Row;
 use crate::error::{ErrorKind, HistoryError};
 use crate::index::Indices;
@@ -70,7 +71,7 @@ impl Lines {
             let mut place = place;
             place.advance(&line[..error.valid_up_to()]);
             let bad = HistoryError::new(ErrorKind::Syntax, "these bytes are not UTF-8").expected("UTF-8 text");
-            bad.at(place.position()).with_source(line, place.offset - error.valid_up_to() as u64)
+            bad.at(place.position()).with_source(line, place.offset - error.valid_up_to().to_u64())
         })?;
         let source = self.batch.tape.source.to_mut();
         source.push_str(text);
@@ -135,7 +136,7 @@ fn record(
     let mut begun = place;
     begun.advance(&tape.source.as_bytes()[start..begins]);
     // Until it is in a history, its place is that in the batch.
-    let record = Record::new(tape, node, Position { offset: begins as u64, ..begun.position() }, unit)?;
+    let record = Record::new(tape, node, Position { offset: begins.to_u64(), ..begun.position() }, unit)?;
     if more {
         return Err(Fault::syntax(next, "there is more than an op in this line", "one op a line"));
     }
@@ -228,7 +229,7 @@ impl Merge {
             }
         }
         batch.starts_at = self.bytes;
-        self.bytes += batch.tape.source.len() as u64;
+        self.bytes += batch.tape.source.len().to_u64();
         added
     }
 

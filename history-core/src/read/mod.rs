@@ -29,6 +29,7 @@ use crate::error::{ErrorKind, HistoryError};
 use crate::index::Indices;
 use crate::pairing::Pairing;
 use crate::{ClientRule, Op, Position, TimeUnit};
+use std::fmt;
 use std::io::Read;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -91,6 +92,12 @@ pub struct Reader<'s> {
     cut_off: Option<Position>,
     /// Why nothing more can be read.
     failed: Option<HistoryError>,
+}
+
+impl fmt::Debug for Reader<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader").field("format", &self.format).field("ended", &self.ended).finish_non_exhaustive()
+    }
 }
 
 impl<'s> Reader<'s> {

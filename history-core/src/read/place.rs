@@ -1,6 +1,7 @@
 //! Places in a text, and moving along it.
 
 use crate::Position;
+use crate::cast::Cast as _;
 
 /// A place in the whole text, counted from 0.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -19,7 +20,7 @@ impl Place {
     /// Moves over `passed`, the text that follows.
     #[inline]
     pub(crate) fn advance(&mut self, passed: &[u8]) {
-        self.offset += passed.len() as u64;
+        self.offset += passed.len().to_u64();
         let mut rest = passed;
         // Mostly an op and the end of its line: one newline, and nothing behind it.
         while let Some(end) = memchr::memchr(b'\n', rest) {
@@ -28,6 +29,6 @@ impl Place {
             rest = &rest[end + 1..];
         }
         // Bytes that begin a character.
-        self.column += rest.iter().filter(|b| **b & 0xc0 != 0x80).count() as u64;
+        self.column += rest.iter().filter(|b| **b & 0xc0 != 0x80).count().to_u64();
     }
 }

@@ -36,7 +36,7 @@ impl Format {
 
     /// The format of this name, or of a file that ends so: `"edn"`, `"json"`, `"jsonl"`, `"ndjson"`, `"intervals"`, `"txt"`,
     /// `"log"`.
-    pub fn from_name(name: &str) -> Option<Format> {
+    pub(crate) fn from_name(name: &str) -> Option<Format> {
         Some(match name {
             "edn" => Format::Edn,
             "json" | "jsonl" | "ndjson" => Format::Json,

@@ -4,6 +4,7 @@ use super::Format;
 use super::blocks::Block;
 use super::place::Place;
 use crate::batch::Batch;
+use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError, Position, Snippet};
 use crate::syntax::edn::Read;
 use crate::syntax::table::Line;
@@ -137,7 +138,7 @@ impl Steps {
             return error(fault, block.place_of(text, at));
         }
         let (place, line) = &self.ended;
-        error(fault, *place).with_source(line.as_bytes(), place.offset - line.len() as u64)
+        error(fault, *place).with_source(line.as_bytes(), place.offset - line.len().to_u64())
     }
 
     /// The values found by the last [`Steps::scan`].

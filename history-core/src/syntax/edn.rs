@@ -4,6 +4,7 @@
 use super::edn_token::ENDS_TOKEN;
 use super::number::Run;
 use super::{Fault, Frame, Scanner};
+use crate::cast::Cast as _;
 use crate::tape::Tag;
 
 /// Whether a value was read, or only something discarded.
@@ -104,7 +105,7 @@ impl Scanner<'_> {
             b'^' | b'`' | b'~' | b'@' => {
                 return Err(Fault::syntax(at, format!("{:?} means nothing in EDN", b as char), "an EDN value"));
             }
-            _ if ENDS_TOKEN[b as usize] => {
+            _ if ENDS_TOKEN[b.to_usize()] => {
                 return Err(Fault::syntax(at, format!("found {}", self.shown(at)), "an EDN value"));
             }
             _ => self.edn_symbol(at)?,

@@ -1,6 +1,7 @@
 //! EDN's tokens: names, numbers, characters.
 
 use super::{Fault, Scanner};
+use crate::cast::Cast as _;
 use crate::tape::Tag;
 
 /// Bytes that end a symbol, keyword, number or character: white space, brackets, quotes, comments, and control
@@ -17,7 +18,7 @@ pub(super) const ENDS_TOKEN: [bool; 256] = {
 
 /// Whether a keyword, symbol or tag of this name can be read back.
 pub(crate) fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(|b| !ENDS_TOKEN[b as usize])
+    !name.is_empty() && name.bytes().all(|b| !ENDS_TOKEN[b.to_usize()])
 }
 
 impl Scanner<'_> {
@@ -25,7 +26,7 @@ impl Scanner<'_> {
     #[inline]
     pub(super) fn token_end(&mut self) -> Result<usize, Fault> {
         while let Some(b) = self.peek() {
-            if ENDS_TOKEN[b as usize] {
+            if ENDS_TOKEN[b.to_usize()] {
                 return Ok(self.pos);
             }
             self.pos += 1;
@@ -74,7 +75,7 @@ impl Scanner<'_> {
     pub(super) fn edn_number(&mut self, at: usize) -> Result<(), Fault> {
         self.pos = at;
         if let Some(n) = self.small_int()
-            && self.peek().is_some_and(|b| ENDS_TOKEN[b as usize])
+            && self.peek().is_some_and(|b| ENDS_TOKEN[b.to_usize()])
         {
             self.tape.push_bits(Tag::Int, n.cast_unsigned());
             return Ok(());

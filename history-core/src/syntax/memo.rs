@@ -5,6 +5,8 @@
 //! next one begins with the same text, its integers are copied. Comparing is an order of magnitude faster than
 //! decoding, and nothing else changes: equal text has equal integers.
 
+use crate::cast::Cast as _;
+
 /// Runs kept; one is found by a hash of the text before it, and takes the place of another with the same hash.
 const SLOTS: usize = 256;
 /// Bytes of text before a run, its bracket included, that tell it from others.
@@ -51,7 +53,7 @@ impl Memo {
         }
         // Fibonacci hashing: the top bits of a product with the golden ratio depend on all bits of the text.
         let hash = u64::from_le_bytes(*before).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let at = (hash >> (u64::BITS - SLOTS.ilog2())) as usize;
+        let at = (hash >> (u64::BITS - SLOTS.ilog2())).to_usize();
         let slot = &mut self.slots[at];
         if slot.before != *before || slot.commas != commas {
             slot.before = *before;
@@ -77,7 +79,7 @@ impl Memo {
 
 impl Slot {
     fn end(&self, ints: usize) -> usize {
-        if ints == 0 { 0 } else { self.ends[ints - 1] as usize }
+        if ints == 0 { 0 } else { self.ends[ints - 1].to_usize() }
     }
 
     fn cut(&mut self, ints: usize) {
@@ -93,7 +95,7 @@ impl Slot {
         let known = if same == self.text.len() {
             self.ends.len()
         } else {
-            self.ends.partition_point(|end| (*end as usize) < same)
+            self.ends.partition_point(|end| end.to_usize() < same)
         };
         // The last one may go on in the text where here it ends: 12 is neither 123 nor 12.5.
         match text.get(self.end(known)) {
@@ -104,19 +106,19 @@ impl Slot {
 
     /// Replaces all behind the first `from` bytes.
     fn keep(&mut self, from: usize, text: &[u8], ints: &[i64]) {
-        let known = self.ends.partition_point(|end| (*end as usize) <= from);
+        let known = self.ends.partition_point(|end| end.to_usize() <= from);
         self.cut(known);
         for (at, pair) in text.windows(2).enumerate().skip(from) {
             if at >= TEXT_BYTES_MAX {
                 break;
             }
             if pair[0].is_ascii_digit() && !pair[1].is_ascii_digit() {
-                self.ends.push(at as u32 + 1);
+                self.ends.push(at.to_u32() + 1);
             }
         }
         // The last integer ends with the text.
         if text.len() <= TEXT_BYTES_MAX {
-            self.ends.push(text.len() as u32);
+            self.ends.push(text.len().to_u32());
         }
         let end = self.end(self.ends.len());
         self.text.extend_from_slice(&text[self.text.len()..end]);

@@ -1,6 +1,7 @@
 //! Numbers: runs of small integers on the fast path, everything else on the careful one.
 
 use super::{Fault, Scanner, VALUES_MAX};
+use crate::cast::Cast as _;
 use crate::tape::Tag;
 
 /// Digits that an integer of a run has at the most, so that none reaches 2^62 (see [`crate::tape::Tape::ints`]).
@@ -75,7 +76,7 @@ impl Scanner<'_> {
             }
         }
         self.pos = resume;
-        Run::Broken { start, count: (self.tape.ints.len() - start) as u32 }
+        Run::Broken { start, count: (self.tape.ints.len() - start).to_u32() }
     }
 
     /// Integers of a run as long as a single separator stands between them. Whether the last one is followed by

@@ -1,6 +1,7 @@
 //! Strings: as they stand if nothing in them is escaped, else decoded.
 
 use super::{Fault, Scanner};
+use crate::cast::Cast as _;
 use crate::tape::Tag;
 
 /// Bytes at which the scan of a string stops: quotes, backslashes, and the control characters that JSON wants escaped.
@@ -23,7 +24,7 @@ impl Scanner<'_> {
         let start = self.pos;
         let mut at = start;
         while let Some(&b) = self.bytes.get(at) {
-            if STOPS[b as usize] {
+            if STOPS[b.to_usize()] {
                 if b == b'"' {
                     self.tape.push_source(Tag::Str, start, at);
                     self.pos = at + 1;
@@ -44,7 +45,7 @@ impl Scanner<'_> {
         let decoded = self.tape.unescaped.len();
         let mut from = start;
         loop {
-            while self.bytes.get(stop).is_some_and(|b| !STOPS[*b as usize] || !JSON && *b < b' ') {
+            while self.bytes.get(stop).is_some_and(|b| !STOPS[b.to_usize()] || !JSON && *b < b' ') {
                 stop += 1;
             }
             let Some(&b) = self.bytes.get(stop) else { return Err(open_string(start)) };

@@ -9,6 +9,7 @@
 
 use super::edn::Read;
 use super::{Fault, FaultKind, Scanner};
+use crate::cast::Cast as _;
 use crate::tape::Tag;
 use std::ops::Range;
 
@@ -186,7 +187,7 @@ impl Scanner<'_> {
         let node = self.tape.nodes[node];
         matches!(&self.bytes[kind], b":fail" | b":info")
             && node.tag == Tag::Keyword
-            && node.a as usize + 1 == TIMED_OUT.len()
+            && node.a.to_usize() + 1 == TIMED_OUT.len()
             && self.bytes[..end].ends_with(TIMED_OUT)
     }
 

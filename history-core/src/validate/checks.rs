@@ -5,6 +5,7 @@ use super::kinds::Kinds;
 use super::mops::{self, Mop, Written};
 use super::rule::Rule;
 use crate::batch::Batch;
+use crate::cast::Cast as _;
 use crate::hash::{HashMap, HashSet};
 use crate::index::Indices;
 use crate::op::OwnField;
@@ -191,7 +192,7 @@ impl Checks {
         self.kinds.add(op, is_txn, position, text, findings);
         match op.pair {
             Pair::Invokes { slot } => {
-                let slot = slot as usize;
+                let slot = slot.to_usize();
                 if self.in_flight.len() <= slot {
                     self.in_flight.resize_with(slot + 1, Invoked::default);
                 }
@@ -204,7 +205,7 @@ impl Checks {
                 std::mem::swap(&mut invoked.mops, &mut self.mops);
             }
             Pair::Completes { slot, .. } => {
-                let invoked = &self.in_flight[slot as usize];
+                let invoked = &self.in_flight[slot.to_usize()];
                 if op.f != invoked.f.as_deref() {
                     let named = |f: Option<&str>| f.map_or("no function".into(), |f| format!("the function {f}"));
                     findings.add(Rule::FMismatch, Some(position), text, || {
@@ -250,7 +251,7 @@ impl Checks {
     pub(super) fn finish(&self, findings: &mut Findings) {
         let mut note = |rule: Rule, message: String| findings.add(rule, None, ("", 0), || Said::new(message));
         if let Some(first) = self.pairing.first_open() {
-            let (ops, line) = (ops_are(self.pairing.open() as u64), first.line);
+            let (ops, line) = (ops_are(self.pairing.open().to_u64()), first.line);
             note(Rule::OpenOps, format!("{ops} in flight at the end, the first from line {line}; they count as info"));
         }
         if self.participants.others() > 0 {

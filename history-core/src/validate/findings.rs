@@ -1,6 +1,7 @@
 //! The problems found so far: of each rule the first few, and how many.
 
 use super::{Problem, Rule, Severity};
+use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
 use crate::{Position, Snippet};
 use std::collections::BTreeMap;
@@ -62,6 +63,7 @@ impl Findings {
         };
         if self.count(rule) {
             let HistoryError { message, expected, position, snippet, .. } = error;
+            let snippet = snippet.map(|snippet| *snippet);
             self.list.push(Problem { rule, severity: rule.severity(), message, expected, position, snippet });
         }
     }
@@ -70,7 +72,7 @@ impl Findings {
     fn count(&mut self, rule: Rule) -> bool {
         let count = self.counts.entry(rule).or_default();
         *count += 1;
-        *count <= self.each_max as u64
+        *count <= self.each_max.to_u64()
     }
 
     /// Whether some offence was an error.

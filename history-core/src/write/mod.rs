@@ -38,6 +38,12 @@ pub struct Writer<W: Write> {
     line: String,
 }
 
+impl<W: Write> fmt::Debug for Writer<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer").field("format", &self.format).finish_non_exhaustive()
+    }
+}
+
 impl<W: Write> Writer<W> {
     /// A writer to `out`, which should be buffered.
     pub fn new(out: W, format: Format) -> Writer<W> {

@@ -7,7 +7,7 @@ use history_core::{
 use std::ops::ControlFlow;
 
 const fn spec(name: &'static str, kind: OptionKind) -> OptionSpec {
-    OptionSpec { name, kind, value_name: "X", default: "", help: "Helps." }
+    OptionSpec::new(name, kind, "Helps.").with_value_name("X")
 }
 
 /// Judges by values, and tells how many ops it saw, and with which options. Of a value `:NAME-what` it does what is said:
@@ -69,7 +69,7 @@ impl Run for PuppetRun {
         }
         self.report.counts.push(("seen".into(), self.seen));
         if self.report.verdict == Verdict::Invalid {
-            let witnesses = vec![Witness { explanation: "It was bad.".into(), ..Witness::default() }];
+            let witnesses = vec![Witness::new(Vec::new(), "It was bad.")];
             let name = format!("{}-badness", self.report.checker);
             self.report.anomalies.push(Anomaly { name: name.into(), count: 1, witnesses });
             self.report.artifacts.push(Artifact { path: "bad.txt".into(), content: Vec::new() });

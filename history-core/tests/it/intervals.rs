@@ -308,7 +308,7 @@ fn an_op_is_not_taken_for_an_interval() {
         let read = read(text);
         assert_eq!((read.error, read.format), (None, Some(format)), "{text}");
     }
-    assert_eq!(Format::from_name("intervals"), Some(Format::Intervals));
+    assert_eq!("intervals".parse(), Ok(Format::Intervals));
     let mut forced = Reader::new(&br#"{"type":"ok"}"#[..]).with_format(Format::Intervals);
     let error = forced.for_each(|_| Ok(ControlFlow::Continue(()))).unwrap_err();
     assert_eq!(error.message, "the interval has no call");

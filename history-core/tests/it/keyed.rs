@@ -80,7 +80,7 @@ impl Run for SpyRun {
                 report.not_checked = vec!["good".into(), "better".into()];
             }
             Verdict::Invalid => {
-                let witness = Witness { explanation: "It was bad.".into(), ..Witness::default() };
+                let witness = Witness::new(Vec::new(), "It was bad.");
                 report.anomalies.push(Anomaly { name: "badness".into(), count: 2, witnesses: vec![witness] });
                 report.artifacts.push(Artifact { path: "a/b.txt".into(), content: Vec::new() });
                 report.not.push("good".into());

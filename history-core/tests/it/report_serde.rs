@@ -16,33 +16,21 @@ fn report() -> Report {
         time_ns: None,
         value: Datum::Vector(vec![Datum::Vector(vec![Datum::keyword("r"), 7.into(), Datum::Nil])]),
     };
-    let step = Step {
-        from: 0,
-        to: 1,
-        relation: "rw".into(),
-        key: Some(7.into()),
-        value: Some(Datum::Nil),
-        next_value: None,
-        because: "T2 wrote".into(),
-    };
-    let witness = Witness {
-        ops: vec![op("T1", 4), op("T2", 9)],
-        steps: vec![step],
-        facts: vec![("key".into(), 7.into()), ("at-end".into(), true.into())],
-        explanation: "Let:\n  T1".into(),
-    };
-    Report {
-        notes: vec!["a note".into()],
-        anomalies: vec![
-            Anomaly { name: "G-single-item".into(), count: 2, witnesses: vec![witness] },
-            Anomaly { name: "internal".into(), count: 1, witnesses: vec![] },
-        ],
-        not: vec!["serializable".into()],
-        also_not: vec!["strict-serializable".into()],
-        not_checked: vec!["linearizable".into(), "prefix".into()],
-        counts: vec![("ok-count".into(), 17), ("a-count".into(), 1)],
-        ..Report::new("list-append", Verdict::Invalid)
-    }
+    let step = Step::new(0, 1, "rw", "T2 wrote").with_versions(Some(7.into()), Some(Datum::Nil), None);
+    let witness = Witness::new(vec![op("T1", 4), op("T2", 9)], "Let:\n  T1")
+        .with_steps(vec![step])
+        .with_facts(vec![("key".into(), 7.into()), ("at-end".into(), true.into())]);
+    let mut report = Report::new("list-append", Verdict::Invalid);
+    report.notes = vec!["a note".into()];
+    report.anomalies = vec![
+        Anomaly { name: "G-single-item".into(), count: 2, witnesses: vec![witness] },
+        Anomaly { name: "internal".into(), count: 1, witnesses: vec![] },
+    ];
+    report.not = vec!["serializable".into()];
+    report.also_not = vec!["strict-serializable".into()];
+    report.not_checked = vec!["linearizable".into(), "prefix".into()];
+    report.counts = vec![("ok-count".into(), 17), ("a-count".into(), 1)];
+    report
 }
 
 #[test]
@@ -220,7 +208,8 @@ fn artifacts_are_text_where_they_can_be() {
         Artifact { path: "a.svg".into(), content: b"<svg/>".to_vec() },
         Artifact { path: "b.png".into(), content: vec![0x89, 0xff] },
     ];
-    let report = Report { artifacts, ..Report::new("x", Verdict::Valid) };
+    let mut report = Report::new("x", Verdict::Valid);
+    report.artifacts = artifacts;
     let json = serde_json::to_string(&report).unwrap();
     let tail = r#""artifacts":[{"path":"a.svg","content":"<svg/>"},{"path":"b.png","content":[137,255]}]}"#;
     assert!(json.ends_with(tail), "{json}");

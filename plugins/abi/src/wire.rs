@@ -105,13 +105,9 @@ impl TryFrom<CheckerForm> for Described {
             };
             // A command line keeps them as long as the library is there: for good.
             let keep = |text: String| &*text.leak();
-            specs.push(OptionSpec {
-                name: keep(option),
-                kind,
-                value_name: keep(if value_name.is_empty() { "VALUE".to_owned() } else { value_name }),
-                default: keep(default),
-                help: keep(help),
-            });
+            let value_name = if value_name.is_empty() { "VALUE".to_owned() } else { value_name };
+            let spec = OptionSpec::new(keep(option), kind, keep(help));
+            specs.push(spec.with_value_name(keep(value_name)).with_default(keep(default)));
         }
         Ok(Described { name, summary, options: specs, about: serde_json::from_value(about).unwrap_or_default() })
     }
@@ -225,8 +221,9 @@ const ERROR_KINDS: [(ErrorKind, &str); 6] = [
 
 impl From<HistoryError> for Refusal {
     fn from(error: HistoryError) -> Refusal {
-        let HistoryError { kind, message, expected, position, snippet } = error;
+        let HistoryError { kind, message, expected, position, snippet, .. } = error;
         let kind = ERROR_KINDS.iter().find(|(known, _)| *known == kind).map_or("unexpected", |(_, name)| name);
+        let snippet = snippet.map(|snippet| *snippet);
         Refusal::History(Box::new(ErrorForm { kind: kind.to_owned(), message, expected, position, snippet }))
     }
 }
@@ -242,7 +239,7 @@ impl From<ErrorForm> for HistoryError {
         let kind =
             ERROR_KINDS.iter().find(|(_, name)| *name == form.kind).map_or(ErrorKind::Unexpected, |(kind, _)| *kind);
         let mut error = HistoryError::new(kind, form.message);
-        (error.expected, error.position, error.snippet) = (form.expected, form.position, form.snippet);
+        (error.expected, error.position, error.snippet) = (form.expected, form.position, form.snippet.map(Box::new));
         error
     }
 }
@@ -262,13 +259,8 @@ impl Limits {
     /// The budget on the other side.
     pub fn budget(&self, cancel: Cancel) -> Budget {
         let deadline = self.time_left_ns.and_then(|left| Instant::now().checked_add(Duration::from_nanos(left)));
-        Budget {
-            states_max: self.states_max,
-            bytes_max: self.bytes_max,
-            deadline,
-            cancel,
-            figures: self.figures,
-            activity: None,
-        }
+        let mut budget = Budget::default().with_cancel(cancel).with_figures(self.figures);
+        (budget.states_max, budget.bytes_max, budget.deadline) = (self.states_max, self.bytes_max, deadline);
+        budget
     }
 }

@@ -6,6 +6,7 @@ use crate::direct::{claim_ok, read_of};
 use crate::log::{Mop, Txn};
 use crate::workload::claim_write;
 use crate::{Claim, Uncertified, claim};
+use history_core::cast::Cast as _;
 use history_core::{Datum, OpKind};
 
 /// A read disagrees with what its transaction read or appended before.
@@ -76,7 +77,7 @@ pub(crate) fn duplicate_elements(claims: &Claim<'_>) -> Result<(), Uncertified> 
     let list = elements(&read.seen);
     for (element, count) in stated {
         let times = list.iter().filter(|e| *e == element).count();
-        let right = times >= 2 && *count == Datum::from(times as u64);
+        let right = times >= 2 && *count == Datum::from(times.to_u64());
         claim(right, || format!("the read shows {element} {times} times, not {count}"))?;
     }
     let is_stated = |element: &Datum| stated.iter().any(|(e, _)| e == element);

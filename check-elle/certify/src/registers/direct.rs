@@ -6,6 +6,7 @@ use crate::log::Mop;
 use crate::workload::Version;
 use crate::{Claim, Uncertified, claim};
 use history_core::Datum;
+use history_core::cast::Cast as _;
 
 /// A read disagrees with what its transaction read or wrote last before.
 pub(crate) fn internal(claims: &Claim<'_>) -> Result<(), Uncertified> {
@@ -60,7 +61,9 @@ fn is_named(component: &[Version], values: &[Datum], size: Option<&Datum>) -> bo
         let at = left.iter().position(|version| version.has_value(value));
         at.map(|at| left.swap_remove(at)).is_some()
     });
-    all_there && !values.is_empty() && size.map_or(left.is_empty(), |size| *size == Datum::from(component.len() as u64))
+    all_there
+        && !values.is_empty()
+        && size.map_or(left.is_empty(), |size| *size == Datum::from(component.len().to_u64()))
 }
 
 /// The versions that come after each other, a group for each of them.

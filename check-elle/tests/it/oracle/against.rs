@@ -2,38 +2,36 @@
 
 use super::{Judgement, Question, Workload, judge, lattice::Names};
 use check_elle::anomaly::{AnomalySet, AnomalyType};
-use check_elle::list_append::{self, ListAppend};
+use check_elle::list_append::ListAppend;
 use check_elle::model::Model;
-use check_elle::rw_register::{self, RwRegister};
+use check_elle::rw_register::RwRegister;
 use elle_certify::{self as certify, Sources, Uncertified};
-use history_core::{History, Report, Verdict, Witness};
+use history_core::{Checker as _, History, Report, Verdict, Witness};
 
 /// The checker under test.
 pub(crate) fn checker(history: &History, question: &Question<'_>) -> Report {
-    let model = |name: &&str| Model::from_name(name).expect("the oracle's names are known");
+    let model = |name: &&str| name.parse::<Model>().expect("the oracle's names are known");
     let mut anomalies = AnomalySet::EMPTY;
     for name in question.anomalies {
-        anomalies.insert(AnomalyType::from_name(name).expect("the oracle's names are known"));
+        anomalies.insert(name.parse::<AnomalyType>().expect("the oracle's names are known"));
     }
     let consistency_models = question.models.iter().map(model).collect();
     let report = match question.workload {
         Workload::ListAppend => {
             let options = ListAppend { consistency_models, anomalies, ..ListAppend::default() };
-            list_append::check(history, &ListAppend { garbage_reads_allowed: question.allow_garbage, ..options })
+            ListAppend { garbage_reads_allowed: question.allow_garbage, ..options }.check(history)
         }
         Workload::RwRegister(sources) => {
             let options = RwRegister { consistency_models, anomalies, ..RwRegister::default() };
-            rw_register::check(
-                history,
-                &RwRegister {
-                    garbage_reads_allowed: question.allow_garbage,
-                    wfr_keys: sources.wfr_keys,
-                    sequential_keys: sources.sequential_keys,
-                    linearizable_keys: sources.linearizable_keys,
-                    transaction_order: sources.transaction_order.map(<[u64]>::to_vec),
-                    ..options
-                },
-            )
+            let options = RwRegister {
+                garbage_reads_allowed: question.allow_garbage,
+                wfr_keys: sources.wfr_keys,
+                sequential_keys: sources.sequential_keys,
+                linearizable_keys: sources.linearizable_keys,
+                transaction_order: sources.transaction_order.map(<[u64]>::to_vec),
+                ..options
+            };
+            options.check(history)
         }
     };
     report.expect("histories of tests are small")

@@ -130,17 +130,12 @@ fn mop(f: &str, value: i64) -> Datum {
 /// A cycle through the ops at these positions of a history without invocations.
 pub(crate) fn cycle(history: &History, ops: &[usize], steps: &[(&str, &str, Datum, i64)]) -> Witness {
     let ops = ops.iter().map(|at| witness_op(history, *at)).collect::<Vec<_>>();
-    let step = |(from, (relation, key, value, next)): (usize, &(&str, &str, Datum, i64))| Step {
-        from,
-        to: (from + 1) % ops.len(),
-        relation: (*relation).to_owned().into(),
-        key: Some(Datum::keyword(*key)),
-        value: Some(value.clone()),
-        next_value: Some(Datum::from(*next)),
-        because: String::new(),
+    let step = |(from, (relation, key, value, next)): (usize, &(&str, &str, Datum, i64))| {
+        let step = Step::new(from, (from + 1) % ops.len(), (*relation).to_owned(), "");
+        step.with_versions(Some(Datum::keyword(*key)), Some(value.clone()), Some(Datum::from(*next)))
     };
     let steps = steps.iter().enumerate().map(step).collect();
-    Witness { ops: ops.clone(), steps, ..Witness::default() }
+    Witness::new(ops.clone(), "").with_steps(steps)
 }
 
 pub(crate) fn witness_op(history: &History, at: usize) -> WitnessOp {
@@ -154,5 +149,5 @@ pub(crate) fn witness_op(history: &History, at: usize) -> WitnessOp {
 pub(crate) fn component(txns: &[i64], size: i64) -> Witness {
     let scc = txns.iter().map(|txn| Datum::from(*txn)).collect();
     let facts = vec![("scc-size".into(), Datum::from(size)), ("scc".into(), Datum::Vector(scc))];
-    Witness { facts, ..Witness::default() }
+    Witness::default().with_facts(facts)
 }

@@ -42,7 +42,7 @@ impl Run for Nothing {
 }
 
 const fn spec(name: &'static str, kind: OptionKind) -> OptionSpec {
-    OptionSpec { name, kind, value_name: "X", default: "", help: "Helps." }
+    OptionSpec::new(name, kind, "Helps.").with_value_name("X")
 }
 
 fn checkers() -> Registry {

@@ -42,7 +42,7 @@ impl Run for Unlucky {
                 time_ns: None,
                 value: Datum::Int(13),
             };
-            let witness = Witness { ops: vec![op], ..Witness::default() };
+            let witness = Witness::new(vec![op], "");
             self.0.verdict = Verdict::Invalid;
             self.0.anomalies = vec![Anomaly { name: "unlucky".into(), count: 1, witnesses: vec![witness] }];
         }

@@ -211,7 +211,7 @@ mod tests {
         let mut report = Report::new("c", Verdict::Invalid);
         report.notes.push("a \u{1} note".into());
         report.counts.push(("key-count".into(), 3));
-        let witness = Witness { explanation: "It is so.".into(), ..Witness::default() };
+        let witness = Witness::new(Vec::new(), "It is so.");
         report.anomalies.push(Anomaly { name: "G0".into(), count: 2, witnesses: vec![witness] });
         let sent = Case::new("c", &Ok(report));
         let got: Case = serde_json::from_str(&serde_json::to_string(&sent).unwrap()).unwrap();

@@ -149,13 +149,15 @@ mod tests {
     use history_core::Witness;
 
     fn report(verdict: Verdict, anomalies: &[(&'static str, u64)]) -> Report {
-        let witness = Witness { explanation: "Let:\n  T1 = ...\n\nThen:\n".into(), ..Witness::default() };
+        let witness = Witness::new(Vec::new(), "Let:\n  T1 = ...\n\nThen:\n");
         let anomaly = |(name, count): &(&'static str, u64)| Anomaly {
             name: (*name).into(),
             count: *count,
             witnesses: vec![witness.clone(); (*count).min(2) as usize],
         };
-        Report { anomalies: anomalies.iter().map(anomaly).collect(), ..Report::new("c", verdict) }
+        let mut report = Report::new("c", verdict);
+        report.anomalies = anomalies.iter().map(anomaly).collect();
+        report
     }
 
     #[test]
@@ -176,7 +178,8 @@ mod tests {
         assert_eq!(hint(&unknown), None);
         unknown.notes.push("the time was up".into());
         assert_eq!(hint(&unknown).unwrap(), "unknown: the time was up");
-        let doubtful = Report { notes: vec!["little was known".into()], ..report(Verdict::Valid, &[]) };
+        let mut doubtful = report(Verdict::Valid, &[]);
+        doubtful.notes.push("little was known".into());
         assert_eq!(hint(&doubtful).unwrap(), "note: little was known");
     }
 

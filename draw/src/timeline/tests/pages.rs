@@ -1,6 +1,7 @@
 //! Pages: what stands in them, and that nothing gets out of its place.
 
 use super::*;
+use history_core::cast::Cast as _;
 use serde_json::Value;
 
 fn page(timeline: &Timeline) -> String {
@@ -214,7 +215,8 @@ fn timeline() -> impl Strategy<Value = Timeline> {
         },
     );
     (prop::collection::vec(bar, 0..30), any::<bool>()).prop_map(|(bars, positions)| {
-        let steps = (0..bars.len() as u32).filter(|bar| bar % 3 > 0).map(|bar| step(bar, &bars[bar as usize].label));
+        let steps =
+            (0..bars.len().to_u32()).filter(|bar| bar % 3 > 0).map(|bar| step(bar, &bars[bar.to_usize()].label));
         Timeline {
             rows: (0..4).map(|row| format!("process {row}")).collect(),
             scale: if positions { Scale::Positions } else { Scale::Nanoseconds },
@@ -234,12 +236,12 @@ proptest! {
         let data: Value = serde_json::from_str(data(&page)).unwrap();
         let parts = data["parts"].as_i64().unwrap();
         let (starts, indices) = (summed(&data["start"]), summed(&data["index"]));
-        let text = |column: &Value, at: usize| data["texts"][column[at].as_u64().unwrap() as usize].as_str().unwrap().to_owned();
+        let text = |column: &Value, at: usize| data["texts"][column[at].as_u64().unwrap().to_usize()].as_str().unwrap().to_owned();
         let found: Vec<Bar> = (0..starts.len()).map(|at| {
             let start = starts[at] / parts;
             let index = indices[at].cast_unsigned();
             Bar {
-                row: data["row"][at].as_u64().unwrap() as u32,
+                row: data["row"][at].as_u64().unwrap().to_u32(),
                 index,
                 completed: Some(data["completed"][at].as_u64().unwrap()).filter(|d| *d > 0).map(|d| index + d),
                 label: text(&data["label"], at),
@@ -253,7 +255,7 @@ proptest! {
         let order = &data["orders"][0];
         for (nth, at) in summed(&order["bar"]).into_iter().enumerate() {
             let step = &timeline.orders[0].steps[nth];
-            prop_assert_eq!(&found[usize::try_from(at).unwrap()], &timeline.bars[step.bar as usize]);
+            prop_assert_eq!(&found[usize::try_from(at).unwrap()], &timeline.bars[step.bar.to_usize()]);
             prop_assert_eq!(text(&order["state"], nth), step.state.clone());
         }
         for (instant, at) in summed(&order["at"]).into_iter().zip(summed(&order["bar"])) {

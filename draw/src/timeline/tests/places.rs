@@ -1,6 +1,7 @@
 //! Where things stand: instants of an order, and the window around a failure.
 
 use super::*;
+use history_core::cast::Cast as _;
 use history_core::figure::{Window, window};
 use std::collections::BTreeSet;
 
@@ -12,7 +13,7 @@ fn follows_time(spans: &[(i64, i64)]) -> bool {
 /// Checks what `instants` says of intervals in this order, and gives the instants.
 fn verify_instants(spans: &[(i64, i64)]) -> Result<Vec<i64>, NotInTime> {
     let bars: Vec<Bar> = spans.iter().map(|(start, end)| bar(*start, Some(*end))).collect();
-    let steps: Vec<Step> = (0..spans.len() as u32).map(|bar| step(bar, "")).collect();
+    let steps: Vec<Step> = (0..spans.len().to_u32()).map(|bar| step(bar, "")).collect();
     let found = instants(&bars, &steps);
     match &found {
         Ok(at) => {
@@ -98,9 +99,9 @@ proptest! {
     fn a_window_holds_the_failure_and_is_complete_where_it_is_wider(
         ops in history(), around in any::<prop::sample::Index>(), bars_max in 1_usize..60, order in any::<prop::sample::Index>(),
     ) {
-        let around = around.index(ops.len()) as u32;
-        let order: Vec<u32> = (0..ops.len() as u32).filter(|op| *op != around).take(order.index(ops.len())).collect();
-        let chosen = window(ops.len(), |op| ops[op as usize], around, &[&order], bars_max);
+        let around = around.index(ops.len()).to_u32();
+        let order: Vec<u32> = (0..ops.len().to_u32()).filter(|op| *op != around).take(order.index(ops.len())).collect();
+        let chosen = window(ops.len(), |op| ops[op.to_usize()], around, &[&order], bars_max);
         prop_assert!(chosen.ops.is_sorted_by(|a, b| a < b), "no operation twice");
         prop_assert_eq!(chosen.ops.len(), bars_max.min(ops.len()), "no room is wasted");
         prop_assert!(chosen.bar(around).is_some());
@@ -110,10 +111,10 @@ proptest! {
         prop_assert!(order.iter().rev().take(steps_kept).all(|op| shown.contains(op)), "the last steps are shown");
         prop_assert!(order.len() - chosen.skipped(&order) >= steps_kept);
         if !chosen.is_whole() {
-            let (began, end) = ops[around as usize];
+            let (began, end) = ops[around.to_usize()];
             let until = end.unwrap_or(began);
             prop_assert!(chosen.extent.0 <= began && until <= chosen.extent.1);
-            for (op, (start, end)) in ops.iter().enumerate().filter(|(op, _)| !shown.contains(&(*op as u32))) {
+            for (op, (start, end)) in ops.iter().enumerate().filter(|(op, _)| !shown.contains(&(op.to_u32()))) {
                 let is_before = end.unwrap_or(*start) <= chosen.extent.0;
                 prop_assert!(is_before || *start > until || chosen.extent.0 == began, "{op} is missing");
             }
@@ -122,18 +123,18 @@ proptest! {
 
     #[test]
     fn an_order_cut_to_a_window_tells_the_same_states(ops in history(), bars_max in 4_usize..60) {
-        let around = ops.len() as u32 - 1;
+        let around = ops.len().to_u32() - 1;
         let order: Vec<u32> = (0..around).rev().collect();
-        let chosen = window(ops.len(), |op| ops[op as usize], around, &[&order], bars_max);
+        let chosen = window(ops.len(), |op| ops[op.to_usize()], around, &[&order], bars_max);
         let cut = chosen.order(&order, |steps| format!("after {steps}"));
-        prop_assert_eq!(cut.skipped as usize + cut.steps.len(), order.len());
+        prop_assert_eq!(cut.skipped.to_usize() + cut.steps.len(), order.len());
         prop_assert_eq!(&cut.before, &format!("after {}", cut.skipped));
         for (nth, step) in cut.steps.iter().enumerate() {
-            let at = cut.skipped as usize + nth;
-            prop_assert_eq!(chosen.ops[step.bar as usize], order[at]);
+            let at = cut.skipped.to_usize() + nth;
+            prop_assert_eq!(chosen.ops[step.bar.to_usize()], order[at]);
             prop_assert_eq!(&step.state, &format!("after {}", at + 1));
         }
-        let left_out = &order[..cut.skipped as usize];
+        let left_out = &order[..cut.skipped.to_usize()];
         let earlier: Vec<u32> = left_out.iter().filter_map(|op| chosen.bar(*op)).collect();
         prop_assert_eq!(cut.earlier, earlier);
         // One more step would name an operation that is not shown.

@@ -2,6 +2,7 @@
 
 use super::Called;
 use crate::batch::{Extra, ProcessRecord, Record};
+use crate::cast::Cast as _;
 use crate::op::OwnField;
 use crate::syntax::Fault;
 use crate::tape::{RUN_INT_END, Tag, Tape};
@@ -131,7 +132,7 @@ impl Interval {
         let given = match self.arguments {
             Arguments::None => None,
             Arguments::One(at) => lists(at),
-            Arguments::Many(first, count) => values(tape, first, count).all(is_list).then_some(count as usize),
+            Arguments::Many(first, count) => values(tape, first, count).all(is_list).then_some(count.to_usize()),
         };
         given.is_some() && given == lists(output)
     }
@@ -153,9 +154,9 @@ impl Interval {
             Called::Name(name) => name,
         };
         if let Some(own) = self.client.filter(|own| tape.name(*own) == Some(name)) {
-            return ProcessRecord::Other(own as u32);
+            return ProcessRecord::Other(own.to_u32());
         }
-        let (node, start) = (tape.nodes.len() as u32, tape.unescaped.len());
+        let (node, start) = (tape.nodes.len().to_u32(), tape.unescaped.len());
         tape.unescaped.to_mut().push_str(name);
         tape.push_unescaped(Tag::Str, start);
         ProcessRecord::Other(node)
@@ -167,7 +168,7 @@ impl Interval {
             .output
             .filter(|at| ends && self.end == OpKind::Ok && (self.is_asking(tape) || self.returns_mops(tape, *at)));
         let value = match (returned, self.arguments) {
-            (Some(at), _) | (None, Arguments::One(at)) => Some(at as u32),
+            (Some(at), _) | (None, Arguments::One(at)) => Some(at.to_u32()),
             (None, Arguments::None) => None,
             (None, Arguments::Many(first, count)) => Some(vector(tape, first, count)),
         };
@@ -178,7 +179,7 @@ impl Interval {
             process,
             kind: if ends { self.end } else { OpKind::Invoke },
             pair: Pair::Alone,
-            f: Some(self.f as u32),
+            f: Some(self.f.to_u32()),
             value,
             extra: self.extra(tape, ends, unused),
             position: Some(position),
@@ -190,12 +191,12 @@ impl Interval {
         let error = entries(tape, self.whole).find(|(key, _)| ends && tape.name(*key) == Some("error"));
         let output = output.and_then(|at| entries(tape, self.whole).find(|(_, value)| *value == at));
         let further: Vec<(usize, usize)> = self.further(tape).chain(error).chain(output).collect();
-        let node = tape.nodes.len() as u32;
+        let node = tape.nodes.len().to_u32();
         for (key, value) in &further {
             tape.copy(*key);
             tape.copy(*value);
         }
-        (!further.is_empty()).then_some(Extra { node, entries: further.len() as u32 })
+        (!further.is_empty()).then_some(Extra { node, entries: further.len().to_u32() })
     }
 }
 
@@ -239,7 +240,7 @@ fn function(tape: &Tape, input: usize) -> Result<(usize, Arguments, Option<usize
             let arguments = match items.len() {
                 1 => Arguments::None,
                 2 => Arguments::One(first),
-                len => Arguments::Many(first, len as u32 - 1),
+                len => Arguments::Many(first, len.to_u32() - 1),
             };
             Ok((input + 1, arguments, None))
         }
@@ -261,7 +262,7 @@ fn function(tape: &Tape, input: usize) -> Result<(usize, Arguments, Option<usize
 
 /// The nodes of a map's keys and values.
 fn entries(tape: &Tape, map: usize) -> impl Iterator<Item = (usize, usize)> + use<'_> {
-    let (mut key, end) = (map + 1, tape.nodes[map].b as usize);
+    let (mut key, end) = (map + 1, tape.nodes[map].b.to_usize());
     std::iter::from_fn(move || {
         (key < end).then(|| {
             let value = tape.after(key);
@@ -293,8 +294,8 @@ fn vector(tape: &mut Tape, mut at: usize, count: u32) -> u32 {
         }
         end = tape.after(end);
     }
-    let node = tape.nodes.len() as u32;
-    if tape.ints.len() == start + count as usize {
+    let node = tape.nodes.len().to_u32();
+    if tape.ints.len() == start + count.to_usize() {
         tape.push_run(Tag::IntVector, start);
         return node;
     }

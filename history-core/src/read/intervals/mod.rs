@@ -19,6 +19,7 @@ mod order;
 use super::Place;
 use super::steps::{Found, error};
 use crate::batch::Batch;
+use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
 use crate::hash::HashMap;
 use crate::syntax::{Fault, FaultKind, Scanner};
@@ -107,7 +108,7 @@ enum Called {
 impl Clients {
     /// The client whose name is at a node. One without a name is a client of its own: nothing is known of its order.
     fn id(&mut self, tape: &Tape, node: Option<usize>) -> Result<ClientId, Fault> {
-        let next = ClientId(self.called.len() as u32);
+        let next = ClientId(self.called.len().to_u32());
         let value = node.map_or(Value::Nil, |at| Value::at(tape, at));
         let called = match value {
             Value::Nil => Called::Nothing,
@@ -187,11 +188,11 @@ impl Intervals {
         let limit = |message: String| HistoryError::new(ErrorKind::Limit, message).at(place.position());
         self.ops += 1 + u64::from(interval.return_ns.is_some());
         if self.ops > limits.ops_max || self.rows.len() >= ROWS_MAX {
-            return Err(limit(format!("more than {} ops", limits.ops_max.min(2 * ROWS_MAX as u64))));
+            return Err(limit(format!("more than {} ops", limits.ops_max.min(2 * ROWS_MAX.to_u64()))));
         }
         let bytes_max = limits.held_bytes_max;
-        let at = self.text.len() as u64;
-        if at + (found.end - found.start) as u64 > bytes_max {
+        let at = self.text.len().to_u64();
+        if at + (found.end - found.start).to_u64() > bytes_max {
             let message = format!("more than {bytes_max} bytes of intervals, which are sorted in memory");
             return Err(limit(message).expected("a shorter history, or one in another format"));
         }
@@ -239,14 +240,14 @@ impl Intervals {
         while let Some(event) = self.events.get(self.handed_out)
             && batch.tape.source.len() < BATCH_BYTES
         {
-            let (row, ends) = ((event >> 1) as usize, event & 1 == 1);
+            let (row, ends) = ((event >> 1).to_usize(), event & 1 == 1);
             let at = batch.tape.source.len();
             batch.tape.source.to_mut().push_str(self.text_of(row));
             let node = scan(&mut batch.tape, at).map_err(|fault| misread(&fault, &self.rows[row]))?;
             let interval =
                 Interval::new(&batch.tape, node, self.unit).map_err(|fault| misread(&fault, &self.rows[row]))?;
             let Row { client, .. } = self.rows[row];
-            let process = interval.process(&mut batch.tape, &self.clients.called[client.0 as usize]);
+            let process = interval.process(&mut batch.tape, &self.clients.called[client.0.to_usize()]);
             let record = interval.op(&mut batch.tape, ends, process, self.rows[row].position());
             batch.records.to_mut().push(crate::columns::Row::of(&record));
             self.handed_out += 1;
@@ -255,8 +256,8 @@ impl Intervals {
     }
 
     fn text_of(&self, row: usize) -> &str {
-        let end = self.rows.get(row + 1).map_or(self.text.len(), |next| next.at as usize);
-        &self.text[self.rows[row].at as usize..end]
+        let end = self.rows.get(row + 1).map_or(self.text.len(), |next| next.at.to_usize());
+        &self.text[self.rows[row].at.to_usize()..end]
     }
 }
 

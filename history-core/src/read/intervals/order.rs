@@ -1,6 +1,7 @@
 //! The order of calls and returns, as the times and the clients have it.
 
 use super::{Called, ClientId, Clients, End, Row};
+use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
 
 /// The calls and returns of all rows in order: rows, and in the lowest bit whether the return is meant. O(n log n).
@@ -12,7 +13,7 @@ pub(super) fn sort(rows: &mut [Row], clients: &mut Clients) -> Result<Vec<u32>, 
     number(rows, &by_client, clients)?;
     let mut events = Vec::with_capacity(2 * rows.len());
     for (i, row) in rows.iter().enumerate() {
-        let event = 2 * i as u32;
+        let event = 2 * i.to_u32();
         events.push(event);
         if row.end != End::Never {
             events.push(event + 1);
@@ -26,7 +27,7 @@ pub(super) fn sort(rows: &mut [Row], clients: &mut Clients) -> Result<Vec<u32>, 
 /// What events are sorted by: time; then calls, a client's returns with its calls behind them, other returns; then what
 /// is the same whatever the sort does.
 fn key(rows: &[Row], event: u32) -> (i64, u8, u32) {
-    let row = &rows[(event >> 1) as usize];
+    let row = &rows[(event >> 1).to_usize()];
     match (event & 1 == 1, row) {
         (false, Row { takes_over: false, .. }) => (row.call_ns, 0, event),
         (false, _) => (row.call_ns, 1, 2 * row.turn),
@@ -38,14 +39,14 @@ fn key(rows: &[Row], event: u32) -> (i64, u8, u32) {
 /// The rows of each client in the order in which it called them. Of calls at one time those come first that never
 /// returned, then those that returned first.
 fn take_turns(rows: &mut [Row]) -> Vec<u32> {
-    let mut by_client: Vec<u32> = (0..rows.len() as u32).collect();
+    let mut by_client: Vec<u32> = (0..rows.len().to_u32()).collect();
     // Stable: rows that are alike stay in the order of the text.
     by_client.sort_by_cached_key(|i| {
-        let row = &rows[*i as usize];
+        let row = &rows[i.to_usize()];
         (row.client, row.call_ns, row.end != End::Never, row.return_ns)
     });
     for (turn, i) in by_client.iter().enumerate() {
-        rows[*i as usize].turn = turn as u32;
+        rows[i.to_usize()].turn = turn.to_u32();
     }
     by_client
 }
@@ -58,7 +59,7 @@ fn hand_over(rows: &mut [Row], by_client: &[u32], clients: &Clients) -> Result<(
     // The client's last operation that has an end, and the last that returned. Who waited in vain went on at some time.
     let (mut ended, mut returned): (Option<usize>, Option<usize>) = (None, None);
     for i in by_client {
-        let at = *i as usize;
+        let at = i.to_usize();
         let row = rows[at];
         let of_client = |last: &usize| rows[*last].client == row.client;
         (ended, returned) = (ended.filter(of_client), returned.filter(of_client));
@@ -90,7 +91,7 @@ fn hand_over(rows: &mut [Row], by_client: &[u32], clients: &Clients) -> Result<(
 
 #[cold]
 fn overlaps(rows: &[Row], later: usize, earlier: usize, clients: &Clients) -> HistoryError {
-    let client = &clients.names[rows[later].client.0 as usize];
+    let client = &clients.names[rows[later].client.0.to_usize()];
     HistoryError::new(
         ErrorKind::Pairing,
         format!("this operation of client {client} overlaps the one in line {}", rows[earlier].line),
@@ -106,8 +107,8 @@ fn coarse(
     (_, other, j): (i64, ClientId, u32),
     clients: &Clients,
 ) -> HistoryError {
-    let name = |id: ClientId| &clients.names[id.0 as usize];
-    let (earlier, later) = (i.min(j) as usize, i.max(j) as usize);
+    let name = |id: ClientId| &clients.names[id.0.to_usize()];
+    let (earlier, later) = (i.min(j).to_usize(), i.max(j).to_usize());
     let message = format!(
         "at {time} both client {} and client {} return from one operation and call the next (here and in line {}), and \
          nobody can say in which order",
@@ -138,14 +139,14 @@ fn number(rows: &mut [Row], by_client: &[u32], clients: &mut Clients) -> Result<
     // How often the client at hand went on.
     let mut times = 0;
     for i in by_client {
-        let i = *i as usize;
+        let i = i.to_usize();
         let client = rows[i].client;
         let goes_on = last.filter(|(other, _)| *other == client);
         match goes_on {
             Some((_, false)) => {}
             Some((_, true)) => {
-                now = ClientId(clients.called.len() as u32);
-                let called = match clients.called[client.0 as usize].clone() {
+                now = ClientId(clients.called.len().to_u32());
+                let called = match clients.called[client.0.to_usize()].clone() {
                     Called::Name(name) => clients.next_name(&name, &mut times),
                     Called::Number(_) | Called::Nothing => fresh(&rows[i])?,
                 };
@@ -153,8 +154,8 @@ fn number(rows: &mut [Row], by_client: &[u32], clients: &mut Clients) -> Result<
             }
             None => {
                 (now, times) = (client, 0);
-                if clients.called[client.0 as usize] == Called::Nothing {
-                    clients.called[client.0 as usize] = fresh(&rows[i])?;
+                if clients.called[client.0.to_usize()] == Called::Nothing {
+                    clients.called[client.0.to_usize()] = fresh(&rows[i])?;
                 }
             }
         }

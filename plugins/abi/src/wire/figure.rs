@@ -125,15 +125,7 @@ mod tests {
             time_ns: None,
             value: Datum::keyword("x"),
         };
-        let step = Step {
-            from: 0,
-            to: 1,
-            relation: "ww".into(),
-            key: Some(Datum::keyword("x")),
-            value: None,
-            next_value: None,
-            because: "so".into(),
-        };
+        let step = Step::new(0, 1, "ww", "so").with_versions(Some(Datum::keyword("x")), None, None);
         let read = KeyRead { index: 3, process: None, kind: OpKind::Ok, list: vec![Datum::Int(1)] };
         let contents = [
             Content::Graph { title: "t".into(), ops: vec![op("T1", 1), op("T2", 3)], steps: vec![step] },

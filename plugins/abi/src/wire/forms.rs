@@ -97,14 +97,7 @@ impl OpForm {
 impl StepForm {
     pub(super) fn step(self) -> Result<Step, String> {
         let datum = |edn: Option<Edn>| edn.map(|edn| edn.datum()).transpose();
-        Ok(Step {
-            from: self.from,
-            to: self.to,
-            relation: self.relation.into(),
-            key: datum(self.key)?,
-            value: datum(self.value)?,
-            next_value: datum(self.next_value)?,
-            because: self.because,
-        })
+        let step = Step::new(self.from, self.to, self.relation, self.because);
+        Ok(step.with_versions(datum(self.key)?, datum(self.value)?, datum(self.next_value)?))
     }
 }

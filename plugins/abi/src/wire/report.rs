@@ -166,16 +166,10 @@ impl WitnessForm {
         if let Some(step) = self.steps.iter().find(|step| step.from.max(step.to) >= count) {
             return Err(format!("a step goes from op {} to op {} of {count}", step.from, step.to));
         }
-        Ok(Witness {
-            ops: self.ops.into_iter().map(|op| op.op(participants)).collect::<Result<_, _>>()?,
-            steps: self.steps.into_iter().map(StepForm::step).collect::<Result<_, _>>()?,
-            facts: self
-                .facts
-                .into_iter()
-                .map(|(name, edn)| Ok::<_, String>((name.into(), edn.datum()?)))
-                .collect::<Result<_, _>>()?,
-            explanation: self.explanation,
-        })
+        let ops = self.ops.into_iter().map(|op| op.op(participants)).collect::<Result<_, _>>()?;
+        let steps = self.steps.into_iter().map(StepForm::step).collect::<Result<_, _>>()?;
+        let facts = self.facts.into_iter().map(|(name, edn)| Ok::<_, String>((name.into(), edn.datum()?)));
+        Ok(Witness::new(ops, self.explanation).with_steps(steps).with_facts(facts.collect::<Result<_, _>>()?))
     }
 }
 

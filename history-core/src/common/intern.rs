@@ -1,5 +1,6 @@
 //! Codes: every value of a history as one `i64`, so that lists are compared as slices of integers.
 
+use crate::cast::Cast as _;
 use crate::hash::HashMap;
 use crate::{Datum, Seq, Value};
 
@@ -48,7 +49,7 @@ impl Interner {
         if let Some(code) = self.codes.get(&text) {
             return *code;
         }
-        let code = i64::MIN.wrapping_add_unsigned(self.named.len() as u64);
+        let code = i64::MIN.wrapping_add_unsigned(self.named.len().to_u64());
         self.named.push(value.to_datum());
         self.codes.insert(text, code);
         code
@@ -63,7 +64,7 @@ impl Interner {
         match code {
             NAMED_BELOW.. => Datum::Int(code),
             Interner::NIL => Datum::Nil,
-            _ => self.named[code.abs_diff(i64::MIN) as usize].clone(),
+            _ => self.named[code.abs_diff(i64::MIN).to_usize()].clone(),
         }
     }
 
