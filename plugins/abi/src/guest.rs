@@ -56,14 +56,14 @@ struct Guest {
 /// Calls what may panic.
 fn caught<T>(what: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
     catch_unwind(AssertUnwindSafe(what)).unwrap_or_else(|panic| {
-        let said = said(panic.as_ref());
+        let said = panic_message(panic.as_ref());
         // Dropping what was thrown may throw again.
         std::mem::forget(panic);
         Err(Refusal::Panic(said))
     })
 }
 
-fn said(panic: &(dyn Any + Send)) -> String {
+fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "something that is no text".into())
 }

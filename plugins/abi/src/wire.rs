@@ -11,6 +11,8 @@ use history_core::{
 };
 pub use report::ReportForm;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What a plugin says of itself.
@@ -58,6 +60,8 @@ pub struct Described {
 const OPTIONS_MAX: usize = 1000;
 /// Bytes of a name, at most.
 const NAME_BYTES_MAX: usize = 64;
+/// Bytes of a text about an option.
+const TEXT_BYTES_MAX: usize = 16 << 10;
 
 impl CheckerForm {
     /// Describes a checker.
@@ -103,18 +107,34 @@ impl TryFrom<CheckerForm> for Described {
                     "has a checker, {name}, whose option --{option} takes {kind:?}, which is unknown here"
                 ));
             };
-            // A command line keeps them as long as the library is there: for good.
-            let keep = |text: String| &*text.leak();
+            if [&value_name, &default, &help].iter().any(|text| text.len() > TEXT_BYTES_MAX) {
+                return Err(format!(
+                    "has a checker, {name}, with a text about --{option} of more than {TEXT_BYTES_MAX} bytes"
+                ));
+            }
             specs.push(OptionSpec {
-                name: keep(option),
+                name: keep(&option),
                 kind,
-                value_name: keep(if value_name.is_empty() { "VALUE".to_owned() } else { value_name }),
-                default: keep(default),
-                help: keep(help),
+                value_name: keep(if value_name.is_empty() { "VALUE" } else { &value_name }),
+                default: keep(&default),
+                help: keep(&help),
             });
         }
         Ok(Described { name, summary, options: specs, about: serde_json::from_value(about).unwrap_or_default() })
     }
+}
+
+/// The text for good, as [`OptionSpec`] has it: a library is never unloaded either. Equal texts are kept once, so a plugin that is
+/// loaded again takes nothing more.
+fn keep(text: &str) -> &'static str {
+    static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = kept.get(text) {
+        return known;
+    }
+    let text: &'static str = text.to_owned().leak();
+    kept.insert(text);
+    text
 }
 
 /// Whether this can be typed as a name.

@@ -2,9 +2,10 @@
 //!
 //! Nothing is loaded that was not named: [`load`] takes a path, [`libraries_in`] lists what is in a directory. Both refuse what
 //! other users could have written, unless told to trust it: a library runs with all the rights of whoever loads it. Libraries
-//! are never unloaded; what they say of themselves is kept for good, too.
+//! are never unloaded. Names and help texts of their options are kept for good, too, each text once.
 
 mod error;
+mod library;
 mod object;
 mod remote;
 mod trust;
@@ -13,8 +14,9 @@ pub use error::{LoadError, LoadErrorKind};
 
 use crate::interface::{HAS, InterfaceRef, VERSION};
 use crate::wire::{Answer, Described, Description, Refusal};
-use abi_stable::library::{LibraryError, lib_header_from_path};
+use abi_stable::library::LibraryError;
 use history_core::Checker;
+use library::NotOpened;
 use remote::RemoteChecker;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,7 +52,10 @@ pub fn load(path: &Path, trust: Trust) -> Result<Library, LoadError> {
     trust::check_library(path, trust)?;
     // Without a slash the system would look for it in its own folders.
     let absolute = fs::canonicalize(path).map_err(|error| LoadError::unreadable(path, &error))?;
-    let header = lib_header_from_path(&absolute).map_err(|error| refused(path, &error))?;
+    let header = library::open(path, &absolute).map_err(|error| match error {
+        NotOpened::Refused(error) => error,
+        NotOpened::Header(error) => refused(path, &error),
+    })?;
     let interface = header.init_root_module::<InterfaceRef>().map_err(|error| refused(path, &error))?;
     let description = describe(path, interface)?;
     let mut checkers: Vec<Box<dyn Checker>> = Vec::with_capacity(description.checkers.len());
@@ -100,14 +105,6 @@ pub fn data_directory() -> Option<PathBuf> {
 /// Why `abi_stable` does not load it, as a sentence.
 fn refused(path: &Path, error: &LibraryError) -> LoadError {
     let (kind, message) = match error {
-        LibraryError::OpenError { .. } => {
-            (LoadErrorKind::NotLoadable, "cannot be loaded by this system; --debug says what is missing".to_owned())
-        }
-        LibraryError::GetSymbolError { .. } => (
-            LoadErrorKind::NotAPlugin,
-            "is a library, but no plugin of histcheck; a plugin's crate is a cdylib and calls export_checkers!"
-                .to_owned(),
-        ),
         LibraryError::IncompatibleVersionNumber { actual_version, .. } => (
             LoadErrorKind::OtherInterface,
             format!(
@@ -131,7 +128,8 @@ fn refused(path: &Path, error: &LibraryError) -> LoadError {
                 VERSION.0
             ),
         ),
-        LibraryError::RootModule { .. } => {
+        // Opening, and finding the header, is done here.
+        LibraryError::OpenError { .. } | LibraryError::GetSymbolError { .. } | LibraryError::RootModule { .. } => {
             (LoadErrorKind::Panicked, "failed while it was loaded, which is a bug of the plugin".to_owned())
         }
     };
