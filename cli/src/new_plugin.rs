@@ -1,7 +1,7 @@
 //! `histcheck plugin new NAME`: writes a crate for a plugin, from the one in `template`.
 
-use crate::tell::diagnose;
-use crate::tell::exit::{self, Exit};
+use crate::output::diagnose;
+use crate::output::exit::{self, Exit};
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;

@@ -14,8 +14,8 @@
 //! Histories are in the order of the bytes of their paths, whatever order the file system has.
 
 use crate::judge::input::Input;
-use crate::tell::diagnose;
-use history_core::{ErrorKind, Format, HistoryError};
+use crate::output::diagnose;
+use history_core::{ErrorKind, HistoryError};
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirEntry, FileType};
@@ -36,13 +36,12 @@ const LEFT_BY_JEPSEN: [&str; 3] = ["test.jepsen", "test.fressian", "jepsen.log"]
 
 /// The histories at a path: the one that it leads to, or all those in a directory that is no test of Jepsen's. Never none: what
 /// cannot be had is an input that tells why when it is opened.
-pub(crate) fn expand(path: &OsStr, format: Option<Format>) -> Vec<Input> {
+pub(crate) fn expand(path: &OsStr) -> Vec<Input> {
     let root = Path::new(path);
     if path == "-" || !root.is_dir() || is_test(root) {
-        return vec![Input::new(path.to_owned(), format)];
+        return vec![Input::new(path.to_owned())];
     }
-    let mut walk =
-        Walk { root, format, found: Vec::new(), real: BTreeSet::new(), links: Vec::new(), entries: 0, hidden: 0 };
+    let mut walk = Walk { root, found: Vec::new(), real: BTreeSet::new(), links: Vec::new(), entries: 0, hidden: 0 };
     let found = walk.all();
     if walk.hidden > 0 {
         let (hidden, files) = (walk.hidden, if walk.hidden == 1 { "file is" } else { "files are" });
@@ -103,7 +102,6 @@ fn is_named_like_one(name: &OsStr) -> bool {
 
 struct Walk<'r> {
     root: &'r Path,
-    format: Option<Format>,
     found: Vec<Input>,
     /// Directories that were looked into and histories that were found, by what they are called without any links.
     real: BTreeSet<PathBuf>,
@@ -209,7 +207,7 @@ impl Walk<'_> {
         let below = path.strip_prefix(self.root).unwrap_or(&path);
         let parts: Vec<&OsStr> = below.iter().collect();
         let label: OsString = parts.join(OsStr::new("-"));
-        self.found.push(Input::new(path.into(), self.format).labelled(label));
+        self.found.push(Input::new(path.into()).labelled(label));
         Ok(())
     }
 }

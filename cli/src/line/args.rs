@@ -2,20 +2,21 @@
 
 mod checker;
 
-use crate::job::{Check, DocumentFormat, OutputFormat, PageOptions, PlotFormat, ResultFormat, Validate, WhetherKeyed};
+use crate::job::{Check, DocumentFormat, OutputFormat, PageOptions, PlotFormat, ResultFormat, Validate};
+use crate::judge::child_job::{self, ChildJob};
 use crate::judge::expand::expand;
-use crate::judge::input::{Input, Rules};
+use crate::judge::input::Input;
 use crate::judge::limits::Limits;
-use crate::judge::only::{self, Only};
-use crate::line::registry::Registry;
 use crate::line::usage::UsageError;
 use crate::line::{gen_args, grammar, shells};
 use crate::minimize::Minimize;
 use crate::new_plugin;
-use crate::tell::policy::Policy;
+use crate::output::policy::Policy;
 use crate::watch::{Address, Source, Watch};
 use checker::{checker, options, summaries};
 use clap::ArgMatches;
+use histcheck_front::setup::WhetherKeyed;
+use histcheck_front::{ReadAs, Registry, Setup};
 use history_core::{ClientRule, Format, TimeUnit};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -48,7 +49,7 @@ pub(crate) fn parse(
     words: impl IntoIterator<Item = OsString>,
     checkers: &Registry,
 ) -> Result<Command<'_>, clap::Error> {
-    let mut grammar = only::add(grammar::command(checkers));
+    let mut grammar = child_job::add(grammar::command(checkers));
     let matches = grammar.try_get_matches_from_mut(words)?;
     let understood = match matches.subcommand() {
         None => inputs(&matches).and_then(|inputs| check(&matches, checkers, inputs)).map(Command::Check),
@@ -106,13 +107,7 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
         }
     }
     Ok(Check {
-        checker,
-        options,
-        keyed: match matches.get_one::<String>("keyed").map(String::as_str) {
-            Some("yes") => WhetherKeyed::Yes,
-            Some("auto") => WhetherKeyed::Auto,
-            _ => WhetherKeyed::No,
-        },
+        setup: Setup { checker, options, keyed: keyed(matches) },
         inputs,
         output: match matches.try_get_one::<String>("output").ok().flatten().map(String::as_str) {
             Some("github") => ResultFormat::Github,
@@ -128,13 +123,21 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
         limits: limits(matches)?,
         pages,
         jobs: jobs(matches),
-        only: Only::from_matches(matches),
+        child: ChildJob::from_matches(matches),
         is_plugin,
         refused: checkers.refused(),
         is_live: false,
         summaries: summaries(matches, checkers),
         warnings,
     })
+}
+
+fn keyed(matches: &ArgMatches) -> WhetherKeyed {
+    match matches.get_one::<String>("keyed").map(String::as_str) {
+        Some("yes") => WhetherKeyed::Yes,
+        Some("auto") => WhetherKeyed::Auto,
+        _ => WhetherKeyed::No,
+    }
 }
 
 /// How many histories to judge at one time. One takes several threads as it is, and may take much of the memory.
@@ -280,13 +283,14 @@ fn watch<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Watch<'c>, 
         }
     }
     let name = listen.map(OsString::from).or(file.cloned()).unwrap_or_else(|| "-".into());
-    let mut check = check(matches, checkers, vec![Input::new(name, format(matches)).with_rules(rules(matches))])?;
+    let mut check = check(matches, checkers, vec![Input::new(name).read_as(read_as(matches))])?;
     // Whoever waits for a violation wants to see it, and what is watched comes in order, whatever clocks say.
     check.verbose = true;
     check.is_live = true;
-    for (name, value) in &check.checker.about().watching {
-        if check.options.text(name).is_none() {
-            check.options.set(name.clone(), value.clone());
+    let setup = &mut check.setup;
+    for (name, value) in &setup.checker.about().watching {
+        if setup.options.text(name).is_none() {
+            setup.options.set(name.clone(), value.clone());
         }
     }
     Ok(Watch { check, source, keep_going: matches.get_flag("keep-going") })
@@ -302,7 +306,6 @@ fn validate(matches: &ArgMatches) -> Result<Validate, UsageError> {
 }
 
 fn inputs(matches: &ArgMatches) -> Result<Vec<Input>, UsageError> {
-    let format = format(matches);
     let files = matches.get_many::<OsString>("files").into_iter().flatten();
     let files: Vec<&OsString> = files.collect();
     if files.is_empty() {
@@ -321,23 +324,22 @@ fn inputs(matches: &ArgMatches) -> Result<Vec<Input>, UsageError> {
             UsageError::new(format!("there is no file {when}")).tip(format!("--keyed={when}, with the sign between"))
         );
     }
-    if let Some(only) = Only::from_matches(matches) {
-        return Ok(vec![Input::new(only.path, format).with_rules(rules(matches))]);
+    if let Some(child) = ChildJob::from_matches(matches) {
+        return Ok(vec![Input::new(child.path).read_as(read_as(matches))]);
     }
-    let rules = rules(matches);
-    let expanded = files.into_iter().flat_map(|file| expand(file, format));
-    Ok(expanded.map(|input| input.with_rules(rules.clone())).collect())
+    let read_as = read_as(matches);
+    Ok(files.into_iter().flat_map(|file| expand(file)).map(|input| input.read_as(read_as.clone())).collect())
 }
 
-/// How histories are to be understood.
-fn rules(matches: &ArgMatches) -> Rules {
+/// How the text of histories is read.
+fn read_as(matches: &ArgMatches) -> ReadAs {
     let names = |option: &str| matches.get_many::<String>(option).into_iter().flatten().cloned();
     let clients = names("clients").fold(ClientRule::new(), ClientRule::client);
-    Rules {
-        clients: names("not-clients").fold(clients, ClientRule::other),
-        time_unit: matches.get_one::<String>("time-unit").and_then(|name| TimeUnit::from_name(name)),
-        ..Rules::default()
-    }
+    let mut read_as = ReadAs::default();
+    read_as.format = format(matches);
+    read_as.clients = names("not-clients").fold(clients, ClientRule::other);
+    read_as.time_unit = matches.get_one::<String>("time-unit").and_then(|name| TimeUnit::from_name(name));
+    read_as
 }
 
 fn output(matches: &ArgMatches) -> OutputFormat {

@@ -1,11 +1,11 @@
 //! The command line's grammar: histcheck's own options, and those that the registered checkers ask for.
 
-use crate::line::registry::Registry;
 use crate::line::{compat, gen_args, help, manual, shells};
+use crate::output::policy;
 use crate::report;
-use crate::tell::policy;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, Command, ValueHint, value_parser};
+use histcheck_front::Registry;
 use history_core::{OptionKind, OptionSpec, TimeUnit};
 use std::ffi::OsString;
 

@@ -1,7 +1,7 @@
 //! `histcheck man`: manual pages, made of the same texts as the help.
 
-use crate::tell::diagnose;
-use crate::tell::exit::{self, Exit};
+use crate::output::diagnose;
+use crate::output::exit::{self, Exit};
 use clap::builder::PossibleValue;
 use clap::{Arg, Command, ValueHint, value_parser};
 use clap_mangen::Man;

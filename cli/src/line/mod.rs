@@ -10,7 +10,6 @@ pub(crate) mod help;
 pub(crate) mod manual;
 pub(crate) mod plugins;
 pub(crate) mod probe;
-pub(crate) mod registry;
 pub(crate) mod shells;
 pub(crate) mod tables;
 pub(crate) mod usage;

@@ -5,9 +5,9 @@
 //! there, and has their options looked at there, too.
 
 use crate::judge::child::{self, Ended, Ran};
+use crate::judge::child_job;
 use crate::judge::limits::Limits;
-use crate::judge::only;
-use crate::tell::exit::Exit;
+use crate::output::exit::Exit;
 use histcheck_plugin::host::{self, Trust};
 use histcheck_plugin::wire::{CheckerForm, Described};
 use history_core::{
@@ -54,7 +54,7 @@ pub(crate) fn serve(words: impl IntoIterator<Item = OsString>) -> Option<Exit> {
         return None;
     }
     if let Some(parent) = parent.to_str().and_then(|parent| parent.parse().ok()) {
-        only::end_with(parent);
+        child_job::end_with(parent);
     }
     let trust = if trust == "all" { Trust::All } else { Trust::Own };
     let start = rest.first().and_then(|start| serde_json::from_str(start.to_str()?).ok());
@@ -95,16 +95,16 @@ pub(crate) fn ask(path: &Path, trust: Trust, limits: Limits) -> Result<Vec<Box<d
     let forms = match asked.ask(None)? {
         Answer::Checkers(forms) => forms,
         Answer::NotLoaded { message, details } => return Err(NotLoaded { message, details }),
-        Answer::Started | Answer::NotStarted { .. } => return Err(said_nothing("it was not asked for that")),
+        Answer::Started | Answer::NotStarted { .. } => return Err(no_answer("it was not asked for that")),
     };
     let checker = |(at, form)| {
         let described = Described::try_from(form).map_err(|message| NotLoaded { message, details: None })?;
-        Ok(Box::new(Elsewhere { asked: asked.clone(), at, described }) as Box<dyn Checker>)
+        Ok(Box::new(ProbedChecker { asked: asked.clone(), at, described }) as Box<dyn Checker>)
     };
     forms.into_iter().enumerate().map(checker).collect()
 }
 
-fn said_nothing(details: &str) -> NotLoaded {
+fn no_answer(details: &str) -> NotLoaded {
     let message = "ended the process that loaded it before it said what checkers it has, which is a bug of the plugin";
     NotLoaded { message: message.to_owned(), details: Some(details.to_owned()) }
 }
@@ -145,7 +145,7 @@ impl Asked {
             }
             Ended::ByItself(status) => {
                 let last = stdout.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
-                return serde_json::from_slice(last).map_err(|_| said_nothing(&status.to_string()));
+                return serde_json::from_slice(last).map_err(|_| no_answer(&status.to_string()));
             }
         };
         Err(NotLoaded { message, details: None })
@@ -153,14 +153,14 @@ impl Asked {
 }
 
 /// A checker of a plugin that only other processes load.
-struct Elsewhere {
+struct ProbedChecker {
     asked: Asked,
     /// Its position there.
     at: usize,
     described: Described,
 }
 
-impl Checker for Elsewhere {
+impl Checker for ProbedChecker {
     fn name(&self) -> &str {
         &self.described.name
     }

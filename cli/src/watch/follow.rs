@@ -1,6 +1,6 @@
 //! A file that grows: what is in it, then whatever is added, through truncation and rotation.
 
-use super::inbox::{ARRIVAL_BYTES, Arrival, Door};
+use super::inbox::{ARRIVAL_BYTES, Arrival, Sender};
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ impl Follow {
 
     /// Brings what there is, and then more, until nobody wants it any more, or the history `is_over`: then all is brought that
     /// is in the file by then.
-    pub(super) fn run(mut self, door: &Door<Vec<u8>>, is_over: &Arc<AtomicBool>) {
+    pub(super) fn run(mut self, sender: &Sender<Vec<u8>>, is_over: &Arc<AtomicBool>) {
         let (mut pause, mut looks, mut until) = (PAUSES[0], 0, None);
         loop {
             if is_over.load(Ordering::SeqCst) {
@@ -46,7 +46,7 @@ impl Follow {
                 let is_read = self.file.as_ref().zip(until.as_ref()).is_some_and(|(file, until)| file.is_read(until));
                 // To open a file is a look that shows nothing, and so is to come to the end of one that was replaced.
                 if is_read || looks > LOOKS_AT_END {
-                    let _ = door.send(Arrival::Cut);
+                    let _ = sender.send(Arrival::Cut);
                     return;
                 }
             }
@@ -58,12 +58,12 @@ impl Follow {
                 }
                 Ok(text) => {
                     (pause, looks) = (PAUSES[0], 0);
-                    if door.send(Arrival::Some(text)).is_err() {
+                    if sender.send(Arrival::Some(text)).is_err() {
                         return;
                     }
                 }
                 Err(error) => {
-                    let _ = door.send(Arrival::Failed(error));
+                    let _ = sender.send(Arrival::Failed(error));
                     return;
                 }
             }
@@ -218,8 +218,8 @@ mod tests {
 
     /// What is brought if the history is over now.
     fn rest(follow: Follow) -> String {
-        let (door, inbox) = super::super::inbox::inbox();
-        follow.run(&door, &Arc::new(AtomicBool::new(true)));
+        let (sender, inbox) = super::super::inbox::inbox();
+        follow.run(&sender, &Arc::new(AtomicBool::new(true)));
         let mut rest = String::new();
         Text::new(inbox).read_to_string(&mut rest).unwrap();
         rest

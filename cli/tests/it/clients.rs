@@ -216,6 +216,41 @@ fn names_that_no_op_has_are_warned_of() {
 }
 
 #[test]
+fn every_command_warns_of_names_that_no_op_has() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h.edn");
+    std::fs::write(&path, LEFT_OUT).unwrap();
+    let pages = format!("report -d {} -m stats", dir.path().join("pages").display());
+    let commands = [
+        "watch -m stats",
+        "validate",
+        "minimize -m stats",
+        &pages,
+        "-m stats --timeout 60",
+        "-m stats -j 2 --timeout 60",
+    ];
+    for words in commands {
+        let command = if words.starts_with("watch") {
+            histcheck(&format!("{words} - --clients zzz --not-clients w1")).stdin(LEFT_OUT).assert()
+        } else {
+            histcheck(&format!("{words} --clients zzz --not-clients w1")).arg(&path).assert()
+        };
+        let said = stderr(&command);
+        let warning =
+            "warning: --clients or --not-clients names zzz, and no op of any history is by a process of that name\n";
+        assert_eq!(said.matches(warning).count(), 1, "{words}: {said}");
+        assert_eq!(said.matches("no op of any history").count(), 1, "{words}: {said}");
+        assert!(!said.contains(['\0', '[']), "{words}: {said}");
+    }
+    // A name that any of several histories has is none to warn of, whoever checked it.
+    let other = dir.path().join("other.edn");
+    std::fs::write(&other, "{:process :zzz, :type :invoke, :f :read} {:process :zzz, :type :ok, :f :read, :value 1}")
+        .unwrap();
+    let both = histcheck("-m stats --timeout 60 --clients zzz --not-clients w1").arg(&path).arg(&other).assert();
+    assert!(!stderr(&both).contains("no op of any history"), "{}", stderr(&both));
+}
+
+#[test]
 fn an_info_that_may_be_a_clients_needs_an_option() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("h.edn");

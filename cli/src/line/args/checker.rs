@@ -1,9 +1,9 @@
 //! Which checker was meant, and with which options.
 
-use crate::line::registry::Registry;
 use crate::line::usage::UsageError;
 use crate::line::{compat, grammar};
 use clap::ArgMatches;
+use histcheck_front::Registry;
 use history_core::{Checker, Compose, ComposeError, OptionKind, Options};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -18,7 +18,7 @@ pub(super) fn checker<'c>(
     let mut named: Vec<Box<dyn Checker + 'c>> = Vec::new();
     let mut is_plugin = false;
     for model in models {
-        let found = checkers.find(model).map_err(|(message, tip)| UsageError::new(message).tip(tip))?;
+        let found = checkers.find(model).map_err(|error| UsageError::new(error.message).tip(error.hint))?;
         is_plugin |= found.is_plugin;
         named.push(Box::new(found.checker));
     }

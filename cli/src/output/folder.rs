@@ -4,7 +4,7 @@
 //! link) is opened or followed. A list of them, which is locked meanwhile, says which files are to go when others come; two processes
 //! that write into one folder do it one after the other. What is not in the list is somebody else's and stays.
 
-use crate::tell::diagnose;
+use crate::output::diagnose;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};

@@ -40,7 +40,7 @@ mod tests {
         let path = dir.path().join("h.edn");
         let op = |index: u64| format!("{{:index {index}, :process 0, :type :invoke, :f :read}}");
         std::fs::write(&path, format!("\n{} {}\n\n{}\n]", op(3), op(5), op(9))).unwrap();
-        let input = Input::new(path.into(), None);
+        let input = Input::new(path.into());
         let lines = |indices: &[u64]| find(&input, indices.iter().copied()).into_iter().collect::<Vec<_>>();
         assert_eq!(lines(&[9, 3, 5, 3]), [(3, 2), (5, 2), (9, 4)]);
         // What is broken behind them does not matter, nor what is not there.
@@ -54,8 +54,8 @@ mod tests {
         let path = dir.path().join("h.jsonl");
         let op = |kind: &str| format!("{{\"process\": 0, \"type\": \"{kind}\", \"f\": \"read\"}}\n");
         std::fs::write(&path, op("invoke") + &op("ok") + &op("invoke")).unwrap();
-        let input = Input::new(path.into(), None);
+        let input = Input::new(path.into());
         assert_eq!(find(&input, [1, 2]).into_iter().collect::<Vec<_>>(), [(1, 2), (2, 3)]);
-        assert!(find(&Input::new("-".into(), None), [1]).is_empty());
+        assert!(find(&Input::new("-".into()), [1]).is_empty());
     }
 }

@@ -1,6 +1,6 @@
 //! `--unknown` and `--compat`: what a verdict means to whoever called, where that is not what histcheck says by itself.
 
-use crate::tell::exit::Exit;
+use crate::output::exit::Exit;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgMatches};
 use history_core::Verdict;

@@ -6,7 +6,7 @@
 use super::case::{Case, Failed, Finding};
 use super::text;
 use crate::judge::input::Input;
-use crate::tell::policy::Unknown;
+use crate::output::policy::Unknown;
 use history_core::{Verdict, visible};
 use std::io::{self, Write};
 
@@ -72,7 +72,7 @@ fn command_of(input: &Input, finding: &Finding, unknown: Unknown) -> Option<Stri
         (Verdict::Valid, _) => None,
         (Verdict::Invalid, _) => {
             let witness = finding.anomalies.iter().flat_map(|found| &found.witnesses).next();
-            let ops = witness.map_or(&[][..], |told| &told.ops);
+            let ops = witness.map_or(&[][..], |witness| &witness.ops);
             let line = ops.iter().find_map(|place| place.line);
             let named: Vec<String> =
                 ops.iter().take(OPS_MAX).filter_map(|op| Some((op, op.line?))).map(at_line).collect();
@@ -150,10 +150,10 @@ mod tests {
 
     #[test]
     fn commands_are_escaped_as_github_documents() {
-        let input = Input::new("a,b:c%\n.edn".into(), None);
+        let input = Input::new("a,b:c%\n.edn".into());
         let text = command("error", &input, Some(3), None, "x: y", "100%,\r\nno: ::end::\u{1b}");
         assert_eq!(text, "::error file=a%2Cb%3Ac%25%0A.edn,line=3,title=x%3A y::100%25,%0D%0Ano: ::end::\\u{1b}\n");
-        let text = command("warning", &Input::new("-".into(), None), None, None, "t", &"m".repeat(1000));
+        let text = command("warning", &Input::new("-".into()), None, None, "t", &"m".repeat(1000));
         assert_eq!(text, format!("::warning title=t::{}...\n", "m".repeat(MESSAGE_CHARS_MAX)));
     }
 

@@ -3,14 +3,16 @@
 //! The words of the command line stay; what stands here is put before them. The history is given by its path: what is in a
 //! directory may change between two looks at it.
 
-use crate::tell::terminal::Terminal;
+use crate::judge::input::Unmatched;
+use crate::output::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use std::ffi::{OsStr, OsString};
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 /// What such a process is told.
 #[derive(Clone, Debug)]
-pub(crate) struct Only {
+pub(crate) struct ChildJob {
     /// The history's path, as it is to be called.
     pub(crate) path: OsString,
     /// The folder for it in the directory of reports, if there are several.
@@ -37,12 +39,12 @@ fn options() -> [Arg; 5] {
     ]
 }
 
-impl Only {
-    pub(crate) fn from_matches(matches: &ArgMatches) -> Option<Only> {
+impl ChildJob {
+    pub(crate) fn from_matches(matches: &ArgMatches) -> Option<ChildJob> {
         let path = matches.try_get_one::<OsString>("only-input").ok().flatten()?;
         let letters = matches.get_one::<String>("only-terminal").map_or("", String::as_str);
         Terminal::from_letters(letters).stand_in();
-        Some(Only {
+        Some(ChildJob {
             path: path.clone(),
             folder: matches.get_one::<String>("only-folder").cloned(),
             parent: matches.get_one::<u32>("only-for").copied()?,
@@ -71,6 +73,24 @@ impl Only {
     pub(crate) fn end_with_parent(&self) {
         end_with(self.parent);
     }
+}
+
+/// The beginning of a line on standard error that is for the parent process and not for people: no diagnostic has a NUL.
+const UNMATCHED: &[u8] = b"\0unmatched ";
+
+/// Passes the names for clients that the history does not have to the parent process.
+pub(crate) fn pass_unmatched(unmatched: &Unmatched) {
+    let Some(names) = unmatched.names() else { return };
+    // Names are JSON, which has no end of a line in it.
+    let names = serde_json::to_vec(&names).unwrap_or_default();
+    let _ = io::stderr().write_all(&[UNMATCHED, &names, b"\n"].concat());
+}
+
+/// Takes these names, which come last, out of what the process of a history wrote; nothing if it passed none.
+pub(crate) fn take_unmatched(stderr: &mut Vec<u8>) -> Option<Vec<String>> {
+    let at = stderr.windows(UNMATCHED.len()).rposition(|text| text == UNMATCHED)?;
+    let line = stderr.split_off(at);
+    serde_json::from_slice(&line[UNMATCHED.len()..]).ok()
 }
 
 /// Ends this process when that one, which started it, has ended.

@@ -42,12 +42,12 @@ pub(crate) struct KeyFinding {
 pub(crate) struct Found {
     pub(crate) name: String,
     pub(crate) count: u64,
-    pub(crate) witnesses: Vec<Told>,
+    pub(crate) witnesses: Vec<CaseWitness>,
 }
 
 /// One of them.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Told {
+pub(crate) struct CaseWitness {
     pub(crate) ops: Vec<Place>,
     pub(crate) explanation: String,
     /// The key that it is about, if keys were judged each on its own.
@@ -101,7 +101,7 @@ impl Case {
             Case::Failed(_) => &mut [],
         };
         let anomalies = findings.iter_mut().flat_map(|finding| &mut finding.anomalies);
-        anomalies.flat_map(|found| &mut found.witnesses).flat_map(|told| &mut told.ops)
+        anomalies.flat_map(|found| &mut found.witnesses).flat_map(|witness| &mut witness.ops)
     }
 
     /// Gives the ops their lines, which `find` knows by their indices.
@@ -154,18 +154,18 @@ impl Finding {
         }
     }
 
-    /// What is told of a key, as far as its witnesses are among those that were kept.
-    pub(crate) fn story_of(&self, key: &KeyFinding) -> String {
-        let mut story = String::new();
-        key.notes.iter().for_each(|note| _ = writeln!(story, "note: {note}"));
+    /// What is known about a key, as far as its witnesses are among those that were kept.
+    pub(crate) fn explanation_of(&self, key: &KeyFinding) -> String {
+        let mut text = String::new();
+        key.notes.iter().for_each(|note| _ = writeln!(text, "note: {note}"));
         for found in &self.anomalies {
-            let of_key = found.witnesses.iter().filter(|told| told.key.as_ref() == Some(&key.key));
-            of_key.for_each(|told| _ = writeln!(story, "\n{}\n{}", found.name, told.explanation.trim_end()));
+            let of_key = found.witnesses.iter().filter(|witness| witness.key.as_ref() == Some(&key.key));
+            of_key.for_each(|witness| _ = writeln!(text, "\n{}\n{}", found.name, witness.explanation.trim_end()));
         }
-        if story.is_empty() && !key.anomaly_types.is_empty() {
-            story += "The witnesses that the report keeps are of other keys.\n";
+        if text.is_empty() && !key.anomaly_types.is_empty() {
+            text += "The witnesses that the report keeps are of other keys.\n";
         }
-        story
+        text
     }
 
     /// A number about the history.
@@ -176,15 +176,15 @@ impl Finding {
 
 impl Found {
     fn new(anomaly: &Anomaly) -> Found {
-        let witnesses = anomaly.witnesses.iter().map(Told::new).collect();
+        let witnesses = anomaly.witnesses.iter().map(CaseWitness::new).collect();
         Found { name: anomaly.name.clone().into_owned(), count: anomaly.count, witnesses }
     }
 }
 
-impl Told {
-    fn new(witness: &Witness) -> Told {
+impl CaseWitness {
+    fn new(witness: &Witness) -> CaseWitness {
         let key = witness.facts.iter().find(|(name, _)| name == "independent-key");
-        Told {
+        CaseWitness {
             ops: witness.ops.iter().map(|op| Place { name: op.name.clone(), index: op.index, line: None }).collect(),
             explanation: witness.explanation.clone(),
             key: key.map(|(_, key): &(_, Datum)| key.to_string()),

@@ -3,9 +3,9 @@
 //! Of the standard's many properties only those are here that someone reads. What could not be judged is no result but a
 //! notification of the run, for nothing is known of the history.
 
-use super::case::{Case, Failed, Finding, Found, Told};
+use super::case::{Case, CaseWitness, Failed, Finding, Found};
 use crate::judge::input::Input;
-use crate::tell::policy::Unknown;
+use crate::output::policy::Unknown;
 use history_core::{About, Verdict, visible};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -136,17 +136,25 @@ impl Log<'_> {
         if witnesses.is_empty() {
             return self.push(uri, finding, name, level, &format!("{name} ({count} in all){what}"), None);
         }
-        for told in witnesses {
+        for witness in witnesses {
             let one_of = if *count > 1 { format!(" (one of {count})") } else { String::new() };
-            let text = format!("{name}{one_of}{what}\n\n{}", told.explanation.trim_end());
-            self.push(uri, finding, name, level, &text, Some(told));
+            let text = format!("{name}{one_of}{what}\n\n{}", witness.explanation.trim_end());
+            self.push(uri, finding, name, level, &text, Some(witness));
         }
     }
 
-    fn push(&mut self, uri: &str, finding: &Finding, name: &str, level: &str, text: &str, told: Option<&Told>) {
+    fn push(
+        &mut self,
+        uri: &str,
+        finding: &Finding,
+        name: &str,
+        level: &str,
+        text: &str,
+        witness: Option<&CaseWitness>,
+    ) {
         let id = id(finding, name);
         let index = self.rules.keys().position(|other| *other == id);
-        let ops = told.map_or(&[][..], |told| &told.ops);
+        let ops = witness.map_or(&[][..], |witness| &witness.ops);
         let mut result = json!({
             "ruleId": id,
             "ruleIndex": index,
@@ -164,7 +172,7 @@ impl Log<'_> {
         if !related.is_empty() {
             result["relatedLocations"] = json!(related);
         }
-        if let Some(key) = told.and_then(|told| told.key.as_ref()) {
+        if let Some(key) = witness.and_then(|witness| witness.key.as_ref()) {
             result["properties"] = json!({ "key": key });
         }
         self.results.push(result);
@@ -222,7 +230,7 @@ mod tests {
 
     #[test]
     fn paths_become_uris() {
-        let of = |path: &str| uri(&Input::new(path.into(), None));
+        let of = |path: &str| uri(&Input::new(path.into()));
         assert_eq!(of("a/b.edn"), "a/b.edn");
         assert_eq!(of("./a b#?%.edn"), "a%20b%23%3F%25.edn");
         // What stands before a colon would be a scheme.
@@ -233,7 +241,7 @@ mod tests {
         {
             use std::os::unix::ffi::OsStringExt as _;
             let path = std::ffi::OsString::from_vec(b"\xff\n.edn".to_vec());
-            assert_eq!(uri(&Input::new(path, None)), "%FF%0A.edn");
+            assert_eq!(uri(&Input::new(path)), "%FF%0A.edn");
         }
     }
 }

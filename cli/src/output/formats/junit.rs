@@ -2,7 +2,7 @@
 //! verdict the report lists.
 
 use super::case::{Case, Finding, KeyFinding};
-use crate::tell::policy::Unknown;
+use crate::output::policy::Unknown;
 use history_core::{Verdict, visible};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::io::{self, Write};
@@ -68,7 +68,7 @@ fn cases(path: &str, finding: &Finding, unknown: Unknown) -> Vec<TestCase> {
             None if key.notes.is_empty() => "the report on the whole history says more".to_owned(),
             None => key.notes.join(" "),
         };
-        let status = status(key.verdict, unknown, &summary, &types, &finding.story_of(key));
+        let status = status(key.verdict, unknown, &summary, &types, &finding.explanation_of(key));
         test(path, &format!("{name}, key {}", key.key), status)
     };
     [whole].into_iter().chain(finding.keys.iter().map(of_key)).collect()

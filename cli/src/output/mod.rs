@@ -1,11 +1,11 @@
-//! Telling results: verdicts and reports in every format, errors and hints, files, and the exit code.
+//! Results: verdicts and reports in every format, errors and hints, files, and the exit code.
 
 pub(crate) mod artifacts;
 pub(crate) mod diagnose;
 pub(crate) mod exit;
 pub(crate) mod folder;
+pub(crate) mod formats;
 pub(crate) mod lines;
-pub(crate) mod output;
 #[cfg(feature = "png")]
 pub(crate) mod png;
 pub(crate) mod policy;

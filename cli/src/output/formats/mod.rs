@@ -3,21 +3,20 @@
 mod case;
 mod github;
 mod junit;
-mod line;
 mod paint;
 mod sarif;
 mod text;
 
 use crate::job::{Check, DocumentFormat, OutputFormat, ResultFormat};
 use crate::judge::input::Input;
-use crate::tell::lines;
-use crate::tell::policy::{Compat, Policy};
+use crate::output::lines;
+use crate::output::policy::{Compat, Policy};
 use case::Case;
+use histcheck_front::result::{self, Notation};
 use history_core::{About, ErrorKind, HistoryError, Report};
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Stdout, Write as _};
 
-pub(crate) use line::{Failure, about, row, write as write_line};
 pub(crate) use paint::Paint;
 pub(crate) use text::{account, hints, path, verdict, wrapped};
 
@@ -52,9 +51,9 @@ impl Output {
             policy: job.policy,
             verbose: job.verbose,
             paint: Paint::for_stdout(),
-            is_part: job.only.is_some(),
+            is_part: job.child.is_some(),
             may_reread: !job.is_live,
-            checker: job.checker.name().to_owned(),
+            checker: job.setup.checker.name().to_owned(),
             cases: Vec::new(),
         }
     }
@@ -76,7 +75,10 @@ impl Output {
             }
             // What is not known is not printed; a diagnostic says why.
             (OutputFormat::Text, Err(_)) => {}
-            (OutputFormat::Json | OutputFormat::Edn, judged) => line::write(out, format, input, judged.as_ref())?,
+            (OutputFormat::Json, judged) => writeln!(out, "{}", result::json(&input.name(), judged.as_ref())?)?,
+            (OutputFormat::Edn, judged) => {
+                writeln!(out, "{}", result::result(Notation::Edn, &input.name(), judged.as_ref())?)?;
+            }
         }
         out.flush()
     }

@@ -2,10 +2,10 @@
 
 use crate::job::PlotFormat;
 use crate::judge::input::Input;
-use crate::tell::folder;
-use crate::tell::output;
+use crate::output::folder;
+use crate::output::formats;
 #[cfg(feature = "png")]
-use crate::tell::{
+use crate::output::{
     diagnose,
     png::{self, Painter},
 };
@@ -68,8 +68,8 @@ impl Directory {
     pub(crate) fn write(&mut self, input: &Input, report: &Report, artifacts: &[Artifact]) -> Result<(), String> {
         let folder = self.own_folder_of(input, "report.txt")?;
         let mut text = Vec::new();
-        output::verdict(&mut text, input, report)
-            .and_then(|()| output::account(&mut text, report, "", output::Paint::Plain))
+        formats::verdict(&mut text, input, report)
+            .and_then(|()| formats::account(&mut text, report, "", formats::Paint::Plain))
             .map_err(|error| error.to_string())?;
         let mut files: Vec<folder::Content<'_>> = vec![("report.txt".into(), text.into())];
         let mut used = BTreeSet::from(["report.txt".to_owned()]);
@@ -207,7 +207,7 @@ mod tests {
     use std::fs;
 
     fn input(path: &str) -> Input {
-        Input::new(path.into(), None)
+        Input::new(path.into())
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Diagnostics: what is wrong with a text, where, and what would be right, with a caret under the place.
 
-use crate::tell::terminal::{self, Terminal};
+use crate::output::terminal::{self, Terminal};
 use anstyle::{AnsiColor, Style};
 use history_core::{HistoryError, Position, Problem, Severity, Snippet, visible};
 use std::io::{self, Write};
@@ -54,21 +54,21 @@ fn style(severity: Severity) -> Style {
 /// ```
 ///
 /// Styles are written as escape sequences; give a stream that knows whether it wants them.
-pub(crate) fn write(out: &mut dyn Write, file: &str, said: &Diagnostic<'_>) -> io::Result<()> {
-    let style = style(said.severity);
+pub(crate) fn write(out: &mut dyn Write, file: &str, diagnostic: &Diagnostic<'_>) -> io::Result<()> {
+    let style = style(diagnostic.severity);
     write!(out, "{PLACE}{file}:")?;
-    if let Some(Position { line, column, .. }) = said.position {
+    if let Some(Position { line, column, .. }) = diagnostic.position {
         write!(out, "{line}:{column}:")?;
     }
-    write!(out, "{PLACE:#} {style}{}{style:#}: {}", said.severity.name(), visible::line(said.message))?;
-    match said.rule {
+    write!(out, "{PLACE:#} {style}{}{style:#}: {}", diagnostic.severity.name(), visible::line(diagnostic.message))?;
+    match diagnostic.rule {
         Some(rule) => writeln!(out, " [{rule}]")?,
         None => writeln!(out)?,
     }
-    if let (Some(position), Some(snippet)) = (said.position, said.snippet) {
+    if let (Some(position), Some(snippet)) = (diagnostic.position, diagnostic.snippet) {
         source(out, position, snippet, style)?;
     }
-    if let Some(expected) = said.expected {
+    if let Some(expected) = diagnostic.expected {
         writeln!(out, "  expected {}", visible::line(expected))?;
     }
     Ok(())
@@ -109,20 +109,20 @@ pub(crate) fn hint(place: &str, hint: &str) {
 
 /// Says on standard error what could not be done.
 pub(crate) fn error(message: &str) {
-    say(Severity::Error, message);
+    print(Severity::Error, message);
 }
 
 /// Says on standard error what may not be as it seems.
 pub(crate) fn warning(message: &str) {
-    say(Severity::Warning, message);
+    print(Severity::Warning, message);
 }
 
 /// Says on standard error what is good to know.
 pub(crate) fn note(message: &str) {
-    say(Severity::Note, message);
+    print(Severity::Note, message);
 }
 
-fn say(severity: Severity, message: &str) {
+fn print(severity: Severity, message: &str) {
     let style = style(severity);
     // What was said of a history, or of a file, may hold lines of its own; none of them is to look like one of ours.
     let message = visible::lines(message).replace('\n', "\n  ");

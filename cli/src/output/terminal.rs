@@ -1,6 +1,6 @@
 //! What standard output and standard error are to those who print: asked once.
 //!
-//! A process that judges one history for another (`judge::only`) prints into pipes, and must write what the other one would.
+//! A process that judges one history for another (`judge::child_job`) prints into pipes, and must write what the other one would.
 
 use anstream::{AutoStream, ColorChoice};
 use std::io::{self, IsTerminal as _, StderrLock};

@@ -1,7 +1,7 @@
-//! The bytes of a history: counted as they are read, and given up when nobody wants them any more.
+//! The bytes of a history: counted as they are read, and no longer read once that is cancelled.
 //!
-//! A file is read as it is. What may make its reader wait (a pipe, a terminal) is asked first whether there is anything, again and
-//! again, so that an interrupt is not stuck behind a writer that never writes.
+//! A file is read as it is. Where a read may block (a pipe, a terminal), the source is polled first, so that an interrupt is not
+//! stuck behind a writer that never writes.
 
 use history_core::{Cancel, ErrorKind, HistoryError};
 use std::ffi::OsStr;
@@ -12,12 +12,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Between two looks at whether anybody still waits.
+/// Between two checks whether reading was cancelled.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// How far the reading of a history has come, and whether it is to go on.
-#[derive(Default)]
-pub(crate) struct Reading {
+#[derive(Debug, Default)]
+pub struct Reading {
     /// Ends all readings.
     cancel: Cancel,
     /// The end of this one: the verdict is known.
@@ -31,22 +31,23 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    pub(crate) fn new(cancel: Cancel) -> Reading {
+    /// A reading that a cancellation ends.
+    pub fn new(cancel: Cancel) -> Reading {
         Reading { cancel, ..Reading::default() }
     }
 
-    /// Says that no more is needed.
-    pub(crate) fn leave(&self) {
+    /// Ends this reading: no more is needed.
+    pub fn leave(&self) {
         self.enough.store(true, Ordering::Relaxed);
     }
 
     /// Whether bytes were withheld because of a [cancellation](Cancel).
-    pub(crate) fn was_cut(&self) -> bool {
+    pub fn was_cut(&self) -> bool {
         self.cut.load(Ordering::Relaxed)
     }
 
     /// The bytes read so far, and how many there are if that is known.
-    pub(crate) fn bytes(&self) -> (u64, Option<u64>) {
+    pub fn bytes(&self) -> (u64, Option<u64>) {
         let all = self.bytes_all.load(Ordering::Relaxed);
         (self.bytes.load(Ordering::Relaxed), (all > 0).then_some(all))
     }
@@ -57,7 +58,7 @@ impl Reading {
             return Err(io::Error::other("it was interrupted"));
         }
         if self.enough.load(Ordering::Relaxed) {
-            return Err(io::Error::other("nobody wants to know more"));
+            return Err(io::Error::other("the verdict is known"));
         }
         Ok(())
     }
@@ -68,7 +69,7 @@ impl Reading {
 /// # Errors
 ///
 /// If there is none, or it may not be read.
-pub(crate) fn open(path: &OsStr, reading: &Arc<Reading>) -> Result<impl Read + Send + 'static, HistoryError> {
+pub fn open(path: &OsStr, reading: &Arc<Reading>) -> Result<impl Read + Send + 'static, HistoryError> {
     let failed = |error: io::Error| HistoryError::new(ErrorKind::Io, format!("opening failed: {error}"));
     let file = if path == "-" {
         stdin().map_err(failed)?

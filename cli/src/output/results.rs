@@ -2,13 +2,13 @@
 
 use crate::job::{Check, OutputFormat, ResultFormat};
 use crate::judge::input::Input;
+use crate::output::artifacts::Directory;
+use crate::output::diagnose;
+use crate::output::exit::{self, Exit};
+use crate::output::formats::{self, Output};
+use crate::output::policy::Policy;
+use crate::output::terminal::Terminal;
 use crate::report::Pages;
-use crate::tell::artifacts::Directory;
-use crate::tell::diagnose;
-use crate::tell::exit::{self, Exit};
-use crate::tell::output::{self, Output};
-use crate::tell::policy::Policy;
-use crate::tell::terminal::Terminal;
 use history_core::{About, Artifact, HistoryError, Report, Verdict};
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub(crate) struct Results {
 
 impl Results {
     pub(crate) fn new(job: &Check<'_>) -> Results {
-        let alone = job.only.as_ref().and_then(|only| only.folder.as_ref());
+        let alone = job.child.as_ref().and_then(|child| child.folder.as_ref());
         let directory = job.directory.as_ref();
         let directory = directory.map(|path| alone.map_or(path.clone(), |folder| path.join(folder)));
         Results {
@@ -40,7 +40,7 @@ impl Results {
             terse: job.output == ResultFormat::Stream(OutputFormat::Text) && !job.verbose,
             policy: job.policy,
             summaries: job.summaries.clone(),
-            about: job.checker.about(),
+            about: job.setup.checker.about(),
             drawing: job.drawing,
         }
     }
@@ -62,7 +62,7 @@ impl Results {
     }
 
     /// Tells what became of a history. What it means for the exit code; as an error if nothing more can be told.
-    pub(crate) fn tell(&mut self, input: &Input, mut judged: Result<Report, HistoryError>) -> Result<Exit, Exit> {
+    pub(crate) fn write(&mut self, input: &Input, mut judged: Result<Report, HistoryError>) -> Result<Exit, Exit> {
         // They belong into the directory, not into the report that is printed.
         let mut artifacts = judged.as_mut().map(Report::take_artifacts).unwrap_or_default();
         if let (Ok(report), Some(_)) = (&mut judged, &self.directory) {
@@ -77,7 +77,7 @@ impl Results {
         let wanted =
             |report: &Report| self.terse && (report.verdict != Verdict::Invalid || Terminal::get().stderr_on_screen);
         match &judged {
-            Ok(report) => output::hints(report, &wanted).iter().for_each(|hint| diagnose::hint(&input.place(), hint)),
+            Ok(report) => formats::hints(report, &wanted).iter().for_each(|hint| diagnose::hint(&input.place(), hint)),
             Err(error) => diagnose::history(&input.place(), error),
         }
         if let (Some(directory), Ok(report)) = (&mut self.directory, &judged)
@@ -94,16 +94,16 @@ impl Results {
     }
 
     /// Tells of a history that nobody has begun to judge.
-    pub(crate) fn tell_not_begun(&mut self, input: &Input, why: &HistoryError) -> Result<Exit, Exit> {
+    pub(crate) fn write_not_begun(&mut self, input: &Input, why: &HistoryError) -> Result<Exit, Exit> {
         // A page would have to read it.
         let pages = self.pages.take();
-        let told = self.tell(input, Err(why.clone()));
+        let written = self.write(input, Err(why.clone()));
         self.pages = pages;
         match self.pages.as_mut().map_or(Ok(()), |pages| pages.skip(input)) {
-            Ok(()) => told,
+            Ok(()) => written,
             Err(message) => {
                 diagnose::error(&message);
-                told.map(|exit| exit.and(Exit::FAILED))
+                written.map(|exit| exit.and(Exit::FAILED))
             }
         }
     }

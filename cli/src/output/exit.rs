@@ -1,6 +1,6 @@
 //! Exit codes: one number that sums up all histories of a run.
 
-use crate::tell::diagnose;
+use crate::output::diagnose;
 use history_core::{Verdict, visible};
 use std::io::{self, Write as _};
 use std::process::ExitCode;

@@ -1,6 +1,6 @@
 //! Colour for prose on a terminal: transactions stand out wherever they are named, each in the same colour.
 
-use crate::tell::terminal::Terminal;
+use crate::output::terminal::Terminal;
 use anstyle::{AnsiColor, Style};
 use history_core::WitnessOp;
 

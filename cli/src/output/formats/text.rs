@@ -35,7 +35,7 @@ pub(crate) fn account(out: &mut dyn Write, report: &Report, indent: &str, paint:
     }
     if !report.checkers.is_empty() {
         write_indented(out, &text, indent)?;
-        // What was found, and in which keys, is told by those who found it.
+        // What was found, and in which keys, is explained by those who found it.
         for report in &report.checkers {
             writeln!(out, "{indent}{}: {}", visible::line(&report.checker), report.verdict.name())?;
             account(out, report, &format!("{indent}  "), paint)?;
@@ -184,8 +184,10 @@ mod tests {
     fn the_account_counts_and_indents() {
         let mut text = Vec::new();
         account(&mut text, &report(Verdict::Invalid, &[("G0", 2), ("G1c", 5), ("G2", 0)]), "  ", Paint::Plain).unwrap();
-        let told = "    Let:\n      T1 = ...\n\n    Then:\n";
-        let expected = format!("\n  G0: 2 of them\n{told}\n{told}\n  G1c: 5 of them, 2 shown\n{told}\n{told}\n  G2\n");
+        let explained = "    Let:\n      T1 = ...\n\n    Then:\n";
+        let expected = format!(
+            "\n  G0: 2 of them\n{explained}\n{explained}\n  G1c: 5 of them, 2 shown\n{explained}\n{explained}\n  G2\n"
+        );
         assert_eq!(String::from_utf8(text).unwrap(), expected);
     }
 }
