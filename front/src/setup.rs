@@ -306,7 +306,7 @@ mod tests {
     #[test]
     fn an_error_behind_an_early_verdict_is_an_error_unless_that_is_false() {
         let good = "{:process 0, :type :invoke, :f :write} {:process 0, :type :ok, :f :write}\n{:process 1, :type :invoke, :f :read}\n";
-        let bad = format!("{good}{}{{:process 1, :type :nope}}", "{:process 2, :type :info, :f :x}\n".repeat(10_000));
+        let bad = format!("{good}{}{{:process 1, :type :nope}}", "{:process :n, :type :info, :f :x}\n".repeat(10_000));
         for verdict in [Verdict::Valid, Verdict::Unknown, Verdict::Invalid] {
             assert_eq!(check(verdict, good), Ok(verdict));
         }

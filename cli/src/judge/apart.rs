@@ -47,7 +47,7 @@ pub(crate) fn judge(
             Judged::GivenUp { stderr, judged }
         }
         Err(error) => {
-            let message = format!("no process can be started to judge it: {error}");
+            let message = format!("cannot start a process to check it: {error}");
             Judged::Here(Vec::new(), Err(HistoryError::new(ErrorKind::Io, message)))
         }
     }
@@ -72,19 +72,20 @@ fn given_up(job: &Check<'_>, ended: &Ended, stderr: &[u8], cancel: &Cancel) -> R
     }
     let (what, why) = match ended {
         Ended::Time(timeout) => {
-            (format!("had not come to an end after {} seconds", timeout.as_secs_f64()), Spent::Time.because())
+            (format!("did not finish within {} seconds", timeout.as_secs_f64()), Spent::Time.because())
         }
-        Ended::Memory(bytes) => (format!("took more than {bytes} bytes of memory"), Spent::Bytes.because()),
+        Ended::Memory(bytes) => (format!("used more than {bytes} bytes of memory"), Spent::Bytes.because()),
         Ended::ByItself(status) => return Err(crashed(name, *status, stderr)),
     };
     if job.is_plugin {
         // It was told when to stop, like every checker.
-        let message =
-            format!("{name}, of a plugin, {what} and was ended, which is a bug of the plugin if its budget said so");
+        let message = format!(
+            "{name}, of a plugin, {what} and was ended: the plugin ignored its limits, which is a bug of the plugin"
+        );
         return Err(HistoryError::new(ErrorKind::Limit, message));
     }
     let mut report = Report::new(name.to_owned(), Verdict::Unknown);
-    report.notes.push(format!("Nothing is known, because {why}: {name} {what}."));
+    report.notes.push(format!("No verdict, because {why}: {name} {what}."));
     Ok(report)
 }
 
@@ -95,13 +96,12 @@ fn crashed(name: &str, status: ExitStatus, stderr: &[u8]) -> HistoryError {
     let is_out_of_memory = is_killed(status) || stderr.windows(NO_MEMORY.len()).any(|text| text == NO_MEMORY);
     if is_out_of_memory {
         let message = format!(
-            "the process in which {name} judged was ended ({status}), most likely because no memory was left; nothing can be said of \
-             this history"
+            "the process that ran {name} was killed ({status}), most likely because the system ran out of memory; this history has no verdict"
         );
-        let expected = "more memory, fewer --jobs, or --max-memory below what there is";
+        let expected = "more memory, fewer --jobs, or a --max-memory below the memory of this machine";
         return HistoryError::new(ErrorKind::Limit, message).expected(expected);
     }
-    let message = format!("{name} crashed ({status}), which is a bug; nothing can be said of this history");
+    let message = format!("{name} crashed ({status}), which is a bug; this history has no verdict");
     HistoryError::new(ErrorKind::Unexpected, message)
 }
 
@@ -148,9 +148,9 @@ mod tests {
     fn what_the_system_ended_is_no_bug() {
         let said = |status: i32, stderr: &str| crashed("bank", ExitStatus::from_raw(status), stderr.as_bytes()).message;
         let (aborted, killed, segmentation) = (6, 9, 11);
-        assert!(said(killed, "").contains("most likely because no memory was left"), "{}", said(killed, ""));
+        assert!(said(killed, "").contains("most likely because the system ran out of memory"), "{}", said(killed, ""));
         let text = said(aborted, "memory allocation of 4096 bytes failed\n");
-        assert!(text.contains("most likely because no memory was left"), "{text}");
+        assert!(text.contains("most likely because the system ran out of memory"), "{text}");
         for status in [aborted, segmentation] {
             assert!(said(status, "something").contains("which is a bug"), "{}", said(status, ""));
         }

@@ -106,22 +106,20 @@ fn end_on_signals(job: &Check<'_>, cancel: &Cancel, progress: &Progress) -> Tell
             }
             // Who writes may have to wait; the next signal must not.
             let terminal = terminal.clone();
-            let note = "interrupted; what is known by now is told. Another interrupt ends this at once";
+            let note = "interrupted: printing the verdicts known so far; a second interrupt exits at once";
             let thread = std::thread::Builder::new().spawn(move || terminal.write(|| diagnose::note(note)));
             *telling.lock().unwrap_or_else(PoisonError::into_inner) = thread.ok();
             cancel.cancel();
         })
     };
     if let Err(error) = caught {
-        diagnose::warning(&format!(
-            "signals cannot be caught, so one that ends this ends it without a report: {error}"
-        ));
+        diagnose::warning(&format!("cannot catch signals, so an interrupt ends histcheck without a report: {error}"));
     }
     notes
 }
 
 fn not_begun() -> HistoryError {
-    HistoryError::new(ErrorKind::Limit, "this was not judged: the interrupt came before it was begun")
+    HistoryError::new(ErrorKind::Limit, "not checked: interrupted before it was started")
 }
 
 fn write(results: &mut Results, input: &Input, judged: Judged) -> Result<Exit, Exit> {

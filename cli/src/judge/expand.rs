@@ -47,7 +47,7 @@ pub(crate) fn expand(path: &OsStr) -> Vec<Input> {
         let (hidden, files) = (walk.hidden, if walk.hidden == 1 { "file is" } else { "files are" });
         let root = root.display();
         diagnose::note(&format!(
-            "in {root} and below {hidden} {files} hidden (a dot begins the name) and left out; name one to judge it"
+            "in {root} and below, {hidden} {files} hidden (the name begins with a dot) and left out; to check one, pass its path"
         ));
     }
     let whole = |error| vec![Input::failed(path.to_owned(), error)];
@@ -62,15 +62,14 @@ pub(crate) fn expand(path: &OsStr) -> Vec<Input> {
 }
 
 fn nothing() -> HistoryError {
-    HistoryError::new(ErrorKind::Io, "there is no history in this directory or below").expected(
-        "tests of Jepsen's (with a history.edn, .jsonl, .json or .txt), or files named *.edn, *.json, *.jsonl or *.ndjson; each \
-         may have .gz or .zst behind. A file of another name is read if it is named itself",
+    HistoryError::new(ErrorKind::Io, "no history in this directory or below it").expected(
+        "Jepsen tests (directories with a history.edn, .jsonl, .json or .txt), or files named *.edn, *.json, *.jsonl or *.ndjson, optionally with .gz or .zst; to check a file with another name, pass its path",
     )
 }
 
 fn too_many(what: &str, max: usize) -> HistoryError {
-    let message = format!("there are more than {max} {what} in this directory and below, so nothing in it was judged");
-    HistoryError::new(ErrorKind::Limit, message).expected("less at one time: name the directories in it one by one")
+    let message = format!("more than {max} {what} in this directory and below it: none was checked");
+    HistoryError::new(ErrorKind::Limit, message).expected("fewer at a time: pass its subdirectories one by one")
 }
 
 /// Whether a directory is that of one test.
@@ -142,8 +141,8 @@ impl Walk<'_> {
                 continue;
             }
             if depth > DEPTH_MAX {
-                let message = format!("directories more than {DEPTH_MAX} deep are not looked into");
-                let error = HistoryError::new(ErrorKind::Limit, message).expected("its path, to judge what is in it");
+                let message = format!("directories nested more than {DEPTH_MAX} deep are not searched");
+                let error = HistoryError::new(ErrorKind::Limit, message).expected("its path as an argument");
                 self.found.push(Input::failed(directory.into(), error));
                 continue;
             }
@@ -158,7 +157,7 @@ impl Walk<'_> {
         let entries = match entries(directory, ENTRIES_MAX - self.entries + 1, &mut self.hidden) {
             Ok(entries) => entries,
             Err(error) => {
-                let error = HistoryError::new(ErrorKind::Io, format!("looking into it failed: {error}"));
+                let error = HistoryError::new(ErrorKind::Io, format!("cannot list this directory: {error}"));
                 self.found.push(Input::failed(directory.into(), error));
                 return Ok(Vec::new());
             }

@@ -43,9 +43,8 @@ impl Unmatched {
 
     /// A warning for each name.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        let warning = |name| {
-            format!("--clients or --not-clients names {name}, and no op of any history is by a process of that name")
-        };
+        let warning =
+            |name| format!("--clients or --not-clients names {name}, but no history has an op of that process");
         self.names().into_iter().flatten().map(warning).collect()
     }
 }

@@ -189,7 +189,7 @@ impl Figures {
                     }
                     (bytes, None) => _ = write!(line, "reading, {}B", short(bytes)),
                 }
-                _ = write!(line, ", {} ops, {} a second", short(ops), short(rate(ops, time)));
+                _ = write!(line, ", {} ops, {} per second", short(ops), short(rate(ops, time)));
             }
         }
         line
@@ -241,8 +241,8 @@ mod tests {
         let figures = figures(2, "h.edn", Some(reading));
         let later = figures.began + Duration::from_secs(2);
         let line = |histories| figures.line(histories, later);
-        assert_eq!(line(1), "h.edn: reading, 40% of 2.5MB, 1.2M ops, 617.2k a second");
-        assert_eq!(line(10), "3 of 10 h.edn: reading, 40% of 2.5MB, 1.2M ops, 617.2k a second");
+        assert_eq!(line(1), "h.edn: reading, 40% of 2.5MB, 1.2M ops, 617.2k per second");
+        assert_eq!(line(10), "3 of 10 h.edn: reading, 40% of 2.5MB, 1.2M ops, 617.2k per second");
         figures.read.store(true, Ordering::Relaxed);
         assert_eq!(line(1), "h.edn: 1.2M ops, checking");
         let budget = Budget { activity: Some(Arc::clone(&figures.activity)), ..Budget::default() };
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn what_is_not_known_is_not_said() {
         let pipe = figures(0, "<stdin>", Some(Arc::default()));
-        assert_eq!(pipe.line(1, pipe.began), "<stdin>: reading, 0B, 1.2M ops, 1.2G a second");
+        assert_eq!(pipe.line(1, pipe.began), "<stdin>: reading, 0B, 1.2M ops, 1.2G per second");
         let elsewhere = figures(0, "h.edn", None);
         assert_eq!(elsewhere.line(1, elsewhere.began + Duration::from_millis(2999)), "h.edn: under way for 2 s");
     }

@@ -154,7 +154,7 @@ fn pages<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Check<'c>, 
     let inputs = inputs(matches)?.into_iter().map(Input::kept).collect();
     let job = check(matches, checkers, inputs)?;
     if job.pages.is_none() {
-        return Err(UsageError::missing("say with -d where the pages are to be written").tip("-d report"));
+        return Err(UsageError::missing("missing -d: the directory for the reports").tip("-d report"));
     }
     Ok(job)
 }
@@ -163,20 +163,19 @@ fn pages<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Check<'c>, 
 fn minimize<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Minimize<'c>, UsageError> {
     if matches.get_many::<String>("model").is_some_and(|models| models.len() > 1) {
         let tip = "pass only the checker that reported the anomaly";
-        return Err(UsageError::new("a history is made smaller for one model at a time").tip(tip));
+        return Err(UsageError::new("minimize takes one checker").tip(tip));
     }
     let inputs: Vec<Input> = inputs(matches)?.into_iter().map(Input::kept).collect();
     if inputs.len() > 1 {
-        let message =
-            format!("one history is made smaller at a time, and there are {} in this directory", inputs.len());
-        return Err(UsageError::new(message).tip("name the one that is invalid"));
+        let message = format!("minimize takes one history, and this directory has {}", inputs.len());
+        return Err(UsageError::new(message).tip("pass the path of the invalid one"));
     }
     let output = matches.get_one::<OsString>("out");
     if let (Some(input), Some(output)) = (inputs.first(), output)
         && input.is_file(Path::new(output))
     {
-        let message = format!("-o {} is the history itself, which would be overwritten", output.to_string_lossy());
-        return Err(UsageError::new(message).tip("name another file"));
+        let message = format!("-o {} would overwrite the history itself", output.to_string_lossy());
+        return Err(UsageError::new(message).tip("choose another output file"));
     }
     Ok(Minimize {
         check: check(matches, checkers, inputs)?,
@@ -201,7 +200,7 @@ fn name_of_new(matches: &ArgMatches, checkers: &Registry) -> Result<String, Usag
     let new = matches.subcommand_matches("new");
     let name = new.and_then(|new| new.get_one::<String>("name")).cloned().unwrap_or_default();
     if checkers.find(&name).is_ok() {
-        return Err(UsageError::new(format!("there is a checker {name} already")).tip(format!("my-{name}")));
+        return Err(UsageError::new(format!("a checker named {name} exists already")).tip(format!("my-{name}")));
     }
     match new_plugin::why_no_name(&name) {
         Some(why) => Err(UsageError::new(why)),
@@ -265,19 +264,20 @@ fn watch<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Watch<'c>, 
         _ => Source::Stdin,
     };
     if listen.is_none() && matches.get_flag("until-closed") {
-        return Err(UsageError::new("--until-closed ends a history that clients write, with --listen")
-            .tip("a file ends with an interrupt"));
+        return Err(
+            UsageError::new("--until-closed needs --listen").tip("to end the history of a file, interrupt histcheck")
+        );
     }
     if let Source::Listen { address, until_closed } = &source {
         if *until_closed && !address.has_connections() {
             return Err(UsageError::new(format!(
-                "--until-closed: {address} has no connections that clients could close"
+                "--until-closed: {address} has no connections that a client can close"
             ))
-            .tip("end the history with an interrupt"));
+            .tip("to end the history, interrupt histcheck"));
         }
         if let Some(format @ (Format::Intervals | Format::Table)) = format(matches) {
             return Err(UsageError::new(format!(
-                "--listen takes ops in JSON or EDN, a line each, and not {}",
+                "--listen takes ops in JSON or EDN, one per line, not {}",
                 format.name()
             )));
         }
@@ -309,10 +309,10 @@ fn inputs(matches: &ArgMatches) -> Result<Vec<Input>, UsageError> {
     let files = matches.get_many::<OsString>("files").into_iter().flatten();
     let files: Vec<&OsString> = files.collect();
     if files.is_empty() {
-        return Err(UsageError::missing("no history was given").tip("give files, or - for standard input"));
+        return Err(UsageError::missing("no history given").tip("pass files, or - for standard input"));
     }
     if files.iter().filter(|file| **file == "-").count() > 1 {
-        return Err(UsageError::new("standard input can be read only once").tip("give - only once"));
+        return Err(UsageError::new("standard input can be read only once").tip("pass - only once"));
     }
     let is_when =
         |file: &&&OsString| ["yes", "no", "auto"].iter().any(|when| ***file == **when) && !Path::new(file).exists();
@@ -320,9 +320,8 @@ fn inputs(matches: &ArgMatches) -> Result<Vec<Input>, UsageError> {
         && matches.try_get_one::<String>("keyed").ok().flatten().is_some()
     {
         let when = when.to_string_lossy();
-        return Err(
-            UsageError::new(format!("there is no file {when}")).tip(format!("--keyed={when}, with the sign between"))
-        );
+        return Err(UsageError::new(format!("there is no file {when}"))
+            .tip(format!("write --keyed={when}, with an equals sign")));
     }
     if let Some(child) = ChildJob::from_matches(matches) {
         return Ok(vec![Input::new(child.path).read_as(read_as(matches))]);

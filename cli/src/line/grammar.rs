@@ -118,7 +118,7 @@ fn limit_options() -> [Arg; 3] {
             .allow_negative_numbers(true)
             .value_parser(|text: &str| match text.parse::<u64>() {
                 Ok(bytes) if bytes > 0 => Ok(bytes),
-                _ => Err("it takes a number of bytes, like 8000000000"),
+                _ => Err("expected a number of bytes, such as 8000000000"),
             })
             .help("Limit the memory per history, in bytes; at the limit the verdict is unknown [default: none]"),
         Arg::new("jobs")
@@ -127,7 +127,7 @@ fn limit_options() -> [Arg; 3] {
             .value_name("N")
             .allow_negative_numbers(true)
             .value_parser(|text: &str| {
-                text.parse::<u16>().map_err(|_| "it takes a number up to 65535, and 0 for one a core")
+                text.parse::<u16>().map_err(|_| "expected a number from 0 to 65535 (0 = one per core)")
             })
             .help(
                 "Check N histories in parallel (memory grows with N; 0 = one per core) [default: 1]",

@@ -177,10 +177,10 @@ impl Loader<'_> {
         match host::libraries_in(path, self.trust) {
             Ok(libraries) if libraries.is_empty() && self.by_name && !self.told => {
                 let (extension, path) = (std::env::consts::DLL_EXTENSION, path.display());
-                diagnose::warning(&format!("no plugin is in {path}: no file there ends in .{extension}"));
+                diagnose::warning(&format!("no plugin in {path}: no file there ends in .{extension}"));
             }
             Ok(libraries) => libraries.iter().for_each(|library| self.library(library)),
-            Err(error) => self.failed(&format!("directory of plugins {error}"), error.details.as_deref()),
+            Err(error) => self.failed(&format!("plugin directory {error}"), error.details.as_deref()),
         }
     }
 

@@ -95,7 +95,9 @@ pub(crate) fn ask(path: &Path, trust: Trust, limits: Limits) -> Result<Vec<Box<d
     let forms = match asked.ask(None)? {
         Answer::Checkers(forms) => forms,
         Answer::NotLoaded { message, details } => return Err(NotLoaded { message, details }),
-        Answer::Started | Answer::NotStarted { .. } => return Err(no_answer("it was not asked for that")),
+        Answer::Started | Answer::NotStarted { .. } => {
+            return Err(no_answer("it sent another answer than the expected one"));
+        }
     };
     let checker = |(at, form)| {
         let described = Described::try_from(form).map_err(|message| NotLoaded { message, details: None })?;
@@ -105,7 +107,7 @@ pub(crate) fn ask(path: &Path, trust: Trust, limits: Limits) -> Result<Vec<Box<d
 }
 
 fn no_answer(details: &str) -> NotLoaded {
-    let message = "ended the process that loaded it before it said what checkers it has, which is a bug of the plugin";
+    let message = "ended the process that loaded it before listing its checkers, which is a bug of the plugin";
     NotLoaded { message: message.to_owned(), details: Some(details.to_owned()) }
 }
 
@@ -120,7 +122,7 @@ struct Asked {
 impl Asked {
     fn ask(&self, start: Option<&Start>) -> Result<Answer, NotLoaded> {
         let failed = |error: io::Error| NotLoaded {
-            message: format!("cannot be looked at in a process of its own: {error}"),
+            message: format!("cannot be loaded in a separate process: {error}"),
             details: None,
         };
         let mut command = child::this_program().map_err(failed)?;
@@ -135,13 +137,10 @@ impl Asked {
         let _ = io::stderr().write_all(&stderr);
         let message = match ended {
             Ended::Time(timeout) => {
-                format!(
-                    "was not loaded after {} seconds and was ended, which is a bug of the plugin",
-                    timeout.as_secs_f64()
-                )
+                format!("did not finish loading within {} seconds, which is a bug of the plugin", timeout.as_secs_f64())
             }
             Ended::Memory(bytes) => {
-                format!("took more than {bytes} bytes of memory while it was loaded, which is a bug of the plugin")
+                format!("used more than {bytes} bytes of memory while loading, which is a bug of the plugin")
             }
             Ended::ByItself(status) => {
                 let last = stdout.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -192,7 +191,10 @@ struct NotHere;
 
 impl NotHere {
     fn error() -> HistoryError {
-        HistoryError::new(ErrorKind::Unexpected, "this plugin is not loaded in this process; please report that")
+        HistoryError::new(
+            ErrorKind::Unexpected,
+            "this plugin is not loaded in this process, which is a bug: please report it",
+        )
     }
 }
 

@@ -46,7 +46,7 @@ pub(crate) struct Minimize<'c> {
     pub(crate) checks_max: u64,
 }
 
-/// What was found.
+/// Anomalies.
 pub(crate) struct Minimized {
     pub(crate) history: History,
     pub(crate) kind: String,
@@ -112,7 +112,10 @@ fn minimize_and_write(job: &Minimize<'_>, input: &Input, report: &Report) -> Res
     let again = again.map_err(said)?;
     let is_shown = again.anomaly(&found.kind).is_some() || found.whole.is_some() && again.verdict == Verdict::Invalid;
     if !is_shown {
-        return Err(format!("what is left does not show {} once it is written; please report it as a bug", found.kind));
+        return Err(format!(
+            "the minimized history does not show {} when it is read again, which is a bug: please report it",
+            found.kind
+        ));
     }
     let place = job.output.as_ref().map_or("standard output".into(), |path| path.to_string_lossy().into_owned());
     match &job.output {
@@ -130,29 +133,31 @@ fn minimize_and_write(job: &Minimize<'_>, input: &Input, report: &Report) -> Res
 fn explain(job: &Minimize<'_>, input: &Input, report: &Report, history: &History, found: &Minimized, place: &str) {
     let all = (0..history.len()).filter(|at| history.partner(*at).is_none_or(|other| *at < other)).count();
     if let Some(why) = &found.whole {
-        let message = format!("{why}; so the whole history was written to {place}");
+        let message = format!("{why}; wrote the whole history to {place}");
         diagnose::hint(&input.place(), &message);
         return;
     }
     let (kept, kind) = (found.operations, &found.kind);
     diagnose::hint(
         &input.place(),
-        &format!("{kept} of {all} operations show {kind}, found with {} checks; written to {place}", found.checks),
+        &format!("{kept} of {all} operations show {kind} ({} checks); written to {place}", found.checks),
     );
     if !found.is_minimal {
         let message = if found.checks >= job.checks_max {
-            format!("the limit of {} checks was reached: less might do; --max-checks takes more", job.checks_max)
+            format!(
+                "reached the limit of {} checks: a smaller history may exist; raise --max-checks to search on",
+                job.checks_max
+            )
         } else {
             format!(
-                "the limit of {OPS_MAX} ops in all checks was reached: less might do; minimize what was written again"
+                "reached the limit of {OPS_MAX} ops in all checks: a smaller history may exist; minimize the output again to search on"
             )
         };
         diagnose::warning(&message);
     }
     if job.check.setup.checker.about().of(&report.checker).reduction.parts == Parts::Unknown {
         let message = format!(
-            "what the operations of {} need of each other is not known: compare what is left with the whole, for it may be wrong \
-             only because of what was left out",
+            "the dependencies between operations of {} are not known: compare the output with the whole history, since removing operations may have caused the anomaly",
             report.checker
         );
         diagnose::warning(&message);
@@ -213,7 +218,7 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
     let about = about.of(&report.checker);
     let reduction = &about.reduction;
     if reduction.parts == Parts::Whole {
-        let why = format!("{} counts all operations, so none can be left out", report.checker);
+        let why = format!("{} counts all operations, so none can be removed", report.checker);
         return whole_of(history, rule, "", 0, why);
     }
     let target = match Target::choose(report, job.anomaly.as_deref(), about)? {
@@ -247,7 +252,7 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
         Some(judged.is_ok_and(|report| target.is_in(&report)))
     };
     let Some(start) = begin(&whole, &needs, &first, &mut shows) else {
-        let why = format!("no part of it that was tried shows {}: it may be known only with all of it", target.kind);
+        let why = format!("no smaller part shows {}: it may depend on the whole history", target.kind);
         return whole_of(history, rule, &target.kind, checks, why);
     };
     has_begun.set(true);

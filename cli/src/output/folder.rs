@@ -34,7 +34,7 @@ pub(crate) fn replace(folder: &Path, files: &[Content<'_>]) -> Result<(), String
     if before.is_empty() && folder.join(first).is_file() {
         let folder = folder.display();
         diagnose::note(&format!(
-            "{folder} has no list of the files in it, so those of an earlier run stay, but for {}",
+            "{folder} has no list of its files, so all files of an earlier run stay except {}",
             first.display()
         ));
     }
@@ -70,7 +70,7 @@ impl List {
     fn open(folder: &Path) -> Result<List, String> {
         let path = folder.join(LIST);
         if path.symlink_metadata().is_ok_and(|found| !found.is_file()) {
-            return Err(format!("cannot write {}: something that is no file has this name", path.display()));
+            return Err(format!("cannot write {}: it exists and is not a file", path.display()));
         }
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let file = opened.map_err(|error| cannot(&path, &error))?;
@@ -122,7 +122,7 @@ fn settle(folder: &Path, new: &Path, path: &Path) -> io::Result<()> {
     for above in above(path) {
         match folder.join(above).symlink_metadata() {
             Ok(found) if found.is_dir() => {}
-            Ok(_) => return Err(io::Error::other(format!("{} is no folder", above.display()))),
+            Ok(_) => return Err(io::Error::other(format!("{} is not a directory", above.display()))),
             Err(_) => fs::create_dir(folder.join(above))?,
         }
     }
@@ -228,13 +228,13 @@ mod tests {
         // A folder that is a link is not gone through, neither to write nor to remove.
         std::os::unix::fs::symlink(&outside, folder.join("g")).unwrap();
         let said = replace(&folder, &content(&[("g/0.svg", "new")])).unwrap_err();
-        assert!(said.ends_with("g is no folder"), "{said}");
+        assert!(said.ends_with("g is not a directory"), "{said}");
         replace(&folder, &content(&[("report.txt", "r")])).unwrap();
         assert_eq!(fs::read_to_string(outside.join("0.svg")).unwrap(), "of a user");
         // Nor does a pipe in place of the list hold anybody up.
         fs::remove_file(folder.join(LIST)).unwrap();
         pipe(&folder.join(LIST));
-        assert!(replace(&folder, &[]).unwrap_err().ends_with("something that is no file has this name"));
+        assert!(replace(&folder, &[]).unwrap_err().ends_with("it exists and is not a file"));
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl Painter {
     pub(crate) fn paint(&self, svg: &Artifact) -> Result<Artifact, String> {
         let fonts = self.fonts.get_or_init(|| Arc::new(installed()));
         let painted = if fonts.is_empty() {
-            Err("no fonts are installed here, so a PNG would hold no text".into())
+            Err("no fonts are installed, so a PNG would have no text".into())
         } else {
             paint(svg, fonts)
         };
@@ -58,7 +58,7 @@ fn paint(svg: &Artifact, fonts: &Arc<Database>) -> Result<Artifact, String> {
     let size = tree.size();
     let pixels = |scale: f32| size.width() * size.height() * scale * scale;
     let scale = [SCALE, 1.0].into_iter().find(|scale| pixels(*scale) <= PIXELS_MAX);
-    let scale = scale.ok_or_else(|| format!("{} by {} pixels are too many", size.width(), size.height()))?;
+    let scale = scale.ok_or_else(|| format!("{} by {} pixels is too large", size.width(), size.height()))?;
     let whole = size.to_int_size().scale_by(scale);
     let pixmap = whole.and_then(|whole| Pixmap::new(whole.width(), whole.height()));
     let mut pixmap = pixmap.ok_or("it has no size")?;
@@ -123,7 +123,7 @@ mod tests {
         assert!(paint(&svg("<svg"), &fonts).is_err());
         let sized = |width: &str, height: &str| SQUARE.replace("\"30\"", width).replace("\"20\"", height);
         let huge = sized("\"100000\"", "\"100000\"");
-        assert!(paint(&svg(&huge), &fonts).unwrap_err().contains("too many"));
+        assert!(paint(&svg(&huge), &fonts).unwrap_err().contains("too large"));
         let long = sized("\"3000\"", "\"9000\"");
         let pixmap = Pixmap::decode_png(&paint(&svg(&long), &fonts).unwrap().content).unwrap();
         assert_eq!(pixmap.height(), 9000, "drawn at its own size");

@@ -73,7 +73,7 @@ impl Results {
         if let Err(error) = self.output.write(input, &judged) {
             return Err(exit.and(exit::unwritten(&error)));
         }
-        // What was found shows in the verdict; why nothing was does not.
+        // Anomalies shows in the verdict; why nothing was does not.
         let wanted =
             |report: &Report| self.terse && (report.verdict != Verdict::Invalid || Terminal::get().stderr_on_screen);
         match &judged {

@@ -111,8 +111,8 @@ impl Pages {
         // Whatever is wrong with the history was said by whoever judged it; of what can be read there are numbers.
         let read = gathered.read(input);
         let unread = match (&read, judged) {
-            (Err(error), Ok(_)) => Some(format!("The history could not be read once more: {error}")),
-            (Err(_), Err(_)) => Some("The numbers are of what stands before the error.".to_owned()),
+            (Err(error), Ok(_)) => Some(format!("The history could not be read again: {error}")),
+            (Err(_), Err(_)) => Some("The numbers cover the part before the error.".to_owned()),
             _ => None,
         };
         let around = around(input, judged, &gathered);
@@ -125,7 +125,7 @@ impl Pages {
         if page.left_out > 0 {
             let what = text::count(page.left_out, "part", "parts");
             let limit = self.options.bytes_max;
-            diagnose::hint(&name, &format!("note: {what} of the page left out, to keep it below {limit} bytes"));
+            diagnose::hint(&name, &format!("note: {what} of the page left out to keep it below {limit} bytes"));
         }
         diagnose::hint(&name, &format!("report: {}", path.display()));
         let verdict = Some(judged.map_or("error", |report| report.verdict.name()));

@@ -134,9 +134,9 @@ fn tip(bar: &Bar) -> String {
 
 fn describe(around: &Around, is_limited: bool) -> String {
     let (rows, bars) = (around.rows.len() as u64, around.bars.len() as u64);
-    let limit = if is_limited { " A line marks how far a linearization gets." } else { "" };
+    let limit = if is_limited { " A line marks where a linearization ends." } else { "" };
     format!(
-        "{} of {}, in the order of their invocations and completions.{limit} The table below says the same in words.",
+        "{} of {}, in the order of their invocations and completions.{limit} The table below has the same data as text.",
         text::count(bars, "operation", "operations"),
         text::count(rows, "process", "processes"),
     )

@@ -1,4 +1,4 @@
-//! What was found, on a page: a witness as prose, as a picture, and among the operations around it.
+//! Anomalies, on a page: a witness as prose, as a picture, and among the operations around it.
 
 use super::gather::{Around, Bar, Half};
 use super::timeline;
@@ -17,7 +17,7 @@ pub(super) fn block(witness: &Witness, around: Option<&Around>, title: &str, is_
         @if let Some(picture) = cycle(witness, title) {
             figure {
                 div.scroll tabindex="0" role="region" aria-label={ "Picture of " (title) } { (picture) }
-                figcaption { "Each box is a transaction; each arrow says why one must come before the other." }
+                figcaption { "Each box is a transaction; each arrow shows why one precedes the other." }
             }
         }
         pre.prose { bdi { (text::shown(&witness.explanation, PROSE_CHARS_MAX).trim_end()) } }

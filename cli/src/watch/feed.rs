@@ -134,7 +134,7 @@ impl Writers {
                 self.news.push(refusal);
             }
             None if self.ops == 0 => {
-                let expected = "a line an op: a map with :type (invoke, ok, fail or info), :process, :f and :value";
+                let expected = "one op per line: a map with :type (invoke, ok, fail or info), :process, :f and :value";
                 return Err(HistoryError::new(ErrorKind::NotAnOp, "there is no op in it").expected(expected));
             }
             None => return Ok(false),

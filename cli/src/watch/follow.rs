@@ -102,7 +102,7 @@ impl Follow {
     fn open(&mut self) -> io::Result<()> {
         // A pipe would be opened only when somebody opens it to write.
         if found(std::fs::metadata(&self.path))?.is_some_and(|found| !found.is_file()) {
-            return Err(io::Error::other("what has come there is no file; make a pipe before it is watched"));
+            return Err(io::Error::other("it is not a regular file; to watch a pipe, create it first"));
         }
         if let Some(file) = found(File::open(&self.path))? {
             self.file = Some(Followed { file, offset: 0, last: b'\n' });

@@ -58,9 +58,7 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
     let _socket = unlink;
     let budget = Budget::default();
     if let Err(error) = end_on_signals(end, budget.cancel.clone()) {
-        diagnose::warning(&format!(
-            "signals cannot be caught, so one that ends this ends it without a report: {error}"
-        ));
+        diagnose::warning(&format!("cannot catch signals, so an interrupt ends histcheck without a report: {error}"));
     }
     begin();
     // Where any free port would do, it is known by the one that it got.
@@ -167,7 +165,9 @@ impl Watched<'_, '_> {
         }
         if let Some(position) = feed.cut_off() {
             let line = position.line;
-            self.status.aside(|| diagnose::warning(&format!("the end cuts the op at line {line}; it was left out")));
+            self.status.aside(|| {
+                diagnose::warning(&format!("the history ends within the op at line {line}; that op was left out"))
+            });
         }
         if is_whole {
             let unmatched = Unmatched::default();
@@ -216,5 +216,5 @@ fn doubt(feed: &Feed) -> Doubt {
 }
 
 fn since(op: &Op<'_>) -> String {
-    format!("This has been certain since the op at {}.", op.place())
+    format!("This was certain at the op at {}.", op.place())
 }

@@ -47,9 +47,7 @@ pub(super) struct Opened {
 pub(super) fn open(source: &Source, read_as: &ReadAs) -> Result<Opened, String> {
     match source {
         Source::Stdin => Ok(stream(read_as, || Ok(std::io::stdin()))),
-        Source::File(path) if path.is_dir() => {
-            Err(format!("{} is a directory; say which file in it to watch", path.display()))
-        }
+        Source::File(path) if path.is_dir() => Err(format!("{} is a directory; pass a file in it", path.display())),
         Source::File(path) if is_stream(path) => {
             let path = path.clone();
             // A pipe opens when somebody else opens it to write.

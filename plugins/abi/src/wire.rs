@@ -91,7 +91,7 @@ impl TryFrom<CheckerForm> for Described {
     fn try_from(form: CheckerForm) -> Result<Described, String> {
         let CheckerForm { name, summary, options, about } = form;
         if !is_name(&name) {
-            return Err(format!("has a checker with the name {name:?}, which is none: letters, digits, - _ . and +"));
+            return Err(format!("has a checker with the name {name:?}: a name has letters, digits, - _ . and +"));
         }
         if options.len() > OPTIONS_MAX {
             return Err(format!("has a checker, {name}, with more than {OPTIONS_MAX} options"));
@@ -100,7 +100,9 @@ impl TryFrom<CheckerForm> for Described {
         for option in options {
             let OptionForm { name: option, kind, value_name, default, help } = option;
             if !is_name(&option) || specs.iter().any(|spec| spec.name == option) {
-                return Err(format!("has a checker, {name}, whose option {option:?} has no name of its own"));
+                return Err(format!(
+                    "has a checker, {name}, whose option {option:?} has a name that is not valid or not unique"
+                ));
             }
             let Some(kind) = kind_of(&kind) else {
                 return Err(format!(

@@ -77,7 +77,7 @@ fn without_any_it_says_what_was_looked_for() {
         let found = expand(dir.path().as_os_str());
         let error = found[0].trouble().unwrap();
         assert_eq!((found.len(), found[0].path()), (1, dir.path().as_os_str()));
-        assert_eq!(error.message, "there is no history in this directory or below");
+        assert_eq!(error.message, "no history in this directory or below it");
         assert!(error.expected.as_ref().unwrap().contains("*.jsonl"), "{error:?}");
         assert_eq!(found[0].open().err().unwrap().message, error.message, "whoever reads it learns of it");
     }
@@ -109,7 +109,7 @@ fn what_is_too_deep_is_told() {
     assert_eq!(found.len(), 3, "{found:?}");
     let (last, trouble) = &found[0];
     assert_eq!(*last, "d/".repeat(DEPTH_MAX + 1).trim_end_matches('/'));
-    assert_eq!(trouble.as_deref(), Some("directories more than 16 deep are not looked into"));
+    assert_eq!(trouble.as_deref(), Some("directories nested more than 16 deep are not searched"));
     assert_eq!((found[1].1.as_ref(), found[2].1.as_ref()), (None, None));
 }
 
@@ -130,10 +130,10 @@ fn too_many_are_none() {
         walk.take("c.edn".into()).unwrap();
     }
     let error = walk.take("c.edn".into()).unwrap_err();
-    assert!(error.message.starts_with("there are more than 100000 histories"), "{}", error.message);
+    assert!(error.message.starts_with("more than 100000 histories"), "{}", error.message);
     let mut walk = Walk { found: Vec::new(), real: BTreeSet::new(), entries: ENTRIES_MAX - 1, ..walk };
     let error = walk.all().unwrap_err();
-    assert!(error.message.starts_with("there are more than 1000000 files"), "{}", error.message);
+    assert!(error.message.starts_with("more than 1000000 files"), "{}", error.message);
 }
 
 #[cfg(unix)]

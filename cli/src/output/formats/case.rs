@@ -148,8 +148,8 @@ impl Finding {
     pub(crate) fn summary(&self) -> String {
         match self.verdict {
             Verdict::Invalid => text::found(self.anomalies.iter().map(|found| found.name.as_str()))
-                .unwrap_or_else(|| format!("{} says that it is not valid, and not why", self.checker)),
-            _ if self.notes.is_empty() => format!("{} does not say why", self.checker),
+                .unwrap_or_else(|| format!("{} reports an invalid history without a reason", self.checker)),
+            _ if self.notes.is_empty() => format!("{} gives no reason", self.checker),
             _ => self.notes.join(" "),
         }
     }
@@ -163,7 +163,7 @@ impl Finding {
             of_key.for_each(|witness| _ = writeln!(text, "\n{}\n{}", found.name, witness.explanation.trim_end()));
         }
         if text.is_empty() && !key.anomaly_types.is_empty() {
-            text += "The witnesses that the report keeps are of other keys.\n";
+            text += "The report keeps only witnesses of other keys.\n";
         }
         text
     }

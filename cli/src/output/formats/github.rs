@@ -107,7 +107,7 @@ fn of_keys(finding: &Finding) -> String {
 
 fn command_of_failed(input: &Input, failed: &Failed) -> String {
     let (line, column) = failed.place.unzip();
-    command("error", input, line, column, "cannot be judged", &failed.summary())
+    command("error", input, line, column, "cannot be checked", &failed.summary())
 }
 
 fn command(level: &str, input: &Input, line: Option<u64>, column: Option<u64>, title: &str, message: &str) -> String {

@@ -65,7 +65,7 @@ fn cases(path: &str, finding: &Finding, unknown: Unknown) -> Vec<TestCase> {
         let types = key.anomaly_types.join(" ");
         let summary = match super::text::found(key.anomaly_types.iter().map(String::as_str)) {
             Some(found) => found,
-            None if key.notes.is_empty() => "the report on the whole history says more".to_owned(),
+            None if key.notes.is_empty() => "see the report on the whole history".to_owned(),
             None => key.notes.join(" "),
         };
         let status = status(key.verdict, unknown, &summary, &types, &finding.explanation_of(key));

@@ -92,7 +92,7 @@ impl Output {
         // A plugin may have written lines of its own before.
         let last = text.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
         let case = serde_json::from_slice(last).unwrap_or_else(|_| {
-            let message = "the process that judged it ended without a report; please report that";
+            let message = "the process that checked it ended without a report, which is a bug: please report it";
             Case::new(&self.checker, &Err(HistoryError::new(ErrorKind::Unexpected, message)))
         });
         self.add(input, case)

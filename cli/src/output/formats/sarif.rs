@@ -95,7 +95,7 @@ fn rules(cases: &[(&str, &Case)], summaries: &Summaries, about: &About, unknown:
         match finding.verdict {
             Verdict::Valid => {}
             Verdict::Unknown if unknown != Unknown::Fail => {}
-            Verdict::Unknown => add(UNKNOWN, "It could not be found out whether the history is valid.".into()),
+            Verdict::Unknown => add(UNKNOWN, "The checker could not decide whether the history is valid.".into()),
             Verdict::Invalid if finding.anomalies.is_empty() => add(INVALID, "The history is not valid.".into()),
             Verdict::Invalid => {
                 finding.anomalies.iter().for_each(|found| add(&found.name, description(&found.name, finding, about)));
@@ -108,7 +108,7 @@ fn rules(cases: &[(&str, &Case)], summaries: &Summaries, about: &About, unknown:
 /// What an anomaly is, in a sentence.
 fn description(name: &str, finding: &Finding, about: &About) -> String {
     let known = about.of(&finding.checker).anomaly(name);
-    known.map_or_else(|| format!("What {} calls {name}.", finding.checker), |known| known.summary.to_string())
+    known.map_or_else(|| format!("{name}, as {} defines it.", finding.checker), |known| known.summary.to_string())
 }
 
 impl Log<'_> {
@@ -180,7 +180,7 @@ impl Log<'_> {
 }
 
 fn failure(uri: &str, failed: &Failed) -> Value {
-    let text = format!("{}: cannot be judged: {}", failed.checker, failed.summary());
+    let text = format!("{}: cannot be checked: {}", failed.checker, failed.summary());
     notification("error", uri, failed.place, &text)
 }
 

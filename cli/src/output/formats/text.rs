@@ -35,7 +35,7 @@ pub(crate) fn account(out: &mut dyn Write, report: &Report, indent: &str, paint:
     }
     if !report.checkers.is_empty() {
         write_indented(out, &text, indent)?;
-        // What was found, and in which keys, is explained by those who found it.
+        // Anomalies, and in which keys, is explained by those who found it.
         for report in &report.checkers {
             writeln!(out, "{indent}{}: {}", visible::line(&report.checker), report.verdict.name())?;
             account(out, report, &format!("{indent}  "), paint)?;
@@ -127,7 +127,7 @@ fn hint(report: &Report) -> Option<String> {
     }
 }
 
-/// What was found in a line: `2 anomalies: G1c, G-single-item`; `None` if there is nothing.
+/// Anomalies in a line: `2 anomalies: G1c, G-single-item`; `None` if there is nothing.
 pub(super) fn found<'a>(names: impl Iterator<Item = &'a str>) -> Option<String> {
     /// Names in the line.
     const NAMES_MAX: usize = 6;

@@ -29,7 +29,7 @@ pub(super) fn open(path: &Path, absolute: &Path) -> Result<&'static LibHeader, N
     let header = unsafe { library.get::<AbiHeaderRef>(ROOT_MODULE_LOADER_NAME_WITH_NUL.as_bytes()) };
     let header = header.map(|header| *header).map_err(|error| {
         let message =
-            "is a library, but no plugin of histcheck; a plugin's crate is a cdylib and calls export_checkers!";
+            "is a library, but not a plugin of histcheck: the crate of a plugin is a cdylib and calls export_checkers!";
         refused(LoadErrorKind::NotAPlugin, message, error)
     })?;
     std::mem::forget(library);

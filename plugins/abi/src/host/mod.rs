@@ -123,14 +123,14 @@ fn refused(path: &Path, error: &LibraryError) -> LoadError {
         LibraryError::AbiInstability(_) | LibraryError::Many(_) => (
             LoadErrorKind::OtherLayout,
             format!(
-                "was built with a histcheck-plugin whose types are laid out in another way; build it with the released \
+                "was built with a histcheck-plugin whose types have another layout; build it with the released \
                  histcheck-plugin {}",
                 VERSION.0
             ),
         ),
         // Opening, and finding the header, is done here.
         LibraryError::OpenError { .. } | LibraryError::GetSymbolError { .. } | LibraryError::RootModule { .. } => {
-            (LoadErrorKind::Panicked, "failed while it was loaded, which is a bug of the plugin".to_owned())
+            (LoadErrorKind::Panicked, "failed while loading, which is a bug of the plugin".to_owned())
         }
     };
     LoadError::new(path, kind, message).with_details(error.to_string().trim().to_owned())
@@ -139,7 +139,7 @@ fn refused(path: &Path, error: &LibraryError) -> LoadError {
 fn describe(path: &Path, interface: InterfaceRef) -> Result<Description, LoadError> {
     let said = (interface.describe())();
     let garbage = |what: String| {
-        let message = "describes itself in a way that makes no sense, which is a bug of the plugin".to_owned();
+        let message = "sent a description that is not valid, which is a bug of the plugin".to_owned();
         LoadError::new(path, LoadErrorKind::Garbage, message).with_details(what)
     };
     // What it needs is looked at before anything that an older histcheck may not understand.
@@ -151,7 +151,7 @@ fn describe(path: &Path, interface: InterfaceRef) -> Result<Description, LoadErr
         if !missing.is_empty() {
             let minor = value["interface"][1].as_u64().unwrap_or_default();
             let message = format!(
-                "needs {}, which this histcheck lacks: it has interface {}.{} of plugins; take one with {}.{minor}",
+                "needs {}, which this histcheck (plugin interface {}.{}) lacks; use one with interface {}.{minor}",
                 missing.join(" and "),
                 VERSION.0,
                 VERSION.1,
@@ -167,10 +167,10 @@ fn describe(path: &Path, interface: InterfaceRef) -> Result<Description, LoadErr
         }
         Ok(Answer::Answer(description)) => Ok(description),
         Ok(Answer::Refusal(Refusal::Panic(said))) => {
-            let message = format!("panicked while it was loaded, which is a bug of the plugin: {said}");
+            let message = format!("panicked while loading, which is a bug of the plugin: {said}");
             Err(LoadError::new(path, LoadErrorKind::Panicked, message))
         }
-        Ok(Answer::Refusal(refusal)) => Err(garbage(format!("it refuses to: {refusal:?}"))),
+        Ok(Answer::Refusal(refusal)) => Err(garbage(format!("it refused: {refusal:?}"))),
         Err(error) => Err(garbage(error.to_string())),
     }
 }

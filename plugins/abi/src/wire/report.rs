@@ -118,7 +118,7 @@ fn verdict(name: &str) -> Result<Verdict, String> {
     [Verdict::Valid, Verdict::Unknown, Verdict::Invalid]
         .into_iter()
         .find(|verdict| verdict.name() == name)
-        .ok_or_else(|| format!("{name:?} is no verdict"))
+        .ok_or_else(|| format!("{name:?} is not a verdict"))
 }
 
 /// Reports hold the reports of checkers that run as one; nobody nests them deeper.
@@ -136,7 +136,7 @@ impl ReportForm {
 
     fn nested(self, participants: &Participants, depth: usize) -> Result<Report, String> {
         if depth > NESTED_MAX {
-            return Err(format!("more than {NESTED_MAX} reports stand inside one another"));
+            return Err(format!("more than {NESTED_MAX} nested reports"));
         }
         let mut report = Report::new(self.checker, verdict(&self.verdict)?);
         report.notes = self.notes;
@@ -147,7 +147,7 @@ impl ReportForm {
         report.not_checked = self.not_checked.into_iter().map(Into::into).collect();
         report.counts = self.counts.into_iter().map(|(name, count)| (name.into(), count)).collect();
         if let Some(bad) = self.artifacts.iter().find(|artifact| !is_inside(&artifact.path)) {
-            return Err(format!("the path {:?} leads out of the directory of artifacts", bad.path));
+            return Err(format!("the path {:?} leaves the directory of artifacts", bad.path));
         }
         report.artifacts = self.artifacts;
         report.figures = figure::figures(self.figures, participants)?;
