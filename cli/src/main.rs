@@ -1,6 +1,7 @@
 //! `histcheck`: says which consistency guarantees a recorded history obeys, or proves which it broke.
 
 mod r#gen;
+mod ids;
 mod job;
 mod judge;
 mod line;

@@ -1,5 +1,6 @@
 //! `histcheck validate`: all that is wrong with a file at once.
 
+use crate::ids::wide;
 use crate::job::Validate;
 use crate::judge::input::{Input, Unmatched};
 use crate::output::diagnose::{self, Diagnostic};
@@ -56,7 +57,7 @@ fn write_text(out: &mut dyn Write, input: &Input, problems: &Problems) -> io::Re
         diagnose::write(out, &place, &Diagnostic::from(problem))?;
     }
     for (rule, count) in &problems.counts {
-        let listed = problems.list.iter().filter(|problem| problem.rule == *rule).count() as u64;
+        let listed = wide(problems.list.iter().filter(|problem| problem.rule == *rule).count());
         if *count > listed {
             writeln!(out, "{place}: {} more of {} are not shown", count - listed, rule.name())?;
         }

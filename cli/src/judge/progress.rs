@@ -3,6 +3,7 @@
 //! Where standard error is no terminal there are none, and nothing is counted for them. They come only once the work has taken a
 //! while, and go while anything else is written. The thread of `indicatif` draws what the others note in passing.
 
+use crate::ids::wide;
 use crate::judge::input::Input;
 use histcheck_front::setup::Observer;
 use histcheck_front::source::Reading;
@@ -118,7 +119,7 @@ impl TerminalLock {
 impl Observer for UnderWay<'_> {
     fn set_ops(&self, ops: usize) {
         if let Some((_, figures)) = &self.0 {
-            figures.ops.store(ops as u64, Ordering::Relaxed);
+            figures.ops.store(wide(ops), Ordering::Relaxed);
         }
     }
 

@@ -95,7 +95,11 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
     }
     // Pages draw for themselves.
     let (directory, pages) = match matches.try_get_one::<u64>("max-report-bytes").ok().flatten() {
-        Some(bytes) => (None, directory.map(|directory| PageOptions { directory, bytes_max: *bytes as usize })),
+        Some(bytes) => (
+            None,
+            directory
+                .map(|directory| PageOptions { directory, bytes_max: usize::try_from(*bytes).unwrap_or(usize::MAX) }),
+        ),
         None => (directory, None),
     };
     let plots = plots(matches, directory.is_some(), &mut warnings);

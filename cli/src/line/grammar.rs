@@ -1,6 +1,6 @@
 //! The command line's grammar: histcheck's own options, and those that the registered checkers ask for.
 
-use crate::line::{compat, gen_args, help, manual, shells};
+use crate::line::{common, compat, gen_args, help, manual, shells};
 use crate::output::policy;
 use crate::report;
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -140,12 +140,7 @@ fn own_options(checkers: &Registry) -> [Arg; 10] {
     let names = names.chain(checkers.full_names().into_iter().map(|name| PossibleValue::new(name).hide(true)));
     let names: Vec<PossibleValue> = names.collect();
     [
-        Arg::new("files")
-            .value_name("FILE")
-            .num_args(1..)
-            .value_hint(ValueHint::AnyPath)
-            .value_parser(value_parser!(OsString))
-            .help("History files, directories of histories (such as Jepsen's store), or - for standard input"),
+        common::files(),
         Arg::new("model")
             .short('m')
             .long("model")
@@ -172,13 +167,7 @@ fn own_options(checkers: &Registry) -> [Arg; 10] {
             .action(ArgAction::SetTrue)
             .help("Explain every anomaly below the history's line (json, edn, junit and sarif always include explanations)"),
         output(help::OUTPUT).value_parser(["text", "json", "edn", "junit", "sarif", "github"]),
-        Arg::new("directory")
-            .short('d')
-            .long("directory")
-            .value_name("DIR")
-            .value_hint(ValueHint::DirPath)
-            .value_parser(value_parser!(OsString))
-            .help("Directory for reports and pictures; several histories get a subdirectory each"),
+        common::directory("Directory for reports and pictures; several histories get a subdirectory each"),
         Arg::new("plot-format")
             .short('p')
             .long("plot-format")
@@ -345,8 +334,6 @@ fn subcommands(checkers: &Registry) -> Vec<Command> {
     let table = |name: &'static str, about: &'static str| {
         Command::new(name).about(about).arg(output("Output format: text, or one JSON object or EDN map per line"))
     };
-    let files = Arg::new("files").value_name("FILE").num_args(1..).required(true);
-    let files = files.value_hint(ValueHint::AnyPath).value_parser(value_parser!(OsString));
     vec![
         report(checkers),
         minimize(checkers),
@@ -354,9 +341,7 @@ fn subcommands(checkers: &Registry) -> Vec<Command> {
         Command::new("validate")
             .about("List errors and doubtful ops in histories")
             .after_help(help::VALIDATE)
-            .arg(
-                files.help("History files, directories of histories (such as Jepsen's store), or - for standard input"),
-            )
+            .arg(common::files().required(true))
             .arg(format())
             .args(rules())
             .arg(

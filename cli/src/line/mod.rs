@@ -1,6 +1,7 @@
 //! The command line: its grammar, what its words mean, and the checkers that it can name.
 
 pub(crate) mod args;
+pub(crate) mod common;
 pub(crate) mod compat;
 pub(crate) mod gen_args;
 pub(crate) mod gen_objects;

@@ -10,6 +10,7 @@ mod shrink;
 mod target;
 mod whole;
 
+use crate::ids::{index, wide};
 use crate::job::Check;
 use crate::judge::check;
 use crate::judge::input::Input;
@@ -246,7 +247,7 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
             return None;
         }
         checks += 1;
-        ops += 2 * units.len() as u64;
+        ops += 2 * wide(units.len());
         let judged = whole.hiexplanation_of(units).and_then(|history| judge(job, keyed, &history));
         // What cannot be judged shows nothing.
         Some(judged.is_ok_and(|report| target.is_in(&report)))
@@ -257,7 +258,7 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
     };
     has_begun.set(true);
     let shrunk = shrink::shrink(&whole, &needs, start, &kept, &mut shows);
-    let operations: BTreeSet<u32> = shrunk.units.iter().map(|unit| whole.parts[*unit as usize].operation).collect();
+    let operations: BTreeSet<u32> = shrunk.units.iter().map(|unit| whole.parts[index(*unit)].operation).collect();
     Ok(Minimized {
         history: whole.hiexplanation_of(&shrunk.units).map_err(|error| error.to_string())?,
         kind: target.kind,

@@ -12,6 +12,7 @@ mod statistics;
 mod timeline;
 mod witness;
 
+use crate::ids::wide;
 use crate::job::{Check, PageOptions, PlotFormat};
 use crate::judge::input::Input;
 use crate::output::artifacts::Directory;
@@ -147,7 +148,7 @@ impl Pages {
     fn index(&self) -> String {
         let rows: Vec<(&Listed, Option<Verdict>)> =
             self.listed.iter().map(|listed| (listed, listed.verdict())).collect();
-        let count = |wanted: Option<Verdict>| rows.iter().filter(|(_, verdict)| *verdict == wanted).count() as u64;
+        let count = |wanted: Option<Verdict>| wide(rows.iter().filter(|(_, verdict)| *verdict == wanted).count());
         let all = [Some(Verdict::Invalid), Some(Verdict::Unknown), None, Some(Verdict::Valid)];
         let counts: Vec<String> = all
             .into_iter()
@@ -160,7 +161,7 @@ impl Pages {
         };
         html! {
             (page::head_of("Histories", ""))
-            header { p.kicker { "histcheck" } h1 { (text::count(self.listed.len() as u64, "history", "histories")) } p.verdict { (counts.join(", ")) "." } }
+            header { p.kicker { "histcheck" } h1 { (text::count(wide(self.listed.len()), "history", "histories")) } p.verdict { (counts.join(", ")) "." } }
             main {
                 div.scroll tabindex="0" role="region" aria-label="Histories" {
                     table {

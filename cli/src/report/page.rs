@@ -3,6 +3,7 @@
 use super::facts::{CHARS_MAX, Facts};
 use super::meaning;
 use super::{statistics, witness};
+use crate::ids::wide;
 use histcheck_draw::lattice::{Lattice, Standing};
 use histcheck_draw::text;
 use history_core::{Anomaly, Datum, HistoryError, KeyReport, Report, Verdict};
@@ -47,7 +48,7 @@ pub(super) fn write(facts: &Facts<'_>, bytes_max: usize) -> Page {
         html! {
             p.notice role="note" {
                 (text::count(draft.left_out, "part of this page was", "parts of this page were"))
-                " left out: it would take more than " (text::grouped(bytes_max as u64)) " bytes. "
+                " left out: it would take more than " (text::grouped(wide(bytes_max))) " bytes. "
                 code { "--max-report-bytes" } " takes a larger limit."
             }
         }
@@ -175,8 +176,8 @@ impl Draft<'_> {
         self.add(html! {
             (heading(level, None, &html! { (name) @if anomaly.count > 1 { " " small { "\u{d7} " (text::grouped(anomaly.count)) } } }))
             @if let Some(about) = about { p { (text::shown(&about.summary, CHARS_MAX)) } }
-            @if anomaly.count > shown as u64 && shown > 0 {
-                p.note { (text::count(shown as u64, "one is", "are")) " shown below, of " (text::grouped(anomaly.count)) "." }
+            @if anomaly.count > wide(shown) && shown > 0 {
+                p.note { (text::count(wide(shown), "one is", "are")) " shown below, of " (text::grouped(anomaly.count)) "." }
             }
         });
         for (at, witness) in anomaly.witnesses.iter().take(super::WITNESSES_MAX).enumerate() {
@@ -288,7 +289,7 @@ fn error_block(error: &HistoryError) -> Markup {
             pre.excerpt {
                 span.line { (position.line) " | " }
                 bdi {
-                    @if (snippet.caret as u64) < position.column - 1 { "\u{2026}" }
+                    @if (wide(snippet.caret)) < position.column - 1 { "\u{2026}" }
                     (text::shown(&before, 400)) mark { (if at.is_empty() { " ".to_owned() } else { text::shown(&at, 4) }) } (text::shown(&behind, 400))
                 }
             }

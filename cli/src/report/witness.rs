@@ -2,6 +2,7 @@
 
 use super::gather::{Around, Bar, Half};
 use super::timeline;
+use crate::ids::wide;
 use histcheck_draw::graph::{self, PlotOptions};
 use histcheck_draw::text;
 use history_core::Witness;
@@ -80,7 +81,7 @@ fn ops(around: &Around) -> Markup {
     html! {
         @if !own.is_empty() { (table(&own)) }
         @if !others.is_empty() {
-            details { summary { (text::count(others.len() as u64, "more operation", "more operations")) " around" } (table(&others)) }
+            details { summary { (text::count(wide(others.len()), "more operation", "more operations")) " around" } (table(&others)) }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::inbox::{Inbox, Text};
 use super::refused::{Refusal, Refused};
+use crate::ids::wide;
 use histcheck_front::ReadAs;
 use history_core::{Batch, ErrorKind, HistoryError, Merge, Position, Reader};
 
@@ -124,7 +125,7 @@ impl Writers {
         let failed = |error| HistoryError::new(ErrorKind::Io, format!("reading failed: {error}"));
         match arrived.map_err(failed)? {
             Some(FromWriters::Ops(placed)) => {
-                self.ops += placed.ops.len() as u64;
+                self.ops += wide(placed.ops.len());
                 self.in_flight = placed.in_flight;
                 self.unmatched = placed.unmatched;
                 *batch = placed.ops;

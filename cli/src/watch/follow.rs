@@ -1,6 +1,7 @@
 //! A file that grows: what is in it, then whatever is added, through truncation and rotation.
 
 use super::inbox::{ARRIVAL_BYTES, Arrival, Sender};
+use crate::ids::wide;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -120,8 +121,8 @@ impl Followed {
 
     fn read(&mut self) -> io::Result<Vec<u8>> {
         let mut text = Vec::with_capacity(ARRIVAL_BYTES);
-        let count = (&mut self.file).take(ARRIVAL_BYTES as u64).read_to_end(&mut text)?;
-        self.offset += count as u64;
+        let count = (&mut self.file).take(wide(ARRIVAL_BYTES)).read_to_end(&mut text)?;
+        self.offset += wide(count);
         self.last = text.last().copied().unwrap_or(self.last);
         Ok(text)
     }

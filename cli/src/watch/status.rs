@@ -1,5 +1,6 @@
 //! The line on a terminal that says how far a watch has come.
 
+use crate::ids::wide;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -42,7 +43,7 @@ impl Status {
 
     pub(super) fn update(&self, ops: u64, in_flight: usize, possibilities: Option<u64>) {
         self.figures.ops.store(ops, Ordering::Relaxed);
-        self.figures.in_flight.store(in_flight as u64, Ordering::Relaxed);
+        self.figures.in_flight.store(wide(in_flight), Ordering::Relaxed);
         self.figures.possibilities.store(possibilities.map_or(0, |count| count + 1), Ordering::Relaxed);
     }
 

@@ -228,11 +228,7 @@ fn what_cannot_be_loaded_is_told_in_a_sentence() {
         assert_eq!(stderr(&assert), format!("error: plugin directory {what}\n"));
     }
     let assert = histcheck("-m list-append --plugin-dir store valid.edn").assert().code(0);
-    assert!(
-        stderr(&assert).starts_with("warning: no plugin is in store: no file there ends in ."),
-        "{}",
-        stderr(&assert)
-    );
+    assert!(stderr(&assert).starts_with("warning: no plugin in store: no file there ends in ."), "{}", stderr(&assert));
 }
 
 #[test]

@@ -122,7 +122,10 @@ fn what_is_no_plugin_is_refused_in_a_sentence() {
     let kind = |path: &Path| host::load(path, Trust::All).err().map(|error| (error.kind, error.to_string()));
     let (missing, said) = kind(Path::new("nowhere.so")).unwrap();
     assert_eq!(missing, LoadErrorKind::Missing);
-    assert_eq!(said, "nowhere.so does not exist; pass the path of the library that `cargo build` wrote to its target directory");
+    assert_eq!(
+        said,
+        "nowhere.so does not exist; pass the path of the library that `cargo build` wrote to its target directory"
+    );
     let (text, said) = kind(Path::new("Cargo.toml")).unwrap();
     assert_eq!(text, LoadErrorKind::NotALibrary);
     assert!(!said.contains('\n'), "{said}");

@@ -3,6 +3,7 @@
 use crate::coroutine::Pool;
 use crate::execution::{Limits, Outcome};
 use crate::failure::{Cause, Failure};
+use crate::ids::wide;
 use crate::op::Step;
 use crate::runtime;
 use crate::scheduler::{Exhaustive, Pct, Random, Replay, Scheduler};
@@ -234,7 +235,7 @@ impl Explorer {
             if number <= self.settings.repeated {
                 self.repeat(&outcome, number)?;
             }
-            explored.steps += outcome.steps.len() as u64;
+            explored.steps += wide(outcome.steps.len());
             explored.steps_max = explored.steps_max.max(outcome.steps.len());
             explored.threads_max = explored.threads_max.max(outcome.threads.len());
             let Outcome { scheduler: back, steps, threads, .. } = outcome;

@@ -1,6 +1,7 @@
 //! Schedules: who takes each step, as one short string.
 
 use crate::ThreadId;
+use crate::ids::{index, small};
 use crate::op::{Step, extra};
 use std::fmt;
 use std::str::FromStr;
@@ -31,7 +32,7 @@ pub struct Schedule {
 impl Schedule {
     /// Who takes each step.
     pub fn threads(&self) -> impl Iterator<Item = ThreadId> {
-        self.runs.iter().flat_map(|(thread, steps)| std::iter::repeat_n(*thread, *steps as usize))
+        self.runs.iter().flat_map(|(thread, steps)| std::iter::repeat_n(*thread, index(*steps)))
     }
 
     /// The schedule of an execution, without what goes on undisturbed at its end.
@@ -103,7 +104,7 @@ impl FromStr for Schedule {
             let thread = ThreadId::from_letter(letter).ok_or_else(|| error(at, "expected the letter of a thread"))?;
             let mut steps: Option<u64> = None;
             while let Some((_, digit)) = rest.next_if(|(_, c)| c.is_ascii_digit()) {
-                let digit = u64::from(digit as u32 - '0' as u32);
+                let digit = u64::from(u32::from(digit) - u32::from('0'));
                 steps = Some((steps.unwrap_or(0) * 10 + digit).min(STEPS_MAX + 1));
             }
             let steps = steps.unwrap_or(1);
@@ -111,7 +112,7 @@ impl FromStr for Schedule {
             if steps == 0 || total > STEPS_MAX {
                 return Err(error(at, &format!("expected 1 to {STEPS_MAX} steps")));
             }
-            schedule.push(thread, steps as u32);
+            schedule.push(thread, small(steps));
         }
         Ok(schedule)
     }

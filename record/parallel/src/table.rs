@@ -1,6 +1,7 @@
 //! A schedule as a table: a column for each thread, a row for each step.
 
 use crate::execution::Outcome;
+use crate::ids::index;
 use crate::op::{ObjectId, Step, ThreadId};
 use std::fmt::Write as _;
 
@@ -32,7 +33,7 @@ impl Names {
             *count += 1;
             // Threads have letters, everything else is counted by its kind.
             let name = if row.what == "thread" {
-                let letter = ThreadId::new(*count as usize - 1).map_or('?', ThreadId::letter);
+                let letter = ThreadId::new(index(*count) - 1).map_or('?', ThreadId::letter);
                 format!("thread {letter}")
             } else {
                 format!("{} {count}", row.what)
@@ -44,7 +45,7 @@ impl Names {
     }
 
     fn object(&self, object: ObjectId) -> Option<&str> {
-        self.objects.get(object.0 as usize).map(String::as_str)
+        self.objects.get(index(object.0)).map(String::as_str)
     }
 }
 

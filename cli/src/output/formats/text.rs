@@ -1,6 +1,7 @@
 //! Plain results: a path, a tab and a verdict; for those who ask, what was found and why it is so.
 
 use super::paint::Paint;
+use crate::ids::wide;
 use crate::judge::input::Input;
 use history_core::{Anomaly, Report, Verdict, visible};
 use std::fmt::Write as _;
@@ -70,7 +71,7 @@ const KEYS_MAX: usize = 20;
 fn keys_not_shown(report: &Report) -> Option<String> {
     let count = |name: &str| report.counts.iter().find(|(other, _)| other == name).map(|(_, count)| *count);
     let (all, valid) = (count("key-count")?, count("valid-key-count")?);
-    let named = report.keys.iter().filter(|key| key.verdict != Verdict::Valid).take(KEYS_MAX).count() as u64;
+    let named = wide(report.keys.iter().filter(|key| key.verdict != Verdict::Valid).take(KEYS_MAX).count());
     let unnamed = all.saturating_sub(valid + named);
     let more = if unnamed > 0 { format!(", {unnamed} more are not") } else { String::new() };
     Some(format!("{valid} of {all} keys are valid{more}"))
@@ -89,7 +90,7 @@ fn describe(text: &mut String, anomaly: &Anomaly, paint: Paint) {
     let shown = anomaly.witnesses.len();
     _ = match (anomaly.count, shown) {
         (0 | 1, _) => writeln!(text),
-        (count, shown) if shown as u64 == count => writeln!(text, ": {count} of them"),
+        (count, shown) if wide(shown) == count => writeln!(text, ": {count} of them"),
         (count, shown) => writeln!(text, ": {count} of them, {shown} shown"),
     };
     for (i, witness) in anomaly.witnesses.iter().enumerate() {
@@ -153,7 +154,7 @@ mod tests {
         let anomaly = |(name, count): &(&'static str, u64)| Anomaly {
             name: (*name).into(),
             count: *count,
-            witnesses: vec![witness.clone(); (*count).min(2) as usize],
+            witnesses: vec![witness.clone(); crate::ids::index((*count).min(2))],
         };
         Report { anomalies: anomalies.iter().map(anomaly).collect(), ..Report::new("c", verdict) }
     }

@@ -85,25 +85,25 @@ fn the_report_says_who_waits_for_what() {
     let simplest = simplify(&settings, failure, program(true));
     insta::assert_snapshot!(simplest, @r"
     deadlock: no thread can go on
-      thread a is blocked at record/parallel/tests/bounded_queue.rs:33:40: wake from Condvar made at record/parallel/tests/bounded_queue.rs:19:55
-      thread c (taker) is blocked at record/parallel/tests/bounded_queue.rs:46:44: wake from Condvar made at record/parallel/tests/bounded_queue.rs:19:55
+      thread a is blocked at record/parallel/tests/it/bounded_queue.rs:33:40: wake from Condvar made at record/parallel/tests/it/bounded_queue.rs:19:55
+      thread c (taker) is blocked at record/parallel/tests/it/bounded_queue.rs:46:44: wake from Condvar made at record/parallel/tests/it/bounded_queue.rs:19:55
 
     execution 2, 14 steps, 1 preemption:
       step   a                     b taker               c taker
-         1 * |                     lock Mutex 1          |                   record/parallel/tests/bounded_queue.rs:40
-         2   |                     wait Condvar 1        |                   record/parallel/tests/bounded_queue.rs:46
-         3   |                     |                     lock Mutex 1        record/parallel/tests/bounded_queue.rs:40
-         4   |                     |                     wait Condvar 1      record/parallel/tests/bounded_queue.rs:46
-         5   lock Mutex 1          |                     |                   record/parallel/tests/bounded_queue.rs:31
-         6   notify one Condvar 1  |                     |                   record/parallel/tests/bounded_queue.rs:36
-         7   unlock Mutex 1        |                     |                   record/parallel/tests/bounded_queue.rs:31
-         8   lock Mutex 1          |                     |                   record/parallel/tests/bounded_queue.rs:31
-         9   wait Condvar 1        |                     |                   record/parallel/tests/bounded_queue.rs:33
-        10   |                     lock again Mutex 1    |                   record/parallel/tests/bounded_queue.rs:46
-        11   |                     notify one Condvar 1  |                   record/parallel/tests/bounded_queue.rs:43
-        12   |                     unlock Mutex 1        |                   record/parallel/tests/bounded_queue.rs:46
-        13   |                     |                     lock again Mutex 1  record/parallel/tests/bounded_queue.rs:46
-        14   |                     |                     wait Condvar 1      record/parallel/tests/bounded_queue.rs:46
+         1 * |                     lock Mutex 1          |                   record/parallel/tests/it/bounded_queue.rs:40
+         2   |                     wait Condvar 1        |                   record/parallel/tests/it/bounded_queue.rs:46
+         3   |                     |                     lock Mutex 1        record/parallel/tests/it/bounded_queue.rs:40
+         4   |                     |                     wait Condvar 1      record/parallel/tests/it/bounded_queue.rs:46
+         5   lock Mutex 1          |                     |                   record/parallel/tests/it/bounded_queue.rs:31
+         6   notify one Condvar 1  |                     |                   record/parallel/tests/it/bounded_queue.rs:36
+         7   unlock Mutex 1        |                     |                   record/parallel/tests/it/bounded_queue.rs:31
+         8   lock Mutex 1          |                     |                   record/parallel/tests/it/bounded_queue.rs:31
+         9   wait Condvar 1        |                     |                   record/parallel/tests/it/bounded_queue.rs:33
+        10   |                     lock again Mutex 1    |                   record/parallel/tests/it/bounded_queue.rs:46
+        11   |                     notify one Condvar 1  |                   record/parallel/tests/it/bounded_queue.rs:43
+        12   |                     unlock Mutex 1        |                   record/parallel/tests/it/bounded_queue.rs:46
+        13   |                     |                     lock again Mutex 1  record/parallel/tests/it/bounded_queue.rs:46
+        14   |                     |                     wait Condvar 1      record/parallel/tests/it/bounded_queue.rs:46
             * a preemption: the thread that ran before could have gone on
 
     schedule, for scheduler::Replay: b2c

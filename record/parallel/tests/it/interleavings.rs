@@ -1,8 +1,6 @@
 //! How many schedules there are, counted by running them all, against the closed form; and the reduced search against all.
 
-mod noting;
-
-use noting::Seen;
+use crate::noting::Seen;
 use proptest::prelude::*;
 use record_parallel::scheduler::{Exhaustive, Reduced, Scheduler};
 use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -238,7 +236,7 @@ fn outcomes<S: Scheduler + 'static>(
     scheduler: S,
 ) -> (Option<BTreeSet<Seen>>, Explored) {
     let programs = Arc::clone(programs);
-    noting::outcomes(scheduler, move |seen| run(&programs, seen))
+    crate::noting::outcomes(scheduler, move |seen| run(&programs, seen))
 }
 
 proptest! {

@@ -1,10 +1,8 @@
 //! The reduced search against all schedules, on random programs of what ends by being dropped, done once, or slept over.
 //!
-//! `HISTCHECK_PROGRAMS=20000 cargo test -p record-parallel --release --test oracle -- --nocapture` tries more of them.
+//! `HISTCHECK_PROGRAMS=20000 cargo test -p record-parallel --release --test it oracle -- --nocapture` tries more of them.
 
-mod noting;
-
-use noting::Seen;
+use crate::noting::Seen;
 use record_parallel::scheduler::{Exhaustive, Reduced, Scheduler};
 use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use record_parallel::sync::{Arc, Condvar, Mutex, Once, OnceLock, Weak, mpsc};
@@ -388,7 +386,7 @@ fn outcomes<S: Scheduler + 'static>(
     scheduler: S,
 ) -> (Option<BTreeSet<Seen>>, Explored) {
     let programs = StdArc::clone(programs);
-    noting::outcomes(scheduler, move |seen| run(&programs, bound, seen))
+    crate::noting::outcomes(scheduler, move |seen| run(&programs, bound, seen))
 }
 
 #[test]

@@ -97,11 +97,11 @@ fn the_report_tells_all() {
 
     schedule, with 1 preemption:
       step   b branch 1         c branch 2
-         1   |                  load AtomicI64 1   record/parallel/tests/racy_counter.rs:50; Increment called
-         2 * load AtomicI64 1   |                  record/parallel/tests/racy_counter.rs:50; Increment called
-         3   store AtomicI64 1  |                  record/parallel/tests/racy_counter.rs:51; returned None
-         4   |                  store AtomicI64 1  record/parallel/tests/racy_counter.rs:51; returned None
-         5   |                  load AtomicI64 1   record/parallel/tests/racy_counter.rs:54; Get called; returned Some(1)
+         1   |                  load AtomicI64 1   record/parallel/tests/it/racy_counter.rs:50; Increment called
+         2 * load AtomicI64 1   |                  record/parallel/tests/it/racy_counter.rs:50; Increment called
+         3   store AtomicI64 1  |                  record/parallel/tests/it/racy_counter.rs:51; returned None
+         4   |                  store AtomicI64 1  record/parallel/tests/it/racy_counter.rs:51; returned None
+         5   |                  load AtomicI64 1   record/parallel/tests/it/racy_counter.rs:54; Get called; returned Some(1)
             * a preemption: the thread that ran before could have gone on
 
     history:

@@ -33,7 +33,7 @@ fn racy() {
 
 fn run(replay: Option<&str>, seed: Option<&str>) -> String {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "racy", "--ignored", "--nocapture"]).env("RUST_BACKTRACE", "0");
+    command.args(["--exact", "replay::racy", "--ignored", "--nocapture"]).env("RUST_BACKTRACE", "0");
     command.env_remove("HISTCHECK_REPLAY").env_remove("HISTCHECK_SEED");
     command.envs(replay.map(|text| ("HISTCHECK_REPLAY", text))).envs(seed.map(|text| ("HISTCHECK_SEED", text)));
     let output = command.output().unwrap();
@@ -48,7 +48,7 @@ fn the_printed_command_replays_the_failure() {
     let (replay, _) = replay.split_once(' ').unwrap();
     assert!(first.contains("1 preemption:"), "{first}");
     let second = run(Some(replay), None);
-    let table = |report: &str| report[report.find("  step").unwrap()..report.find("replay:").unwrap()].to_owned();
+    let table = |report: &str| report[report.find("  step").unwrap()..report.rfind("replay:").unwrap()].to_owned();
     assert_eq!(table(&first), table(&second));
     assert!(second.contains(&format!("HISTCHECK_REPLAY={replay} ")));
     assert!(run(None, Some("12")).contains("1 preemption:"));

@@ -1,9 +1,7 @@
 //! Every bug does what its name says, and nothing worse.
 
-mod common;
-
-use common::graph::{Edge, Graph, is_internally_wrong};
-use common::{Did, Recorded, Txn, assert_bites};
+use crate::common::graph::{Edge, Graph, is_internally_wrong};
+use crate::common::{Did, Recorded, Txn, assert_bites};
 use record_simulate::{Bug, Kind, ListAppend};
 use std::collections::{HashMap, HashSet};
 

@@ -1,7 +1,5 @@
 //! A history reads back as it was written, in every format; and it is the same history in all of them.
 
-mod common;
-
 use history_core::{Datum, History, Op, OpKind};
 use record_simulate::{
     Bug, Format, Kind, ListAppend, Mop, Object, ObjectKey, ObjectOp, ObjectValue, Objects, OverLists, OverRegisters,

@@ -1,8 +1,6 @@
 //! The nemesis cuts the network and heals it, in turn, and while it is cut more requests stay without an answer.
 
-mod common;
-
-use common::Recorded;
+use crate::common::Recorded;
 use record_simulate::{Kind, ListAppend};
 
 fn parameters() -> ListAppend {

@@ -1,8 +1,6 @@
 //! Objects are linearizable: the order in which operations took effect is a proof. With a bug they are not, for some seed.
 
-mod common;
-
-use common::object::{Recorded, Said, State, fresh, is_linearizable, step};
+use crate::common::object::{Recorded, Said, State, fresh, is_linearizable, step};
 use record_simulate::{Kind, Object, ObjectBug, Objects};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -163,7 +161,7 @@ fn where_the_wrong_read_comes_can_be_chosen() {
         let bug = ObjectBug::WrongRead;
         let parameters = Objects { bug, bug_at: Some(at), ..Objects::of(Object::Kv) };
         let recorded = Recorded::of(&parameters);
-        let wrong = |did: &common::object::Did| {
+        let wrong = |did: &crate::common::object::Did| {
             did.kind == Kind::Ok && did.answer != did.effect.clone().map(|(_, result)| result)
         };
         let wrong = recorded.ops.iter().position(wrong).unwrap();
@@ -217,8 +215,9 @@ fn clients_that_do_not_think_ask_at_once() {
             .ops
             .iter()
             .map(|did| {
-                let over =
-                    |other: &&common::object::Did| other.invoked < did.invoked && other.completed > Some(did.invoked);
+                let over = |other: &&crate::common::object::Did| {
+                    other.invoked < did.invoked && other.completed > Some(did.invoked)
+                };
                 recorded.ops.iter().filter(over).count()
             })
             .sum();

@@ -1,9 +1,7 @@
 //! A planted cycle is one bad read, and nearly all transactions are in the component that it closes.
 
-mod common;
-
-use common::graph::{Edge, Graph};
-use common::{Did, Recorded, Txn};
+use crate::common::graph::{Edge, Graph};
+use crate::common::{Did, Recorded, Txn};
 use record_simulate::{Bug, KeyDistribution, ListAppend};
 
 const PLANTED: [Bug; 2] = [Bug::PlantedG1c, Bug::PlantedGSingle];

@@ -1,8 +1,6 @@
 //! Registers are lists of which only the last element shows; and what that leaves to be seen of each bug.
 
-mod common;
-
-use common::{Did, Recorded, Txn, assert_bites};
+use crate::common::{Did, Recorded, Txn, assert_bites};
 use record_simulate::{Bug, Kind, ListAppend, OverRegisters, RwRegister};
 use std::collections::{HashMap, HashSet};
 

@@ -1,9 +1,7 @@
 //! The correct store is strict serializable: done one after another in the order of its commits, the transactions read
 //! the same, and each committed between its invocation and its completion.
 
-mod common;
-
-use common::{Did, Recorded};
+use crate::common::{Did, Recorded};
 use record_simulate::{KeyDistribution, Kind, ListAppend};
 use std::collections::HashMap;
 

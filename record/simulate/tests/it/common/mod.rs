@@ -1,5 +1,5 @@
 //! A simulated history held in memory, for tests to look at.
-#![allow(dead_code, unreachable_pub, reason = "each test uses what it needs")]
+#![allow(unreachable_pub, reason = "tests have no users outside")]
 
 pub mod graph;
 pub mod object;
