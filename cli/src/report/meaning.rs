@@ -8,7 +8,7 @@ pub(super) fn badge(verdict: Option<Verdict>) -> (&'static str, &'static str, &'
         Some(Verdict::Valid) => ("\u{2713}", "valid", "valid"),
         Some(Verdict::Invalid) => ("\u{2715}", "invalid", "invalid"),
         Some(Verdict::Unknown) => ("?", "unknown", "unknown"),
-        None => ("!", "not judged", "error"),
+        None => ("!", "not checked", "error"),
     }
 }
 

@@ -166,7 +166,7 @@ impl Watched<'_, '_> {
         if let Some(position) = feed.cut_off() {
             let line = position.line;
             self.status.aside(|| {
-                diagnose::warning(&format!("the history ends within the op at line {line}; that op was left out"))
+                diagnose::warning(&format!("the history ends within the op at line {line}; that op was left out"));
             });
         }
         if is_whole {

@@ -74,7 +74,7 @@ G-single-item-realtime
     </testsuite>
     <testsuite name="truncated.edn" tests="1" skipped="0" errors="1" failures="0" file="truncated.edn">
         <testcase name="list-append" classname="truncated.edn" file="truncated.edn">
-            <error message="the text ends before this [ is closed" type="not judged">line 2, column 42: the text ends before this [ is closed; expected the rest of it
+            <error message="the text ends before this [ is closed" type="not checked">line 2, column 42: the text ends before this [ is closed; expected the rest of it
 
   {:process 0, :type :ok, :f :txn, :value [[:append :x</error>
         </testcase>

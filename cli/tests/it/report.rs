@@ -41,7 +41,7 @@ fn every_history_gets_a_page_that_says_its_verdict() {
         ("list-append stale.edn", 1, "invalid", "Consistency levels ruled out"),
         ("list-append valid.edn", 0, "valid", "What holds"),
         ("list-append twice.edn", 2, "unknown", "for the second time"),
-        ("list-append truncated.edn", 255, "not judged", "Error"),
+        ("list-append truncated.edn", 255, "not checked", "Error"),
         ("cas-register stale-register.edn", 1, "invalid", "linearizable up to here"),
         ("bank transfers.edn", 1, "invalid", "wrong-total"),
     ];
@@ -81,7 +81,7 @@ fn standard_output_and_pages_are_always_the_same() {
     }
     let index = fs::read_to_string(a.join("index.html")).unwrap();
     assert_sound(&index);
-    assert!(index.contains("1 invalid, 1 not judged, 1 valid."), "{index}");
+    assert!(index.contains("1 invalid, 1 not checked, 1 valid."), "{index}");
     assert!(index.contains("href=\"stale.edn/report.html\""), "{index}");
 }
 

@@ -90,7 +90,8 @@ impl FromStr for Schedule {
     type Err = ScheduleError;
 
     fn from_str(text: &str) -> Result<Schedule, ScheduleError> {
-        let error = |at: usize, what: &str| ScheduleError(format!("no schedule: {what} at position {at} of {text:?}"));
+        let error =
+            |at: usize, what: &str| ScheduleError(format!("not a schedule: {what} at position {at} of {text:?}"));
         let mut schedule = Schedule::default();
         let mut total = 0_u64;
         let mut rest = text.char_indices().peekable();
@@ -142,9 +143,9 @@ mod tests {
     #[test]
     fn what_is_no_schedule_is_told_with_its_place() {
         for (text, told) in [
-            ("", "no schedule: there is nothing; an empty one is \"-\", at position 0 of \"\""),
-            ("a2-", "no schedule: expected the letter of a thread at position 2 of \"a2-\""),
-            ("ab0", "no schedule: expected 1 to 100000000 steps at position 1 of \"ab0\""),
+            ("", "not a schedule: there is nothing; an empty one is \"-\", at position 0 of \"\""),
+            ("a2-", "not a schedule: expected the letter of a thread at position 2 of \"a2-\""),
+            ("ab0", "not a schedule: expected 1 to 100000000 steps at position 1 of \"ab0\""),
         ] {
             assert_eq!(text.parse::<Schedule>().unwrap_err().to_string(), told);
         }

@@ -92,7 +92,7 @@ pub(crate) fn draw(steps: &[Step], names: &Names) -> String {
         lines.push(line);
     }
     if steps.iter().any(Step::is_preemption) {
-        lines.push("        * a preemption: the thread that ran before could have gone on".into());
+        lines.push("        * a preemption: the thread that ran before could have continued".into());
     }
     lines.join("\n")
 }

@@ -43,7 +43,7 @@ fn suite(path: &str, case: &Case, unknown: Unknown) -> TestSuite {
                 text = format!("{text}\n\n  {source}");
             }
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-            describe(&mut status, &failed.message, "not judged", &text);
+            describe(&mut status, &failed.message, "not checked", &text);
             suite.add_test_case(test(&path, &failed.checker, status));
         }
     }

@@ -226,7 +226,7 @@ fn draw<M: ParallelModel>(model: &M, program: &Program<M::Command>, found: &Foun
                 orders.push(Order {
                     before: spec.describe_state(&spec.init()),
                     steps: steps.collect(),
-                    refusal: format!("The state is {state}, and {refused} cannot be."),
+                    refusal: format!("In state {state}, {refused} is not possible."),
                     ..Order::default()
                 });
             }

@@ -171,7 +171,7 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
         else {
             return Err(error("expected SEED/KEPT/MOVES"));
         };
-        let seed = u64::from_str_radix(seed, 16).map_err(|_| error("the seed is no hexadecimal number"))?;
+        let seed = u64::from_str_radix(seed, 16).map_err(|_| error("the seed is not a hexadecimal number"))?;
         let mut drawn = Drawn::new(model, sizes, seed);
         if kept.len() != drawn.len() || !kept.bytes().all(|b| matches!(b, b'0' | b'1')) {
             return Err(error(&format!("expected {} times 0 or 1", drawn.len())));

@@ -124,7 +124,7 @@ impl Scheduler for Reduced {
         let Some(node) = self.nodes.get(choice.step()) else { return self.add_node(choice) };
         if node.ready != choice.ready() {
             self.error = Some(format!(
-                "the program did something else this time: {:?} can go on, where {:?} could before",
+                "the program is not deterministic: {:?} can continue in this run, {:?} in an earlier one",
                 choice.ready(),
                 node.ready
             ));

@@ -84,7 +84,7 @@ fn the_report_says_who_waits_for_what() {
     let failure = explore(&settings, Random::new(1, 400), program(true)).unwrap_err();
     let simplest = simplify(&settings, failure, program(true));
     insta::assert_snapshot!(simplest, @r"
-    deadlock: no thread can go on
+    deadlock: no thread can continue
       thread a is blocked at record/parallel/tests/it/bounded_queue.rs:33:40: wake from Condvar made at record/parallel/tests/it/bounded_queue.rs:19:55
       thread c (taker) is blocked at record/parallel/tests/it/bounded_queue.rs:46:44: wake from Condvar made at record/parallel/tests/it/bounded_queue.rs:19:55
 
@@ -104,7 +104,7 @@ fn the_report_says_who_waits_for_what() {
         12   |                     unlock Mutex 1        |                   record/parallel/tests/it/bounded_queue.rs:46
         13   |                     |                     lock again Mutex 1  record/parallel/tests/it/bounded_queue.rs:46
         14   |                     |                     wait Condvar 1      record/parallel/tests/it/bounded_queue.rs:46
-            * a preemption: the thread that ran before could have gone on
+            * a preemption: the thread that ran before could have continued
 
     schedule, for scheduler::Replay: b2c
     ");

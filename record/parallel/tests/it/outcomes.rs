@@ -186,9 +186,9 @@ fn bad_replay_strings_are_told() {
         ("", "expected SEED/KEPT/MOVES/SCHEDULE, not \"\""),
         ("b", "expected SEED/KEPT/MOVES/SCHEDULE, not \"b\""),
         ("1/1/b", "expected SEED/KEPT/MOVES in \"1/1\""),
-        ("x/1//b", "the seed is no hexadecimal number in \"x/1/\""),
+        ("x/1//b", "the seed is not a hexadecimal number in \"x/1/\""),
         ("1/x//b", "times 0 or 1 in \"1/x/\""),
-        ("1/1//b!", "no schedule: expected the letter of a thread at position 1"),
+        ("1/1//b!", "not a schedule: expected the letter of a thread at position 1"),
     ] {
         let panic = std::panic::catch_unwind(|| {
             let _ = Parallel::new(Bag { forgets: false }).replay(text);

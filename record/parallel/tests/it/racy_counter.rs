@@ -102,7 +102,7 @@ fn the_report_tells_all() {
          3   store AtomicI64 1  |                  record/parallel/tests/it/racy_counter.rs:51; returned None
          4   |                  store AtomicI64 1  record/parallel/tests/it/racy_counter.rs:51; returned None
          5   |                  load AtomicI64 1   record/parallel/tests/it/racy_counter.rs:54; Get called; returned Some(1)
-            * a preemption: the thread that ran before could have gone on
+            * a preemption: the thread that ran before could have continued
 
     history:
       branch 2    0 to   3  Increment -> None

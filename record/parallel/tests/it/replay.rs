@@ -52,12 +52,12 @@ fn the_printed_command_replays_the_failure() {
     assert_eq!(table(&first), table(&second));
     assert!(second.contains(&format!("HISTCHECK_REPLAY={replay} ")));
     assert!(run(None, Some("12")).contains("1 preemption:"));
-    assert!(run(None, Some("x")).contains("HISTCHECK_SEED is no number from 0 to 2^64-1: \"x\""));
+    assert!(run(None, Some("x")).contains("HISTCHECK_SEED is not a number from 0 to 2^64-1: \"x\""));
     assert!(
-        run(Some("b0"), None).contains("HISTCHECK_REPLAY: no schedule: expected 1 to 100000000 steps at position 0")
+        run(Some("b0"), None).contains("HISTCHECK_REPLAY: not a schedule: expected 1 to 100000000 steps at position 0")
     );
     let wrong = run(Some("z"), None);
-    assert!(wrong.contains("the schedule is of another program: its step 1 is thread z's"), "{wrong}");
+    assert!(wrong.contains("the schedule belongs to another program: step 1 runs thread z"), "{wrong}");
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn the_first_report_that_a_reader_sees() {
          5   join thread b     |                  |                  record/parallel/tests/it/report.rs:18
          6   join thread c     |                  |                  record/parallel/tests/it/report.rs:18
          7   load AtomicU32 1  |                  |                  record/parallel/tests/it/report.rs:20
-            * a preemption: the thread that ran before could have gone on
+            * a preemption: the thread that ran before could have continued
 
     schedule, for scheduler::Replay: bc
     ");

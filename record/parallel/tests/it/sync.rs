@@ -332,7 +332,7 @@ fn running_in_circles_is_a_livelock() {
     let failure = failure.unwrap_err();
     assert!(matches!(failure.cause, Cause::Livelock(_)));
     assert_eq!(failure.steps.len(), 100);
-    assert!(failure.to_string().starts_with("the limit of steps was reached: threads run in circles"), "{failure}");
+    assert!(failure.to_string().starts_with("reached the limit of steps: a livelock"), "{failure}");
 }
 
 #[test]
@@ -388,7 +388,7 @@ fn there_is_a_limit_of_threads() {
 fn executions_do_not_nest() {
     let inner = || explore(&Settings::default(), Random::new(0, 1), || {});
     let failure = explore(&Settings::default(), Random::new(0, 1), move || _ = inner()).unwrap_err();
-    assert!(failure.to_string().contains("cannot be started inside of another"), "{failure}");
+    assert!(failure.to_string().contains("cannot start inside another"), "{failure}");
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn formats_have_names() {
         assert_eq!(format.name().parse(), Ok(format));
     }
     let error = "xml".parse::<Format>().unwrap_err();
-    assert_eq!(error.to_string(), "xml is no format; there are edn, json and jsonl");
+    assert_eq!(error.to_string(), "xml is not a format: expected edn, json or jsonl");
 }
 
 fn object_datum(op: ObjectOp<'_>, format: Format) -> Datum {

@@ -234,7 +234,7 @@ fn values_of_a_key_count_from_1_in_the_order_they_are_asked_for() {
 fn a_bug_of_lists_alone_is_refused_in_a_sentence_that_lists_the_others() {
     let refused = RwRegister { bug: Bug::ReorderedAppend, ..RwRegister::default() }.validate().unwrap_err();
     assert_eq!(refused.parameter, "bug");
-    let begin = "reordered-append makes no sense for rw-register; there are none, stale-read, ";
+    let begin = "rw-register has no bug reordered-append: expected one of none, stale-read, ";
     assert!(refused.message.starts_with(begin), "{refused}");
     assert!(!refused.message[begin.len()..].contains("reordered"), "{refused}");
     assert!(refused.message.ends_with(", planted-G-single"), "{refused}");
