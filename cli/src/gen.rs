@@ -1,8 +1,8 @@
 //! `histcheck gen`: a simulated history, written to a file or to standard output.
 
 use crate::line::gen_args::Gen;
-use crate::tell::diagnose;
-use crate::tell::exit::{self, Exit};
+use crate::output::diagnose;
+use crate::output::exit::{self, Exit};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use record_simulate::Simulation;

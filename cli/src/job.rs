@@ -1,18 +1,18 @@
 //! What there is to do, as plain data: what a command line came to, for the modules that do it.
 
+use crate::judge::child_job::ChildJob;
 use crate::judge::input::Input;
 use crate::judge::limits::Limits;
-use crate::judge::only::Only;
-use crate::tell::policy::Policy;
-use history_core::{Checker, Options};
+use crate::output::policy::Policy;
+use histcheck_front::Setup;
+use histcheck_front::result::Notation;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Histories to be judged.
+/// Histories to be checked.
 pub(crate) struct Check<'c> {
-    pub(crate) checker: Box<dyn Checker + 'c>,
-    pub(crate) options: Options,
-    pub(crate) keyed: WhetherKeyed,
+    /// The checker and its options.
+    pub(crate) setup: Setup<'c>,
     pub(crate) inputs: Vec<Input>,
     pub(crate) output: ResultFormat,
     pub(crate) policy: Policy,
@@ -27,7 +27,7 @@ pub(crate) struct Check<'c> {
     /// How many histories are judged at one time.
     pub(crate) jobs: usize,
     /// Whose process this is, if it was started for one history.
-    pub(crate) only: Option<Only>,
+    pub(crate) child: Option<ChildJob>,
     /// Whether the checker, or one of those it consists of, is a plugin's.
     pub(crate) is_plugin: bool,
     /// Plugins that processes of this one's need not try to load.
@@ -74,13 +74,15 @@ pub(crate) enum OutputFormat {
     Edn,
 }
 
-/// Whether each key is checked separately.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WhetherKeyed {
-    No,
-    Yes,
-    /// If the first ops look like it.
-    Auto,
+impl OutputFormat {
+    /// How programs read it; nothing if people do.
+    pub(crate) fn notation(self) -> Option<Notation> {
+        match self {
+            OutputFormat::Text => None,
+            OutputFormat::Json => Some(Notation::Json),
+            OutputFormat::Edn => Some(Notation::Edn),
+        }
+    }
 }
 
 /// How pictures are written.

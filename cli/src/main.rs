@@ -1,22 +1,23 @@
 //! `histcheck`: says which consistency guarantees a recorded history obeys, or proves which it broke.
 
 mod r#gen;
+mod ids;
 mod job;
 mod judge;
 mod line;
 mod minimize;
 mod new_plugin;
+mod output;
 mod report;
-mod tell;
 mod validate;
 mod watch;
 
+use histcheck_front::Registry;
 use judge::check;
 use line::args::{self, Command};
-use line::registry::Registry;
 use line::{grammar, manual, plugins, probe, shells, tables};
+use output::exit::{self, Exit};
 use std::process::ExitCode;
-use tell::exit::{self, Exit};
 
 fn main() -> ExitCode {
     if let Some(done) = probe::serve(std::env::args_os()) {
@@ -45,7 +46,7 @@ fn main() -> ExitCode {
         #[cfg(feature = "elle")]
         Ok(Command::Anomalies(format)) => tables::anomalies(format),
         #[cfg(feature = "elle")]
-        Ok(Command::ConsistencyModels(format)) => tables::consistency_models(format),
+        Ok(Command::ConsistencyModels(format)) => tables::consistency_levels(format),
     };
     loaded.and(done).code()
 }

@@ -1,7 +1,7 @@
 //! `histcheck plugin new NAME`: writes a crate for a plugin, from the one in `template`.
 
-use crate::tell::diagnose;
-use crate::tell::exit::{self, Exit};
+use crate::output::diagnose;
+use crate::output::exit::{self, Exit};
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
@@ -33,20 +33,19 @@ pub(crate) fn why_no_name(name: &str) -> Option<String> {
     let is_good = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     if !name.bytes().all(is_good) || !name.starts_with(|c: char| c.is_ascii_lowercase()) || name.len() > 60 {
         return Some(format!(
-            "{name:?} is no name for a plugin: it begins with a letter from a to z, and goes on with letters, digits and -"
+            "{name:?} is not a plugin name: expected a letter from a to z, then letters, digits and -"
         ));
     }
     let more = ["unsafe", "unsized", "virtual", "where", "while", "yield", "history-core"];
     let is_taken = TAKEN.contains(&name) || more.contains(&name) || name.starts_with("histcheck");
-    is_taken
-        .then(|| format!("a crate called {name} cannot be built, or be told from those it needs; give another name"))
+    is_taken.then(|| format!("{name} is reserved, or the name of a crate that plugins depend on; choose another name"))
 }
 
 /// Writes the crate into a directory of its name, which is a good one.
 pub(crate) fn run(name: &str) -> Exit {
     let directory = Path::new(name);
     if directory.exists() {
-        diagnose::error(&format!("{name} exists already; give another name, or remove it"));
+        diagnose::error(&format!("{name} exists already; choose another name, or remove it"));
         return Exit::FAILED;
     }
     if let Err(error) = write(directory, name) {
@@ -54,7 +53,7 @@ pub(crate) fn run(name: &str) -> Exit {
         return Exit::FAILED;
     }
     let said = format!(
-        "{name}/ holds a plugin. Its README.md says how to build it and load it:\n\n    cd {name}\n    cargo test\n    \
+        "Created the plugin {name}/. Its README.md explains how to build and load it:\n\n    cd {name}\n    cargo test\n    \
          cargo build --release\n"
     );
     let mut out = io::stdout();

@@ -1,10 +1,12 @@
 //! `histcheck validate`: all that is wrong with a file at once.
 
-use crate::job::{OutputFormat, Validate};
-use crate::judge::input::Input;
-use crate::tell::diagnose::{self, Diagnostic};
-use crate::tell::exit::{self, Exit};
-use crate::tell::output::{self, Failure};
+use crate::ids::wide;
+use crate::job::Validate;
+use crate::judge::input::{Input, Unmatched};
+use crate::output::diagnose::{self, Diagnostic};
+use crate::output::exit::{self, Exit};
+use crate::output::formats;
+use histcheck_front::result::{self, Failure};
 use history_core::{HistoryError, Problems, Rule, Severity, Verdict};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -12,24 +14,32 @@ use std::io::{self, Write};
 /// Looks through files, one after another.
 pub(crate) fn run(job: &Validate) -> Exit {
     let mut out = anstream::stdout().lock();
-    let mut exit = Exit::OK;
+    let (mut exit, unmatched) = (Exit::OK, Unmatched::default());
     for input in &job.inputs {
         let found = input.open().map(|reader| history_core::validate(reader, job.each_max));
+        let whole = found.as_ref().ok().filter(|problems| problems.complete);
+        unmatched.add(whole.map(|problems| &problems.unmatched[..]));
         exit = exit.and(exit_of(&found));
-        let written = match (job.output, &found) {
-            (OutputFormat::Text, Ok(problems)) => write_text(&mut out, input, problems),
-            (OutputFormat::Text, Err(_)) => Ok(()),
-            (format, Ok(problems)) => output::about(&mut out, format, input, &Line::new(problems)),
-            (format, Err(error)) => output::write_line(&mut out, format, input, Err(error)),
-        };
-        if let Err(error) = written.and_then(|()| out.flush()) {
+        if let Err(error) = write(&mut out, job, input, &found).and_then(|()| out.flush()) {
             return exit.and(exit::unwritten(&error));
         }
         if let Err(error) = &found {
             diagnose::history(&input.place(), error);
         }
     }
+    unmatched.warnings().iter().for_each(|warning| diagnose::warning(warning));
     exit
+}
+
+fn write(out: &mut dyn Write, job: &Validate, input: &Input, found: &Result<Problems, HistoryError>) -> io::Result<()> {
+    match (job.output.notation(), found) {
+        (None, Ok(problems)) => write_text(out, input, problems),
+        (None, Err(_)) => Ok(()),
+        (Some(notation), Ok(problems)) => {
+            writeln!(out, "{}", result::record(notation, &input.name(), &Line::new(problems))?)
+        }
+        (Some(notation), Err(error)) => writeln!(out, "{}", result::result(notation, &input.name(), Err(error))?),
+    }
 }
 
 fn exit_of(found: &Result<Problems, HistoryError>) -> Exit {
@@ -47,12 +57,12 @@ fn write_text(out: &mut dyn Write, input: &Input, problems: &Problems) -> io::Re
         diagnose::write(out, &place, &Diagnostic::from(problem))?;
     }
     for (rule, count) in &problems.counts {
-        let listed = problems.list.iter().filter(|problem| problem.rule == *rule).count() as u64;
+        let listed = wide(problems.list.iter().filter(|problem| problem.rule == *rule).count());
         if *count > listed {
             writeln!(out, "{place}: {} more of {} are not shown", count - listed, rule.name())?;
         }
     }
-    output::path(out, input)?;
+    formats::path(out, input)?;
     let (errors, warnings) = (problems.count(Severity::Error), problems.count(Severity::Warning));
     writeln!(out, "\t{}, {}, {}", many(errors, "error"), many(warnings, "warning"), many(problems.ops, "op"))
 }

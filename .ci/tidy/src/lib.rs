@@ -4,6 +4,7 @@
 //! - `packages`: what each published crate brings along.
 //! - `files`: how sources look.
 //! - `structure`: circles of modules, crowded folders, names of checkers in the command line.
+//! - `counts`: casts and long functions, by numbers that only fall; files that nothing uses.
 
 pub mod manifests;
 pub mod modules;
@@ -27,6 +28,12 @@ pub fn root() -> PathBuf {
 pub fn read(path: impl AsRef<Path>) -> String {
     let path = root().join(path);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// What a source has before its tests, without comments.
+pub fn code(text: &str) -> String {
+    let code = text.split("\nmod tests").next().unwrap_or_default();
+    code.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
 /// All files whose names end so, by their paths from the root, in order. Links are left out, and so is what is built.

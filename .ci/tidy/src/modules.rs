@@ -81,7 +81,8 @@ fn module_of(path: &str) -> Module {
     parts
 }
 
-fn is_test(module: &Module) -> bool {
+/// Whether a module holds tests only.
+pub fn is_test(module: &Module) -> bool {
     module.iter().any(|part| part == "tests" || part.ends_with("_tests"))
 }
 

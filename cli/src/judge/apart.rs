@@ -7,15 +7,13 @@
 
 use crate::job::Check;
 use crate::judge::child::{self, Ended, Ran};
-use crate::judge::input::Input;
-use crate::judge::only::Only;
-use crate::tell::exit::Exit;
-use history_core::{Cancel, ErrorKind, HistoryError, Report, Run, Spent, Verdict};
+use crate::judge::child_job::{self, ChildJob};
+use crate::judge::input::{Input, Unmatched};
+use crate::output::exit::Exit;
+use histcheck_front::setup::INTERRUPTED_AT_ONCE;
+use history_core::{Cancel, ErrorKind, HistoryError, Report, Spent, Verdict};
 use std::io;
 use std::process::{ExitStatus, Stdio};
-
-/// What is said of a history that was begun, and no more.
-const INTERRUPTED_AT_ONCE: &str = "Interrupted before the first op was read, so nothing is known.";
 
 /// What became of a history, before anybody was told.
 pub(crate) enum Judged {
@@ -24,36 +22,32 @@ pub(crate) enum Judged {
     /// Nobody has begun, and why.
     NotBegun(HistoryError),
     /// In another one: what it printed, and how it ended.
-    Elsewhere { stdout: Vec<u8>, stderr: Vec<u8>, exit: Exit },
+    ByChild { stdout: Vec<u8>, stderr: Vec<u8>, exit: Exit },
     /// In another one that did not end well: what it said by then, and what can be said of that.
     GivenUp { stderr: Vec<u8>, judged: Result<Report, HistoryError> },
 }
 
-/// What is known of a history that was not read to its end.
-pub(crate) fn cut_short(run: &dyn Run, checker: &str, spent: Spent, ops: usize) -> Report {
-    let read = match spent {
-        Spent::Cancelled if ops == 0 => INTERRUPTED_AT_ONCE.to_owned(),
-        Spent::Cancelled => format!("Interrupted after {ops} ops; what comes behind them was not looked at."),
-        _ => format!("Only the first {ops} ops were looked at, because {}.", spent.because()),
-    };
-    let certain = if run.is_violated() { run.violation() } else { None };
-    let mut report = certain.unwrap_or_else(|| Report::new(checker.to_owned(), Verdict::Unknown));
-    report.notes.push(read);
-    report
-}
-
 /// Has a history judged in a process of its own, which reports into this folder of the directory for reports.
-pub(crate) fn judge(job: &Check<'_>, input: &Input, folder: Option<&str>, cancel: &Cancel) -> Judged {
-    match run(job, input, folder, cancel) {
+pub(crate) fn judge(
+    job: &Check<'_>,
+    input: &Input,
+    folder: Option<&str>,
+    unmatched: &Unmatched,
+    cancel: &Cancel,
+) -> Judged {
+    let mut ran = run(job, input, folder, cancel);
+    let names = ran.as_mut().ok().and_then(|ran| child_job::take_unmatched(&mut ran.stderr));
+    unmatched.add(names.as_deref());
+    match ran {
         Ok(Ran { ended: Ended::ByItself(status), stdout, stderr }) if is_answer(status, &stdout) => {
-            Judged::Elsewhere { stdout, stderr, exit: Exit::from_code(status.code()) }
+            Judged::ByChild { stdout, stderr, exit: Exit::from_code(status.code()) }
         }
         Ok(Ran { ended, stderr, .. }) => {
             let judged = given_up(job, &ended, &stderr, cancel);
             Judged::GivenUp { stderr, judged }
         }
         Err(error) => {
-            let message = format!("no process can be started to judge it: {error}");
+            let message = format!("cannot start a process to check it: {error}");
             Judged::Here(Vec::new(), Err(HistoryError::new(ErrorKind::Io, message)))
         }
     }
@@ -69,7 +63,7 @@ fn is_answer(status: ExitStatus, output: &[u8]) -> bool {
 
 /// What is said of a history whose process did not end well.
 fn given_up(job: &Check<'_>, ended: &Ended, stderr: &[u8], cancel: &Cancel) -> Result<Report, HistoryError> {
-    let name = job.checker.name();
+    let name = job.setup.checker.name();
     if matches!(ended, Ended::ByItself(status) if cancel.is_cancelled() && is_by_interrupt(*status)) {
         // It had not yet come so far that it could catch signals.
         let mut report = Report::new(name.to_owned(), Verdict::Unknown);
@@ -78,19 +72,20 @@ fn given_up(job: &Check<'_>, ended: &Ended, stderr: &[u8], cancel: &Cancel) -> R
     }
     let (what, why) = match ended {
         Ended::Time(timeout) => {
-            (format!("had not come to an end after {} seconds", timeout.as_secs_f64()), Spent::Time.because())
+            (format!("did not finish within {} seconds", timeout.as_secs_f64()), Spent::Time.because())
         }
-        Ended::Memory(bytes) => (format!("took more than {bytes} bytes of memory"), Spent::Bytes.because()),
+        Ended::Memory(bytes) => (format!("used more than {bytes} bytes of memory"), Spent::Bytes.because()),
         Ended::ByItself(status) => return Err(crashed(name, *status, stderr)),
     };
     if job.is_plugin {
         // It was told when to stop, like every checker.
-        let message =
-            format!("{name}, of a plugin, {what} and was ended, which is a bug of the plugin if its budget said so");
+        let message = format!(
+            "{name}, of a plugin, {what} and was ended: the plugin ignored its limits, which is a bug of the plugin"
+        );
         return Err(HistoryError::new(ErrorKind::Limit, message));
     }
     let mut report = Report::new(name.to_owned(), Verdict::Unknown);
-    report.notes.push(format!("Nothing is known, because {why}: {name} {what}."));
+    report.notes.push(format!("No verdict, because {why}: {name} {what}."));
     Ok(report)
 }
 
@@ -101,13 +96,12 @@ fn crashed(name: &str, status: ExitStatus, stderr: &[u8]) -> HistoryError {
     let is_out_of_memory = is_killed(status) || stderr.windows(NO_MEMORY.len()).any(|text| text == NO_MEMORY);
     if is_out_of_memory {
         let message = format!(
-            "the process in which {name} judged was ended ({status}), most likely because no memory was left; nothing can be said of \
-             this history"
+            "the process that ran {name} was killed ({status}), most likely because the system ran out of memory; this history has no verdict"
         );
-        let expected = "more memory, fewer --jobs, or --max-memory below what there is";
+        let expected = "more memory, fewer --jobs, or a --max-memory below the memory of this machine";
         return HistoryError::new(ErrorKind::Limit, message).expected(expected);
     }
-    let message = format!("{name} crashed ({status}), which is a bug; nothing can be said of this history");
+    let message = format!("{name} crashed ({status}), which is a bug; this history has no verdict");
     HistoryError::new(ErrorKind::Unexpected, message)
 }
 
@@ -116,7 +110,7 @@ fn run(job: &Check<'_>, input: &Input, folder: Option<&str>, cancel: &Cancel) ->
     // Behind a subcommand, which comes first.
     let mut words: Vec<_> = std::env::args_os().skip(1).collect();
     let at = usize::from(job.pages.is_some());
-    words.splice(at..at, Only::words(input.path(), folder, job.refused));
+    words.splice(at..at, ChildJob::words(input.path(), folder, job.refused));
     command.args(words);
     // It may be called by another name, too: /dev/stdin.
     command.stdin(Stdio::inherit());
@@ -154,9 +148,9 @@ mod tests {
     fn what_the_system_ended_is_no_bug() {
         let said = |status: i32, stderr: &str| crashed("bank", ExitStatus::from_raw(status), stderr.as_bytes()).message;
         let (aborted, killed, segmentation) = (6, 9, 11);
-        assert!(said(killed, "").contains("most likely because no memory was left"), "{}", said(killed, ""));
+        assert!(said(killed, "").contains("most likely because the system ran out of memory"), "{}", said(killed, ""));
         let text = said(aborted, "memory allocation of 4096 bytes failed\n");
-        assert!(text.contains("most likely because no memory was left"), "{text}");
+        assert!(text.contains("most likely because the system ran out of memory"), "{text}");
         for status in [aborted, segmentation] {
             assert!(said(status, "something").contains("which is a bug"), "{}", said(status, ""));
         }

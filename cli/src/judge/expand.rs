@@ -14,8 +14,8 @@
 //! Histories are in the order of the bytes of their paths, whatever order the file system has.
 
 use crate::judge::input::Input;
-use crate::tell::diagnose;
-use history_core::{ErrorKind, Format, HistoryError};
+use crate::output::diagnose;
+use history_core::{ErrorKind, HistoryError};
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirEntry, FileType};
@@ -36,19 +36,18 @@ const LEFT_BY_JEPSEN: [&str; 3] = ["test.jepsen", "test.fressian", "jepsen.log"]
 
 /// The histories at a path: the one that it leads to, or all those in a directory that is no test of Jepsen's. Never none: what
 /// cannot be had is an input that tells why when it is opened.
-pub(crate) fn expand(path: &OsStr, format: Option<Format>) -> Vec<Input> {
+pub(crate) fn expand(path: &OsStr) -> Vec<Input> {
     let root = Path::new(path);
     if path == "-" || !root.is_dir() || is_test(root) {
-        return vec![Input::new(path.to_owned(), format)];
+        return vec![Input::new(path.to_owned())];
     }
-    let mut walk =
-        Walk { root, format, found: Vec::new(), real: BTreeSet::new(), links: Vec::new(), entries: 0, hidden: 0 };
+    let mut walk = Walk { root, found: Vec::new(), real: BTreeSet::new(), links: Vec::new(), entries: 0, hidden: 0 };
     let found = walk.all();
     if walk.hidden > 0 {
         let (hidden, files) = (walk.hidden, if walk.hidden == 1 { "file is" } else { "files are" });
         let root = root.display();
         diagnose::note(&format!(
-            "in {root} and below {hidden} {files} hidden (a dot begins the name) and left out; name one to judge it"
+            "in {root} and below, {hidden} {files} hidden (the name begins with a dot) and left out; to check one, pass its path"
         ));
     }
     let whole = |error| vec![Input::failed(path.to_owned(), error)];
@@ -63,15 +62,14 @@ pub(crate) fn expand(path: &OsStr, format: Option<Format>) -> Vec<Input> {
 }
 
 fn nothing() -> HistoryError {
-    HistoryError::new(ErrorKind::Io, "there is no history in this directory or below").expected(
-        "tests of Jepsen's (with a history.edn, .jsonl, .json or .txt), or files named *.edn, *.json, *.jsonl or *.ndjson; each \
-         may have .gz or .zst behind. A file of another name is read if it is named itself",
+    HistoryError::new(ErrorKind::Io, "no history in this directory or below it").expected(
+        "Jepsen tests (directories with a history.edn, .jsonl, .json or .txt), or files named *.edn, *.json, *.jsonl or *.ndjson, optionally with .gz or .zst; to check a file with another name, pass its path",
     )
 }
 
 fn too_many(what: &str, max: usize) -> HistoryError {
-    let message = format!("there are more than {max} {what} in this directory and below, so nothing in it was judged");
-    HistoryError::new(ErrorKind::Limit, message).expected("less at one time: name the directories in it one by one")
+    let message = format!("more than {max} {what} in this directory and below it: none was checked");
+    HistoryError::new(ErrorKind::Limit, message).expected("fewer at a time: pass its subdirectories one by one")
 }
 
 /// Whether a directory is that of one test.
@@ -103,7 +101,6 @@ fn is_named_like_one(name: &OsStr) -> bool {
 
 struct Walk<'r> {
     root: &'r Path,
-    format: Option<Format>,
     found: Vec<Input>,
     /// Directories that were looked into and histories that were found, by what they are called without any links.
     real: BTreeSet<PathBuf>,
@@ -144,8 +141,8 @@ impl Walk<'_> {
                 continue;
             }
             if depth > DEPTH_MAX {
-                let message = format!("directories more than {DEPTH_MAX} deep are not looked into");
-                let error = HistoryError::new(ErrorKind::Limit, message).expected("its path, to judge what is in it");
+                let message = format!("directories nested more than {DEPTH_MAX} deep are not searched");
+                let error = HistoryError::new(ErrorKind::Limit, message).expected("its path as an argument");
                 self.found.push(Input::failed(directory.into(), error));
                 continue;
             }
@@ -160,7 +157,7 @@ impl Walk<'_> {
         let entries = match entries(directory, ENTRIES_MAX - self.entries + 1, &mut self.hidden) {
             Ok(entries) => entries,
             Err(error) => {
-                let error = HistoryError::new(ErrorKind::Io, format!("looking into it failed: {error}"));
+                let error = HistoryError::new(ErrorKind::Io, format!("cannot list this directory: {error}"));
                 self.found.push(Input::failed(directory.into(), error));
                 return Ok(Vec::new());
             }
@@ -209,7 +206,7 @@ impl Walk<'_> {
         let below = path.strip_prefix(self.root).unwrap_or(&path);
         let parts: Vec<&OsStr> = below.iter().collect();
         let label: OsString = parts.join(OsStr::new("-"));
-        self.found.push(Input::new(path.into(), self.format).labelled(label));
+        self.found.push(Input::new(path.into()).labelled(label));
         Ok(())
     }
 }

@@ -1,7 +1,8 @@
 //! Where a history comes from: a file, a directory of Jepsen's store, standard input.
 
-use crate::judge::source::{self, Reading};
-use history_core::{ClientRule, ErrorKind, Format, HistoryError, Lines, Merge, Reader, TimeUnit, visible};
+use histcheck_front::ReadAs;
+use histcheck_front::source::{self, Reading};
+use history_core::{ErrorKind, HistoryError, Reader, visible};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -12,8 +13,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// One of the histories named on the command line.
 pub(crate) struct Input {
     path: OsString,
-    format: Option<Format>,
-    rules: Rules,
+    read_as: ReadAs,
     /// What tells it apart from others in the directory that was named.
     label: Option<OsString>,
     /// Why there is none.
@@ -22,92 +22,52 @@ pub(crate) struct Input {
     kept: Option<OnceLock<Arc<[u8]>>>,
 }
 
-/// What was said of how histories are to be understood.
+/// Names for clients, or others, that no history had of all that were read together: a misspelled one would go unseen.
+///
+/// Shared by the inputs of a command. Nothing is known before the first history was read to its end.
 #[derive(Clone, Default)]
-pub(crate) struct Rules {
-    /// Which names are clients'.
-    pub(crate) clients: ClientRule,
-    pub(crate) time_unit: Option<TimeUnit>,
-    /// Of the names in `clients`, those that no history had of all that were read. None was read if it is absent.
-    pub(crate) unmatched: Arc<Mutex<Option<BTreeSet<String>>>>,
-}
+pub(crate) struct Unmatched(Arc<Mutex<Option<BTreeSet<String>>>>);
 
-/// How the text of a history is to be read.
-#[derive(Clone, Default)]
-pub(crate) struct ReadAs {
-    format: Option<Format>,
-    rules: Rules,
-}
-
-impl ReadAs {
-    pub(crate) fn reader<'s>(&self, reader: Reader<'s>) -> Reader<'s> {
-        let reader = reader.with_client_rule(self.rules.clients.clone());
-        let reader = match self.rules.time_unit {
-            Some(unit) => reader.with_time_unit(unit),
-            None => reader,
-        };
-        match self.format {
-            Some(format) => reader.with_format(format),
-            None => reader,
-        }
+impl Unmatched {
+    /// Adds a history: the names that all of it does not have, or nothing if only a part of it was read.
+    pub(crate) fn add(&self, of_whole: Option<&[String]>) {
+        let unmatched: BTreeSet<String> = of_whole.into_iter().flatten().cloned().collect();
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *all = Some(all.as_ref().map_or_else(|| unmatched.clone(), |all| all & &unmatched));
     }
 
-    /// The lines of one of several writers.
-    pub(crate) fn lines(&self) -> Lines {
-        let lines = Lines::new(self.format);
-        match self.rules.time_unit {
-            Some(unit) => lines.with_time_unit(unit),
-            None => lines,
-        }
+    /// The names; nothing if no history was read.
+    pub(crate) fn names(&self) -> Option<Vec<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone().map(|names| names.into_iter().collect())
     }
 
-    /// The history that several writers write.
-    pub(crate) fn merge(&self) -> Merge {
-        Merge::default().with_client_rule(self.rules.clients.clone())
+    /// A warning for each name.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let warning =
+            |name| format!("--clients or --not-clients names {name}, but no history has an op of that process");
+        self.names().into_iter().flatten().map(warning).collect()
     }
 }
 
 impl Input {
-    /// The history at a path, in this format if one was asked for; `-` is standard input.
-    pub(crate) fn new(path: OsString, format: Option<Format>) -> Input {
-        Input { path, format, rules: Rules::default(), label: None, trouble: None, kept: None }
+    /// The history at a path; `-` is standard input.
+    pub(crate) fn new(path: OsString) -> Input {
+        Input { path, read_as: ReadAs::default(), label: None, trouble: None, kept: None }
     }
 
     /// What should have been one or more histories, and why it is none.
     pub(crate) fn failed(path: OsString, trouble: HistoryError) -> Input {
-        Input { trouble: Some(trouble), ..Input::new(path, None) }
+        Input { trouble: Some(trouble), ..Input::new(path) }
     }
 
-    /// Reads it by these rules.
-    pub(crate) fn with_rules(self, rules: Rules) -> Input {
-        Input { rules, ..self }
+    /// Reads it so.
+    pub(crate) fn read_as(self, read_as: ReadAs) -> Input {
+        Input { read_as, ..self }
     }
 
-    /// Which names are clients'.
-    pub(crate) fn client_rule(&self) -> ClientRule {
-        self.rules.clients.clone()
-    }
-
-    /// Takes note of the names for clients, or others, that the whole of a history does not have: of a part nobody knows.
-    pub(crate) fn note_unmatched(&self, whole: Option<&Reader<'_>>) {
-        let unmatched: BTreeSet<String> = whole.into_iter().flat_map(Reader::unmatched).map(str::to_owned).collect();
-        let mut all = self.rules.unmatched.lock().unwrap_or_else(PoisonError::into_inner);
-        *all = Some(all.as_ref().map_or_else(|| unmatched.clone(), |all| all & &unmatched));
-    }
-
-    /// The names for clients, or others, that no process of any history had, once all that have the same rules were read.
-    pub(crate) fn unmatched(&self) -> BTreeSet<String> {
-        self.rules.unmatched.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
-    }
-
-    /// A reader that goes by what was said of this history.
-    pub(crate) fn ruled<'s>(&self, reader: Reader<'s>) -> Reader<'s> {
-        self.read_as().reader(reader)
-    }
-
-    /// How its text is to be read.
-    pub(crate) fn read_as(&self) -> ReadAs {
-        ReadAs { format: self.format, rules: self.rules.clone() }
+    /// How its text is read.
+    pub(crate) fn how(&self) -> &ReadAs {
+        &self.read_as
     }
 
     /// Gives it a name for its folder.
@@ -201,7 +161,7 @@ impl Input {
             Some(kept) => Reader::new(Cursor::new(self.all(kept, reading)?)),
             None => open()?,
         };
-        Ok(self.ruled(reader))
+        Ok(self.read_as.reader(reader))
     }
 
     /// All bytes of what can be read only once. If an interrupt ends that, it is an error now, and what there was by then is all

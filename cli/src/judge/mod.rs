@@ -3,11 +3,10 @@
 pub(crate) mod apart;
 pub(crate) mod check;
 pub(crate) mod child;
+pub(crate) mod child_job;
 pub(crate) mod expand;
 pub(crate) mod in_order;
 pub(crate) mod input;
 pub(crate) mod limits;
-pub(crate) mod only;
 pub(crate) mod progress;
 pub(crate) mod signals;
-pub(crate) mod source;

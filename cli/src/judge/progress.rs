@@ -1,16 +1,17 @@
-//! The lines on a terminal that say how far judging has come.
+//! The lines on a terminal that show how far checking has come.
 //!
 //! Where standard error is no terminal there are none, and nothing is counted for them. They come only once the work has taken a
-//! while, and go before anything else is written. A thread draws what the others note in passing.
+//! while, and go while anything else is written. The thread of `indicatif` draws what the others note in passing.
 
+use crate::ids::wide;
 use crate::judge::input::Input;
-use crate::judge::source::Reading;
+use histcheck_front::setup::Observer;
+use histcheck_front::source::Reading;
 use history_core::Activity;
-use indicatif::{ProgressBar, ProgressStyle};
-use std::fmt::Write as _;
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Work that ends sooner shows nothing.
@@ -23,19 +24,13 @@ const LINES_MAX: usize = 8;
 const NAME_CHARS_MAX: usize = 32;
 
 /// How far all histories have come; shown as long as it lives.
-pub(crate) struct Progress {
-    shown: Option<Arc<Shown>>,
-    thread: Option<JoinHandle<()>>,
-}
+pub(crate) struct Progress(Option<(ProgressBar, Arc<Shown>)>);
 
-/// What the threads share.
+/// What is drawn, and noted for that.
 struct Shown {
-    /// What is drawn at the moment. Whoever holds it has the terminal.
-    screen: Mutex<Option<ProgressBar>>,
     histories: usize,
+    began: Instant,
     under_way: Mutex<Vec<Arc<Figures>>>,
-    over: Mutex<bool>,
-    ends: Condvar,
 }
 
 /// How far one history has come.
@@ -55,9 +50,9 @@ pub(crate) struct Figures {
 /// A history that is shown as long as this lives.
 pub(crate) struct UnderWay<'p>(Option<(&'p Shown, Arc<Figures>)>);
 
-/// For those who write to the terminal while others judge.
+/// Locks the terminal for text that is not progress.
 #[derive(Clone)]
-pub(crate) struct Aside(Option<Arc<Shown>>);
+pub(crate) struct TerminalLock(Option<ProgressBar>);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // A count that a panic left behind is good enough to be looked at.
@@ -67,26 +62,23 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Progress {
     /// For so many histories; `wanted` says whether it may be shown at all.
     pub(crate) fn begin(histories: usize, wanted: bool) -> Progress {
-        // One that stands in for another process has no terminal, whatever it writes for.
-        if !wanted || bar().is_hidden() {
-            return Progress { shown: None, thread: None };
+        let bar = ProgressBar::no_length();
+        // A process that stands in for another one has no terminal, whatever it writes for.
+        if !wanted || bar.is_hidden() {
+            return Progress(None);
         }
-        let under_way = Mutex::default();
-        let shown = Arc::new(Shown {
-            screen: Mutex::default(),
-            histories,
-            under_way,
-            over: Mutex::new(false),
-            ends: Condvar::new(),
-        });
+        let shown = Arc::new(Shown { histories, began: Instant::now(), under_way: Mutex::default() });
         let drawn = Arc::clone(&shown);
-        let thread = thread::Builder::new().spawn(move || drawn.draw()).ok();
-        Progress { shown: Some(shown), thread }
+        let lines = move |_: &ProgressState, out: &mut dyn fmt::Write| _ = out.write_str(&drawn.lines());
+        let style = ProgressStyle::with_template("{lines}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+        bar.set_style(style.with_key("lines", lines));
+        bar.enable_steady_tick(EVERY);
+        Progress(Some((bar, shown)))
     }
 
     /// Shows one more history, which is read here (or in another process).
     pub(crate) fn history(&self, at: usize, input: &Input, reading: Option<&Arc<Reading>>) -> UnderWay<'_> {
-        UnderWay(self.shown.as_deref().map(|shown| {
+        UnderWay(self.0.as_ref().map(|(_, shown)| {
             let figures = Arc::new(Figures {
                 at,
                 name: shortened(&input.place()),
@@ -97,54 +89,48 @@ impl Progress {
                 activity: Arc::default(),
             });
             lock(&shown.under_way).push(Arc::clone(&figures));
-            (shown, figures)
+            (&**shown, figures)
         }))
     }
 
-    pub(crate) fn aside(&self) -> Aside {
-        Aside(self.shown.clone())
+    pub(crate) fn terminal(&self) -> TerminalLock {
+        TerminalLock(self.0.as_ref().map(|(bar, _)| bar.clone()))
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        let Some(shown) = &self.shown else { return };
-        *lock(&shown.over) = true;
-        shown.ends.notify_all();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+        if let Some((bar, _)) = &self.0 {
+            bar.finish_and_clear();
         }
-        drop(shown.clear());
     }
 }
 
-impl Aside {
-    /// Writes something while nothing else stands in the way.
+impl TerminalLock {
+    /// Writes something while no progress is drawn.
     pub(crate) fn write<T>(&self, what: impl FnOnce() -> T) -> T {
         match &self.0 {
-            Some(shown) => {
-                let _screen = shown.clear();
-                what()
-            }
+            Some(bar) => bar.suspend(what),
             None => what(),
         }
     }
 }
 
-impl UnderWay<'_> {
-    pub(crate) fn set_ops(&self, ops: usize) {
+impl Observer for UnderWay<'_> {
+    fn set_ops(&self, ops: usize) {
         if let Some((_, figures)) = &self.0 {
-            figures.ops.store(ops as u64, Ordering::Relaxed);
+            figures.ops.store(wide(ops), Ordering::Relaxed);
         }
     }
 
-    /// Says that all was read.
-    pub(crate) fn set_read(&self) {
+    fn set_read(&self) {
         if let Some((_, figures)) = &self.0 {
             figures.read.store(true, Ordering::Relaxed);
         }
     }
+}
 
+impl UnderWay<'_> {
     /// Where a checker notes what it does.
     pub(crate) fn activity(&self) -> Option<Arc<Activity>> {
         self.0.as_ref().map(|(_, figures)| Arc::clone(&figures.activity))
@@ -159,46 +145,12 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-/// A line or more at the bottom of the terminal; hidden if there is none.
-fn bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
-    ProgressBar::no_length().with_style(style)
-}
-
 impl Shown {
-    /// Takes away what is drawn. Nothing is drawn as long as what it returns lives.
-    fn clear(&self) -> MutexGuard<'_, Option<ProgressBar>> {
-        let mut screen = lock(&self.screen);
-        if let Some(bar) = screen.take() {
-            bar.finish_and_clear();
-        }
-        screen
-    }
-
-    fn draw(&self) {
-        let mut over = lock(&self.over);
-        let mut pause = FIRST;
-        let began = Instant::now();
-        while !*over {
-            over = self.ends.wait_timeout(over, pause).unwrap_or_else(PoisonError::into_inner).0;
-            if *over {
-                return;
-            }
-            // Whoever ends the work sets `over`, and must not wait for a terminal that is slow.
-            drop(over);
-            pause = (began + FIRST).checked_duration_since(Instant::now()).unwrap_or(EVERY);
-            if pause == EVERY {
-                let mut screen = lock(&self.screen);
-                let lines = self.lines();
-                if !lines.is_empty() {
-                    screen.get_or_insert_with(bar).set_message(lines);
-                }
-            }
-            over = lock(&self.over);
-        }
-    }
-
+    /// What is shown now: nothing as long as the work may end soon.
     fn lines(&self) -> String {
+        if self.began.elapsed() < FIRST {
+            return String::new();
+        }
         let mut under_way = lock(&self.under_way).clone();
         under_way.sort_by_key(|figures| figures.at);
         let now = Instant::now();
@@ -224,7 +176,7 @@ impl Figures {
             None => _ = write!(line, "under way for {} s", time.as_secs()),
             Some(_) if self.read.load(Ordering::Relaxed) => {
                 let phase = self.activity.phase();
-                _ = write!(line, "{} ops, {}", short(ops), if phase.is_empty() { "judging" } else { phase });
+                _ = write!(line, "{} ops, {}", short(ops), if phase.is_empty() { "checking" } else { phase });
                 if self.activity.states() > 0 {
                     _ = write!(line, ", {} steps", short(self.activity.states()));
                 }
@@ -238,7 +190,7 @@ impl Figures {
                     }
                     (bytes, None) => _ = write!(line, "reading, {}B", short(bytes)),
                 }
-                _ = write!(line, ", {} ops, {} a second", short(ops), short(rate(ops, time)));
+                _ = write!(line, ", {} ops, {} per second", short(ops), short(rate(ops, time)));
             }
         }
         line
@@ -285,15 +237,15 @@ mod tests {
         let path = dir.path().join("h.edn");
         std::fs::write(&path, " ".repeat(2_500_000)).unwrap();
         let reading = Arc::new(Reading::new(Cancel::default()));
-        let mut source = crate::judge::source::open(path.as_os_str(), &reading).unwrap();
+        let mut source = histcheck_front::source::open(path.as_os_str(), &reading).unwrap();
         source.read_exact(&mut vec![0; 1_000_000]).unwrap();
         let figures = figures(2, "h.edn", Some(reading));
         let later = figures.began + Duration::from_secs(2);
         let line = |histories| figures.line(histories, later);
-        assert_eq!(line(1), "h.edn: reading, 40% of 2.5MB, 1.2M ops, 617.2k a second");
-        assert_eq!(line(10), "3 of 10 h.edn: reading, 40% of 2.5MB, 1.2M ops, 617.2k a second");
+        assert_eq!(line(1), "h.edn: reading, 40% of 2.5MB, 1.2M ops, 617.2k per second");
+        assert_eq!(line(10), "3 of 10 h.edn: reading, 40% of 2.5MB, 1.2M ops, 617.2k per second");
         figures.read.store(true, Ordering::Relaxed);
-        assert_eq!(line(1), "h.edn: 1.2M ops, judging");
+        assert_eq!(line(1), "h.edn: 1.2M ops, checking");
         let budget = Budget::default().with_activity(Arc::clone(&figures.activity));
         budget.begin("searching");
         assert_eq!(line(1), "h.edn: 1.2M ops, searching");
@@ -305,7 +257,7 @@ mod tests {
     #[test]
     fn what_is_not_known_is_not_said() {
         let pipe = figures(0, "<stdin>", Some(Arc::default()));
-        assert_eq!(pipe.line(1, pipe.began), "<stdin>: reading, 0B, 1.2M ops, 1.2G a second");
+        assert_eq!(pipe.line(1, pipe.began), "<stdin>: reading, 0B, 1.2M ops, 1.2G per second");
         let elsewhere = figures(0, "h.edn", None);
         assert_eq!(elsewhere.line(1, elsewhere.began + Duration::from_millis(2999)), "h.edn: under way for 2 s");
     }
@@ -336,13 +288,9 @@ mod tests {
     #[test]
     fn many_histories_take_few_lines() {
         let under_way = (0..10).rev().map(|at| Arc::new(figures(at, "h", None))).collect();
-        let shown = Shown {
-            screen: Mutex::default(),
-            histories: 20,
-            under_way: Mutex::new(under_way),
-            over: Mutex::new(false),
-            ends: Condvar::new(),
-        };
+        let mut shown = Shown { histories: 20, began: Instant::now(), under_way: Mutex::new(under_way) };
+        assert_eq!(shown.lines(), "", "it has just begun");
+        shown.began = Instant::now().checked_sub(FIRST).unwrap();
         let lines = shown.lines();
         let lines: Vec<&str> = lines.lines().collect();
         assert_eq!((lines.len(), lines[0], lines[8]), (9, "1 of 20 h: under way for 0 s", "and 2 more"));

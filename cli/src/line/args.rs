@@ -2,20 +2,21 @@
 
 mod checker;
 
-use crate::job::{Check, DocumentFormat, OutputFormat, PageOptions, PlotFormat, ResultFormat, Validate, WhetherKeyed};
+use crate::job::{Check, DocumentFormat, OutputFormat, PageOptions, PlotFormat, ResultFormat, Validate};
+use crate::judge::child_job::{self, ChildJob};
 use crate::judge::expand::expand;
-use crate::judge::input::{Input, Rules};
+use crate::judge::input::Input;
 use crate::judge::limits::Limits;
-use crate::judge::only::{self, Only};
-use crate::line::registry::Registry;
 use crate::line::usage::UsageError;
 use crate::line::{gen_args, grammar, shells};
 use crate::minimize::Minimize;
 use crate::new_plugin;
-use crate::tell::policy::Policy;
+use crate::output::policy::Policy;
 use crate::watch::{Address, Source, Watch};
 use checker::{checker, options, summaries};
 use clap::ArgMatches;
+use histcheck_front::setup::WhetherKeyed;
+use histcheck_front::{ReadAs, Registry, Setup};
 use history_core::{ClientRule, Format, TimeUnit};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -48,7 +49,7 @@ pub(crate) fn parse(
     words: impl IntoIterator<Item = OsString>,
     checkers: &Registry,
 ) -> Result<Command<'_>, clap::Error> {
-    let mut grammar = only::add(grammar::command(checkers));
+    let mut grammar = child_job::add(grammar::command(checkers));
     let matches = grammar.try_get_matches_from_mut(words)?;
     let understood = match matches.subcommand() {
         None => inputs(&matches).and_then(|inputs| check(&matches, checkers, inputs)).map(Command::Check),
@@ -94,7 +95,11 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
     }
     // Pages draw for themselves.
     let (directory, pages) = match matches.try_get_one::<u64>("max-report-bytes").ok().flatten() {
-        Some(bytes) => (None, directory.map(|directory| PageOptions { directory, bytes_max: *bytes as usize })),
+        Some(bytes) => (
+            None,
+            directory
+                .map(|directory| PageOptions { directory, bytes_max: usize::try_from(*bytes).unwrap_or(usize::MAX) }),
+        ),
         None => (directory, None),
     };
     let plots = plots(matches, directory.is_some(), &mut warnings);
@@ -106,13 +111,7 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
         }
     }
     Ok(Check {
-        checker,
-        options,
-        keyed: match matches.get_one::<String>("keyed").map(String::as_str) {
-            Some("yes") => WhetherKeyed::Yes,
-            Some("auto") => WhetherKeyed::Auto,
-            _ => WhetherKeyed::No,
-        },
+        setup: Setup { checker, options, keyed: keyed(matches) },
         inputs,
         output: match matches.try_get_one::<String>("output").ok().flatten().map(String::as_str) {
             Some("github") => ResultFormat::Github,
@@ -128,13 +127,21 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
         limits: limits(matches)?,
         pages,
         jobs: jobs(matches),
-        only: Only::from_matches(matches),
+        child: ChildJob::from_matches(matches),
         is_plugin,
         refused: checkers.refused(),
         is_live: false,
         summaries: summaries(matches, checkers),
         warnings,
     })
+}
+
+fn keyed(matches: &ArgMatches) -> WhetherKeyed {
+    match matches.get_one::<String>("keyed").map(String::as_str) {
+        Some("yes") => WhetherKeyed::Yes,
+        Some("auto") => WhetherKeyed::Auto,
+        _ => WhetherKeyed::No,
+    }
 }
 
 /// How many histories to judge at one time. One takes several threads as it is, and may take much of the memory.
@@ -151,7 +158,7 @@ fn pages<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Check<'c>, 
     let inputs = inputs(matches)?.into_iter().map(Input::kept).collect();
     let job = check(matches, checkers, inputs)?;
     if job.pages.is_none() {
-        return Err(UsageError::missing("say with -d where the pages are to be written").tip("-d report"));
+        return Err(UsageError::missing("missing -d: the directory for the reports").tip("-d report"));
     }
     Ok(job)
 }
@@ -160,20 +167,19 @@ fn pages<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Check<'c>, 
 fn minimize<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Minimize<'c>, UsageError> {
     if matches.get_many::<String>("model").is_some_and(|models| models.len() > 1) {
         let tip = "pass only the checker that reported the anomaly";
-        return Err(UsageError::new("a history is made smaller for one model at a time").tip(tip));
+        return Err(UsageError::new("minimize takes one checker").tip(tip));
     }
     let inputs: Vec<Input> = inputs(matches)?.into_iter().map(Input::kept).collect();
     if inputs.len() > 1 {
-        let message =
-            format!("one history is made smaller at a time, and there are {} in this directory", inputs.len());
-        return Err(UsageError::new(message).tip("name the one that is invalid"));
+        let message = format!("minimize takes one history, and this directory has {}", inputs.len());
+        return Err(UsageError::new(message).tip("pass the path of the invalid one"));
     }
     let output = matches.get_one::<OsString>("out");
     if let (Some(input), Some(output)) = (inputs.first(), output)
         && input.is_file(Path::new(output))
     {
-        let message = format!("-o {} is the history itself, which would be overwritten", output.to_string_lossy());
-        return Err(UsageError::new(message).tip("name another file"));
+        let message = format!("-o {} would overwrite the history itself", output.to_string_lossy());
+        return Err(UsageError::new(message).tip("choose another output file"));
     }
     Ok(Minimize {
         check: check(matches, checkers, inputs)?,
@@ -198,7 +204,7 @@ fn name_of_new(matches: &ArgMatches, checkers: &Registry) -> Result<String, Usag
     let new = matches.subcommand_matches("new");
     let name = new.and_then(|new| new.get_one::<String>("name")).cloned().unwrap_or_default();
     if checkers.find(&name).is_ok() {
-        return Err(UsageError::new(format!("there is a checker {name} already")).tip(format!("my-{name}")));
+        return Err(UsageError::new(format!("a checker named {name} exists already")).tip(format!("my-{name}")));
     }
     match new_plugin::why_no_name(&name) {
         Some(why) => Err(UsageError::new(why)),
@@ -262,31 +268,33 @@ fn watch<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Watch<'c>, 
         _ => Source::Stdin,
     };
     if listen.is_none() && matches.get_flag("until-closed") {
-        return Err(UsageError::new("--until-closed ends a history that clients write, with --listen")
-            .tip("a file ends with an interrupt"));
+        return Err(
+            UsageError::new("--until-closed needs --listen").tip("to end the history of a file, interrupt histcheck")
+        );
     }
     if let Source::Listen { address, until_closed } = &source {
         if *until_closed && !address.has_connections() {
             return Err(UsageError::new(format!(
-                "--until-closed: {address} has no connections that clients could close"
+                "--until-closed: {address} has no connections that a client can close"
             ))
-            .tip("end the history with an interrupt"));
+            .tip("to end the history, interrupt histcheck"));
         }
         if let Some(format @ (Format::Intervals | Format::Table)) = format(matches) {
             return Err(UsageError::new(format!(
-                "--listen takes ops in JSON or EDN, a line each, and not {}",
+                "--listen takes ops in JSON or EDN, one per line, not {}",
                 format.name()
             )));
         }
     }
     let name = listen.map(OsString::from).or(file.cloned()).unwrap_or_else(|| "-".into());
-    let mut check = check(matches, checkers, vec![Input::new(name, format(matches)).with_rules(rules(matches))])?;
+    let mut check = check(matches, checkers, vec![Input::new(name).read_as(read_as(matches))])?;
     // Whoever waits for a violation wants to see it, and what is watched comes in order, whatever clocks say.
     check.verbose = true;
     check.is_live = true;
-    for (name, value) in &check.checker.about().watching {
-        if check.options.text(name).is_none() {
-            check.options.set(name.clone(), value.clone());
+    let setup = &mut check.setup;
+    for (name, value) in &setup.checker.about().watching {
+        if setup.options.text(name).is_none() {
+            setup.options.set(name.clone(), value.clone());
         }
     }
     Ok(Watch { check, source, keep_going: matches.get_flag("keep-going") })
@@ -302,14 +310,13 @@ fn validate(matches: &ArgMatches) -> Result<Validate, UsageError> {
 }
 
 fn inputs(matches: &ArgMatches) -> Result<Vec<Input>, UsageError> {
-    let format = format(matches);
     let files = matches.get_many::<OsString>("files").into_iter().flatten();
     let files: Vec<&OsString> = files.collect();
     if files.is_empty() {
-        return Err(UsageError::missing("no history was given").tip("give files, or - for standard input"));
+        return Err(UsageError::missing("no history given").tip("pass files, or - for standard input"));
     }
     if files.iter().filter(|file| **file == "-").count() > 1 {
-        return Err(UsageError::new("standard input can be read only once").tip("give - only once"));
+        return Err(UsageError::new("standard input can be read only once").tip("pass - only once"));
     }
     let is_when =
         |file: &&&OsString| ["yes", "no", "auto"].iter().any(|when| ***file == **when) && !Path::new(file).exists();
@@ -317,27 +324,25 @@ fn inputs(matches: &ArgMatches) -> Result<Vec<Input>, UsageError> {
         && matches.try_get_one::<String>("keyed").ok().flatten().is_some()
     {
         let when = when.to_string_lossy();
-        return Err(
-            UsageError::new(format!("there is no file {when}")).tip(format!("--keyed={when}, with the sign between"))
-        );
+        return Err(UsageError::new(format!("there is no file {when}"))
+            .tip(format!("write --keyed={when}, with an equals sign")));
     }
-    if let Some(only) = Only::from_matches(matches) {
-        return Ok(vec![Input::new(only.path, format).with_rules(rules(matches))]);
+    if let Some(child) = ChildJob::from_matches(matches) {
+        return Ok(vec![Input::new(child.path).read_as(read_as(matches))]);
     }
-    let rules = rules(matches);
-    let expanded = files.into_iter().flat_map(|file| expand(file, format));
-    Ok(expanded.map(|input| input.with_rules(rules.clone())).collect())
+    let read_as = read_as(matches);
+    Ok(files.into_iter().flat_map(|file| expand(file)).map(|input| input.read_as(read_as.clone())).collect())
 }
 
-/// How histories are to be understood.
-fn rules(matches: &ArgMatches) -> Rules {
+/// How the text of histories is read.
+fn read_as(matches: &ArgMatches) -> ReadAs {
     let names = |option: &str| matches.get_many::<String>(option).into_iter().flatten().cloned();
     let clients = names("clients").fold(ClientRule::new(), ClientRule::client);
-    Rules {
-        clients: names("not-clients").fold(clients, ClientRule::other),
-        time_unit: matches.get_one::<String>("time-unit").and_then(|name| name.parse::<TimeUnit>().ok()),
-        ..Rules::default()
-    }
+    let mut read_as = ReadAs::default();
+    read_as.format = format(matches);
+    read_as.clients = names("not-clients").fold(clients, ClientRule::other);
+    read_as.time_unit = matches.get_one::<String>("time-unit").and_then(|name| name.parse::<TimeUnit>().ok());
+    read_as
 }
 
 fn output(matches: &ArgMatches) -> OutputFormat {

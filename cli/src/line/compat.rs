@@ -35,13 +35,7 @@ pub(crate) const KNOWN: &[Known] = &[
     ),
     known("group-size", Some('g'), OptionKind::Integer, "N", "it is for the long-fork workload"),
     known("allow-negative-balances", Some('n'), OptionKind::Flag, "", FOR_BANK),
-    known(
-        "max-transfer",
-        None,
-        OptionKind::Integer,
-        "AMOUNT",
-        "it is for what makes histories, not for what judges them",
-    ),
+    known("max-transfer", None, OptionKind::Integer, "AMOUNT", "it is for generating histories, not for checking them"),
     known("total-amount", Some('o'), OptionKind::Integer, "AMOUNT", FOR_BANK),
 ];
 

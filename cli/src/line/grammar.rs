@@ -1,11 +1,11 @@
 //! The command line's grammar: histcheck's own options, and those that the registered checkers ask for.
 
-use crate::line::registry::Registry;
-use crate::line::{compat, gen_args, help, manual, shells};
+use crate::line::{common, compat, gen_args, help, manual, shells};
+use crate::output::policy;
 use crate::report;
-use crate::tell::policy;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, Command, ValueHint, value_parser};
+use histcheck_front::Registry;
 use history_core::{OptionKind, OptionSpec, TimeUnit};
 use std::ffi::OsString;
 
@@ -118,7 +118,7 @@ fn limit_options() -> [Arg; 3] {
             .allow_negative_numbers(true)
             .value_parser(|text: &str| match text.parse::<u64>() {
                 Ok(bytes) if bytes > 0 => Ok(bytes),
-                _ => Err("it takes a number of bytes, like 8000000000"),
+                _ => Err("expected a number of bytes, such as 8000000000"),
             })
             .help("Limit the memory per history, in bytes; at the limit the verdict is unknown [default: none]"),
         Arg::new("jobs")
@@ -127,7 +127,7 @@ fn limit_options() -> [Arg; 3] {
             .value_name("N")
             .allow_negative_numbers(true)
             .value_parser(|text: &str| {
-                text.parse::<u16>().map_err(|_| "it takes a number up to 65535, and 0 for one a core")
+                text.parse::<u16>().map_err(|_| "expected a number from 0 to 65535 (0 = one per core)")
             })
             .help(
                 "Check N histories in parallel (memory grows with N; 0 = one per core) [default: 1]",
@@ -140,12 +140,7 @@ fn own_options(checkers: &Registry) -> [Arg; 10] {
     let names = names.chain(checkers.full_names().into_iter().map(|name| PossibleValue::new(name).hide(true)));
     let names: Vec<PossibleValue> = names.collect();
     [
-        Arg::new("files")
-            .value_name("FILE")
-            .num_args(1..)
-            .value_hint(ValueHint::AnyPath)
-            .value_parser(value_parser!(OsString))
-            .help("History files, directories of histories (such as Jepsen's store), or - for standard input"),
+        common::files(),
         Arg::new("model")
             .short('m')
             .long("model")
@@ -172,13 +167,7 @@ fn own_options(checkers: &Registry) -> [Arg; 10] {
             .action(ArgAction::SetTrue)
             .help("Explain every anomaly below the history's line (json, edn, junit and sarif always include explanations)"),
         output(help::OUTPUT).value_parser(["text", "json", "edn", "junit", "sarif", "github"]),
-        Arg::new("directory")
-            .short('d')
-            .long("directory")
-            .value_name("DIR")
-            .value_hint(ValueHint::DirPath)
-            .value_parser(value_parser!(OsString))
-            .help("Directory for reports and pictures; several histories get a subdirectory each"),
+        common::directory("Directory for reports and pictures; several histories get a subdirectory each"),
         Arg::new("plot-format")
             .short('p')
             .long("plot-format")
@@ -345,8 +334,6 @@ fn subcommands(checkers: &Registry) -> Vec<Command> {
     let table = |name: &'static str, about: &'static str| {
         Command::new(name).about(about).arg(output("Output format: text, or one JSON object or EDN map per line"))
     };
-    let files = Arg::new("files").value_name("FILE").num_args(1..).required(true);
-    let files = files.value_hint(ValueHint::AnyPath).value_parser(value_parser!(OsString));
     vec![
         report(checkers),
         minimize(checkers),
@@ -354,9 +341,7 @@ fn subcommands(checkers: &Registry) -> Vec<Command> {
         Command::new("validate")
             .about("List errors and doubtful ops in histories")
             .after_help(help::VALIDATE)
-            .arg(
-                files.help("History files, directories of histories (such as Jepsen's store), or - for standard input"),
-            )
+            .arg(common::files().required(true))
             .arg(format())
             .args(rules())
             .arg(

@@ -1,12 +1,12 @@
 //! `histcheck man`: manual pages, made of the same texts as the help.
 
-use crate::tell::diagnose;
-use crate::tell::exit::{self, Exit};
+use crate::line::common;
+use crate::output::diagnose;
+use crate::output::exit::{self, Exit};
 use clap::builder::PossibleValue;
-use clap::{Arg, Command, ValueHint, value_parser};
+use clap::{Arg, Command};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
-use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -15,15 +15,7 @@ pub(crate) fn command() -> Command {
     Command::new("man")
         .about("Print or write manual pages")
         .after_help("Example:\n  histcheck man -d ~/.local/share/man/man1 && man histcheck")
-        .arg(
-            Arg::new("directory")
-                .short('d')
-                .long("directory")
-                .value_name("DIR")
-                .value_hint(ValueHint::DirPath)
-                .value_parser(value_parser!(OsString))
-                .help("Directory for a page per command [default: print the main page]"),
-        )
+        .arg(common::directory("Directory for a page per command [default: print the main page]"))
 }
 
 pub(crate) fn run(directory: Option<&Path>, mut command: Command) -> Exit {

@@ -1,6 +1,7 @@
 //! The command line: its grammar, what its words mean, and the checkers that it can name.
 
 pub(crate) mod args;
+pub(crate) mod common;
 pub(crate) mod compat;
 pub(crate) mod gen_args;
 pub(crate) mod gen_objects;
@@ -10,7 +11,6 @@ pub(crate) mod help;
 pub(crate) mod manual;
 pub(crate) mod plugins;
 pub(crate) mod probe;
-pub(crate) mod registry;
 pub(crate) mod shells;
 pub(crate) mod tables;
 pub(crate) mod usage;

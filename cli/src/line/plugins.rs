@@ -7,9 +7,9 @@
 use crate::judge::limits::Limits;
 use crate::line::grammar;
 use crate::line::probe::{self, NotLoaded};
-use crate::line::registry::Registry;
-use crate::tell::diagnose;
-use crate::tell::exit::Exit;
+use crate::output::diagnose;
+use crate::output::exit::Exit;
+use histcheck_front::Registry;
 use histcheck_plugin::host::{self, LoadError, Trust};
 use history_core::Checker;
 use std::collections::BTreeSet;
@@ -149,8 +149,8 @@ impl Loader<'_> {
         }
         match self.checkers_of(path) {
             Ok(checkers) => {
-                if let Err(why) = self.checkers.add(path, checkers, &grammar::own_names()) {
-                    self.tell(&why);
+                if let Err(error) = self.checkers.add(path, checkers, &grammar::own_names()) {
+                    self.report(&error.message);
                 }
             }
             Err(why) => {
@@ -177,10 +177,10 @@ impl Loader<'_> {
         match host::libraries_in(path, self.trust) {
             Ok(libraries) if libraries.is_empty() && self.by_name && !self.told => {
                 let (extension, path) = (std::env::consts::DLL_EXTENSION, path.display());
-                diagnose::warning(&format!("no plugin is in {path}: no file there ends in .{extension}"));
+                diagnose::warning(&format!("no plugin in {path}: no file there ends in .{extension}"));
             }
             Ok(libraries) => libraries.iter().for_each(|library| self.library(library)),
-            Err(error) => self.failed(&format!("directory of plugins {error}"), error.details.as_deref()),
+            Err(error) => self.failed(&format!("plugin directory {error}"), error.details.as_deref()),
         }
     }
 
@@ -190,10 +190,10 @@ impl Loader<'_> {
             message += "\n";
             message += details;
         }
-        self.tell(&message);
+        self.report(&message);
     }
 
-    fn tell(&mut self, why: &str) {
+    fn report(&mut self, why: &str) {
         match (self.told, self.by_name) {
             (true, _) => {}
             (false, true) => diagnose::error(why),

@@ -5,9 +5,9 @@
 //! there, and has their options looked at there, too.
 
 use crate::judge::child::{self, Ended, Ran};
+use crate::judge::child_job;
 use crate::judge::limits::Limits;
-use crate::judge::only;
-use crate::tell::exit::Exit;
+use crate::output::exit::Exit;
 use histcheck_plugin::host::{self, Trust};
 use histcheck_plugin::wire::{CheckerForm, Described};
 use history_core::{
@@ -54,7 +54,7 @@ pub(crate) fn serve(words: impl IntoIterator<Item = OsString>) -> Option<Exit> {
         return None;
     }
     if let Some(parent) = parent.to_str().and_then(|parent| parent.parse().ok()) {
-        only::end_with(parent);
+        child_job::end_with(parent);
     }
     let trust = if trust == "all" { Trust::All } else { Trust::Own };
     let start = rest.first().and_then(|start| serde_json::from_str(start.to_str()?).ok());
@@ -95,17 +95,19 @@ pub(crate) fn ask(path: &Path, trust: Trust, limits: Limits) -> Result<Vec<Box<d
     let forms = match asked.ask(None)? {
         Answer::Checkers(forms) => forms,
         Answer::NotLoaded { message, details } => return Err(NotLoaded { message, details }),
-        Answer::Started | Answer::NotStarted { .. } => return Err(said_nothing("it was not asked for that")),
+        Answer::Started | Answer::NotStarted { .. } => {
+            return Err(no_answer("it sent another answer than the expected one"));
+        }
     };
     let checker = |(at, form)| {
         let described = Described::try_from(form).map_err(|message| NotLoaded { message, details: None })?;
-        Ok(Box::new(Elsewhere { asked: asked.clone(), at, described }) as Box<dyn Checker>)
+        Ok(Box::new(ProbedChecker { asked: asked.clone(), at, described }) as Box<dyn Checker>)
     };
     forms.into_iter().enumerate().map(checker).collect()
 }
 
-fn said_nothing(details: &str) -> NotLoaded {
-    let message = "ended the process that loaded it before it said what checkers it has, which is a bug of the plugin";
+fn no_answer(details: &str) -> NotLoaded {
+    let message = "ended the process that loaded it before listing its checkers, which is a bug of the plugin";
     NotLoaded { message: message.to_owned(), details: Some(details.to_owned()) }
 }
 
@@ -120,7 +122,7 @@ struct Asked {
 impl Asked {
     fn ask(&self, start: Option<&Start>) -> Result<Answer, NotLoaded> {
         let failed = |error: io::Error| NotLoaded {
-            message: format!("cannot be looked at in a process of its own: {error}"),
+            message: format!("cannot be loaded in a separate process: {error}"),
             details: None,
         };
         let mut command = child::this_program().map_err(failed)?;
@@ -135,17 +137,14 @@ impl Asked {
         let _ = io::stderr().write_all(&stderr);
         let message = match ended {
             Ended::Time(timeout) => {
-                format!(
-                    "was not loaded after {} seconds and was ended, which is a bug of the plugin",
-                    timeout.as_secs_f64()
-                )
+                format!("did not finish loading within {} seconds, which is a bug of the plugin", timeout.as_secs_f64())
             }
             Ended::Memory(bytes) => {
-                format!("took more than {bytes} bytes of memory while it was loaded, which is a bug of the plugin")
+                format!("used more than {bytes} bytes of memory while loading, which is a bug of the plugin")
             }
             Ended::ByItself(status) => {
                 let last = stdout.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
-                return serde_json::from_slice(last).map_err(|_| said_nothing(&status.to_string()));
+                return serde_json::from_slice(last).map_err(|_| no_answer(&status.to_string()));
             }
         };
         Err(NotLoaded { message, details: None })
@@ -153,14 +152,14 @@ impl Asked {
 }
 
 /// A checker of a plugin that only other processes load.
-struct Elsewhere {
+struct ProbedChecker {
     asked: Asked,
     /// Its position there.
     at: usize,
     described: Described,
 }
 
-impl Checker for Elsewhere {
+impl Checker for ProbedChecker {
     fn name(&self) -> &str {
         &self.described.name
     }
@@ -192,7 +191,10 @@ struct NotHere;
 
 impl NotHere {
     fn error() -> HistoryError {
-        HistoryError::new(ErrorKind::Unexpected, "this plugin is not loaded in this process; please report that")
+        HistoryError::new(
+            ErrorKind::Unexpected,
+            "this plugin is not loaded in this process, which is a bug: please report it",
+        )
     }
 }
 

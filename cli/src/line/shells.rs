@@ -1,6 +1,6 @@
 //! `histcheck completions`: what shells need to complete its command lines.
 
-use crate::tell::exit::{self, Exit};
+use crate::output::exit::{self, Exit};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
 use std::io::{self, Write as _};

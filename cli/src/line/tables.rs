@@ -1,15 +1,13 @@
-//! Lists of what there is to choose from: checkers, anomalies, models of consistency.
+//! Lists of what options accept: checkers, anomalies, consistency levels.
 
 use crate::job::OutputFormat;
-use crate::line::registry::Registry;
-use crate::tell::exit::{self, Exit};
-use crate::tell::output::{self, wrapped};
-#[cfg(feature = "elle")]
-use check_elle::anomaly::{AnomalySet, AnomalyType};
-#[cfg(feature = "elle")]
-use check_elle::model::{Model, ModelSet};
+use crate::output::exit::{self, Exit};
+use crate::output::formats::wrapped;
+use histcheck_front::{Registry, result};
 use history_core::visible;
 use serde::Serialize;
+#[cfg(feature = "elle")]
+use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 
 /// A line of a table: a name, a sentence, and how it stands to other names. What is empty is not shown.
@@ -65,32 +63,38 @@ pub(crate) fn models(checkers: &Registry, format: OutputFormat) -> Exit {
 /// What -a takes.
 #[cfg(feature = "elle")]
 pub(crate) fn anomalies(format: OutputFormat) -> Exit {
-    let rows = AnomalySet::ALL.iter().map(|anomaly| Row {
-        implies: Some(anomaly.implies().map(AnomalyType::name).collect()),
-        ..Row::new(anomaly.name(), anomaly.summary())
-    });
+    let anomalies = Registry::built_in().anomalies();
+    let rows = anomalies
+        .iter()
+        .map(|anomaly| Row { implies: Some(names(&anomaly.implies)), ..Row::new(&anomaly.name, &anomaly.summary) });
     print(rows, format)
 }
 
 /// What -c takes.
 #[cfg(feature = "elle")]
-pub(crate) fn consistency_models(format: OutputFormat) -> Exit {
-    let rows = ModelSet::ALL.iter().map(|model| Row {
-        aliases: model.aliases().to_vec(),
-        implies: Some(model.implies().map(Model::name).collect()),
-        forbids: Some(model.forbids().map(AnomalyType::name).collect()),
-        decided: Some(model.is_decided()),
-        because: Some(model.decision()),
-        ..Row::new(model.name(), model.summary())
+pub(crate) fn consistency_levels(format: OutputFormat) -> Exit {
+    let levels = Registry::built_in().levels();
+    let rows = levels.iter().map(|level| Row {
+        aliases: names(&level.aliases),
+        implies: Some(names(&level.implies)),
+        forbids: Some(names(&level.forbids)),
+        decided: Some(level.is_decided),
+        because: Some(&level.because),
+        ..Row::new(&level.name, &level.summary)
     });
     print(rows, format)
 }
 
+#[cfg(feature = "elle")]
+fn names<'a>(names: &'a [Cow<'static, str>]) -> Vec<&'a str> {
+    names.iter().map(|name| &**name).collect()
+}
+
 fn print<'a>(rows: impl Iterator<Item = Row<'a>>, format: OutputFormat) -> Exit {
     let mut out = BufWriter::new(io::stdout());
-    let written = rows.enumerate().try_for_each(|(i, row)| match format {
-        OutputFormat::Text => write_text(&mut out, &row, i == 0),
-        OutputFormat::Json | OutputFormat::Edn => output::row(&mut out, format, &row),
+    let written = rows.enumerate().try_for_each(|(i, row)| match format.notation() {
+        None => write_text(&mut out, &row, i == 0),
+        Some(notation) => writeln!(out, "{}", result::row(notation, &row)?),
     });
     match written.and_then(|()| out.flush()) {
         Ok(()) => Exit::OK,

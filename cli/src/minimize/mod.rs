@@ -10,13 +10,14 @@ mod shrink;
 mod target;
 mod whole;
 
+use crate::ids::{index, wide};
 use crate::job::Check;
 use crate::judge::check;
 use crate::judge::input::Input;
 use crate::line::gen_args;
-use crate::tell::diagnose;
-use crate::tell::exit::{self, Exit};
-use crate::tell::output;
+use crate::output::diagnose;
+use crate::output::exit::{self, Exit};
+use crate::output::formats;
 use history_core::{
     Budget, ClientRule, ErrorKind, Format, History, HistoryBuilder, HistoryError, Keyed, NewOp, Parts, Reader,
     Reduction, Report, Run, Verdict, Writer,
@@ -46,7 +47,7 @@ pub(crate) struct Minimize<'c> {
     pub(crate) checks_max: u64,
 }
 
-/// What was found.
+/// Anomalies.
 pub(crate) struct Minimized {
     pub(crate) history: History,
     pub(crate) kind: String,
@@ -61,7 +62,7 @@ pub(crate) struct Minimized {
 pub(crate) fn run(job: &Minimize<'_>) -> Exit {
     let Some(input) = job.check.inputs.first() else { return Exit::FAILED };
     job.check.warnings.iter().for_each(|warning| diagnose::warning(warning));
-    let report = match check::judge_alone(&job.check) {
+    let report = match check::check_alone(&job.check) {
         Ok(report) => report,
         Err(error) => {
             diagnose::history(&input.place(), &error);
@@ -71,7 +72,7 @@ pub(crate) fn run(job: &Minimize<'_>) -> Exit {
     let verdict = Exit::of(report.verdict);
     if job.output.is_some() {
         let mut out = io::stdout().lock();
-        if let Err(error) = output::verdict(&mut out, input, &report).and_then(|()| out.flush()) {
+        if let Err(error) = formats::verdict(&mut out, input, &report).and_then(|()| out.flush()) {
             return verdict.and(exit::unwritten(&error));
         }
     }
@@ -106,12 +107,16 @@ fn minimize_and_write(job: &Minimize<'_>, input: &Input, report: &Report) -> Res
     }
     let text = writer.finish().map_err(|error| error.to_string())?;
     // What is written is read and judged once more, as whoever gets it will.
-    let again = History::read(&mut Reader::new(&text[..]).with_format(format).with_client_rule(input.client_rule()))
-        .and_then(|again| judge(job, is_keyed(report), &again));
+    let again =
+        History::read(&mut Reader::new(&text[..]).with_format(format).with_client_rule(input.how().clients.clone()))
+            .and_then(|again| judge(job, is_keyed(report), &again));
     let again = again.map_err(said)?;
     let is_shown = again.anomaly(&found.kind).is_some() || found.whole.is_some() && again.verdict == Verdict::Invalid;
     if !is_shown {
-        return Err(format!("what is left does not show {} once it is written; please report it as a bug", found.kind));
+        return Err(format!(
+            "the minimized history does not show {} when it is read again, which is a bug: please report it",
+            found.kind
+        ));
     }
     let place = job.output.as_ref().map_or("standard output".into(), |path| path.to_string_lossy().into_owned());
     match &job.output {
@@ -122,36 +127,38 @@ fn minimize_and_write(job: &Minimize<'_>, input: &Input, report: &Report) -> Res
         },
     }
     .map_err(|error| format!("cannot write {place}: {error}"))?;
-    tell(job, input, report, &history, &found, &place);
+    explain(job, input, report, &history, &found, &place);
     Ok(Exit::OK)
 }
 
-fn tell(job: &Minimize<'_>, input: &Input, report: &Report, history: &History, found: &Minimized, place: &str) {
+fn explain(job: &Minimize<'_>, input: &Input, report: &Report, history: &History, found: &Minimized, place: &str) {
     let all = (0..history.len()).filter(|at| history.partner(*at).is_none_or(|other| *at < other)).count();
     if let Some(why) = &found.whole {
-        let message = format!("{why}; so the whole history was written to {place}");
+        let message = format!("{why}; wrote the whole history to {place}");
         diagnose::hint(&input.place(), &message);
         return;
     }
     let (kept, kind) = (found.operations, &found.kind);
     diagnose::hint(
         &input.place(),
-        &format!("{kept} of {all} operations show {kind}, found with {} checks; written to {place}", found.checks),
+        &format!("{kept} of {all} operations show {kind} ({} checks); written to {place}", found.checks),
     );
     if !found.is_minimal {
         let message = if found.checks >= job.checks_max {
-            format!("the limit of {} checks was reached: less might do; --max-checks takes more", job.checks_max)
+            format!(
+                "reached the limit of {} checks: a smaller history may exist; raise --max-checks to search on",
+                job.checks_max
+            )
         } else {
             format!(
-                "the limit of {OPS_MAX} ops in all checks was reached: less might do; minimize what was written again"
+                "reached the limit of {OPS_MAX} ops in all checks: a smaller history may exist; minimize the output again to search on"
             )
         };
         diagnose::warning(&message);
     }
-    if job.check.checker.about().of(&report.checker).reduction.parts == Parts::Unknown {
+    if job.check.setup.checker.about().of(&report.checker).reduction.parts == Parts::Unknown {
         let message = format!(
-            "what the operations of {} need of each other is not known: compare what is left with the whole, for it may be wrong \
-             only because of what was left out",
+            "the dependencies between operations of {} are not known: compare the output with the whole history, since removing operations may have caused the anomaly",
             report.checker
         );
         diagnose::warning(&message);
@@ -175,7 +182,7 @@ fn is_keyed(report: &Report) -> bool {
 
 /// Judges a history in memory.
 fn judge(job: &Minimize<'_>, keyed: bool, history: &History) -> Result<Report, HistoryError> {
-    let (checker, options) = (&*job.check.checker, &job.check.options);
+    let (checker, options) = (&*job.check.setup.checker, &job.check.setup.options);
     let begun = if keyed {
         Keyed::start(checker, options).map(|run| Box::new(run) as Box<dyn Run + '_>)
     } else {
@@ -207,12 +214,12 @@ fn whole_of(history: &History, rule: ClientRule, kind: &str, checks: u64, why: S
 ///
 /// If the anomaly that was asked for is not there, as a sentence.
 pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -> Result<Minimized, String> {
-    let rule = job.check.inputs.first().map(Input::client_rule).unwrap_or_default();
-    let about = job.check.checker.about();
+    let rule = job.check.inputs.first().map(|input| input.how().clients.clone()).unwrap_or_default();
+    let about = job.check.setup.checker.about();
     let about = about.of(&report.checker);
     let reduction = &about.reduction;
     if reduction.parts == Parts::Whole {
-        let why = format!("{} counts all operations, so none can be left out", report.checker);
+        let why = format!("{} counts all operations, so none can be removed", report.checker);
         return whole_of(history, rule, "", 0, why);
     }
     let target = match Target::choose(report, job.anomaly.as_deref(), about)? {
@@ -222,7 +229,7 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
     let keyed = is_keyed(report);
     let mut whole = take_apart(history, reduction, &target, keyed);
     whole.rule = rule.clone();
-    let needs = Needs::new(&whole, reduction, &job.check.options, &target.kind);
+    let needs = Needs::new(&whole, reduction, &job.check.setup.options, &target.kind);
     let first = parts_of(&target, &whole);
     let pinned: Vec<Unit> = target
         .pinned
@@ -240,20 +247,20 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
             return None;
         }
         checks += 1;
-        ops += 2 * units.len() as u64;
-        let judged = whole.history_of(units).and_then(|history| judge(job, keyed, &history));
+        ops += 2 * wide(units.len());
+        let judged = whole.hiexplanation_of(units).and_then(|history| judge(job, keyed, &history));
         // What cannot be judged shows nothing.
         Some(judged.is_ok_and(|report| target.is_in(&report)))
     };
     let Some(start) = begin(&whole, &needs, &first, &mut shows) else {
-        let why = format!("no part of it that was tried shows {}: it may be known only with all of it", target.kind);
+        let why = format!("no smaller part shows {}: it may depend on the whole history", target.kind);
         return whole_of(history, rule, &target.kind, checks, why);
     };
     has_begun.set(true);
     let shrunk = shrink::shrink(&whole, &needs, start, &kept, &mut shows);
-    let operations: BTreeSet<u32> = shrunk.units.iter().map(|unit| whole.parts[*unit as usize].operation).collect();
+    let operations: BTreeSet<u32> = shrunk.units.iter().map(|unit| whole.parts[index(*unit)].operation).collect();
     Ok(Minimized {
-        history: whole.history_of(&shrunk.units).map_err(|error| error.to_string())?,
+        history: whole.hiexplanation_of(&shrunk.units).map_err(|error| error.to_string())?,
         kind: target.kind,
         operations: operations.len(),
         checks,

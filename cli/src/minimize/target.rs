@@ -36,12 +36,12 @@ impl Target {
         };
         let Some(anomaly) = found else {
             return match kind {
-                Some(kind) => Err(format!("there is no anomaly {kind} in it; found: {}", kinds.join(", "))),
-                None => Ok(Err("there is no anomaly with a witness to begin with".to_owned())),
+                Some(kind) => Err(format!("no anomaly {kind} in this history; found: {}", kinds.join(", "))),
+                None => Ok(Err("no anomaly has a witness to start from".to_owned())),
             };
         };
         let Some(witness) = anomaly.witnesses.first() else {
-            return Ok(Err(format!("{} has no witness to begin with", anomaly.name)));
+            return Ok(Err(format!("{} has no witness to start from", anomaly.name)));
         };
         let is_of_transactions = about.reduction.parts == Parts::Transactions;
         let begins_with_refused = about.begins_with_refused(&anomaly.name);

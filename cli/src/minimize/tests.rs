@@ -4,7 +4,7 @@ mod about;
 
 use super::*;
 use crate::line::args::{self, Command};
-use crate::line::registry::Registry;
+use histcheck_front::Registry;
 use history_core::{Datum, Op, OpKind, Options, Value};
 use std::collections::BTreeMap;
 
@@ -118,13 +118,13 @@ fn assert_minimized(name: &str, job: &Minimize<'_>, history: &History, report: &
     assert!(found.is_minimal, "{name}: {:?}", found.whole);
     assert_is_part(history, &found.history);
 
-    let about = job.check.checker.about();
+    let about = job.check.setup.checker.about();
     let reduction = &about.of(&report.checker).reduction;
     let target = Target::choose(report, None, about.of(&report.checker)).unwrap().unwrap();
     let whole = take_apart(history, reduction, &target, false);
-    let needs = Needs::new(&whole, reduction, &job.check.options, &target.kind);
+    let needs = Needs::new(&whole, reduction, &job.check.setup.options, &target.kind);
     let shows = |units: &BTreeSet<Unit>| {
-        let judged = whole.history_of(units).and_then(|history| judge(job, false, &history));
+        let judged = whole.hiexplanation_of(units).and_then(|history| judge(job, false, &history));
         judged.is_ok_and(|report| target.is_in(&report))
     };
     let is_closed = |units: &BTreeSet<Unit>| {
@@ -158,7 +158,7 @@ fn assert_minimized(name: &str, job: &Minimize<'_>, history: &History, report: &
         if round % 2 == 0 {
             more = needs.closed(more);
         }
-        let judged = whole.history_of(&more).and_then(|history| judge(job, false, &history)).unwrap();
+        let judged = whole.hiexplanation_of(&more).and_then(|history| judge(job, false, &history)).unwrap();
         assert_eq!(judged.verdict, Verdict::Invalid, "{name}: with more of the history nothing is wrong");
     }
 }
@@ -459,7 +459,7 @@ fn where_no_part_will_do_the_whole_is_written() {
     let history = History::parse(&text).unwrap();
     let report = judge(&job, false, &history).unwrap();
     let found = minimize(&job, &history, &report).unwrap();
-    assert!(found.whole.unwrap().contains("no part of it that was tried shows nonlinearizable"));
+    assert!(found.whole.unwrap().contains("no smaller part shows nonlinearizable"));
     assert_eq!(found.history.ops().map(|op| op.index).collect::<Vec<_>>(), [0, 1, 2, 3]);
 }
 

@@ -3,6 +3,7 @@
 //! The checkers keep nothing of this, so the history is read again: once for columns of numbers, a row an op, and once more for
 //! the text of the few ops that are shown.
 
+use crate::ids::{index, small, wide};
 use crate::judge::input::Input;
 use histcheck_draw::text;
 use history_core::{HistoryError, Op, OpKind, Pair, Participants, Process, Report, Value, Witness};
@@ -119,7 +120,7 @@ impl Gathered {
                     continue;
                 }
                 statistics.count(&op);
-                let at = self.indices.len() as u32;
+                let at = small(self.indices.len());
                 if at == NONE {
                     return Ok(ControlFlow::Break(()));
                 }
@@ -131,14 +132,14 @@ impl Gathered {
                 match op.pair {
                     Pair::Alone => {}
                     Pair::Invokes { slot } => {
-                        slots.resize(slots.len().max(slot as usize + 1), NONE);
-                        slots[slot as usize] = at;
+                        slots.resize(slots.len().max(index(slot) + 1), NONE);
+                        slots[index(slot)] = at;
                         in_flight += 1;
                     }
                     Pair::Completes { slot, .. } => {
-                        let invocation = slots[slot as usize];
-                        self.partners[at as usize] = invocation;
-                        self.partners[invocation as usize] = at;
+                        let invocation = slots[index(slot)];
+                        self.partners[index(at)] = invocation;
+                        self.partners[index(invocation)] = at;
                         in_flight -= 1;
                     }
                 }
@@ -148,7 +149,7 @@ impl Gathered {
             Ok(ControlFlow::Continue(()))
         });
         self.statistics.open = in_flight;
-        self.statistics.processes = processes.len() as u64;
+        self.statistics.processes = wide(processes.len());
         self.statistics.duration_ns = first.zip(last).map(|(first, last)| last.saturating_sub(first));
         read
     }
@@ -162,7 +163,7 @@ impl Gathered {
     fn operation(&self, at: usize) -> usize {
         match self.partners[at] {
             NONE => at,
-            partner => at.min(partner as usize),
+            partner => at.min(index(partner)),
         }
     }
 
@@ -178,7 +179,7 @@ impl Gathered {
         }
         // How far an operation is from the nearest half of a witness's.
         let mut near: BTreeMap<usize, usize> = BTreeMap::new();
-        let halves = |at: usize| [Some(at), (self.partners[at] != NONE).then(|| self.partners[at] as usize)];
+        let halves = |at: usize| [Some(at), (self.partners[at] != NONE).then(|| index(self.partners[at]))];
         let anchors: Vec<usize> = if centers.is_empty() {
             vec![0]
         } else {
@@ -213,7 +214,7 @@ impl Gathered {
         let mut processes: Vec<Option<i64>> = chosen.iter().map(|at| self.processes[*at]).collect();
         processes.sort_unstable();
         processes.dedup();
-        let second = |at: usize| (self.partners[at] != NONE).then(|| self.partners[at] as usize);
+        let second = |at: usize| (self.partners[at] != NONE).then(|| index(self.partners[at]));
         // A completion long after all else that is shown would be a column of its own for nothing.
         let last_invoked = chosen.last().copied().unwrap_or_default();
         let last_named = witness.into_iter().flat_map(|witness| &witness.ops).filter_map(|op| self.position(op.index));
@@ -225,7 +226,7 @@ impl Gathered {
         let columns = events.iter().map(|at| {
             let left_out = at - expected;
             expected = at + 1;
-            (self.indices[*at], left_out as u64)
+            (self.indices[*at], wide(left_out))
         });
         let columns = columns.collect();
         let column = |at: usize| events.binary_search(&at).ok();
@@ -261,7 +262,7 @@ impl Gathered {
                 .collect(),
             bars: chosen.iter().map(bar).collect(),
             columns,
-            left_out_behind: (self.indices.len() - expected) as u64,
+            left_out_behind: wide(self.indices.len() - expected),
         }
     }
 
@@ -272,7 +273,7 @@ impl Gathered {
 
     /// The indices of both halves of operations.
     pub(super) fn indices_of<'a>(&'a self, chosen: &'a [usize]) -> impl Iterator<Item = u64> + 'a {
-        let halves = |at: &usize| [Some(*at), (self.partners[*at] != NONE).then(|| self.partners[*at] as usize)];
+        let halves = |at: &usize| [Some(*at), (self.partners[*at] != NONE).then(|| index(self.partners[*at]))];
         chosen.iter().flat_map(halves).flatten().map(|at| self.indices[at])
     }
 }

@@ -8,7 +8,7 @@ pub(super) fn badge(verdict: Option<Verdict>) -> (&'static str, &'static str, &'
         Some(Verdict::Valid) => ("\u{2713}", "valid", "valid"),
         Some(Verdict::Invalid) => ("\u{2715}", "invalid", "invalid"),
         Some(Verdict::Unknown) => ("?", "unknown", "unknown"),
-        None => ("!", "not judged", "error"),
+        None => ("!", "not checked", "error"),
     }
 }
 
@@ -17,7 +17,7 @@ pub(super) fn sentence(report: &Report, about: &About, asked: Option<&str>) -> S
     let name = &report.checker;
     let kinds: Vec<&str> = report.anomaly_types().collect();
     let found = match kinds[..] {
-        [] => "something that cannot be".to_owned(),
+        [] => "an anomaly without a name".to_owned(),
         [one] => one.to_owned(),
         [first, second] => format!("{first} and {second}"),
         [first, second, ..] => format!("{first}, {second} and {} more kinds of anomaly", kinds.len() - 2),
@@ -26,8 +26,8 @@ pub(super) fn sentence(report: &Report, about: &About, asked: Option<&str>) -> S
         let count = report.checkers.len();
         return match report.verdict {
             Verdict::Valid => format!("All {count} checkers found nothing wrong with this history."),
-            Verdict::Invalid => "At least one checker proves that this history is not what it should be.".into(),
-            Verdict::Unknown => "No checker found anything wrong, but not all could find out.".into(),
+            Verdict::Invalid => "At least one checker found an anomaly in this history.".into(),
+            Verdict::Unknown => "No checker found an anomaly, but not all reached a verdict.".into(),
         };
     }
     let about = about.of(&report.checker);
@@ -35,33 +35,29 @@ pub(super) fn sentence(report: &Report, about: &About, asked: Option<&str>) -> S
     match (report.verdict, about.subject) {
         (Verdict::Valid, Subject::Transactions) => match asked {
             Some(models) => {
-                format!("Nothing in this history contradicts {models}: its transactions may be so isolated.")
+                format!("Nothing in this history contradicts {models}: its transactions are consistent with that level.")
             }
             None => {
-                "Nothing in this history contradicts strict serializability: its transactions seem to have run one \
-                     at a time, each between its invocation and its completion."
+                "Nothing in this history contradicts strict serializability: it is explained by transactions that ran one at a time, each between its invocation and its completion."
                     .into()
             }
         },
         (Verdict::Valid, Subject::Object) => format!(
-            "This history is linearizable: each operation can be given one instant between its call and its return, so \
-             that a single {name} would have answered the same."
+            "This history is linearizable: each operation can be placed at one instant between its invocation and its completion, so that a single {name} would have returned the same."
         ),
         (Verdict::Valid, _) => {
-            format!("This history is what {name} asks for: nothing wrong was found.")
+            format!("{name} found no anomaly in this history.")
         }
         (Verdict::Invalid, Subject::Transactions) => format!(
-            "The clients of this history saw what no execution under {} allows: {found}.",
+            "The clients of this history observed what {} rules out: {found}.",
             asked.unwrap_or("strict serializability")
         ),
         (Verdict::Invalid, Subject::Object) if is_refused => format!(
-            "This history is not linearizable: up to some operation there is an order in which a single {name} would \
-             have answered the same, and that operation fits none of them."
+            "This history is not linearizable: up to some operation there is an order in which a single {name} would have returned the same, but no order includes that operation."
         ),
-        (Verdict::Invalid, _) => format!("This history is not what {name} asks for. Found: {found}."),
+        (Verdict::Invalid, _) => format!("{name} found anomalies in this history: {found}."),
         (Verdict::Unknown, _) => {
-            "It could not be found out whether this history is what it should be. Nothing that was found says it is \
-             not; the notes say what was missing."
+            "The checker could not decide whether this history is valid. It found no anomaly; the notes explain what was missing."
                 .into()
         }
     }
@@ -90,11 +86,14 @@ mod tests {
         );
         let refused = AboutAnomaly::new("no-place", "It has no place.").with_refused_first();
         let object = About::new(Subject::Object).with_anomaly(refused);
-        assert!(said(&object, "kv", Verdict::Invalid, &["no-place"]).contains("a single kv would have answered"));
+        assert!(said(&object, "kv", Verdict::Invalid, &["no-place"]).contains("a single kv would have returned"));
         assert!(said(&object, "kv", Verdict::Valid, &[]).starts_with("This history is linearizable"));
         let workload = About::default();
-        assert!(said(&workload, "bank", Verdict::Invalid, &["wrong-total"]).ends_with("Found: wrong-total."));
-        assert!(said(&workload, "bank", Verdict::Valid, &[]).contains("nothing wrong"));
-        assert!(said(&workload, "x", Verdict::Unknown, &[]).contains("could not be found out"));
+        assert!(
+            said(&workload, "bank", Verdict::Invalid, &["wrong-total"])
+                .ends_with("bank found anomalies in this history: wrong-total.")
+        );
+        assert!(said(&workload, "bank", Verdict::Valid, &[]).contains("no anomaly"));
+        assert!(said(&workload, "x", Verdict::Unknown, &[]).contains("could not decide"));
     }
 }

@@ -12,11 +12,12 @@ mod statistics;
 mod timeline;
 mod witness;
 
+use crate::ids::wide;
 use crate::job::{Check, PageOptions, PlotFormat};
 use crate::judge::input::Input;
-use crate::tell::artifacts::Directory;
-use crate::tell::diagnose;
-use crate::tell::folder;
+use crate::output::artifacts::Directory;
+use crate::output::diagnose;
+use crate::output::folder;
 use gather::{Around, Gathered};
 use histcheck_draw::text;
 use history_core::{About, HistoryError, Report, Verdict};
@@ -45,13 +46,13 @@ pub(crate) struct Pages {
     /// What the checker says about itself.
     about: About,
     inputs: usize,
-    told: Vec<Told>,
+    listed: Vec<Listed>,
     /// Whether this process is to write what leads to all pages.
     has_index: bool,
 }
 
 /// A history that is done.
-struct Told {
+struct Listed {
     name: String,
     page: PathBuf,
     /// As [`Verdict::name`] or `error`; unknown if another process wrote the page.
@@ -62,7 +63,7 @@ impl Pages {
     /// The pages of a job, if it wants any.
     pub(crate) fn new(job: &Check<'_>) -> Option<Pages> {
         let mut options = job.pages.clone()?;
-        let alone = job.only.as_ref().and_then(|only| only.folder.as_ref());
+        let alone = job.child.as_ref().and_then(|child| child.folder.as_ref());
         options.directory.extend(alone);
         let inputs = job.inputs.len();
         Some(Pages {
@@ -70,11 +71,11 @@ impl Pages {
                 .below(alone.is_some())
                 .without(INDEX),
             options,
-            asked: job.options.text("consistency-models").filter(|text| !text.is_empty()).map(str::to_owned),
-            about: job.checker.about(),
+            asked: job.setup.options.text("consistency-models").filter(|text| !text.is_empty()).map(str::to_owned),
+            about: job.setup.checker.about(),
             inputs,
-            told: Vec::new(),
-            has_index: inputs > 1 && job.only.is_none(),
+            listed: Vec::new(),
+            has_index: inputs > 1 && job.child.is_none(),
         })
     }
 
@@ -97,7 +98,7 @@ impl Pages {
     /// Leaves a page to another process.
     pub(crate) fn pass_over(&mut self, input: &Input) -> Result<(), String> {
         let page = self.directory.folder_of(input).join(PAGE);
-        self.told.push(Told { name: input.place().into_owned(), page, verdict: None });
+        self.listed.push(Listed { name: input.place().into_owned(), page, verdict: None });
         self.end()
     }
 
@@ -111,8 +112,8 @@ impl Pages {
         // Whatever is wrong with the history was said by whoever judged it; of what can be read there are numbers.
         let read = gathered.read(input);
         let unread = match (&read, judged) {
-            (Err(error), Ok(_)) => Some(format!("The history could not be read once more: {error}")),
-            (Err(_), Err(_)) => Some("The numbers are of what stands before the error.".to_owned()),
+            (Err(error), Ok(_)) => Some(format!("The history could not be read again: {error}")),
+            (Err(_), Err(_)) => Some("The numbers cover the part before the error.".to_owned()),
             _ => None,
         };
         let around = around(input, judged, &gathered);
@@ -125,17 +126,17 @@ impl Pages {
         if page.left_out > 0 {
             let what = text::count(page.left_out, "part", "parts");
             let limit = self.options.bytes_max;
-            diagnose::hint(&name, &format!("note: {what} of the page left out, to keep it below {limit} bytes"));
+            diagnose::hint(&name, &format!("note: {what} of the page left out to keep it below {limit} bytes"));
         }
         diagnose::hint(&name, &format!("report: {}", path.display()));
         let verdict = Some(judged.map_or("error", |report| report.verdict.name()));
-        self.told.push(Told { name: name.into_owned(), page: path, verdict });
+        self.listed.push(Listed { name: name.into_owned(), page: path, verdict });
         self.end()
     }
 
     /// Writes the page that leads to all others, when all are there.
     fn end(&self) -> Result<(), String> {
-        if !self.has_index || self.told.len() < self.inputs {
+        if !self.has_index || self.listed.len() < self.inputs {
             return Ok(());
         }
         let path = self.options.directory.join(INDEX);
@@ -145,31 +146,32 @@ impl Pages {
     }
 
     fn index(&self) -> String {
-        let rows: Vec<(&Told, Option<Verdict>)> = self.told.iter().map(|told| (told, told.verdict())).collect();
-        let count = |wanted: Option<Verdict>| rows.iter().filter(|(_, verdict)| *verdict == wanted).count() as u64;
+        let rows: Vec<(&Listed, Option<Verdict>)> =
+            self.listed.iter().map(|listed| (listed, listed.verdict())).collect();
+        let count = |wanted: Option<Verdict>| wide(rows.iter().filter(|(_, verdict)| *verdict == wanted).count());
         let all = [Some(Verdict::Invalid), Some(Verdict::Unknown), None, Some(Verdict::Valid)];
         let counts: Vec<String> = all
             .into_iter()
             .filter(|verdict| count(*verdict) > 0)
             .map(|verdict| format!("{} {}", text::grouped(count(verdict)), meaning::badge(verdict).1))
             .collect();
-        let link = |told: &Told| {
-            let relative = told.page.strip_prefix(&self.options.directory).unwrap_or(&told.page);
+        let link = |listed: &Listed| {
+            let relative = listed.page.strip_prefix(&self.options.directory).unwrap_or(&listed.page);
             relative.iter().map(|part| encoded(&part.to_string_lossy())).collect::<Vec<_>>().join("/")
         };
         html! {
             (page::head_of("Histories", ""))
-            header { p.kicker { "histcheck" } h1 { (text::count(self.told.len() as u64, "history", "histories")) } p.verdict { (counts.join(", ")) "." } }
+            header { p.kicker { "histcheck" } h1 { (text::count(wide(self.listed.len()), "history", "histories")) } p.verdict { (counts.join(", ")) "." } }
             main {
                 div.scroll tabindex="0" role="region" aria-label="Histories" {
                     table {
                         thead { tr { th scope="col" { "Verdict" } th scope="col" { "History" } } }
                         tbody {
-                            @for (told, verdict) in &rows {
+                            @for (listed, verdict) in &rows {
                                 @let (mark, word, class) = meaning::badge(*verdict);
                                 tr {
                                     td { span class={ "badge " (class) } { span aria-hidden="true" { (mark) " " } (word) } }
-                                    td.what { a href=(link(told)) { bdi { (text::shown(&told.name, 300)) } } }
+                                    td.what { a href=(link(listed)) { bdi { (text::shown(&listed.name, 300)) } } }
                                 }
                             }
                         }
@@ -182,7 +184,7 @@ impl Pages {
     }
 }
 
-impl Told {
+impl Listed {
     /// The verdict; where another process wrote the page, it says so in its first lines.
     fn verdict(&self) -> Option<Verdict> {
         const HEAD_BYTES: u64 = 1024;

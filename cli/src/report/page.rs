@@ -3,6 +3,7 @@
 use super::facts::{CHARS_MAX, Facts};
 use super::meaning;
 use super::{statistics, witness};
+use crate::ids::wide;
 use histcheck_draw::lattice::{Lattice, Standing};
 use histcheck_draw::text;
 use history_core::{Anomaly, Datum, HistoryError, KeyReport, Report, Verdict};
@@ -47,7 +48,7 @@ pub(super) fn write(facts: &Facts<'_>, bytes_max: usize) -> Page {
         html! {
             p.notice role="note" {
                 (text::count(draft.left_out, "part of this page was", "parts of this page were"))
-                " left out: it would take more than " (text::grouped(bytes_max as u64)) " bytes. "
+                " left out: it would take more than " (text::grouped(wide(bytes_max))) " bytes. "
                 code { "--max-report-bytes" } " takes a larger limit."
             }
         }
@@ -100,7 +101,7 @@ fn summary(facts: &Facts<'_>, verdict: Option<Verdict>) -> Markup {
                 (badge(verdict)) " "
                 @match facts.judged {
                     Ok(report) => { (text::shown(&meaning::sentence(report, facts.about, facts.asked), CHARS_MAX)) },
-                    Err(_) => { "This is not a history that could be judged. That says nothing about the system it was recorded of." },
+                    Err(_) => { "This file could not be checked. That is no result about the system under test." },
                 }
             }
         }
@@ -161,7 +162,7 @@ impl Draft<'_> {
             self.add(ruled_out(report, &lattice, self.facts.asked, level));
         }
         if !report.anomalies.is_empty() {
-            self.add(heading(level, None, &plain("What was found")));
+            self.add(heading(level, None, &plain("Anomalies")));
         }
         for anomaly in &report.anomalies {
             self.anomaly(report, anomaly, level + 1);
@@ -175,8 +176,8 @@ impl Draft<'_> {
         self.add(html! {
             (heading(level, None, &html! { (name) @if anomaly.count > 1 { " " small { "\u{d7} " (text::grouped(anomaly.count)) } } }))
             @if let Some(about) = about { p { (text::shown(&about.summary, CHARS_MAX)) } }
-            @if anomaly.count > shown as u64 && shown > 0 {
-                p.note { (text::count(shown as u64, "one is", "are")) " shown below, of " (text::grouped(anomaly.count)) "." }
+            @if anomaly.count > wide(shown) && shown > 0 {
+                p.note { (text::count(wide(shown), "one is", "are")) " shown below, of " (text::grouped(anomaly.count)) "." }
             }
         });
         for (at, witness) in anomaly.witnesses.iter().take(super::WITNESSES_MAX).enumerate() {
@@ -201,7 +202,7 @@ impl Draft<'_> {
         }
         if let Some(around) = self.facts.around.first().filter(|around| !around.bars.is_empty()) {
             self.add(html! {
-                h2 { "How it begins" }
+                h2 { "Start of the history" }
                 (witness::figure(around, None, "The first operations of this history"))
             });
         }
@@ -210,13 +211,13 @@ impl Draft<'_> {
 
 fn ruled_out(report: &Report, lattice: &Lattice<'_>, asked: Option<&str>, level: u8) -> Markup {
     html! {
-        (heading(level, None, &plain(if report.not.is_empty() { "What holds" } else { "What this rules out" })))
+        (heading(level, None, &plain(if report.not.is_empty() { "What holds" } else { "Consistency levels ruled out" })))
         figure {
-            div.scroll tabindex="0" role="region" aria-label="Models of consistency" { (lattice.draw()) }
-            figcaption { "A line leads from each model down to those it implies." }
+            div.scroll tabindex="0" role="region" aria-label="Consistency levels" { (lattice.draw()) }
+            figcaption { "A line leads from each level down to those it implies." }
         }
         @if let Some(asked) = asked {
-            p.note { "Only what contradicts " (text::shown(asked, 200)) " was looked for: models that are not checked may hold or not." }
+            p.note { "Only what contradicts " (text::shown(asked, 200)) " was searched for: levels that are not checked may hold or not." }
         }
         dl.standing {
             @for standing in [Standing::Not, Standing::AlsoNot, Standing::Unknown, Standing::Holds] {
@@ -243,7 +244,7 @@ fn keys(report: &Report, level: u8) -> Markup {
     html! {
         (heading(level, None, &plain("Keys")))
         @if let (Some(all), Some(valid)) = (count("key-count"), count("valid-key-count")) {
-            p { "Each key was judged on its own: " (text::grouped(valid)) " of " (text::count(all, "key is", "keys are")) " valid." }
+            p { "Each key was checked separately: " (text::grouped(valid)) " of " (text::count(all, "key is", "keys are")) " valid." }
         }
         @if !shown.is_empty() {
             div.scroll tabindex="0" role="region" aria-label="Keys that are not valid" {
@@ -276,7 +277,7 @@ fn key_text(key: &Datum) -> String {
 
 fn error_block(error: &HistoryError) -> Markup {
     html! {
-        h2 { "What is wrong" }
+        h2 { "Error" }
         p {
             @if let Some(position) = error.position { b { "Line " (text::grouped(position.line)) ", column " (text::grouped(position.column)) ": " } }
             bdi { (text::shown(&error.message, 4 * CHARS_MAX)) } "."
@@ -288,13 +289,13 @@ fn error_block(error: &HistoryError) -> Markup {
             pre.excerpt {
                 span.line { (position.line) " | " }
                 bdi {
-                    @if (snippet.caret as u64) < position.column - 1 { "\u{2026}" }
+                    @if (wide(snippet.caret)) < position.column - 1 { "\u{2026}" }
                     (text::shown(&before, 400)) mark { (if at.is_empty() { " ".to_owned() } else { text::shown(&at, 4) }) } (text::shown(&behind, 400))
                 }
             }
         }
         @if let Some(expected) = &error.expected { p { "Expected: " bdi { (text::shown(expected, 4 * CHARS_MAX)) } "." } }
-        p.note { code { "histcheck validate" } " lists everything that is wrong with a file at once." }
+        p.note { code { "histcheck validate" } " lists all errors of a file." }
     }
 }
 
@@ -303,9 +304,9 @@ fn reading() -> Markup {
     html! {
         h2 { "How to read the timelines" }
         ul.legend {
-            li { i.key.ok {} "ok: it happened" }
-            li { i.key.fail {} "\u{d7} fail: it did not happen" }
-            li { i.key.info {} "? info, or \u{2026} never completed: nobody knows" }
+            li { i.key.ok {} "ok: the operation happened" }
+            li { i.key.fail {} "\u{d7} fail: the operation did not happen" }
+            li { i.key.info {} "? info, or \u{2026} never completed: the operation may have happened" }
             li { i.key.ok.on {} "with a name and a thick edge: an operation of the witness" }
             li { i.key.gap {} "dotted line: ops between are not shown" }
         }

@@ -16,7 +16,7 @@ pub(super) fn section(facts: &Facts<'_>) -> Markup {
     let counts = facts.judged.map(|report| report.counts.clone()).unwrap_or_default();
     let rate = |ns: i64| {
         let per_second = u128::from(completions) * 1_000_000_000 / u128::from(ns.unsigned_abs().max(1));
-        format!("{} completions a second", text::grouped(u64::try_from(per_second).unwrap_or(u64::MAX)))
+        format!("{} completions per second", text::grouped(u64::try_from(per_second).unwrap_or(u64::MAX)))
     };
     html! {
         h2 { "The history" }
@@ -24,14 +24,14 @@ pub(super) fn section(facts: &Facts<'_>) -> Markup {
         dl.numbers {
             (row("Ops", text::grouped(*ops)))
             (row("Processes", text::grouped(statistics.processes)))
-            @if statistics.others > 0 { (row("Ops of others than clients", text::grouped(statistics.others))) }
+            @if statistics.others > 0 { (row("Ops of other processes than clients", text::grouped(statistics.others))) }
             @if let Some(ns) = statistics.duration_ns {
                 (row("Duration", text::duration(ns)))
                 @if ns > 0 && completions > 0 { (row("Rate", rate(ns))) }
             }
             @if by_kind[OpKind::Invoke as usize] > 0 {
                 @let mean = statistics.concurrency_sum * 10 / client_ops.max(1);
-                (row("In flight at once", format!("{} at the most, {}.{} on average", text::grouped(statistics.concurrency_max), text::grouped(mean / 10), mean % 10)))
+                (row("In flight", format!("{} at most, {}.{} on average", text::grouped(statistics.concurrency_max), text::grouped(mean / 10), mean % 10)))
                 (row("Never completed", text::grouped(statistics.open)))
             }
             (row("Failed", format!("{} ({} of completions)", text::grouped(by_kind[2]), text::percent(by_kind[2], completions))))
@@ -56,7 +56,7 @@ pub(super) fn section(facts: &Facts<'_>) -> Markup {
             @if statistics.functions_left_out { p.note { "Other functions are counted in the last row only." } }
         }
         @if !counts.is_empty() {
-            h3 { "What the checker counted" }
+            h3 { "Counts of the checker" }
             dl.numbers { @for (name, count) in counts.iter().take(60) { (row(&text::shown(name, 80), text::grouped(*count))) } }
         }
     }

@@ -4,6 +4,7 @@
 //! short to be seen. Times are in the bars' titles, and in the table below the picture.
 
 use super::gather::{Around, Bar};
+use crate::ids::wide;
 use histcheck_draw::text;
 use history_core::OpKind;
 use maud::{Markup, html};
@@ -133,10 +134,10 @@ fn tip(bar: &Bar) -> String {
 }
 
 fn describe(around: &Around, is_limited: bool) -> String {
-    let (rows, bars) = (around.rows.len() as u64, around.bars.len() as u64);
-    let limit = if is_limited { " A line marks how far a linearization gets." } else { "" };
+    let (rows, bars) = (wide(around.rows.len()), wide(around.bars.len()));
+    let limit = if is_limited { " A line marks where a linearization ends." } else { "" };
     format!(
-        "{} of {}, in the order of their invocations and completions.{limit} The table below says the same in words.",
+        "{} of {}, in the order of their invocations and completions.{limit} The table below has the same data as text.",
         text::count(bars, "operation", "operations"),
         text::count(rows, "process", "processes"),
     )

@@ -1,7 +1,8 @@
-//! What was found, on a page: a witness as prose, as a picture, and among the operations around it.
+//! Anomalies, on a page: a witness as prose, as a picture, and among the operations around it.
 
 use super::gather::{Around, Bar, Half};
 use super::timeline;
+use crate::ids::wide;
 use histcheck_draw::graph::{self, PlotOptions};
 use histcheck_draw::text;
 use history_core::Witness;
@@ -17,7 +18,7 @@ pub(super) fn block(witness: &Witness, around: Option<&Around>, title: &str, is_
         @if let Some(picture) = cycle(witness, title) {
             figure {
                 div.scroll tabindex="0" role="region" aria-label={ "Picture of " (title) } { (picture) }
-                figcaption { "Each box is a transaction; each arrow says why one must come before the other." }
+                figcaption { "Each box is a transaction; each arrow shows why one precedes the other." }
             }
         }
         pre.prose { bdi { (text::shown(&witness.explanation, PROSE_CHARS_MAX).trim_end()) } }
@@ -80,7 +81,7 @@ fn ops(around: &Around) -> Markup {
     html! {
         @if !own.is_empty() { (table(&own)) }
         @if !others.is_empty() {
-            details { summary { (text::count(others.len() as u64, "more operation", "more operations")) " around" } (table(&others)) }
+            details { summary { (text::count(wide(others.len()), "more operation", "more operations")) " around" } (table(&others)) }
         }
     }
 }

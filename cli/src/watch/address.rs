@@ -38,10 +38,10 @@ impl Address {
         for scheme in ["unix", "unix-datagram"] {
             let Some(path) = text.strip_prefix(scheme).and_then(|rest| rest.strip_prefix(':')) else { continue };
             #[cfg(not(unix))]
-            return Err(format!("{path} cannot be listened on: this system has no sockets with paths"));
+            return Err(format!("cannot listen on {path}: this system has no sockets with paths"));
             #[cfg(unix)]
             return match (path, scheme) {
-                ("", _) => Err(format!("{scheme}: names no path")),
+                ("", _) => Err(format!("{scheme}: needs a path")),
                 (path, "unix") => Ok(Address::Unix(path.into())),
                 (path, _) => Ok(Address::Datagram(path.into())),
             };
@@ -49,13 +49,13 @@ impl Address {
         let address = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
         let address: SocketAddr = address.as_deref().unwrap_or(text).parse().map_err(|_| {
             format!(
-                "{text} is no address to listen on: say 127.0.0.1:PORT (0 for any free port), unix:PATH or \
+                "{text} is not an address: expected 127.0.0.1:PORT (0 = any free port), unix:PATH or \
                  unix-datagram:PATH"
             )
         })?;
         if !address.ip().is_loopback() {
             return Err(format!(
-                "{text} can be reached from other machines, and writers are not asked who they are: say 127.0.0.1:PORT, and \
+                "{text} can be reached from other machines, and writers are not authenticated: use 127.0.0.1:PORT, and \
                  forward the port if you must"
             ));
         }
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(Address::parse("localhost:0"), Ok(Address::Tcp(([127, 0, 0, 1], 0).into())));
         assert!(Address::parse("[::1]:80").is_ok());
         assert!(Address::parse("0.0.0.0:80").unwrap_err().contains("other machines"));
-        assert!(Address::parse("80").unwrap_err().contains("no address"));
+        assert!(Address::parse("80").unwrap_err().contains("not an address"));
         #[cfg(unix)]
         assert_eq!(Address::parse("unix:/run/h"), Ok(Address::Unix("/run/h".into())));
         #[cfg(unix)]

@@ -7,11 +7,11 @@
 //! What is no op is left out, and may have been an invocation: its sender does not wait for anything, so from there on ops
 //! may take effect that are not recorded.
 
-use super::feed::FromWriters;
-use super::inbox::{Arrival, Door};
+use super::feed::{FromWriters, Placed};
+use super::inbox::{Arrival, Sender};
 use super::refused::{Doubt, Refusal};
 use super::socket::{Unlink, bind_path};
-use crate::judge::input::ReadAs;
+use histcheck_front::ReadAs;
 use history_core::{Lines, Merge, Misplaced, OpKind};
 use std::io;
 use std::os::unix::net::UnixDatagram;
@@ -45,29 +45,29 @@ impl DatagramSocket {
     }
 
     /// What ends the history behind all that was sent by then: a message that is no op, which has its place in the queue.
-    pub(super) fn end(&self, door: Door<FromWriters>) -> impl Fn() + Send + 'static {
+    pub(super) fn end(&self, sender: Sender<FromWriters>) -> impl Fn() + Send + 'static {
         let (path, is_over) = (self.path.clone(), Arc::clone(&self.is_over));
         move || {
             is_over.store(true, Ordering::SeqCst);
-            let (path, door) = (path.clone(), door.clone());
+            let (path, sender) = (path.clone(), sender.clone());
             std::thread::spawn(move || {
                 let sent = UnixDatagram::unbound().and_then(|socket| socket.send_to(END, path));
                 // Somebody has taken the socket's file away.
                 if sent.is_err() {
-                    let _ = door.send(Arrival::Cut);
+                    let _ = sender.send(Arrival::Cut);
                 }
             });
         }
     }
 
     /// Records what is sent.
-    pub(super) fn run(self, door: &Door<FromWriters>, read_as: &ReadAs) {
-        let mut messages = Messages { door, lines: read_as.lines(), history: read_as.merge(), number: 0 };
+    pub(super) fn run(self, sender: &Sender<FromWriters>, read_as: &ReadAs) {
+        let mut messages = Messages { sender, lines: read_as.lines(), history: read_as.merge(), number: 0 };
         let mut bytes = vec![0; MESSAGE_BYTES_MAX];
         loop {
             let taken = match self.socket.recv(&mut bytes) {
                 Ok(count) if bytes[..count] == *END && self.is_over.load(Ordering::SeqCst) => {
-                    let _ = door.send(Arrival::Cut);
+                    let _ = sender.send(Arrival::Cut);
                     return;
                 }
                 Ok(count) => messages.take(&bytes[..count]),
@@ -77,7 +77,7 @@ impl DatagramSocket {
                     Ok(())
                 }
                 Err(error) => {
-                    let _ = door.send(Arrival::Failed(error));
+                    let _ = sender.send(Arrival::Failed(error));
                     return;
                 }
             };
@@ -98,7 +98,7 @@ impl DatagramSocket {
 struct Gone;
 
 struct Messages<'d> {
-    door: &'d Door<FromWriters>,
+    sender: &'d Sender<FromWriters>,
     lines: Lines,
     history: Merge,
     /// Messages so far.
@@ -124,7 +124,7 @@ impl Messages<'_> {
             let began = kind != OpKind::Invoke;
             return self.refuse(error.to_string(), if began { Doubt::FromTheBeginning } else { Doubt::FromHere });
         }
-        self.send(FromWriters::Ops(batch, self.history.in_flight()))
+        self.send(FromWriters::Ops(Placed::new(batch, &self.history)))
     }
 
     fn refuse(&self, why: String, doubt: Doubt) -> Result<(), Gone> {
@@ -132,6 +132,6 @@ impl Messages<'_> {
     }
 
     fn send(&self, arrival: FromWriters) -> Result<(), Gone> {
-        self.door.send(Arrival::Some(arrival)).map_err(|_| Gone)
+        self.sender.send(Arrival::Some(arrival)).map_err(|_| Gone)
     }
 }

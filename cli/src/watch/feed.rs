@@ -2,14 +2,30 @@
 
 use super::inbox::{Inbox, Text};
 use super::refused::{Refusal, Refused};
-use crate::judge::input::ReadAs;
-use history_core::{Batch, ErrorKind, HistoryError, Position, Reader};
+use crate::ids::wide;
+use histcheck_front::ReadAs;
+use history_core::{Batch, ErrorKind, HistoryError, Merge, Position, Reader};
 
 /// What writers of ops bring.
 pub(super) enum FromWriters {
-    /// Ops in their place in the history, and how many operations are in flight behind them.
-    Ops(Batch, usize),
+    Ops(Placed),
     Refused(Refusal),
+}
+
+/// Ops in their place in the history.
+pub(super) struct Placed {
+    ops: Batch,
+    /// Operations in flight behind them.
+    in_flight: usize,
+    /// Names for clients that no process had so far.
+    unmatched: Vec<String>,
+}
+
+impl Placed {
+    /// Ops that were just added to the history.
+    pub(super) fn new(ops: Batch, history: &Merge) -> Placed {
+        Placed { ops, in_flight: history.in_flight(), unmatched: history.unmatched().map(str::to_owned).collect() }
+    }
 }
 
 /// Where the ops come from.
@@ -23,6 +39,7 @@ pub(super) struct Writers {
     inbox: Inbox<FromWriters>,
     ops: u64,
     in_flight: usize,
+    unmatched: Vec<String>,
     refused: Refused,
     /// Refusals that were not reported yet.
     news: Vec<Refusal>,
@@ -38,7 +55,8 @@ impl Feed {
     }
 
     pub(super) fn writers(inbox: Inbox<FromWriters>) -> Feed {
-        Feed::Writers(Writers { inbox, ops: 0, in_flight: 0, refused: Refused::default(), news: Vec::new() })
+        let (unmatched, refused) = (Vec::new(), Refused::default());
+        Feed::Writers(Writers { inbox, ops: 0, in_flight: 0, unmatched, refused, news: Vec::new() })
     }
 
     /// Reads the next ops into `batch`, in place of those it holds. False, and no ops, at the end of the history.
@@ -64,6 +82,14 @@ impl Feed {
         match self {
             Feed::Text(reader) => reader.in_flight(),
             Feed::Writers(writers) => writers.in_flight,
+        }
+    }
+
+    /// The names for clients that no process had so far.
+    pub(super) fn unmatched(&self) -> Vec<String> {
+        match self {
+            Feed::Text(reader) => reader.unmatched().map(str::to_owned).collect(),
+            Feed::Writers(writers) => writers.unmatched.clone(),
         }
     }
 
@@ -98,17 +124,18 @@ impl Writers {
         let arrived = self.inbox.next();
         let failed = |error| HistoryError::new(ErrorKind::Io, format!("reading failed: {error}"));
         match arrived.map_err(failed)? {
-            Some(FromWriters::Ops(ops, in_flight)) => {
-                self.ops += ops.len() as u64;
-                self.in_flight = in_flight;
-                *batch = ops;
+            Some(FromWriters::Ops(placed)) => {
+                self.ops += wide(placed.ops.len());
+                self.in_flight = placed.in_flight;
+                self.unmatched = placed.unmatched;
+                *batch = placed.ops;
             }
             Some(FromWriters::Refused(refusal)) => {
                 self.refused.add(&refusal);
                 self.news.push(refusal);
             }
             None if self.ops == 0 => {
-                let expected = "a line an op: a map with :type (invoke, ok, fail or info), :process, :f and :value";
+                let expected = "one op per line: a map with :type (invoke, ok, fail or info), :process, :f and :value";
                 return Err(HistoryError::new(ErrorKind::NotAnOp, "there is no op in it").expected(expected));
             }
             None => return Ok(false),

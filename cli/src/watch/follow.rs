@@ -1,6 +1,7 @@
 //! A file that grows: what is in it, then whatever is added, through truncation and rotation.
 
-use super::inbox::{ARRIVAL_BYTES, Arrival, Door};
+use super::inbox::{ARRIVAL_BYTES, Arrival, Sender};
+use crate::ids::wide;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -37,7 +38,7 @@ impl Follow {
 
     /// Brings what there is, and then more, until nobody wants it any more, or the history `is_over`: then all is brought that
     /// is in the file by then.
-    pub(super) fn run(mut self, door: &Door<Vec<u8>>, is_over: &Arc<AtomicBool>) {
+    pub(super) fn run(mut self, sender: &Sender<Vec<u8>>, is_over: &Arc<AtomicBool>) {
         let (mut pause, mut looks, mut until) = (PAUSES[0], 0, None);
         loop {
             if is_over.load(Ordering::SeqCst) {
@@ -46,7 +47,7 @@ impl Follow {
                 let is_read = self.file.as_ref().zip(until.as_ref()).is_some_and(|(file, until)| file.is_read(until));
                 // To open a file is a look that shows nothing, and so is to come to the end of one that was replaced.
                 if is_read || looks > LOOKS_AT_END {
-                    let _ = door.send(Arrival::Cut);
+                    let _ = sender.send(Arrival::Cut);
                     return;
                 }
             }
@@ -58,12 +59,12 @@ impl Follow {
                 }
                 Ok(text) => {
                     (pause, looks) = (PAUSES[0], 0);
-                    if door.send(Arrival::Some(text)).is_err() {
+                    if sender.send(Arrival::Some(text)).is_err() {
                         return;
                     }
                 }
                 Err(error) => {
-                    let _ = door.send(Arrival::Failed(error));
+                    let _ = sender.send(Arrival::Failed(error));
                     return;
                 }
             }
@@ -102,7 +103,7 @@ impl Follow {
     fn open(&mut self) -> io::Result<()> {
         // A pipe would be opened only when somebody opens it to write.
         if found(std::fs::metadata(&self.path))?.is_some_and(|found| !found.is_file()) {
-            return Err(io::Error::other("what has come there is no file; make a pipe before it is watched"));
+            return Err(io::Error::other("it is not a regular file; to watch a pipe, create it first"));
         }
         if let Some(file) = found(File::open(&self.path))? {
             self.file = Some(Followed { file, offset: 0, last: b'\n' });
@@ -120,8 +121,8 @@ impl Followed {
 
     fn read(&mut self) -> io::Result<Vec<u8>> {
         let mut text = Vec::with_capacity(ARRIVAL_BYTES);
-        let count = (&mut self.file).take(ARRIVAL_BYTES as u64).read_to_end(&mut text)?;
-        self.offset += count as u64;
+        let count = (&mut self.file).take(wide(ARRIVAL_BYTES)).read_to_end(&mut text)?;
+        self.offset += wide(count);
         self.last = text.last().copied().unwrap_or(self.last);
         Ok(text)
     }
@@ -218,8 +219,8 @@ mod tests {
 
     /// What is brought if the history is over now.
     fn rest(follow: Follow) -> String {
-        let (door, inbox) = super::super::inbox::inbox();
-        follow.run(&door, &Arc::new(AtomicBool::new(true)));
+        let (sender, inbox) = super::super::inbox::inbox();
+        follow.run(&sender, &Arc::new(AtomicBool::new(true)));
         let mut rest = String::new();
         Text::new(inbox).read_to_string(&mut rest).unwrap();
         rest

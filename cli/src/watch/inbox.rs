@@ -22,11 +22,11 @@ pub(super) enum Arrival<T> {
 }
 
 /// Where threads bring it.
-pub(super) type Door<T> = SyncSender<Arrival<T>>;
+pub(super) type Sender<T> = SyncSender<Arrival<T>>;
 
-pub(super) fn inbox<T>() -> (Door<T>, Inbox<T>) {
-    let (door, arrivals) = sync_channel(WAITING_MAX);
-    (door, Inbox { arrivals, is_over: false, is_cut: Arc::default() })
+pub(super) fn inbox<T>() -> (Sender<T>, Inbox<T>) {
+    let (sender, arrivals) = sync_channel(WAITING_MAX);
+    (sender, Inbox { arrivals, is_over: false, is_cut: Arc::default() })
 }
 
 /// What has arrived.
@@ -42,7 +42,7 @@ impl<T> Inbox<T> {
         if self.is_over {
             return Ok(None);
         }
-        // Without doors there is nothing more to come.
+        // Without senders there is nothing more to come.
         match self.arrivals.recv().unwrap_or(Arrival::Ended) {
             Arrival::Some(it) => return Ok(Some(it)),
             Arrival::Failed(error) => {
@@ -97,14 +97,14 @@ mod tests {
     #[test]
     fn what_arrives_is_read_in_order_up_to_the_end() {
         for (end, cut) in [(Arrival::Ended, false), (Arrival::Cut, true)] {
-            let (door, inbox) = inbox::<Vec<u8>>();
+            let (sender, inbox) = inbox::<Vec<u8>>();
             let is_cut = inbox.is_cut();
             let mut text = Text::new(inbox);
             for text in ["ab", "", "c"] {
-                door.send(Arrival::Some(text.into())).unwrap();
+                sender.send(Arrival::Some(text.into())).unwrap();
             }
-            door.send(end).unwrap();
-            door.send(Arrival::Some("late".into())).unwrap();
+            sender.send(end).unwrap();
+            sender.send(Arrival::Some("late".into())).unwrap();
             let mut one = [0];
             let mut all = Vec::new();
             while text.read(&mut one).unwrap() == 1 {
@@ -117,9 +117,9 @@ mod tests {
 
     #[test]
     fn a_failure_comes_behind_the_text_before_it() {
-        let (door, inbox) = inbox::<Vec<u8>>();
-        door.send(Arrival::Some("ab".into())).unwrap();
-        door.send(Arrival::Failed(io::Error::other("gone"))).unwrap();
+        let (sender, inbox) = inbox::<Vec<u8>>();
+        sender.send(Arrival::Some("ab".into())).unwrap();
+        sender.send(Arrival::Failed(io::Error::other("gone"))).unwrap();
         let mut all = Vec::new();
         assert_eq!(Text::new(inbox).read_to_end(&mut all).unwrap_err().to_string(), "gone");
         assert_eq!(all, b"ab");

@@ -4,8 +4,8 @@ use super::order::{Order, Stop, WriterId};
 use super::socket::Listener;
 use super::stream::Stream;
 use super::writer::{self, Unfinished};
-use crate::judge::input::ReadAs;
-use crate::tell::diagnose;
+use crate::output::diagnose;
+use histcheck_front::ReadAs;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -34,7 +34,7 @@ pub(super) fn run(listener: Listener, order: Order, read_as: &ReadAs, until_clos
             Err(error) if is_full(&error) => {
                 if !was_full {
                     diagnose::warning(&format!(
-                        "{name}: {error}: clients that connect wait until others have closed their connections"
+                        "{name}: {error}: new clients wait until others close their connections"
                     ));
                 }
                 was_full = true;
@@ -126,7 +126,7 @@ impl Connections {
         });
         match thread {
             Ok(_) => Ok(()),
-            Err(error) => self.turn_away(&stream, &id, format!("there is no thread for it: {error}")),
+            Err(error) => self.turn_away(&stream, &id, format!("cannot start a thread for it: {error}")),
         }
     }
 

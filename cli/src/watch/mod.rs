@@ -20,14 +20,14 @@ mod stream;
 mod writer;
 
 use crate::job::Check;
-use crate::judge::check::{guarded, start};
-use crate::judge::input::Input;
+use crate::judge::input::{Input, Unmatched};
 use crate::judge::signals;
-use crate::tell::diagnose;
-use crate::tell::exit::Exit;
-use crate::tell::results::Results;
+use crate::output::diagnose;
+use crate::output::exit::Exit;
+use crate::output::results::Results;
 pub(crate) use address::Address;
 use feed::Feed;
+use histcheck_front::setup::guarded;
 use history_core::{Batch, Budget, Cancel, HistoryError, Op, Report, Run};
 use refused::Doubt;
 pub(crate) use source::Source;
@@ -47,7 +47,7 @@ pub(crate) struct Watch<'c> {
 pub(crate) fn run(job: &Watch<'_>) -> Exit {
     job.check.warnings.iter().for_each(|warning| diagnose::warning(warning));
     let given = &job.check.inputs[0];
-    let source::Opened { mut feed, name, end, begin, unlink } = match source::open(&job.source, &given.read_as()) {
+    let source::Opened { mut feed, name, end, begin, unlink } = match source::open(&job.source, given.how()) {
         Ok(opened) => opened,
         Err(message) => {
             diagnose::error(&message);
@@ -58,13 +58,11 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
     let _socket = unlink;
     let budget = Budget::default();
     if let Err(error) = end_on_signals(end, budget.cancel.clone()) {
-        diagnose::warning(&format!(
-            "signals cannot be caught, so one that ends this ends it without a report: {error}"
-        ));
+        diagnose::warning(&format!("cannot catch signals, so an interrupt ends histcheck without a report: {error}"));
     }
     begin();
     // Where any free port would do, it is known by the one that it got.
-    let named = name.map(|name| Input::new(name.into(), None));
+    let named = name.map(|name| Input::new(name.into()));
     let input = named.as_ref().unwrap_or(given);
     let mut results = Results::new(&job.check);
     let mut stopped = None;
@@ -84,7 +82,7 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
     match judged.transpose() {
         None => stopped.unwrap_or(Exit::FAILED),
         Some(judged) => {
-            let exit = results.tell(input, judged).unwrap_or_else(|stopped| stopped);
+            let exit = results.write(input, judged).unwrap_or_else(|stopped| stopped);
             results.finish(exit)
         }
     }
@@ -130,10 +128,11 @@ impl From<HistoryError> for Stopped {
 impl Watched<'_, '_> {
     fn judge(&mut self, feed: &mut Feed, budget: &Budget) -> Result<Report, Stopped> {
         let place = self.input.place();
-        let mut run = start(&self.job.check, move |decision| diagnose::hint(&place, &format!("note: {decision}")))?;
+        let mut run =
+            self.job.check.setup.start(move |decision| diagnose::hint(&place, &format!("note: {decision}")))?;
         let mut batch = Batch::new();
         let mut output = None;
-        let (mut settled, mut ended) = (false, false);
+        let (mut settled, mut ended, mut is_whole) = (false, false, false);
         while !ended {
             let more = feed.read_batch(&mut batch);
             self.warn(feed);
@@ -148,7 +147,7 @@ impl Watched<'_, '_> {
                     if !self.job.keep_going {
                         return Ok(ControlFlow::Break(()));
                     }
-                    if let Err(exit) = self.tell(run.as_ref(), feed) {
+                    if let Err(exit) = self.write_violation(run.as_ref(), feed) {
                         output = Some(exit);
                         return Ok(ControlFlow::Break(()));
                     }
@@ -158,14 +157,22 @@ impl Watched<'_, '_> {
                 Ok(if settled { ControlFlow::Continue(()) } else { flow })
             })?;
             self.status.update(feed.ops(), feed.in_flight(), run.possibilities());
-            ended = flow.is_break() || !more?;
+            is_whole = flow.is_continue() && !more?;
+            ended = flow.is_break() || is_whole;
         }
         if let Some(exit) = output {
             return Err(Stopped::Output(exit));
         }
         if let Some(position) = feed.cut_off() {
             let line = position.line;
-            self.status.aside(|| diagnose::warning(&format!("the end cuts the op at line {line}; it was left out")));
+            self.status.aside(|| {
+                diagnose::warning(&format!("the history ends within the op at line {line}; that op was left out"));
+            });
+        }
+        if is_whole {
+            let unmatched = Unmatched::default();
+            unmatched.add(Some(&feed.unmatched()));
+            self.status.aside(|| unmatched.warnings().iter().for_each(|warning| diagnose::warning(warning)));
         }
         let mut report = run.finish(budget)?;
         self.qualify(&mut report, feed);
@@ -180,7 +187,7 @@ impl Watched<'_, '_> {
     }
 
     /// Tells what is certain while the history goes on.
-    fn tell(&mut self, run: &dyn Run, feed: &Feed) -> Result<(), Exit> {
+    fn write_violation(&mut self, run: &dyn Run, feed: &Feed) -> Result<(), Exit> {
         // A document is written once, and then knows more.
         if !self.results.are_seen_at_once() {
             return Ok(());
@@ -189,7 +196,7 @@ impl Watched<'_, '_> {
         self.qualify(&mut report, feed);
         report.notes.push("The history goes on.".into());
         let Watched { results, input, status, .. } = self;
-        status.aside(|| results.tell(input, Ok(report))).map(|_| ())
+        status.aside(|| results.write(input, Ok(report))).map(|_| ())
     }
 
     /// Says since when a violation was certain, or why a verdict is not.
@@ -209,5 +216,5 @@ fn doubt(feed: &Feed) -> Doubt {
 }
 
 fn since(op: &Op<'_>) -> String {
-    format!("This has been certain since the op at {}.", op.place())
+    format!("This was certain at the op at {}.", op.place())
 }

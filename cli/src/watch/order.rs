@@ -35,8 +35,8 @@
 //! *A refused writer that waits* leaves the order sound: what it has in flight may take effect or not, as after `info`, and what
 //! was not recorded was not acknowledged, and so never begins.
 
-use super::feed::FromWriters;
-use super::inbox::{Arrival, Door};
+use super::feed::{FromWriters, Placed};
+use super::inbox::{Arrival, Sender};
 use super::refused::{Doubt, Refusal};
 use super::stream::Stream;
 use history_core::{Batch, Merge, OpKind, Process};
@@ -100,7 +100,7 @@ pub(super) struct Order(Mutex<State>);
 
 struct State {
     history: Merge,
-    door: Door<FromWriters>,
+    sender: Sender<FromWriters>,
     writers: Writers,
 }
 
@@ -125,8 +125,8 @@ enum Connection {
 }
 
 impl Order {
-    pub(super) fn new(door: Door<FromWriters>, history: Merge) -> Order {
-        Order(Mutex::new(State { history, door, writers: Writers::Nobody }))
+    pub(super) fn new(sender: Sender<FromWriters>, history: Merge) -> Order {
+        Order(Mutex::new(State { history, sender, writers: Writers::Nobody }))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -165,8 +165,8 @@ impl Order {
         let added = state.history.add(&mut batch);
         if !batch.is_empty() {
             state.admit(id, stream)?;
-            let in_flight = state.history.in_flight();
-            state.send(FromWriters::Ops(batch, in_flight))?;
+            let placed = Placed::new(batch, &state.history);
+            state.send(FromWriters::Ops(placed))?;
         }
         if let Writers::One(first) = &mut state.writers {
             first.waits &= !is_unwaiting && !state.history.is_of_completions();
@@ -208,12 +208,12 @@ impl Order {
 
     /// Ends the history.
     pub(super) fn end(&self) {
-        let _ = self.lock().door.send(Arrival::Ended);
+        let _ = self.lock().sender.send(Arrival::Ended);
     }
 
     /// Ends it because nobody can be heard any more.
     pub(super) fn fail(&self, error: io::Error) {
-        let _ = self.lock().door.send(Arrival::Failed(error));
+        let _ = self.lock().sender.send(Arrival::Failed(error));
     }
 }
 
@@ -263,6 +263,6 @@ impl State {
     }
 
     fn send(&self, arrival: FromWriters) -> Result<(), Stop> {
-        self.door.send(Arrival::Some(arrival)).map_err(|_| Stop::Over)
+        self.sender.send(Arrival::Some(arrival)).map_err(|_| Stop::Over)
     }
 }

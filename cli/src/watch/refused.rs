@@ -69,11 +69,11 @@ impl Refused {
         if self.count > self.named.len() {
             report.notes.push(format!("{} more were refused.", self.count - self.named.len()));
         }
-        report.notes.push("What was refused was left out, so the rest cannot show that the history is valid.".into());
+        report.notes.push("Refused ops are missing, so the rest cannot prove that the history is valid.".into());
         if !stands {
             report.notes.push(
-                "An operation that took effect may be missing, or recorded after it began, so an anomaly may be due to that \
-                 and shows nothing."
+                "An operation that took effect may be missing, or may be recorded after it began. The anomaly may come from that, so it \
+                 proves nothing."
                     .into(),
             );
         }

@@ -109,7 +109,7 @@ pub(super) fn bind_path<T>(
         let kind = std::fs::symlink_metadata(path).map(|found| found.file_type());
         let is_socket = kind.is_ok_and(|kind| std::os::unix::fs::FileTypeExt::is_socket(&kind));
         if error.kind() == io::ErrorKind::AddrInUse && !is_socket {
-            let said = "there is something that is no socket; give another path, or remove it";
+            let said = "a file that is not a socket exists there; choose another path, or remove it";
             return Err(io::Error::new(io::ErrorKind::AddrInUse, said));
         }
         let left_behind = error.kind() == io::ErrorKind::AddrInUse

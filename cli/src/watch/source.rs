@@ -5,12 +5,12 @@ use super::address::Address;
 use super::datagram::DatagramSocket;
 use super::feed::Feed;
 use super::follow::Follow;
-use super::inbox::{ARRIVAL_BYTES, Arrival, Door, inbox};
+use super::inbox::{ARRIVAL_BYTES, Arrival, Sender, inbox};
 use super::listen;
 use super::order::Order;
 use super::socket::{Listener, Unlink};
-use crate::judge::input::ReadAs;
-use crate::tell::diagnose;
+use crate::output::diagnose;
+use histcheck_front::ReadAs;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -47,9 +47,7 @@ pub(super) struct Opened {
 pub(super) fn open(source: &Source, read_as: &ReadAs) -> Result<Opened, String> {
     match source {
         Source::Stdin => Ok(stream(read_as, || Ok(std::io::stdin()))),
-        Source::File(path) if path.is_dir() => {
-            Err(format!("{} is a directory; say which file in it to watch", path.display()))
-        }
+        Source::File(path) if path.is_dir() => Err(format!("{} is a directory; pass a file in it", path.display())),
         Source::File(path) if is_stream(path) => {
             let path = path.clone();
             // A pipe opens when somebody else opens it to write.
@@ -59,28 +57,28 @@ pub(super) fn open(source: &Source, read_as: &ReadAs) -> Result<Opened, String> 
         #[cfg(unix)]
         Source::Listen { address: Address::Datagram(path), .. } => {
             let socket = DatagramSocket::bind(path).map_err(|error| cannot_listen(source, &error))?;
-            let (door, inbox) = inbox();
-            let (end, unlink) = (Box::new(socket.end(door.clone())), Some(socket.unlink()));
+            let (sender, inbox) = inbox();
+            let (end, unlink) = (Box::new(socket.end(sender.clone())), Some(socket.unlink()));
             let name = Address::Datagram(path.clone()).to_string();
             let (said, read_as) = (name.clone(), read_as.clone());
             let begin = Box::new(move || {
                 diagnose::note(&format!("listening on {said}"));
-                thread::spawn(move || socket.run(&door, &read_as));
+                thread::spawn(move || socket.run(&sender, &read_as));
             });
             Ok(Opened { feed: Feed::writers(inbox), name: Some(name), end, begin, unlink })
         }
         Source::Listen { address, until_closed } => {
             let listener = Listener::bind(address).map_err(|error| cannot_listen(source, &error))?;
-            let ((door, inbox), until_closed) = (inbox(), *until_closed);
+            let ((sender, inbox), until_closed) = (inbox(), *until_closed);
             let (name, unlink) = (listener.name(), listener.unlink());
-            let (said, order) = (name.clone(), Order::new(door.clone(), read_as.merge()));
+            let (said, order) = (name.clone(), Order::new(sender.clone(), read_as.merge()));
             let read_as = read_as.clone();
             let begin = Box::new(move || {
                 // Whoever starts the writers needs to know, above all where any free port would do.
                 diagnose::note(&format!("listening on {said}"));
                 thread::spawn(move || listen::run(listener, order, &read_as, until_closed));
             });
-            Ok(Opened { feed: Feed::writers(inbox), name: Some(name), end: cut(door), begin, unlink })
+            Ok(Opened { feed: Feed::writers(inbox), name: Some(name), end: cut(sender), begin, unlink })
         }
     }
 }
@@ -99,17 +97,17 @@ fn is_stream(path: &Path) -> bool {
 
 /// What comes from a pipe, and ends where that does.
 fn stream<S: Read>(read_as: &ReadAs, open: impl FnOnce() -> std::io::Result<S> + Send + 'static) -> Opened {
-    let (door, inbox) = inbox();
-    let end = cut(door.clone());
+    let (sender, inbox) = inbox();
+    let end = cut(sender.clone());
     let begin = Box::new(move || {
-        thread::spawn(move || bring(open(), &door));
+        thread::spawn(move || bring(open(), &sender));
     });
     Opened { feed: Feed::text(inbox, read_as, false), name: None, end, begin, unlink: None }
 }
 
 /// What is in a file, now and later.
 fn file(path: &Path, read_as: &ReadAs) -> Opened {
-    let ((door, inbox), is_over, path) = (inbox(), Arc::new(AtomicBool::new(false)), path.to_owned());
+    let ((sender, inbox), is_over, path) = (inbox(), Arc::new(AtomicBool::new(false)), path.to_owned());
     // Who follows the file has yet to look what is in it by now.
     let over = Arc::clone(&is_over);
     let end = Box::new(move || over.store(true, Ordering::SeqCst));
@@ -117,24 +115,24 @@ fn file(path: &Path, read_as: &ReadAs) -> Opened {
         if !path.exists() {
             diagnose::note(&format!("{} does not exist yet; waiting for it", path.display()));
         }
-        thread::spawn(move || Follow::new(path).run(&door, &is_over));
+        thread::spawn(move || Follow::new(path).run(&sender, &is_over));
     });
     Opened { feed: Feed::text(inbox, read_as, true), name: None, end, begin, unlink: None }
 }
 
 /// Cuts the history behind what has been brought by then. That may have to wait; another signal must not.
-fn cut<T: Send + 'static>(door: Door<T>) -> Box<dyn Fn() + Send> {
+fn cut<T: Send + 'static>(sender: Sender<T>) -> Box<dyn Fn() + Send> {
     Box::new(move || {
-        let door = door.clone();
-        thread::spawn(move || door.send(Arrival::Cut));
+        let sender = sender.clone();
+        thread::spawn(move || sender.send(Arrival::Cut));
     })
 }
 
-fn bring(source: std::io::Result<impl Read>, door: &Door<Vec<u8>>) {
+fn bring(source: std::io::Result<impl Read>, sender: &Sender<Vec<u8>>) {
     let mut source = match source {
         Ok(source) => source,
         Err(error) => {
-            let _ = door.send(Arrival::Failed(error));
+            let _ = sender.send(Arrival::Failed(error));
             return;
         }
     };
@@ -150,7 +148,7 @@ fn bring(source: std::io::Result<impl Read>, door: &Door<Vec<u8>>) {
             }
         };
         let last = !matches!(arrival, Arrival::Some(_));
-        if door.send(arrival).is_err() || last {
+        if sender.send(arrival).is_err() || last {
             return;
         }
     }

@@ -1,5 +1,6 @@
 //! The line on a terminal that says how far a watch has come.
 
+use crate::ids::wide;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -42,7 +43,7 @@ impl Status {
 
     pub(super) fn update(&self, ops: u64, in_flight: usize, possibilities: Option<u64>) {
         self.figures.ops.store(ops, Ordering::Relaxed);
-        self.figures.in_flight.store(in_flight as u64, Ordering::Relaxed);
+        self.figures.in_flight.store(wide(in_flight), Ordering::Relaxed);
         self.figures.possibilities.store(possibilities.map_or(0, |count| count + 1), Ordering::Relaxed);
     }
 
@@ -78,7 +79,7 @@ fn rate(count: u64, time: Duration) -> u64 {
 }
 
 fn line(ops: u64, rate: u64, in_flight: u64, possibilities: Option<u64>, bytes: Option<u64>) -> String {
-    let mut line = format!("{ops} ops, {rate} a second, {in_flight} in flight");
+    let mut line = format!("{ops} ops, {rate} per second, {in_flight} in flight");
     if let Some(count) = possibilities {
         _ = write!(line, ", {count} {}", if count == 1 { "possibility" } else { "possibilities" });
     }
@@ -101,8 +102,8 @@ mod tests {
 
     #[test]
     fn the_line_says_what_is_known() {
-        assert_eq!(line(10, 2, 3, None, None), "10 ops, 2 a second, 3 in flight");
-        let all = "1000000 ops, 499995 a second, 0 in flight, 1 possibility, 31 MB";
+        assert_eq!(line(10, 2, 3, None, None), "10 ops, 2 per second, 3 in flight");
+        let all = "1000000 ops, 499995 per second, 0 in flight, 1 possibility, 31 MB";
         assert_eq!(line(1_000_000, rate(99_999, Duration::from_millis(200)), 0, Some(1), Some(31_999_999)), all);
     }
 }

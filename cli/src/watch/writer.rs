@@ -3,7 +3,7 @@
 use super::inbox::ARRIVAL_BYTES;
 use super::order::{Order, ProcessId, Stop, WriterId};
 use super::stream::Stream;
-use crate::judge::input::ReadAs;
+use histcheck_front::ReadAs;
 use history_core::{Lines, OpKind};
 use std::collections::{HashSet, VecDeque};
 use std::io;

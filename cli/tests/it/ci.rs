@@ -74,7 +74,7 @@ G-single-item-realtime
     </testsuite>
     <testsuite name="truncated.edn" tests="1" skipped="0" errors="1" failures="0" file="truncated.edn">
         <testcase name="list-append" classname="truncated.edn" file="truncated.edn">
-            <error message="the text ends before this [ is closed" type="not judged">line 2, column 42: the text ends before this [ is closed; expected the rest of it
+            <error message="the text ends before this [ is closed" type="not checked">line 2, column 42: the text ends before this [ is closed; expected the rest of it
 
   {:process 0, :type :ok, :f :txn, :value [[:append :x</error>
         </testcase>
@@ -150,7 +150,7 @@ fn junit_says_how_many_keys_there_were() {
     for (name, count) in [("key-count", 120), ("valid-key-count", 110), ("invalid-key-count", 10)] {
         assert!(tags.contains(&format!(r#"property name="{name}" value="{count}"/"#).as_str()), "{xml}");
     }
-    assert_eq!(xml.matches("The witnesses that the report keeps are of other keys.").count(), 2, "{xml}");
+    assert_eq!(xml.matches("The report keeps only witnesses of other keys.").count(), 2, "{xml}");
 }
 
 #[test]
@@ -271,7 +271,7 @@ stale.edn	false
 ::error file=stale.edn,line=3,title=list-append%3A not valid::1 anomaly: G-single-item-realtime; see T1 at line 3, T2 at line 5
 twice.edn	unknown
 ::warning file=twice.edn,title=list-append%3A unknown::Nothing can be said of this history, because at index 2 (line 4) 1 is appended to key :x for the second time.
-::error file=truncated.edn,line=2,col=42,title=cannot be judged::the text ends before this [ is closed; expected the rest of it
+::error file=truncated.edn,line=2,col=42,title=cannot be checked::the text ends before this [ is closed; expected the rest of it
 
 "#]]);
     let level = |words: &str, code: i32| {
@@ -363,7 +363,7 @@ fn what_is_watched_is_a_document_of_one_history() {
     for words in ["--output junit", "--output junit --keep-going"] {
         let xml = watch(words);
         assert!(tags(&xml)[0].ends_with(r#"tests="1" skipped="0" failures="1" errors="0""#), "{xml}");
-        assert!(xml.contains("wrong-total") && xml.contains("This has been certain since the op at index 4"), "{xml}");
+        assert!(xml.contains("wrong-total") && xml.contains("This was certain at the op at index 4"), "{xml}");
     }
     let log: Value = serde_json::from_str(&watch("--output sarif")).unwrap();
     assert_eq!(log["runs"][0]["results"][0]["ruleId"], "bank/wrong-total");

@@ -209,10 +209,44 @@ fn names_that_no_op_has_are_warned_of() {
     let warned = |words: &str| stderr(&histcheck(&format!("-m stats {words}")).arg(&path).arg(&other).assert());
     let said = warned("--clients zzz,w9 --not-clients w1,7,n*");
     for name in ["zzz", "7"] {
-        let warning = format!("--clients or --not-clients names {name}, and no op of any history");
+        let warning = format!("--clients or --not-clients names {name}, but no history has an op");
         assert!(said.contains(&warning), "{name}: {said}");
     }
-    assert_eq!(said.matches("no op of any history").count(), 2, "{said}");
+    assert_eq!(said.matches("no history has an op").count(), 2, "{said}");
+}
+
+#[test]
+fn every_command_warns_of_names_that_no_op_has() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h.edn");
+    std::fs::write(&path, LEFT_OUT).unwrap();
+    let pages = format!("report -d {} -m stats", dir.path().join("pages").display());
+    let commands = [
+        "watch -m stats",
+        "validate",
+        "minimize -m stats",
+        &pages,
+        "-m stats --timeout 60",
+        "-m stats -j 2 --timeout 60",
+    ];
+    for words in commands {
+        let command = if words.starts_with("watch") {
+            histcheck(&format!("{words} - --clients zzz --not-clients w1")).stdin(LEFT_OUT).assert()
+        } else {
+            histcheck(&format!("{words} --clients zzz --not-clients w1")).arg(&path).assert()
+        };
+        let said = stderr(&command);
+        let warning = "warning: --clients or --not-clients names zzz, but no history has an op of that process\n";
+        assert_eq!(said.matches(warning).count(), 1, "{words}: {said}");
+        assert_eq!(said.matches("no history has an op").count(), 1, "{words}: {said}");
+        assert!(!said.contains('\0'), "{words}: {said}");
+    }
+    // A name that any of several histories has is none to warn of, whoever checked it.
+    let other = dir.path().join("other.edn");
+    std::fs::write(&other, "{:process :zzz, :type :invoke, :f :read} {:process :zzz, :type :ok, :f :read, :value 1}")
+        .unwrap();
+    let both = histcheck("-m stats --timeout 60 --clients zzz --not-clients w1").arg(&path).arg(&other).assert();
+    assert!(!stderr(&both).contains("no history has an op"), "{}", stderr(&both));
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn hidden_histories_are_counted() {
     let assert = histcheck("-m list-append").arg(dir.path()).assert().code(0);
     let path = dir.path().display();
     let note = format!(
-        "note: in {path} and below 2 files are hidden (a dot begins the name) and left out; name one to judge it\n"
+        "note: in {path} and below, 2 files are hidden (the name begins with a dot) and left out; to check one, pass its path\n"
     );
     assert_eq!(crate::stderr(&assert), note);
     assert_eq!(stdout(&assert), format!("{path}/a.edn\ttrue\n"));

@@ -1,7 +1,26 @@
 //! What is said of files that are no histories.
 
-use crate::{check, histcheck, stderr};
+use crate::{check, histcheck, stderr, stdout};
 use snapbox::str;
+
+#[test]
+fn an_error_behind_an_op_that_ended_the_check_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h.jsonl");
+    let op = |process: usize, kind: &str, value: &str| {
+        format!("{{\"process\": {process}, \"type\": \"{kind}\", \"f\": \"write\", \"value\": {value}}}\n")
+    };
+    // Versions are numbers, so the checker reads no further.
+    let begun = op(0, "invoke", "[\"a\", 1]") + &op(0, "ok", "[\"a\", 1]");
+    std::fs::write(&path, &begun).unwrap();
+    let unknown = histcheck("-m versioned-register").arg(&path).assert();
+    assert!(stdout(&unknown).contains("unknown"), "{}", stdout(&unknown));
+    std::fs::write(&path, begun + &op(1, "invoke", "[1, 1]").repeat(2)).unwrap();
+    for words in ["-m versioned-register", "-m versioned-register --timeout 60"] {
+        let refused = histcheck(words).arg(&path).assert().code(255);
+        assert!(stderr(&refused).contains("h.jsonl:4:1: error: "), "{words}: {}", stderr(&refused));
+    }
+}
 
 #[test]
 fn a_completion_without_invocation() {

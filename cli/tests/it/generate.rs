@@ -146,7 +146,7 @@ fn registers_are_as_good_as_their_store() {
 #[test]
 fn a_bug_that_makes_no_sense_for_a_workload_is_refused() {
     let assert = histcheck("gen rw-register --bug reordered-append").assert().code(254).stdout_eq("");
-    let said = "error: --bug: reordered-append makes no sense for rw-register; there are none, stale-read, ";
+    let said = "error: --bug: rw-register has no bug reordered-append: expected one of none, stale-read, ";
     assert!(stderr(&assert).starts_with(said), "{}", stderr(&assert));
 }
 

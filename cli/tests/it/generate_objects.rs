@@ -126,7 +126,7 @@ fn the_examples_run() {
 #[test]
 fn what_cannot_be_had_is_wrong_usage() {
     for (words, said) in [
-        ("register --keys 2", "--keys: keys is 2, but ops only name one of several if they are keyed"),
+        ("register --keys 2", "--keys: keys is 2: more than one key needs keyed ops"),
         ("register --bug double-acquire", "'double-acquire'"),
         ("register --bug stale-read --bug-at 0.5", "--bug-at: "),
         ("register --cas-fraction 0.5", "--cas-fraction"),

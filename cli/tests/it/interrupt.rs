@@ -55,7 +55,7 @@ impl Started {
     }
 }
 
-const NOTE: &str = "note: interrupted; what is known by now is told. Another interrupt ends this at once\n";
+const NOTE: &str = "note: interrupted: printing the verdicts known so far; a second interrupt exits at once\n";
 
 #[test]
 fn an_interrupt_tells_what_is_known_and_names_what_was_not_begun() {
@@ -74,7 +74,7 @@ fn an_interrupt_tells_what_is_known_and_names_what_was_not_begun() {
         let cut = lines.iter().find(|line| line.contains("Interrupted after ")).unwrap();
         assert!(cut.starts_with("<stdin>: unknown: Interrupted after "), "{cut}");
         for name in ["stale.edn", "keyed.edn"] {
-            let line = format!("{name}: error: this was not judged: the interrupt came before it was begun");
+            let line = format!("{name}: error: not checked: interrupted before it was started");
             assert!(lines.contains(&&*line), "{words}: {error}");
         }
         assert_eq!(lines.len(), 4, "{words}: {error}");
@@ -117,7 +117,7 @@ fn an_interrupt_ends_all_jobs() {
             error.contains(&format!("{pipe}: unknown: Interrupted before the first op was read")),
             "{words}: {error}"
         );
-        assert!(error.contains("stale.edn: error: this was not judged"), "{words}: {error}");
+        assert!(error.contains("stale.edn: error: not checked"), "{words}: {error}");
         drop((writer, stdin));
     }
 }
@@ -133,7 +133,7 @@ fn a_pipe_that_nobody_opens_can_be_interrupted() {
     let (code, out, error) = started.end();
     // It may have been begun by then, or not.
     match code {
-        Some(255) if out.is_empty() => assert!(error.contains("this was not judged"), "{error}"),
+        Some(255) if out.is_empty() => assert!(error.contains("not checked"), "{error}"),
         _ => assert_eq!((code, out), (Some(255), format!("{}\tunknown\n", pipe.display())), "{error}"),
     }
 }

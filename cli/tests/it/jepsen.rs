@@ -26,7 +26,7 @@ fn options_go_to_the_workload_that_takes_them() {
     histcheck("-m bank --linearizable transfers.edn").assert().code(254).stdout_eq("").stderr_eq(str![[r#"
 error: bank takes no option --linearizable
 
-  tip: it is for set-full
+  tip: it is an option of set-full
 
 Usage: histcheck -m CHECKERS [OPTIONS] FILE...
        histcheck COMMAND ...

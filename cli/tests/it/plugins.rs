@@ -58,18 +58,19 @@ fn what_goes_wrong_in_one_history_costs_the_others_nothing() {
     let bug = "which is a bug of the plugin";
     for (name, what) in [
         ("panic-in-observe", format!("panicked when it took ops (no op like 0), {bug}")),
-        ("panic-in-finish", format!("panicked when it was to finish (something that is no text), {bug}")),
+        ("panic-in-finish", format!("panicked when it was to finish (a value that is not text), {bug}")),
         ("panic-in-drop", format!("panicked when it was to finish (no end today), {bug}")),
         (
             "lie-in-path",
             format!(
-                "answered with garbage when it was to finish (the path \"../../escaped.txt\" leads out of the directory of \
-                 artifacts), {bug}"
+                "sent an answer that is not valid when it was to finish (the path \"../../escaped.txt\" leaves the directory of artifacts), {bug}"
             ),
         ),
         (
             "lie-in-steps",
-            format!("answered with garbage when it was to finish (a step goes from op 3 to op 4 of 0), {bug}"),
+            format!(
+                "sent an answer that is not valid when it was to finish (a step goes from op 3 to op 4 of 0), {bug}"
+            ),
         ),
     ] {
         for limit in ["", "--timeout 100"] {
@@ -91,8 +92,7 @@ fn what_never_returns_ends_at_its_time() {
         let assert = with(&plugin, &format!("-m {name} --timeout 0.2 valid.edn provoke.edn stale.edn"));
         let assert = assert.code(255).stdout_eq("valid.edn\ttrue\nstale.edn\ttrue\n");
         let error = format!(
-            "provoke.edn: error: {name}, of a plugin, had not come to an end after 0.2 seconds and was ended, which is a bug of \
-             the plugin if its budget said so\n"
+            "provoke.edn: error: {name}, of a plugin, did not finish within 0.2 seconds and was ended: the plugin ignored its limits, which is a bug of the plugin\n"
         );
         assert_eq!(stderr(&assert), error);
     }
@@ -104,7 +104,7 @@ fn what_takes_memory_without_end_ends_at_its_limit() {
     let plugin = misbehaving("");
     let assert = with(&plugin, "-m eat --max-memory 400000000 valid.edn provoke.edn stale.edn");
     let assert = assert.code(255).stdout_eq("valid.edn\ttrue\nstale.edn\ttrue\n");
-    let error = "provoke.edn: error: eat, of a plugin, took more than 400000000 bytes of memory and was ended, ";
+    let error = "provoke.edn: error: eat, of a plugin, used more than 400000000 bytes of memory and was ended: ";
     assert!(stderr(&assert).starts_with(error), "{}", stderr(&assert));
 }
 
@@ -141,7 +141,7 @@ fn what_never_ends_loading_ends_at_its_time() {
     let (plugin, good) = (misbehaving("hangs-at-load"), misbehaving(""));
     let words = format!("--plugin {} -m behave --timeout 0.2 valid.edn stale.edn", good.display());
     let assert = with(&plugin, &words).code(255).stdout_eq("valid.edn\ttrue\nstale.edn\ttrue\n");
-    let error = "error: plugin PLUGIN was not loaded after 0.2 seconds and was ended, which is a bug of the plugin\n";
+    let error = "error: plugin PLUGIN did not finish loading within 0.2 seconds, which is a bug of the plugin\n";
     assert_eq!(said(&assert, &plugin), error);
 }
 
@@ -165,12 +165,12 @@ fn what_is_no_whole_file_is_not_loaded() {
         fs::write(&cut, &whole[..length]).unwrap();
         let assert = with(&cut, "-m list-append valid.edn").code(255).stdout_eq("valid.edn\ttrue\n");
         let error = said(&assert, &cut);
-        assert!(error.starts_with(&format!("error: plugin PLUGIN is cut off: it has {length} bytes, ")), "{error}");
+        assert!(error.starts_with(&format!("error: plugin PLUGIN is truncated: it has {length} bytes, ")), "{error}");
         fs::remove_file(cut).unwrap();
     }
     let pipe = directory.path().join("x.so");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let error = "error: plugin PLUGIN is no file, but a pipe or a device; give the path to a dynamic library\n";
+    let error = "error: plugin PLUGIN is a pipe or a device; pass the path of a dynamic library\n";
     let assert = with(&pipe, "-m list-append valid.edn").code(255).stdout_eq("valid.edn\ttrue\n");
     assert_eq!(said(&assert, &pipe), error);
     let words = format!("--plugin-dir {} -m list-append valid.edn", directory.path().display());
@@ -180,21 +180,18 @@ fn what_is_no_whole_file_is_not_loaded() {
 #[test]
 fn what_cannot_be_loaded_is_told_in_a_sentence() {
     for (features, what) in [
-        (
-            "exits-at-load",
-            "ended the process that loaded it before it said what checkers it has, which is a bug of the plugin",
-        ),
-        ("panics-at-load", "panicked while it was loaded, which is a bug of the plugin: no checkers today"),
+        ("exits-at-load", "ended the process that loaded it before listing its checkers, which is a bug of the plugin"),
+        ("panics-at-load", "panicked while loading, which is a bug of the plugin: no checkers today"),
         (
             "no-symbol",
-            "is a library, but no plugin of histcheck; a plugin's crate is a cdylib and calls export_checkers!",
+            "is a library, but not a plugin of histcheck: the crate of a plugin is a cdylib and calls export_checkers!",
         ),
         (
             "other-layout",
-            "was built with a histcheck-plugin whose types are laid out in another way; build it with the released \
+            "was built with a histcheck-plugin whose types have another layout; build it with the released \
              histcheck-plugin 1",
         ),
-        ("garbage", "has a checker with the name \"no name, but words\", which is none: letters, digits, - _ . and +"),
+        ("garbage", "has a checker with the name \"no name, but words\": a name has letters, digits, - _ . and +"),
     ] {
         let plugin = misbehaving(features);
         // Other checkers go on.
@@ -210,26 +207,28 @@ fn what_cannot_be_loaded_is_told_in_a_sentence() {
     let assert = with(&layout, "--debug -m stats valid.edn").code(255);
     assert!(stderr(&assert).lines().count() > 10, "--debug says it all: {}", stderr(&assert));
     for (path, what) in [
-        ("nowhere.so", "nowhere.so does not exist; give the path to what `cargo build` made in its target directory"),
-        ("valid.edn", "valid.edn is no dynamic library; give the path to what `cargo build` made of a cdylib crate"),
+        (
+            "nowhere.so",
+            "nowhere.so does not exist; pass the path of the library that `cargo build` wrote to its target directory",
+        ),
+        (
+            "valid.edn",
+            "valid.edn is not a dynamic library; pass the path of the library that `cargo build` made of a cdylib crate",
+        ),
         ("store", "store is a directory; load all plugins in it with --plugin-dir store"),
     ] {
         let assert = histcheck(&format!("-m list-append --plugin {path} valid.edn")).assert().code(255);
         assert_eq!(stderr(&assert), format!("error: plugin {what}\n"));
     }
     for (path, what) in [
-        ("nowhere", "nowhere does not exist; give a directory that plugins are in"),
-        ("valid.edn", "valid.edn is no directory; give one that plugins are in"),
+        ("nowhere", "nowhere does not exist; pass a directory of plugins"),
+        ("valid.edn", "valid.edn is not a directory; pass a directory of plugins"),
     ] {
         let assert = histcheck(&format!("-m list-append --plugin-dir {path} valid.edn")).assert().code(255);
-        assert_eq!(stderr(&assert), format!("error: directory of plugins {what}\n"));
+        assert_eq!(stderr(&assert), format!("error: plugin directory {what}\n"));
     }
     let assert = histcheck("-m list-append --plugin-dir store valid.edn").assert().code(0);
-    assert!(
-        stderr(&assert).starts_with("warning: no plugin is in store: no file there ends in ."),
-        "{}",
-        stderr(&assert)
-    );
+    assert!(stderr(&assert).starts_with("warning: no plugin in store: no file there ends in ."), "{}", stderr(&assert));
 }
 
 #[test]
@@ -257,7 +256,7 @@ fn plugins_are_found_where_they_were_put() {
         let assert = histcheck("-m behave valid.edn").env("XDG_DATA_HOME", directory.path().join("data")).assert();
         let warning = stderr(&assert.code(0).stdout_eq("valid.edn\ttrue\n"));
         assert!(
-            warning.starts_with(&format!("warning: plugin {} is no dynamic library", broken.display())),
+            warning.starts_with(&format!("warning: plugin {} is not a dynamic library", broken.display())),
             "{warning}"
         );
         fs::remove_file(broken).unwrap();
@@ -271,7 +270,7 @@ fn plugins_are_found_where_they_were_put() {
         |folder: &PathBuf| folder.join("p").with_extension(std::env::consts::DLL_EXTENSION).display().to_string();
     let (a, b) = (file(&first), file(&second));
     assert!(error.contains(&format!("two checkers are named behave: one of {a}, one of {b}")), "{error}");
-    assert!(error.contains(&format!("say -m {a}:behave or -m {b}:behave")), "{error}");
+    assert!(error.contains(&format!("choose {a}:behave or {b}:behave")), "{error}");
     valid(histcheck(&format!("valid.edn -m {b}:behave")).env("HISTCHECK_PLUGINS", &both));
     valid(histcheck("valid.edn -m histcheck:stats").env("HISTCHECK_PLUGINS", &both));
 }
@@ -285,7 +284,7 @@ fn what_others_can_write_is_not_loaded_unasked() {
     fs::copy(misbehaving(""), &plugin).unwrap();
     fs::set_permissions(&plugin, fs::Permissions::from_mode(0o777)).unwrap();
     let assert = with(&plugin, "-m list-append valid.edn").code(255);
-    let error = "error: plugin PLUGIN can be written by other users, and a plugin can do all that you can; change that, or say \
+    let error = "error: plugin PLUGIN can be written by other users, and a plugin runs with your permissions; change that, or pass \
                  --trust\n";
     assert_eq!(said(&assert, &plugin), error);
     with(&plugin, "--trust -m behave valid.edn").code(0).stdout_eq("valid.edn\ttrue\n");
@@ -323,21 +322,21 @@ fn a_checker_whose_time_is_up_knows_nothing() {
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "-\tunknown\n");
     let error = String::from_utf8(output.stderr).unwrap();
-    assert!(error.contains("Nothing is known, because the time was up: list-append had not come to an end"), "{error}");
+    assert!(error.contains("No verdict, because the time was up: list-append did not finish within"), "{error}");
 }
 
 #[test]
 fn a_new_plugin_is_the_template_by_another_name() {
     let directory = tempfile::tempdir().unwrap();
     let new = |name: &str| histcheck(&format!("plugin new {name}")).current_dir(directory.path()).assert();
-    assert!(stdout(&new("my-check").code(0)).starts_with("my-check/ holds a plugin."));
+    assert!(stdout(&new("my-check").code(0)).starts_with("Created the plugin my-check/."));
     let crate_of = directory.path().join("my-check");
     let manifest = fs::read_to_string(crate_of.join("Cargo.toml")).unwrap();
     assert!(manifest.contains("name = \"my-check\""), "{manifest}");
     let tests = fs::read_to_string(crate_of.join("tests/plugin.rs")).unwrap();
     assert!(tests.contains("use my_check::LeaderLease;"), "{tests}");
     let error = stderr(&new("my-check").code(255));
-    assert_eq!(error, "error: my-check exists already; give another name, or remove it\n");
+    assert_eq!(error, "error: my-check exists already; choose another name, or remove it\n");
     new("../out").code(254).stdout_eq("");
     new("Name").code(254).stdout_eq("");
 }

@@ -38,10 +38,10 @@ fn assert_sound(page: &str) {
 fn every_history_gets_a_page_that_says_its_verdict() {
     let dir = tempfile::tempdir().unwrap();
     let cases = [
-        ("list-append stale.edn", 1, "invalid", "What this rules out"),
+        ("list-append stale.edn", 1, "invalid", "Consistency levels ruled out"),
         ("list-append valid.edn", 0, "valid", "What holds"),
         ("list-append twice.edn", 2, "unknown", "for the second time"),
-        ("list-append truncated.edn", 255, "not judged", "What is wrong"),
+        ("list-append truncated.edn", 255, "not checked", "Error"),
         ("cas-register stale-register.edn", 1, "invalid", "linearizable up to here"),
         ("bank transfers.edn", 1, "invalid", "wrong-total"),
     ];
@@ -65,7 +65,7 @@ fn a_page_claims_no_more_than_was_found_out() {
     report("-m list-append stale.edn -c read-committed", dir.path()).code(0);
     let page = page(dir.path());
     assert!(page.contains("Nothing in this history contradicts read-committed"), "{page}");
-    assert!(page.contains("Only what contradicts read-committed was looked for"), "{page}");
+    assert!(page.contains("Only what contradicts read-committed was searched for"), "{page}");
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn standard_output_and_pages_are_always_the_same() {
     }
     let index = fs::read_to_string(a.join("index.html")).unwrap();
     assert_sound(&index);
-    assert!(index.contains("1 invalid, 1 not judged, 1 valid."), "{index}");
+    assert!(index.contains("1 invalid, 1 not checked, 1 valid."), "{index}");
     assert!(index.contains("href=\"stale.edn/report.html\""), "{index}");
 }
 
@@ -154,13 +154,13 @@ fn a_page_stays_below_its_limit_and_says_what_is_missing() {
     assert_sound(&page);
     assert!(page.len() <= 20_000, "{} bytes", page.len());
     assert!(page.contains("left out: it would take more than 20,000 bytes"), "{page}");
-    assert!(stderr(&assert).contains("of the page left out, to keep it below 20000 bytes"), "{}", stderr(&assert));
+    assert!(stderr(&assert).contains("of the page left out to keep it below 20000 bytes"), "{}", stderr(&assert));
 }
 
 #[test]
 fn a_place_to_write_to_is_needed() {
     let assert = histcheck("report -m list-append stale.edn").assert().code(254);
-    assert!(stderr(&assert).contains("say with -d where the pages are to be written"), "{}", stderr(&assert));
+    assert!(stderr(&assert).contains("missing -d: the directory for the reports"), "{}", stderr(&assert));
     let assert = histcheck("report -m list-append stale.edn -d letter.txt/below").assert().code(255);
     assert!(stderr(&assert).contains("cannot write letter.txt/below/report.html"), "{}", stderr(&assert));
 }

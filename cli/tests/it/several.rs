@@ -45,9 +45,9 @@ fn a_directory_without_histories_says_what_was_looked_for() {
         let assert = histcheck(words).current_dir(dir.path()).assert().code(255);
         assert_eq!(
             stderr(&assert),
-            "empty: error: there is no history in this directory or below\n  expected tests of Jepsen's (with a history.edn, \
-             .jsonl, .json or .txt), or files named *.edn, *.json, *.jsonl or *.ndjson; each may have .gz or .zst behind. A file \
-             of another name is read if it is named itself\n",
+            "empty: error: no history in this directory or below it\n  expected Jepsen tests (directories with a \
+             history.edn, .jsonl, .json or .txt), or files named *.edn, *.json, *.jsonl or *.ndjson, optionally with .gz or \
+             .zst; to check a file with another name, pass its path\n",
             "{words}"
         );
         assert_eq!(stdout(&assert), if words.starts_with("-m") { "valid.edn\ttrue\n" } else { "" });

@@ -6,10 +6,10 @@ use snapbox::str;
 #[test]
 fn without_a_model_it_says_how() {
     histcheck("valid.edn").assert().code(254).stdout_eq("").stderr_eq(str![[r#"
-error: say with -m what the history should be
+error: missing -m: the checkers to run
 
   tip: histcheck -m list-append valid.edn
-       `histcheck models` lists what -m takes
+       `histcheck models` lists all checkers
 
 Usage: histcheck -m CHECKERS [OPTIONS] FILE...
        histcheck COMMAND ...
@@ -37,9 +37,9 @@ fn a_file_named_nearly_like_a_command_is_a_file() {
 #[test]
 fn without_files_it_asks_for_some() {
     check("").code(254).stdout_eq("").stderr_eq(str![[r#"
-error: no history was given
+error: no history given
 
-  tip: give files, or - for standard input
+  tip: pass files, or - for standard input
 
 Usage: histcheck -m CHECKERS [OPTIONS] FILE...
        histcheck COMMAND ...
@@ -130,7 +130,7 @@ warning: --allow-negative-balances has no effect on list-append: it is for the b
 warning: --group-size has no effect on list-append: it is for the long-fork workload
 warning: --cycle-search-timeout has no effect on list-append: it either looks for no cycles, or finds them fast enough to need no limit
 warning: --plot-timeout has no effect on list-append: it either draws no plots of cycles, or draws them fast enough to need no limit
-warning: --max-transfer has no effect on list-append: it is for what makes histories, not for what judges them
+warning: --max-transfer has no effect on list-append: it is for generating histories, not for checking them
 warning: --plot-format has no effect without --directory: pictures are written there
 warning: --max-plot-bytes has no effect without --directory: pictures are written there
 
@@ -215,19 +215,19 @@ fn models_that_are_given_one_by_one_add_up() {
     // The last one alone would find nothing.
     run("-m list-append -m stats g-single.edn").code(1);
     let last = run("-m list-append -c serializable -c read-committed g-single.edn").code(0);
-    let said = "warning: --consistency-models is given more than once, and the last counts: read-committed\n";
+    let said = "warning: --consistency-models is given more than once; the last value is used: read-committed\n";
     assert_eq!(stderr(&last), said);
     let twice = run("-m list-append -m list-append g-single.edn").code(254);
-    assert!(stderr(&twice).contains("names list-append twice"), "{}", stderr(&twice));
+    assert!(stderr(&twice).contains("-m has list-append twice"), "{}", stderr(&twice));
 }
 
 #[test]
 fn numbers_that_are_none_say_what_is_wanted() {
     for (words, wanted) in [
-        ("--max-memory 8G", "a number of bytes, like 8000000000"),
+        ("--max-memory 8G", "a number of bytes, such as 8000000000"),
         ("--max-memory -1", "a number of bytes"),
-        ("--jobs x", "0 for one a core"),
-        ("--jobs -1", "0 for one a core"),
+        ("--jobs x", "0 = one per core"),
+        ("--jobs -1", "0 = one per core"),
         ("--timeout -1", "a number of seconds above 0"),
     ] {
         let assert = histcheck(&format!("-m bank {words} h.edn")).assert().code(254);
@@ -239,10 +239,10 @@ fn numbers_that_are_none_say_what_is_wanted() {
 fn a_plugin_needs_a_name_that_a_crate_can_have() {
     let directory = tempfile::tempdir().unwrap();
     for (name, said) in [
-        ("Foo", "begins with a letter"),
-        ("fn", "cannot be built"),
-        ("histcheck-plugin", "cannot be built"),
-        ("bank", "there is a checker bank"),
+        ("Foo", "a letter from a to z"),
+        ("fn", "is reserved"),
+        ("histcheck-plugin", "is reserved"),
+        ("bank", "a checker named bank exists already"),
     ] {
         let assert = histcheck(&format!("plugin new {name}")).current_dir(directory.path()).assert().code(254);
         assert!(stderr(&assert).contains(said), "{name}: {}", stderr(&assert));
@@ -253,5 +253,5 @@ fn a_plugin_needs_a_name_that_a_crate_can_have() {
 #[test]
 fn whether_it_is_keyed_stands_behind_a_sign() {
     let assert = histcheck("-m cas-register --keyed auto h.edn").assert().code(254);
-    assert!(stderr(&assert).contains("--keyed=auto, with the sign between"), "{}", stderr(&assert));
+    assert!(stderr(&assert).contains("write --keyed=auto, with an equals sign"), "{}", stderr(&assert));
 }

@@ -125,7 +125,7 @@ fn a_history_that_is_cut_counts_up_to_there() {
         printed.read_to_string(&mut rest).unwrap();
         assert!(rest.contains(&format!("{file}\tfalse")), "{rest}");
         assert_eq!(started.child.wait().unwrap().code(), Some(1));
-        assert!(started.line().contains("the end cuts the op at line 5"), "{file}");
+        assert!(started.line().contains("the history ends within the op at line 5"), "{file}");
     }
 }
 
@@ -253,7 +253,7 @@ fn nobody_listens_in_the_place_of_a_file() {
     let path = dir.path().join("precious");
     std::fs::write(&path, "history").unwrap();
     let assert = histcheck(&format!("watch -m counter --listen unix:{}", path.display())).assert().code(255);
-    assert!(stderr(&assert).contains("there is something that is no socket"), "{}", stderr(&assert));
+    assert!(stderr(&assert).contains("a file that is not a socket"), "{}", stderr(&assert));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "history");
 }
 
@@ -266,7 +266,7 @@ fn a_violation_ends_the_watch_while_writers_go_on() {
         // The pipe stays open, and the watch ends all the same.
         let (code, printed) = started.end();
         assert_eq!(code, Some(1), "{model}: {printed}");
-        assert!(printed.starts_with("-\tfalse\n  note: This has been certain since the op at index "), "{printed}");
+        assert!(printed.starts_with("-\tfalse\n  note: This was certain at the op at index "), "{printed}");
         drop(writer);
     }
 }
@@ -274,12 +274,12 @@ fn a_violation_ends_the_watch_while_writers_go_on() {
 #[test]
 fn what_makes_no_sense_is_wrong_usage() {
     for (words, why) in [
-        ("watch", "say with -m"),
+        ("watch", "missing -m"),
         ("watch -m counter --listen 0.0.0.0:1", "other machines"),
         ("watch -m counter --listen 127.0.0.1:1 file", "cannot be used with"),
         #[cfg(unix)]
         ("watch -m counter --listen unix-datagram:h.sock --until-closed", "has no connections"),
-        ("watch -m counter --listen 127.0.0.1:1 -f intervals", "and not intervals"),
+        ("watch -m counter --listen 127.0.0.1:1 -f intervals", ", not intervals"),
         ("watch -m counter --until-closed", "--listen"),
         ("watch -m counter a b", "unexpected argument"),
     ] {

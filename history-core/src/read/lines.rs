@@ -263,6 +263,11 @@ impl Merge {
         self.pairing.open()
     }
 
+    /// The names in the [`ClientRule`] that no process had so far.
+    pub fn unmatched(&self) -> impl Iterator<Item = &str> {
+        self.pairing.unmatched()
+    }
+
     /// Whether the history seems to hold completions only.
     pub fn is_of_completions(&self) -> bool {
         self.pairing.completions_only()

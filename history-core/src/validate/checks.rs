@@ -59,6 +59,11 @@ impl Checks {
         Checks { pairing, ..Checks::default() }
     }
 
+    /// The names in the client rule that no process had.
+    pub(super) fn unmatched(&self) -> Vec<String> {
+        self.pairing.unmatched().map(str::to_owned).collect()
+    }
+
     pub(super) fn ops(&self) -> u64 {
         self.indices.ops()
     }

@@ -27,6 +27,9 @@ pub struct Problems {
     pub counts: Vec<(Rule, u64)>,
     /// Whether the whole text was looked at.
     pub complete: bool,
+    /// The names in the [`ClientRule`](crate::ClientRule) that no process had.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub unmatched: Vec<String>,
 }
 
 /// One thing that is wrong with a history, or doubtful.

@@ -88,7 +88,14 @@ impl<'s> Walk<'s> {
         }
         self.checks.finish(&mut self.findings);
         let (list, counts) = self.findings.finish();
-        Problems { format: self.format, ops: self.checks.ops(), list, counts, complete }
+        Problems {
+            format: self.format,
+            ops: self.checks.ops(),
+            list,
+            counts,
+            complete,
+            unmatched: self.checks.unmatched(),
+        }
     }
 
     /// Looks at the ops that the intervals are, if all of them could be read.

@@ -56,16 +56,16 @@ struct Guest {
 /// Calls what may panic.
 fn caught<T>(what: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
     catch_unwind(AssertUnwindSafe(what)).unwrap_or_else(|panic| {
-        let said = said(panic.as_ref());
+        let said = panic_message(panic.as_ref());
         // Dropping what was thrown may throw again.
         std::mem::forget(panic);
         Err(Refusal::Panic(said))
     })
 }
 
-fn said(panic: &(dyn Any + Send)) -> String {
+fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "something that is no text".into())
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a value that is not text".into())
 }
 
 fn json(value: &impl Serialize) -> RString {
@@ -98,7 +98,7 @@ extern "C" fn start<P: Plugin>(checker: u32, options: RStr<'_>) -> Started {
             serde_json::from_str(options.as_str()).map_err(|error| Refusal::Misuse(format!("the options: {error}")))?;
         let options = given.into_iter().fold(Options::new(), |options, (name, value)| options.with(name, value));
         let checker = checkers::<P>()?.get(checker as usize);
-        let checker = checker.ok_or_else(|| Refusal::Misuse("there is no checker of this number".into()))?;
+        let checker = checker.ok_or_else(|| Refusal::Misuse("no checker has this number".into()))?;
         Ok(checker.start(&options)?)
     });
     match started {
@@ -128,7 +128,7 @@ unsafe fn guest<'a>(handle: RunHandle) -> &'a mut Guest {
 unsafe fn slice<T>(ops: &Ops<'_>, number: u32) -> Result<&'static [T], Refusal> {
     let column = ops.columns.iter().find(|column| column.number == number);
     let Some(Column { items, len, .. }) = column.filter(|column| column.item_bytes as usize == size_of::<T>()) else {
-        return Err(Refusal::Misuse(format!("there is no column {number} whose items have {} bytes", size_of::<T>())));
+        return Err(Refusal::Misuse(format!("no column {number} with items of {} bytes", size_of::<T>())));
     };
     if *len == 0 {
         return Ok(&[]);

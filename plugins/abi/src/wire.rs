@@ -11,6 +11,8 @@ use history_core::{
 };
 pub use report::ReportForm;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What a plugin says of itself.
@@ -58,6 +60,8 @@ pub struct Described {
 const OPTIONS_MAX: usize = 1000;
 /// Bytes of a name, at most.
 const NAME_BYTES_MAX: usize = 64;
+/// Bytes of a text about an option.
+const TEXT_BYTES_MAX: usize = 16 << 10;
 
 impl CheckerForm {
     /// Describes a checker.
@@ -87,7 +91,7 @@ impl TryFrom<CheckerForm> for Described {
     fn try_from(form: CheckerForm) -> Result<Described, String> {
         let CheckerForm { name, summary, options, about } = form;
         if !is_name(&name) {
-            return Err(format!("has a checker with the name {name:?}, which is none: letters, digits, - _ . and +"));
+            return Err(format!("has a checker with the name {name:?}: a name has letters, digits, - _ . and +"));
         }
         if options.len() > OPTIONS_MAX {
             return Err(format!("has a checker, {name}, with more than {OPTIONS_MAX} options"));
@@ -96,21 +100,39 @@ impl TryFrom<CheckerForm> for Described {
         for option in options {
             let OptionForm { name: option, kind, value_name, default, help } = option;
             if !is_name(&option) || specs.iter().any(|spec| spec.name == option) {
-                return Err(format!("has a checker, {name}, whose option {option:?} has no name of its own"));
+                return Err(format!(
+                    "has a checker, {name}, whose option {option:?} has a name that is not valid or not unique"
+                ));
             }
             let Some(kind) = kind_of(&kind) else {
                 return Err(format!(
                     "has a checker, {name}, whose option --{option} takes {kind:?}, which is unknown here"
                 ));
             };
-            // A command line keeps them as long as the library is there: for good.
-            let keep = |text: String| &*text.leak();
-            let value_name = if value_name.is_empty() { "VALUE".to_owned() } else { value_name };
-            let spec = OptionSpec::new(keep(option), kind, keep(help));
-            specs.push(spec.with_value_name(keep(value_name)).with_default(keep(default)));
+            if [&value_name, &default, &help].iter().any(|text| text.len() > TEXT_BYTES_MAX) {
+                return Err(format!(
+                    "has a checker, {name}, with a text about --{option} of more than {TEXT_BYTES_MAX} bytes"
+                ));
+            }
+            let value_name = if value_name.is_empty() { "VALUE" } else { &value_name };
+            let spec = OptionSpec::new(keep(&option), kind, keep(&help));
+            specs.push(spec.with_value_name(keep(value_name)).with_default(keep(&default)));
         }
         Ok(Described { name, summary, options: specs, about: serde_json::from_value(about).unwrap_or_default() })
     }
+}
+
+/// The text for good, as [`OptionSpec`] has it: a library is never unloaded either. Equal texts are kept once, so a plugin that is
+/// loaded again takes nothing more.
+fn keep(text: &str) -> &'static str {
+    static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = kept.get(text) {
+        return known;
+    }
+    let text: &'static str = text.to_owned().leak();
+    kept.insert(text);
+    text
 }
 
 /// Whether this can be typed as a name.

@@ -113,7 +113,7 @@ fn a_newer_plugin_loads_unless_it_needs_more() {
     let path = build("1_9", "needy");
     let error = host::load(&path, Trust::All).err().unwrap();
     assert_eq!(error.kind, LoadErrorKind::TooNew);
-    let said = "needs telepathy and time-travel, which this histcheck lacks: it has interface 1.0 of plugins; take one with 1.9";
+    let said = "needs telepathy and time-travel, which this histcheck (plugin interface 1.0) lacks; use one with interface 1.9";
     assert_eq!(error.to_string(), format!("{} {said}", path.display()));
 }
 
@@ -122,7 +122,10 @@ fn what_is_no_plugin_is_refused_in_a_sentence() {
     let kind = |path: &Path| host::load(path, Trust::All).err().map(|error| (error.kind, error.to_string()));
     let (missing, said) = kind(Path::new("nowhere.so")).unwrap();
     assert_eq!(missing, LoadErrorKind::Missing);
-    assert_eq!(said, "nowhere.so does not exist; give the path to what `cargo build` made in its target directory");
+    assert_eq!(
+        said,
+        "nowhere.so does not exist; pass the path of the library that `cargo build` wrote to its target directory"
+    );
     let (text, said) = kind(Path::new("Cargo.toml")).unwrap();
     assert_eq!(text, LoadErrorKind::NotALibrary);
     assert!(!said.contains('\n'), "{said}");

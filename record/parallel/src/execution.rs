@@ -10,6 +10,7 @@
 
 use crate::coroutine::Job;
 use crate::failure::{Cause, Waiting};
+use crate::ids::{byte, index, small};
 use crate::object::{OBJECTS_MAX, Object, Row};
 use crate::op::{Gate, Kind, ObjectId, Op, Step, THREADS_MAX, ThreadId, ThreadSet, extra};
 use crate::scheduler::{Choice, Scheduler};
@@ -133,8 +134,8 @@ impl Execution {
         starter: Option<ThreadId>,
     ) -> (ThreadId, ObjectId) {
         assert!(self.threads.len() < THREADS_MAX, "an execution has no more than {THREADS_MAX} threads");
-        let thread = ThreadId(self.threads.len() as u8);
-        let object = ObjectId(self.rows.len() as u32);
+        let thread = ThreadId(byte(self.threads.len()));
+        let object = ObjectId(small(self.rows.len()));
         self.rows.push(Row::new("thread", place, [false; 2]));
         let op = Op { kind: Kind::Yield, gate: Gate::Free, object: ObjectId::NONE, also: ObjectId::NONE, place };
         self.threads.push(Thread {
@@ -202,11 +203,11 @@ impl Execution {
 
     /// Notes that the running thread holds an object.
     pub(crate) fn hold(&mut self, object: ObjectId) {
-        self.rows[object.0 as usize].holder = Some(self.current);
+        self.rows[index(object.0)].holder = Some(self.current);
     }
 
     pub(crate) fn set_gates(&mut self, object: ObjectId, open: [bool; 2]) {
-        let row = &mut self.rows[object.0 as usize];
+        let row = &mut self.rows[index(object.0)];
         for (gate, &open) in open.iter().enumerate() {
             row.open[gate] = open;
             if open {
@@ -220,7 +221,7 @@ impl Execution {
     /// Gives a thread the token that it needs to go on from parking, or takes it.
     pub(crate) fn set_token(&mut self, thread: ThreadId, has: bool) {
         let object = self.threads[thread.at()].object;
-        let finished = self.rows[object.0 as usize].open[0];
+        let finished = self.rows[index(object.0)].open[0];
         self.set_gates(object, [finished, has]);
     }
 
@@ -239,7 +240,7 @@ impl Execution {
         if op.gate == Gate::Free {
             self.ready.insert(thread);
         } else if let Some(gate) = Execution::gate(&op) {
-            let row = &mut self.rows[op.object.0 as usize];
+            let row = &mut self.rows[index(op.object.0)];
             row.waiters[gate] |= 1 << thread.0;
             if row.open[gate] {
                 self.ready.insert(thread);
@@ -252,7 +253,7 @@ impl Execution {
         let op = self.threads[thread.at()].op;
         self.ready.remove(thread);
         if let Some(gate) = Execution::gate(&op) {
-            self.rows[op.object.0 as usize].waiters[gate] &= !(1 << thread.0);
+            self.rows[index(op.object.0)].waiters[gate] &= !(1 << thread.0);
         }
         op
     }
@@ -364,7 +365,7 @@ impl Execution {
         if let Some(last) = thread.last_step {
             self.steps[last].extras |= extra::FINISH;
         }
-        let parked = self.rows[object.0 as usize].open[1];
+        let parked = self.rows[index(object.0)].open[1];
         self.set_gates(object, [true, parked]);
         self.done = Some(me);
         match starter {
@@ -387,8 +388,8 @@ impl Execution {
         let threads = self.threads.iter().enumerate();
         let paused = threads.filter(|(_, thread)| thread.state == State::Paused);
         let waiting = paused.map(|(at, thread)| {
-            let id = ThreadId(at as u8);
-            let row = self.rows.get(thread.op.object.0 as usize);
+            let id = ThreadId(byte(at));
+            let row = self.rows.get(index(thread.op.object.0));
             Waiting {
                 thread: id,
                 name: thread.name.clone(),

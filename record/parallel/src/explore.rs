@@ -3,6 +3,7 @@
 use crate::coroutine::Pool;
 use crate::execution::{Limits, Outcome};
 use crate::failure::{Cause, Failure};
+use crate::ids::wide;
 use crate::op::Step;
 use crate::runtime;
 use crate::scheduler::{Exhaustive, Pct, Random, Replay, Scheduler};
@@ -138,7 +139,7 @@ pub fn check(program: impl Fn() + Send + Sync + 'static) {
     let mut explorer = Explorer::new(Settings::default(), Arc::new(program));
     if let Ok(text) = std::env::var(REPLAY_VARIABLE) {
         match explorer.replay(&text) {
-            Ok(_) => eprintln!("{REPLAY_VARIABLE}={text}: the program passes under this schedule"),
+            Ok(_) => eprintln!("{REPLAY_VARIABLE}={text}: the program does not fail under this schedule"),
             Err(failure) => fail(&failure),
         }
         return;
@@ -162,7 +163,9 @@ fn fail(failure: &Failure) -> ! {
 /// The number that `HISTCHECK_SEED` says; 0 if it says nothing.
 pub(crate) fn seed_from_environment() -> u64 {
     let Ok(text) = std::env::var(crate::SEED_VARIABLE) else { return 0 };
-    text.trim().parse().unwrap_or_else(|_| panic!("{} is no number from 0 to 2^64-1: {text:?}", crate::SEED_VARIABLE))
+    text.trim()
+        .parse()
+        .unwrap_or_else(|_| panic!("{} is not a number from 0 to 2^64-1: {text:?}", crate::SEED_VARIABLE))
 }
 
 /// How many steps two executions have in common from the beginning.
@@ -234,7 +237,7 @@ impl Explorer {
             if number <= self.settings.repeated {
                 self.repeat(&outcome, number)?;
             }
-            explored.steps += outcome.steps.len() as u64;
+            explored.steps += wide(outcome.steps.len());
             explored.steps_max = explored.steps_max.max(outcome.steps.len());
             explored.threads_max = explored.threads_max.max(outcome.threads.len());
             let Outcome { scheduler: back, steps, threads, .. } = outcome;
@@ -258,13 +261,13 @@ impl Explorer {
         let common = common(&first.steps, &second.steps);
         let told = if common < first.steps.len().max(second.steps.len()) {
             format!(
-                "step {} was {} at first and {} under the same schedule again",
+                "step {} was {} in the first run and {} in a second run of the same schedule",
                 common + 1,
                 what(first.steps.get(common)),
                 what(second.steps.get(common))
             )
         } else if let Some(cause) = &second.cause {
-            format!("it passed, and failed under the same schedule again: {cause}")
+            format!("it passed in the first run and failed in a second run of the same schedule: {cause}")
         } else {
             return Ok(());
         };

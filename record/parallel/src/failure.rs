@@ -32,7 +32,7 @@ pub enum Cause {
     NotJudged(String),
     /// The same schedule led elsewhere the second time. What differs is told here.
     Nondeterminism(String),
-    /// The scheduler had no answer: the schedule is not of this program.
+    /// The scheduler had no answer: the schedule belongs to another program.
     NoChoice,
 }
 
@@ -150,12 +150,12 @@ impl fmt::Display for Cause {
                 write!(f, ": {message}")
             }
             Cause::Deadlock(waiting) => {
-                f.write_str("deadlock: no thread can go on")?;
+                f.write_str("deadlock: no thread can continue")?;
                 list(f, waiting)
             }
             Cause::Livelock(waiting) => {
                 f.write_str(
-                    "the limit of steps was reached: threads run in circles, or Settings::steps_max is too low for the program",
+                    "reached the limit of steps: a livelock, or Settings::steps_max is too low for this program",
                 )?;
                 list(f, waiting)
             }
@@ -165,7 +165,7 @@ impl fmt::Display for Cause {
                 "the program is not determined by its schedule: {what}\nLook for time, random numbers, addresses used as \
                  numbers, maps with random hashes, state that outlives an execution, and threads or locks of std."
             ),
-            Cause::NoChoice => f.write_str("the schedule is not of this program"),
+            Cause::NoChoice => f.write_str("the schedule belongs to another program"),
         }
     }
 }

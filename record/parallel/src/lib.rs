@@ -10,6 +10,8 @@ mod explore;
 #[cfg(feature = "scheduled")]
 mod failure;
 #[cfg(feature = "scheduled")]
+mod ids;
+#[cfg(feature = "scheduled")]
 mod object;
 #[cfg(feature = "scheduled")]
 mod op;

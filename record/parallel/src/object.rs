@@ -1,5 +1,6 @@
 //! Objects: what threads meet at. Each has two gates, and knows where it was made.
 
+use crate::ids::{small, wide};
 use crate::op::{Gate, Kind, ObjectId, Op};
 use crate::runtime;
 use std::panic::Location;
@@ -46,10 +47,10 @@ impl Object {
         let seen = self.seen.load(Ordering::Relaxed);
         let bits = OBJECTS_MAX.trailing_zeros();
         if seen >> bits == serial {
-            return ObjectId((seen & (OBJECTS_MAX as u64 - 1)) as u32);
+            return ObjectId(small(seen & (wide(OBJECTS_MAX) - 1)));
         }
         assert!(rows.len() < OBJECTS_MAX, "an execution met more than {OBJECTS_MAX} objects");
-        let id = rows.len() as u32;
+        let id = small(rows.len());
         rows.push(Row::new(self.what, self.made, open()));
         self.seen.store(serial << bits | u64::from(id), Ordering::Relaxed);
         ObjectId(id)
@@ -119,7 +120,7 @@ impl Object {
             let seen = self.seen.load(Ordering::Relaxed);
             let bits = OBJECTS_MAX.trailing_zeros();
             if seen >> bits == execution.serial() {
-                execution.set_gates(ObjectId((seen & (OBJECTS_MAX as u64 - 1)) as u32), open);
+                execution.set_gates(ObjectId(small(seen & (wide(OBJECTS_MAX) - 1))), open);
             }
         });
     }

@@ -1,5 +1,6 @@
 //! What a managed thread does at a pause point: an operation on an object that others may see.
 
+use crate::ids::byte;
 use std::fmt;
 use std::panic::Location;
 
@@ -13,7 +14,7 @@ pub struct ThreadId(pub(crate) u8);
 impl ThreadId {
     /// The thread with this number; `None` if it is not below [`THREADS_MAX`].
     pub fn new(number: usize) -> Option<ThreadId> {
-        (number < THREADS_MAX).then_some(ThreadId(number as u8))
+        (number < THREADS_MAX).then_some(ThreadId(byte(number)))
     }
 
     /// Its number.
@@ -29,8 +30,8 @@ impl ThreadId {
     /// The thread of a letter.
     pub fn from_letter(letter: char) -> Option<ThreadId> {
         match letter {
-            'a'..='z' => Some(ThreadId(letter as u8 - b'a')),
-            'A'..='Z' => Some(ThreadId(letter as u8 - b'A' + 26)),
+            'a'..='z' => Some(ThreadId(byte(letter) - b'a')),
+            'A'..='Z' => Some(ThreadId(byte(letter) - b'A' + 26)),
             _ => None,
         }
     }
@@ -64,7 +65,7 @@ impl ThreadSet {
 
     /// The one with the lowest number.
     pub fn first(self) -> Option<ThreadId> {
-        (self.0 != 0).then(|| ThreadId(self.0.trailing_zeros() as u8))
+        (self.0 != 0).then(|| ThreadId(byte(self.0.trailing_zeros())))
     }
 
     /// The one before which `skipped` others come in the order of their numbers.

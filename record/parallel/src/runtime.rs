@@ -127,7 +127,7 @@ pub(crate) fn run_thread<T>(body: impl FnOnce() -> T, keep: impl FnOnce(T)) {
 
 fn describe(payload: &(dyn std::any::Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("(its payload is no text)").to_owned()
+    text.unwrap_or("(its payload is not text)").to_owned()
 }
 
 /// Panics of managed threads are told of in the report of the execution, once, and not as they happen in each of thousands.
@@ -148,15 +148,12 @@ fn keep_panics_quiet() {
 
 /// Runs a program once.
 pub(crate) fn run(pool: &mut Pool, scheduler: Box<dyn Scheduler>, limits: Limits, program: Job) -> Outcome {
-    assert!(!is_active(), "an execution cannot be started inside of another");
-    assert!(
-        !std::thread::panicking(),
-        "an execution cannot be started while a thread panics: none of its steps would wait"
-    );
+    assert!(!is_active(), "an execution cannot start inside another one");
+    assert!(!std::thread::panicking(), "an execution cannot start while a thread panics");
     let lost = STACKS_LOST.load(Ordering::Relaxed);
     assert!(
         lost <= STACKS_LOST_MAX,
-        "failed executions have left {lost} threads behind in this process, which is too many"
+        "failed executions have leaked {lost} threads in this process, which is the maximum"
     );
     keep_panics_quiet();
     let active = Active::new(Execution::new(scheduler, limits, program));

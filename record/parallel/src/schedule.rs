@@ -1,6 +1,7 @@
 //! Schedules: who takes each step, as one short string.
 
 use crate::ThreadId;
+use crate::ids::{index, small};
 use crate::op::{Step, extra};
 use std::fmt;
 use std::str::FromStr;
@@ -31,7 +32,7 @@ pub struct Schedule {
 impl Schedule {
     /// Who takes each step.
     pub fn threads(&self) -> impl Iterator<Item = ThreadId> {
-        self.runs.iter().flat_map(|(thread, steps)| std::iter::repeat_n(*thread, *steps as usize))
+        self.runs.iter().flat_map(|(thread, steps)| std::iter::repeat_n(*thread, index(*steps)))
     }
 
     /// The schedule of an execution, without what goes on undisturbed at its end.
@@ -89,7 +90,8 @@ impl FromStr for Schedule {
     type Err = ScheduleError;
 
     fn from_str(text: &str) -> Result<Schedule, ScheduleError> {
-        let error = |at: usize, what: &str| ScheduleError(format!("no schedule: {what} at position {at} of {text:?}"));
+        let error =
+            |at: usize, what: &str| ScheduleError(format!("not a schedule: {what} at position {at} of {text:?}"));
         let mut schedule = Schedule::default();
         let mut total = 0_u64;
         let mut rest = text.char_indices().peekable();
@@ -103,7 +105,7 @@ impl FromStr for Schedule {
             let thread = ThreadId::from_letter(letter).ok_or_else(|| error(at, "expected the letter of a thread"))?;
             let mut steps: Option<u64> = None;
             while let Some((_, digit)) = rest.next_if(|(_, c)| c.is_ascii_digit()) {
-                let digit = u64::from(digit as u32 - '0' as u32);
+                let digit = u64::from(u32::from(digit) - u32::from('0'));
                 steps = Some((steps.unwrap_or(0) * 10 + digit).min(STEPS_MAX + 1));
             }
             let steps = steps.unwrap_or(1);
@@ -111,7 +113,7 @@ impl FromStr for Schedule {
             if steps == 0 || total > STEPS_MAX {
                 return Err(error(at, &format!("expected 1 to {STEPS_MAX} steps")));
             }
-            schedule.push(thread, steps as u32);
+            schedule.push(thread, small(steps));
         }
         Ok(schedule)
     }
@@ -141,9 +143,9 @@ mod tests {
     #[test]
     fn what_is_no_schedule_is_told_with_its_place() {
         for (text, told) in [
-            ("", "no schedule: there is nothing; an empty one is \"-\", at position 0 of \"\""),
-            ("a2-", "no schedule: expected the letter of a thread at position 2 of \"a2-\""),
-            ("ab0", "no schedule: expected 1 to 100000000 steps at position 1 of \"ab0\""),
+            ("", "not a schedule: there is nothing; an empty one is \"-\", at position 0 of \"\""),
+            ("a2-", "not a schedule: expected the letter of a thread at position 2 of \"a2-\""),
+            ("ab0", "not a schedule: expected 1 to 100000000 steps at position 1 of \"ab0\""),
         ] {
             assert_eq!(text.parse::<Schedule>().unwrap_err().to_string(), told);
         }

@@ -1,6 +1,7 @@
 //! A schedule as a table: a column for each thread, a row for each step.
 
 use crate::execution::Outcome;
+use crate::ids::index;
 use crate::op::{ObjectId, Step, ThreadId};
 use std::fmt::Write as _;
 
@@ -32,7 +33,7 @@ impl Names {
             *count += 1;
             // Threads have letters, everything else is counted by its kind.
             let name = if row.what == "thread" {
-                let letter = ThreadId::new(*count as usize - 1).map_or('?', ThreadId::letter);
+                let letter = ThreadId::new(index(*count) - 1).map_or('?', ThreadId::letter);
                 format!("thread {letter}")
             } else {
                 format!("{} {count}", row.what)
@@ -44,7 +45,7 @@ impl Names {
     }
 
     fn object(&self, object: ObjectId) -> Option<&str> {
-        self.objects.get(object.0 as usize).map(String::as_str)
+        self.objects.get(index(object.0)).map(String::as_str)
     }
 }
 
@@ -91,7 +92,7 @@ pub(crate) fn draw(steps: &[Step], names: &Names) -> String {
         lines.push(line);
     }
     if steps.iter().any(Step::is_preemption) {
-        lines.push("        * a preemption: the thread that ran before could have gone on".into());
+        lines.push("        * a preemption: the thread that ran before could have continued".into());
     }
     lines.join("\n")
 }

@@ -180,7 +180,10 @@ mod tests {
     #[test]
     fn an_unknown_name_is_told_the_known_ones() {
         let error = "stale".parse::<Bug>().unwrap_err().to_string();
-        assert!(error.starts_with("stale is no bug; there are none, stale-read, session-stale, "), "{error}");
+        assert!(
+            error.starts_with("stale is not a known bug: expected one of none, stale-read, session-stale, "),
+            "{error}"
+        );
     }
 
     #[test]

@@ -4,11 +4,14 @@
 //! answer takes time to come back. Some requests fail, and some answers never come: then the client gives up after a
 //! while and goes on as a new process, and the store may do what it was asked before that, after it, or never.
 
-use crate::nemesis::Nemesis;
+mod nemesis;
+
+use crate::ids::index;
 use crate::op::{Kind, Payload, Process, SimOp};
 use crate::rng::{Chance, Purpose, Rng};
 use crate::schedule::{Delay, Schedule};
 use crate::system::{Intent, Progress, Slot, System};
+use nemesis::Nemesis;
 use std::io;
 
 /// Sees a simulation happen.
@@ -152,18 +155,18 @@ impl Clients {
                 Event::Idle(client) => self.ask(now, client, system, observer)?,
                 Event::Step(slot) => self.step(now, slot, system, observer),
                 Event::Answer(slot) => {
-                    let kind = self.flights[slot as usize].answer;
+                    let kind = self.flights[index(slot)].answer;
                     system.hear(slot, kind);
                     self.record(now, slot, kind, system, observer)?;
                     self.go_on(now, slot, system);
                 }
                 Event::GiveUp(slot) => {
-                    let InFlight { client, fate, .. } = self.flights[slot as usize];
+                    let InFlight { client, fate, .. } = self.flights[index(slot)];
                     system.hear(slot, Kind::Info);
                     if fate == Fate::Info {
                         self.record(now, slot, Kind::Info, system, observer)?;
                     }
-                    self.processes[client as usize] += i64::from(self.load.clients);
+                    self.processes[index(client)] += i64::from(self.load.clients);
                     self.go_on(now, slot, system);
                 }
                 Event::Nemesis => self.disturb(now, observer)?,
@@ -187,13 +190,13 @@ impl Clients {
         // Of the requests that are never answered half are never heard of either.
         let answered = matches!(fate, Fate::Ok | Fate::Fail);
         let arrives = answered || self.fates.below(2) == 0;
-        let process = self.processes[client as usize];
+        let process = self.processes[index(client)];
         let (invoked, stepping) = (self.index, arrives);
         let flight = InFlight { client, process, invoked, fate, stepping, awaited: true, answer: Kind::Ok };
-        if slot as usize == self.flights.len() {
+        if index(slot) == self.flights.len() {
             self.flights.push(flight);
         } else {
-            self.flights[slot as usize] = flight;
+            self.flights[index(slot)] = flight;
         }
         self.record(now, slot, Kind::Invoke, system, observer)?;
         if arrives {
@@ -231,7 +234,7 @@ impl Clients {
     }
 
     fn step(&mut self, now: u64, slot: Slot, system: &mut dyn System, observer: &mut dyn Observer) {
-        let flight = &mut self.flights[slot as usize];
+        let flight = &mut self.flights[index(slot)];
         let intent = if flight.fate == Fate::Fail { Intent::Abort } else { Intent::Commit };
         let again = match system.step(slot, intent) {
             Progress::Again => true,
@@ -250,7 +253,7 @@ impl Clients {
         if again {
             self.after(now, &WORK, Event::Step(slot));
         } else {
-            self.flights[slot as usize].stepping = false;
+            self.flights[index(slot)].stepping = false;
             self.release(slot, system);
         }
     }
@@ -263,7 +266,7 @@ impl Clients {
         system: &dyn System,
         observer: &mut dyn Observer,
     ) -> io::Result<()> {
-        let process = Process::Client(self.flights[slot as usize].process);
+        let process = Process::Client(self.flights[index(slot)].process);
         let payload = system.payload(slot, kind);
         let op = SimOp { index: self.index, process, kind, f: system.f(slot), payload, time_ns: now };
         self.index += 1;
@@ -272,7 +275,7 @@ impl Clients {
 
     /// The client is done with an operation, and thinks about the next.
     fn go_on(&mut self, now: u64, slot: Slot, system: &mut dyn System) {
-        let flight = &mut self.flights[slot as usize];
+        let flight = &mut self.flights[index(slot)];
         flight.awaited = false;
         let client = flight.client;
         let think = self.load.think;
@@ -281,7 +284,7 @@ impl Clients {
     }
 
     fn release(&mut self, slot: Slot, system: &mut dyn System) {
-        let flight = self.flights[slot as usize];
+        let flight = self.flights[index(slot)];
         if !flight.stepping && !flight.awaited {
             system.release(slot);
             self.free.push(slot);

@@ -75,7 +75,7 @@ impl FromStr for KeyDistribution {
             _ => None,
         };
         let Some(distribution) = distribution else {
-            let message = format!("{text} is no distribution of keys; there are uniform, exponential:BASE and zipf:S");
+            let message = format!("{text} is not a distribution of keys: expected uniform, exponential:BASE or zipf:S");
             return Err(ParameterError { parameter: "key_distribution", message });
         };
         distribution.check()?;
@@ -168,8 +168,8 @@ mod tests {
             assert_eq!(text.parse::<KeyDistribution>().unwrap().to_string(), whole);
         }
         for (text, message) in [
-            ("normal", "normal is no distribution of keys; there are uniform, exponential:BASE and zipf:S"),
-            ("zipf:x", "zipf:x is no distribution of keys; there are uniform, exponential:BASE and zipf:S"),
+            ("normal", "normal is not a distribution of keys: expected uniform, exponential:BASE or zipf:S"),
+            ("zipf:x", "zipf:x is not a distribution of keys: expected uniform, exponential:BASE or zipf:S"),
             ("exponential:0.5", "the base of an exponential distribution is 0.5, not from 1 to 1e6"),
             ("zipf:NaN", "the exponent of a Zipf distribution is NaN, not from 0 to 16"),
         ] {

@@ -10,9 +10,9 @@
 
 mod bug;
 mod clients;
+mod ids;
 mod key_distribution;
 mod named;
-mod nemesis;
 mod objects;
 mod op;
 mod parameters;

@@ -49,7 +49,7 @@ macro_rules! named {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 // Not an array of names: of its join, unrolled, LLVM 22 takes minutes to reason about every length.
                 let names: Vec<&str> = $Type::ALL.iter().map(|one| one.name()).collect();
-                write!(f, "{} is no {}; there are {}", self.0, $what, names.join(", "))
+                write!(f, "{} is not a known {}: expected one of {}", self.0, $what, names.join(", "))
             }
         }
 

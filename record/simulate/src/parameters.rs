@@ -20,7 +20,7 @@ pub(crate) fn check_count(parameter: &'static str, n: u64, low: u64, high: u64) 
     if (low..=high).contains(&n) {
         return Ok(());
     }
-    refuse(parameter, format!("{} is {n}; it must be from {low} to {high}", spoken(parameter)))
+    refuse(parameter, format!("{} is {n}: expected {low} to {high}", spoken(parameter)))
 }
 
 /// Refuses a range that ends before it begins.
@@ -37,7 +37,7 @@ pub(crate) fn check_rate(parameter: &'static str, rate: f64) -> Result<(), Param
     if (0.0..=1.0).contains(&rate) {
         return Ok(());
     }
-    refuse(parameter, format!("{} is {rate}; it must be from 0 to 1", spoken(parameter)))
+    refuse(parameter, format!("{} is {rate}: expected 0 to 1", spoken(parameter)))
 }
 
 /// Refuses rates of which one is none, or that leave less than nothing for what goes well.

@@ -15,6 +15,7 @@ mod stepwise;
 pub use mops::Mops;
 
 use crate::bug::Bug;
+use crate::ids::{index, small};
 use crate::op::{Kind, Payload};
 use crate::registers::RegisterMops;
 use crate::rng::{Chance, Purpose, Rng};
@@ -52,7 +53,7 @@ impl Txn {
 
     /// How many of its first `until` micro-operations append to a list.
     fn appends_to(&self, list: ListId, until: usize) -> u32 {
-        self.asked[..until].iter().filter(|asked| asked.list == list && asked.is_append()).count() as u32
+        small(self.asked[..until].iter().filter(|asked| asked.list == list && asked.is_append()).count())
     }
 }
 
@@ -90,7 +91,7 @@ impl Store {
             bug: parameters.bug,
             bug_rate: Chance::new(parameters.bug_rate.unwrap_or(parameters.bug.default_rate())),
             rng: Rng::new(parameters.seed, Purpose::Bug),
-            seen: vec![0; parameters.clients as usize],
+            seen: vec![0; index(parameters.clients)],
             sites: Sites::default(),
         }
     }
@@ -98,13 +99,13 @@ impl Store {
     /// What a read sees of the list as it is now. Copied if it may be taken back or reordered before the client is told.
     fn see(&mut self, slot: Slot, list: ListId) -> Seen {
         if self.lists.locked_to(list, slot) || self.bug == Bug::ReorderedAppend {
-            let copies = &mut self.txns[slot as usize].copies;
-            let from = copies.len() as u32;
+            let copies = &mut self.txns[index(slot)].copies;
+            let from = small(copies.len());
             let items = &self.lists.get(list).items[..];
             // Of a register nobody is shown more than the last item.
             let shown = if self.holds == Holds::Registers { items.len().saturating_sub(1) } else { 0 };
             copies.extend_from_slice(&items[shown..]);
-            return Seen::Copy { from, to: copies.len() as u32 };
+            return Seen::Copy { from, to: small(copies.len()) };
         }
         Seen::Prefix(self.lists.len(list))
     }
@@ -112,7 +113,7 @@ impl Store {
     /// Appends all that a transaction wants appended, as one commit.
     fn append_all(&mut self, slot: Slot) {
         self.lists.next_commit();
-        for asked in &self.txns[slot as usize].asked {
+        for asked in &self.txns[index(slot)].asked {
             if let Action::Append(value) = asked.action {
                 self.lists.append(asked.list, value);
             }
@@ -121,7 +122,7 @@ impl Store {
 
     /// Takes back what the first `until` micro-operations appended. The lists must be locked.
     fn take_back(&mut self, slot: Slot, until: usize) {
-        for asked in &self.txns[slot as usize].asked[..until] {
+        for asked in &self.txns[index(slot)].asked[..until] {
             if asked.is_append() {
                 assert!(self.lists.holds(asked.list, slot));
                 self.lists.take_back(asked.list);
@@ -130,7 +131,7 @@ impl Store {
     }
 
     fn unlock_all(&mut self, slot: Slot) {
-        for asked in &self.txns[slot as usize].asked {
+        for asked in &self.txns[index(slot)].asked {
             self.lists.unlock(asked.list, slot);
         }
     }
@@ -142,10 +143,10 @@ impl System for Store {
     }
 
     fn plan(&mut self, slot: Slot, client: u32) -> bool {
-        if self.txns.len() == slot as usize {
+        if self.txns.len() == index(slot) {
             self.txns.push(Txn::default());
         }
-        let txn = &mut self.txns[slot as usize];
+        let txn = &mut self.txns[index(slot)];
         txn.client = client;
         txn.bug = if self.rng.happens(self.bug_rate) { self.bug } else { Bug::None };
         self.planner.plan(&mut self.lists, &mut txn.asked);
@@ -153,7 +154,7 @@ impl System for Store {
     }
 
     fn step(&mut self, slot: Slot, intent: Intent) -> Progress {
-        match self.txns[slot as usize].bug {
+        match self.txns[index(slot)].bug {
             Bug::StrongSnapshotIsolation | Bug::SessionSnapshotIsolation | Bug::SnapshotIsolation => {
                 self.step_snapshot(slot, intent)
             }
@@ -168,7 +169,7 @@ impl System for Store {
     }
 
     fn payload(&self, slot: Slot, kind: Kind) -> Payload<'_> {
-        let txn = &self.txns[slot as usize];
+        let txn = &self.txns[index(slot)];
         let mops = Mops { asked: &txn.asked, lists: &self.lists, copies: &txn.copies, shown: kind == Kind::Ok };
         match self.holds {
             Holds::Lists => Payload::Lists(mops),
@@ -177,7 +178,7 @@ impl System for Store {
     }
 
     fn release(&mut self, slot: Slot) {
-        let txn = &mut self.txns[slot as usize];
+        let txn = &mut self.txns[index(slot)];
         for asked in txn.asked.drain(..) {
             self.lists.let_go(asked.list);
         }

@@ -164,15 +164,15 @@ impl<W: Workload> Transactions<W> {
         let bug = self.bug;
         if !bug.is_of::<W>() {
             let those = Bug::of::<W>().map(Bug::name).collect::<Vec<_>>().join(", ");
-            return refuse("bug", format!("{bug} makes no sense for {}; there are {those}", W::NAME));
+            return refuse("bug", format!("{} has no bug {bug}: expected one of {those}", W::NAME));
         }
         let Some(rate) = self.bug_rate else { return Ok(()) };
         check_rate("bug_rate", rate)?;
         if bug == Bug::None {
-            return refuse("bug_rate", "a bug rate is given, but no bug that it could be of");
+            return refuse("bug_rate", "a bug rate is given without a bug");
         }
         if bug.is_planted() {
-            return refuse("bug_rate", format!("a bug rate is given, but {bug} is done exactly once"));
+            return refuse("bug_rate", format!("a bug rate is given, but {bug} occurs exactly once"));
         }
         Ok(())
     }

@@ -34,7 +34,7 @@ impl Format {
 
 /// A name that no format has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0} is no format; there are edn, json and jsonl")]
+#[error("{0} is not a format: expected edn, json or jsonl")]
 pub struct UnknownFormat(String);
 
 impl FromStr for Format {

@@ -20,7 +20,7 @@ fn found(dir: &Path) -> Vec<(String, Option<String>)> {
         let path = Path::new(input.path()).strip_prefix(dir).unwrap().to_str().unwrap().to_owned();
         (path, input.trouble().map(|error| error.message.clone()))
     };
-    expand(dir.as_os_str(), None).iter().map(told).collect()
+    expand(dir.as_os_str()).iter().map(told).collect()
 }
 
 /// The paths of histories, where there is nothing else.
@@ -47,7 +47,7 @@ fn a_store_holds_its_tests_and_nothing_below_them_counts() {
     assert_eq!(paths(dir.path()), ["bank/3", "bank/binary", "bank/crashed", "shop/1", "shop/2"]);
     assert_eq!(paths(&dir.path().join("shop")), ["1", "2"]);
     assert_eq!(paths(&dir.path().join("shop/2")), [""], "one test is one history");
-    let errors: Vec<_> = expand(dir.path().join("bank").as_os_str(), None)
+    let errors: Vec<_> = expand(dir.path().join("bank").as_os_str())
         .iter()
         .map(|input| input.open().err().map(|error| error.message).unwrap_or_default())
         .collect();
@@ -74,10 +74,10 @@ fn the_order_is_that_of_the_bytes_of_paths() {
 fn without_any_it_says_what_was_looked_for() {
     for files in [&[][..], &["notes.txt", "sub/picture.svg"]] {
         let dir = made(files);
-        let found = expand(dir.path().as_os_str(), None);
+        let found = expand(dir.path().as_os_str());
         let error = found[0].trouble().unwrap();
         assert_eq!((found.len(), found[0].path()), (1, dir.path().as_os_str()));
-        assert_eq!(error.message, "there is no history in this directory or below");
+        assert_eq!(error.message, "no history in this directory or below it");
         assert!(error.expected.as_ref().unwrap().contains("*.jsonl"), "{error:?}");
         assert_eq!(found[0].open().err().unwrap().message, error.message, "whoever reads it learns of it");
     }
@@ -86,7 +86,7 @@ fn without_any_it_says_what_was_looked_for() {
 #[test]
 fn what_is_no_directory_is_left_to_whoever_opens_it() {
     for path in ["-", "nowhere.edn", "Cargo.toml"] {
-        let found = expand(OsStr::new(path), None);
+        let found = expand(OsStr::new(path));
         assert!(found.len() == 1 && found[0].path() == path && found[0].trouble().is_none());
     }
 }
@@ -95,7 +95,7 @@ fn what_is_no_directory_is_left_to_whoever_opens_it() {
 fn labels_tell_tests_of_one_time_apart() {
     let dir = made(&["shop/2024/history.edn", "bank/2024/history.edn"]);
     let labels = |path: &Path| -> Vec<String> {
-        expand(path.as_os_str(), None).iter().map(|input| input.label().unwrap().into_owned()).collect()
+        expand(path.as_os_str()).iter().map(|input| input.label().unwrap().into_owned()).collect()
     };
     assert_eq!(labels(dir.path()), ["bank-2024", "shop-2024"]);
     assert_eq!(labels(&dir.path().join("shop/2024")), ["2024"]);
@@ -109,7 +109,7 @@ fn what_is_too_deep_is_told() {
     assert_eq!(found.len(), 3, "{found:?}");
     let (last, trouble) = &found[0];
     assert_eq!(*last, "d/".repeat(DEPTH_MAX + 1).trim_end_matches('/'));
-    assert_eq!(trouble.as_deref(), Some("directories more than 16 deep are not looked into"));
+    assert_eq!(trouble.as_deref(), Some("directories nested more than 16 deep are not searched"));
     assert_eq!((found[1].1.as_ref(), found[2].1.as_ref()), (None, None));
 }
 
@@ -118,7 +118,6 @@ fn too_many_are_none() {
     let dir = made(&["a.edn", "b.edn"]);
     let mut walk = Walk {
         root: dir.path(),
-        format: None,
         found: Vec::new(),
         real: BTreeSet::new(),
         links: Vec::new(),
@@ -131,10 +130,10 @@ fn too_many_are_none() {
         walk.take("c.edn".into()).unwrap();
     }
     let error = walk.take("c.edn".into()).unwrap_err();
-    assert!(error.message.starts_with("there are more than 100000 histories"), "{}", error.message);
+    assert!(error.message.starts_with("more than 100000 histories"), "{}", error.message);
     let mut walk = Walk { found: Vec::new(), real: BTreeSet::new(), entries: ENTRIES_MAX - 1, ..walk };
     let error = walk.all().unwrap_err();
-    assert!(error.message.starts_with("there are more than 1000000 files"), "{}", error.message);
+    assert!(error.message.starts_with("more than 1000000 files"), "{}", error.message);
 }
 
 #[cfg(unix)]

@@ -1,9 +1,9 @@
 //! Which checker was meant, and with which options.
 
-use crate::line::registry::Registry;
 use crate::line::usage::UsageError;
 use crate::line::{compat, grammar};
 use clap::ArgMatches;
+use histcheck_front::Registry;
 use history_core::{Checker, Compose, ComposeError, OptionKind, Options};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -18,7 +18,7 @@ pub(super) fn checker<'c>(
     let mut named: Vec<Box<dyn Checker + 'c>> = Vec::new();
     let mut is_plugin = false;
     for model in models {
-        let found = checkers.find(model).map_err(|(message, tip)| UsageError::new(message).tip(tip))?;
+        let found = checkers.find(model).map_err(|error| UsageError::new(error.message).tip(error.hint))?;
         is_plugin |= found.is_plugin;
         named.push(Box::new(found.checker));
     }
@@ -27,8 +27,8 @@ pub(super) fn checker<'c>(
         return named.pop().map(|checker| (checker, is_plugin)).ok_or_else(|| no_model(matches));
     }
     let composed = Compose::new(named).map_err(|error| match &error {
-        ComposeError::Twice(name) => UsageError::new(format!("-m names {name} twice")).tip("one run of it says it all"),
-        _ => UsageError::new(format!("-m: {error}")).tip("check the history with one after another"),
+        ComposeError::Twice(name) => UsageError::new(format!("-m has {name} twice")).tip("pass it once"),
+        _ => UsageError::new(format!("-m: {error}")).tip("run them one after another"),
     })?;
     Ok((Box::new(composed), is_plugin))
 }
@@ -43,7 +43,7 @@ pub(super) fn summaries(matches: &ArgMatches, checkers: &Registry) -> BTreeMap<S
 /// What the user should read who gave no model: perhaps a command was meant.
 fn no_model(matches: &ArgMatches) -> UsageError {
     let files: Vec<&OsString> = matches.get_many("files").into_iter().flatten().collect();
-    let wrong = UsageError::missing("say with -m what the history should be");
+    let wrong = UsageError::missing("missing -m: the checkers to run");
     if let [file] = files[..]
         && !Path::new(file).exists()
         && let Some(command) = nearest(
@@ -51,11 +51,11 @@ fn no_model(matches: &ArgMatches) -> UsageError {
             grammar::command(&Registry::default()).get_subcommands().map(clap::Command::get_name),
         )
     {
-        return wrong.tip(format!("or did you mean the command `histcheck {command}`?"));
+        return wrong.tip(format!("did you mean the command `histcheck {command}`?"));
     }
     let file = files.first().map_or("history.edn".into(), |file| file.to_string_lossy());
     let command = if matches.try_contains_id("max-report-bytes").is_ok() { "report -d report " } else { "" };
-    wrong.tip(format!("histcheck {command}-m list-append {file}\n       `histcheck models` lists what -m takes"))
+    wrong.tip(format!("histcheck {command}-m list-append {file}\n       `histcheck models` lists all checkers"))
 }
 
 /// The name most like the one given, if any is like it.
@@ -83,7 +83,7 @@ pub(super) fn options(
         let Some(value) = given(matches, name, kind)? else { continue };
         // Here scripts may put the exception behind the rule, and elsewhere names add up: nobody should have to guess.
         if kind == OptionKind::Names && matches.get_many::<String>(name).is_some_and(|given| given.len() > 1) {
-            warnings.push(format!("--{name} is given more than once, and the last counts: {value}"));
+            warnings.push(format!("--{name} is given more than once; the last value is used: {value}"));
         }
         let by = takers(name);
         if checker.options().iter().any(|spec| spec.name == name) {
@@ -94,7 +94,7 @@ pub(super) fn options(
             warnings.push(format!("--{name} has no effect on {}: {}", checker.name(), known.why_not));
         } else {
             let message = format!("{} takes no option --{name}", checker.name());
-            return Err(UsageError::new(message).tip(format!("it is for {}", by.join(", "))));
+            return Err(UsageError::new(message).tip(format!("it is an option of {}", by.join(", "))));
         }
     }
     Ok((options, warnings))

@@ -61,7 +61,7 @@ fn given_to(words: &str) -> Result<(Pairs, Vec<String>), String> {
     let words = words.split_whitespace().map(OsString::from);
     match parse([OsString::from("histcheck")].into_iter().chain(words), &checkers) {
         Ok(Command::Check(check)) => {
-            let options = check.options.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+            let options = check.setup.options.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
             Ok((options, check.warnings))
         }
         Ok(_) => panic!("another command"),
@@ -109,7 +109,7 @@ fn what_is_not_given_is_not_there() {
 #[test]
 fn another_checkers_option_is_wrong_usage() {
     let said = given_to("-m one --fast f").unwrap_err();
-    assert!(said.contains("one takes no option --fast") && said.contains("it is for two"), "{said}");
+    assert!(said.contains("one takes no option --fast") && said.contains("it is an option of two"), "{said}");
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn a_plugin_that_draws_for_itself_gets_the_limit() {
     let checkers = checkers.into();
     let words = "histcheck -m draws -d d -b 100 f".split_whitespace().map(OsString::from);
     let Ok(Command::Check(check)) = parse(words, &checkers) else { panic!("no check") };
-    assert_eq!(check.options.text("max-plot-bytes"), Some("100"));
+    assert_eq!(check.setup.options.text("max-plot-bytes"), Some("100"));
 }
 
 #[test]

@@ -57,7 +57,7 @@ impl LoadError {
 
     pub(super) fn unreadable(path: &Path, error: &io::Error) -> LoadError {
         let message = if error.kind() == io::ErrorKind::NotFound {
-            "does not exist; give the path to what `cargo build` made in its target directory".to_owned()
+            "does not exist; pass the path of the library that `cargo build` wrote to its target directory".to_owned()
         } else {
             format!("cannot be read: {error}")
         };
@@ -66,8 +66,8 @@ impl LoadError {
 
     pub(super) fn unlisted(directory: &Path, error: &io::Error) -> LoadError {
         let message = match error.kind() {
-            io::ErrorKind::NotFound => "does not exist; give a directory that plugins are in".to_owned(),
-            io::ErrorKind::NotADirectory => "is no directory; give one that plugins are in".to_owned(),
+            io::ErrorKind::NotFound => "does not exist; pass a directory of plugins".to_owned(),
+            io::ErrorKind::NotADirectory => "is not a directory; pass a directory of plugins".to_owned(),
             _ => format!("cannot be listed: {error}"),
         };
         LoadError::new(directory, LoadErrorKind::Missing, message)

@@ -2,9 +2,10 @@
 //!
 //! Nothing is loaded that was not named: [`load`] takes a path, [`libraries_in`] lists what is in a directory. Both refuse what
 //! other users could have written, unless told to trust it: a library runs with all the rights of whoever loads it. Libraries
-//! are never unloaded; what they say of themselves is kept for good, too.
+//! are never unloaded. Names and help texts of their options are kept for good, too, each text once.
 
 mod error;
+mod library;
 mod object;
 mod remote;
 mod trust;
@@ -13,8 +14,9 @@ pub use error::{LoadError, LoadErrorKind};
 
 use crate::interface::{HAS, InterfaceRef, VERSION};
 use crate::wire::{Answer, Described, Description, Refusal};
-use abi_stable::library::{LibraryError, lib_header_from_path};
+use abi_stable::library::LibraryError;
 use history_core::Checker;
+use library::NotOpened;
 use remote::RemoteChecker;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,7 +52,10 @@ pub fn load(path: &Path, trust: Trust) -> Result<Library, LoadError> {
     trust::check_library(path, trust)?;
     // Without a slash the system would look for it in its own folders.
     let absolute = fs::canonicalize(path).map_err(|error| LoadError::unreadable(path, &error))?;
-    let header = lib_header_from_path(&absolute).map_err(|error| refused(path, &error))?;
+    let header = library::open(path, &absolute).map_err(|error| match error {
+        NotOpened::Refused(error) => error,
+        NotOpened::Header(error) => refused(path, &error),
+    })?;
     let interface = header.init_root_module::<InterfaceRef>().map_err(|error| refused(path, &error))?;
     let description = describe(path, interface)?;
     let mut checkers: Vec<Box<dyn Checker>> = Vec::with_capacity(description.checkers.len());
@@ -100,14 +105,6 @@ pub fn data_directory() -> Option<PathBuf> {
 /// Why `abi_stable` does not load it, as a sentence.
 fn refused(path: &Path, error: &LibraryError) -> LoadError {
     let (kind, message) = match error {
-        LibraryError::OpenError { .. } => {
-            (LoadErrorKind::NotLoadable, "cannot be loaded by this system; --debug says what is missing".to_owned())
-        }
-        LibraryError::GetSymbolError { .. } => (
-            LoadErrorKind::NotAPlugin,
-            "is a library, but no plugin of histcheck; a plugin's crate is a cdylib and calls export_checkers!"
-                .to_owned(),
-        ),
         LibraryError::IncompatibleVersionNumber { actual_version, .. } => (
             LoadErrorKind::OtherInterface,
             format!(
@@ -126,13 +123,14 @@ fn refused(path: &Path, error: &LibraryError) -> LoadError {
         LibraryError::AbiInstability(_) | LibraryError::Many(_) => (
             LoadErrorKind::OtherLayout,
             format!(
-                "was built with a histcheck-plugin whose types are laid out in another way; build it with the released \
+                "was built with a histcheck-plugin whose types have another layout; build it with the released \
                  histcheck-plugin {}",
                 VERSION.0
             ),
         ),
-        LibraryError::RootModule { .. } => {
-            (LoadErrorKind::Panicked, "failed while it was loaded, which is a bug of the plugin".to_owned())
+        // Opening, and finding the header, is done here.
+        LibraryError::OpenError { .. } | LibraryError::GetSymbolError { .. } | LibraryError::RootModule { .. } => {
+            (LoadErrorKind::Panicked, "failed while loading, which is a bug of the plugin".to_owned())
         }
     };
     LoadError::new(path, kind, message).with_details(error.to_string().trim().to_owned())
@@ -141,7 +139,7 @@ fn refused(path: &Path, error: &LibraryError) -> LoadError {
 fn describe(path: &Path, interface: InterfaceRef) -> Result<Description, LoadError> {
     let said = (interface.describe())();
     let garbage = |what: String| {
-        let message = "describes itself in a way that makes no sense, which is a bug of the plugin".to_owned();
+        let message = "sent a description that is not valid, which is a bug of the plugin".to_owned();
         LoadError::new(path, LoadErrorKind::Garbage, message).with_details(what)
     };
     // What it needs is looked at before anything that an older histcheck may not understand.
@@ -153,7 +151,7 @@ fn describe(path: &Path, interface: InterfaceRef) -> Result<Description, LoadErr
         if !missing.is_empty() {
             let minor = value["interface"][1].as_u64().unwrap_or_default();
             let message = format!(
-                "needs {}, which this histcheck lacks: it has interface {}.{} of plugins; take one with {}.{minor}",
+                "needs {}, which this histcheck (plugin interface {}.{}) lacks; use one with interface {}.{minor}",
                 missing.join(" and "),
                 VERSION.0,
                 VERSION.1,
@@ -169,10 +167,10 @@ fn describe(path: &Path, interface: InterfaceRef) -> Result<Description, LoadErr
         }
         Ok(Answer::Answer(description)) => Ok(description),
         Ok(Answer::Refusal(Refusal::Panic(said))) => {
-            let message = format!("panicked while it was loaded, which is a bug of the plugin: {said}");
+            let message = format!("panicked while loading, which is a bug of the plugin: {said}");
             Err(LoadError::new(path, LoadErrorKind::Panicked, message))
         }
-        Ok(Answer::Refusal(refusal)) => Err(garbage(format!("it refuses to: {refusal:?}"))),
+        Ok(Answer::Refusal(refusal)) => Err(garbage(format!("it refused: {refusal:?}"))),
         Err(error) => Err(garbage(error.to_string())),
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn look(path: &Path) -> Result<(), LoadError> {
     }
     if !metadata.is_file() {
         // Opening a pipe would wait for whoever writes to it.
-        let message = "is no file, but a pipe or a device; give the path to a dynamic library";
+        let message = "is a pipe or a device; pass the path of a dynamic library";
         return Err(LoadError::new(path, LoadErrorKind::NotALibrary, message));
     }
     let mut head = Vec::new();
@@ -42,7 +42,7 @@ pub(super) fn look(path: &Path) -> Result<(), LoadError> {
     if let Some(bytes) = bytes_needed(&head, &mut file).filter(|bytes| *bytes > metadata.len()) {
         // The system would load it, and end the process where the rest should be.
         let message = format!(
-            "is cut off: it has {} bytes, and what it loads takes {bytes}; copy or build it again",
+            "is truncated: it has {} bytes, and its segments need {bytes}; copy or build it again",
             metadata.len()
         );
         return Err(LoadError::new(path, LoadErrorKind::NotALibrary, message));
@@ -93,9 +93,11 @@ fn bytes_needed(head: &[u8], file: &mut (impl Read + Seek)) -> Option<u64> {
 fn judge(path: &Path, object: Object) -> Result<(), LoadError> {
     let not_one = |message: &str| Err(LoadError::new(path, LoadErrorKind::NotALibrary, message));
     match object {
-        Object::Unknown => not_one("is no dynamic library; give the path to what `cargo build` made of a cdylib crate"),
+        Object::Unknown => {
+            not_one("is not a dynamic library; pass the path of the library that `cargo build` made of a cdylib crate")
+        }
         Object::Program => {
-            not_one("is no dynamic library, but a program or a part of one; a plugin's crate is a cdylib")
+            not_one("is a program or an object file, not a dynamic library; the crate of a plugin is a cdylib")
         }
         Object::Library { system, processor } => {
             let here = if ["macos", "windows"].contains(&OS) { OS } else { "elf" };

@@ -69,7 +69,7 @@ impl Checker for RemoteChecker {
             Ok(Refusal::Option { name, message }) => Err(OptionError::new(name, message)),
             // A run that knows why it cannot judge anything: a start has no other way to say so.
             Ok(refusal) => Ok(Box::new(Failed(failure(plugin, "it began", refusal)))),
-            Err(_) => Ok(Box::new(Failed(garbage(plugin, "it began", "its reason for not beginning is unreadable")))),
+            Err(_) => Ok(Box::new(Failed(garbage(plugin, "it began", "its reason for the refusal is unreadable")))),
         }
     }
 }
@@ -149,14 +149,15 @@ fn failure(plugin: &str, when: &str, refusal: Refusal) -> HistoryError {
         Refusal::History(form) => (*form).into(),
         Refusal::Panic(said) => ours(format!("panicked when {when} ({said})")),
         Refusal::Option { name, message } => ours(format!("refused --{name} when {when} ({message})")),
-        Refusal::Misuse(what) => ours(format!("was not content when {when} ({what})")),
+        Refusal::Misuse(what) => ours(format!("reported wrong use when {when} ({what})")),
     }
 }
 
 #[cold]
 fn garbage(plugin: &str, when: &str, what: &str) -> HistoryError {
-    let message =
-        format!("the plugin's {plugin} answered with garbage when {when} ({what}), which is a bug of the plugin");
+    let message = format!(
+        "the plugin's {plugin} sent an answer that is not valid when {when} ({what}), which is a bug of the plugin"
+    );
     HistoryError::new(ErrorKind::Unexpected, message)
 }
 
@@ -191,7 +192,7 @@ impl Run for RemoteRun {
         let question = RStr::from_str("violation");
         // SAFETY: the run is there, and whoever has `self` lent uses it alone: what is not `Sync` is lent to one thread.
         let answer = unsafe { (self.interface.ask())(run, question) };
-        answered::<Option<ReportForm>>(&self.plugin, "it was asked what is certain", &answer)
+        answered::<Option<ReportForm>>(&self.plugin, "it was asked for a violation", &answer)
             .ok()??
             .report(&self.participants)
             .ok()

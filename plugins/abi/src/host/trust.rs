@@ -25,10 +25,10 @@ pub(super) fn check_directory(path: &Path, trust: Trust) -> Result<(), LoadError
 fn refuse_if(path: &Path, what: &Path, why: Option<&str>) -> Result<(), LoadError> {
     let Some(why) = why else { return Ok(()) };
     let message = if path == what {
-        format!("{why}, and a plugin can do all that you can; change that, or say --trust")
+        format!("{why}, and a plugin runs with your permissions; change that, or pass --trust")
     } else {
         format!(
-            "is in {}, which {why}, and a plugin can do all that you can; change that, or say --trust",
+            "is in {}, which {why}, and a plugin runs with your permissions; change that, or pass --trust",
             what.display()
         )
     };

@@ -86,7 +86,7 @@ impl FigureForm {
     fn figure(self, participants: &Participants) -> Result<Figure, String> {
         let name = self.name;
         if !is_inside(&name) {
-            return Err(format!("the path {name:?} leads out of the directory of figures"));
+            return Err(format!("the path {name:?} leaves the directory of figures"));
         }
         let content = match self.content {
             ContentForm::Graph { title, ops, steps } => {
@@ -146,6 +146,6 @@ mod tests {
         let newer = serde_json::json!({ "name": "x", "content": { "hologram": 1 } });
         assert_eq!(figures(vec![newer], &Participants::new()), Ok(Vec::new()));
         let out = serde_json::json!({ "name": "../x", "content": { "too-large": "no" } });
-        assert!(figures(vec![out], &Participants::new()).unwrap_err().contains("leads out"));
+        assert!(figures(vec![out], &Participants::new()).unwrap_err().contains("leaves the directory"));
     }
 }

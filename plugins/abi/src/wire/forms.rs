@@ -42,9 +42,9 @@ impl Edn {
 
     pub(super) fn datum(&self) -> Result<Datum, String> {
         let history = History::parse(&format!("{{:type :info, :value {}\n}}", self.0));
-        let history = history.map_err(|error| format!("a value is no EDN ({}): {}", error.message, self.0))?;
+        let history = history.map_err(|error| format!("a value is not EDN ({}): {}", error.message, self.0))?;
         if history.len() != 1 {
-            return Err(format!("a value is no EDN: {}", self.0));
+            return Err(format!("a value is not EDN: {}", self.0));
         }
         Ok(history.op(0).value.to_datum())
     }

@@ -1,4 +1,9 @@
 //! Reports as they cross the border, and whether what comes is one.
+//!
+//! These types look like those of `history_core`, and are not the same. Their fields are frozen with interface 1: a plugin that was
+//! built once sends them for good. The serialization of a [`Report`] is the output of the program: its keys may change, it
+//! leaves out artifacts and pictures, and writes values as plain JSON, in which a keyword and a text are the same. So neither
+//! can take the place of the other.
 
 use super::figure;
 use super::forms::{Edn, OpForm, StepForm, is_inside};
@@ -113,7 +118,7 @@ fn verdict(name: &str) -> Result<Verdict, String> {
     [Verdict::Valid, Verdict::Unknown, Verdict::Invalid]
         .into_iter()
         .find(|verdict| verdict.name() == name)
-        .ok_or_else(|| format!("{name:?} is no verdict"))
+        .ok_or_else(|| format!("{name:?} is not a verdict"))
 }
 
 /// Reports hold the reports of checkers that run as one; nobody nests them deeper.
@@ -131,7 +136,7 @@ impl ReportForm {
 
     fn nested(self, participants: &Participants, depth: usize) -> Result<Report, String> {
         if depth > NESTED_MAX {
-            return Err(format!("more than {NESTED_MAX} reports stand inside one another"));
+            return Err(format!("more than {NESTED_MAX} nested reports"));
         }
         let mut report = Report::new(self.checker, verdict(&self.verdict)?);
         report.notes = self.notes;
@@ -142,7 +147,7 @@ impl ReportForm {
         report.not_checked = self.not_checked.into_iter().map(Into::into).collect();
         report.counts = self.counts.into_iter().map(|(name, count)| (name.into(), count)).collect();
         if let Some(bad) = self.artifacts.iter().find(|artifact| !is_inside(&artifact.path)) {
-            return Err(format!("the path {:?} leads out of the directory of artifacts", bad.path));
+            return Err(format!("the path {:?} leaves the directory of artifacts", bad.path));
         }
         report.artifacts = self.artifacts;
         report.figures = figure::figures(self.figures, participants)?;

@@ -7,6 +7,7 @@ use super::steps::commands_of_steps;
 use super::{Outcome, ParallelModel};
 use crate::Failure;
 use crate::failure::{Cause, preemptions};
+use crate::ids::small;
 use crate::op::extra;
 use check_register::{End, Model as _, check};
 use histcheck_draw::timeline::{self, Bar, BarStatus, Order, PageOptions, Scale, Step, Timeline};
@@ -159,7 +160,7 @@ fn history<M: ParallelModel>(model: &M, program: &Program<M::Command>, records: 
         }
     }
     events.sort_by_key(|(time, ..)| *time);
-    let lanes = i64::from(program.branches.len() as u32) + 1;
+    let lanes = i64::from(small(program.branches.len())) + 1;
     let mut processes: Vec<i64> = (0..lanes).collect();
     let mut builder = HistoryBuilder::new();
     for (_, is_call, record) in events {
@@ -197,7 +198,7 @@ fn draw<M: ParallelModel>(model: &M, program: &Program<M::Command>, found: &Foun
             _ => None,
         };
         Bar {
-            row: record.lane.map_or(0, |branch| branch as u32 + 1),
+            row: record.lane.map_or(0, |branch| small(branch) + 1),
             index: record.called,
             completed: record.returned.as_ref().map(|(returned, _)| *returned),
             start: record.called.cast_signed(),
@@ -221,11 +222,11 @@ fn draw<M: ParallelModel>(model: &M, program: &Program<M::Command>, found: &Foun
             let refused = spec.describe_op(&operations[refusal.op].op);
             for End { state, order } in refusal.ends.iter().take(timeline::ORDERS_MAX) {
                 let states = states(&spec, order.iter().map(|op| &operations[*op].op));
-                let steps = order.iter().zip(states).map(|(op, state)| Step { bar: judged[*op] as u32, state });
+                let steps = order.iter().zip(states).map(|(op, state)| Step { bar: small(judged[*op]), state });
                 orders.push(Order {
                     before: spec.describe_state(&spec.init()),
                     steps: steps.collect(),
-                    refusal: format!("The state is {state}, and {refused} cannot be."),
+                    refusal: format!("In state {state}, {refused} is not possible."),
                     ..Order::default()
                 });
             }

@@ -2,6 +2,7 @@
 
 use super::ParallelModel;
 use super::program::{Program, makes_sense};
+use crate::ids::index;
 use crate::rng::Rng;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -50,7 +51,7 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
         let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
         let mut rng = Rng::fork(seed, 1);
         let (low, high) = (*sizes.branches.start(), *sizes.branches.end());
-        let branches = (low + rng.below(high - low + 1)) as usize;
+        let branches = index(low + rng.below(high - low + 1));
         let mut drawn = Drawn { seed, branches, slots: Vec::new() };
         let mut state = model.init();
         for _ in 0..rng.below(sizes.prefix_max + 1) {
@@ -170,7 +171,7 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
         else {
             return Err(error("expected SEED/KEPT/MOVES"));
         };
-        let seed = u64::from_str_radix(seed, 16).map_err(|_| error("the seed is no hexadecimal number"))?;
+        let seed = u64::from_str_radix(seed, 16).map_err(|_| error("the seed is not a hexadecimal number"))?;
         let mut drawn = Drawn::new(model, sizes, seed);
         if kept.len() != drawn.len() || !kept.bytes().all(|b| matches!(b, b'0' | b'1')) {
             return Err(error(&format!("expected {} times 0 or 1", drawn.len())));

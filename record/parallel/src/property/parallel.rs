@@ -164,7 +164,7 @@ impl<M: ParallelModel> Parallel<M> {
     pub fn check(mut self) {
         if let Ok(text) = std::env::var(REPLAY_VARIABLE) {
             match self.replay(&text) {
-                Ok(()) => eprintln!("{REPLAY_VARIABLE}={text}: the program passes under this schedule"),
+                Ok(()) => eprintln!("{REPLAY_VARIABLE}={text}: the program does not fail under this schedule"),
                 Err(counterexample) => panic!("{counterexample}"),
             }
             return;

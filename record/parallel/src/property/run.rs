@@ -6,6 +6,7 @@ use super::{Outcome, ParallelModel};
 use crate::execution::{self, State};
 use crate::explore::{Explored, Explorer};
 use crate::failure::{Cause, Failure};
+use crate::ids::small;
 use crate::op::{Gate, Kind, ThreadId};
 use crate::runtime;
 use crate::scheduler::Scheduler;
@@ -205,7 +206,7 @@ pub(crate) fn operations<C: Clone, R: Clone>(
 ) -> Vec<Operation<Done<C, R>>> {
     let operation = |record: &Record<R>| {
         let command = command_of(program, record).clone();
-        let process = record.lane.map_or(0, |branch| i64::from(branch as u32) + 1);
+        let process = record.lane.map_or(0, |branch| i64::from(small(branch)) + 1);
         match &record.returned {
             Some((returned, Outcome::Returned(response))) => {
                 let op = Done { command, response: Some(response.clone()) };

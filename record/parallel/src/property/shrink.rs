@@ -11,6 +11,7 @@ use super::program::makes_sense;
 use super::run::{Found, Runner};
 use super::steps;
 use crate::Schedule;
+use crate::ids::small;
 use crate::scheduler::{Exhaustive, Replay};
 
 /// Preemptions of the schedules that are tried for a program that was made smaller.
@@ -55,7 +56,7 @@ impl<M: ParallelModel> Shrinking<'_, M> {
     }
 
     fn try_bound(&mut self, preemptions: usize) -> bool {
-        let scheduler = Exhaustive::new().preemptions_max(preemptions as u32).executions_max(self.executions_max);
+        let scheduler = Exhaustive::new().preemptions_max(small(preemptions)).executions_max(self.executions_max);
         self.try_scheduler(Box::new(scheduler))
     }
 

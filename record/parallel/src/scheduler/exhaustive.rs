@@ -162,7 +162,7 @@ impl Scheduler for Exhaustive {
         let chosen = self.frames[self.depth].chosen;
         self.depth += 1;
         if !choice.ready().contains(chosen) {
-            self.error = Some(format!("the program did something else this time: thread {chosen} cannot go on"));
+            self.error = Some(format!("the program is not deterministic: thread {chosen} cannot continue in this run"));
             return None;
         }
         if choice.current().is_some_and(|current| current != chosen && !choice.yielded()) {

@@ -11,6 +11,7 @@
 
 use super::{Choice, Ended, Scheduler};
 use crate::ThreadId;
+use crate::ids::index;
 use crate::op::THREADS_MAX;
 use crate::rng::Rng;
 
@@ -78,7 +79,7 @@ impl Scheduler for Pct {
         self.changes.clear();
         if self.steps > 0 {
             let steps = u32::try_from(self.steps).unwrap_or(u32::MAX);
-            self.changes.extend((1..self.depth).map(|_| self.rng.below(steps) as usize));
+            self.changes.extend((1..self.depth).map(|_| index(self.rng.below(steps))));
             self.changes.sort_unstable_by(|a, b| b.cmp(a));
         }
         self.begun <= self.executions

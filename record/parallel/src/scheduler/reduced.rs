@@ -20,6 +20,7 @@
 //! Preemptions are not bounded: with a bound, the one schedule of a kind that is tried may be one that exceeds it.
 
 use super::{Choice, Ended, Scheduler};
+use crate::ids::byte;
 use crate::op::{Gate, Kind, ObjectId, Step, THREADS_MAX, extra};
 use crate::{ThreadId, ThreadSet};
 
@@ -123,7 +124,7 @@ impl Scheduler for Reduced {
         let Some(node) = self.nodes.get(choice.step()) else { return self.add_node(choice) };
         if node.ready != choice.ready() {
             self.error = Some(format!(
-                "the program did something else this time: {:?} can go on, where {:?} could before",
+                "the program is not deterministic: {:?} can continue in this run, {:?} in an earlier one",
                 choice.ready(),
                 node.ready
             ));
@@ -223,7 +224,7 @@ impl<'a> Analysis<'a> {
 
     fn want_other_orders(&self, nodes: &mut [Node]) {
         for (number, thread) in self.ended.threads.iter().enumerate() {
-            let thread_id = ThreadId(number as u8);
+            let thread_id = ThreadId(byte(number));
             let spawned = thread.spawned.map(|(step, _)| step);
             if spawned.is_some_and(|step| step >= self.len) {
                 continue;
@@ -295,7 +296,7 @@ impl<'a> Analysis<'a> {
                 of != thread && earlier.is_some_and(|earlier| earlier < first && clock(of) > earlier)
             };
             if !firsts.iter().enumerate().any(needs) {
-                initials.insert(ThreadId(thread as u8));
+                initials.insert(ThreadId(byte(thread)));
             }
         }
         if firsts[step.thread.at()].is_none() && is_free {

@@ -41,7 +41,7 @@ impl Scheduler for Replay {
             if self.is_strict {
                 let (at, ready) = (self.at, choice.ready());
                 self.error = Some(format!(
-                    "the schedule is of another program: its step {at} is thread {thread}'s, and only {ready:?} can go on"
+                    "the schedule belongs to another program: step {at} runs thread {thread}, and only {ready:?} can continue"
                 ));
                 return None;
             }

@@ -2,6 +2,7 @@
 
 use super::flight::{Ask, Flight};
 use super::model::{Model, Outcome, Want};
+use crate::ids::{index, small};
 use crate::rng::{Chance, Rng};
 
 /// What every account holds at first.
@@ -21,7 +22,7 @@ impl Model for Bank {
     type State = Vec<i64>;
 
     fn fresh(&self) -> Vec<i64> {
-        vec![OPENING; self.accounts as usize]
+        vec![OPENING; index(self.accounts)]
     }
 
     fn draw(&mut self, _: &Vec<i64>, flight: &mut Flight, want: Want, rng: &mut Rng) {
@@ -32,7 +33,7 @@ impl Model for Bank {
         let from = rng.below(self.accounts.into());
         let to = (from + rng.between(1, u64::from(self.accounts) - 1)) % u64::from(self.accounts);
         flight.ask =
-            Ask::Transfer { from: from as u32, to: to as u32, amount: rng.between(1, AMOUNT_MAX).cast_signed() };
+            Ask::Transfer { from: small(from), to: small(to), amount: rng.between(1, AMOUNT_MAX).cast_signed() };
     }
 
     fn apply(&mut self, state: &mut Vec<i64>, flight: &mut Flight) -> Outcome {
@@ -40,11 +41,11 @@ impl Model for Bank {
             flight.items.clone_from(state);
             return Outcome::Done;
         };
-        if state[from as usize] < amount {
+        if state[index(from)] < amount {
             return Outcome::Refused;
         }
-        state[from as usize] -= amount;
-        state[to as usize] += amount;
+        state[index(from)] -= amount;
+        state[index(to)] += amount;
         Outcome::Done
     }
 
@@ -62,7 +63,7 @@ impl Model for Bank {
 
     fn halve(&self, state: &mut Vec<i64>, flight: &Flight) {
         if let Ask::Transfer { to, amount, .. } = flight.ask {
-            state[to as usize] -= amount;
+            state[index(to)] -= amount;
         }
     }
 }

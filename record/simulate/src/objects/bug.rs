@@ -140,7 +140,10 @@ mod tests {
             assert!(Object::ALL.into_iter().any(|object| bug.is_of(object)), "{bug} is of nothing");
         }
         let error = "stale".parse::<ObjectBug>().unwrap_err().to_string();
-        assert!(error.starts_with("stale is no bug of objects; there are none, stale-read, lost-write, "), "{error}");
+        assert!(
+            error.starts_with("stale is not a known bug of objects: expected one of none, stale-read, lost-write, "),
+            "{error}"
+        );
     }
 
     #[test]
@@ -149,7 +152,7 @@ mod tests {
             assert_eq!(object.name().parse(), Ok(object));
         }
         let error = "lock".parse::<Object>().unwrap_err().to_string();
-        assert!(error.starts_with("lock is no object; there are register, cas-register, "), "{error}");
+        assert!(error.starts_with("lock is not a known object: expected one of register, cas-register, "), "{error}");
     }
 
     #[test]

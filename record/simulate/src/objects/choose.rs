@@ -17,6 +17,7 @@ use super::sequential::Sequential;
 use super::set::Set;
 use super::store::Store;
 use super::versioned::Versioned;
+use crate::ids::index;
 use crate::key_distribution::Popularity;
 use crate::rng::Chance;
 use crate::system::System;
@@ -41,7 +42,7 @@ pub(super) fn of(parameters: &Objects) -> Box<dyn System> {
             boxed(parameters, MultiRegister { values, reads, keys, popularity, ops_per_txn_max })
         }
         Object::Mutex | Object::OwnerMutex | Object::ReentrantMutex | Object::Semaphore => {
-            let clients = vec![Belief::default(); parameters.clients as usize];
+            let clients = vec![Belief::default(); index(parameters.clients)];
             boxed(parameters, Lock { object, permits: parameters.permits, clients })
         }
         Object::FifoQueue | Object::UnorderedQueue | Object::Stack | Object::Queue | Object::TotalQueue => {
@@ -60,7 +61,7 @@ pub(super) fn of(parameters: &Objects) -> Box<dyn System> {
             boxed(parameters, LongFork { reads, group_size, next: 0, room })
         }
         Object::Sequential => {
-            let clients = vec![None; parameters.clients as usize];
+            let clients = vec![None; index(parameters.clients)];
             let room = ROOM_PER_CLIENT * i64::from(parameters.clients);
             boxed(parameters, Sequential { reads, subkeys: parameters.values, clients, next: 0, room })
         }

@@ -1,6 +1,7 @@
 //! The objects that there are, by key: each retired after its share of operations, and forgotten once nobody uses it.
 
 use super::wrong_read::Tracker;
+use crate::ids::{index, small};
 use crate::key_distribution::{KeyDistribution, Popularity};
 use crate::rng::Rng;
 use std::collections::VecDeque;
@@ -46,7 +47,7 @@ impl<S> Keys<S> {
         mut fresh: impl FnMut() -> S,
     ) -> Keys<S> {
         let popularity = Popularity::new(distribution, count);
-        let (entries, free, live) = (Vec::new(), Vec::new(), Vec::with_capacity(count as usize));
+        let (entries, free, live) = (Vec::new(), Vec::new(), Vec::with_capacity(index(count)));
         let mut keys =
             Keys { entries, free, live, next_key: 0, popularity, ops_per_key, last: has_last.then(VecDeque::new) };
         for _ in 0..count {
@@ -81,11 +82,11 @@ impl<S> Keys<S> {
     }
 
     pub(super) fn get(&self, id: ObjectId) -> &Entry<S> {
-        &self.entries[id.0 as usize]
+        &self.entries[index(id.0)]
     }
 
     pub(super) fn get_mut(&mut self, id: ObjectId) -> &mut Entry<S> {
-        &mut self.entries[id.0 as usize]
+        &mut self.entries[index(id.0)]
     }
 
     /// Keeps an object in memory until it is let go.
@@ -111,7 +112,7 @@ impl<S> Keys<S> {
             id
         } else {
             self.entries.push(entry);
-            ObjectId(self.entries.len() as u32 - 1)
+            ObjectId(small(self.entries.len()) - 1)
         };
         if let Some(last) = &mut self.last {
             last.push_back(id);

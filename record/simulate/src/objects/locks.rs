@@ -3,6 +3,7 @@
 use super::flight::{Ask, Flight};
 use super::model::{Model, Outcome, Want};
 use super::object::Object;
+use crate::ids::index;
 use crate::op::Kind;
 use crate::rng::{Chance, Rng};
 
@@ -51,7 +52,7 @@ impl Model for Lock {
     }
 
     fn draw(&mut self, _: &Holders, flight: &mut Flight, _: Want, rng: &mut Rng) {
-        let Belief { held, unsure, .. } = self.clients[flight.client as usize];
+        let Belief { held, unsure, .. } = self.clients[index(flight.client)];
         let again = self.object == Object::ReentrantMutex && held < self.permits && rng.happens(AGAIN);
         flight.ask = if unsure || (held > 0 && !again) { Ask::Release } else { Ask::Acquire };
     }
@@ -85,7 +86,7 @@ impl Model for Lock {
 
     fn hear(&mut self, _: &mut Holders, flight: &Flight, kind: Kind) {
         let reentrant = self.object == Object::ReentrantMutex;
-        let belief = &mut self.clients[flight.client as usize];
+        let belief = &mut self.clients[index(flight.client)];
         match (kind, flight.ask) {
             (Kind::Info, _) => belief.unsure = true,
             (Kind::Ok, Ask::Acquire) => belief.held += 1,
@@ -100,12 +101,12 @@ impl Model for Lock {
     }
 
     fn is_bound(&self, client: u32) -> bool {
-        let belief = self.clients[client as usize];
+        let belief = self.clients[index(client)];
         belief.unsure || belief.held > 0
     }
 
     fn is_late(&mut self, flight: &Flight) -> bool {
-        let arrived = &mut self.clients[flight.client as usize].arrived;
+        let arrived = &mut self.clients[index(flight.client)].arrived;
         *arrived = flight.number.max(*arrived);
         flight.number < *arrived
     }

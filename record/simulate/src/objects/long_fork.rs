@@ -2,6 +2,7 @@
 
 use super::flight::{Ask, Flight};
 use super::model::{Model, Outcome, Want};
+use crate::ids::{index, wide};
 use crate::registers::RegisterMop;
 use crate::rng::{Chance, Rng};
 use std::collections::BTreeSet;
@@ -45,7 +46,7 @@ impl Model for LongFork {
         flight.mops.extend((group * size..(group + 1) * size).map(|key| RegisterMop::Read { key, value: None }));
         // In any order.
         for at in (1..flight.mops.len()).rev() {
-            flight.mops.swap(at, rng.below(at as u64 + 1) as usize);
+            flight.mops.swap(at, index(rng.below(wide(at) + 1)));
         }
     }
 

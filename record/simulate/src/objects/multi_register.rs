@@ -2,13 +2,14 @@
 
 use super::flight::{Ask, Flight};
 use super::model::{Model, Outcome, UNWRITTEN, Values, Want};
+use crate::ids::{index, small};
 use crate::key_distribution::Popularity;
 use crate::registers::RegisterMop;
 use crate::rng::{Chance, Rng};
 
 /// Where the state has a key's value. Keys are places, and not negative.
 fn place(key: i64) -> usize {
-    key.unsigned_abs() as usize
+    index(key.unsigned_abs())
 }
 
 /// Registers that hold nil at first.
@@ -25,13 +26,13 @@ impl Model for MultiRegister {
     type State = Vec<Option<i64>>;
 
     fn fresh(&self) -> Vec<Option<i64>> {
-        vec![None; self.keys as usize]
+        vec![None; index(self.keys)]
     }
 
     fn draw(&mut self, _: &Vec<Option<i64>>, flight: &mut Flight, want: Want, rng: &mut Rng) {
         flight.ask = Ask::Txn;
         for _ in 0..rng.between(1, self.ops_per_txn_max.into()) {
-            let key = i64::from(self.popularity.draw(rng) as u32);
+            let key = i64::from(small(self.popularity.draw(rng)));
             flight.mops.push(if want == Want::Read || rng.happens(self.reads) {
                 RegisterMop::Read { key, value: None }
             } else {

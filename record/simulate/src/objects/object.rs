@@ -135,6 +135,16 @@ impl Object {
         matches!(self, Object::MultiRegister | Object::Kv | Object::LongFork | Object::Sequential)
     }
 
+    /// Whether operations are about several keys at a time, so that all keys are one object.
+    pub(super) fn joins_keys(self) -> bool {
+        self.has_keys() && self != Object::Kv
+    }
+
+    /// Whether it is one register.
+    pub(super) fn is_register(self) -> bool {
+        matches!(self, Object::Register | Object::CasRegister)
+    }
+
     /// How many values there must be, and may be.
     pub fn values_range(self) -> (u32, u32) {
         match self {

@@ -162,16 +162,13 @@ impl Objects {
         check_count("think_ns", self.think_ns, 0, 1_000_000_000_000)?;
         check_count("keys", self.keys.into(), 1, if object == Object::MultiRegister { 1000 } else { 1_000_000 })?;
         if self.keys > 1 && !self.keyed && !object.has_keys() {
-            return refuse(
-                "keys",
-                format!("keys is {}, but ops only name one of several if they are keyed", self.keys),
-            );
+            return refuse("keys", format!("keys is {}: more than one key needs keyed ops", self.keys));
         }
         if self.ops_per_key > 0 && !self.keyed && object != Object::Kv {
-            return refuse("ops_per_key", "ops per key is given, but keys are only replaced if ops are keyed");
+            return refuse("ops_per_key", "ops per key needs keyed ops");
         }
         if self.keyed && object.has_keys() {
-            return refuse("keyed", format!("the ops of a {object} have keys already"));
+            return refuse("keyed", format!("ops of a {object} have keys anyway"));
         }
         let (fewest, most) = object.values_range();
         check_count("values", self.values.into(), fewest.into(), most.into())?;
@@ -190,19 +187,19 @@ impl Objects {
         let (bug, object) = (self.bug, self.object);
         if !bug.is_of(object) {
             let those = ObjectBug::of(object).map(ObjectBug::name).collect::<Vec<_>>().join(", ");
-            return refuse("bug", format!("{bug} makes no sense for {object}; there are {those}"));
+            return refuse("bug", format!("{object} has no bug {bug}: expected one of {those}"));
         }
         if let Some(at) = self.bug_at {
             check_rate("bug_at", at)?;
             if bug != ObjectBug::WrongRead {
-                return refuse("bug_at", format!("bug at is given, but {bug} does not come at one place"));
+                return refuse("bug_at", format!("a position of the bug is given, but {bug} has no position"));
             }
         }
         let Some(rate) = self.bug_rate else { return Ok(()) };
         check_rate("bug_rate", rate)?;
         match bug {
-            ObjectBug::None => refuse("bug_rate", "a bug rate is given, but no bug that it could be of"),
-            ObjectBug::WrongRead => refuse("bug_rate", format!("a bug rate is given, but {bug} comes exactly once")),
+            ObjectBug::None => refuse("bug_rate", "a bug rate is given without a bug"),
+            ObjectBug::WrongRead => refuse("bug_rate", format!("a bug rate is given, but {bug} occurs exactly once")),
             _ => Ok(()),
         }
     }

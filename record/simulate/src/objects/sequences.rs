@@ -3,6 +3,7 @@
 use super::flight::{Ask, Flight};
 use super::model::{Model, Outcome, Values, Want};
 use super::object::Object;
+use crate::ids::{index, wide};
 use crate::rng::{Chance, Rng};
 use std::collections::VecDeque;
 
@@ -20,7 +21,7 @@ impl Sequence {
     fn take(&self, state: &mut VecDeque<i64>, pick: u64) -> Option<i64> {
         match self.object {
             Object::Stack => state.pop_back(),
-            Object::UnorderedQueue if !state.is_empty() => state.swap_remove_back((pick % state.len() as u64) as usize),
+            Object::UnorderedQueue if !state.is_empty() => state.swap_remove_back(index(pick % wide(state.len()))),
             _ => state.pop_front(),
         }
     }
@@ -35,7 +36,7 @@ impl Model for Sequence {
     }
 
     fn draw(&mut self, state: &VecDeque<i64>, flight: &mut Flight, want: Want, rng: &mut Rng) {
-        let full = state.len() >= self.capacity as usize;
+        let full = state.len() >= index(self.capacity);
         let takes = rng.happens(self.takes) || full || want == Want::Read;
         flight.ask = match (self.object, takes) {
             (Object::Stack, true) => Ask::Pop,

@@ -2,6 +2,7 @@
 
 use super::flight::{Ask, Flight};
 use super::model::{Model, Outcome, UNWRITTEN, Want};
+use crate::ids::{index, wide};
 use crate::op::Kind;
 use crate::rng::{Chance, Rng};
 use std::collections::BTreeMap;
@@ -32,11 +33,11 @@ impl Model for Sequential {
 
     fn draw(&mut self, _: &BTreeMap<i64, u64>, flight: &mut Flight, want: Want, rng: &mut Rng) {
         if want == Want::Read || rng.happens(self.reads) {
-            let back = rng.below(2 * self.clients.len() as u64).cast_signed();
+            let back = rng.below(2 * wide(self.clients.len())).cast_signed();
             flight.ask = Ask::ReadSubkeys((self.next - 1 - back).max(0));
             return;
         }
-        let own = &mut self.clients[flight.client as usize];
+        let own = &mut self.clients[index(flight.client)];
         let (key, subkey) = *own.get_or_insert_with(|| {
             self.next += 1;
             (self.next - 1, 0)
@@ -67,7 +68,7 @@ impl Model for Sequential {
         if let Ask::WriteSubkey { key, subkey } = flight.ask {
             // Whoever does not know whether a subkey is there writes none behind it.
             let goes_on = kind == Kind::Ok && subkey + 1 < self.subkeys;
-            self.clients[flight.client as usize] = goes_on.then_some((key, subkey + 1));
+            self.clients[index(flight.client)] = goes_on.then_some((key, subkey + 1));
         }
     }
 

@@ -8,6 +8,7 @@ use super::object::Object;
 use super::parameters::Objects;
 use super::value::ObjectKey;
 use super::wrong_read::{Plan, Tracker};
+use crate::ids::{index, wide};
 use crate::op::{Kind, Payload};
 use crate::rng::{Chance, Purpose, Rng};
 use crate::system::{Intent, Progress, Slot, System};
@@ -52,41 +53,21 @@ pub(super) struct Store<M: Model> {
 impl<M: Model> Store<M> {
     pub(super) fn new(parameters: &Objects, model: M) -> Store<M> {
         let (object, bug) = (parameters.object, parameters.bug);
-        // Where operations are about several keys at a time, all keys are one object.
-        let count = if object.has_keys() && object != Object::Kv { 1 } else { parameters.keys };
+        let count = if object.joins_keys() { 1 } else { parameters.keys };
         let has_last = model.last().is_some();
         let mut ids = Rng::new(parameters.seed, Purpose::Ids);
-        let key: Option<fn(i64) -> ObjectKey> = match object {
-            Object::Kv => Some(ObjectKey::NamedField),
-            Object::VersionedRegister if parameters.keyed => Some(ObjectKey::Field),
-            _ if parameters.keyed => Some(ObjectKey::InValue),
-            _ => None,
-        };
         Store {
-            shape: Shape {
-                key,
-                versions: (object == Object::VersionedRegister).then(|| Versions { salt: ids.next() }),
-                ids: (object == Object::UniqueIds).then(|| Versions { salt: ids.next() }),
-                reads: match object {
-                    Object::Set | Object::Comments => Reads::Sets,
-                    Object::SetFull => Reads::Lists,
-                    Object::Bank => Reads::Balances,
-                    Object::LongFork => Reads::Groups,
-                    _ => Reads::Value,
-                },
-                owners: matches!(object, Object::OwnerMutex | Object::ReentrantMutex),
-            },
+            shape: shape(object, parameters.keyed, &mut ids),
             keys: Keys::new(parameters.key_distribution, count, parameters.ops_per_key, has_last, || model.fresh()),
             flights: Vec::new(),
-            bound: vec![None; parameters.clients as usize],
+            bound: vec![None; index(parameters.clients)],
             plans: Rng::new(parameters.seed, Purpose::Plan),
             rng: Rng::new(parameters.seed, Purpose::Bug),
             bug,
             bug_rate: Chance::new(parameters.bug_rate.unwrap_or(bug.default_rate())),
             wrong_read: (bug == ObjectBug::WrongRead)
                 .then(|| Plan::new(parameters.ops, parameters.bug_at_or_default())),
-            tracked: (bug == ObjectBug::WrongRead && matches!(object, Object::Register | Object::CasRegister))
-                .then_some(parameters.values),
+            tracked: (bug == ObjectBug::WrongRead && object.is_register()).then_some(parameters.values),
             asked: 0,
             ending: false,
             clock: 0,
@@ -97,17 +78,17 @@ impl<M: Model> Store<M> {
     /// Does an operation, or spoils it.
     fn execute(&mut self, slot: Slot) -> Progress {
         let Store { model, keys, flights, rng, bug, .. } = self;
-        let flight = &mut flights[slot as usize];
+        let flight = &mut flights[index(slot)];
         let entry = keys.get_mut(flight.object);
         let bug = if flight.spoilt { *bug } else { ObjectBug::None };
         match bug {
             ObjectBug::StaleRead if flight.is_read() && !entry.past.is_empty() => {
-                let at = rng.below(entry.past.len() as u64) as usize;
+                let at = index(rng.below(wide(entry.past.len())));
                 model.apply(&mut entry.past[at].clone(), flight);
                 return DONE;
             }
             ObjectBug::ReadSkew if flight.is_read() && !entry.past.is_empty() => {
-                let at = rng.below(entry.past.len() as u64) as usize;
+                let at = index(rng.below(wide(entry.past.len())));
                 model.apply(&mut entry.state, flight);
                 model.skew(&entry.past[at], flight, rng);
                 return DONE;
@@ -128,12 +109,12 @@ impl<M: Model> Store<M> {
             }
             _ => {}
         }
-        let before = self.remembers().then(|| self.keys.get(self.flights[slot as usize].object).state.clone());
+        let before = self.remembers().then(|| self.keys.get(self.flights[index(slot)].object).state.clone());
         let progress = self.apply(slot, bug);
-        let entry = self.keys.get_mut(self.flights[slot as usize].object);
+        let entry = self.keys.get_mut(self.flights[index(slot)].object);
         if let Some(before) = before
             && progress == DONE
-            && !self.flights[slot as usize].is_read()
+            && !self.flights[index(slot)].is_read()
         {
             if entry.past.len() == PAST_MAX {
                 entry.past.pop_front();
@@ -146,7 +127,7 @@ impl<M: Model> Store<M> {
     /// Does an operation, and spoils what comes after.
     fn apply(&mut self, slot: Slot, bug: ObjectBug) -> Progress {
         let Store { model, keys, flights, rng, .. } = self;
-        let flight = &mut flights[slot as usize];
+        let flight = &mut flights[index(slot)];
         let entry = keys.get_mut(flight.object);
         match model.apply(&mut entry.state, flight) {
             Outcome::Done => {}
@@ -189,7 +170,7 @@ impl<M: Model> Store<M> {
     /// Makes an answer wrong if it is the one to be wrong. Every operation at the same time has been invoked by now.
     fn distort(&mut self, slot: Slot) {
         let Some(plan) = &mut self.wrong_read else { return };
-        let flight = &mut self.flights[slot as usize];
+        let flight = &mut self.flights[index(slot)];
         if !flight.tells() || !plan.is_due(flight.number) {
             return;
         }
@@ -203,6 +184,31 @@ impl<M: Model> Store<M> {
     }
 }
 
+/// How the ops of this kind of object look, each object under a key of its own if it is `keyed`. `ids` salts what identifies
+/// writes.
+fn shape(object: Object, keyed: bool, ids: &mut Rng) -> Shape {
+    let key: Option<fn(i64) -> ObjectKey> = match object {
+        Object::Kv => Some(ObjectKey::NamedField),
+        Object::VersionedRegister if keyed => Some(ObjectKey::Field),
+        _ if keyed => Some(ObjectKey::InValue),
+        _ => None,
+    };
+    let reads = match object {
+        Object::Set | Object::Comments => Reads::Sets,
+        Object::SetFull => Reads::Lists,
+        Object::Bank => Reads::Balances,
+        Object::LongFork => Reads::Groups,
+        _ => Reads::Value,
+    };
+    Shape {
+        key,
+        versions: (object == Object::VersionedRegister).then(|| Versions { salt: ids.next() }),
+        ids: (object == Object::UniqueIds).then(|| Versions { salt: ids.next() }),
+        reads,
+        owners: matches!(object, Object::OwnerMutex | Object::ReentrantMutex),
+    }
+}
+
 /// Whether it adds or writes something, rather than reading, taking or releasing.
 fn changes(flight: &Flight) -> bool {
     match flight.ask {
@@ -213,16 +219,16 @@ fn changes(flight: &Flight) -> bool {
 
 impl<M: Model> System for Store<M> {
     fn f(&self, slot: Slot) -> &'static str {
-        self.flights[slot as usize].ask.f()
+        self.flights[index(slot)].ask.f()
     }
 
     fn plan(&mut self, slot: Slot, client: u32) -> bool {
-        if self.flights.len() == slot as usize {
+        if self.flights.len() == index(slot) {
             self.flights.push(Flight::default());
         }
         let Store { model, keys, plans, .. } = self;
         let last = if self.ending { keys.choose_last() } else { None };
-        let object = match (last, self.bound[client as usize]) {
+        let object = match (last, self.bound[index(client)]) {
             (Some(object), _) => object,
             (None, Some(object)) => {
                 keys.hold(object);
@@ -230,7 +236,7 @@ impl<M: Model> System for Store<M> {
             }
             (None, None) => keys.choose(plans, || model.fresh()),
         };
-        let flight = &mut self.flights[slot as usize];
+        let flight = &mut self.flights[index(slot)];
         flight.begin(client, self.asked, plans.next());
         let must_read = self.wrong_read.is_some_and(|plan| plan.wants_read(self.asked));
         let entry = keys.get_mut(object);
@@ -254,11 +260,11 @@ impl<M: Model> System for Store<M> {
 
     fn end(&mut self) -> u64 {
         self.ending = true;
-        self.keys.last_count() as u64
+        wide(self.keys.last_count())
     }
 
     fn step(&mut self, slot: Slot, intent: Intent) -> Progress {
-        let flight = &mut self.flights[slot as usize];
+        let flight = &mut self.flights[index(slot)];
         if intent == Intent::Abort {
             flight.aborted = true;
             return REFUSED;
@@ -270,7 +276,7 @@ impl<M: Model> System for Store<M> {
     }
 
     fn payload(&self, slot: Slot, kind: Kind) -> Payload<'_> {
-        Payload::Object(self.flights[slot as usize].op(&self.shape, kind))
+        Payload::Object(self.flights[index(slot)].op(&self.shape, kind))
     }
 
     fn hear(&mut self, slot: Slot, kind: Kind) {
@@ -278,7 +284,7 @@ impl<M: Model> System for Store<M> {
         if kind == Kind::Ok {
             self.distort(slot);
         }
-        let flight = &self.flights[slot as usize];
+        let flight = &self.flights[index(slot)];
         let (client, object) = (flight.client, flight.object);
         let entry = self.keys.get_mut(object);
         if let Some(tracker) = &mut entry.tracker
@@ -288,7 +294,7 @@ impl<M: Model> System for Store<M> {
             tracker.close(value, flight.invoked, self.clock, kind == Kind::Ok);
         }
         self.model.hear(&mut entry.state, flight, kind);
-        let bound = &mut self.bound[client as usize];
+        let bound = &mut self.bound[index(client)];
         match (*bound, self.model.is_bound(client)) {
             (None, true) => {
                 self.keys.hold(object);
@@ -303,7 +309,7 @@ impl<M: Model> System for Store<M> {
     }
 
     fn release(&mut self, slot: Slot) {
-        self.keys.let_go(self.flights[slot as usize].object);
+        self.keys.let_go(self.flights[index(slot)].object);
     }
 }
 

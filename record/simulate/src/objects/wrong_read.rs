@@ -5,6 +5,7 @@
 //! nobody knows is never over. Whoever reads such a value, the history is not linearizable.
 
 use super::model::UNWRITTEN;
+use crate::ids::{index, wide};
 use crate::rng::Rng;
 use std::collections::BTreeMap;
 
@@ -68,7 +69,7 @@ impl Tracker {
     /// A write is invoked.
     pub(super) fn open(&mut self, value: i64) {
         if self.count == 0 {
-            if self.written.len() == TRACKED_MAX as usize {
+            if self.written.len() == index(TRACKED_MAX) {
                 // Each value is written once, so one that is forgotten stays forgotten.
                 self.written.pop_first();
             }
@@ -100,7 +101,7 @@ impl Tracker {
             written.open == 0 && (overwritten || written.over == 0)
         };
         let all: Vec<i64> = self.written.iter().filter(is_impossible).map(|(value, _)| *value).collect();
-        (!all.is_empty()).then(|| all[rng.below(all.len() as u64) as usize])
+        (!all.is_empty()).then(|| all[index(rng.below(wide(all.len())))])
     }
 }
 

@@ -4,6 +4,7 @@ use super::lists::{Commit, ListId};
 use super::mops::{Action, Asked, Seen};
 use super::{DONE, REFUSED, Store, Txn};
 use crate::bug::Bug;
+use crate::ids::{index, small, wide};
 use crate::system::{Intent, Progress, Slot};
 
 /// How far behind a stale read is at most, in commits for each client: several times as long as a transaction takes, so
@@ -19,7 +20,7 @@ const RETRY_STEPS: usize = 8;
 
 impl Store {
     pub(super) fn step_at_once(&mut self, slot: Slot, intent: Intent) -> Progress {
-        let txn = &self.txns[slot as usize];
+        let txn = &self.txns[index(slot)];
         let bug = txn.bug;
         if txn.steps > 0 {
             return self.step_after(slot, bug);
@@ -32,9 +33,9 @@ impl Store {
             return Progress::Again;
         }
         let read_only = txn.is_read_only();
-        self.txns[slot as usize].steps = 1;
+        self.txns[index(slot)].steps = 1;
         if bug == Bug::AbortedRead && !read_only {
-            for asked in self.txns[slot as usize].asked.iter().filter(|asked| asked.is_append()) {
+            for asked in self.txns[index(slot)].asked.iter().filter(|asked| asked.is_append()) {
                 assert!(self.lists.lock(asked.list, slot));
             }
             self.append_all(slot);
@@ -51,8 +52,8 @@ impl Store {
     /// What some bugs do a while after the transaction.
     fn step_after(&mut self, slot: Slot, bug: Bug) -> Progress {
         match bug {
-            Bug::DuplicateWrite if self.txns[slot as usize].steps < RETRY_STEPS => {
-                self.txns[slot as usize].steps += 1;
+            Bug::DuplicateWrite if self.txns[index(slot)].steps < RETRY_STEPS => {
+                self.txns[index(slot)].steps += 1;
                 Progress::Again
             }
             Bug::DuplicateWrite => {
@@ -60,7 +61,7 @@ impl Store {
                 Progress::End
             }
             Bug::AbortedRead => {
-                self.take_back(slot, self.txns[slot as usize].asked.len());
+                self.take_back(slot, self.txns[index(slot)].asked.len());
                 self.unlock_all(slot);
                 REFUSED
             }
@@ -72,14 +73,14 @@ impl Store {
     fn execute(&mut self, slot: Slot, bug: Bug, read_only: bool) {
         let past = self.past(slot, bug, read_only);
         let now = self.lists.next_commit();
-        for i in 0..self.txns[slot as usize].asked.len() {
-            let Asked { list, action } = self.txns[slot as usize].asked[i];
+        for i in 0..self.txns[index(slot)].asked.len() {
+            let Asked { list, action } = self.txns[index(slot)].asked[i];
             match action {
                 Action::Append(value) => self.append_or_not(slot, bug, i, list, value),
                 Action::Read(_) => {
                     let seen = match (past, bug) {
                         (Some(past), _) => Seen::Prefix(self.lists.len_at(list, past)),
-                        (None, Bug::FutureRead) if appends_later(&self.txns[slot as usize], i) => {
+                        (None, Bug::FutureRead) if appends_later(&self.txns[index(slot)], i) => {
                             // The next item of the list will be its own, within this very instant.
                             Seen::Prefix(self.lists.len(list) + 1)
                         }
@@ -87,17 +88,17 @@ impl Store {
                         (None, Bug::PlantedG1c | Bug::PlantedGSingle) => self.see_planted(slot, list),
                         _ => self.see(slot, list),
                     };
-                    self.txns[slot as usize].asked[i].action = Action::Read(seen);
+                    self.txns[index(slot)].asked[i].action = Action::Read(seen);
                 }
             }
         }
-        let seen = &mut self.seen[self.txns[slot as usize].client as usize];
+        let seen = &mut self.seen[index(self.txns[index(slot)].client)];
         *seen = past.unwrap_or(now).max(*seen);
     }
 
     /// The commit whose state a transaction reads, if not the latest.
     pub(super) fn past(&mut self, slot: Slot, bug: Bug, read_only: bool) -> Option<Commit> {
-        let seen = self.seen[self.txns[slot as usize].client as usize];
+        let seen = self.seen[index(self.txns[index(slot)].client)];
         match bug {
             Bug::StaleRead | Bug::SnapshotIsolation if read_only => Some(self.stale_commit()),
             Bug::SessionStale | Bug::SessionSnapshotIsolation if read_only => Some(self.stale_commit().max(seen)),
@@ -110,7 +111,7 @@ impl Store {
     /// What the i-th micro-operation reads of a list in a past that no other list shares: what it read before of the
     /// same list, or, if it also appends to it, what is there, so that it does not contradict itself.
     fn see_of_its_own(&mut self, slot: Slot, i: usize, list: ListId) -> Seen {
-        let txn = &self.txns[slot as usize];
+        let txn = &self.txns[index(slot)];
         if txn.appends_to(list, txn.asked.len()) > 0 {
             return self.see(slot, list);
         }
@@ -120,7 +121,7 @@ impl Store {
             return seen;
         }
         let len = self.lists.len(list);
-        let len = len - self.rng.below(u64::from(len.min(STALE_ITEMS_MAX)) + 1) as u32;
+        let len = len - small(self.rng.below(u64::from(len.min(STALE_ITEMS_MAX)) + 1));
         // Of one commit all is read or nothing.
         let whole = |before: u32| self.lists.len_at(list, self.lists.commits_from(list, before)[0]);
         Seen::Prefix(len.checked_sub(1).map_or(0, whole))
@@ -128,12 +129,12 @@ impl Store {
 
     /// A commit that may be over for longer than a transaction takes.
     fn stale_commit(&mut self) -> Commit {
-        let clients = self.seen.len() as u64;
+        let clients = wide(self.seen.len());
         self.lists.commit().saturating_sub(self.rng.between(1, STALE_COMMITS_MAX * clients))
     }
 
     fn append_or_not(&mut self, slot: Slot, bug: Bug, i: usize, list: ListId, value: i64) {
-        let last = i + 1 == self.txns[slot as usize].asked.len();
+        let last = i + 1 == self.txns[index(slot)].asked.len();
         if bug == Bug::DroppedWrite && last {
             // No read of its own can follow, so only others can tell.
             return;

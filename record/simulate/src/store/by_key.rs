@@ -2,6 +2,7 @@
 
 use super::mops::{Action, Asked};
 use super::{DONE, REFUSED, Store};
+use crate::ids::index;
 use crate::system::{Intent, Progress, Slot};
 
 impl Store {
@@ -10,25 +11,25 @@ impl Store {
             return REFUSED;
         }
         // `steps` is the first micro-operation on a list that was not done yet.
-        let at = self.txns[slot as usize].steps;
-        let count = self.txns[slot as usize].asked.len();
-        let list = self.txns[slot as usize].asked[at].list;
+        let at = self.txns[index(slot)].steps;
+        let count = self.txns[index(slot)].asked.len();
+        let list = self.txns[index(slot)].asked[at].list;
         self.lists.next_commit();
         for i in at..count {
-            match self.txns[slot as usize].asked[i] {
+            match self.txns[index(slot)].asked[i] {
                 Asked { list: other, .. } if other != list => {}
                 Asked { action: Action::Append(value), .. } => self.lists.append(list, value),
                 Asked { action: Action::Read(_), .. } => {
                     let seen = self.see(slot, list);
-                    self.txns[slot as usize].asked[i].action = Action::Read(seen);
+                    self.txns[index(slot)].asked[i].action = Action::Read(seen);
                 }
             }
         }
-        let asked = &self.txns[slot as usize].asked;
+        let asked = &self.txns[index(slot)].asked;
         let is_new = |i: &usize| !asked[..*i].iter().any(|earlier| earlier.list == asked[*i].list);
         match (at + 1..count).find(is_new) {
             Some(next) => {
-                self.txns[slot as usize].steps = next;
+                self.txns[index(slot)].steps = next;
                 Progress::Again
             }
             None => DONE,

@@ -3,6 +3,7 @@
 //! A list only ever grows at its end (except where a bug says otherwise), so what a transaction read, and what the list
 //! was at an earlier commit, is a length. That is all that is kept of reads and versions.
 
+use crate::ids::{index, small};
 use crate::system::Slot;
 
 /// A key's place in the store; used again by another key once this one is over.
@@ -98,11 +99,11 @@ impl Lists {
 /// Lists grow.
 impl Lists {
     pub(crate) fn get(&self, id: ListId) -> &List {
-        &self.places[id as usize]
+        &self.places[index(id)]
     }
 
     fn get_mut(&mut self, id: ListId) -> &mut List {
-        &mut self.places[id as usize]
+        &mut self.places[index(id)]
     }
 
     /// The last commit.
@@ -140,17 +141,17 @@ impl Lists {
 
     /// How long a list is.
     pub(crate) fn len(&self, id: ListId) -> u32 {
-        self.get(id).items.len() as u32
+        small(self.get(id).items.len())
     }
 
     /// How long it was after a commit. O(log length).
     pub(crate) fn len_at(&self, id: ListId, commit: Commit) -> u32 {
-        self.get(id).commits.partition_point(|c| *c <= commit) as u32
+        small(self.get(id).commits.partition_point(|c| *c <= commit))
     }
 
     /// The commits that its items from `len` on came with.
     pub(crate) fn commits_from(&self, id: ListId, len: u32) -> &[Commit] {
-        &self.get(id).commits[len as usize..]
+        &self.get(id).commits[index(len)..]
     }
 }
 

@@ -1,6 +1,7 @@
 //! The micro-operations of a transaction: what it asks for, and what its reads saw.
 
 use super::lists::{ListId, Lists};
+use crate::ids::index;
 use crate::op::Mop;
 use std::fmt;
 
@@ -63,9 +64,9 @@ impl<'a> Mops<'a> {
         match asked.action {
             Action::Append(value) => Mop::Append { key, value },
             Action::Read(_) if !self.shown => Mop::Read { key, list: None },
-            Action::Read(Seen::Prefix(len)) => Mop::Read { key, list: Some(&list.items[..len as usize]) },
+            Action::Read(Seen::Prefix(len)) => Mop::Read { key, list: Some(&list.items[..index(len)]) },
             Action::Read(Seen::Copy { from, to }) => {
-                Mop::Read { key, list: Some(&self.copies[from as usize..to as usize]) }
+                Mop::Read { key, list: Some(&self.copies[index(from)..index(to)]) }
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::lists::{ListId, Lists};
 use super::mops::{Action, Asked, Seen};
+use crate::ids::{index, wide};
 use crate::key_distribution::Popularity;
 use crate::rng::{Chance, Purpose, Rng};
 use crate::transactions::Transactions;
@@ -64,7 +65,7 @@ impl Planner {
     /// Which of the live keys is next.
     fn place(&mut self) -> usize {
         let place = if !self.places.is_empty() && self.rng.happens(self.reuse) {
-            self.places[self.rng.below(self.places.len() as u64) as usize]
+            self.places[index(self.rng.below(wide(self.places.len())))]
         } else {
             self.popularity.draw(&mut self.rng)
         };

@@ -7,6 +7,7 @@ use super::lists::{ListId, Lists};
 use super::mops::{Action, Asked, Seen};
 use super::{Store, Txn};
 use crate::bug::Bug;
+use crate::ids::{index, small};
 use crate::system::Slot;
 
 /// The key: unlike those of the workload, which count from 0, so that these are as they would be without.
@@ -58,11 +59,11 @@ impl Store {
         if self.plant.as_ref().is_none_or(|plant| plant.list != list) {
             return self.see(slot, list);
         }
-        if self.txns[slot as usize].bug == Bug::PlantedGSingle {
+        if self.txns[index(slot)].bug == Bug::PlantedGSingle {
             return Seen::Prefix(0);
         }
-        let copies = &mut self.txns[slot as usize].copies;
-        let from = copies.len() as u32;
+        let copies = &mut self.txns[index(slot)].copies;
+        let from = small(copies.len());
         copies.push(VALUE);
         Seen::Copy { from, to: from + 1 }
     }

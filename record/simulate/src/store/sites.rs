@@ -8,6 +8,7 @@
 use super::lists::{Commit, ListId};
 use super::mops::{Action, Seen};
 use super::{DONE, REFUSED, Store};
+use crate::ids::{index, small};
 use crate::system::{Intent, Progress, Slot};
 
 /// One transaction in so many brings its site up to date.
@@ -43,23 +44,23 @@ impl Sites {
 
 impl Store {
     pub(super) fn step_at_site(&mut self, slot: Slot, intent: Intent) -> Progress {
-        let site = (self.txns[slot as usize].client % 2) as usize;
+        let site = index(self.txns[index(slot)].client % 2);
         if self.rng.below(LAG) == 0 {
             self.sites.hear(site, self.lists.commit());
         }
-        let count = self.txns[slot as usize].asked.len();
+        let count = self.txns[index(slot)].asked.len();
         let hidden = |i: &usize| {
-            let asked = self.txns[slot as usize].asked[*i];
+            let asked = self.txns[index(slot)].asked[*i];
             asked.is_append() && self.seen_at(site, asked.list) < self.lists.len(asked.list)
         };
         if intent == Intent::Abort || (0..count).any(|i| hidden(&i)) {
             return REFUSED;
         }
         for i in 0..count {
-            let asked = self.txns[slot as usize].asked[i];
+            let asked = self.txns[index(slot)].asked[i];
             if let Action::Read(_) = asked.action {
-                let len = self.seen_at(site, asked.list) + self.txns[slot as usize].appends_to(asked.list, i);
-                self.txns[slot as usize].asked[i].action = Action::Read(Seen::Prefix(len));
+                let len = self.seen_at(site, asked.list) + self.txns[index(slot)].appends_to(asked.list, i);
+                self.txns[index(slot)].asked[i].action = Action::Read(Seen::Prefix(len));
             }
         }
         self.append_all(slot);
@@ -81,6 +82,6 @@ impl Store {
     fn seen_at(&self, site: usize, list: ListId) -> u32 {
         let heard = self.lists.len_at(list, self.sites.heard[site]);
         let later = self.lists.commits_from(list, heard);
-        heard + later.iter().take_while(|commit| self.sites.sees(site, **commit)).count() as u32
+        heard + small(later.iter().take_while(|commit| self.sites.sees(site, **commit)).count())
     }
 }

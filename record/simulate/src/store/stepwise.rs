@@ -15,6 +15,7 @@ use super::lists::ListId;
 use super::mops::{Action, Asked, Seen};
 use super::{DONE, REFUSED, Store};
 use crate::bug::Bug;
+use crate::ids::index;
 use crate::system::{Intent, Progress, Slot};
 
 /// Steps that a transaction waits for locks before it fails.
@@ -22,13 +23,13 @@ const WAITS_MAX: u32 = 16;
 
 impl Store {
     pub(super) fn step_snapshot(&mut self, slot: Slot, intent: Intent) -> Progress {
-        let txn = &self.txns[slot as usize];
-        let (client, read_only) = (txn.client as usize, txn.is_read_only());
+        let txn = &self.txns[index(slot)];
+        let (client, read_only) = (index(txn.client), txn.is_read_only());
         if txn.steps == 0 {
             let past = self.past(slot, txn.bug, read_only);
-            self.txns[slot as usize].snapshot = past.unwrap_or(self.lists.commit());
+            self.txns[index(slot)].snapshot = past.unwrap_or(self.lists.commit());
         }
-        let txn = &mut self.txns[slot as usize];
+        let txn = &mut self.txns[index(slot)];
         let (at, snapshot) = (txn.steps, txn.snapshot);
         txn.steps += 1;
         let Some(Asked { list, action }) = txn.asked.get(at).copied() else {
@@ -53,7 +54,7 @@ impl Store {
     }
 
     pub(super) fn step_locking(&mut self, slot: Slot, intent: Intent) -> Progress {
-        let txn = &mut self.txns[slot as usize];
+        let txn = &mut self.txns[index(slot)];
         let at = txn.steps;
         if at == 0 {
             txn.snapshot = self.lists.commit();
@@ -61,7 +62,7 @@ impl Store {
         let Some(Asked { list, action }) = txn.asked.get(at).copied() else {
             return self.end_locking(slot, intent);
         };
-        let txn = &mut self.txns[slot as usize];
+        let txn = &mut self.txns[index(slot)];
         let stays = txn.bug == Bug::CursorStability && txn.appends_to(list, txn.asked.len()) > 0;
         if (stays || matches!(action, Action::Append(_))) && !self.lists.lock(list, slot) {
             txn.waits += 1;
@@ -76,16 +77,16 @@ impl Store {
             }
             Action::Read(_) => {
                 let seen = self.see_unisolated(slot, list, at);
-                self.txns[slot as usize].asked[at].action = Action::Read(seen);
+                self.txns[index(slot)].asked[at].action = Action::Read(seen);
             }
         }
-        self.txns[slot as usize].steps += 1;
+        self.txns[index(slot)].steps += 1;
         Progress::Again
     }
 
     /// What the micro-operation at `at` reads of a list.
     fn see_unisolated(&mut self, slot: Slot, list: ListId, at: usize) -> Seen {
-        let txn = &self.txns[slot as usize];
+        let txn = &self.txns[index(slot)];
         let own = txn.appends_to(list, at);
         match txn.bug {
             Bug::ReadUncommitted => self.see(slot, list),
@@ -96,7 +97,7 @@ impl Store {
     }
 
     fn end_locking(&mut self, slot: Slot, intent: Intent) -> Progress {
-        let txn = &self.txns[slot as usize];
+        let txn = &self.txns[index(slot)];
         match (intent, txn.bug) {
             (Intent::Commit, Bug::ReadUncommitted) => {}
             (Intent::Commit, _) => self.append_all(slot),

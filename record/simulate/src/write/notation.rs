@@ -155,49 +155,24 @@ impl Notation {
         match value {
             ObjectValue::Nil => text.put(self.nil),
             ObjectValue::Int(n) => text.int(n),
-            ObjectValue::Cas(old, new) => {
-                text.put(b"[");
-                text.ints(&[old, new], self.between);
-                text.put(b"]");
-            }
+            ObjectValue::Cas(old, new) => self.list(text, &[old, new]),
             ObjectValue::Set(elements) => {
                 text.put(self.set[0]);
                 text.ints(elements, self.between);
                 text.put(self.set[1]);
             }
             // Made of digits, commas and signs: nothing needs to be escaped.
-            ObjectValue::Text(string) => {
-                text.put(b"\"");
-                text.put(string.as_bytes());
-                text.put(b"\"");
-            }
+            ObjectValue::Text(string) => quoted(text, string.as_bytes()),
             ObjectValue::Piece(n) => {
                 text.put(b"\"");
                 text.int(n);
                 text.put(b",\"");
             }
-            ObjectValue::Mops { mops, shown } => self.all(text, mops.iter(), |text, mop| match *mop {
-                RegisterMop::Write { key, value } => self.change(text, self.write_in_full, key, value),
-                RegisterMop::Read { key, value } => {
-                    self.read(text, self.read_in_full, key, |text| self.int_or_nil(text, value.filter(|_| shown)));
-                }
-            }),
-            ObjectValue::List(elements) => {
-                text.put(b"[");
-                text.ints(elements, self.between);
-                text.put(b"]");
+            ObjectValue::Mops { mops, shown } => {
+                self.object_mops(text, mops, shown, [self.write_in_full, self.read_in_full]);
             }
-            ObjectValue::Balances(balances) => {
-                text.put(b"{");
-                for (account, balance) in balances.iter().enumerate() {
-                    text.put(if account > 0 { self.balances[2] } else { b"" });
-                    text.put(self.balances[0]);
-                    text.int(account);
-                    text.put(self.balances[1]);
-                    text.int(*balance);
-                }
-                text.put(b"}");
-            }
+            ObjectValue::List(elements) => self.list(text, elements),
+            ObjectValue::Balances(balances) => self.balances(text, balances),
             ObjectValue::Transfer { from, to, amount } => {
                 for (sign, n) in self.transfer.iter().zip([i64::from(from), i64::from(to), amount]) {
                     text.put(sign);
@@ -205,41 +180,59 @@ impl Notation {
                 }
                 text.put(self.transfer[3]);
             }
-            ObjectValue::Group { mops, shown } => self.all(text, mops.iter(), |text, mop| match *mop {
-                RegisterMop::Write { key, value } => self.change(text, self.write, key, value),
-                RegisterMop::Read { key, value } => {
-                    self.read(text, self.read, key, |text| self.int_or_nil(text, value.filter(|_| shown)));
-                }
-            }),
-            ObjectValue::Subkey(key, subkey) => {
-                text.put(b"[");
-                text.ints(&[key, subkey.into()], self.between);
-                text.put(b"]");
-            }
-            ObjectValue::Subkeys(key, subkeys) => {
-                text.put(b"[");
-                text.int(key);
-                text.put(&[self.between]);
-                text.put(b"[");
-                for (i, subkey) in subkeys.iter().enumerate() {
-                    if i > 0 {
-                        text.put(&[self.between]);
-                    }
-                    self.int_or_nil(text, Some(*subkey).filter(|subkey| *subkey >= 0));
-                }
-                text.put(b"]]");
-            }
-            ObjectValue::Id(id) => {
-                text.put(b"\"");
-                text.put(&id.text());
-                text.put(b"\"");
-            }
+            ObjectValue::Group { mops, shown } => self.object_mops(text, mops, shown, [self.write, self.read]),
+            ObjectValue::Subkey(key, subkey) => self.list(text, &[key, subkey.into()]),
+            ObjectValue::Subkeys(key, subkeys) => self.subkeys(text, key, subkeys),
+            ObjectValue::Id(id) => quoted(text, &id.text()),
             ObjectValue::Owner(client) => {
                 text.put(self.owner[0]);
                 text.int(client);
                 text.put(self.owner[1]);
             }
         }
+    }
+
+    fn list(&self, text: &mut Text, elements: &[i64]) {
+        text.put(b"[");
+        text.ints(elements, self.between);
+        text.put(b"]");
+    }
+
+    /// Writes and reads of registers; `names` are those of the two. What a read returned is only `shown` if it is known.
+    fn object_mops(&self, text: &mut Text, mops: &[RegisterMop], shown: bool, names: [&[u8]; 2]) {
+        let [write, read] = names;
+        self.all(text, mops.iter(), |text, mop| match *mop {
+            RegisterMop::Write { key, value } => self.change(text, write, key, value),
+            RegisterMop::Read { key, value } => {
+                self.read(text, read, key, |text| self.int_or_nil(text, value.filter(|_| shown)));
+            }
+        });
+    }
+
+    fn balances(&self, text: &mut Text, balances: &[i64]) {
+        text.put(b"{");
+        for (account, balance) in balances.iter().enumerate() {
+            text.put(if account > 0 { self.balances[2] } else { b"" });
+            text.put(self.balances[0]);
+            text.int(account);
+            text.put(self.balances[1]);
+            text.int(*balance);
+        }
+        text.put(b"}");
+    }
+
+    fn subkeys(&self, text: &mut Text, key: i64, subkeys: &[i64]) {
+        text.put(b"[");
+        text.int(key);
+        text.put(&[self.between]);
+        text.put(b"[");
+        for (i, subkey) in subkeys.iter().enumerate() {
+            if i > 0 {
+                text.put(&[self.between]);
+            }
+            self.int_or_nil(text, Some(*subkey).filter(|subkey| *subkey >= 0));
+        }
+        text.put(b"]]");
     }
 
     fn int_or_nil(&self, text: &mut Text, n: Option<i64>) {
@@ -293,4 +286,11 @@ impl Notation {
         text.put(&[self.between]);
         value(text);
     }
+}
+
+/// Text in which nothing needs to be escaped.
+fn quoted(text: &mut Text, bytes: &[u8]) {
+    text.put(b"\"");
+    text.put(bytes);
+    text.put(b"\"");
 }

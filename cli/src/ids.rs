@@ -1,0 +1,38 @@
+//! Integers of another size: every conversion that may not fit is here, and panics where it does not.
+
+/// The value in another type of integer.
+#[inline]
+#[track_caller]
+fn fit<N, M>(n: N) -> M
+where
+    N: TryInto<M>,
+{
+    n.try_into().unwrap_or_else(|_| too_large())
+}
+
+#[cold]
+#[track_caller]
+fn too_large() -> ! {
+    panic!("a number does not fit its type")
+}
+
+/// An index, or how many there are.
+#[inline]
+#[track_caller]
+pub(crate) fn index(n: impl TryInto<usize>) -> usize {
+    fit(n)
+}
+
+/// A count.
+#[inline]
+#[track_caller]
+pub(crate) fn wide(n: impl TryInto<u64>) -> u64 {
+    fit(n)
+}
+
+/// The number of an item of a list.
+#[inline]
+#[track_caller]
+pub(crate) fn small(n: impl TryInto<u32>) -> u32 {
+    fit(n)
+}

@@ -1,0 +1,83 @@
+//! Colour for prose on a terminal: transactions stand out wherever they are named, each in the same colour.
+
+use crate::output::terminal::Terminal;
+use anstyle::{AnsiColor, Style};
+use history_core::WitnessOp;
+
+/// Whether there is colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Paint {
+    Plain,
+    Colour,
+}
+
+/// The colours that transactions take in turn; all can be read on dark and on light.
+const TXNS: [AnsiColor; 6] =
+    [AnsiColor::Cyan, AnsiColor::Magenta, AnsiColor::Green, AnsiColor::Yellow, AnsiColor::Blue, AnsiColor::BrightRed];
+
+impl Paint {
+    /// As suits standard output: a terminal, and nobody who wants none (`NO_COLOR`).
+    pub(crate) fn for_stdout() -> Paint {
+        if Terminal::get().stdout_colour { Paint::Colour } else { Paint::Plain }
+    }
+
+    /// The name of an anomaly.
+    pub(crate) fn heading(self, text: &str) -> String {
+        self.styled(text, AnsiColor::Red.on_default().bold())
+    }
+
+    /// The word before a note.
+    pub(crate) fn note(self, text: &str) -> String {
+        self.styled(text, AnsiColor::Yellow.on_default().bold())
+    }
+
+    /// A line of an explanation, in which these ops are named.
+    pub(crate) fn prose(self, line: &str, ops: &[WitnessOp]) -> String {
+        if self == Paint::Plain {
+            return line.to_owned();
+        }
+        let mut painted = String::new();
+        // A name is a word: letters and digits with none beside them.
+        for word in line.split_inclusive(|c: char| !c.is_alphanumeric()) {
+            let name = word.trim_end_matches(|c: char| !c.is_alphanumeric());
+            match ops.iter().position(|op| op.name == name) {
+                Some(at) => {
+                    painted += &self.styled(name, TXNS[at % TXNS.len()].on_default().bold());
+                    painted += &word[name.len()..];
+                }
+                None if word == "However," || name == "However" => painted += &self.styled(word, Style::new().bold()),
+                None => painted += word,
+            }
+        }
+        painted
+    }
+
+    fn styled(self, text: &str, style: Style) -> String {
+        match self {
+            Paint::Plain => text.to_owned(),
+            Paint::Colour => format!("{style}{text}{style:#}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use history_core::{Datum, OpKind};
+
+    fn op(name: &str) -> WitnessOp {
+        WitnessOp { name: name.into(), index: 0, process: None, kind: OpKind::Ok, time_ns: None, value: Datum::Nil }
+    }
+
+    #[test]
+    fn names_stand_out_and_nothing_else_does() {
+        let line = "  - T1 < T12, because T1's read of XT1 is no T2";
+        let ops = [op("T1"), op("T12")];
+        assert_eq!(Paint::Plain.prose(line, &ops), line);
+        let cyan = |name: &str| format!("\u{1b}[1m\u{1b}[36m{name}\u{1b}[0m");
+        let magenta = |name: &str| format!("\u{1b}[1m\u{1b}[35m{name}\u{1b}[0m");
+        let expected =
+            format!("  - {} < {}, because {}'s read of XT1 is no T2", cyan("T1"), magenta("T12"), cyan("T1"));
+        assert_eq!(Paint::Colour.prose(line, &ops), expected);
+    }
+}

@@ -1,0 +1,197 @@
+//! Plain results: a path, a tab and a verdict; for those who ask, what was found and why it is so.
+
+use super::paint::Paint;
+use crate::ids::wide;
+use crate::judge::input::Input;
+use history_core::{Anomaly, Report, Verdict, visible};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// `PATH<TAB>VERDICT`
+pub(crate) fn verdict(out: &mut dyn Write, input: &Input, report: &Report) -> io::Result<()> {
+    line(out, input, report.verdict, "\t")
+}
+
+/// The same with something else `between`.
+pub(super) fn line(out: &mut dyn Write, input: &Input, verdict: Verdict, between: &str) -> io::Result<()> {
+    path(out, input)?;
+    writeln!(out, "{between}{}", verdict.name())
+}
+
+/// The path in one line, whatever the history is called. Bytes that are no text are written as `\xff`: some terminals would take
+/// them for the beginning of an escape sequence.
+pub(crate) fn path(out: &mut dyn Write, input: &Input) -> io::Result<()> {
+    for chunk in input.path().as_encoded_bytes().utf8_chunks() {
+        out.write_all(visible::line(chunk.valid()).as_bytes())?;
+        chunk.invalid().iter().try_for_each(|byte| write!(out, "\\x{byte:02x}"))?;
+    }
+    Ok(())
+}
+
+/// Everything that a report has to say, each line behind `indent`, in colour if `paint` says so.
+pub(crate) fn account(out: &mut dyn Write, report: &Report, indent: &str, paint: Paint) -> io::Result<()> {
+    let mut text = String::new();
+    for note in &report.notes {
+        _ = writeln!(text, "{} {}", paint.note("note:"), visible::line(note));
+    }
+    if !report.checkers.is_empty() {
+        write_indented(out, &text, indent)?;
+        // Anomalies, and in which keys, is explained by those who found it.
+        for report in &report.checkers {
+            writeln!(out, "{indent}{}: {}", visible::line(&report.checker), report.verdict.name())?;
+            account(out, report, &format!("{indent}  "), paint)?;
+        }
+        return Ok(());
+    }
+    for key in report.keys.iter().filter(|key| key.verdict != Verdict::Valid).take(KEYS_MAX) {
+        _ = writeln!(text, "key {}: {}", visible::line(&key.key.to_string()), key.verdict.name());
+    }
+    if let Some(more) = keys_not_shown(report) {
+        _ = writeln!(text, "{more}");
+    }
+    for (word, names) in [("not", &report.not), ("nor", &report.also_not)] {
+        if !names.is_empty() {
+            text += &wrapped(&format!("{word} {}\n", visible::line(&names.join(", "))));
+        }
+    }
+    for anomaly in &report.anomalies {
+        describe(&mut text, anomaly, paint);
+    }
+    write_indented(out, &text, indent)
+}
+
+fn write_indented(out: &mut dyn Write, text: &str, indent: &str) -> io::Result<()> {
+    text.lines().try_for_each(|line| writeln!(out, "{}", format!("{indent}{line}").trim_end()))
+}
+
+/// Keys that prose names, at the most.
+const KEYS_MAX: usize = 20;
+
+/// How many keys there are, beside those that are named.
+fn keys_not_shown(report: &Report) -> Option<String> {
+    let count = |name: &str| report.counts.iter().find(|(other, _)| other == name).map(|(_, count)| *count);
+    let (all, valid) = (count("key-count")?, count("valid-key-count")?);
+    let named = wide(report.keys.iter().filter(|key| key.verdict != Verdict::Valid).take(KEYS_MAX).count());
+    let unnamed = all.saturating_sub(valid + named);
+    let more = if unnamed > 0 { format!(", {unnamed} more are not") } else { String::new() };
+    Some(format!("{valid} of {all} keys are valid{more}"))
+}
+
+/// A long line of names as several, all but the first indented.
+pub(crate) fn wrapped(line: &str) -> String {
+    const WIDTH: usize = 100;
+    let whole_names =
+        textwrap::Options::new(WIDTH).word_splitter(textwrap::WordSplitter::NoHyphenation).subsequent_indent("    ");
+    textwrap::fill(line, whole_names)
+}
+
+fn describe(text: &mut String, anomaly: &Anomaly, paint: Paint) {
+    _ = write!(text, "\n{}", paint.heading(&visible::line(&anomaly.name)));
+    let shown = anomaly.witnesses.len();
+    _ = match (anomaly.count, shown) {
+        (0 | 1, _) => writeln!(text),
+        (count, shown) if wide(shown) == count => writeln!(text, ": {count} of them"),
+        (count, shown) => writeln!(text, ": {count} of them, {shown} shown"),
+    };
+    for (i, witness) in anomaly.witnesses.iter().enumerate() {
+        if i > 0 {
+            text.push('\n');
+        }
+        for line in witness.explanation.trim_end().lines() {
+            _ = writeln!(text, "  {}", paint.prose(&visible::line(line), &witness.ops));
+        }
+    }
+}
+
+/// Lines for someone who sees the verdict alone: one of a report that is `wanted`, of several checkers one of each.
+pub(crate) fn hints(report: &Report, wanted: &dyn Fn(&Report) -> bool) -> Vec<String> {
+    if report.checkers.is_empty() {
+        return hint(report).filter(|_| wanted(report)).into_iter().collect();
+    }
+    let of_one = |one: &Report| {
+        let hints = hints(one, wanted).into_iter();
+        hints.map(|hint| format!("{}: {hint}", one.checker)).collect::<Vec<_>>()
+    };
+    report.checkers.iter().flat_map(of_one).collect()
+}
+
+/// One line for someone who sees the verdict alone and may wonder what it rests on; `None` if there is nothing to add.
+fn hint(report: &Report) -> Option<String> {
+    match report.verdict {
+        Verdict::Valid | Verdict::Unknown if report.notes.is_empty() => None,
+        Verdict::Valid => Some(format!("note: {}", report.notes.join(" "))),
+        Verdict::Unknown => Some(format!("unknown: {}", report.notes.join(" "))),
+        Verdict::Invalid => {
+            let found = found(report.anomaly_types()).map(|found| found + "; ").unwrap_or_default();
+            Some(format!("{found}run with -v to see why"))
+        }
+    }
+}
+
+/// Anomalies in a line: `2 anomalies: G1c, G-single-item`; `None` if there is nothing.
+pub(super) fn found<'a>(names: impl Iterator<Item = &'a str>) -> Option<String> {
+    /// Names in the line.
+    const NAMES_MAX: usize = 6;
+    let mut names: Vec<&str> = names.collect();
+    let count = match names.len() {
+        0 => return None,
+        1 => "1 anomaly".to_owned(),
+        n => format!("{n} anomalies"),
+    };
+    let more = names.len().saturating_sub(NAMES_MAX);
+    names.truncate(NAMES_MAX);
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Some(format!("{count}: {}{rest}", names.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use history_core::Witness;
+
+    fn report(verdict: Verdict, anomalies: &[(&'static str, u64)]) -> Report {
+        let witness = Witness::new(Vec::new(), "Let:\n  T1 = ...\n\nThen:\n");
+        let anomaly = |(name, count): &(&'static str, u64)| Anomaly {
+            name: (*name).into(),
+            count: *count,
+            witnesses: vec![witness.clone(); crate::ids::index((*count).min(2))],
+        };
+        let mut report = Report::new("c", verdict);
+        report.anomalies = anomalies.iter().map(anomaly).collect();
+        report
+    }
+
+    #[test]
+    fn a_hint_names_what_was_found() {
+        assert_eq!(hint(&report(Verdict::Valid, &[])), None);
+        let two = hint(&report(Verdict::Invalid, &[("G1c", 1), ("G-single-item", 3)])).unwrap();
+        assert_eq!(two, "2 anomalies: G1c, G-single-item; run with -v to see why");
+        let one = hint(&report(Verdict::Invalid, &[("G1c", 9)])).unwrap();
+        assert_eq!(one, "1 anomaly: G1c; run with -v to see why");
+        let many =
+            hint(&report(Verdict::Invalid, &["a", "b", "c", "d", "e", "f", "g", "h"].map(|name| (name, 1)))).unwrap();
+        assert_eq!(many, "8 anomalies: a, b, c, d, e, f and 2 more; run with -v to see why");
+    }
+
+    #[test]
+    fn a_hint_says_why_nothing_is_known() {
+        let mut unknown = report(Verdict::Unknown, &[]);
+        assert_eq!(hint(&unknown), None);
+        unknown.notes.push("the time was up".into());
+        assert_eq!(hint(&unknown).unwrap(), "unknown: the time was up");
+        let mut doubtful = report(Verdict::Valid, &[]);
+        doubtful.notes.push("little was known".into());
+        assert_eq!(hint(&doubtful).unwrap(), "note: little was known");
+    }
+
+    #[test]
+    fn the_account_counts_and_indents() {
+        let mut text = Vec::new();
+        account(&mut text, &report(Verdict::Invalid, &[("G0", 2), ("G1c", 5), ("G2", 0)]), "  ", Paint::Plain).unwrap();
+        let explained = "    Let:\n      T1 = ...\n\n    Then:\n";
+        let expected = format!(
+            "\n  G0: 2 of them\n{explained}\n{explained}\n  G1c: 5 of them, 2 shown\n{explained}\n{explained}\n  G2\n"
+        );
+        assert_eq!(String::from_utf8(text).unwrap(), expected);
+    }
+}

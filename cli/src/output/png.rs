@@ -1,0 +1,157 @@
+//! PNG from SVG: pictures for whoever cannot show the better ones.
+
+use history_core::Artifact;
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::fontdb::{Database, FaceInfo};
+use resvg::usvg::{ImageHrefResolver, Options, Tree};
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+/// Pixels of a picture, at most: four bytes each while it is drawn.
+const PIXELS_MAX: f32 = 32_000_000.0;
+/// Dots for each unit of the SVG, unless that makes too many.
+const SCALE: f32 = 2.0;
+
+/// Families looked for first, as these are known to hold all that our pictures say.
+const SANS: &[&str] = &["DejaVu Sans", "Liberation Sans", "Noto Sans", "Arial", "Helvetica", "Segoe UI"];
+const MONO: &[&str] = &["DejaVu Sans Mono", "Liberation Mono", "Noto Sans Mono", "Menlo", "Consolas", "Courier New"];
+
+/// Draws pictures with the fonts of this machine, which it looks for when the first picture comes.
+#[derive(Default)]
+pub(crate) struct Painter {
+    fonts: OnceCell<Arc<Database>>,
+}
+
+impl Painter {
+    /// The same picture as PNG, under the same name but for its end.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says why there can be none: no fonts, no SVG, or too large.
+    pub(crate) fn paint(&self, svg: &Artifact) -> Result<Artifact, String> {
+        let fonts = self.fonts.get_or_init(|| Arc::new(installed()));
+        let painted = if fonts.is_empty() {
+            Err("no fonts are installed, so a PNG would have no text".into())
+        } else {
+            paint(svg, fonts)
+        };
+        painted.map_err(|why| format!("{} stays an SVG: {why}", svg.path))
+    }
+}
+
+/// Whether a file is a picture that can be drawn as PNG.
+pub(crate) fn is_svg(artifact: &Artifact) -> bool {
+    stem(&artifact.path).is_some()
+}
+
+fn stem(path: &str) -> Option<&str> {
+    let (stem, end) = path.rsplit_once('.')?;
+    end.eq_ignore_ascii_case("svg").then_some(stem)
+}
+
+fn paint(svg: &Artifact, fonts: &Arc<Database>) -> Result<Artifact, String> {
+    let mut options = Options { fontdb: Arc::clone(fonts), ..Options::default() };
+    // A picture holds all that it shows; it has no business with other files.
+    options.image_href_resolver =
+        ImageHrefResolver { resolve_data: Box::new(|_, _, _| None), resolve_string: Box::new(|_, _| None) };
+    let tree = Tree::from_data(&svg.content, &options).map_err(|error| error.to_string())?;
+    let size = tree.size();
+    let pixels = |scale: f32| size.width() * size.height() * scale * scale;
+    let scale = [SCALE, 1.0].into_iter().find(|scale| pixels(*scale) <= PIXELS_MAX);
+    let scale = scale.ok_or_else(|| format!("{} by {} pixels is too large", size.width(), size.height()))?;
+    let whole = size.to_int_size().scale_by(scale);
+    let pixmap = whole.and_then(|whole| Pixmap::new(whole.width(), whole.height()));
+    let mut pixmap = pixmap.ok_or("it has no size")?;
+    resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixmap.as_mut());
+    let content = pixmap.encode_png().map_err(|error| error.to_string())?;
+    Ok(Artifact { path: format!("{}.png", stem(&svg.path).unwrap_or(&svg.path)), content })
+}
+
+/// The fonts of this machine; the names that stand for any font of a kind stand for one that is there.
+fn installed() -> Database {
+    let mut fonts = Database::new();
+    fonts.load_system_fonts();
+    let sans = family(&fonts, SANS, |face| !face.monospaced);
+    let mono = family(&fonts, MONO, |face| face.monospaced);
+    if let Some(any) = sans.clone().or_else(|| mono.clone()) {
+        fonts.set_serif_family(sans.clone().unwrap_or_else(|| any.clone()));
+        fonts.set_sans_serif_family(sans.unwrap_or_else(|| any.clone()));
+        fonts.set_monospace_family(mono.unwrap_or(any));
+    }
+    fonts
+}
+
+/// The first of these families that is there, else the first of its kind by name.
+fn family(fonts: &Database, wanted: &[&str], is_kind: impl Fn(&FaceInfo) -> bool) -> Option<String> {
+    let names = |face: &FaceInfo| face.families.first().map(|(name, _)| name.clone());
+    let there = |name: &str| fonts.faces().any(|face| face.families.iter().any(|(family, _)| family == name));
+    let known = wanted.iter().find(|name| there(name)).map(|name| (*name).to_owned());
+    known.or_else(|| fonts.faces().filter(|face| is_kind(face)).filter_map(names).min())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn svg(content: &str) -> Artifact {
+        Artifact { path: "G1c/0.svg".into(), content: content.as_bytes().to_vec() }
+    }
+
+    const SQUARE: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"30\" height=\"20\">\
+        <rect width=\"30\" height=\"20\" style=\"fill:#00f\"/></svg>";
+
+    #[test]
+    fn a_picture_becomes_another_of_twice_its_size() {
+        let png = paint(&svg(SQUARE), &Arc::default()).unwrap();
+        assert_eq!(png.path, "G1c/0.png");
+        let pixmap = Pixmap::decode_png(&png.content).unwrap();
+        assert_eq!((pixmap.width(), pixmap.height()), (60, 40));
+        let blue = pixmap.pixel(30, 20).unwrap();
+        assert_eq!((blue.red(), blue.blue(), blue.alpha()), (0, 255, 255));
+    }
+
+    #[test]
+    fn without_fonts_it_stays_what_it_was() {
+        let painter = Painter { fonts: OnceCell::from(Arc::default()) };
+        let said = painter.paint(&svg(SQUARE)).unwrap_err();
+        assert!(said.starts_with("G1c/0.svg stays an SVG: no fonts"), "{said}");
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_is_said() {
+        let fonts = Arc::default();
+        assert!(paint(&svg("<svg"), &fonts).is_err());
+        let sized = |width: &str, height: &str| SQUARE.replace("\"30\"", width).replace("\"20\"", height);
+        let huge = sized("\"100000\"", "\"100000\"");
+        assert!(paint(&svg(&huge), &fonts).unwrap_err().contains("too large"));
+        let long = sized("\"3000\"", "\"9000\"");
+        let pixmap = Pixmap::decode_png(&paint(&svg(&long), &fonts).unwrap().content).unwrap();
+        assert_eq!(pixmap.height(), 9000, "drawn at its own size");
+    }
+
+    #[test]
+    fn only_pictures_are_drawn() {
+        for (path, expected) in [("a.svg", true), ("a/b.SVG", true), ("a.svg.txt", false), ("svg", false)] {
+            assert_eq!(is_svg(&Artifact { path: path.into(), content: Vec::new() }), expected, "{path}");
+        }
+    }
+
+    /// Text that has no font leaves no trace, which nobody would see before they look at the picture.
+    #[test]
+    fn text_of_any_kind_is_drawn() {
+        let fonts = Arc::new(installed());
+        if fonts.is_empty() {
+            // Then nothing is drawn at all, as another test shows.
+            return;
+        }
+        for family in ["sans-serif", "ui-monospace,monospace", "ui-sans-serif,system-ui,sans-serif"] {
+            let text = format!(
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"30\" height=\"20\">\
+                 <style>text{{font-family:{family}}}\
+                 </style><text y=\"15\" fill=\"#f00\">MM</text></svg>"
+            );
+            let pixmap = Pixmap::decode_png(&paint(&svg(&text), &fonts).unwrap().content).unwrap();
+            assert!(pixmap.pixels().iter().any(|pixel| pixel.red() > 200), "{family}");
+        }
+    }
+}

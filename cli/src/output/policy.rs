@@ -1,0 +1,83 @@
+//! `--unknown` and `--compat`: what a verdict means to whoever called, where that is not what histcheck says by itself.
+
+use crate::output::exit::Exit;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Arg, ArgMatches};
+use history_core::Verdict;
+
+/// What follows from verdicts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Policy {
+    pub(crate) unknown: Unknown,
+    pub(crate) compat: Option<Compat>,
+}
+
+/// What an unknown verdict counts as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Unknown {
+    /// Itself.
+    #[default]
+    Itself,
+    Pass,
+    Fail,
+}
+
+/// The program whose place this one takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compat {
+    ElleCli,
+}
+
+/// The options, for whatever judges histories.
+pub(crate) fn options() -> [Arg; 2] {
+    let value = |name: &'static str, help: &'static str| PossibleValue::new(name).help(help);
+    [
+        Arg::new("unknown")
+            .long("unknown")
+            .value_name("AS")
+            .value_parser(PossibleValuesParser::new([
+                value("pass", "exit with 0, as for a valid history"),
+                value("fail", "exit with 1, as for an invalid one"),
+            ]))
+            .help("How to count an unknown verdict [default: exit with 2]"),
+        Arg::new("compat")
+            .long("compat")
+            .value_name("PROGRAM")
+            .value_parser(PossibleValuesParser::new([value(
+                "elle-cli",
+                "exit with 1 if some history is invalid, else with 0, even if a verdict is unknown; stop with 255 at the first \
+                 file that cannot be checked; print `PATH <TAB> VERDICT`",
+            )]))
+            .help("Program whose exit codes and output to imitate"),
+    ]
+}
+
+impl Policy {
+    /// What was asked for. Whoever says what unknown is means it, whatever another program would make of it.
+    pub(crate) fn of(matches: &ArgMatches) -> Policy {
+        // Not every command has them.
+        let given = |name: &str| matches.try_get_one::<String>(name).ok().flatten().map(String::as_str);
+        let compat = given("compat").map(|_| Compat::ElleCli);
+        let unknown = match given("unknown") {
+            Some("fail") => Unknown::Fail,
+            Some(_) => Unknown::Pass,
+            None if compat.is_some() => Unknown::Pass,
+            None => Unknown::Itself,
+        };
+        Policy { unknown, compat }
+    }
+
+    /// Whether nothing is judged behind a history that could not be.
+    pub(crate) fn ends_at_errors(self) -> bool {
+        self.compat == Some(Compat::ElleCli)
+    }
+
+    /// What a verdict means for the exit code.
+    pub(crate) fn exit(self, verdict: Verdict) -> Exit {
+        Exit::of(match (verdict, self.unknown) {
+            (Verdict::Unknown, Unknown::Pass) => Verdict::Valid,
+            (Verdict::Unknown, Unknown::Fail) => Verdict::Invalid,
+            (verdict, _) => verdict,
+        })
+    }
+}

@@ -1,0 +1,136 @@
+//! What becomes of a judged history: a line on standard output, what else there is to say on standard error, files.
+
+use crate::job::{Check, OutputFormat, ResultFormat};
+use crate::judge::input::Input;
+use crate::output::artifacts::Directory;
+use crate::output::diagnose;
+use crate::output::exit::{self, Exit};
+use crate::output::formats::{self, Output};
+use crate::output::policy::Policy;
+use crate::output::terminal::Terminal;
+use crate::report::Pages;
+use history_core::{About, Artifact, HistoryError, Report, Verdict};
+use std::collections::BTreeMap;
+
+/// Where results go.
+pub(crate) struct Results {
+    output: Output,
+    directory: Option<Directory>,
+    pages: Option<Pages>,
+    /// Whether results are verdicts and nothing else.
+    terse: bool,
+    policy: Policy,
+    /// What checkers say of themselves.
+    summaries: BTreeMap<String, String>,
+    /// What the checkers say about themselves.
+    about: About,
+    /// How large pictures may be.
+    drawing: histcheck_draw::Limits,
+}
+
+impl Results {
+    pub(crate) fn new(job: &Check<'_>) -> Results {
+        let alone = job.child.as_ref().and_then(|child| child.folder.as_ref());
+        let directory = job.directory.as_ref();
+        let directory = directory.map(|path| alone.map_or(path.clone(), |folder| path.join(folder)));
+        Results {
+            output: Output::new(job),
+            directory: directory.map(|path| Directory::new(path, job.inputs.len(), job.plots).below(alone.is_some())),
+            pages: Pages::new(job),
+            terse: job.output == ResultFormat::Stream(OutputFormat::Text) && !job.verbose,
+            policy: job.policy,
+            summaries: job.summaries.clone(),
+            about: job.setup.checker.about(),
+            drawing: job.drawing,
+        }
+    }
+
+    /// The folders that these histories, which are to be told of first, will get; none if there is nothing to choose.
+    pub(crate) fn folders(&self, inputs: &[Input]) -> Vec<String> {
+        let pages = self.pages.as_ref().map(Pages::directory);
+        self.directory.as_ref().or(pages).map_or(Vec::new(), |directory| directory.folders(inputs))
+    }
+
+    /// Leaves a history to another process.
+    pub(crate) fn pass_over(&mut self, input: &Input) {
+        if let Some(directory) = &mut self.directory {
+            directory.pass_over(input);
+        }
+        if let Some(Err(message)) = self.pages.as_mut().map(|pages| pages.pass_over(input)) {
+            diagnose::error(&message);
+        }
+    }
+
+    /// Tells what became of a history. What it means for the exit code; as an error if nothing more can be told.
+    pub(crate) fn write(&mut self, input: &Input, mut judged: Result<Report, HistoryError>) -> Result<Exit, Exit> {
+        // They belong into the directory, not into the report that is printed.
+        let mut artifacts = judged.as_mut().map(Report::take_artifacts).unwrap_or_default();
+        if let (Ok(report), Some(_)) = (&mut judged, &self.directory) {
+            let drawn = histcheck_draw::draw_all(report, &self.drawing).into_iter();
+            artifacts.extend(drawn.map(|it| Artifact { path: it.path, content: it.content.into_bytes() }));
+        }
+        let mut exit = judged.as_ref().map_or(Exit::FAILED, |report| self.policy.exit(report.verdict));
+        if let Err(error) = self.output.write(input, &judged) {
+            return Err(exit.and(exit::unwritten(&error)));
+        }
+        // Anomalies shows in the verdict; why nothing was does not.
+        let wanted =
+            |report: &Report| self.terse && (report.verdict != Verdict::Invalid || Terminal::get().stderr_on_screen);
+        match &judged {
+            Ok(report) => formats::hints(report, &wanted).iter().for_each(|hint| diagnose::hint(&input.place(), hint)),
+            Err(error) => diagnose::history(&input.place(), error),
+        }
+        if let (Some(directory), Ok(report)) = (&mut self.directory, &judged)
+            && let Err(message) = directory.write(input, report, &artifacts)
+        {
+            diagnose::error(&message);
+            exit = exit.and(Exit::FAILED);
+        }
+        if let Some(Err(message)) = self.pages.as_mut().map(|pages| pages.write(input, judged.as_ref())) {
+            diagnose::error(&message);
+            exit = exit.and(Exit::FAILED);
+        }
+        self.go_on(exit)
+    }
+
+    /// Tells of a history that nobody has begun to judge.
+    pub(crate) fn write_not_begun(&mut self, input: &Input, why: &HistoryError) -> Result<Exit, Exit> {
+        // A page would have to read it.
+        let pages = self.pages.take();
+        let written = self.write(input, Err(why.clone()));
+        self.pages = pages;
+        match self.pages.as_mut().map_or(Ok(()), |pages| pages.skip(input)) {
+            Ok(()) => written,
+            Err(message) => {
+                diagnose::error(&message);
+                written.map(|exit| exit.and(Exit::FAILED))
+            }
+        }
+    }
+
+    /// The same of a history that another process of this program has judged, from what that wrote.
+    pub(crate) fn pass_on(&mut self, input: &Input, text: &[u8], exit: Exit) -> Result<Exit, Exit> {
+        self.pass_over(input);
+        match self.output.pass_on(input, text) {
+            Ok(()) => self.go_on(exit),
+            Err(error) => Err(exit.and(exit::unwritten(&error))),
+        }
+    }
+
+    fn go_on(&self, exit: Exit) -> Result<Exit, Exit> {
+        if exit.is_failure() && self.policy.ends_at_errors() { Err(exit) } else { Ok(exit) }
+    }
+
+    /// Whether results show before all is known.
+    pub(crate) fn are_seen_at_once(&self) -> bool {
+        !self.output.is_document()
+    }
+
+    /// Writes what is only written in the end. What all that means for the exit code.
+    pub(crate) fn finish(mut self, exit: Exit) -> Exit {
+        match self.output.finish(&self.summaries, &self.about) {
+            Ok(()) => exit,
+            Err(error) => exit.and(exit::unwritten(&error)),
+        }
+    }
+}

@@ -1,0 +1,14 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+pub mod options;
+pub mod read;
+pub mod registry;
+pub mod result;
+pub mod setup;
+pub mod source;
+
+pub use history_core;
+pub use read::ReadAs;
+pub use registry::Registry;
+pub use setup::Setup;

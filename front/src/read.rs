@@ -1,0 +1,83 @@
+//! How the text of a history is read: its format, which processes are clients, the unit of its times.
+
+use history_core::{Batch, ClientRule, Format, HistoryError, Lines, Merge, Reader, TimeUnit};
+use std::io::Read;
+use std::path::Path;
+
+/// How the text of a history is read. The default detects what it can.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ReadAs {
+    /// The format, unless it is to be detected.
+    pub format: Option<Format>,
+    /// Which names of processes are clients.
+    pub clients: ClientRule,
+    /// The unit of times, unless the format has one.
+    pub time_unit: Option<TimeUnit>,
+}
+
+impl ReadAs {
+    /// The same reader, set to read so.
+    pub fn reader<'s>(&self, reader: Reader<'s>) -> Reader<'s> {
+        let reader = reader.with_client_rule(self.clients.clone());
+        let reader = match self.time_unit {
+            Some(unit) => reader.with_time_unit(unit),
+            None => reader,
+        };
+        match self.format {
+            Some(format) => reader.with_format(format),
+            None => reader,
+        }
+    }
+
+    /// Opens a file, standard input (`-`), or the history in the directory of a test of Jepsen.
+    ///
+    /// # Errors
+    ///
+    /// If there is none, or it cannot be opened.
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<Reader<'static>, HistoryError> {
+        history_core::open(path).map(|reader| self.reader(reader))
+    }
+
+    /// A reader of a history in memory, compressed or not.
+    pub fn bytes<'s>(&self, bytes: &'s [u8]) -> Reader<'s> {
+        self.reader(Reader::new(bytes))
+    }
+
+    /// A reader of lines, for one of several writers of a history.
+    pub fn lines(&self) -> Lines {
+        let lines = Lines::new(self.format);
+        match self.time_unit {
+            Some(unit) => lines.with_time_unit(unit),
+            None => lines,
+        }
+    }
+
+    /// The history of several writers.
+    pub fn merge(&self) -> Merge {
+        Merge::default().with_client_rule(self.clients.clone())
+    }
+}
+
+/// The format of a history, detected from its beginning. An error behind that does not matter; a source without any ops
+/// may have a format or none.
+///
+/// ```
+/// use histcheck_front::history_core::Format;
+///
+/// let text = r#"{"process": 0, "type": "invoke", "f": "read", "value": null}"#;
+/// assert_eq!(histcheck_front::read::detect(text.as_bytes())?, Some(Format::Json));
+/// # Ok::<(), histcheck_front::history_core::HistoryError>(())
+/// ```
+///
+/// # Errors
+///
+/// If the source cannot be read, or has no known format.
+pub fn detect(source: impl Read + Send) -> Result<Option<Format>, HistoryError> {
+    let mut reader = Reader::new(source);
+    let read = reader.read_batch(&mut Batch::new());
+    match (reader.format(), read) {
+        (None, Err(error)) => Err(error),
+        (format, _) => Ok(format),
+    }
+}

@@ -1,0 +1,56 @@
+//! The report of the README's program, as it stands there.
+
+use record_parallel::scheduler::Random;
+use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use record_parallel::{Settings, explore, simplify, thread};
+use std::sync::Arc;
+
+fn program() {
+    let count = Arc::new(AtomicU32::new(0));
+    let threads = [1, 2].map(|_| {
+        let count = Arc::clone(&count);
+        thread::spawn(move || {
+            let seen = count.load(SeqCst);
+            count.store(seen + 1, SeqCst);
+        })
+    });
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    assert_eq!(count.load(SeqCst), 2);
+}
+
+#[test]
+fn the_first_report_that_a_reader_sees() {
+    let failure = explore(&Settings::default(), Random::new(0, 500), program).unwrap_err();
+    insta::assert_snapshot!(simplify(&Settings::default(), failure, program), @r"
+    thread a panicked at record/parallel/tests/it/report.rs:20:5: assertion `left == right` failed
+      left: 1
+     right: 2
+
+    execution 1, 7 steps, 1 preemption:
+      step   a                 b                  c
+         1   |                 load AtomicU32 1   |                  record/parallel/tests/it/report.rs:13
+         2 * |                 |                  load AtomicU32 1   record/parallel/tests/it/report.rs:13
+         3   |                 |                  store AtomicU32 1  record/parallel/tests/it/report.rs:14
+         4   |                 store AtomicU32 1  |                  record/parallel/tests/it/report.rs:14
+         5   join thread b     |                  |                  record/parallel/tests/it/report.rs:18
+         6   join thread c     |                  |                  record/parallel/tests/it/report.rs:18
+         7   load AtomicU32 1  |                  |                  record/parallel/tests/it/report.rs:20
+            * a preemption: the thread that ran before could have continued
+
+    schedule, for scheduler::Replay: bc
+    ");
+}
+
+#[test]
+fn a_long_table_is_cut_in_the_middle() {
+    let failure = explore(&Settings::default(), Random::new(0, 1), || {
+        let atomic = AtomicU32::new(0);
+        (0..500).for_each(|_| _ = atomic.load(SeqCst));
+        panic!("at last");
+    });
+    let report = failure.unwrap_err().to_string();
+    assert!(report.contains("(380 steps are not shown)") && report.lines().count() < 140, "{report}");
+    assert!(report.contains("   500   load AtomicU32 1"), "{report}");
+}
