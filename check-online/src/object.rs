@@ -10,9 +10,9 @@ use crate::OnlineModel;
 use crate::kernel::{Stop, World};
 use crate::ops::{Fate, NEVER, OpIx, OpRow, Seq};
 use crate::part::Part;
-use crate::table::ClassId;
 use crate::violation::{self, Violation};
 use crate::{Outcome, Reason};
+use check_register::engine::ids::ClassId;
 use history_core::hash::HashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -80,9 +80,9 @@ pub(crate) struct Object<M: OnlineModel> {
 const NONE: u32 = u32::MAX;
 
 impl<M: OnlineModel> Object<M> {
-    pub(crate) fn new(model: M, possibilities_max: usize, lag_max: usize) -> Object<M> {
+    pub(crate) fn new(model: M, configurations_max: usize, lag_max: usize) -> Object<M> {
         Object {
-            world: World::new(model, possibilities_max),
+            world: World::new(model, configurations_max),
             parts: Vec::new(),
             names: Vec::new(),
             by_name: HashMap::default(),
@@ -312,7 +312,7 @@ impl<M: OnlineModel> Object<M> {
         self.parts[at as usize].trim(&mut self.world, pin);
     }
 
-    /// A part has no possibility left, or too many.
+    /// A part has no configuration left, or too many.
     #[cold]
     fn give_up(&mut self, at: u32, stop: Stop) {
         let part = &mut self.parts[at as usize];
@@ -347,9 +347,9 @@ impl<M: OnlineModel> Object<M> {
         self.whole && self.parts[0].over.is_some() || self.unknown == Some(Reason::Whole)
     }
 
-    /// The most possibilities of any part.
-    pub(crate) fn possibilities(&self) -> usize {
-        self.parts.iter().map(Part::possibilities).max().unwrap_or(0)
+    /// The most configurations of any part.
+    pub(crate) fn configurations(&self) -> usize {
+        self.parts.iter().map(Part::configurations).max().unwrap_or(0)
     }
 }
 

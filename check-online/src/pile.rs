@@ -11,7 +11,8 @@
 
 use crate::OnlineModel;
 use crate::ops::{OpIx, Seq};
-use crate::table::{ClassId, Sees, Table};
+use crate::table::{Sees, Table};
+use check_register::engine::ids::ClassId;
 use history_core::hash::HashMap;
 
 /// Equal operations.
@@ -115,7 +116,7 @@ impl Pile {
         Some((at, rests))
     }
 
-    /// Takes away the first `count` of an entry, which are used in whatever possibility is left.
+    /// Takes away the first `count` of an entry, which are used in whatever configuration is left.
     pub(crate) fn take_first(&mut self, at: u32, count: u32) -> Vec<OpIx> {
         let entry = &mut self.entries[at as usize];
         let taken: Vec<OpIx> = entry.ops.drain(..count as usize).map(|(_, op)| op).collect();

@@ -1,10 +1,10 @@
 //! A violation in words.
 
-use crate::violation::{Next, Possibility, Step, Violation};
+use crate::violation::{Configuration, Next, Step, Violation};
 use history_core::{Client, Participants};
 use std::fmt::{self, Write as _};
 
-/// Operations of a possibility that are named: the last ones. How it began hardly matters.
+/// Operations of a configuration that are named: the last ones. How it began hardly matters.
 const TAIL: usize = 4;
 
 /// A violation as it is told: operations get names as they are mentioned.
@@ -60,8 +60,8 @@ impl<'v, O> Story<'v, O> {
             _ = writeln!(then, "What is sure to have taken effect first, in this order: {before}{}.", names.join(", "));
         }
         _ = writeln!(then, "{refused} cannot take effect before it returns:");
-        violation.possibilities.iter().for_each(|possibility| self.possibility(&mut then, possibility));
-        let more = violation.more_possibilities;
+        violation.configurations.iter().for_each(|configuration| self.configuration(&mut then, configuration));
+        let more = violation.more_configurations;
         if more > 0 {
             _ = writeln!(then, "  The state may be one of {more} more, none of which admits it.");
         }
@@ -80,8 +80,8 @@ impl<'v, O> Story<'v, O> {
         told
     }
 
-    fn possibility(&mut self, then: &mut String, possibility: &'v Possibility<O>) {
-        let Possibility { after, state, next } = possibility;
+    fn configuration(&mut self, then: &mut String, configuration: &'v Configuration<O>) {
+        let Configuration { after, state, next } = configuration;
         let names = self.names(after);
         _ = if names.is_empty() {
             write!(then, "  The state may be {state}, which does not admit ")

@@ -51,11 +51,11 @@ const OPTIONS: &[OptionSpec] = &[
         help: "Initial state, as EDN or JSON, such as 0, [1 2] or {:x 1}.",
     },
     OptionSpec {
-        name: "max-possibilities",
+        name: "max-configurations",
         kind: OptionKind::Integer,
         value_name: "N",
         default: "1000000",
-        help: "Maximum number of possibilities to keep per part of the object (about 20 bytes each). At the limit the verdict \
+        help: "Maximum number of configurations to keep per part of the object (about 20 bytes each). At the limit the verdict \
                is unknown.",
     },
     OptionSpec {
@@ -92,7 +92,7 @@ impl<S: Spec + OnlineModel<State: 'static> + Clone + Default + 'static> Checker 
         }
         let model = Linearizable { model: self.model.clone(), ..Linearizable::default() }.with_options(&given)?.model;
         let settings = Settings {
-            possibilities_max: options.size("max-possibilities")?.unwrap_or(self.settings.possibilities_max),
+            configurations_max: options.size("max-configurations")?.unwrap_or(self.settings.configurations_max),
             lag_max: options.size("max-lag")?.unwrap_or(self.settings.lag_max),
         };
         Ok(Box::new(OnlineRun::new(model, settings)))
@@ -151,9 +151,9 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
         self.events.outcome()
     }
 
-    /// Possibilities that are held now, for status lines.
-    pub fn possibilities(&self) -> usize {
-        self.events.possibilities()
+    /// Configurations that are held now, for status lines.
+    pub fn configurations(&self) -> usize {
+        self.events.configurations()
     }
 
     fn take(&mut self, op: &Op<'_>) -> Result<(), String> {
@@ -239,7 +239,7 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
         let mut facts = Vec::new();
         facts.extend(violation.part.as_ref().map(|part| ("part".into(), Datum::from(part.as_str()))));
         facts.push(("invoked".into(), Datum::from(violation.refused.start)));
-        let states: Vec<String> = violation.possibilities.iter().map(|end| end.state.clone()).collect();
+        let states: Vec<String> = violation.configurations.iter().map(|end| end.state.clone()).collect();
         facts.push(("states".into(), Datum::from(states)));
         Witness { ops, steps: Vec::new(), facts, explanation }
     }
@@ -271,8 +271,8 @@ impl<S: Spec + OnlineModel> Run for OnlineRun<S> {
         self.is_violated().then(|| self.report())
     }
 
-    fn possibilities(&self) -> Option<u64> {
-        Some(OnlineRun::possibilities(self) as u64)
+    fn configurations(&self) -> Option<u64> {
+        Some(OnlineRun::configurations(self) as u64)
     }
 
     fn finish(self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {

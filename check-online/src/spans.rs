@@ -116,7 +116,7 @@ impl<M: OnlineModel> Online<M> {
     /// The same, with other limits.
     pub fn with_settings(model: M, clients: u32, settings: Settings) -> Online<M> {
         let mut online = Online {
-            object: Object::new(model, settings.possibilities_max, settings.lag_max),
+            object: Object::new(model, settings.configurations_max, settings.lag_max),
             clients: Vec::new(),
             agenda: BinaryHeap::new(),
             queued: 0,
@@ -280,9 +280,9 @@ impl<M: OnlineModel> Online<M> {
         self.queued
     }
 
-    /// Possibilities that are held now, of the part that has the most. Takes time linear in the parts.
-    pub fn possibilities(&self) -> usize {
-        self.object.possibilities()
+    /// Configurations that are held now, of the part that has the most. Takes time linear in the parts.
+    pub fn configurations(&self) -> usize {
+        self.object.configurations()
     }
 
     fn running(&mut self, client: u32) -> Result<&mut Client<M::Op>, FeedError> {

@@ -1,6 +1,7 @@
 //! What there is to say of a history that is not linearizable: how far it was, and what it could have come to.
 
-use crate::ids::StateId;
+use crate::engine::ids::StateId;
+use crate::engine::paths::PathId;
 use crate::search::just_in_time::JustInTime;
 use crate::search::mask::Mask;
 use crate::search::part::{Kind, Part};
@@ -101,7 +102,7 @@ fn find_ends<'m, const W: usize>(
             states.insert(config.state);
             continue;
         }
-        let mut path = engine.paths.get(config.path);
+        let mut path = engine.paths.get(config.path, PathId::ROOT);
         if let Some(transitions) = &mut settling {
             path = transitions.settle(part, &path);
         }

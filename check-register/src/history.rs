@@ -1,7 +1,7 @@
 //! Operations of a history as columns.
 
 use crate::Model;
-use crate::ids::{ClassId, OpId};
+use crate::engine::ids::{ClassId, OpId};
 use crate::search::part::{Event, Part, RawEvent};
 use hashbrown::HashTable;
 use history_core::hash::{HashMap, hash_one};

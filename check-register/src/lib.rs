@@ -14,9 +14,10 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod assert;
+#[doc(hidden)]
+pub mod engine;
 mod explain;
 mod history;
-mod ids;
 mod judge;
 mod model;
 pub mod models;

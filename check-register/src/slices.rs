@@ -8,9 +8,9 @@
 //! A part that needs a further slice is searched from its beginning once more: engines that rest would hold their memory.
 //! As each slice is many times as long as all before, that costs little.
 
+use crate::engine::ids::ClassId;
 use crate::explain::find_evidence;
 use crate::history::{Columns, Parts};
-use crate::ids::ClassId;
 use crate::search::origins::Origin;
 use crate::search::part::Kind;
 use crate::search::transitions::Transitions;

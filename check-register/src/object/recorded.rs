@@ -1,6 +1,6 @@
 //! What a report says of operations: who did them, and where in the history they stand.
 
-use crate::ids::OpId;
+use crate::engine::ids::OpId;
 use history_core::{Client, Participants, Process};
 
 /// Operations by number, as they were recorded. 28 bytes each.

@@ -3,8 +3,8 @@
 use super::Linearizable;
 use super::decoder::{Decoder, Happening};
 use super::recorded::{Recorded, TooLarge};
+use crate::engine::ids::OpId;
 use crate::history::Columns;
-use crate::ids::OpId;
 use crate::models::Spec;
 use crate::slices::Slices;
 use history_core::{Budget, ErrorKind, HistoryError, Op, OpKind, Pair, Report, Run, Searched, Verdict};

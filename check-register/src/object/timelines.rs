@@ -2,8 +2,8 @@
 
 use super::prose::{Story, shortened};
 use super::recorded::Recorded;
+use crate::engine::ids::OpId;
 use crate::history::Columns;
-use crate::ids::OpId;
 use crate::models::Spec;
 use crate::{Answer, Outcome, PartAnswer};
 use history_core::figure::{BARS_MAX, Bar, BarStatus, Content, Figure, ORDERS_MAX, Order, Scale, Timeline, window};

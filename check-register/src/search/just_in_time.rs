@@ -21,10 +21,12 @@ use super::open::Open;
 use super::part::{Event, Kind, Part};
 use super::paths::{Paths, Placed};
 use super::seen::{Config, Seen};
-use super::transitions::{Next, Transitions};
-use super::uses::Uses;
+use super::transitions::Transitions;
 use super::{Limits, Progress, placing};
-use crate::ids::StateId;
+use crate::engine::ids::StateId;
+use crate::engine::paths::PathId;
+use crate::engine::steps::Next;
+use crate::engine::uses::Uses;
 
 /// The search, wherever it stands.
 pub(crate) struct JustInTime<'p, const W: usize> {
@@ -64,7 +66,7 @@ struct Inside {
 impl<'p, const W: usize> JustInTime<'p, W> {
     pub(crate) fn new(part: &'p Part, kinds: &'p [Kind], init: StateId, exact: bool) -> JustInTime<'p, W> {
         let mut seen = Seen::new();
-        seen.configs.push(Config { mask: Mask::EMPTY, state: init, uses: Uses::NONE, path: Paths::ROOT });
+        seen.configs.push(Config { mask: Mask::EMPTY, state: init, uses: Uses::NONE, path: PathId::ROOT });
         JustInTime {
             part,
             at: 0,
@@ -364,7 +366,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
             transitions.sweep(self.seen.configs.iter().map(|config| config.state));
         }
         if self.paths.wants_prune() {
-            self.paths.prune(self.seen.configs.iter_mut().map(|config| &mut config.path));
+            self.paths.prune(self.seen.configs.iter_mut().map(|config| &mut config.path), |_| ());
         }
     }
 
@@ -380,7 +382,8 @@ impl<'p, const W: usize> JustInTime<'p, W> {
     /// Whether the exact search would have come as far: some configuration before the refused return can be placed as
     /// it is.
     pub(crate) fn is_refusal_exact(&self, part: &Part, settle: impl Fn(&[Placed]) -> Vec<Placed>) -> bool {
-        let can_be = |config: &Config<W>| placing::place(part, &settle(&self.paths.get(config.path))).is_some();
+        let can_be =
+            |config: &Config<W>| placing::place(part, &settle(&self.paths.get(config.path, PathId::ROOT))).is_some();
         part.crashed.is_empty() || self.configs().0.iter().any(can_be)
     }
 
@@ -392,7 +395,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
 
     /// Operations that were placed, in order, in the configuration that was found first.
     pub(crate) fn linearization(&self) -> Vec<Placed> {
-        self.seen.configs.first().map(|config| self.paths.get(config.path)).unwrap_or_default()
+        self.seen.configs.first().map(|config| self.paths.get(config.path, PathId::ROOT)).unwrap_or_default()
     }
 }
 

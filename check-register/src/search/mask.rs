@@ -45,17 +45,6 @@ impl<const W: usize> Hash for Mask<W> {
     }
 }
 
-/// Spreads what its argument's bits say over all bits of the result: one round of a multiplication with an odd number whose
-/// bits look random (2^64 over the golden ratio), the upper half folded into the lower.
-///
-/// For a cache of fixed size only: whoever writes the history can make entries take each other's place, which costs a step each
-/// time, but a table that has to hold them all would be searched from end to end.
-#[inline]
-pub(crate) fn mix(x: u64) -> u64 {
-    let product = x.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    product ^ (product >> 32)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,11 +13,11 @@ pub(crate) mod paths;
 pub(crate) mod placing;
 pub(crate) mod seen;
 pub(crate) mod transitions;
-pub(crate) mod uses;
 pub(crate) mod visible;
 pub(crate) mod wing_gong;
 
-use crate::ids::ClassId;
+use crate::engine::IN_FLIGHT_MAX;
+use crate::engine::ids::ClassId;
 use crate::{Access, Engine};
 use distinct::Conflict;
 use history_core::{Budget, Spent};
@@ -155,8 +155,7 @@ pub(crate) struct Question<'q, 'm> {
     pub(crate) engine: Engine,
 }
 
-/// As many operations may be in flight at one time; registers of distinct writes aside.
-const IN_FLIGHT_MAX: usize = Mask::<128>::SLOTS;
+const _: () = assert!(IN_FLIGHT_MAX == Mask::<128>::SLOTS, "the widest mask has room for all");
 
 impl<'q, 'm> Question<'q, 'm> {
     /// Finds the answer. `None` if it takes more turns than `turns_max`.

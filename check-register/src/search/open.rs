@@ -3,9 +3,10 @@
 use super::mask::Mask;
 use super::part::{Event, Kind, NEVER, Part};
 use super::seen::Config;
-use super::transitions::{Next, Transitions};
+use super::transitions::Transitions;
 use super::visible::Visibility;
-use crate::ids::{ClassId, StateId};
+use crate::engine::ids::{ClassId, StateId};
+use crate::engine::steps::Next;
 
 /// What is in flight between two events of a part. It can be moved along the events in both directions.
 #[derive(Debug)]

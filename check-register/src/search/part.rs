@@ -1,7 +1,7 @@
 //! What the engines search: the calls and returns of one part of an object, in order.
 
 use super::visible::Visibility;
-use crate::ids::{ClassId, OpId};
+use crate::engine::ids::{ClassId, OpId};
 use crate::{Model, Moment};
 use history_core::hash::HashMap;
 

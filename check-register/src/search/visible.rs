@@ -2,7 +2,7 @@
 
 use super::part::Part;
 use crate::Model;
-use crate::ids::ClassId;
+use crate::engine::ids::ClassId;
 use history_core::hash::HashMap;
 use std::collections::BinaryHeap;
 

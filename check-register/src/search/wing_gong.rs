@@ -13,10 +13,12 @@ use super::open::Open;
 use super::part::{Kind, Part};
 use super::paths::{Paths, Placed};
 use super::seen::Config;
-use super::transitions::{Next, Transitions};
-use super::uses::{Uses, UsesId};
+use super::transitions::Transitions;
 use super::{Limits, Progress};
-use crate::ids::StateId;
+use crate::engine::ids::StateId;
+use crate::engine::paths::PathId;
+use crate::engine::steps::Next;
+use crate::engine::uses::{Uses, UsesId};
 use hashbrown::HashTable;
 use history_core::hash::hash_one;
 
@@ -62,7 +64,7 @@ impl<const W: usize> Met<W> {
 
 impl<'p, const W: usize> WingGong<'p, W> {
     pub(crate) fn new(part: &'p Part, kinds: &'p [Kind], init: StateId) -> WingGong<'p, W> {
-        let start = Config { mask: Mask::EMPTY, state: init, uses: Uses::NONE, path: Paths::ROOT };
+        let start = Config { mask: Mask::EMPTY, state: init, uses: Uses::NONE, path: PathId::ROOT };
         WingGong {
             part,
             open: Open::new(part, kinds),
@@ -94,7 +96,7 @@ impl<'p, const W: usize> WingGong<'p, W> {
                 return progress;
             }
             if self.paths.wants_prune() {
-                self.paths.prune(self.stack.iter_mut().map(|(_, config, _)| &mut config.path));
+                self.paths.prune(self.stack.iter_mut().map(|(_, config, _)| &mut config.path), |_| ());
             }
             let Some((at, mut config, crosses)) = self.stack.pop() else {
                 return Progress::Refused { event: self.furthest };
@@ -259,6 +261,6 @@ impl<'p, const W: usize> WingGong<'p, W> {
 
     /// Operations in the order of the linearization that was found.
     pub(crate) fn linearization(&self) -> Vec<Placed> {
-        self.found.map(|config| self.paths.get(config.path)).unwrap_or_default()
+        self.found.map(|config| self.paths.get(config.path, PathId::ROOT)).unwrap_or_default()
     }
 }

@@ -157,7 +157,7 @@ impl Watched<'_, '_> {
                 settled = flow.is_break() && self.job.keep_going && self.is_violated;
                 Ok(if settled { ControlFlow::Continue(()) } else { flow })
             })?;
-            self.status.update(feed.ops(), feed.in_flight(), run.possibilities());
+            self.status.update(feed.ops(), feed.in_flight(), run.configurations());
             ended = flow.is_break() || !more?;
         }
         if let Some(exit) = output {
