@@ -1,6 +1,6 @@
 //! An object as the parts that do not see each other, each judged on its own, over one world of states and operations.
 //!
-//! Parts are as in [`Model::part`](check_register::Model::part). Whether every operation will be about some part is not
+//! Parts are as in [`Shortcuts::part`](check_register::Shortcuts::part). Whether every operation will be about some part is not
 //! known before the end. As long as it is so parts are judged alone; what came in first is kept, so that the object can
 //! be judged as a whole from its start when an operation turns up that is about the whole of it.
 
@@ -161,7 +161,7 @@ impl<M: OnlineModel> Object<M> {
         let about_all = |class: ClassId| {
             let table = &self.world.table;
             let says = !matches!(input.event, Event::Open | Event::Crashed | Event::Crashes(_));
-            table.model.part(table.op(class)).is_none() && (says || !table.reads_only(class))
+            table.model.shortcuts().part(table.op(class)).is_none() && (says || !table.reads_only(class))
         };
         let about_all = class.is_some_and(about_all);
         match &mut self.inputs {
@@ -207,7 +207,7 @@ impl<M: OnlineModel> Object<M> {
         if self.whole {
             return Some(0);
         }
-        let name = self.world.table.model.part(self.world.table.op(class?))?;
+        let name = self.world.table.model.shortcuts().part(self.world.table.op(class?))?;
         if let Some(part) = self.by_name.get(&name) {
             return Some(*part);
         }

@@ -1,13 +1,13 @@
 //! Operations that may have happened, and may happen yet: those that crashed, and those in flight whose result nobody knows.
 //!
 //! Equal ones are one entry with a count. Three kinds of entries differ in when they are tried:
-//! - One whose effect does not last is tried where an operation in flight sees it: see [`Model::effect_lasts`].
+//! - One whose effect does not last is tried where an operation in flight sees it: see [`Shortcuts::effect_lasts`].
 //! - Another one rests until some operation whose result is known may see it, or may see one that may see it: before, by the
-//!   law of [`Model::effect`], it matters to nobody. When it is woken, what has happened since its call is looked at once more.
+//!   law of [`Shortcuts::effect`], it matters to nobody. When it is woken, what has happened since its call is looked at once more.
 //! - From then on it is tried wherever an operation returns, for who may see it later cannot be known.
 //!
-//! [`Model::effect`]: check_register::Model::effect
-//! [`Model::effect_lasts`]: check_register::Model::effect_lasts
+//! [`Shortcuts::effect`]: check_register::Model::effect
+//! [`Shortcuts::effect_lasts`]: check_register::Model::effect_lasts
 
 use crate::OnlineModel;
 use crate::ops::{OpIx, Seq};
@@ -82,8 +82,8 @@ impl Pile {
             entry.ops.insert(at, (call, op));
             return entry.rests;
         }
-        let effect = table.model.effect(table.op(class));
-        let lasts = effect.is_none() || table.model.effect_lasts(table.op(class));
+        let effect = table.model.shortcuts().effect(table.op(class));
+        let lasts = effect.is_none() || table.model.shortcuts().effect_lasts(table.op(class));
         let at = self.free.pop().unwrap_or_else(|| {
             self.entries.push(Entry { class, effect, lasts, rests: lasts, ops: Vec::new(), next: NONE });
             self.entries.len() as u32 - 1

@@ -85,7 +85,7 @@ impl<M: OnlineModel> Table<M> {
     /// The class of an operation.
     pub(crate) fn class(&mut self, op: &M::Op) -> ClassId {
         let model = &self.model;
-        let new = || Class { op: op.clone(), reads_only: model.reads_only(op), sees: Sees::NotAsked };
+        let new = || Class { op: op.clone(), reads_only: model.shortcuts().reads_only(op), sees: Sees::NotAsked };
         let id = self.classes.intern_with(hash_one(op), |other| other.op == *op, |class| hash_one(&class.op), new);
         ClassId::new(index(id))
     }
@@ -106,7 +106,7 @@ impl<M: OnlineModel> Table<M> {
         let row = self.classes.get_mut(class.number());
         if row.sees == Sees::NotAsked {
             self.effects.clear();
-            row.sees = if self.model.sees(&row.op, &mut self.effects) {
+            row.sees = if self.model.shortcuts().sees(&row.op, &mut self.effects) {
                 Sees::Any
             } else {
                 Sees::These(match self.effects[..] {
@@ -121,7 +121,7 @@ impl<M: OnlineModel> Table<M> {
 
     /// Whether an operation of one class may see that one of another happened.
     pub(crate) fn may_see(&self, class: ClassId, other: ClassId) -> bool {
-        self.model.may_see(self.op(class), self.op(other))
+        self.model.shortcuts().may_see(self.op(class), self.op(other))
     }
 
     /// Where `class` leads from `state`.

@@ -155,7 +155,7 @@ impl<O: Eq + Hash> Columns<O> {
 
     /// The parts, in the order in which the history first calls upon them, and of each class its part.
     fn parts<M: Model<Op = O>>(&self, model: &M) -> (Vec<Option<u64>>, Vec<u32>) {
-        let named: Option<Vec<u64>> = self.classes.iter().map(|op| model.part(op)).collect();
+        let named: Option<Vec<u64>> = self.classes.iter().map(|op| model.shortcuts().part(op)).collect();
         let Some(named) = named else { return (vec![None], vec![0; self.classes.len()]) };
         let mut names = Vec::new();
         let mut ids: HashMap<u64, u32> = HashMap::default();
@@ -217,7 +217,7 @@ pub(crate) fn columns<M: Model>(model: &M, operations: &[Operation<M::Op>]) -> (
                 let id = columns.call();
                 ids[at] = Some(id);
                 positions.push(at);
-                if operation.ret.is_some() || !model.reads_only(&operation.op) {
+                if operation.ret.is_some() || !model.shortcuts().reads_only(&operation.op) {
                     columns.set(id, operation.op.clone());
                 }
             }

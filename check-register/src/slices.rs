@@ -123,8 +123,8 @@ impl<'a, M: Model> Search<'a, M> {
 
     fn origin(&self, class: ClassId) -> Origin {
         let op = &self.columns.classes[class.at()];
-        let effect = if self.kinds[class.at()] == Kind::Reads { None } else { self.model.effect(op) };
-        Origin { effect, needs: self.model.needs(op) }
+        let effect = if self.kinds[class.at()] == Kind::Reads { None } else { self.model.shortcuts().effect(op) };
+        Origin { effect, needs: self.model.shortcuts().needs(op) }
     }
 
     /// What there is to know of a part; `None` if it takes more turns.
@@ -142,8 +142,8 @@ impl<'a, M: Model> Search<'a, M> {
             more_transitions: &more_transitions,
             kinds: &self.kinds,
             origin: &|class| self.origin(class),
-            access: &|class: ClassId| self.model.access(&self.columns.classes[class.at()]),
-            initial: self.model.initial_access(),
+            access: &|class: ClassId| self.model.shortcuts().access(&self.columns.classes[class.at()]),
+            initial: self.model.shortcuts().initial_access(),
             limits: &limits,
             engine: self.settings.engine,
         };

@@ -18,7 +18,7 @@ pub(crate) fn certify<M: OnlineModel>(model: &M, known: &[Operation<M::Op>], vio
     let before =
         |operation: &Operation<M::Op>| Operation { ret: operation.ret.filter(|ret| *ret < until), ..operation.clone() };
     let open: Vec<Operation<M::Op>> = known.iter().map(before).collect();
-    let part = |operation: &Operation<M::Op>| model.part(&operation.op);
+    let part = |operation: &Operation<M::Op>| model.shortcuts().part(&operation.op);
     let has_parts = violation.part.is_some();
     let mine: Vec<usize> =
         (0..known.len()).filter(|at| !has_parts || part(&known[*at]) == part(&known[refused])).collect();

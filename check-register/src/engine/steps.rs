@@ -53,6 +53,7 @@ impl Steps {
     }
 
     /// Remembers where a step leads: the states in the model's order. One that is named twice does no harm.
+    #[inline]
     pub fn insert(&mut self, state: StateId, class: ClassId, states: &[StateId]) -> Next {
         let next = match *states {
             [] => Next::Nowhere,

@@ -71,6 +71,7 @@ impl Uses {
     }
 
     /// How often a key was used.
+    #[inline]
     pub fn count(&self, uses: UsesId, key: u32) -> u32 {
         let counts = self.get(uses);
         counts.binary_search_by_key(&key, |(key, _)| *key).map_or(0, |at| counts[at].1)
@@ -115,6 +116,7 @@ impl Uses {
     }
 
     /// Whether one uses no key more often than the other. Such a configuration can do whatever the other can.
+    #[inline]
     pub fn at_most(&self, one: UsesId, other: UsesId) -> bool {
         one == other
             || self.total(one) <= self.total(other)

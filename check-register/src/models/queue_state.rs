@@ -1,7 +1,7 @@
 //! What queues and stacks hold, and what operations under way and crashed ones may yet do to them, as one state.
 //!
 //! The search need not try when such operations take effect, because one state can stand for all that they allow: see
-//! [`Model::pend`](crate::Model::pend) and [`Model::begin`](crate::Model::begin).
+//! [`Shortcuts::pend`](crate::Shortcuts::pend) and [`Shortcuts::begin`](crate::Shortcuts::begin).
 //!
 //! **Puts of a first-in-first-out queue.** Values leave in the order in which they were put in, so takes tell the
 //! order of puts. Puts can be given instants between their calls and returns in the order of the values' takes if and

@@ -47,11 +47,11 @@ pub(crate) enum Kind {
 
 impl Kind {
     pub(crate) fn of<M: Model>(model: &M, op: &M::Op) -> Kind {
-        if model.reads_only(op) {
+        if model.shortcuts().reads_only(op) {
             Kind::Reads
-        } else if model.begin(&model.init(), op, 0).is_some() {
+        } else if model.shortcuts().begin(&model.init(), op, 0).is_some() {
             Kind::Begins
-        } else if model.may_wait(op) {
+        } else if model.shortcuts().may_wait(op) {
             Kind::Waits
         } else {
             Kind::Writes

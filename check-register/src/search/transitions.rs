@@ -216,16 +216,16 @@ impl<M: Model> States for Table<'_, M> {
     fn remember(&mut self, state: StateId, class: ClassId, moment: Moment) -> StateId {
         let (before, op) = (self.state(state), &self.classes[class.at()]);
         let after = match moment {
-            Moment::Pend => self.model.pend(before, op),
-            Moment::Begin { flight } => self.model.begin(before, op, flight),
-            Moment::End { flight } => Some(self.model.end(before, op, flight)),
+            Moment::Pend => self.model.shortcuts().pend(before, op),
+            Moment::Begin { flight } => self.model.shortcuts().begin(before, op, flight),
+            Moment::End { flight } => Some(self.model.shortcuts().end(before, op, flight)),
             Moment::Place | Moment::Finish => None,
         };
         after.map_or(state, |after| self.intern(after))
     }
 
     fn settle(&self, replay: &mut Replay, moment: Moment, class: ClassId, (before, after): (StateId, StateId)) {
-        self.model.settle(&mut Settling {
+        self.model.shortcuts().settle(&mut Settling {
             step: replay.steps.len() as u64,
             moment,
             op: &self.classes[class.at()],

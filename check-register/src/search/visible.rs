@@ -28,24 +28,25 @@ impl Visibility {
     pub(crate) fn new<M: Model>(part: &Part, model: &M, classes: &[M::Op]) -> Visibility {
         let op = |class: &ClassId| &classes[class.at()];
         let init = model.init();
-        let pends: Vec<bool> = part.crashed.iter().map(|class| model.pend(&init, op(class)).is_some()).collect();
+        let pends: Vec<bool> =
+            part.crashed.iter().map(|class| model.shortcuts().pend(&init, op(class)).is_some()).collect();
         let lasts: Vec<bool> = part
             .crashed
             .iter()
-            .map(|class| model.effect(op(class)).is_none() || model.effect_lasts(op(class)))
+            .map(|class| model.shortcuts().effect(op(class)).is_none() || model.shortcuts().effect_lasts(op(class)))
             .collect();
         let fleeting: Vec<u32> =
             (0..lasts.len() as u32).filter(|at| !lasts[*at as usize] && !pends[*at as usize]).collect();
         let mut by_effect: HashMap<u64, Vec<u32>> = HashMap::default();
         for at in &fleeting {
-            if let Some(effect) = model.effect(op(&part.crashed[*at as usize])) {
+            if let Some(effect) = model.shortcuts().effect(op(&part.crashed[*at as usize])) {
                 by_effect.entry(effect).or_default().push(*at);
             }
         }
         let mut effects = Vec::new();
         let mut seen_by = |class: ClassId| {
             effects.clear();
-            if model.sees(op(&class), &mut effects) {
+            if model.shortcuts().sees(op(&class), &mut effects) {
                 return fleeting.clone();
             }
             let mut seen: Vec<u32> =
@@ -127,7 +128,7 @@ impl<M: Model> Spread<'_, M> {
         let op = &self.classes[class.at()];
         let mut effects = std::mem::take(&mut self.scratch);
         effects.clear();
-        if self.model.sees(op, &mut effects) && !self.all_seen {
+        if self.model.shortcuts().sees(op, &mut effects) && !self.all_seen {
             self.all_seen = true;
             let all: Vec<u32> = self.by_effect.drain().flat_map(|(_, crashed)| crashed).collect();
             for at in all {
@@ -144,7 +145,7 @@ impl<M: Model> Spread<'_, M> {
         for at in 0..self.unnumbered.len() {
             let crashed = self.unnumbered[at];
             let other = &self.classes[self.part.crashed[crashed as usize].at()];
-            if self.until[crashed as usize] < until && self.model.may_see(op, other) {
+            if self.until[crashed as usize] < until && self.model.shortcuts().may_see(op, other) {
                 self.raise(crashed, until);
             }
         }
@@ -164,7 +165,7 @@ fn until<M: Model>(part: &Part, model: &M, classes: &[M::Op], pends: &[bool]) ->
     let mut by_effect: HashMap<u64, Vec<u32>> = HashMap::default();
     let mut unnumbered = Vec::new();
     for (at, class) in (0..).zip(&part.crashed) {
-        match model.effect(&classes[class.at()]) {
+        match model.shortcuts().effect(&classes[class.at()]) {
             Some(effect) => by_effect.entry(effect).or_default().push(at),
             None => unnumbered.push(at),
         }
