@@ -52,6 +52,15 @@ pub(crate) struct JustInTime<'p, const W: usize> {
     pub(crate) work: u64,
 }
 
+/// What returns.
+#[derive(Clone, Copy)]
+enum Returning {
+    /// The operation in this slot: it must have been placed.
+    Placed(u32),
+    /// One that states remember: whatever may not come behind it must have been placed.
+    Remembered,
+}
+
 /// A return that is not through. Configurations below each number were expanded.
 #[derive(Clone, Copy)]
 struct Inside {
@@ -88,7 +97,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         while let Some(event) = self.part.events[..self.end].get(self.at) {
             if self.open.is_remembered(*event) {
                 if event.is_return()
-                    && let Some(progress) = self.make_return(transitions, None, until, limits)
+                    && let Some(progress) = self.make_return(transitions, Returning::Remembered, until, limits)
                 {
                     return progress;
                 }
@@ -106,7 +115,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
                 continue;
             }
             let slot = self.part.ops[event.op()].slot;
-            if let Some(progress) = self.make_return(transitions, Some(slot), until, limits) {
+            if let Some(progress) = self.make_return(transitions, Returning::Placed(slot), until, limits) {
                 return progress;
             }
             self.open.forward(*event);
@@ -145,12 +154,12 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         }
     }
 
-    /// Keeps and makes the configurations in which the operation in `slot`, which now returns, was placed. `None` if
-    /// there are some. Without a slot, makes those that must come before one that states remember returns.
+    /// Keeps and makes the configurations that are ready for a return, and without the operation that was in flight. `None` if there
+    /// are some; for one that states remember, always, unless the search must stop.
     fn make_return(
         &mut self,
         transitions: &mut Transitions<'_>,
-        slot: Option<u32>,
+        returning: Returning,
         until: u64,
         limits: &Limits<'_>,
     ) -> Option<Progress> {
@@ -158,13 +167,13 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         if let Some(progress) = self.pause(until, transitions, limits) {
             return Some(progress);
         }
-        let is_done = |open: &Open<'p, W>, config: &Config<W>| match slot {
-            Some(slot) => config.mask.has(slot),
-            None => !open.is_any_hurried(config),
+        let is_done = |open: &Open<'p, W>, config: &Config<W>| match returning {
+            Returning::Placed(slot) => config.mask.has(slot),
+            Returning::Remembered => !open.is_any_hurried(config),
         };
         if self.inside.is_none() && self.seen.configs.iter().all(|config| is_done(&self.open, config)) {
             // The usual case where little is in flight. They differ without this slot as well.
-            if let Some(slot) = slot {
+            if let Returning::Placed(slot) = returning {
                 self.seen.configs.iter_mut().for_each(|config| config.mask.clear(slot));
             }
             self.work += before as u64;
@@ -201,7 +210,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         if let Some(spent) = transitions.spent() {
             return Some(Progress::Spent(spent));
         }
-        let slot = slot?;
+        let Returning::Placed(slot) = returning else { return None };
         if !self.seen.configs.iter().any(|config| config.mask.has(slot)) {
             self.inside = Some(inside);
             return Some(Progress::Refused { event: self.at });

@@ -46,20 +46,20 @@ pub(crate) struct Counts {
 
 /// Why an op ends the run.
 #[derive(Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum OpFault {
     /// It is none of a versioned register.
     Malformed(String),
     Error(HistoryError),
 }
 
-impl From<HistoryError> for Trouble {
-    fn from(error: HistoryError) -> Trouble {
-        Trouble::Error(error)
+impl From<HistoryError> for OpFault {
+    fn from(error: HistoryError) -> OpFault {
+        OpFault::Error(error)
     }
 }
 
-fn malformed<T>(reason: String) -> Result<T, Trouble> {
-    Err(Trouble::Malformed(reason))
+fn malformed<T>(reason: String) -> Result<T, OpFault> {
+    Err(OpFault::Malformed(reason))
 }
 
 /// A history on its way, its keys taken from one place.
@@ -95,7 +95,7 @@ impl Fold {
 
     /// Takes the next op of a client.
     #[inline]
-    pub(crate) fn take(&mut self, op: &Op<'_>, request: &Request<'_>) -> Result<(), Trouble> {
+    pub(crate) fn take(&mut self, op: &Op<'_>, request: &Request<'_>) -> Result<(), OpFault> {
         let client = match op.process {
             Process::Client(process) => self.clock.client(process, op, &mut self.registers.clients),
             Process::Other(_) | Process::Unknown => ClientId::NONE,
@@ -139,7 +139,7 @@ impl Fold {
 
     /// The key of an op, if it says one, and its value without it.
     #[inline]
-    fn split<'a>(&mut self, op: &Op<'a>, request: &Request<'a>) -> Result<(Option<Packed>, Value<'a>), Trouble> {
+    fn split<'a>(&mut self, op: &Op<'a>, request: &Request<'a>) -> Result<(Option<Packed>, Value<'a>), OpFault> {
         match (self.keying, op.kind) {
             (Keying::None, _) if request.key.is_none() => Ok((Some(Packed::NIL), op.value)),
             (Keying::None, _) => malformed("the op has a :key, and those before it have none".to_owned()),
@@ -163,7 +163,7 @@ impl Fold {
         value: Value<'_>,
         at: At,
         client: ClientId,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), OpFault> {
         // Requests of invocations say what they call.
         let call = request.call.unwrap_or(Call::Read);
         let (key, head_at) = match key {
@@ -204,7 +204,7 @@ impl Fold {
         Ok(())
     }
 
-    fn proposal(&mut self, request: &Request<'_>, value: Value<'_>, so_far: Proposal) -> Result<Proposal, Trouble> {
+    fn proposal(&mut self, request: &Request<'_>, value: Value<'_>, so_far: Proposal) -> Result<Proposal, OpFault> {
         let id = match request.id {
             None | Some(Value::Nil) => return malformed("the write has no :write-id".to_owned()),
             Some(id) => self.registers.interner.pack(id),
