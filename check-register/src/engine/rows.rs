@@ -56,16 +56,15 @@ impl<T> Rows<T> {
     where
         T: Hash + Eq,
     {
-        let mut row = Some(row);
-        let hash = hash_one(&row);
         let Rows { all, free, ids, .. } = self;
-        let id = ids.entry(hash, |id| all[index(*id)] == row, |id| hash_one(&all[index(*id)]));
-        match id {
+        let kept = |id: &u32| all[index(*id)].as_ref();
+        let found = ids.entry(hash_one(&row), |id| kept(id) == Some(&row), |id| kept(id).map_or(0, hash_one));
+        match found {
             Entry::Occupied(entry) => *entry.get(),
             Entry::Vacant(entry) => {
                 let id = free.pop().unwrap_or_else(|| number(all.len()));
                 entry.insert(id);
-                put(all, id, row.take());
+                put(all, id, row);
                 id
             }
         }
@@ -88,7 +87,7 @@ impl<T> Rows<T> {
             Entry::Vacant(entry) => {
                 let id = free.pop().unwrap_or_else(|| number(all.len()));
                 entry.insert(id);
-                put(all, id, Some(new()));
+                put(all, id, new());
                 id
             }
         }
@@ -141,12 +140,11 @@ impl<T> Default for Rows<T> {
 
 /// Puts a row where its number is free, or behind all.
 #[inline]
-fn put<T>(all: &mut Vec<Option<T>>, id: u32, row: Option<T>) {
-    debug_assert!(row.is_some(), "a number in use has a row");
+fn put<T>(all: &mut Vec<Option<T>>, id: u32, row: T) {
     if index(id) == all.len() {
-        all.push(row);
+        all.push(Some(row));
     } else {
         debug_assert!(all[index(id)].is_none(), "a free number has no row");
-        all[index(id)] = row;
+        all[index(id)] = Some(row);
     }
 }
