@@ -19,6 +19,7 @@ use crate::pile::Pile;
 use crate::set::Set;
 use crate::table::Table;
 use check_register::engine::IN_FLIGHT_MAX;
+use check_register::engine::ids;
 use check_register::engine::ids::{ClassId, StateId};
 use check_register::engine::index::Index;
 use check_register::engine::steps::Next;
@@ -119,7 +120,7 @@ impl Kernel {
 
     /// The operations in flight.
     pub(crate) fn in_flight(&self) -> impl Iterator<Item = (u32, &InFlight)> {
-        self.writes.iter().chain(&self.reads).map(|slot| (*slot, &self.slots[*slot as usize]))
+        self.writes.iter().chain(&self.reads).map(|slot| (*slot, &self.slots[ids::index(*slot)]))
     }
 
     /// An operation is called that will return at `ret`.
@@ -132,18 +133,18 @@ impl Kernel {
     ) -> Result<(), Stop> {
         let entry = InFlight { op, class, ret };
         let slot = if let Some(slot) = self.free.pop() {
-            self.slots[slot as usize] = entry;
+            self.slots[ids::index(slot)] = entry;
             slot
         } else if self.slots.len() < IN_FLIGHT_MAX {
             self.slots.push(entry);
-            self.slots.len() as u32 - 1
+            ids::number(self.slots.len()) - 1
         } else {
             return Err(Stop::InFlight);
         };
         self.set.reserve(slot);
         let is_read = world.table.reads_only(class);
         let list = if is_read { &mut self.reads } else { &mut self.writes };
-        let at = list.iter().rposition(|other| self.slots[*other as usize].ret <= ret).map_or(0, |at| at + 1);
+        let at = list.iter().rposition(|other| self.slots[ids::index(*other)].ret <= ret).map_or(0, |at| at + 1);
         list.insert(at, slot);
         if is_read {
             for at in 0..self.set.len() {
@@ -164,7 +165,7 @@ impl Kernel {
         now: Seq,
         op: OpIx,
     ) -> Result<(), Stop> {
-        let place = |list: &[u32]| list.iter().position(|slot| self.slots[*slot as usize].op == op);
+        let place = |list: &[u32]| list.iter().position(|slot| self.slots[ids::index(*slot)].op == op);
         let (is_read, at) = match place(&self.writes) {
             Some(at) => (false, at),
             None => (true, place(&self.reads).expect("an operation returns after its call")),
@@ -215,7 +216,7 @@ impl Kernel {
             }
         }
         if !(0..self.set.len()).any(|at| self.set.has(at, slot)) {
-            return Err(Stop::Refused(self.slots[slot as usize].op));
+            return Err(Stop::Refused(self.slots[ids::index(slot)].op));
         }
         self.set.keep(slot);
         if !pile.is_empty() && self.set.len() > 1 && self.set.heads.iter().any(|head| head.uses != Uses::NONE) {
@@ -231,7 +232,7 @@ impl Kernel {
         for at in (from..self.set.len()).filter(|at| !self.set.has(*at, slot)) {
             let state = self.set.heads[at].state;
             let left = self.writes.iter().filter(|write| !self.set.has(at, **write));
-            steps.extend(left.map(|write| (state, self.slots[*write as usize].class)));
+            steps.extend(left.map(|write| (state, self.slots[ids::index(*write)].class)));
         }
         world.table.step_ahead(steps);
     }
@@ -247,7 +248,7 @@ impl Kernel {
             if self.set.has(from, slot) {
                 continue;
             }
-            let InFlight { op, class, .. } = self.slots[slot as usize];
+            let InFlight { op, class, .. } = self.slots[ids::index(slot)];
             if tried[..next_tried.min(CLASSES)].contains(&Some(class)) {
                 continue;
             }
@@ -277,7 +278,7 @@ impl Kernel {
             if used >= pile.called(entry, now) {
                 continue;
             }
-            let op = pile.entry(entry).ops[used as usize].1;
+            let op = pile.entry(entry).ops[ids::index(used)].1;
             match world.table.next(head.state, pile.entry(entry).class) {
                 Next::Nowhere => {}
                 Next::One(state) => self.add(world, from, state, op, None, Some(entry)),
@@ -302,7 +303,7 @@ impl Kernel {
         let state = self.set.heads[from].state;
         into.extend_from_slice(pile.awake());
         for slot in self.writes.iter().chain(&self.reads) {
-            let class = self.slots[*slot as usize].class;
+            let class = self.slots[ids::index(*slot)].class;
             if !self.set.has(from, *slot) && !world.table.admits(state, class) {
                 pile.fleeting_seen_by(&mut world.table, class, into);
             }
@@ -342,7 +343,7 @@ impl Kernel {
         }
         if state != head.state {
             for read in &self.reads {
-                if !self.set.has(at, *read) && world.table.admits(state, self.slots[*read as usize].class) {
+                if !self.set.has(at, *read) && world.table.admits(state, self.slots[ids::index(*read)].class) {
                     self.set.mark(at, *read);
                 }
             }
@@ -354,7 +355,7 @@ impl Kernel {
         if state != head.state {
             for read in &self.reads {
                 if self.set.has(at, *read) && !self.set.has(from, *read) {
-                    path = world.paths.push(path, self.slots[*read as usize].op);
+                    path = world.paths.push(path, self.slots[ids::index(*read)].op);
                 }
             }
         }

@@ -12,6 +12,7 @@ use crate::ops::{Fate, NEVER, OpIx, OpRow, Seq};
 use crate::part::Part;
 use crate::violation::{self, Violation};
 use crate::{Outcome, Reason};
+use check_register::engine::ids;
 use check_register::engine::ids::ClassId;
 use history_core::hash::HashMap;
 use std::collections::VecDeque;
@@ -211,7 +212,7 @@ impl<M: OnlineModel> Object<M> {
         if let Some(part) = self.by_name.get(&name) {
             return Some(*part);
         }
-        let part = self.parts.len() as u32;
+        let part = ids::number(self.parts.len());
         self.parts.push(Part::new(&mut self.world));
         self.names.push(Some(name));
         self.by_name.insert(name, part);
@@ -245,7 +246,7 @@ impl<M: OnlineModel> Object<M> {
                     let Some(found) = self.part(now) else { return };
                     part = found;
                     self.part_of[op.at()] = part;
-                    self.parts[part as usize].adopt(&mut self.world, op);
+                    self.parts[ids::index(part)].adopt(&mut self.world, op);
                 }
                 self.on(part, op, seq, event, class);
             }
@@ -255,7 +256,7 @@ impl<M: OnlineModel> Object<M> {
     /// Something happens to an operation of a part.
     #[inline]
     fn on(&mut self, at: u32, op: OpIx, seq: Seq, event: Event, class: Option<ClassId>) {
-        let part = &mut self.parts[at as usize];
+        let part = &mut self.parts[ids::index(at)];
         if part.over.is_some() {
             return;
         }
@@ -296,7 +297,7 @@ impl<M: OnlineModel> Object<M> {
     /// A part whose past grows too long.
     #[cold]
     fn pass_over(&mut self, at: u32) {
-        let part = &mut self.parts[at as usize];
+        let part = &mut self.parts[ids::index(at)];
         if part.pile.len() > self.lag_max && part.log.len() <= self.lag_max {
             part.over = Some(Stop::Full);
             self.unknown.get_or_insert(Reason::Crashed);
@@ -309,13 +310,13 @@ impl<M: OnlineModel> Object<M> {
             return;
         }
         let pin = self.unplaced.front().map_or(NEVER, |(seq, _)| *seq);
-        self.parts[at as usize].trim(&mut self.world, pin);
+        self.parts[ids::index(at)].trim(&mut self.world, pin);
     }
 
     /// A part has no configuration left, or too many.
     #[cold]
     fn give_up(&mut self, at: u32, stop: Stop) {
-        let part = &mut self.parts[at as usize];
+        let part = &mut self.parts[ids::index(at)];
         part.over = Some(stop);
         match stop {
             Stop::Full => _ = self.unknown.get_or_insert(Reason::Full),
@@ -323,7 +324,7 @@ impl<M: OnlineModel> Object<M> {
             Stop::Refused(op) => {
                 self.refused += 1;
                 if self.violations.len() < VIOLATIONS_MAX {
-                    let name = self.names[at as usize].map(|name| self.world.table.model.describe_part(name));
+                    let name = self.names[ids::index(at)].map(|name| self.world.table.model.describe_part(name));
                     let violation = violation::describe(&mut self.world, part, name, op);
                     self.violations.extend(violation.map(Arc::new));
                 }

@@ -1,6 +1,7 @@
 //! A violation in words.
 
 use crate::violation::{Configuration, Next, Step, Violation};
+use check_register::engine::ids;
 use history_core::{Client, Participants};
 use std::fmt::{self, Write as _};
 
@@ -56,7 +57,7 @@ impl<'v, O> Story<'v, O> {
             _ = writeln!(then, "Nothing is sure to have taken effect first.");
         } else {
             let names = self.names(&violation.common);
-            let before = if names.len() as u64 == violation.common_len { "" } else { "..., " };
+            let before = if ids::count(names.len()) == violation.common_len { "" } else { "..., " };
             _ = writeln!(then, "What is sure to have taken effect first, in this order: {before}{}.", names.join(", "));
         }
         _ = writeln!(then, "{refused} cannot take effect before it returns:");

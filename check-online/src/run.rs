@@ -2,6 +2,7 @@
 
 use crate::prose::Story;
 use crate::{Call, Events, OnlineModel, Outcome, Reason, Settings, Violation};
+use check_register::engine::ids;
 use check_register::models::{self, Spec, Visitor};
 use check_register::{Decoder, Happening, Linearizable};
 use history_core::{
@@ -272,7 +273,7 @@ impl<S: Spec + OnlineModel> Run for OnlineRun<S> {
     }
 
     fn configurations(&self) -> Option<u64> {
-        Some(OnlineRun::configurations(self) as u64)
+        Some(ids::count(OnlineRun::configurations(self)))
     }
 
     fn finish(self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {

@@ -1,5 +1,6 @@
 //! Sets of configurations: each a state of the object, and which operations in flight have taken effect.
 
+use check_register::engine::ids;
 use check_register::engine::ids::StateId;
 use check_register::engine::index::{Configurations, Index};
 use check_register::engine::paths::PathId;
@@ -56,17 +57,17 @@ impl Set {
 
     #[inline]
     pub(crate) fn has(&self, at: usize, slot: u32) -> bool {
-        self.masks[at * self.words + slot as usize / 64] >> (slot % 64) & 1 == 1
+        self.masks[at * self.words + ids::index(slot) / 64] >> (slot % 64) & 1 == 1
     }
 
     #[inline]
     pub(crate) fn mark(&mut self, at: usize, slot: u32) {
-        self.masks[at * self.words + slot as usize / 64] |= 1 << (slot % 64);
+        self.masks[at * self.words + ids::index(slot) / 64] |= 1 << (slot % 64);
     }
 
     /// Makes room for a slot in all masks.
     pub(crate) fn reserve(&mut self, slot: u32) {
-        let words = slot as usize / 64 + 1;
+        let words = ids::index(slot) / 64 + 1;
         if words <= self.words {
             return;
         }
@@ -108,7 +109,7 @@ impl Set {
 
     /// Keeps those that have this slot, and clears it.
     pub(crate) fn keep(&mut self, slot: u32) {
-        let (word, bit) = (slot as usize / 64, 1 << (slot % 64));
+        let (word, bit) = (ids::index(slot) / 64, 1 << (slot % 64));
         let mut kept = 0;
         for at in 0..self.heads.len() {
             if self.masks[at * self.words + word] & bit == 0 {
@@ -127,13 +128,13 @@ impl Set {
 
     /// The same configurations, those with the fewest uses first, without those that another covers.
     pub(crate) fn without_covered(&mut self, index: &mut Index, uses: &Uses) {
-        let mut order: Vec<u32> = (0..self.len() as u32).collect();
-        order.sort_by_key(|at| uses.total(self.heads[*at as usize].uses));
+        let mut order: Vec<u32> = (0..ids::number(self.len())).collect();
+        order.sort_by_key(|at| uses.total(self.heads[ids::index(*at)].uses));
         let mut left = Set { heads: Vec::with_capacity(self.len()), masks: Vec::new(), words: self.words };
         index.start();
         for at in order {
-            left.heads.push(self.heads[at as usize]);
-            left.masks.extend_from_slice(self.mask(at as usize));
+            left.heads.push(self.heads[ids::index(at)]);
+            left.masks.extend_from_slice(self.mask(ids::index(at)));
             left.keep_last(index, uses);
         }
         *self = left;

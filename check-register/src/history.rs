@@ -1,6 +1,7 @@
 //! Operations of a history as columns.
 
 use crate::Model;
+use crate::engine::ids;
 use crate::engine::ids::{ClassId, OpId};
 use crate::search::part::{Event, Part, RawEvent};
 use hashbrown::HashTable;
@@ -59,7 +60,7 @@ impl OpClass {
     /// The position of its class; none is there if it says nothing.
     #[inline]
     fn class(self) -> usize {
-        (self.0 >> 1) as usize
+        ids::index(self.0 >> 1)
     }
 
     #[inline]
@@ -69,7 +70,7 @@ impl OpClass {
 
     #[inline]
     fn set_class(&mut self, class: ClassId) {
-        self.0 = (class.at() as u32) << 1 | self.0 & 1;
+        self.0 = ids::number(class.at()) << 1 | self.0 & 1;
     }
 
     #[inline]
@@ -135,7 +136,7 @@ impl<O: Eq + Hash> Columns<O> {
         let mut starts = vec![0; names.len() + 1];
         for event in &self.events {
             if let Some(part) = part_of.get(class(event)) {
-                starts[*part as usize + 1] += 1;
+                starts[ids::index(*part) + 1] += 1;
             }
         }
         for at in 1..starts.len() {
@@ -145,7 +146,7 @@ impl<O: Eq + Hash> Columns<O> {
         let mut events = vec![Event::call(0); starts[names.len()]];
         for event in &self.events {
             if let Some(part) = part_of.get(class(event)) {
-                let end = &mut ends[*part as usize];
+                let end = &mut ends[ids::index(*part)];
                 events[*end] = *event;
                 *end += 1;
             }
@@ -167,7 +168,7 @@ impl<O: Eq + Hash> Columns<O> {
                 let name = named[op.class()];
                 *part = *ids.entry(name).or_insert_with(|| {
                     names.push(Some(name));
-                    names.len() as u32 - 1
+                    ids::number(names.len()) - 1
                 });
             }
         }

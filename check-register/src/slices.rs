@@ -8,6 +8,7 @@
 //! A part that needs a further slice is searched from its beginning once more: engines that rest would hold their memory.
 //! As each slice is many times as long as all before, that costs little.
 
+use crate::engine::ids;
 use crate::engine::ids::ClassId;
 use crate::explain::find_evidence;
 use crate::history::{Columns, Parts};
@@ -147,7 +148,7 @@ impl<'a, M: Model> Search<'a, M> {
             limits: &limits,
             engine: self.settings.engine,
         };
-        let of_part = |op: u32| part.ids[op as usize].at();
+        let of_part = |op: u32| part.ids[ids::index(op)].at();
         Some(match question.decide(turns_max)? {
             Decision::Linearizable(order) => Outcome::Linearizable(order.into_iter().map(of_part).collect()),
             Decision::Unknown(reason) => Outcome::Unknown(reason),

@@ -23,6 +23,7 @@ use super::paths::{Paths, Placed};
 use super::seen::{Config, Seen};
 use super::transitions::Transitions;
 use super::{Limits, Progress, placing};
+use crate::engine::ids;
 use crate::engine::ids::StateId;
 use crate::engine::paths::PathId;
 use crate::engine::steps::Next;
@@ -131,12 +132,12 @@ impl<'p, const W: usize> JustInTime<'p, W> {
     /// An operation was called that states remember, or returns.
     fn remember(&mut self, transitions: &mut Transitions<'_>, event: Event) {
         let op = &self.part.ops[event.op()];
-        self.work += self.seen.configs.len() as u64;
+        self.work += ids::count(self.seen.configs.len());
         let all = std::mem::take(&mut self.seen.configs);
         self.seen.forget_order();
         for mut config in all {
             config.state = transitions.remember(config.state, op.class, op.moment(event.is_return()));
-            config.path = self.paths.push(config.path, Placed::Marked(event.op() as u32));
+            config.path = self.paths.push(config.path, Placed::Marked(ids::number(event.op())));
             insert(&mut self.seen, &self.uses, self.exact, config);
         }
         self.seen.forget_order();
@@ -145,7 +146,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
     /// A read was called: it is placed wherever the state admits it.
     fn place_read(&mut self, transitions: &mut Transitions<'_>, slot: u32) {
         let op = self.open.at(slot).op;
-        self.work += self.seen.configs.len() as u64;
+        self.work += ids::count(self.seen.configs.len());
         for config in &mut self.seen.configs {
             if self.open.finds(transitions, config.state, slot) {
                 config.mask.set(slot);
@@ -176,7 +177,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
             if let Returning::Placed(slot) = returning {
                 self.seen.configs.iter_mut().for_each(|config| config.mask.clear(slot));
             }
-            self.work += before as u64;
+            self.work += ids::count(before);
             return None;
         }
         let mut inside = self.inside.take().unwrap_or(Inside { placed: 0, crashed: 0, before });
@@ -263,7 +264,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         let mut useful = std::mem::take(&mut self.useful);
         self.open.useful(transitions, config, &mut useful);
         for class in &useful {
-            let next = transitions.next(config.state, self.part.crashed[*class as usize]);
+            let next = transitions.next(config.state, self.part.crashed[ids::index(*class)]);
             self.work += 1;
             if next == Next::Nowhere || next == Next::One(config.state) {
                 continue;

@@ -1,5 +1,6 @@
 //! Sets of operations in flight, as bits of their slots.
 
+use crate::engine::ids;
 use std::hash::{Hash, Hasher};
 
 /// A set of slots below `64 * W`.
@@ -14,17 +15,17 @@ impl<const W: usize> Mask<W> {
 
     #[inline]
     pub(crate) fn has(self, slot: u32) -> bool {
-        self.0[slot as usize / 64] >> (slot % 64) & 1 == 1
+        self.0[ids::index(slot) / 64] >> (slot % 64) & 1 == 1
     }
 
     #[inline]
     pub(crate) fn set(&mut self, slot: u32) {
-        self.0[slot as usize / 64] |= 1 << (slot % 64);
+        self.0[ids::index(slot) / 64] |= 1 << (slot % 64);
     }
 
     #[inline]
     pub(crate) fn clear(&mut self, slot: u32) {
-        self.0[slot as usize / 64] &= !(1 << (slot % 64));
+        self.0[ids::index(slot) / 64] &= !(1 << (slot % 64));
     }
 
     /// Of how many configurations in small sets one in such large ones takes the place.

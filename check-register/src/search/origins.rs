@@ -58,7 +58,7 @@ mod tests {
         let event = |at: &i32| RawEvent {
             // Ids grow from call to call.
             id: OpId::new(events.iter().position(|other| *other == at.abs()).unwrap_or_default()),
-            class: ClassId::new(at.unsigned_abs() as usize),
+            class: ClassId::new(crate::engine::ids::index(at.unsigned_abs())),
             is_return: *at < 0,
             returns: events.contains(&-at.abs()),
         };

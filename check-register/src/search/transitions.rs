@@ -2,6 +2,7 @@
 
 use super::part::Part;
 use super::paths::Placed;
+use crate::engine::ids;
 use crate::engine::ids::{ClassId, StateId, index};
 use crate::engine::rows::Rows;
 use crate::engine::steps::{Next, Steps};
@@ -69,11 +70,11 @@ impl<'m> Transitions<'m> {
         let mut begun = vec![false; part.ops.len()];
         for (at, one) in path.iter().enumerate() {
             let (class, moment) = match one {
-                Placed::Op(op) => (part.ops[*op as usize].class, Moment::Place),
-                Placed::Crashed(class) => (part.crashed[*class as usize], Moment::Place),
+                Placed::Op(op) => (part.ops[ids::index(*op)].class, Moment::Place),
+                Placed::Crashed(class) => (part.crashed[ids::index(*class)], Moment::Place),
                 Placed::Marked(op) => {
-                    let returns = std::mem::replace(&mut begun[*op as usize], true);
-                    (part.ops[*op as usize].class, part.ops[*op as usize].moment(returns))
+                    let returns = std::mem::replace(&mut begun[ids::index(*op)], true);
+                    (part.ops[ids::index(*op)].class, part.ops[ids::index(*op)].moment(returns))
                 }
                 Placed::Chosen(_) => continue,
             };
@@ -95,8 +96,8 @@ impl<'m> Transitions<'m> {
         }
         if let Some(last) = replay.steps.last() {
             let class = match last {
-                Placed::Op(op) | Placed::Marked(op) => part.ops[*op as usize].class,
-                Placed::Crashed(class) | Placed::Chosen(class) => part.crashed[*class as usize],
+                Placed::Op(op) | Placed::Marked(op) => part.ops[ids::index(*op)].class,
+                Placed::Crashed(class) | Placed::Chosen(class) => part.crashed[ids::index(*class)],
             };
             replay.steps.push(Placed::Chosen(0));
             self.states.settle(&mut replay, Moment::Finish, class, (state, state));
@@ -158,9 +159,9 @@ impl Replay {
         let mut next = self.happened.iter().peekable();
         for (step, one) in (1..).zip(&self.steps) {
             while let Some((_, began)) = next.next_if(|(before, _)| *before <= step) {
-                let began = began.checked_sub(1).and_then(|at| self.steps.get(at as usize));
+                let began = began.checked_sub(1).and_then(|at| self.steps.get(usize::try_from(at).ok()?));
                 if let Some(Placed::Marked(op)) = began {
-                    let this = &part.ops[*op as usize];
+                    let this = &part.ops[ids::index(*op)];
                     order.push(if this.is_crashed() { Placed::Crashed(this.slot) } else { Placed::Op(*op) });
                 }
             }
@@ -226,7 +227,7 @@ impl<M: Model> States for Table<'_, M> {
 
     fn settle(&self, replay: &mut Replay, moment: Moment, class: ClassId, (before, after): (StateId, StateId)) {
         self.model.shortcuts().settle(&mut Settling {
-            step: replay.steps.len() as u64,
+            step: ids::count(replay.steps.len()),
             moment,
             op: &self.classes[class.at()],
             before: self.state(before),

@@ -2,6 +2,7 @@
 
 use super::part::Part;
 use crate::Model;
+use crate::engine::ids;
 use crate::engine::ids::ClassId;
 use history_core::hash::HashMap;
 use std::collections::BinaryHeap;
@@ -36,10 +37,10 @@ impl Visibility {
             .map(|class| model.shortcuts().effect(op(class)).is_none() || model.shortcuts().effect_lasts(op(class)))
             .collect();
         let fleeting: Vec<u32> =
-            (0..lasts.len() as u32).filter(|at| !lasts[*at as usize] && !pends[*at as usize]).collect();
+            (0..ids::number(lasts.len())).filter(|at| !lasts[ids::index(*at)] && !pends[ids::index(*at)]).collect();
         let mut by_effect: HashMap<u64, Vec<u32>> = HashMap::default();
         for at in &fleeting {
-            if let Some(effect) = model.shortcuts().effect(op(&part.crashed[*at as usize])) {
+            if let Some(effect) = model.shortcuts().effect(op(&part.crashed[ids::index(*at)])) {
                 by_effect.entry(effect).or_default().push(*at);
             }
         }
@@ -117,8 +118,8 @@ struct Spread<'a, M: Model> {
 
 impl<M: Model> Spread<'_, M> {
     fn raise(&mut self, at: u32, until: u32) {
-        if self.until[at as usize] < until {
-            self.until[at as usize] = until;
+        if self.until[ids::index(at)] < until {
+            self.until[ids::index(at)] = until;
             self.next.push((until, Seer::Crashed(at)));
         }
     }
@@ -144,8 +145,8 @@ impl<M: Model> Spread<'_, M> {
         self.scratch = effects;
         for at in 0..self.unnumbered.len() {
             let crashed = self.unnumbered[at];
-            let other = &self.classes[self.part.crashed[crashed as usize].at()];
-            if self.until[crashed as usize] < until && self.model.shortcuts().may_see(op, other) {
+            let other = &self.classes[self.part.crashed[ids::index(crashed)].at()];
+            if self.until[ids::index(crashed)] < until && self.model.shortcuts().may_see(op, other) {
                 self.raise(crashed, until);
             }
         }
@@ -172,7 +173,7 @@ fn until<M: Model>(part: &Part, model: &M, classes: &[M::Op], pends: &[bool]) ->
     }
     let mut until = vec![0; part.crashed.len()];
     if unnumbered.len().saturating_mul(last.len() + part.crashed.len()) > PAIRS_MAX {
-        unnumbered.drain(..).for_each(|at: u32| until[at as usize] = part.events.len() as u32);
+        unnumbered.drain(..).for_each(|at: u32| until[ids::index(at)] = ids::number(part.events.len()));
     }
     let known: Vec<(u32, Seer)> = (0..)
         .zip(&until)
@@ -195,8 +196,8 @@ fn until<M: Model>(part: &Part, model: &M, classes: &[M::Op], pends: &[bool]) ->
         match seer {
             Seer::Returned(class) => spread.look(class, until),
             // What was raised since then was looked at.
-            Seer::Crashed(at) if spread.until[at as usize] > until || pends[at as usize] => {}
-            Seer::Crashed(at) => spread.look(part.crashed[at as usize], until),
+            Seer::Crashed(at) if spread.until[ids::index(at)] > until || pends[ids::index(at)] => {}
+            Seer::Crashed(at) => spread.look(part.crashed[ids::index(at)], until),
         }
     }
     spread.until

@@ -15,6 +15,7 @@ use super::paths::{Paths, Placed};
 use super::seen::Config;
 use super::transitions::Transitions;
 use super::{Limits, Progress};
+use crate::engine::ids;
 use crate::engine::ids::StateId;
 use crate::engine::paths::PathId;
 use crate::engine::steps::Next;
@@ -57,7 +58,7 @@ struct Met<const W: usize> {
 
 impl<const W: usize> Met<W> {
     fn hash(&self) -> u64 {
-        let place = (self.state.at() as u64) << 32 | u64::from(self.at);
+        let place = ids::count(self.state.at()) << 32 | u64::from(self.at);
         hash_one(&(place, self.uses, self.mask))
     }
 }
@@ -101,14 +102,14 @@ impl<'p, const W: usize> WingGong<'p, W> {
             let Some((at, mut config, crosses)) = self.stack.pop() else {
                 return Progress::Refused { event: self.furthest };
             };
-            self.go_to(at as usize);
+            self.go_to(ids::index(at));
             self.go_on(transitions, &mut config, crosses);
             self.work += 1;
             if self.at == self.end {
                 self.found = Some(config);
                 return Progress::Linearizable;
             }
-            let met = Met { mask: config.mask, state: config.state, uses: config.uses, at: self.at as u32 };
+            let met = Met { mask: config.mask, state: config.state, uses: config.uses, at: ids::number(self.at) };
             if let hashbrown::hash_table::Entry::Vacant(entry) =
                 self.met.entry(met.hash(), |other| *other == met, Met::hash)
             {
@@ -141,7 +142,7 @@ impl<'p, const W: usize> WingGong<'p, W> {
                 }
                 let op = &self.part.ops[event.op()];
                 config.state = transitions.remember(config.state, op.class, op.moment(event.is_return()));
-                config.path = self.paths.push(config.path, Placed::Marked(event.op() as u32));
+                config.path = self.paths.push(config.path, Placed::Marked(ids::number(event.op())));
                 self.work += 1;
                 self.open.forward(*event);
                 self.at += 1;
@@ -158,7 +159,7 @@ impl<'p, const W: usize> WingGong<'p, W> {
                 && self.open.finds(transitions, config.state, slot)
             {
                 config.mask.set(slot);
-                config.path = self.paths.push(config.path, Placed::Op(event.op() as u32));
+                config.path = self.paths.push(config.path, Placed::Op(ids::number(event.op())));
             }
             self.at += 1;
         }
@@ -185,11 +186,11 @@ impl<'p, const W: usize> WingGong<'p, W> {
             self.use_crashed(transitions, from);
         }
         while let Some(config) = self.scratch.pop() {
-            self.stack.push((self.at as u32, config, false));
+            self.stack.push((ids::number(self.at), config, false));
         }
         let event = self.part.events[self.at];
         if event.is_return() && self.open.is_remembered(event) {
-            self.stack.push((self.at as u32, *from, true));
+            self.stack.push((ids::number(self.at), *from, true));
         }
     }
 
@@ -198,7 +199,7 @@ impl<'p, const W: usize> WingGong<'p, W> {
         let mut useful = std::mem::take(&mut self.useful);
         self.open.useful(transitions, from, &mut useful);
         for class in &useful {
-            let next = transitions.next(from.state, self.part.crashed[*class as usize]);
+            let next = transitions.next(from.state, self.part.crashed[ids::index(*class)]);
             if next != Next::Nowhere && self.uses.count(from.uses, *class) < self.open.called(*class) {
                 let to = Config { uses: self.uses.add(from.uses, *class), ..*from };
                 self.reach(transitions, to, next, Placed::Crashed(*class), from);

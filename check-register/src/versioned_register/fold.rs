@@ -9,6 +9,7 @@ use super::replay::{ByTime, Order};
 use super::request::{Call, Request, split};
 use super::versions::{At, ClientId, KeyId, NO_TIME, VersionId, flag};
 use super::{outcome, replay};
+use crate::engine::ids;
 use history_core::{HistoryError, Op, OpKind, Pair, Process, Report, Value};
 
 /// Where the key of an op stands.
@@ -119,7 +120,7 @@ impl Fold {
             (kind, Pair::Completes { slot, invoked, invoked_time_ns }) => {
                 self.count(kind);
                 let invoked = At { index: invoked, time_ns: invoked_time_ns.unwrap_or(NO_TIME) };
-                let flight = self.flights[slot as usize];
+                let flight = self.flights[ids::index(slot)];
                 self.complete(flight, invoked, op, request, (key, value), Seen { at, client, is_read: false })
             }
             (kind, _) => {
@@ -175,7 +176,7 @@ impl Fold {
             None => return malformed("the write has no key, as ops before it have".to_owned()),
         };
         let slot = match op.pair {
-            Pair::Invokes { slot } => Some(slot as usize),
+            Pair::Invokes { slot } => Some(ids::index(slot)),
             Pair::Alone | Pair::Completes { .. } => None,
         };
         self.has_nameless |= slot.is_none();
