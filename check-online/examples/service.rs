@@ -6,7 +6,7 @@
 //! its own. If the checker falls behind, clients wait for it: nothing is lost.
 
 use check_online::{FeedError, Online, OnlineHandle, Outcome, Span};
-use check_register::Model;
+use check_register::{Model, Shortcuts};
 use history_core::Budget;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -43,6 +43,12 @@ impl Model for Store {
         }
     }
 
+    fn shortcuts(&self) -> &dyn Shortcuts<Self::State, Self::Op> {
+        self
+    }
+}
+
+impl Shortcuts<u64, Request> for Store {
     fn reads_only(&self, op: &Request) -> bool {
         matches!(op, Request::Get(..))
     }
@@ -50,6 +56,10 @@ impl Model for Store {
     fn part(&self, op: &Request) -> Option<u64> {
         let (Request::Get(key, _) | Request::Put(key, _)) = *op;
         Some(key)
+    }
+
+    fn states_are_of_parts(&self) -> bool {
+        true
     }
 }
 

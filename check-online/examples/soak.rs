@@ -191,7 +191,7 @@ impl<O: Object> Sink<O> for Sorted<O> {
         for (time, is_return, span) in self.waiting.drain(..512) {
             let call = &mut self.calls[span.client as usize];
             if !is_return {
-                let read = O::Model::reads_only(&O::model(), &span.op);
+                let read = O::model().shortcuts().reads_only(&span.op);
                 *call = Some(self.events.invoke(i64::from(span.client), time, (!read).then_some(&span.op)));
             } else if self.events.complete(call.take().expect("called"), time, Some(&span.op)) != Outcome::Ok {
                 eprintln!("{:?}", self.events.outcome());

@@ -54,7 +54,7 @@ impl<M: OnlineModel> Events<M> {
 
     /// The same, with other limits.
     pub fn with_settings(model: M, settings: Settings) -> Events<M> {
-        Events { object: Object::new(model, settings.possibilities_max, settings.lag_max) }
+        Events { object: Object::new(model, settings.configurations_max, settings.lag_max) }
     }
 
     /// An operation is called by a client, at this index of the history or this time. `op` is what it does, as one that may have any
@@ -98,9 +98,9 @@ impl<M: OnlineModel> Events<M> {
         &self.object.violations
     }
 
-    /// Possibilities that are held now, of the part that has the most. Takes time linear in the parts.
-    pub fn possibilities(&self) -> usize {
-        self.object.possibilities()
+    /// Configurations that are held now, of the part that has the most. Takes time linear in the parts.
+    pub fn configurations(&self) -> usize {
+        self.object.configurations()
     }
 
     /// In how many parts there is a violation.

@@ -1,24 +1,29 @@
-//! Just-in-time linearization: all possibilities at once, from event to event; an operation takes effect no earlier than a
+//! Just-in-time linearization: all configurations at once, from event to event; an operation takes effect no earlier than a
 //! return demands it.
 //!
 //! Lowe, "Testing for linearizability" (Concurrency and Computation 2017), section 3.2; the idea is Wing and Gong's. A
-//! possibility is a state of the model and the set of operations in flight that have taken effect. A call adds nothing to be
-//! decided. A return keeps the possibilities in which its operation took effect, and in the others lets operations in flight
+//! configuration is a state of the model and the set of operations in flight that have taken effect. A call adds nothing to be
+//! decided. A return keeps the configurations in which its operation took effect, and in the others lets operations in flight
 //! take effect, in every order that ends with this one. So memory follows what is in flight and not the length of the history.
 //!
 //! Three things keep the sets small:
 //! - An operation that only reads takes effect at the first instant that admits it: this hinders nothing later.
 //! - Of operations in flight that are equal, the one that returns first takes effect first: it may take the other's place.
-//! - Operations that may have happened need not take effect at all ([`pile`](crate::pile)); a possibility with no more uses of
+//! - Operations that may have happened need not take effect at all ([`pile`](crate::pile)); a configuration with no more uses of
 //!   any of them covers the others of its state and mask.
 
 use crate::OnlineModel;
 use crate::ops::{OpIx, Ops, Seq};
 use crate::paths::Paths;
 use crate::pile::Pile;
-use crate::set::{Index, Set};
-use crate::table::{ClassId, Next, StateId, Table};
-use crate::uses::Uses;
+use crate::set::Set;
+use crate::table::Table;
+use check_register::engine::IN_FLIGHT_MAX;
+use check_register::engine::ids;
+use check_register::engine::ids::{ClassId, StateId};
+use check_register::engine::index::Index;
+use check_register::engine::steps::Next;
+use check_register::engine::uses::Uses;
 
 /// What all parts of an object share.
 pub(crate) struct World<M: OnlineModel> {
@@ -31,12 +36,12 @@ pub(crate) struct World<M: OnlineModel> {
     useful: Vec<u32>,
     /// Kernels that nobody needs.
     pub(crate) spare: Vec<Kernel>,
-    /// As many possibilities may be held of one part.
-    pub(crate) possibilities_max: usize,
+    /// As many configurations may be held of one part.
+    pub(crate) configurations_max: usize,
 }
 
 impl<M: OnlineModel> World<M> {
-    pub(crate) fn new(model: M, possibilities_max: usize) -> World<M> {
+    pub(crate) fn new(model: M, configurations_max: usize) -> World<M> {
         World {
             table: Table::new(model),
             ops: Ops::default(),
@@ -45,7 +50,7 @@ impl<M: OnlineModel> World<M> {
             index: Index::default(),
             useful: Vec::new(),
             spare: Vec::new(),
-            possibilities_max,
+            configurations_max,
         }
     }
 }
@@ -62,21 +67,18 @@ pub(crate) struct InFlight {
 /// Why it cannot go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stop {
-    /// No possibility is left in which this operation took effect.
+    /// No configuration is left in which this operation took effect.
     Refused(OpIx),
-    /// There are more possibilities than may be held.
+    /// There are more configurations than may be held.
     Full,
     /// More is in flight than can be told apart.
     InFlight,
 }
 
-/// As many operations of a part may be in flight at one time.
-pub(crate) const IN_FLIGHT_MAX: usize = 8_192;
-
-/// With so many possibilities to be stepped from, their steps are taken at one time.
+/// With so many configurations to be stepped from, their steps are taken at one time.
 const AHEAD_MIN: usize = 1 << 11;
 
-/// The possibilities of one part between two events.
+/// The configurations of one part between two events.
 #[derive(Debug)]
 pub(crate) struct Kernel {
     pub(crate) set: Set,
@@ -118,7 +120,7 @@ impl Kernel {
 
     /// The operations in flight.
     pub(crate) fn in_flight(&self) -> impl Iterator<Item = (u32, &InFlight)> {
-        self.writes.iter().chain(&self.reads).map(|slot| (*slot, &self.slots[*slot as usize]))
+        self.writes.iter().chain(&self.reads).map(|slot| (*slot, &self.slots[ids::index(*slot)]))
     }
 
     /// An operation is called that will return at `ret`.
@@ -131,18 +133,18 @@ impl Kernel {
     ) -> Result<(), Stop> {
         let entry = InFlight { op, class, ret };
         let slot = if let Some(slot) = self.free.pop() {
-            self.slots[slot as usize] = entry;
+            self.slots[ids::index(slot)] = entry;
             slot
         } else if self.slots.len() < IN_FLIGHT_MAX {
             self.slots.push(entry);
-            self.slots.len() as u32 - 1
+            ids::number(self.slots.len()) - 1
         } else {
             return Err(Stop::InFlight);
         };
         self.set.reserve(slot);
         let is_read = world.table.reads_only(class);
         let list = if is_read { &mut self.reads } else { &mut self.writes };
-        let at = list.iter().rposition(|other| self.slots[*other as usize].ret <= ret).map_or(0, |at| at + 1);
+        let at = list.iter().rposition(|other| self.slots[ids::index(*other)].ret <= ret).map_or(0, |at| at + 1);
         list.insert(at, slot);
         if is_read {
             for at in 0..self.set.len() {
@@ -163,7 +165,7 @@ impl Kernel {
         now: Seq,
         op: OpIx,
     ) -> Result<(), Stop> {
-        let place = |list: &[u32]| list.iter().position(|slot| self.slots[*slot as usize].op == op);
+        let place = |list: &[u32]| list.iter().position(|slot| self.slots[ids::index(*slot)].op == op);
         let (is_read, at) = match place(&self.writes) {
             Some(at) => (false, at),
             None => (true, place(&self.reads).expect("an operation returns after its call")),
@@ -182,7 +184,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// Keeps and makes the possibilities in which the operation in `slot` takes effect.
+    /// Keeps and makes the configurations in which the operation in `slot` takes effect.
     fn place<M: OnlineModel>(&mut self, world: &mut World<M>, pile: &Pile, now: Seq, slot: u32) -> Result<(), Stop> {
         let (mut placed, mut crashed, mut ahead) = (0, 0, 0);
         world.index.start();
@@ -194,7 +196,7 @@ impl Kernel {
                 }
                 if !self.set.has(placed, slot) {
                     self.place_one(world, placed);
-                    if self.set.weight() > world.possibilities_max {
+                    if self.set.weight() > world.configurations_max {
                         return Err(Stop::Full);
                     }
                 }
@@ -207,14 +209,14 @@ impl Kernel {
             for at in std::mem::replace(&mut crashed, self.set.len())..crashed {
                 if !self.set.has(at, slot) {
                     self.use_pile(world, pile, now, at);
-                    if self.set.weight() > world.possibilities_max {
+                    if self.set.weight() > world.configurations_max {
                         return Err(Stop::Full);
                     }
                 }
             }
         }
         if !(0..self.set.len()).any(|at| self.set.has(at, slot)) {
-            return Err(Stop::Refused(self.slots[slot as usize].op));
+            return Err(Stop::Refused(self.slots[ids::index(slot)].op));
         }
         self.set.keep(slot);
         if !pile.is_empty() && self.set.len() > 1 && self.set.heads.iter().any(|head| head.uses != Uses::NONE) {
@@ -223,19 +225,19 @@ impl Kernel {
         Ok(())
     }
 
-    /// Takes the steps of all possibilities from `from` on, as far as they are not known.
+    /// Takes the steps of all configurations from `from` on, as far as they are not known.
     #[cold]
     fn step_ahead<M: OnlineModel>(&self, world: &mut World<M>, from: usize, slot: u32) {
         let mut steps = Vec::new();
         for at in (from..self.set.len()).filter(|at| !self.set.has(*at, slot)) {
             let state = self.set.heads[at].state;
             let left = self.writes.iter().filter(|write| !self.set.has(at, **write));
-            steps.extend(left.map(|write| (state, self.slots[*write as usize].class)));
+            steps.extend(left.map(|write| (state, self.slots[ids::index(*write)].class)));
         }
         world.table.step_ahead(steps);
     }
 
-    /// All possibilities with one more of the operations in flight.
+    /// All configurations with one more of the operations in flight.
     fn place_one<M: OnlineModel>(&mut self, world: &mut World<M>, from: usize) {
         /// Equal operations are told apart by so many classes. It only saves work.
         const CLASSES: usize = 16;
@@ -246,7 +248,7 @@ impl Kernel {
             if self.set.has(from, slot) {
                 continue;
             }
-            let InFlight { op, class, .. } = self.slots[slot as usize];
+            let InFlight { op, class, .. } = self.slots[ids::index(slot)];
             if tried[..next_tried.min(CLASSES)].contains(&Some(class)) {
                 continue;
             }
@@ -266,7 +268,7 @@ impl Kernel {
         }
     }
 
-    /// All possibilities with one more use of an operation that may have happened.
+    /// All configurations with one more use of an operation that may have happened.
     fn use_pile<M: OnlineModel>(&mut self, world: &mut World<M>, pile: &Pile, now: Seq, from: usize) {
         let mut useful = std::mem::take(&mut world.useful);
         self.useful(world, pile, from, &mut useful);
@@ -276,7 +278,7 @@ impl Kernel {
             if used >= pile.called(entry, now) {
                 continue;
             }
-            let op = pile.entry(entry).ops[used as usize].1;
+            let op = pile.entry(entry).ops[ids::index(used)].1;
             match world.table.next(head.state, pile.entry(entry).class) {
                 Next::Nowhere => {}
                 Next::One(state) => self.add(world, from, state, op, None, Some(entry)),
@@ -291,7 +293,7 @@ impl Kernel {
         world.useful = useful;
     }
 
-    /// The entries of the pile that may be of use to a possibility, in order.
+    /// The entries of the pile that may be of use to a configuration, in order.
     ///
     /// An effect that does not last is of use to those that see it before the state changes again: some operation in flight
     /// that has not taken effect and that the state does not admit as it is, or another one of the pile that is of use
@@ -301,7 +303,7 @@ impl Kernel {
         let state = self.set.heads[from].state;
         into.extend_from_slice(pile.awake());
         for slot in self.writes.iter().chain(&self.reads) {
-            let class = self.slots[*slot as usize].class;
+            let class = self.slots[ids::index(*slot)].class;
             if !self.set.has(from, *slot) && !world.table.admits(state, class) {
                 pile.fleeting_seen_by(&mut world.table, class, into);
             }
@@ -341,20 +343,19 @@ impl Kernel {
         }
         if state != head.state {
             for read in &self.reads {
-                if !self.set.has(at, *read) && world.table.admits(state, self.slots[*read as usize].class) {
+                if !self.set.has(at, *read) && world.table.admits(state, self.slots[ids::index(*read)].class) {
                     self.set.mark(at, *read);
                 }
             }
         }
-        if !world.index.insert_last(&self.set, &world.uses) {
-            self.set.pop();
+        if !self.set.keep_last(&mut world.index, &world.uses) {
             return;
         }
         let mut path = world.paths.push(head.path, op);
         if state != head.state {
             for read in &self.reads {
                 if self.set.has(at, *read) && !self.set.has(from, *read) {
-                    path = world.paths.push(path, self.slots[*read as usize].op);
+                    path = world.paths.push(path, self.slots[ids::index(*read)].op);
                 }
             }
         }

@@ -11,7 +11,7 @@
 //!
 //! # Features
 //!
-//! - `parallel`, on by default: steps of very many possibilities are taken on several threads, with the same answers.
+//! - `parallel`, on by default: steps of very many configurations are taken on several threads, with the same answers.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -26,12 +26,10 @@ mod part;
 mod paths;
 mod pile;
 mod prose;
-mod rows;
 mod run;
 mod set;
 mod spans;
 mod table;
-mod uses;
 mod violation;
 
 pub use events::{Call, Events};
@@ -40,7 +38,7 @@ pub use model::OnlineModel;
 pub use outcome::{FeedError, Outcome, Reason, Settings};
 pub use run::{OnlineLinearizable, OnlineRun, checkers};
 pub use spans::{Online, Span};
-pub use violation::{Next, Possibility, Step, Violation};
+pub use violation::{Configuration, Next, Step, Violation};
 
 /// The README's examples run too.
 #[cfg(doctest)]

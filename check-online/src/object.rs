@@ -1,6 +1,6 @@
 //! An object as the parts that do not see each other, each judged on its own, over one world of states and operations.
 //!
-//! Parts are as in [`Model::part`](check_register::Model::part). Whether every operation will be about some part is not
+//! Parts are as in [`Shortcuts::part`](check_register::Shortcuts::part). Whether every operation will be about some part is not
 //! known before the end. As long as it is so parts are judged alone; what came in first is kept, so that the object can
 //! be judged as a whole from its start when an operation turns up that is about the whole of it.
 
@@ -10,9 +10,10 @@ use crate::OnlineModel;
 use crate::kernel::{Stop, World};
 use crate::ops::{Fate, NEVER, OpIx, OpRow, Seq};
 use crate::part::Part;
-use crate::table::ClassId;
 use crate::violation::{self, Violation};
 use crate::{Outcome, Reason};
+use check_register::engine::ids;
+use check_register::engine::ids::ClassId;
 use history_core::hash::HashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -80,9 +81,9 @@ pub(crate) struct Object<M: OnlineModel> {
 const NONE: u32 = u32::MAX;
 
 impl<M: OnlineModel> Object<M> {
-    pub(crate) fn new(model: M, possibilities_max: usize, lag_max: usize) -> Object<M> {
+    pub(crate) fn new(model: M, configurations_max: usize, lag_max: usize) -> Object<M> {
         Object {
-            world: World::new(model, possibilities_max),
+            world: World::new(model, configurations_max),
             parts: Vec::new(),
             names: Vec::new(),
             by_name: HashMap::default(),
@@ -161,7 +162,7 @@ impl<M: OnlineModel> Object<M> {
         let about_all = |class: ClassId| {
             let table = &self.world.table;
             let says = !matches!(input.event, Event::Open | Event::Crashed | Event::Crashes(_));
-            table.model.part(table.op(class)).is_none() && (says || !table.reads_only(class))
+            table.model.shortcuts().part(table.op(class)).is_none() && (says || !table.reads_only(class))
         };
         let about_all = class.is_some_and(about_all);
         match &mut self.inputs {
@@ -207,11 +208,11 @@ impl<M: OnlineModel> Object<M> {
         if self.whole {
             return Some(0);
         }
-        let name = self.world.table.model.part(self.world.table.op(class?))?;
+        let name = self.world.table.model.shortcuts().part(self.world.table.op(class?))?;
         if let Some(part) = self.by_name.get(&name) {
             return Some(*part);
         }
-        let part = self.parts.len() as u32;
+        let part = ids::number(self.parts.len());
         self.parts.push(Part::new(&mut self.world));
         self.names.push(Some(name));
         self.by_name.insert(name, part);
@@ -245,7 +246,7 @@ impl<M: OnlineModel> Object<M> {
                     let Some(found) = self.part(now) else { return };
                     part = found;
                     self.part_of[op.at()] = part;
-                    self.parts[part as usize].adopt(&mut self.world, op);
+                    self.parts[ids::index(part)].adopt(&mut self.world, op);
                 }
                 self.on(part, op, seq, event, class);
             }
@@ -255,7 +256,7 @@ impl<M: OnlineModel> Object<M> {
     /// Something happens to an operation of a part.
     #[inline]
     fn on(&mut self, at: u32, op: OpIx, seq: Seq, event: Event, class: Option<ClassId>) {
-        let part = &mut self.parts[at as usize];
+        let part = &mut self.parts[ids::index(at)];
         if part.over.is_some() {
             return;
         }
@@ -296,7 +297,7 @@ impl<M: OnlineModel> Object<M> {
     /// A part whose past grows too long.
     #[cold]
     fn pass_over(&mut self, at: u32) {
-        let part = &mut self.parts[at as usize];
+        let part = &mut self.parts[ids::index(at)];
         if part.pile.len() > self.lag_max && part.log.len() <= self.lag_max {
             part.over = Some(Stop::Full);
             self.unknown.get_or_insert(Reason::Crashed);
@@ -309,13 +310,13 @@ impl<M: OnlineModel> Object<M> {
             return;
         }
         let pin = self.unplaced.front().map_or(NEVER, |(seq, _)| *seq);
-        self.parts[at as usize].trim(&mut self.world, pin);
+        self.parts[ids::index(at)].trim(&mut self.world, pin);
     }
 
-    /// A part has no possibility left, or too many.
+    /// A part has no configuration left, or too many.
     #[cold]
     fn give_up(&mut self, at: u32, stop: Stop) {
-        let part = &mut self.parts[at as usize];
+        let part = &mut self.parts[ids::index(at)];
         part.over = Some(stop);
         match stop {
             Stop::Full => _ = self.unknown.get_or_insert(Reason::Full),
@@ -323,7 +324,7 @@ impl<M: OnlineModel> Object<M> {
             Stop::Refused(op) => {
                 self.refused += 1;
                 if self.violations.len() < VIOLATIONS_MAX {
-                    let name = self.names[at as usize].map(|name| self.world.table.model.describe_part(name));
+                    let name = self.names[ids::index(at)].map(|name| self.world.table.model.describe_part(name));
                     let violation = violation::describe(&mut self.world, part, name, op);
                     self.violations.extend(violation.map(Arc::new));
                 }
@@ -347,9 +348,9 @@ impl<M: OnlineModel> Object<M> {
         self.whole && self.parts[0].over.is_some() || self.unknown == Some(Reason::Whole)
     }
 
-    /// The most possibilities of any part.
-    pub(crate) fn possibilities(&self) -> usize {
-        self.parts.iter().map(Part::possibilities).max().unwrap_or(0)
+    /// The most configurations of any part.
+    pub(crate) fn configurations(&self) -> usize {
+        self.parts.iter().map(Part::configurations).max().unwrap_or(0)
     }
 }
 

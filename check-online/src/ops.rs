@@ -1,23 +1,16 @@
 //! Operations that something still refers to: when they were in flight, and what has become of them.
 
-use crate::rows::id;
-use crate::table::ClassId;
+use check_register::engine::ids::ClassId;
+use check_register::engine_id;
 
-id! {
+engine_id! {
     /// An operation.
-    OpIx
+    pub(crate) OpIx
 }
 
 impl OpIx {
     /// Stands for no operation.
     pub(crate) const NONE: OpIx = OpIx(u32::MAX);
-
-    /// The operation of the row at `at`.
-    #[inline]
-    pub(crate) fn new(at: usize) -> OpIx {
-        debug_assert!(at < u32::MAX as usize);
-        OpIx(at as u32)
-    }
 }
 
 /// Counts calls and returns in the order in which they are taken.

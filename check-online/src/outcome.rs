@@ -30,7 +30,7 @@ impl<O> Outcome<O> {
 /// Why an answer was not found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Reason {
-    /// There are more possibilities than may be held: see [`Settings::possibilities_max`](crate::Settings::possibilities_max).
+    /// There are more configurations than may be held: see [`Settings::configurations_max`](crate::Settings::configurations_max).
     Full,
     /// More than 8,192 operations were in flight at one time.
     InFlight,
@@ -51,11 +51,11 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// As a clause: `"there are more possibilities than may be held"`.
+    /// As a clause: `"the search reached its limit of configurations"`.
     pub fn because(self) -> String {
         match self {
             Reason::Full => {
-                "so much is in flight at one time that there are more possibilities than may be held".into()
+                "so much is in flight at one time that the search reached its limit of configurations".into()
             }
             Reason::InFlight => "more than 8,192 operations are in flight at one time".into(),
             Reason::Behind { client } => {
@@ -73,8 +73,8 @@ impl Reason {
 /// What may be held.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// Possibilities of one part of the object, of about 20 bytes each. Where there are more the outcome is unknown.
-    pub possibilities_max: usize,
+    /// Configurations of one part of the object, of about 20 bytes each. Where there are more the outcome is unknown.
+    pub configurations_max: usize,
     /// Events that may be kept because something that was in flight before them is not known yet: spans that wait for the
     /// slowest client, calls and returns of a part since the call of an operation in flight; and operations of which nobody will
     /// know whether they happened. About 50 bytes each.
@@ -84,7 +84,7 @@ pub struct Settings {
 impl Default for Settings {
     /// A million of either.
     fn default() -> Settings {
-        Settings { possibilities_max: 1_000_000, lag_max: 1_000_000 }
+        Settings { configurations_max: 1_000_000, lag_max: 1_000_000 }
     }
 }
 

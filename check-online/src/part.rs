@@ -1,7 +1,7 @@
-//! One part of an object on its way: its possibilities now, and as much of the past as may have to be looked at once more.
+//! One part of an object on its way: its configurations now, and as much of the past as may have to be looked at once more.
 //!
 //! The future is not known, so an operation in flight is one that may have happened ([`pile`](crate::pile)) until it returns.
-//! What its return adds to the knowledge counts from its call on. So at each call the possibilities are kept, as a
+//! What its return adds to the knowledge counts from its call on. So at each call the configurations are kept, as a
 //! **checkpoint**, and the events since the first call that may matter, as the **log**; a return goes back to its call and
 //! takes the events from there on again. Over a history this takes as many steps as operations are in flight, for each event.
 
@@ -10,7 +10,7 @@ use crate::kernel::{Kernel, Stop, World};
 use crate::object::Event;
 use crate::ops::{Fate, NEVER, OpIx, Seq};
 use crate::pile::Pile;
-use crate::table::ClassId;
+use check_register::engine::ids::ClassId;
 use std::collections::VecDeque;
 
 /// A part of an object.
@@ -37,7 +37,7 @@ pub(crate) struct Logged {
     is_return: bool,
 }
 
-/// The possibilities before the events from `seq` on.
+/// The configurations before the events from `seq` on.
 #[derive(Debug)]
 pub(crate) struct Checkpoint {
     seq: Seq,
@@ -190,7 +190,7 @@ impl Part {
         self.log.insert(at, Logged { seq, op, is_return: false });
     }
 
-    /// Whether some possibility makes use of an entry of the pile.
+    /// Whether some configuration makes use of an entry of the pile.
     fn is_used<M: OnlineModel>(&self, world: &World<M>, entry: u32) -> bool {
         let kernels = self.checkpoints.iter().map(|checkpoint| &checkpoint.kernel).chain([&self.kernel]);
         kernels.flat_map(|kernel| &kernel.set.heads).any(|head| world.uses.count(head.uses, entry) > 0)
@@ -313,7 +313,7 @@ impl Part {
         Ok(is_open.then_some(owner))
     }
 
-    /// Forgets operations of the pile that every possibility has made use of.
+    /// Forgets operations of the pile that every configuration has made use of.
     fn reduce<M: OnlineModel>(&mut self, world: &mut World<M>) {
         self.returns += 1;
         let is_due = self.returns >= REDUCE_EVERY || !self.pile.awake().is_empty();
@@ -371,8 +371,8 @@ impl Part {
         self.over = over;
     }
 
-    /// How many possibilities there are now.
-    pub(crate) fn possibilities(&self) -> usize {
+    /// How many configurations there are now.
+    pub(crate) fn configurations(&self) -> usize {
         self.kernel.set.len()
     }
 

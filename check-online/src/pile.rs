@@ -1,17 +1,19 @@
 //! Operations that may have happened, and may happen yet: those that crashed, and those in flight whose result nobody knows.
 //!
 //! Equal ones are one entry with a count. Three kinds of entries differ in when they are tried:
-//! - One whose effect does not last is tried where an operation in flight sees it: see [`Model::effect_lasts`].
+//! - One whose effect does not last is tried where an operation in flight sees it: see [`Shortcuts::effect_lasts`].
 //! - Another one rests until some operation whose result is known may see it, or may see one that may see it: before, by the
-//!   law of [`Model::effect`], it matters to nobody. When it is woken, what has happened since its call is looked at once more.
+//!   law of [`Shortcuts::effect`], it matters to nobody. When it is woken, what has happened since its call is looked at once more.
 //! - From then on it is tried wherever an operation returns, for who may see it later cannot be known.
 //!
-//! [`Model::effect`]: check_register::Model::effect
-//! [`Model::effect_lasts`]: check_register::Model::effect_lasts
+//! [`Shortcuts::effect`]: check_register::Model::effect
+//! [`Shortcuts::effect_lasts`]: check_register::Model::effect_lasts
 
 use crate::OnlineModel;
 use crate::ops::{OpIx, Seq};
-use crate::table::{ClassId, Sees, Table};
+use crate::table::{Sees, Table};
+use check_register::engine::ids;
+use check_register::engine::ids::ClassId;
 use history_core::hash::HashMap;
 
 /// Equal operations.
@@ -59,7 +61,7 @@ impl Pile {
     }
 
     pub(crate) fn entry(&self, entry: u32) -> &Entry {
-        &self.entries[entry as usize]
+        &self.entries[ids::index(entry)]
     }
 
     /// How many of an entry had been called by then.
@@ -67,8 +69,8 @@ impl Pile {
     pub(crate) fn called(&self, entry: u32, now: Seq) -> u32 {
         let ops = &self.entry(entry).ops;
         match ops.last() {
-            Some((last, _)) if *last <= now => ops.len() as u32,
-            _ => ops.partition_point(|(call, _)| *call <= now) as u32,
+            Some((last, _)) if *last <= now => ids::number(ops.len()),
+            _ => ids::number(ops.partition_point(|(call, _)| *call <= now)),
         }
     }
 
@@ -76,16 +78,16 @@ impl Pile {
     pub(crate) fn add<M: OnlineModel>(&mut self, table: &Table<M>, op: OpIx, class: ClassId, call: Seq) -> bool {
         self.len += 1;
         if let Some(entry) = self.by_class.get(&class) {
-            let entry = &mut self.entries[*entry as usize];
+            let entry = &mut self.entries[ids::index(*entry)];
             let at = entry.ops.partition_point(|(other, _)| *other < call);
             entry.ops.insert(at, (call, op));
             return entry.rests;
         }
-        let effect = table.model.effect(table.op(class));
-        let lasts = effect.is_none() || table.model.effect_lasts(table.op(class));
+        let effect = table.model.shortcuts().effect(table.op(class));
+        let lasts = effect.is_none() || table.model.shortcuts().effect_lasts(table.op(class));
         let at = self.free.pop().unwrap_or_else(|| {
             self.entries.push(Entry { class, effect, lasts, rests: lasts, ops: Vec::new(), next: NONE });
-            self.entries.len() as u32 - 1
+            ids::number(self.entries.len()) - 1
         });
         let next = if let Some(effect) = effect {
             self.by_effect.insert(effect, at).unwrap_or(NONE)
@@ -93,9 +95,9 @@ impl Pile {
             self.unnumbered.push(at);
             NONE
         };
-        let mut ops = std::mem::take(&mut self.entries[at as usize].ops);
+        let mut ops = std::mem::take(&mut self.entries[ids::index(at)].ops);
         ops.push((call, op));
-        self.entries[at as usize] = Entry { class, effect, lasts, rests: lasts, ops, next };
+        self.entries[ids::index(at)] = Entry { class, effect, lasts, rests: lasts, ops, next };
         self.by_class.insert(class, at);
         self.resting += usize::from(lasts);
         lasts
@@ -104,7 +106,7 @@ impl Pile {
     /// Takes an operation away, if it is there. Gives its entry, and whether that rests.
     pub(crate) fn remove(&mut self, op: OpIx, class: ClassId, call: Seq) -> Option<(u32, bool)> {
         let at = *self.by_class.get(&class)?;
-        let entry = &mut self.entries[at as usize];
+        let entry = &mut self.entries[ids::index(at)];
         let place = entry.ops.binary_search(&(call, op)).ok()?;
         entry.ops.remove(place);
         let rests = entry.rests;
@@ -115,10 +117,10 @@ impl Pile {
         Some((at, rests))
     }
 
-    /// Takes away the first `count` of an entry, which are used in whatever possibility is left.
+    /// Takes away the first `count` of an entry, which are used in whatever configuration is left.
     pub(crate) fn take_first(&mut self, at: u32, count: u32) -> Vec<OpIx> {
-        let entry = &mut self.entries[at as usize];
-        let taken: Vec<OpIx> = entry.ops.drain(..count as usize).map(|(_, op)| op).collect();
+        let entry = &mut self.entries[ids::index(at)];
+        let taken: Vec<OpIx> = entry.ops.drain(..ids::index(count)).map(|(_, op)| op).collect();
         self.len -= taken.len();
         if entry.ops.is_empty() {
             self.retire(at);
@@ -128,7 +130,7 @@ impl Pile {
 
     /// Frees an entry without operations.
     fn retire(&mut self, at: u32) {
-        let Entry { class, effect, next, rests, .. } = self.entries[at as usize];
+        let Entry { class, effect, next, rests, .. } = self.entries[ids::index(at)];
         self.resting -= usize::from(rests);
         self.by_class.remove(&class);
         self.awake.retain(|other| *other != at);
@@ -142,10 +144,10 @@ impl Pile {
                     self.by_effect.insert(effect, next);
                 }
             } else {
-                while self.entries[before as usize].next != at {
-                    before = self.entries[before as usize].next;
+                while self.entries[ids::index(before)].next != at {
+                    before = self.entries[ids::index(before)].next;
                 }
-                self.entries[before as usize].next = next;
+                self.entries[ids::index(before)].next = next;
             }
         }
         self.free.push(at);
@@ -155,13 +157,13 @@ impl Pile {
         let mut at = self.by_effect.get(&effect).copied().unwrap_or(NONE);
         std::iter::from_fn(move || {
             let found = (at != NONE).then_some(at)?;
-            at = self.entries[at as usize].next;
+            at = self.entries[ids::index(at)].next;
             Some(found)
         })
     }
 
     fn live(&self) -> impl Iterator<Item = u32> {
-        (0..self.entries.len() as u32).filter(|at| !self.entry(*at).ops.is_empty())
+        (0..ids::number(self.entries.len())).filter(|at| !self.entry(*at).ops.is_empty())
     }
 
     /// Adds to `into` the entries whose effects do not last and that operations of this class see.
@@ -216,7 +218,7 @@ impl Pile {
     }
 
     fn wake_one(&mut self, at: u32) {
-        self.entries[at as usize].rests = false;
+        self.entries[ids::index(at)].rests = false;
         self.resting -= 1;
         let place = self.awake.partition_point(|other| *other < at);
         self.awake.insert(place, at);

@@ -1,6 +1,6 @@
 //! The explanation of a violation.
 
-use crate::violation::{Next, Possibility, Step, Violation};
+use crate::violation::{Configuration, Next, Step, Violation};
 use history_core::explain::{self, Explanation, Names};
 use history_core::{Client, Participants};
 use std::fmt::{self, Write as _};
@@ -54,8 +54,8 @@ impl<'v, O> Story<'v, O> {
             _ = writeln!(then, "What is sure to have taken effect first, in this order: {order}.");
         }
         _ = writeln!(then, "{refused} cannot take effect before it returns:");
-        violation.possibilities.iter().for_each(|possibility| self.possibility(&mut then, possibility));
-        let more = violation.more_possibilities;
+        violation.configurations.iter().for_each(|configuration| self.configuration(&mut then, configuration));
+        let more = violation.more_configurations;
         if more > 0 {
             _ = writeln!(then, "  The state may be one of {more} more, none of which admits it.");
         }
@@ -74,8 +74,8 @@ impl<'v, O> Story<'v, O> {
         explanation.to_string()
     }
 
-    fn possibility(&mut self, then: &mut String, possibility: &'v Possibility<O>) {
-        let Possibility { after, state, next } = possibility;
+    fn configuration(&mut self, then: &mut String, configuration: &'v Configuration<O>) {
+        let Configuration { after, state, next } = configuration;
         let names = self.names(after);
         _ = if names.is_empty() {
             write!(then, "  The state may be {state}, which does not admit ")

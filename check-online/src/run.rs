@@ -2,6 +2,7 @@
 
 use crate::prose::Story;
 use crate::{Call, Events, OnlineModel, Outcome, Reason, Settings, Violation};
+use check_register::engine::ids;
 use check_register::models::{self, Spec, Visitor};
 use check_register::{Decoder, Happening, Linearizable};
 use history_core::{
@@ -47,9 +48,9 @@ const OPTIONS: &[OptionSpec] = &[
         .with_value_name("VALUE")
         .with_default("nil, empty, 0 or free"),
     OptionSpec::new(
-        "max-possibilities",
+        "max-configurations",
         OptionKind::Integer,
-        "Maximum number of possibilities to keep per part of the object (about 20 bytes each). At the limit the \
+        "Maximum number of configurations to keep per part of the object (about 20 bytes each). At the limit the \
          verdict is unknown.",
     )
     .with_value_name("N")
@@ -88,7 +89,7 @@ impl<S: Spec + OnlineModel<State: 'static> + Clone + Default + 'static> Checker 
         }
         let model = Linearizable { model: self.model.clone(), ..Linearizable::default() }.with_options(&given)?.model;
         let settings = Settings {
-            possibilities_max: options.size("max-possibilities")?.unwrap_or(self.settings.possibilities_max),
+            configurations_max: options.size("max-configurations")?.unwrap_or(self.settings.configurations_max),
             lag_max: options.size("max-lag")?.unwrap_or(self.settings.lag_max),
         };
         Ok(Box::new(OnlineRun::new(model, settings)))
@@ -147,9 +148,9 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
         self.events.outcome()
     }
 
-    /// Possibilities that are held now, for status lines.
-    pub fn possibilities(&self) -> usize {
-        self.events.possibilities()
+    /// Configurations that are held now, for status lines.
+    pub fn configurations(&self) -> usize {
+        self.events.configurations()
     }
 
     fn take(&mut self, op: &Op<'_>) -> Result<(), String> {
@@ -235,7 +236,7 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
         let mut facts = Vec::new();
         facts.extend(violation.part.as_ref().map(|part| ("part".into(), Datum::from(part.as_str()))));
         facts.push(("invoked".into(), Datum::from(violation.refused.start)));
-        let states: Vec<String> = violation.possibilities.iter().map(|end| end.state.clone()).collect();
+        let states: Vec<String> = violation.configurations.iter().map(|end| end.state.clone()).collect();
         facts.push(("states".into(), Datum::from(states)));
         Witness::new(ops, explanation).with_facts(facts)
     }
@@ -267,8 +268,8 @@ impl<S: Spec + OnlineModel> Run for OnlineRun<S> {
         self.is_violated().then(|| self.report())
     }
 
-    fn possibilities(&self) -> Option<u64> {
-        Some(OnlineRun::possibilities(self) as u64)
+    fn configurations(&self) -> Option<u64> {
+        Some(ids::count(OnlineRun::configurations(self)))
     }
 
     fn finish(self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {

@@ -11,6 +11,7 @@ use crate::OnlineModel;
 use crate::object::{Event, Object};
 use crate::ops::{NEVER, OpIx};
 use crate::{FeedError, Outcome, Reason, Settings, Violation};
+use check_register::engine::ids;
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::collections::binary_heap::{BinaryHeap, PeekMut};
@@ -116,7 +117,7 @@ impl<M: OnlineModel> Online<M> {
     /// The same, with other limits.
     pub fn with_settings(model: M, clients: u32, settings: Settings) -> Online<M> {
         let mut online = Online {
-            object: Object::new(model, settings.possibilities_max, settings.lag_max),
+            object: Object::new(model, settings.configurations_max, settings.lag_max),
             clients: Vec::new(),
             agenda: BinaryHeap::new(),
             queued: 0,
@@ -131,7 +132,7 @@ impl<M: OnlineModel> Online<M> {
     }
 
     fn add_client(&mut self, last: Option<u64>) -> u32 {
-        let client = self.clients.len() as u32;
+        let client = ids::number(self.clients.len());
         self.clients.push(Client { queue: VecDeque::new(), op: OpIx::NONE, last, state: State::Runs, is_due: true });
         self.agenda.push(Reverse(waits(last, client)));
         client
@@ -162,7 +163,7 @@ impl<M: OnlineModel> Online<M> {
     }
 
     fn queue(&mut self, client: u32, last: u64, queued: Queued<M::Op>) -> Result<Outcome<M::Op>, FeedError> {
-        let this = self.clients.get_mut(client as usize).ok_or(FeedError::NoClient { client })?;
+        let this = self.clients.get_mut(ids::index(client)).ok_or(FeedError::NoClient { client })?;
         if this.state != State::Runs {
             return Err(FeedError::NotRunning { client });
         }
@@ -213,7 +214,7 @@ impl<M: OnlineModel> Online<M> {
     /// If it did not pause, or what happened after `at` has been judged without it.
     pub fn resume(&mut self, client: u32, at: u64) -> Result<(), FeedError> {
         let judged = self.judged;
-        let this = self.clients.get_mut(client as usize).ok_or(FeedError::NoClient { client })?;
+        let this = self.clients.get_mut(ids::index(client)).ok_or(FeedError::NoClient { client })?;
         match this.state {
             State::Runs => return Err(FeedError::Running { client }),
             State::Stopped => return Err(FeedError::NotRunning { client }),
@@ -234,7 +235,7 @@ impl<M: OnlineModel> Online<M> {
     ///
     /// If there is no such client, or it has stopped already.
     pub fn stop(&mut self, client: u32) -> Result<Outcome<M::Op>, FeedError> {
-        let this = self.clients.get_mut(client as usize).ok_or(FeedError::NoClient { client })?;
+        let this = self.clients.get_mut(ids::index(client)).ok_or(FeedError::NoClient { client })?;
         if this.state == State::Stopped {
             return Err(FeedError::NotRunning { client });
         }
@@ -280,13 +281,13 @@ impl<M: OnlineModel> Online<M> {
         self.queued
     }
 
-    /// Possibilities that are held now, of the part that has the most. Takes time linear in the parts.
-    pub fn possibilities(&self) -> usize {
-        self.object.possibilities()
+    /// Configurations that are held now, of the part that has the most. Takes time linear in the parts.
+    pub fn configurations(&self) -> usize {
+        self.object.configurations()
     }
 
     fn running(&mut self, client: u32) -> Result<&mut Client<M::Op>, FeedError> {
-        let this = self.clients.get_mut(client as usize).ok_or(FeedError::NoClient { client })?;
+        let this = self.clients.get_mut(ids::index(client)).ok_or(FeedError::NoClient { client })?;
         if this.state == State::Runs { Ok(this) } else { Err(FeedError::NotRunning { client }) }
     }
 
@@ -295,7 +296,7 @@ impl<M: OnlineModel> Online<M> {
         let mut behind = None;
         while let Some(mut top) = self.agenda.peek_mut() {
             let (time, next, client) = top.0;
-            let this = &mut self.clients[client as usize];
+            let this = &mut self.clients[ids::index(client)];
             match next {
                 Next::Unknown | Next::Waits => {
                     let due = due(this, client);

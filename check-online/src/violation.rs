@@ -1,10 +1,11 @@
-//! What there is to say of a violation: what all possibilities had in common, what became of each, and why none goes on.
+//! What there is to say of a violation: what all configurations had in common, what became of each, and why none goes on.
 
 use crate::OnlineModel;
 use crate::kernel::World;
 use crate::ops::{Fate, NEVER, OpIx};
 use crate::part::Part;
-use crate::paths::{Paths, TRUNK};
+use crate::paths::TRUNK;
+use check_register::engine::paths::PathId;
 
 /// A proof that a history is not linearizable: no order of the operations up to the return of one of them is admitted.
 ///
@@ -15,14 +16,14 @@ pub struct Violation<O> {
     pub part: Option<String>,
     /// The operation that cannot take effect before it returns.
     pub refused: Step<O>,
-    /// How many operations all possibilities had begun with: the last common linearization.
+    /// How many operations all configurations had begun with: the last common linearization.
     pub common_len: u64,
     /// The last ones of these, in order.
     pub common: Vec<Step<O>>,
     /// What the history could have come to before the refused operation returned: each state once.
-    pub possibilities: Vec<Possibility<O>>,
+    pub configurations: Vec<Configuration<O>>,
     /// Further states that are not listed.
-    pub more_possibilities: usize,
+    pub more_configurations: usize,
 }
 
 /// An operation of a [`Violation`].
@@ -42,7 +43,7 @@ pub struct Step<O> {
 
 /// A state that the object may have come to.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Possibility<O> {
+pub struct Configuration<O> {
     /// The operations that took effect after the common ones, in order; the last ones, if there are very many.
     pub after: Vec<Step<O>>,
     /// The state, as the model describes it.
@@ -57,17 +58,17 @@ pub struct Possibility<O> {
 pub enum Next {
     /// The model does not admit it.
     NotAdmitted,
-    /// It can, and leads to another possibility, from which the refused operation cannot follow either.
+    /// It can, and leads to another configuration, from which the refused operation cannot follow either.
     LeadsOn,
 }
 
 /// States that are listed. More are no help.
-const POSSIBILITIES_MAX: usize = 8;
+const CONFIGURATIONS_MAX: usize = 8;
 
-/// Operations that are listed of one possibility, the last ones.
+/// Operations that are listed of one configuration, the last ones.
 const AFTER_MAX: usize = 64;
 
-/// Describes the refusal of an operation that was to return, of which `part` has no possibility left.
+/// Describes the refusal of an operation that was to return, of which `part` has no configuration left.
 pub(crate) fn describe<M: OnlineModel>(
     world: &mut World<M>,
     part: &Part,
@@ -76,28 +77,28 @@ pub(crate) fn describe<M: OnlineModel>(
 ) -> Option<Violation<M::Op>> {
     let heads = &part.kernel.set.heads;
     let mut paths = heads.iter().map(|head| head.path);
-    let first = paths.next().unwrap_or(Paths::ROOT);
+    let first = paths.next().unwrap_or(PathId::ROOT);
     let common = paths.fold(first, |common, path| world.paths.common(common, path));
-    let trunk = world.paths.down_to(common, Paths::ROOT);
+    let trunk = world.paths.get(common, PathId::ROOT);
     let mut violation = Violation {
         part: name,
         refused: step(world, refused)?,
-        common_len: world.paths.len(common),
+        common_len: world.paths.node(common).len,
         common: steps(world, &trunk[trunk.len().saturating_sub(TRUNK)..]),
-        possibilities: Vec::new(),
-        more_possibilities: 0,
+        configurations: Vec::new(),
+        more_configurations: 0,
     };
     let mut states = Vec::new();
     for (at, head) in heads.iter().enumerate() {
         if states.contains(&head.state) {
             continue;
         }
-        if states.len() == POSSIBILITIES_MAX {
-            violation.more_possibilities += 1;
+        if states.len() == CONFIGURATIONS_MAX {
+            violation.more_configurations += 1;
             continue;
         }
         states.push(head.state);
-        let after = world.paths.down_to(head.path, common);
+        let after = world.paths.get(head.path, common);
         let after = steps(world, &after[after.len().saturating_sub(AFTER_MAX)..]);
         let left = part.kernel.in_flight().filter(|(slot, _)| !part.kernel.set.has(at, *slot));
         let mut next = Vec::new();
@@ -106,7 +107,7 @@ pub(crate) fn describe<M: OnlineModel>(
             let why = if admits { Next::LeadsOn } else { Next::NotAdmitted };
             next.extend(step(world, in_flight.op).map(|step| (step, why)));
         }
-        violation.possibilities.push(Possibility { after, state: world.table.describe_state(head.state), next });
+        violation.configurations.push(Configuration { after, state: world.table.describe_state(head.state), next });
     }
     Some(violation)
 }

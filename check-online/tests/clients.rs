@@ -121,7 +121,7 @@ fn queue(count: u32, order: impl Iterator<Item = i64>) -> (Vec<Span<QueueOp>>, V
 }
 
 #[test]
-fn very_many_possibilities_are_stepped_at_one_time_with_the_same_answers() {
+fn very_many_configurations_are_stepped_at_one_time_with_the_same_answers() {
     // Seven puts in any order: thousands of states.
     let orders: [&[i64]; 3] = [&[6, 5, 4, 3, 2, 1, 0], &[0, 3, 1, 2, 6, 5, 4], &[0, 3, 1, 2, 6, 6, 4]];
     for (order, expected) in orders.into_iter().zip([Verdict::Valid, Verdict::Valid, Verdict::Invalid]) {
@@ -141,9 +141,9 @@ fn very_many_possibilities_are_stepped_at_one_time_with_the_same_answers() {
 }
 
 #[test]
-fn too_many_possibilities_end_in_unknown() {
+fn too_many_configurations_end_in_unknown() {
     let (spans, _) = queue(7, [0].into_iter());
-    let settings = Settings { possibilities_max: 500, ..Settings::default() };
+    let settings = Settings { configurations_max: 500, ..Settings::default() };
     let mut online = Online::with_settings(FifoQueue::default(), 7, settings);
     for span in spans {
         online.feed(span).unwrap();
@@ -211,7 +211,7 @@ fn crashed_operations_that_nobody_sees_cost_nothing() {
         online.feed(Span::new(0, now + 2, now + 3, Write(at))).unwrap();
         assert_eq!(online.feed(Span::new(0, now + 4, now + 5, Read(at))), Ok(Outcome::Ok));
     }
-    assert!(online.possibilities() < 10);
+    assert!(online.configurations() < 10);
     // Any of them may still be seen.
     assert_eq!(online.feed(Span::new(0, now + 10, now + 11, Read(-777))), Ok(Outcome::Ok));
     assert_eq!(online.finish(), Outcome::Ok);

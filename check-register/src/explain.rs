@@ -1,6 +1,8 @@
 //! What there is to say of a history that is not linearizable: how far it was, and what it could have come to.
 
-use crate::ids::StateId;
+use crate::engine::ids;
+use crate::engine::ids::StateId;
+use crate::engine::paths::PathId;
 use crate::search::just_in_time::JustInTime;
 use crate::search::mask::Mask;
 use crate::search::part::{Kind, Part};
@@ -38,10 +40,10 @@ pub(crate) fn find_evidence<'m>(
     kinds: &[Kind],
 ) -> Evidence {
     let before = &part.events[..refused.event];
-    let last = before.iter().rev().find(|event| event.is_return()).map(|event| event.op() as u32);
-    let op = part.events[refused.event].op() as u32;
+    let last = before.iter().rev().find(|event| event.is_return()).map(|event| ids::number(event.op()));
+    let op = ids::number(part.events[refused.event].op());
     let mut evidence = Evidence { op, last, ends: Vec::new(), more_ends: 0, all_ends: false };
-    match part.slots as usize {
+    match ids::index(part.slots) {
         ..=64 => find_ends::<1>(&mut evidence, part, refused, (transitions, more_transitions), kinds),
         slots if slots <= Mask::<16>::SLOTS => {
             find_ends::<16>(&mut evidence, part, refused, (transitions, more_transitions), kinds);
@@ -64,7 +66,7 @@ fn find_ends<'m, const W: usize>(
     // Counted in steps: the same on every machine, and soon over.
     let budget = Budget::default();
     let limits = Limits::new(&budget, CONFIGS_MAX);
-    let until = EFFORT.0 * refused.event as u64 + EFFORT.1;
+    let until = EFFORT.0 * ids::count(refused.event) + EFFORT.1;
     let exact = part.visibility.is_searched();
     let mut engine = JustInTime::<W>::new(part, kinds, transitions.init(), exact);
     let mut progress = engine.advance(transitions, until, &limits);
@@ -101,7 +103,7 @@ fn find_ends<'m, const W: usize>(
             states.insert(config.state);
             continue;
         }
-        let mut path = engine.paths.get(config.path);
+        let mut path = engine.paths.get(config.path, PathId::ROOT);
         if let Some(transitions) = &mut settling {
             path = transitions.settle(part, &path);
         }

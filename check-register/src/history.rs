@@ -1,7 +1,8 @@
 //! Operations of a history as columns.
 
 use crate::Model;
-use crate::ids::{ClassId, OpId};
+use crate::engine::ids;
+use crate::engine::ids::{ClassId, OpId};
 use crate::search::part::{Event, Part, RawEvent};
 use hashbrown::HashTable;
 use history_core::hash::{HashMap, hash_one};
@@ -59,7 +60,7 @@ impl OpClass {
     /// The position of its class; none is there if it says nothing.
     #[inline]
     fn class(self) -> usize {
-        (self.0 >> 1) as usize
+        ids::index(self.0 >> 1)
     }
 
     #[inline]
@@ -69,7 +70,7 @@ impl OpClass {
 
     #[inline]
     fn set_class(&mut self, class: ClassId) {
-        self.0 = (class.at() as u32) << 1 | self.0 & 1;
+        self.0 = ids::number(class.at()) << 1 | self.0 & 1;
     }
 
     #[inline]
@@ -135,7 +136,7 @@ impl<O: Eq + Hash> Columns<O> {
         let mut starts = vec![0; names.len() + 1];
         for event in &self.events {
             if let Some(part) = part_of.get(class(event)) {
-                starts[*part as usize + 1] += 1;
+                starts[ids::index(*part) + 1] += 1;
             }
         }
         for at in 1..starts.len() {
@@ -145,7 +146,7 @@ impl<O: Eq + Hash> Columns<O> {
         let mut events = vec![Event::call(0); starts[names.len()]];
         for event in &self.events {
             if let Some(part) = part_of.get(class(event)) {
-                let end = &mut ends[*part as usize];
+                let end = &mut ends[ids::index(*part)];
                 events[*end] = *event;
                 *end += 1;
             }
@@ -155,7 +156,7 @@ impl<O: Eq + Hash> Columns<O> {
 
     /// The parts, in the order in which the history first calls upon them, and of each class its part.
     fn parts<M: Model<Op = O>>(&self, model: &M) -> (Vec<Option<u64>>, Vec<u32>) {
-        let named: Option<Vec<u64>> = self.classes.iter().map(|op| model.part(op)).collect();
+        let named: Option<Vec<u64>> = self.classes.iter().map(|op| model.shortcuts().part(op)).collect();
         let Some(named) = named else { return (vec![None], vec![0; self.classes.len()]) };
         let mut names = Vec::new();
         let mut ids: HashMap<u64, u32> = HashMap::default();
@@ -167,7 +168,7 @@ impl<O: Eq + Hash> Columns<O> {
                 let name = named[op.class()];
                 *part = *ids.entry(name).or_insert_with(|| {
                     names.push(Some(name));
-                    names.len() as u32 - 1
+                    ids::number(names.len()) - 1
                 });
             }
         }
@@ -217,7 +218,7 @@ pub(crate) fn columns<M: Model>(model: &M, operations: &[Operation<M::Op>]) -> (
                 let id = columns.call();
                 ids[at] = Some(id);
                 positions.push(at);
-                if operation.ret.is_some() || !model.reads_only(&operation.op) {
+                if operation.ret.is_some() || !model.shortcuts().reads_only(&operation.op) {
                     columns.set(id, operation.op.clone());
                 }
             }

@@ -14,27 +14,32 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod assert;
+#[doc(hidden)]
+pub mod engine;
 mod explain;
 mod history;
-mod ids;
 mod judge;
+mod laws;
 mod model;
 pub mod models;
 mod object;
 mod search;
 mod settling;
+mod shortcuts;
 mod slices;
 pub mod versioned_register;
 
 pub use assert::explain_refusal;
 pub use history::Operation;
 pub use judge::{Answer, End, Engine, Outcome, PartAnswer, Refusal, Settings, check, check_with};
+pub use laws::assert_model_laws;
 pub use model::{Access, Model};
 pub use object::decoder::{Decoder, Happening};
 pub use object::{AnyObject, Linearizable, NONLINEARIZABLE, about, checkers};
 pub use search::Reason;
 pub use search::distinct::Conflict;
 pub use settling::{Moment, Settling};
+pub use shortcuts::Shortcuts;
 
 /// The README's examples run too.
 #[cfg(doctest)]

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-/// A step of a linearization, for [`Model::settle`](crate::Model::settle).
+/// A step of a linearization, for [`Shortcuts::settle`](crate::Shortcuts::settle).
 #[derive(Debug)]
 pub struct Settling<'s, S, O> {
     /// Which step it is. Steps are numbered from 1.
@@ -22,14 +22,14 @@ pub struct Settling<'s, S, O> {
 /// What a step of a linearization is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Moment {
-    /// [`Model::pend`](crate::Model::pend) remembered a crashed operation.
+    /// [`Shortcuts::pend`](crate::Shortcuts::pend) remembered a crashed operation.
     Pend,
-    /// [`Model::begin`](crate::Model::begin) remembered one under way.
+    /// [`Shortcuts::begin`](crate::Shortcuts::begin) remembered one under way.
     Begin {
         /// Its number while it is under way.
         flight: u32,
     },
-    /// [`Model::end`](crate::Model::end) was told that one has returned.
+    /// [`Shortcuts::end`](crate::Shortcuts::end) was told that one has returned.
     End {
         /// Its number.
         flight: u32,

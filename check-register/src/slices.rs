@@ -8,9 +8,10 @@
 //! A part that needs a further slice is searched from its beginning once more: engines that rest would hold their memory.
 //! As each slice is many times as long as all before, that costs little.
 
+use crate::engine::ids;
+use crate::engine::ids::ClassId;
 use crate::explain::find_evidence;
 use crate::history::{Columns, Parts};
-use crate::ids::ClassId;
 use crate::search::origins::Origin;
 use crate::search::part::Kind;
 use crate::search::transitions::Transitions;
@@ -123,8 +124,8 @@ impl<'a, M: Model> Search<'a, M> {
 
     fn origin(&self, class: ClassId) -> Origin {
         let op = &self.columns.classes[class.at()];
-        let effect = if self.kinds[class.at()] == Kind::Reads { None } else { self.model.effect(op) };
-        Origin { effect, needs: self.model.needs(op) }
+        let effect = if self.kinds[class.at()] == Kind::Reads { None } else { self.model.shortcuts().effect(op) };
+        Origin { effect, needs: self.model.shortcuts().needs(op) }
     }
 
     /// What there is to know of a part; `None` if it takes more turns.
@@ -142,12 +143,12 @@ impl<'a, M: Model> Search<'a, M> {
             more_transitions: &more_transitions,
             kinds: &self.kinds,
             origin: &|class| self.origin(class),
-            access: &|class: ClassId| self.model.access(&self.columns.classes[class.at()]),
-            initial: self.model.initial_access(),
+            access: &|class: ClassId| self.model.shortcuts().access(&self.columns.classes[class.at()]),
+            initial: self.model.shortcuts().initial_access(),
             limits: &limits,
             engine: self.settings.engine,
         };
-        let of_part = |op: u32| part.ids[op as usize].at();
+        let of_part = |op: u32| part.ids[ids::index(op)].at();
         Some(match question.decide(turns_max)? {
             Decision::Linearizable(order) => Outcome::Linearizable(order.into_iter().map(of_part).collect()),
             Decision::Unknown(reason) => Outcome::Unknown(reason),

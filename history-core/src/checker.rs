@@ -103,9 +103,9 @@ pub trait Run: Send {
         None
     }
 
-    /// How many ways the history may have gone are being followed, if the checker follows any: whoever watches wants to see
-    /// whether they grow.
-    fn possibilities(&self) -> Option<u64> {
+    /// How many configurations of its search the checker keeps at the moment, if it has such a search: their growth shows
+    /// how hard the history is.
+    fn configurations(&self) -> Option<u64> {
         None
     }
 

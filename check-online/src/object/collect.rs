@@ -4,7 +4,8 @@ use super::{Event, Object};
 use crate::OnlineModel;
 use crate::kernel::World;
 use crate::part::Part;
-use crate::paths::PathId;
+use crate::paths::TRUNK;
+use check_register::engine::paths::PathId;
 
 impl<M: OnlineModel> Object<M> {
     /// Forgets states, operations and paths that nobody needs any more, if there are many.
@@ -22,11 +23,11 @@ impl<M: OnlineModel> Object<M> {
             let mut ends = part.kernels().flat_map(|kernel| &kernel.set.heads).map(|head| head.path);
             let first = ends.next();
             if let Some(trunk) = first.map(|first| ends.fold(first, |trunk, path| paths.common(trunk, path))) {
-                paths.cut(trunk);
+                paths.cut(trunk, TRUNK);
             }
             live.extend(part.kernels_mut().flat_map(|kernel| &mut kernel.set.heads).map(|head| &mut head.path));
         }
-        paths.prune(&mut live, |op| keep[op.at()] = true);
+        paths.prune(live.into_iter(), |node| keep[node.op.at()] = true);
         let heads = || self.parts.iter().flat_map(Part::kernels).flat_map(|kernel| &kernel.set.heads);
         uses.collect(heads().map(|head| head.uses));
         table.collect(|states, classes| {

@@ -4,35 +4,35 @@ use crate::oracle::{admits, replay};
 use check_online::{Next, OnlineModel, Step, Violation};
 use check_register::Operation;
 
-/// Holds each possibility of a violation to the operations that were known.
+/// Holds each configuration of a violation to the operations that were known.
 pub(crate) fn certify<M: OnlineModel>(model: &M, known: &[Operation<M::Op>], violation: &Violation<M::Op>) {
     let told = || format!("{violation:#?} of {known:#?}");
     let find = |step: &Step<M::Op>| {
         let found = known.iter().position(|operation| operation.call == step.start);
         found.unwrap_or_else(|| panic!("{step:?} is nothing that is known: {}", told()))
     };
-    assert!(!violation.possibilities.is_empty(), "{}", told());
+    assert!(!violation.configurations.is_empty(), "{}", told());
     let refused = find(&violation.refused);
     let until = known[refused].ret.unwrap_or_else(|| panic!("what is refused returned: {}", told()));
     // What was known when it was to return.
     let before =
         |operation: &Operation<M::Op>| Operation { ret: operation.ret.filter(|ret| *ret < until), ..operation.clone() };
     let open: Vec<Operation<M::Op>> = known.iter().map(before).collect();
-    let part = |operation: &Operation<M::Op>| model.part(&operation.op);
+    let part = |operation: &Operation<M::Op>| model.shortcuts().part(&operation.op);
     let has_parts = violation.part.is_some();
     let mine: Vec<usize> =
         (0..known.len()).filter(|at| !has_parts || part(&known[*at]) == part(&known[refused])).collect();
-    for possibility in &violation.possibilities {
-        let order: Vec<usize> = violation.common.iter().chain(&possibility.after).map(find).collect();
+    for configuration in &violation.configurations {
+        let order: Vec<usize> = violation.common.iter().chain(&configuration.after).map(find).collect();
         let is_whole = violation.common.len() as u64 == violation.common_len;
         if is_whole {
             assert!(admits(model, &mine, &open, &order), "{}", told());
             let states = replay(model, known, &order);
             let described: Vec<String> = states.iter().map(|state| model.describe_state(state)).collect();
-            assert!(described.contains(&possibility.state), "{described:?}: {}", told());
+            assert!(described.contains(&configuration.state), "{described:?}: {}", told());
         }
         assert!(!order.contains(&refused), "{}", told());
-        for (step, next) in &possibility.next {
+        for (step, next) in &configuration.next {
             let op = find(step);
             assert!(!order.contains(&op), "{}", told());
             if is_whole {

@@ -71,7 +71,7 @@ where
         let (positions, known): (Vec<usize>, Vec<Operation<M::Op>>) = known.into_iter().unzip();
         let expected = refused(model, &known).map(|op| positions[op]);
         let told = || format!("of {operations:#?} that end {ends:?}, at {time}");
-        if known.len() <= 3 && known.iter().all(|operation| model.part(&operation.op).is_none()) {
+        if known.len() <= 3 && known.iter().all(|operation| model.shortcuts().part(&operation.op).is_none()) {
             assert_eq!(expected.is_none(), linearizable(model, &known), "the batch search errs {}", told());
         }
         match events.outcome() {

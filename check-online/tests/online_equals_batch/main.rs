@@ -44,7 +44,7 @@ where
         let unknown = QueueOp::Take(Removed::Unknown);
         return (&unknown as &dyn Any).downcast_ref::<M::Op>().cloned();
     }
-    (!model.reads_only(op)).then(|| op.clone())
+    (!model.shortcuts().reads_only(op)).then(|| op.clone())
 }
 
 /// Numbers that look random: Knuth's multiplier; the upper bits are the good ones.

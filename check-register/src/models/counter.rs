@@ -1,7 +1,7 @@
 //! A counter: added to, and read.
 
 use super::spec::{Shows, Spec, bad_value, call, unknown_op};
-use crate::Model;
+use crate::{Model, Shortcuts};
 use history_core::{Budget, Datum, Op, OpKind, Value};
 
 /// A counter. It starts with 0.
@@ -37,12 +37,8 @@ impl Model for Counter {
         }
     }
 
-    fn reads_only(&self, op: &CounterOp) -> bool {
-        matches!(op, CounterOp::Read(_))
-    }
-
-    fn may_see(&self, op: &CounterOp, _: &CounterOp) -> bool {
-        matches!(op, CounterOp::Read(_))
+    fn shortcuts(&self) -> &dyn Shortcuts<Self::State, Self::Op> {
+        self
     }
 
     fn describe_op(&self, op: &CounterOp) -> String {
@@ -50,6 +46,16 @@ impl Model for Counter {
             CounterOp::Add(amount) => format!("add of {amount}"),
             CounterOp::Read(value) => format!("read of {value}"),
         }
+    }
+}
+
+impl Shortcuts<i128, CounterOp> for Counter {
+    fn reads_only(&self, op: &CounterOp) -> bool {
+        matches!(op, CounterOp::Read(_))
+    }
+
+    fn may_see(&self, op: &CounterOp, _: &CounterOp) -> bool {
+        matches!(op, CounterOp::Read(_))
     }
 }
 

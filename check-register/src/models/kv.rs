@@ -1,7 +1,7 @@
 //! A map from keys to strings: got, put and appended to.
 
 use super::spec::{Shows, Spec, unknown_op};
-use crate::Model;
+use crate::{Model, Shortcuts};
 use history_core::hash::HashMap;
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 use std::sync::Arc;
@@ -53,21 +53,8 @@ impl Model for Kv {
         }
     }
 
-    fn reads_only(&self, op: &KvOp) -> bool {
-        matches!(op.action, KvAction::Get(_))
-    }
-
-    fn may_see(&self, op: &KvOp, other: &KvOp) -> bool {
-        match (&op.action, &other.action) {
-            // Nothing goes away without a put, which wipes out whatever was there.
-            (KvAction::Get(found), KvAction::Append(text)) => found.contains(&**text),
-            (KvAction::Get(found), KvAction::Put(text)) => found.starts_with(&**text),
-            _ => false,
-        }
-    }
-
-    fn part(&self, op: &KvOp) -> Option<u64> {
-        Some(op.key.cast_unsigned())
+    fn shortcuts(&self) -> &dyn Shortcuts<Self::State, Self::Op> {
+        self
     }
 
     fn describe_op(&self, op: &KvOp) -> String {
@@ -88,6 +75,29 @@ impl Model for Kv {
 
     fn describe_part(&self, part: u64) -> String {
         format!("key {}", self.keys.datum(part.cast_signed()))
+    }
+}
+
+impl Shortcuts<Option<Arc<str>>, KvOp> for Kv {
+    fn reads_only(&self, op: &KvOp) -> bool {
+        matches!(op.action, KvAction::Get(_))
+    }
+
+    fn may_see(&self, op: &KvOp, other: &KvOp) -> bool {
+        match (&op.action, &other.action) {
+            // Nothing goes away without a put, which wipes out whatever was there.
+            (KvAction::Get(found), KvAction::Append(text)) => found.contains(&**text),
+            (KvAction::Get(found), KvAction::Put(text)) => found.starts_with(&**text),
+            _ => false,
+        }
+    }
+
+    fn part(&self, op: &KvOp) -> Option<u64> {
+        Some(op.key.cast_unsigned())
+    }
+
+    fn states_are_of_parts(&self) -> bool {
+        true
     }
 }
 

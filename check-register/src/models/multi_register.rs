@@ -1,7 +1,7 @@
 //! Several registers, read and written by transactions that happen at one instant.
 
 use super::spec::{Shows, Spec, bad_value, call, unknown_op};
-use crate::Model;
+use crate::{Model, Shortcuts};
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 
 /// Registers by key. Keys and values are codes of an [`Interner`]; each register starts with nil.
@@ -59,29 +59,12 @@ impl Model for MultiRegister {
         Some(registers.into())
     }
 
-    fn part(&self, op: &Self::Op) -> Option<u64> {
-        let key = |access: &RegisterAccess| match *access {
-            RegisterAccess::Read { key, .. } | RegisterAccess::Write { key, .. } => key,
-        };
-        let first = op.first().map(key)?;
-        op.iter().all(|access| key(access) == first).then(|| first.cast_unsigned())
-    }
-
-    fn may_see(&self, op: &Self::Op, other: &Self::Op) -> bool {
-        // Whoever reads a key behind a transaction that wrote it, and before it is written again, finds what that one wrote. So
-        // if nobody finds it nobody looked.
-        op.iter().any(|access| match *access {
-            RegisterAccess::Read { key, value } => other.contains(&RegisterAccess::Write { key, value }),
-            RegisterAccess::Write { .. } => false,
-        })
+    fn shortcuts(&self) -> &dyn Shortcuts<Self::State, Self::Op> {
+        self
     }
 
     fn describe_part(&self, part: u64) -> String {
         format!("key {}", self.values.datum(part.cast_signed()))
-    }
-
-    fn reads_only(&self, op: &Self::Op) -> bool {
-        op.iter().all(|access| matches!(access, RegisterAccess::Read { .. }))
     }
 
     fn describe_op(&self, op: &Self::Op) -> String {
@@ -98,6 +81,29 @@ impl Model for MultiRegister {
         let entries: Vec<String> =
             state.iter().map(|(key, value)| format!("{} {}", datum(*key), datum(*value))).collect();
         format!("{{{}}}", entries.join(", "))
+    }
+}
+
+impl Shortcuts<Box<[(i64, i64)]>, Box<[RegisterAccess]>> for MultiRegister {
+    fn part(&self, op: &Box<[RegisterAccess]>) -> Option<u64> {
+        let key = |access: &RegisterAccess| match *access {
+            RegisterAccess::Read { key, .. } | RegisterAccess::Write { key, .. } => key,
+        };
+        let first = op.first().map(key)?;
+        op.iter().all(|access| key(access) == first).then(|| first.cast_unsigned())
+    }
+
+    fn may_see(&self, op: &Box<[RegisterAccess]>, other: &Box<[RegisterAccess]>) -> bool {
+        // Whoever reads a key behind a transaction that wrote it, and before it is written again, finds what that one wrote. So
+        // if nobody finds it nobody looked.
+        op.iter().any(|access| match *access {
+            RegisterAccess::Read { key, value } => other.contains(&RegisterAccess::Write { key, value }),
+            RegisterAccess::Write { .. } => false,
+        })
+    }
+
+    fn reads_only(&self, op: &Box<[RegisterAccess]>) -> bool {
+        op.iter().all(|access| matches!(access, RegisterAccess::Read { .. }))
     }
 }
 

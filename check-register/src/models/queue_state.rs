@@ -1,7 +1,7 @@
 //! What queues and stacks hold, and what operations under way and crashed ones may yet do to them, as one state.
 //!
 //! The search need not try when such operations take effect, because one state can stand for all that they allow: see
-//! [`Model::pend`](crate::Model::pend) and [`Model::begin`](crate::Model::begin).
+//! [`Shortcuts::pend`](crate::Shortcuts::pend) and [`Shortcuts::begin`](crate::Shortcuts::begin).
 //!
 //! **Puts of a first-in-first-out queue.** Values leave in the order in which they were put in, so takes tell the
 //! order of puts. Puts can be given instants between their calls and returns in the order of the values' takes if and
@@ -33,6 +33,7 @@
 //! no sooner: the others remain of use. Only if it must wait for more others is there a choice.
 
 use super::queues::Discipline;
+use crate::engine::ids;
 
 /// What a [`Queue`](super::Queue) holds.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
@@ -111,14 +112,16 @@ impl QueueState {
             Discipline::Unordered => state.items.partition_point(|other| other.value < value),
             Discipline::Fifo | Discipline::Lifo => end,
         };
-        state.items.insert(at, Item { value, behind: if discipline == Discipline::Fifo { end as u32 } else { 0 } });
+        state
+            .items
+            .insert(at, Item { value, behind: if discipline == Discipline::Fifo { ids::number(end) } else { 0 } });
         state
     }
 
     /// With a put that may happen from now on until it ends; of a queue, not a stack.
     pub(super) fn begin_put(&self, discipline: Discipline, value: i64, flight: u32) -> QueueState {
         let mut state = self.clone();
-        let behind = if discipline == Discipline::Fifo { self.items.len() as u32 } else { 0 };
+        let behind = if discipline == Discipline::Fifo { ids::number(self.items.len()) } else { 0 };
         state.flying.push(Flying { item: Item { value, behind }, flight });
         state
     }
@@ -139,7 +142,7 @@ impl QueueState {
 
     /// With a crashed put that may happen from now on.
     pub(super) fn pend_put(&self, discipline: Discipline, value: i64) -> QueueState {
-        let behind = if discipline == Discipline::Fifo { self.items.len() as u32 } else { 0 };
+        let behind = if discipline == Discipline::Fifo { ids::number(self.items.len()) } else { 0 };
         let mut state = self.clone();
         state.puts.push(CrashedPut { behind, value, count: 1 });
         state.tidy();
@@ -162,7 +165,7 @@ impl QueueState {
         match discipline {
             Discipline::Fifo => {
                 for (at, item) in self.items.iter().enumerate().filter(|(_, item)| item.value == value) {
-                    add(&mut ways, item.behind as usize, Source::Item(at));
+                    add(&mut ways, ids::index(item.behind), Source::Item(at));
                 }
             }
             Discipline::Unordered => {
@@ -179,20 +182,20 @@ impl QueueState {
             }
         }
         for flying in self.flying.iter().filter(|flying| flying.item.value == value) {
-            add(&mut ways, flying.item.behind as usize, Source::Flying(flying.flight));
+            add(&mut ways, ids::index(flying.item.behind), Source::Flying(flying.flight));
         }
         // The first one is behind the fewest.
         if let Some(put) = self.puts.iter().find(|put| put.value == value) {
-            add(&mut ways, put.behind as usize, Source::Crashed(value));
+            add(&mut ways, ids::index(put.behind), Source::Crashed(value));
         }
-        ways.retain(|(before, _)| *before <= self.takes as usize);
+        ways.retain(|(before, _)| *before <= ids::index(self.takes));
         ways.into_iter().map(|(before, source)| self.taken(discipline, before, source)).collect()
     }
 
     /// The way for a take that found nothing.
     pub(super) fn take_nothing(&self, discipline: Discipline) -> Option<Taken> {
         let crashed = self.items.len();
-        (crashed <= self.takes as usize).then(|| self.taken(discipline, crashed, Source::Nothing))
+        (crashed <= ids::index(self.takes)).then(|| self.taken(discipline, crashed, Source::Nothing))
     }
 
     /// The ways to take who knows what: what may leave first, the value of a put under way or crashed, or nothing.
@@ -217,20 +220,20 @@ impl QueueState {
     /// After crashed takes removed so many that stood before it and a value was taken.
     fn taken(&self, discipline: Discipline, crashed: usize, source: Source) -> Taken {
         let mut state = self.clone();
-        state.takes -= crashed as u32;
+        state.takes -= ids::number(crashed);
         let mut removed = 0;
         if discipline == Discipline::Lifo {
             state.items.truncate(self.items.len() - crashed);
         } else {
             state.items.drain(..crashed);
             removed = crashed;
-            state.move_up(|behind| behind.saturating_sub(crashed as u32));
+            state.move_up(|behind| behind.saturating_sub(ids::number(crashed)));
         }
         match source {
             Source::Item(at) => {
                 let at = at - removed;
                 state.items.remove(at);
-                state.move_up(|behind| if behind as usize > at { behind - 1 } else { behind });
+                state.move_up(|behind| if ids::index(behind) > at { behind - 1 } else { behind });
             }
             Source::Flying(flight) => state.flying.retain(|flying| flying.flight != flight),
             Source::Crashed(value) => {

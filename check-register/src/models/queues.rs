@@ -2,7 +2,7 @@
 
 use super::queue_state::QueueState;
 use super::spec::{Shows, Spec, bad_value, call, unknown_op};
-use crate::{Model, Settling};
+use crate::{Model, Settling, Shortcuts};
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 
 /// In which order values leave.
@@ -87,6 +87,30 @@ impl<const DISCIPLINE: u8> Model for Queue<DISCIPLINE> {
         ways.into_iter().map(|way| way.state).collect()
     }
 
+    fn shortcuts(&self) -> &dyn Shortcuts<Self::State, Self::Op> {
+        self
+    }
+
+    fn describe_part(&self, part: u64) -> String {
+        format!("value {}", self.values.datum(part.cast_signed()))
+    }
+
+    fn describe_op(&self, op: &QueueOp) -> String {
+        match *op {
+            QueueOp::Put(value) => format!("{} of {}", Self::PUT, self.values.datum(value)),
+            QueueOp::Take(Removed::Value(value)) => format!("{} of {}", Self::TAKE, self.values.datum(value)),
+            QueueOp::Take(Removed::Nothing) => format!("{} that found nothing", Self::TAKE),
+            QueueOp::Take(Removed::Unknown) => format!("{} of something", Self::TAKE),
+        }
+    }
+
+    fn describe_state(&self, state: &QueueState) -> String {
+        let values: Vec<String> = state.values().map(|value| self.values.datum(value).to_string()).collect();
+        format!("[{}]", values.join(" "))
+    }
+}
+
+impl<const DISCIPLINE: u8> Shortcuts<QueueState, QueueOp> for Queue<DISCIPLINE> {
     fn pend(&self, state: &QueueState, op: &QueueOp) -> Option<QueueState> {
         match *op {
             QueueOp::Put(value) => Some(state.pend_put(Self::DISCIPLINE, value)),
@@ -158,26 +182,8 @@ impl<const DISCIPLINE: u8> Model for Queue<DISCIPLINE> {
         }
     }
 
-    fn describe_part(&self, part: u64) -> String {
-        format!("value {}", self.values.datum(part.cast_signed()))
-    }
-
     fn reads_only(&self, op: &QueueOp) -> bool {
         matches!(op, QueueOp::Take(Removed::Nothing))
-    }
-
-    fn describe_op(&self, op: &QueueOp) -> String {
-        match *op {
-            QueueOp::Put(value) => format!("{} of {}", Self::PUT, self.values.datum(value)),
-            QueueOp::Take(Removed::Value(value)) => format!("{} of {}", Self::TAKE, self.values.datum(value)),
-            QueueOp::Take(Removed::Nothing) => format!("{} that found nothing", Self::TAKE),
-            QueueOp::Take(Removed::Unknown) => format!("{} of something", Self::TAKE),
-        }
-    }
-
-    fn describe_state(&self, state: &QueueState) -> String {
-        let values: Vec<String> = state.values().map(|value| self.values.datum(value).to_string()).collect();
-        format!("[{}]", values.join(" "))
     }
 }
 

@@ -1,7 +1,7 @@
 //! A register: written, read, and compared and set.
 
 use super::spec::{Shows, Spec, bad_value, call, unknown_op};
-use crate::{Access, Model};
+use crate::{Access, Model, Shortcuts};
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 
 /// A register with reads and writes.
@@ -62,6 +62,25 @@ impl<const CAS: bool> Model for Register<CAS> {
         }
     }
 
+    fn shortcuts(&self) -> &dyn Shortcuts<Self::State, Self::Op> {
+        self
+    }
+
+    fn describe_op(&self, op: &RegisterOp) -> String {
+        let datum = |code| self.values.datum(code);
+        match *op {
+            RegisterOp::Read(value) => format!("read of {}", datum(value)),
+            RegisterOp::Write(value) => format!("write of {}", datum(value)),
+            RegisterOp::Cas(old, new) => format!("cas from {} to {}", datum(old), datum(new)),
+        }
+    }
+
+    fn describe_state(&self, state: &i64) -> String {
+        self.values.datum(*state).to_string()
+    }
+}
+
+impl<const CAS: bool> Shortcuts<i64, RegisterOp> for Register<CAS> {
     fn reads_only(&self, op: &RegisterOp) -> bool {
         matches!(op, RegisterOp::Read(_))
     }
@@ -102,19 +121,6 @@ impl<const CAS: bool> Model for Register<CAS> {
 
     fn initial_access(&self) -> Option<i64> {
         Some(self.initial)
-    }
-
-    fn describe_op(&self, op: &RegisterOp) -> String {
-        let datum = |code| self.values.datum(code);
-        match *op {
-            RegisterOp::Read(value) => format!("read of {}", datum(value)),
-            RegisterOp::Write(value) => format!("write of {}", datum(value)),
-            RegisterOp::Cas(old, new) => format!("cas from {} to {}", datum(old), datum(new)),
-        }
-    }
-
-    fn describe_state(&self, state: &i64) -> String {
-        self.values.datum(*state).to_string()
     }
 }
 

@@ -1,7 +1,7 @@
 //! A set: added to, and read as a whole.
 
 use super::spec::{Shows, Spec, bad_value, call, unknown_op};
-use crate::Model;
+use crate::{Model, Shortcuts};
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 
 /// A set of values, which are codes of an [`Interner`]. It is empty at first.
@@ -40,6 +40,24 @@ impl Model for Set {
         }
     }
 
+    fn shortcuts(&self) -> &dyn Shortcuts<Self::State, Self::Op> {
+        self
+    }
+
+    fn describe_op(&self, op: &SetOp) -> String {
+        match op {
+            SetOp::Add(value) => format!("add of {}", self.values.datum(*value)),
+            SetOp::Read(values) => format!("read of {}", self.describe_state(values)),
+        }
+    }
+
+    fn describe_state(&self, state: &Box<[i64]>) -> String {
+        let values: Vec<String> = state.iter().map(|value| self.values.datum(*value).to_string()).collect();
+        format!("#{{{}}}", values.join(" "))
+    }
+}
+
+impl Shortcuts<Box<[i64]>, SetOp> for Set {
     fn reads_only(&self, op: &SetOp) -> bool {
         matches!(op, SetOp::Read(_))
     }
@@ -61,18 +79,6 @@ impl Model for Set {
     fn effect_lasts(&self, _: &SetOp) -> bool {
         // It does; but an add that nobody sees for now may as well come later, just before the first read that sees it.
         false
-    }
-
-    fn describe_op(&self, op: &SetOp) -> String {
-        match op {
-            SetOp::Add(value) => format!("add of {}", self.values.datum(*value)),
-            SetOp::Read(values) => format!("read of {}", self.describe_state(values)),
-        }
-    }
-
-    fn describe_state(&self, state: &Box<[i64]>) -> String {
-        let values: Vec<String> = state.iter().map(|value| self.values.datum(*value).to_string()).collect();
-        format!("#{{{}}}", values.join(" "))
     }
 }
 

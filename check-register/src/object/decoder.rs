@@ -1,5 +1,6 @@
 //! From recorded ops to what happens to operations of an object.
 
+use crate::engine::ids;
 use crate::models::{Shows, Spec};
 use history_core::{Coverage, Expected, Op, OpKind, Pair, Report, Verdict};
 
@@ -102,7 +103,7 @@ impl<O> Decoder<O> {
         self.shown.has_value |= !op.value.is_nil();
         match op.pair {
             Pair::Invokes { slot } => {
-                let slot = slot as usize;
+                let slot = ids::index(slot);
                 let decoded = model.decode(op, None)?;
                 let fills = decoded.as_ref().is_some_and(|op| model.fills(op));
                 self.shown.filling += u64::from(fills);
@@ -112,7 +113,7 @@ impl<O> Decoder<O> {
                 let in_flight = self.open[slot].insert(InFlight { op: decoded, fills, is_late: self.shown.is_filled });
                 Ok(Happening::Called { slot, op: in_flight.op.as_ref() })
             }
-            Pair::Completes { slot, .. } => self.complete(model, op, slot as usize),
+            Pair::Completes { slot, .. } => self.complete(model, op, ids::index(slot)),
             Pair::Alone if op.kind == OpKind::Invoke => {
                 Err("the op names no process, so its completion cannot be found".into())
             }

@@ -1,8 +1,8 @@
 //! Why an operation could not be placed: the explanation of a refusal.
 
 use super::recorded::Recorded;
+use crate::engine::ids::OpId;
 use crate::history::Columns;
-use crate::ids::OpId;
 use crate::models::Spec;
 use crate::{Conflict, End, Refusal};
 use history_core::explain::{self, Explanation, Names};

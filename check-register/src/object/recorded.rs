@@ -1,6 +1,7 @@
 //! What a report says of operations: who did them, and where in the history they stand.
 
-use crate::ids::OpId;
+use crate::engine::ids;
+use crate::engine::ids::OpId;
 use history_core::{Client, Participants, Process};
 
 /// Operations by number, as they were recorded. 28 bytes each.
@@ -83,7 +84,7 @@ impl Recorded {
         match self.ops[op].process {
             NOBODY => None,
             process @ 0.. => Some(process.into()),
-            large => self.large.get(large.unsigned_abs() as usize - 1).copied(),
+            large => self.large.get(ids::index(large.unsigned_abs()) - 1).copied(),
         }
     }
 

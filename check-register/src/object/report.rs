@@ -5,6 +5,7 @@ use super::prose::Story;
 use super::recorded::Recorded;
 use super::run::Counts;
 use super::{Linearizable, timelines};
+use crate::engine::ids;
 use crate::history::Columns;
 use crate::models::Spec;
 use crate::{Answer, Outcome, Reason};
@@ -68,9 +69,9 @@ pub(super) fn report<S: Spec>(
         ("fail-count".into(), counts.fail),
         ("info-count".into(), counts.info),
         ("nonclient-op-count".into(), recorded.participants.others()),
-        ("part-count".into(), answer.parts.len() as u64),
+        ("part-count".into(), ids::count(answer.parts.len())),
     ];
-    decoder.conclude::<S>(columns.len() as u64, &mut report);
+    decoder.conclude::<S>(ids::count(columns.len()), &mut report);
     if budget.figures {
         (report.figures, report.artifacts) = timelines::of(&checker.model, columns, recorded, answer);
     }

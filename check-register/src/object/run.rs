@@ -3,8 +3,8 @@
 use super::Linearizable;
 use super::decoder::{Decoder, Happening};
 use super::recorded::{Recorded, TooLarge};
+use crate::engine::ids::OpId;
 use crate::history::Columns;
-use crate::ids::OpId;
 use crate::models::Spec;
 use crate::slices::Slices;
 use history_core::{Budget, ErrorKind, HistoryError, Op, OpKind, Pair, Report, Run, Searched, Verdict};
@@ -60,7 +60,7 @@ impl<S: Spec + Clone> ObjectRun<S> {
         }
     }
 
-    fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
+    fn take(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
         if op.kind == OpKind::Invoke && self.columns.len() == Columns::<S::Op>::OPS_MAX {
             return Err(limit(format!("more than {} operations", Columns::<S::Op>::OPS_MAX)));
         }
@@ -103,7 +103,7 @@ impl<S: Spec + Clone> ObjectRun<S> {
         self.crashed.extend(open.map(|(slot, op)| (self.open[slot], op)));
         self.crashed.sort_unstable_by_key(|(id, _)| *id);
         for (id, op) in std::mem::take(&mut self.crashed) {
-            if !self.checker.model.reads_only(&op) {
+            if !self.checker.model.shortcuts().reads_only(&op) {
                 self.columns.set(id, op);
             }
         }
@@ -111,25 +111,25 @@ impl<S: Spec + Clone> ObjectRun<S> {
 }
 
 /// Why an op ends the run.
-enum Trouble {
+enum OpFault {
     Malformed(String),
     Error(HistoryError),
 }
 
-impl From<String> for Trouble {
-    fn from(reason: String) -> Trouble {
-        Trouble::Malformed(reason)
+impl From<String> for OpFault {
+    fn from(reason: String) -> OpFault {
+        OpFault::Malformed(reason)
     }
 }
 
-impl From<TooLarge> for Trouble {
-    fn from(_: TooLarge) -> Trouble {
+impl From<TooLarge> for OpFault {
+    fn from(_: TooLarge) -> OpFault {
         limit("the first and the last index are more than 2^32 apart".into())
     }
 }
 
-fn limit(message: String) -> Trouble {
-    Trouble::Error(HistoryError::new(ErrorKind::Limit, message))
+fn limit(message: String) -> OpFault {
+    OpFault::Error(HistoryError::new(ErrorKind::Limit, message))
 }
 
 impl<S: Spec + Clone> Run for ObjectRun<S> {
@@ -139,8 +139,8 @@ impl<S: Spec + Clone> Run for ObjectRun<S> {
         }
         match self.take(op) {
             Ok(()) => Ok(ControlFlow::Continue(())),
-            Err(Trouble::Error(error)) => Err(error),
-            Err(Trouble::Malformed(reason)) => {
+            Err(OpFault::Error(error)) => Err(error),
+            Err(OpFault::Malformed(reason)) => {
                 let place = format!("at {} {reason}.", op.place());
                 let may_be_earlier = op.pair == Pair::Alone && op.kind != OpKind::Invoke;
                 self.malformed = Some(Malformed { place, may_be_earlier });

@@ -2,8 +2,8 @@
 
 use super::prose::{Story, shortened};
 use super::recorded::Recorded;
+use crate::engine::ids::{OpId, index, number};
 use crate::history::Columns;
-use crate::ids::OpId;
 use crate::models::Spec;
 use crate::{Answer, Outcome, PartAnswer};
 use history_core::figure::{BARS_MAX, Bar, BarStatus, Content, Figure, ORDERS_MAX, Order, Scale, Timeline, window};
@@ -48,7 +48,28 @@ struct Pages<'a, S: Spec> {
     recorded: &'a Recorded,
 }
 
+/// What a timeline shows, in one sentence; `refused` is the operation that cannot be placed.
+fn summary<S: Spec>(refused: Option<&str>) -> String {
+    match refused {
+        None => format!("These operations can be put in an order that a {} admits: the one shown.", S::NAME),
+        Some(op) => format!(
+            "{} cannot be placed: whatever order everything before it is put in, no {} admits it.",
+            sentence(op),
+            S::NAME
+        ),
+    }
+}
+
 impl<S: Spec> Pages<'_, S> {
+    /// The operations of a part, to which `one` of them belongs, in the order of their calls.
+    fn ops(&self, part: &PartAnswer, one: usize) -> Vec<u32> {
+        let part_of = |op: usize| self.columns.op(OpId::new(op)).and_then(|op| self.model.shortcuts().part(op));
+        let wanted = part.part.as_ref().and_then(|_| part_of(one));
+        let is_wanted =
+            |op: &usize| self.columns.op(OpId::new(*op)).is_some() && (wanted.is_none() || part_of(*op) == wanted);
+        (0..self.recorded.len()).filter(is_wanted).map(number).collect()
+    }
+
     /// The page of a part, if there is anything to show.
     fn timeline(&self, part: &PartAnswer) -> Option<Timeline> {
         let (orders, refused): (Vec<&[usize]>, Option<usize>) = match &part.outcome {
@@ -58,71 +79,45 @@ impl<S: Spec> Pages<'_, S> {
             }
             Outcome::Unknown(_) => return None,
         };
-        // The operations of this part: it is told by those that were placed or refused, which name it.
-        let part_of = |op: usize| self.columns.op(OpId::new(op)).and_then(|op| self.model.part(op));
         let some = refused.or_else(|| orders.first().and_then(|order| order.first().copied()))?;
-        let wanted = part.part.as_ref().and_then(|_| part_of(some));
-        let ops: Vec<u32> = (0..self.recorded.len())
-            .filter(|op| self.columns.op(OpId::new(*op)).is_some() && (wanted.is_none() || part_of(*op) == wanted))
-            .map(|op| op as u32)
-            .collect();
-        let position = |op: usize| ops.binary_search(&(op as u32)).ok().map(|at| at as u32);
+        let ops = self.ops(part, some);
+        let position = |op: usize| ops.binary_search(&number(op)).ok().map(number);
         let positions = |order: &&[usize]| order.iter().filter_map(|op| position(*op)).collect::<Vec<u32>>();
         let orders: Vec<Vec<u32>> = orders.iter().map(positions).collect();
         let scale = self.scale(&ops);
-        let span = |at: u32| self.span(ops[at as usize] as usize, scale);
-        let around = refused.and_then(position).unwrap_or(ops.len() as u32 - 1);
+        let span = |at: u32| self.span(index(ops[index(at)]), scale);
+        let around = refused.and_then(position).unwrap_or(number(ops.len() - 1));
         let borrowed: Vec<&[u32]> = orders.iter().map(Vec::as_slice).collect();
         let window = window(ops.len(), span, around, &borrowed, BARS_MAX);
 
-        let mut processes: Vec<Option<i64>> =
-            window.ops.iter().map(|at| self.recorded.process(ops[*at as usize] as usize)).collect();
+        let in_window = window.ops.iter().map(|at| self.recorded.process(index(ops[index(*at)])));
+        let mut processes: Vec<Option<i64>> = in_window.collect();
         processes.sort_unstable();
         processes.dedup();
         let whose = |process: i64| self.recorded.participants.client(process);
         let story = Story::new(self.model, self.columns, self.recorded);
-        let placed = orders.first().map(|order| {
-            let mut placed = vec![false; ops.len()];
-            for at in order {
-                placed[*at as usize] = true;
-            }
-            placed
-        });
         let refused_at = refused.and_then(position);
-        let refused_end = refused_at.and_then(|at| span(at).1);
-        let returned = |at: u32| span(at).1.is_some_and(|end| refused_end.is_some_and(|until| end <= until));
+        let statuses = Statuses {
+            outcome: &part.outcome,
+            placed: orders.first().map(|order| placed(order, ops.len())),
+            refused_at,
+            refused_end: refused_at.and_then(|at| span(at).1),
+        };
         let bar = |at: &u32| {
-            let op = ops[*at as usize] as usize;
+            let op = index(ops[index(*at)]);
             let (start, end) = span(*at);
-            let status = if Some(*at) == refused_at {
-                BarStatus::Refused
-            } else if placed.as_ref().is_some_and(|placed| placed[*at as usize]) {
-                BarStatus::Placed
-            } else if refused_end.is_some_and(|until| start > until) {
-                BarStatus::After
-            } else if placed.is_none() && returned(*at) {
-                without_order(&part.outcome)
-            } else {
-                BarStatus::Pending
-            };
+            let status = statuses.of(*at, (start, end));
             let row = processes.binary_search(&self.recorded.process(op)).unwrap_or_default();
             let (label, detail) = (shortened(&story.what(op)), String::new());
             let completed = self.recorded.completed(op);
-            Bar { row: row as u32, index: self.recorded.invoked(op), completed, start, end, label, detail, status }
+            Bar { row: number(row), index: self.recorded.invoked(op), completed, start, end, label, detail, status }
         };
         let refusal =
             refused.map(|op| format!("Here {} is not possible.", shortened(&story.what(op)))).unwrap_or_default();
         let named = part.part.as_ref().map(|part| format!("{part}: ")).unwrap_or_default();
         Some(Timeline {
             title: format!("{named}{}", if refused.is_some() { "not linearizable" } else { "linearizable" }),
-            summary: match refused {
-                None => format!("These operations can be put in an order that a {} admits: the one shown.", S::NAME),
-                Some(op) => format!(
-                    "{} cannot be placed: whatever order everything before it is put in, no {} admits it.",
-                    sentence(&story.what(op)),
-                    S::NAME
-                ),
-            },
+            summary: summary::<S>(refused.map(|op| story.what(op)).as_deref()),
             scale,
             extent: Some(window.extent),
             rows: processes.iter().map(|process| row_name(process.map(whose))).collect(),
@@ -144,8 +139,8 @@ impl<S: Spec> Pages<'_, S> {
     /// A linearization as text: a line an operation, and the state after it.
     fn listing(&self, order: &[usize]) -> String {
         let story = Story::new(self.model, self.columns, self.recorded);
-        let ops: Vec<u32> = order.iter().map(|op| *op as u32).collect();
-        let positions: Vec<u32> = (0..ops.len() as u32).collect();
+        let ops: Vec<u32> = order.iter().copied().map(number).collect();
+        let positions: Vec<u32> = (0..number(ops.len())).collect();
         let mut text = String::new();
         for (op, state) in order.iter().zip(self.states(&ops, &positions, 1)) {
             let (index, process) = (self.recorded.invoked(*op), row_name(self.recorded.client(*op)));
@@ -168,7 +163,7 @@ impl<S: Spec> Pages<'_, S> {
             if at >= from {
                 told.push(self.describe(&states));
             }
-            let op = self.columns.op(OpId::new(ops[*op as usize] as usize));
+            let op = self.columns.op(OpId::new(index(ops[index(*op)])));
             let next =
                 |state: &S::State| op.map(|op| self.model.step(state, op, &budget).into_iter().collect::<Vec<_>>());
             let mut reached: Vec<S::State> = Vec::new();
@@ -197,7 +192,7 @@ impl<S: Spec> Pages<'_, S> {
     fn scale(&self, ops: &[u32]) -> Scale {
         let mut events: Vec<(u64, Option<i64>)> = Vec::with_capacity(2 * ops.len());
         for op in ops {
-            let op = *op as usize;
+            let op = index(*op);
             let (invoked, completed) = self.recorded.times(op);
             events.push((self.recorded.invoked(op), invoked));
             if self.columns.returns(OpId::new(op)) {
@@ -220,6 +215,42 @@ impl<S: Spec> Pages<'_, S> {
                 let end = self.recorded.completed(op).filter(|_| returned);
                 (self.recorded.invoked(op).cast_signed(), end.map(u64::cast_signed))
             }
+        }
+    }
+}
+
+/// Whether each of `count` operations is in an order.
+fn placed(order: &[u32], count: usize) -> Vec<bool> {
+    let mut placed = vec![false; count];
+    for at in order {
+        placed[index(*at)] = true;
+    }
+    placed
+}
+
+/// What tells the statuses of the operations of a part, which are given by their positions in it.
+struct Statuses<'a> {
+    outcome: &'a Outcome,
+    /// Whether the order that is shown has each; `None` if there is no order.
+    placed: Option<Vec<bool>>,
+    refused_at: Option<u32>,
+    refused_end: Option<i64>,
+}
+
+impl Statuses<'_> {
+    /// That of one which lasted from `start` to `end`.
+    fn of(&self, at: u32, (start, end): (i64, Option<i64>)) -> BarStatus {
+        let returned = || end.is_some_and(|end| self.refused_end.is_some_and(|until| end <= until));
+        if Some(at) == self.refused_at {
+            BarStatus::Refused
+        } else if self.placed.as_ref().is_some_and(|placed| placed[index(at)]) {
+            BarStatus::Placed
+        } else if self.refused_end.is_some_and(|until| start > until) {
+            BarStatus::After
+        } else if self.placed.is_none() && returned() {
+            without_order(self.outcome)
+        } else {
+            BarStatus::Pending
         }
     }
 }

@@ -10,6 +10,7 @@
 
 use super::part::{NEVER, Part};
 use crate::Access;
+use crate::engine::ids;
 use history_core::hash::HashMap;
 
 /// Why the operations on a register to which no value is written twice contradict each other. `O` stands for an operation.
@@ -99,40 +100,41 @@ fn decide_before(
 ) -> Option<Result<Vec<u32>, Conflict<u32>>> {
     let (mut clusters, of_op) = clusters(part, end, access, initial)?;
     for (op, cluster) in of_op.iter().enumerate() {
-        let Some(cluster) = clusters.get(*cluster as usize) else { continue };
+        let Some(cluster) = clusters.get(ids::index(*cluster)) else { continue };
         let Some(Access::Read(_)) = access(op) else { continue };
         match cluster.write {
-            None if cluster.first.is_some() => return Some(Err(Conflict::NeverWritten { read: op as u32 })),
-            Some(write) if part.ops[op].ret < part.ops[write as usize].call => {
-                return Some(Err(Conflict::BeforeWrite { read: op as u32, write }));
+            None if cluster.first.is_some() => return Some(Err(Conflict::NeverWritten { read: ids::number(op) })),
+            Some(write) if part.ops[op].ret < part.ops[ids::index(write)].call => {
+                return Some(Err(Conflict::BeforeWrite { read: ids::number(op), write }));
             }
             _ => {}
         }
     }
     // A crashed write that nobody saw never happened.
-    let order: Vec<u32> =
-        (0..clusters.len() as u32).filter(|at| clusters[*at as usize].first_return < i64::from(NEVER)).collect();
+    let order: Vec<u32> = (0..ids::number(clusters.len()))
+        .filter(|at| clusters[ids::index(*at)].first_return < i64::from(NEVER))
+        .collect();
     let is_forward = |cluster: &Cluster| cluster.first_return < cluster.last_call;
-    let mut forward: Vec<u32> = order.iter().copied().filter(|at| is_forward(&clusters[*at as usize])).collect();
-    forward.sort_unstable_by_key(|at| clusters[*at as usize].first_return);
+    let mut forward: Vec<u32> = order.iter().copied().filter(|at| is_forward(&clusters[ids::index(*at)])).collect();
+    forward.sort_unstable_by_key(|at| clusters[ids::index(*at)].first_return);
     for pair in forward.windows(2) {
-        let (one, other) = (&clusters[pair[0] as usize], &clusters[pair[1] as usize]);
+        let (one, other) = (&clusters[ids::index(pair[0])], &clusters[ids::index(pair[1])]);
         if other.first_return < one.last_call {
             return Some(Err(between(one, other)));
         }
     }
     for at in &order {
-        let this = &clusters[*at as usize];
+        let this = &clusters[ids::index(*at)];
         let begins = this.last_call;
-        let before = forward.partition_point(|zone| clusters[*zone as usize].first_return < begins);
-        if let Some(zone) = before.checked_sub(1).map(|zone| &clusters[forward[zone] as usize])
+        let before = forward.partition_point(|zone| clusters[ids::index(*zone)].first_return < begins);
+        if let Some(zone) = before.checked_sub(1).map(|zone| &clusters[ids::index(forward[zone])])
             && !is_forward(this)
         {
             if this.first_return < zone.last_call {
                 return Some(Err(between(zone, this)));
             }
             // Its place is where it begins, or behind the forward zone in which it does.
-            clusters[*at as usize].last_call = begins.max(zone.last_call);
+            clusters[ids::index(*at)].last_call = begins.max(zone.last_call);
         }
     }
     Some(Ok(linearization(&clusters, order, &of_op)))
@@ -160,12 +162,12 @@ fn clusters(
     }
     let mut of_op = Vec::with_capacity(part.ops.len());
     for (at, op) in part.ops.iter().enumerate() {
-        if op.call as usize >= end {
+        if ids::index(op.call) >= end {
             break;
         }
-        let ret = if (op.ret as usize) < end { op.ret } else { NEVER };
+        let ret = if ids::index(op.ret) < end { op.ret } else { NEVER };
         let (value, write) = match access(at)? {
-            Access::Write(value) => (value, Some(at as u32)),
+            Access::Write(value) => (value, Some(ids::number(at))),
             Access::Read(_) if ret == NEVER => {
                 of_op.push(NEVER);
                 continue;
@@ -173,20 +175,20 @@ fn clusters(
             Access::Read(value) => (value, None),
         };
         let (call, ret) = (i64::from(op.call), i64::from(ret));
-        let new = clusters.len() as u32;
+        let new = ids::number(clusters.len());
         let found = *of_value.entry(value).or_insert(new);
         of_op.push(found);
         if found == new {
             clusters.push(Cluster {
                 write,
-                first: Some(at as u32),
+                first: Some(ids::number(at)),
                 first_return: ret,
-                last: at as u32,
+                last: ids::number(at),
                 last_call: call,
             });
             continue;
         }
-        let cluster = &mut clusters[found as usize];
+        let cluster = &mut clusters[ids::index(found)];
         if write.is_some() {
             if cluster.write.is_some() || cluster.first.is_none() {
                 return None;
@@ -194,10 +196,10 @@ fn clusters(
             cluster.write = write;
         }
         if ret < cluster.first_return {
-            (cluster.first, cluster.first_return) = (Some(at as u32), ret);
+            (cluster.first, cluster.first_return) = (Some(ids::number(at)), ret);
         }
         // Operations come in the order of their calls.
-        (cluster.last, cluster.last_call) = (at as u32, call);
+        (cluster.last, cluster.last_call) = (ids::number(at), call);
     }
     Some((clusters, of_op))
 }
@@ -205,18 +207,18 @@ fn clusters(
 /// The operations cluster by cluster, each one's write first.
 fn linearization(clusters: &[Cluster], mut order: Vec<u32>, of_op: &[u32]) -> Vec<u32> {
     let place = |at: &u32| {
-        let cluster = &clusters[*at as usize];
+        let cluster = &clusters[ids::index(*at)];
         cluster.first_return.min(cluster.last_call)
     };
     order.sort_by_key(place);
     // Counting sort of the operations by cluster; the rank of a cluster that never happened is none.
     let mut rank = vec![NEVER; clusters.len()];
     for (at, cluster) in order.iter().enumerate() {
-        rank[*cluster as usize] = at as u32;
+        rank[ids::index(*cluster)] = ids::number(at);
     }
-    let happened = |op: &u32| rank.get(of_op[*op as usize] as usize).is_some_and(|rank| *rank != NEVER);
-    let mut ops: Vec<u32> = (0..of_op.len() as u32).filter(happened).collect();
-    let is_read = |op: u32| clusters[of_op[op as usize] as usize].write != Some(op);
-    ops.sort_by_key(|op| (rank[of_op[*op as usize] as usize], is_read(*op), *op));
+    let happened = |op: &u32| rank.get(ids::index(of_op[ids::index(*op)])).is_some_and(|rank| *rank != NEVER);
+    let mut ops: Vec<u32> = (0..ids::number(of_op.len())).filter(happened).collect();
+    let is_read = |op: u32| clusters[ids::index(of_op[ids::index(op)])].write != Some(op);
+    ops.sort_by_key(|op| (rank[ids::index(of_op[ids::index(*op)])], is_read(*op), *op));
     ops
 }

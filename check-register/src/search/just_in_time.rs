@@ -21,10 +21,13 @@ use super::open::Open;
 use super::part::{Event, Kind, Part};
 use super::paths::{Paths, Placed};
 use super::seen::{Config, Seen};
-use super::transitions::{Next, Transitions};
-use super::uses::Uses;
+use super::transitions::Transitions;
 use super::{Limits, Progress, placing};
-use crate::ids::StateId;
+use crate::engine::ids;
+use crate::engine::ids::StateId;
+use crate::engine::paths::PathId;
+use crate::engine::steps::Next;
+use crate::engine::uses::Uses;
 
 /// The search, wherever it stands.
 pub(crate) struct JustInTime<'p, const W: usize> {
@@ -50,6 +53,15 @@ pub(crate) struct JustInTime<'p, const W: usize> {
     pub(crate) work: u64,
 }
 
+/// What returns.
+#[derive(Clone, Copy)]
+enum Returning {
+    /// The operation in this slot: it must have been placed.
+    Placed(u32),
+    /// One that states remember: whatever may not come behind it must have been placed.
+    Remembered,
+}
+
 /// A return that is not through. Configurations below each number were expanded.
 #[derive(Clone, Copy)]
 struct Inside {
@@ -64,7 +76,7 @@ struct Inside {
 impl<'p, const W: usize> JustInTime<'p, W> {
     pub(crate) fn new(part: &'p Part, kinds: &'p [Kind], init: StateId, exact: bool) -> JustInTime<'p, W> {
         let mut seen = Seen::new();
-        seen.configs.push(Config { mask: Mask::EMPTY, state: init, uses: Uses::NONE, path: Paths::ROOT });
+        seen.configs.push(Config { mask: Mask::EMPTY, state: init, uses: Uses::NONE, path: PathId::ROOT });
         JustInTime {
             part,
             at: 0,
@@ -86,7 +98,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         while let Some(event) = self.part.events[..self.end].get(self.at) {
             if self.open.is_remembered(*event) {
                 if event.is_return()
-                    && let Some(progress) = self.make_return(transitions, None, until, limits)
+                    && let Some(progress) = self.make_return(transitions, Returning::Remembered, until, limits)
                 {
                     return progress;
                 }
@@ -104,7 +116,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
                 continue;
             }
             let slot = self.part.ops[event.op()].slot;
-            if let Some(progress) = self.make_return(transitions, Some(slot), until, limits) {
+            if let Some(progress) = self.make_return(transitions, Returning::Placed(slot), until, limits) {
                 return progress;
             }
             self.open.forward(*event);
@@ -120,12 +132,12 @@ impl<'p, const W: usize> JustInTime<'p, W> {
     /// An operation was called that states remember, or returns.
     fn remember(&mut self, transitions: &mut Transitions<'_>, event: Event) {
         let op = &self.part.ops[event.op()];
-        self.work += self.seen.configs.len() as u64;
+        self.work += ids::count(self.seen.configs.len());
         let all = std::mem::take(&mut self.seen.configs);
         self.seen.forget_order();
         for mut config in all {
             config.state = transitions.remember(config.state, op.class, op.moment(event.is_return()));
-            config.path = self.paths.push(config.path, Placed::Marked(event.op() as u32));
+            config.path = self.paths.push(config.path, Placed::Marked(ids::number(event.op())));
             insert(&mut self.seen, &self.uses, self.exact, config);
         }
         self.seen.forget_order();
@@ -134,7 +146,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
     /// A read was called: it is placed wherever the state admits it.
     fn place_read(&mut self, transitions: &mut Transitions<'_>, slot: u32) {
         let op = self.open.at(slot).op;
-        self.work += self.seen.configs.len() as u64;
+        self.work += ids::count(self.seen.configs.len());
         for config in &mut self.seen.configs {
             if self.open.finds(transitions, config.state, slot) {
                 config.mask.set(slot);
@@ -143,12 +155,12 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         }
     }
 
-    /// Keeps and makes the configurations in which the operation in `slot`, which now returns, was placed. `None` if
-    /// there are some. Without a slot, makes those that must come before one that states remember returns.
+    /// Keeps and makes the configurations that are ready for a return, and without the operation that was in flight. `None` if there
+    /// are some; for one that states remember, always, unless the search must stop.
     fn make_return(
         &mut self,
         transitions: &mut Transitions<'_>,
-        slot: Option<u32>,
+        returning: Returning,
         until: u64,
         limits: &Limits<'_>,
     ) -> Option<Progress> {
@@ -156,16 +168,16 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         if let Some(progress) = self.pause(until, transitions, limits) {
             return Some(progress);
         }
-        let is_done = |open: &Open<'p, W>, config: &Config<W>| match slot {
-            Some(slot) => config.mask.has(slot),
-            None => !open.is_any_hurried(config),
+        let is_done = |open: &Open<'p, W>, config: &Config<W>| match returning {
+            Returning::Placed(slot) => config.mask.has(slot),
+            Returning::Remembered => !open.is_any_hurried(config),
         };
         if self.inside.is_none() && self.seen.configs.iter().all(|config| is_done(&self.open, config)) {
             // The usual case where little is in flight. They differ without this slot as well.
-            if let Some(slot) = slot {
+            if let Returning::Placed(slot) = returning {
                 self.seen.configs.iter_mut().for_each(|config| config.mask.clear(slot));
             }
-            self.work += before as u64;
+            self.work += ids::count(before);
             return None;
         }
         let mut inside = self.inside.take().unwrap_or(Inside { placed: 0, crashed: 0, before });
@@ -199,7 +211,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         if let Some(spent) = transitions.spent() {
             return Some(Progress::Spent(spent));
         }
-        let slot = slot?;
+        let Returning::Placed(slot) = returning else { return None };
         if !self.seen.configs.iter().any(|config| config.mask.has(slot)) {
             self.inside = Some(inside);
             return Some(Progress::Refused { event: self.at });
@@ -252,7 +264,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         let mut useful = std::mem::take(&mut self.useful);
         self.open.useful(transitions, config, &mut useful);
         for class in &useful {
-            let next = transitions.next(config.state, self.part.crashed[*class as usize]);
+            let next = transitions.next(config.state, self.part.crashed[ids::index(*class)]);
             self.work += 1;
             if next == Next::Nowhere || next == Next::One(config.state) {
                 continue;
@@ -364,7 +376,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
             transitions.sweep(self.seen.configs.iter().map(|config| config.state));
         }
         if self.paths.wants_prune() {
-            self.paths.prune(self.seen.configs.iter_mut().map(|config| &mut config.path));
+            self.paths.prune(self.seen.configs.iter_mut().map(|config| &mut config.path), |_| ());
         }
     }
 
@@ -380,7 +392,8 @@ impl<'p, const W: usize> JustInTime<'p, W> {
     /// Whether the exact search would have come as far: some configuration before the refused return can be placed as
     /// it is.
     pub(crate) fn is_refusal_exact(&self, part: &Part, settle: impl Fn(&[Placed]) -> Vec<Placed>) -> bool {
-        let can_be = |config: &Config<W>| placing::place(part, &settle(&self.paths.get(config.path))).is_some();
+        let can_be =
+            |config: &Config<W>| placing::place(part, &settle(&self.paths.get(config.path, PathId::ROOT))).is_some();
         part.crashed.is_empty() || self.configs().0.iter().any(can_be)
     }
 
@@ -392,7 +405,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
 
     /// Operations that were placed, in order, in the configuration that was found first.
     pub(crate) fn linearization(&self) -> Vec<Placed> {
-        self.seen.configs.first().map(|config| self.paths.get(config.path)).unwrap_or_default()
+        self.seen.configs.first().map(|config| self.paths.get(config.path, PathId::ROOT)).unwrap_or_default()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Sets of operations in flight, as bits of their slots.
 
+use crate::engine::ids;
 use std::hash::{Hash, Hasher};
 
 /// A set of slots below `64 * W`.
@@ -14,17 +15,17 @@ impl<const W: usize> Mask<W> {
 
     #[inline]
     pub(crate) fn has(self, slot: u32) -> bool {
-        self.0[slot as usize / 64] >> (slot % 64) & 1 == 1
+        self.0[ids::index(slot) / 64] >> (slot % 64) & 1 == 1
     }
 
     #[inline]
     pub(crate) fn set(&mut self, slot: u32) {
-        self.0[slot as usize / 64] |= 1 << (slot % 64);
+        self.0[ids::index(slot) / 64] |= 1 << (slot % 64);
     }
 
     #[inline]
     pub(crate) fn clear(&mut self, slot: u32) {
-        self.0[slot as usize / 64] &= !(1 << (slot % 64));
+        self.0[ids::index(slot) / 64] &= !(1 << (slot % 64));
     }
 
     /// Of how many configurations in small sets one in such large ones takes the place.
@@ -43,17 +44,6 @@ impl<const W: usize> Hash for Mask<W> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.0.iter().for_each(|word| state.write_u64(*word));
     }
-}
-
-/// Spreads what its argument's bits say over all bits of the result: one round of a multiplication with an odd number whose
-/// bits look random (2^64 over the golden ratio), the upper half folded into the lower.
-///
-/// For a cache of fixed size only: whoever writes the history can make entries take each other's place, which costs a step each
-/// time, but a table that has to hold them all would be searched from end to end.
-#[inline]
-pub(crate) fn mix(x: u64) -> u64 {
-    let product = x.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    product ^ (product >> 32)
 }
 
 #[cfg(test)]

@@ -13,11 +13,12 @@ pub(crate) mod paths;
 pub(crate) mod placing;
 pub(crate) mod seen;
 pub(crate) mod transitions;
-pub(crate) mod uses;
 pub(crate) mod visible;
 pub(crate) mod wing_gong;
 
-use crate::ids::ClassId;
+use crate::engine::IN_FLIGHT_MAX;
+use crate::engine::ids;
+use crate::engine::ids::ClassId;
 use crate::{Access, Engine};
 use distinct::Conflict;
 use history_core::{Budget, Spent};
@@ -82,7 +83,7 @@ impl<'b> Limits<'b> {
         }
         self.countdown.set(EVERY);
         let bytes = bytes();
-        if let Err(spent) = self.budget.check(work, bytes as u64) {
+        if let Err(spent) = self.budget.check(work, ids::count(bytes)) {
             return Some(Progress::Spent(spent));
         }
         (bytes > BYTES_MIN.max(self.configs_max.saturating_mul(CONFIG_BYTES))).then_some(Progress::Full)
@@ -155,13 +156,12 @@ pub(crate) struct Question<'q, 'm> {
     pub(crate) engine: Engine,
 }
 
-/// As many operations may be in flight at one time; registers of distinct writes aside.
-const IN_FLIGHT_MAX: usize = Mask::<128>::SLOTS;
+const _: () = assert!(IN_FLIGHT_MAX == Mask::<128>::SLOTS, "the widest mask has room for all");
 
 impl<'q, 'm> Question<'q, 'm> {
     /// Finds the answer. `None` if it takes more turns than `turns_max`.
     pub(crate) fn decide(&mut self, turns_max: Option<u32>) -> Option<Decision> {
-        let decision = match self.part.slots as usize {
+        let decision = match ids::index(self.part.slots) {
             ..=64 => self.decide_with::<1>(turns_max)?,
             65..=256 => self.decide_with::<4>(turns_max)?,
             257..=1024 => self.decide_with::<16>(turns_max)?,
@@ -199,7 +199,7 @@ impl<'q, 'm> Question<'q, 'm> {
         const TURN: u64 = 12;
         /// Turns to find out whether a refusal that is known is the first.
         const SOONER: u32 = 2;
-        let mut until = TURN * (self.part.events.len() as u64 + 1_000);
+        let mut until = TURN * (ids::count(self.part.events.len()) + 1_000);
         let mut engines = Engines::<'q, 'm, W>::new(self);
         let mut turns = 0;
         loop {

@@ -3,9 +3,11 @@
 use super::mask::Mask;
 use super::part::{Event, Kind, NEVER, Part};
 use super::seen::Config;
-use super::transitions::{Next, Transitions};
+use super::transitions::Transitions;
 use super::visible::Visibility;
-use crate::ids::{ClassId, StateId};
+use crate::engine::ids;
+use crate::engine::ids::{ClassId, StateId};
+use crate::engine::steps::Next;
 
 /// What is in flight between two events of a part. It can be moved along the events in both directions.
 #[derive(Debug)]
@@ -55,7 +57,7 @@ impl<'p, const W: usize> Open<'p, W> {
         Open {
             part,
             kinds,
-            slots: vec![empty; part.slots as usize],
+            slots: vec![empty; ids::index(part.slots)],
             writes: Vec::new(),
             reads: Vec::new(),
             crashed: vec![0; part.crashed.len()],
@@ -64,8 +66,8 @@ impl<'p, const W: usize> Open<'p, W> {
             live: Vec::new(),
             marked: vec![false; part.crashed.len()],
             ends: {
-                let mut ends: Vec<u32> = (0..part.crashed.len() as u32).collect();
-                ends.sort_by_key(|class| part.visibility.until[*class as usize]);
+                let mut ends: Vec<u32> = (0..ids::number(part.crashed.len())).collect();
+                ends.sort_by_key(|class| part.visibility.until[ids::index(*class)]);
                 ends
             },
             ended: 0,
@@ -75,11 +77,11 @@ impl<'p, const W: usize> Open<'p, W> {
 
     /// When a crashed class ceases to matter.
     fn until(&self, class: u32) -> u32 {
-        self.part.visibility.until[class as usize]
+        self.part.visibility.until[ids::index(class)]
     }
 
     fn revive(&mut self, class: u32) {
-        if self.crashed[class as usize] > 0
+        if self.crashed[ids::index(class)] > 0
             && self.until(class) > self.at
             && let Err(place) = self.live.binary_search(&class)
         {
@@ -122,12 +124,12 @@ impl<'p, const W: usize> Open<'p, W> {
         let op = &self.part.ops[event.op()];
         if event.is_return() {
             self.open(event.op());
-        } else if op.is_crashed() && self.part.visibility.pends[op.slot as usize] {
+        } else if op.is_crashed() && self.part.visibility.pends[ids::index(op.slot)] {
             // It was never counted.
         } else if op.is_crashed() {
-            self.crashed[op.slot as usize] -= 1;
+            self.crashed[ids::index(op.slot)] -= 1;
             self.called -= 1;
-            if self.crashed[op.slot as usize] == 0 {
+            if self.crashed[ids::index(op.slot)] == 0 {
                 self.bury(op.slot);
             }
         } else {
@@ -139,10 +141,10 @@ impl<'p, const W: usize> Open<'p, W> {
         let this = &self.part.ops[op];
         let slot = this.slot;
         if this.is_crashed() {
-            if self.part.visibility.pends[slot as usize] {
+            if self.part.visibility.pends[ids::index(slot)] {
                 return None;
             }
-            self.crashed[slot as usize] += 1;
+            self.crashed[ids::index(slot)] += 1;
             self.called += 1;
             self.revive(slot);
             return None;
@@ -150,12 +152,12 @@ impl<'p, const W: usize> Open<'p, W> {
         if self.kinds[this.class.at()] == Kind::Begins {
             return None;
         }
-        let mut entry = InFlight { op: op as u32, class: this.class, ret: this.ret, before: Mask::EMPTY };
+        let mut entry = InFlight { op: ids::number(op), class: this.class, ret: this.ret, before: Mask::EMPTY };
         let is_read = self.kinds[this.class.at()] == Kind::Reads;
         let list = if is_read { &mut self.reads } else { &mut self.writes };
         let mut at = list.len();
         for (i, other_slot) in list.iter().enumerate() {
-            let other = &mut self.slots[*other_slot as usize];
+            let other = &mut self.slots[ids::index(*other_slot)];
             if other.ret > entry.ret {
                 at = at.min(i);
             }
@@ -168,9 +170,9 @@ impl<'p, const W: usize> Open<'p, W> {
             }
         }
         list.insert(at, slot);
-        self.slots[slot as usize] = entry;
+        self.slots[ids::index(slot)] = entry;
         for class in self.part.visibility.seen(entry.class) {
-            self.seen_by[*class as usize].set(slot);
+            self.seen_by[ids::index(*class)].set(slot);
         }
         is_read.then_some(slot)
     }
@@ -184,11 +186,11 @@ impl<'p, const W: usize> Open<'p, W> {
         }
         if !is_read {
             for other in list {
-                self.slots[*other as usize].before.clear(slot);
+                self.slots[ids::index(*other)].before.clear(slot);
             }
         }
         for class in self.part.visibility.seen(self.part.ops[op].class) {
-            self.seen_by[*class as usize].clear(slot);
+            self.seen_by[ids::index(*class)].clear(slot);
         }
     }
 
@@ -201,7 +203,7 @@ impl<'p, const W: usize> Open<'p, W> {
     /// The operation in a slot.
     #[inline]
     pub(crate) fn at(&self, slot: u32) -> &InFlight<W> {
-        &self.slots[slot as usize]
+        &self.slots[ids::index(slot)]
     }
 
     /// Whether any crashed class was called and still matters.
@@ -224,26 +226,26 @@ impl<'p, const W: usize> Open<'p, W> {
                 content.set(*slot);
             }
         }
-        let wanted = |class: &u32| lasts[*class as usize] || !content.has_all(self.seen_by[*class as usize]);
+        let wanted = |class: &u32| lasts[ids::index(*class)] || !content.has_all(self.seen_by[ids::index(*class)]);
         into.extend(self.live.iter().copied().filter(wanted));
         if into.is_empty() {
             return;
         }
         for class in into.iter() {
-            self.marked[*class as usize] = true;
+            self.marked[ids::index(*class)] = true;
         }
         let mut next = 0;
         while next < into.len() && into.len() < self.live.len() {
-            for other in &chain[into[next] as usize] {
-                let is_live = self.crashed[*other as usize] > 0 && self.until(*other) > self.at;
-                if is_live && !std::mem::replace(&mut self.marked[*other as usize], true) {
+            for other in &chain[ids::index(into[next])] {
+                let is_live = self.crashed[ids::index(*other)] > 0 && self.until(*other) > self.at;
+                if is_live && !std::mem::replace(&mut self.marked[ids::index(*other)], true) {
                     into.push(*other);
                 }
             }
             next += 1;
         }
         for class in into.iter() {
-            self.marked[*class as usize] = false;
+            self.marked[ids::index(*class)] = false;
         }
         into.sort_unstable();
     }
@@ -251,7 +253,7 @@ impl<'p, const W: usize> Open<'p, W> {
     /// How many of a crashed class were called.
     #[inline]
     pub(crate) fn called(&self, class: u32) -> u32 {
-        self.crashed[class as usize]
+        self.crashed[ids::index(class)]
     }
 
     /// How many crashed operations were called in all.
@@ -277,7 +279,7 @@ impl<'p, const W: usize> Open<'p, W> {
     pub(crate) fn is_remembered(&self, event: Event) -> bool {
         let op = &self.part.ops[event.op()];
         if op.is_crashed() {
-            self.part.visibility.pends[op.slot as usize] && self.until(op.slot) > self.at
+            self.part.visibility.pends[ids::index(op.slot)] && self.until(op.slot) > self.at
         } else {
             self.kinds[op.class.at()] == Kind::Begins
         }
@@ -285,7 +287,7 @@ impl<'p, const W: usize> Open<'p, W> {
 
     /// Whether some operation in flight that was not placed must perhaps be placed before one that states remember returns.
     pub(crate) fn is_any_hurried(&self, config: &Config<W>) -> bool {
-        let waits = |slot: u32| self.kinds[self.slots[slot as usize].class.at()] == Kind::Waits;
+        let waits = |slot: u32| self.kinds[self.slots[ids::index(slot)].class.at()] == Kind::Waits;
         self.any_crashed()
             || self.reads.iter().any(|slot| !config.mask.has(*slot))
             || self.writes.iter().any(|slot| !config.mask.has(*slot) && !waits(*slot))

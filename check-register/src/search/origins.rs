@@ -6,7 +6,7 @@
 //! linearization. A search finds this out only by trying all orders of what is in flight.
 
 use super::part::Part;
-use crate::ids::ClassId;
+use crate::engine::ids::ClassId;
 use history_core::hash::{HashMap, HashSet};
 
 /// What an operation has to do with effects by number.
@@ -50,7 +50,7 @@ pub(crate) fn find_unmet(part: &Part, origin: impl Fn(ClassId) -> Origin) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::OpId;
+    use crate::engine::ids::OpId;
     use crate::search::part::RawEvent;
 
     /// Operations by effect and need; events as the operation called, or returned if negative.
@@ -58,7 +58,7 @@ mod tests {
         let event = |at: &i32| RawEvent {
             // Ids grow from call to call.
             id: OpId::new(events.iter().position(|other| *other == at.abs()).unwrap_or_default()),
-            class: ClassId::new(at.unsigned_abs() as usize),
+            class: ClassId::new(crate::engine::ids::index(at.unsigned_abs())),
             is_return: *at < 0,
             returns: events.contains(&-at.abs()),
         };

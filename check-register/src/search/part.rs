@@ -1,7 +1,8 @@
 //! What the engines search: the calls and returns of one part of an object, in order.
 
 use super::visible::Visibility;
-use crate::ids::{ClassId, OpId};
+use crate::engine::ids;
+use crate::engine::ids::{ClassId, OpId};
 use crate::{Model, Moment};
 use history_core::hash::HashMap;
 
@@ -14,16 +15,16 @@ pub(crate) struct Event(u32);
 
 impl Event {
     pub(crate) fn call(op: usize) -> Event {
-        Event((op as u32) << 1)
+        Event(ids::number(op) << 1)
     }
 
     pub(crate) fn ret(op: usize) -> Event {
-        Event((op as u32) << 1 | 1)
+        Event(ids::number(op) << 1 | 1)
     }
 
     #[inline]
     pub(crate) fn op(self) -> usize {
-        (self.0 >> 1) as usize
+        ids::index(self.0 >> 1)
     }
 
     #[inline]
@@ -47,11 +48,11 @@ pub(crate) enum Kind {
 
 impl Kind {
     pub(crate) fn of<M: Model>(model: &M, op: &M::Op) -> Kind {
-        if model.reads_only(op) {
+        if model.shortcuts().reads_only(op) {
             Kind::Reads
-        } else if model.begin(&model.init(), op, 0).is_some() {
+        } else if model.shortcuts().begin(&model.init(), op, 0).is_some() {
             Kind::Begins
-        } else if model.may_wait(op) {
+        } else if model.shortcuts().may_wait(op) {
             Kind::Waits
         } else {
             Kind::Writes
@@ -112,7 +113,7 @@ impl Part {
         let mut free: Vec<u32> = Vec::new();
         let mut crashed_classes: HashMap<ClassId, u32> = HashMap::default();
         for event in events {
-            let at = part.events.len() as u32;
+            let at = ids::number(part.events.len());
             if event.is_return {
                 let op = part.find(event.id);
                 part.ops[op].ret = at;
@@ -129,7 +130,7 @@ impl Part {
             } else {
                 *crashed_classes.entry(event.class).or_insert_with(|| {
                     part.crashed.push(event.class);
-                    part.crashed.len() as u32 - 1
+                    ids::number(part.crashed.len()) - 1
                 })
             };
             part.ops.push(PartOp { class: event.class, slot, call: at, ret: NEVER });

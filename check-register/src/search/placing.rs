@@ -2,6 +2,7 @@
 
 use super::part::{NEVER, Part};
 use super::paths::Placed;
+use crate::engine::ids;
 
 /// The operations of a linearization, a crashed one for every use of its class: the one called first. `None` if there are
 /// not enough of them, or an operation comes before one that had returned when it was called.
@@ -9,20 +10,20 @@ pub(crate) fn place(part: &Part, placed: &[Placed]) -> Option<Vec<u32>> {
     let mut crashed: Vec<Vec<u32>> = vec![Vec::new(); part.crashed.len()];
     for (at, op) in part.ops.iter().enumerate().rev() {
         if op.is_crashed() {
-            crashed[op.slot as usize].push(at as u32);
+            crashed[ids::index(op.slot)].push(ids::number(at));
         }
     }
     let mut order = Vec::with_capacity(placed.len());
     for one in placed {
         order.push(match one {
             Placed::Op(op) => *op,
-            Placed::Crashed(class) => crashed[*class as usize].pop()?,
+            Placed::Crashed(class) => crashed[ids::index(*class)].pop()?,
             Placed::Marked(_) | Placed::Chosen(_) => continue,
         });
     }
     let mut first_return_after = NEVER;
     for op in order.iter().rev() {
-        let op = &part.ops[*op as usize];
+        let op = &part.ops[ids::index(*op)];
         if op.call > first_return_after {
             return None;
         }

@@ -1,68 +1,30 @@
 //! The model as a table: states and operations are ids, and a step that was taken once is looked up.
 
-use super::mask::mix;
 use super::part::Part;
 use super::paths::Placed;
-use crate::ids::{ClassId, StateId};
+use crate::engine::ids;
+use crate::engine::ids::{ClassId, StateId, index};
+use crate::engine::rows::Rows;
+use crate::engine::steps::{Next, Steps};
 use crate::{Model, Moment, Settling};
-use hashbrown::HashTable;
-use history_core::hash::hash_one;
 use history_core::{Budget, Spent};
 use std::any::Any;
 
-/// Where a step leads.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Next {
-    /// The model does not admit it.
-    Nowhere,
-    /// The usual case.
-    One(StateId),
-    /// `Transitions::choice(first)` and so on, this many.
-    Many { first: u32, count: u32 },
-}
-
 /// The steps of a model.
 ///
-/// Each state is kept once. The table of steps is a cache of fixed size, so memory follows the states in use: see
-/// [`Transitions::sweep`].
+/// Each state is kept once, and forgotten when no configuration has it: see [`Transitions::sweep`].
 pub(crate) struct Transitions<'m> {
-    /// By a hash of state and class.
-    cache: Vec<Cached>,
-    choices: Vec<StateId>,
+    steps: Steps,
     states: Box<dyn States + 'm>,
-    /// States that were left by the last sweep.
-    swept: usize,
     scratch: Vec<StateId>,
     budget: &'m Budget,
     spent: Option<Spent>,
 }
 
-#[derive(Clone, Copy)]
-struct Cached {
-    state: StateId,
-    class: ClassId,
-    /// `None` if the entry is empty.
-    next: Option<Next>,
-}
-
-/// Entries of the cache.
-const CACHE: usize = 1 << 12;
-
-/// With fewer states than this it is not worth to look for those that are no longer used.
-const SWEEP_MIN: usize = 1 << 12;
-
 impl<'m> Transitions<'m> {
     pub(crate) fn new<M: Model>(model: &'m M, classes: &'m [M::Op], budget: &'m Budget) -> Transitions<'m> {
-        let states = Table { model, classes, budget, states: Vec::new(), free: Vec::new(), ids: HashTable::new() };
-        Transitions {
-            cache: vec![Cached { state: StateId::new(0), class: ClassId::new(0), next: None }; CACHE],
-            choices: Vec::new(),
-            states: Box::new(states),
-            swept: 0,
-            scratch: Vec::new(),
-            budget,
-            spent: None,
-        }
+        let states = Table { model, classes, budget, states: Rows::new() };
+        Transitions { steps: Steps::new(), states: Box::new(states), scratch: Vec::new(), budget, spent: None }
     }
 
     /// The state at the start.
@@ -73,33 +35,20 @@ impl<'m> Transitions<'m> {
     /// Where `class` leads from `state`.
     #[inline]
     pub(crate) fn next(&mut self, state: StateId, class: ClassId) -> Next {
-        let hash = mix((state.at() as u64) << 32 | class.at() as u64);
-        let at = (hash >> 52) as usize;
-        match &self.cache[at] {
-            Cached { state: s, class: c, next: Some(next) } if *s == state && *c == class => *next,
-            _ => self.step(at, state, class),
+        match self.steps.get(state, class) {
+            Some(next) => next,
+            None => self.step(state, class),
         }
     }
 
     #[cold]
-    fn step(&mut self, at: usize, state: StateId, class: ClassId) -> Next {
+    fn step(&mut self, state: StateId, class: ClassId) -> Next {
         self.scratch.clear();
         self.states.step(state, class, &mut self.scratch);
         if let Err(spent) = self.budget.check(0, 0) {
             self.spent = Some(spent);
         }
-        let next = match self.scratch[..] {
-            [] => Next::Nowhere,
-            [one] => Next::One(one),
-            [..] => {
-                // In the model's order: ids depend on what else was searched. A state that is named twice does no harm.
-                let first = self.choices.len() as u32;
-                self.choices.extend_from_slice(&self.scratch);
-                Next::Many { first, count: self.scratch.len() as u32 }
-            }
-        };
-        self.cache[at] = Cached { state, class, next: Some(next) };
-        next
+        self.steps.insert(state, class, &self.scratch)
     }
 
     /// The state after an operation is called that states remember, or after it returns.
@@ -121,11 +70,11 @@ impl<'m> Transitions<'m> {
         let mut begun = vec![false; part.ops.len()];
         for (at, one) in path.iter().enumerate() {
             let (class, moment) = match one {
-                Placed::Op(op) => (part.ops[*op as usize].class, Moment::Place),
-                Placed::Crashed(class) => (part.crashed[*class as usize], Moment::Place),
+                Placed::Op(op) => (part.ops[ids::index(*op)].class, Moment::Place),
+                Placed::Crashed(class) => (part.crashed[ids::index(*class)], Moment::Place),
                 Placed::Marked(op) => {
-                    let returns = std::mem::replace(&mut begun[*op as usize], true);
-                    (part.ops[*op as usize].class, part.ops[*op as usize].moment(returns))
+                    let returns = std::mem::replace(&mut begun[ids::index(*op)], true);
+                    (part.ops[ids::index(*op)].class, part.ops[ids::index(*op)].moment(returns))
                 }
                 Placed::Chosen(_) => continue,
             };
@@ -147,8 +96,8 @@ impl<'m> Transitions<'m> {
         }
         if let Some(last) = replay.steps.last() {
             let class = match last {
-                Placed::Op(op) | Placed::Marked(op) => part.ops[*op as usize].class,
-                Placed::Crashed(class) | Placed::Chosen(class) => part.crashed[*class as usize],
+                Placed::Op(op) | Placed::Marked(op) => part.ops[ids::index(*op)].class,
+                Placed::Crashed(class) | Placed::Chosen(class) => part.crashed[ids::index(*class)],
             };
             replay.steps.push(Placed::Chosen(0));
             self.states.settle(&mut replay, Moment::Finish, class, (state, state));
@@ -165,27 +114,25 @@ impl<'m> Transitions<'m> {
     /// One of the states of [`Next::Many`].
     #[inline]
     pub(crate) fn choice(&self, at: u32) -> StateId {
-        self.choices[at as usize]
+        self.steps.choice(at)
     }
 
     /// Whether so many states are kept that it is time for [`Transitions::sweep`].
     #[inline]
     pub(crate) fn wants_sweep(&self) -> bool {
-        self.states.kept() + self.choices.len() > 2 * self.swept + SWEEP_MIN
+        self.states.wants_collect(self.steps.choices())
     }
 
     /// Forgets all states but these. Their ids stay.
     pub(crate) fn sweep(&mut self, live: impl Iterator<Item = StateId>) {
         let live: Vec<StateId> = live.collect();
         self.states.sweep(&live);
-        self.cache.iter_mut().for_each(|cached| cached.next = None);
-        self.choices.clear();
-        self.swept = self.states.kept();
+        self.steps.clear();
     }
 
     /// Bytes held, not counting what states hold on the heap.
     pub(crate) fn bytes(&self) -> usize {
-        self.states.bytes() + self.choices.capacity() * size_of::<StateId>()
+        self.states.bytes() + self.steps.bytes()
     }
 
     /// What a reader is shown of a state.
@@ -212,9 +159,9 @@ impl Replay {
         let mut next = self.happened.iter().peekable();
         for (step, one) in (1..).zip(&self.steps) {
             while let Some((_, began)) = next.next_if(|(before, _)| *before <= step) {
-                let began = began.checked_sub(1).and_then(|at| self.steps.get(at as usize));
+                let began = began.checked_sub(1).and_then(|at| self.steps.get(usize::try_from(at).ok()?));
                 if let Some(Placed::Marked(op)) = began {
-                    let this = &part.ops[*op as usize];
+                    let this = &part.ops[ids::index(*op)];
                     order.push(if this.is_crashed() { Placed::Crashed(this.slot) } else { Placed::Op(*op) });
                 }
             }
@@ -233,7 +180,7 @@ trait States {
     fn remember(&mut self, state: StateId, class: ClassId, moment: Moment) -> StateId;
     /// The last of `replay.steps`, from a state to another.
     fn settle(&self, replay: &mut Replay, moment: Moment, class: ClassId, states: (StateId, StateId));
-    fn kept(&self) -> usize;
+    fn wants_collect(&self, more: usize) -> bool;
     fn bytes(&self) -> usize;
     fn sweep(&mut self, live: &[StateId]);
     fn describe(&self, state: StateId) -> String;
@@ -243,37 +190,16 @@ struct Table<'m, M: Model> {
     model: &'m M,
     classes: &'m [M::Op],
     budget: &'m Budget,
-    /// By id; `None` where the id is free.
-    states: Vec<Option<M::State>>,
-    free: Vec<StateId>,
-    ids: HashTable<StateId>,
+    states: Rows<M::State>,
 }
 
 impl<M: Model> Table<'_, M> {
     fn intern(&mut self, state: M::State) -> StateId {
-        let Table { states, free, ids, .. } = self;
-        let entry = ids.entry(
-            hash_one(&state),
-            |id| states[id.at()].as_ref() == Some(&state),
-            |id| hash_one(states[id.at()].as_ref().expect("an id of a state")),
-        );
-        match entry {
-            hashbrown::hash_table::Entry::Occupied(entry) => *entry.get(),
-            hashbrown::hash_table::Entry::Vacant(entry) => {
-                let id = free.pop().unwrap_or(StateId::new(states.len()));
-                entry.insert(id);
-                if id.at() == states.len() {
-                    states.push(Some(state));
-                } else {
-                    states[id.at()] = Some(state);
-                }
-                id
-            }
-        }
+        StateId::new(index(self.states.intern(state)))
     }
 
     fn state(&self, id: StateId) -> &M::State {
-        self.states[id.at()].as_ref().expect("an id of a state that is kept")
+        self.states.get(id.number())
     }
 }
 
@@ -291,17 +217,17 @@ impl<M: Model> States for Table<'_, M> {
     fn remember(&mut self, state: StateId, class: ClassId, moment: Moment) -> StateId {
         let (before, op) = (self.state(state), &self.classes[class.at()]);
         let after = match moment {
-            Moment::Pend => self.model.pend(before, op),
-            Moment::Begin { flight } => self.model.begin(before, op, flight),
-            Moment::End { flight } => Some(self.model.end(before, op, flight)),
+            Moment::Pend => self.model.shortcuts().pend(before, op),
+            Moment::Begin { flight } => self.model.shortcuts().begin(before, op, flight),
+            Moment::End { flight } => Some(self.model.shortcuts().end(before, op, flight)),
             Moment::Place | Moment::Finish => None,
         };
         after.map_or(state, |after| self.intern(after))
     }
 
     fn settle(&self, replay: &mut Replay, moment: Moment, class: ClassId, (before, after): (StateId, StateId)) {
-        self.model.settle(&mut Settling {
-            step: replay.steps.len() as u64,
+        self.model.shortcuts().settle(&mut Settling {
+            step: ids::count(replay.steps.len()),
             moment,
             op: &self.classes[class.at()],
             before: self.state(before),
@@ -311,27 +237,20 @@ impl<M: Model> States for Table<'_, M> {
         });
     }
 
-    fn kept(&self) -> usize {
-        self.states.len() - self.free.len()
+    fn wants_collect(&self, more: usize) -> bool {
+        self.states.wants_collect(more)
     }
 
     fn bytes(&self) -> usize {
-        self.states.capacity() * (size_of::<Option<M::State>>() + 8)
+        self.states.bytes()
     }
 
     fn sweep(&mut self, live: &[StateId]) {
-        let mut keep = vec![false; self.states.len()];
+        let mut keep = vec![false; self.states.numbers()];
         for id in live {
             keep[id.at()] = true;
         }
-        self.ids.retain(|id| keep[id.at()]);
-        self.free.clear();
-        for (at, state) in self.states.iter_mut().enumerate().rev() {
-            if !keep[at] {
-                *state = None;
-                self.free.push(StateId::new(at));
-            }
-        }
+        self.states.collect(&keep);
     }
 
     fn describe(&self, state: StateId) -> String {

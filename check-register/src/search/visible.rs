@@ -2,7 +2,8 @@
 
 use super::part::Part;
 use crate::Model;
-use crate::ids::ClassId;
+use crate::engine::ids;
+use crate::engine::ids::ClassId;
 use history_core::hash::HashMap;
 use std::collections::BinaryHeap;
 
@@ -28,24 +29,25 @@ impl Visibility {
     pub(crate) fn new<M: Model>(part: &Part, model: &M, classes: &[M::Op]) -> Visibility {
         let op = |class: &ClassId| &classes[class.at()];
         let init = model.init();
-        let pends: Vec<bool> = part.crashed.iter().map(|class| model.pend(&init, op(class)).is_some()).collect();
+        let pends: Vec<bool> =
+            part.crashed.iter().map(|class| model.shortcuts().pend(&init, op(class)).is_some()).collect();
         let lasts: Vec<bool> = part
             .crashed
             .iter()
-            .map(|class| model.effect(op(class)).is_none() || model.effect_lasts(op(class)))
+            .map(|class| model.shortcuts().effect(op(class)).is_none() || model.shortcuts().effect_lasts(op(class)))
             .collect();
         let fleeting: Vec<u32> =
-            (0..lasts.len() as u32).filter(|at| !lasts[*at as usize] && !pends[*at as usize]).collect();
+            (0..ids::number(lasts.len())).filter(|at| !lasts[ids::index(*at)] && !pends[ids::index(*at)]).collect();
         let mut by_effect: HashMap<u64, Vec<u32>> = HashMap::default();
         for at in &fleeting {
-            if let Some(effect) = model.effect(op(&part.crashed[*at as usize])) {
+            if let Some(effect) = model.shortcuts().effect(op(&part.crashed[ids::index(*at)])) {
                 by_effect.entry(effect).or_default().push(*at);
             }
         }
         let mut effects = Vec::new();
         let mut seen_by = |class: ClassId| {
             effects.clear();
-            if model.sees(op(&class), &mut effects) {
+            if model.shortcuts().sees(op(&class), &mut effects) {
                 return fleeting.clone();
             }
             let mut seen: Vec<u32> =
@@ -116,8 +118,8 @@ struct Spread<'a, M: Model> {
 
 impl<M: Model> Spread<'_, M> {
     fn raise(&mut self, at: u32, until: u32) {
-        if self.until[at as usize] < until {
-            self.until[at as usize] = until;
+        if self.until[ids::index(at)] < until {
+            self.until[ids::index(at)] = until;
             self.next.push((until, Seer::Crashed(at)));
         }
     }
@@ -127,7 +129,7 @@ impl<M: Model> Spread<'_, M> {
         let op = &self.classes[class.at()];
         let mut effects = std::mem::take(&mut self.scratch);
         effects.clear();
-        if self.model.sees(op, &mut effects) && !self.all_seen {
+        if self.model.shortcuts().sees(op, &mut effects) && !self.all_seen {
             self.all_seen = true;
             let all: Vec<u32> = self.by_effect.drain().flat_map(|(_, crashed)| crashed).collect();
             for at in all {
@@ -143,8 +145,8 @@ impl<M: Model> Spread<'_, M> {
         self.scratch = effects;
         for at in 0..self.unnumbered.len() {
             let crashed = self.unnumbered[at];
-            let other = &self.classes[self.part.crashed[crashed as usize].at()];
-            if self.until[crashed as usize] < until && self.model.may_see(op, other) {
+            let other = &self.classes[self.part.crashed[ids::index(crashed)].at()];
+            if self.until[ids::index(crashed)] < until && self.model.shortcuts().may_see(op, other) {
                 self.raise(crashed, until);
             }
         }
@@ -164,14 +166,14 @@ fn until<M: Model>(part: &Part, model: &M, classes: &[M::Op], pends: &[bool]) ->
     let mut by_effect: HashMap<u64, Vec<u32>> = HashMap::default();
     let mut unnumbered = Vec::new();
     for (at, class) in (0..).zip(&part.crashed) {
-        match model.effect(&classes[class.at()]) {
+        match model.shortcuts().effect(&classes[class.at()]) {
             Some(effect) => by_effect.entry(effect).or_default().push(at),
             None => unnumbered.push(at),
         }
     }
     let mut until = vec![0; part.crashed.len()];
     if unnumbered.len().saturating_mul(last.len() + part.crashed.len()) > PAIRS_MAX {
-        unnumbered.drain(..).for_each(|at: u32| until[at as usize] = part.events.len() as u32);
+        unnumbered.drain(..).for_each(|at: u32| until[ids::index(at)] = ids::number(part.events.len()));
     }
     let known: Vec<(u32, Seer)> = (0..)
         .zip(&until)
@@ -194,8 +196,8 @@ fn until<M: Model>(part: &Part, model: &M, classes: &[M::Op], pends: &[bool]) ->
         match seer {
             Seer::Returned(class) => spread.look(class, until),
             // What was raised since then was looked at.
-            Seer::Crashed(at) if spread.until[at as usize] > until || pends[at as usize] => {}
-            Seer::Crashed(at) => spread.look(part.crashed[at as usize], until),
+            Seer::Crashed(at) if spread.until[ids::index(at)] > until || pends[ids::index(at)] => {}
+            Seer::Crashed(at) => spread.look(part.crashed[ids::index(at)], until),
         }
     }
     spread.until

@@ -13,10 +13,13 @@ use super::open::Open;
 use super::part::{Kind, Part};
 use super::paths::{Paths, Placed};
 use super::seen::Config;
-use super::transitions::{Next, Transitions};
-use super::uses::{Uses, UsesId};
+use super::transitions::Transitions;
 use super::{Limits, Progress};
-use crate::ids::StateId;
+use crate::engine::ids;
+use crate::engine::ids::StateId;
+use crate::engine::paths::PathId;
+use crate::engine::steps::Next;
+use crate::engine::uses::{Uses, UsesId};
 use hashbrown::HashTable;
 use history_core::hash::hash_one;
 
@@ -55,14 +58,14 @@ struct Met<const W: usize> {
 
 impl<const W: usize> Met<W> {
     fn hash(&self) -> u64 {
-        let place = (self.state.at() as u64) << 32 | u64::from(self.at);
+        let place = ids::count(self.state.at()) << 32 | u64::from(self.at);
         hash_one(&(place, self.uses, self.mask))
     }
 }
 
 impl<'p, const W: usize> WingGong<'p, W> {
     pub(crate) fn new(part: &'p Part, kinds: &'p [Kind], init: StateId) -> WingGong<'p, W> {
-        let start = Config { mask: Mask::EMPTY, state: init, uses: Uses::NONE, path: Paths::ROOT };
+        let start = Config { mask: Mask::EMPTY, state: init, uses: Uses::NONE, path: PathId::ROOT };
         WingGong {
             part,
             open: Open::new(part, kinds),
@@ -94,19 +97,19 @@ impl<'p, const W: usize> WingGong<'p, W> {
                 return progress;
             }
             if self.paths.wants_prune() {
-                self.paths.prune(self.stack.iter_mut().map(|(_, config, _)| &mut config.path));
+                self.paths.prune(self.stack.iter_mut().map(|(_, config, _)| &mut config.path), |_| ());
             }
             let Some((at, mut config, crosses)) = self.stack.pop() else {
                 return Progress::Refused { event: self.furthest };
             };
-            self.go_to(at as usize);
+            self.go_to(ids::index(at));
             self.go_on(transitions, &mut config, crosses);
             self.work += 1;
             if self.at == self.end {
                 self.found = Some(config);
                 return Progress::Linearizable;
             }
-            let met = Met { mask: config.mask, state: config.state, uses: config.uses, at: self.at as u32 };
+            let met = Met { mask: config.mask, state: config.state, uses: config.uses, at: ids::number(self.at) };
             if let hashbrown::hash_table::Entry::Vacant(entry) =
                 self.met.entry(met.hash(), |other| *other == met, Met::hash)
             {
@@ -139,7 +142,7 @@ impl<'p, const W: usize> WingGong<'p, W> {
                 }
                 let op = &self.part.ops[event.op()];
                 config.state = transitions.remember(config.state, op.class, op.moment(event.is_return()));
-                config.path = self.paths.push(config.path, Placed::Marked(event.op() as u32));
+                config.path = self.paths.push(config.path, Placed::Marked(ids::number(event.op())));
                 self.work += 1;
                 self.open.forward(*event);
                 self.at += 1;
@@ -156,7 +159,7 @@ impl<'p, const W: usize> WingGong<'p, W> {
                 && self.open.finds(transitions, config.state, slot)
             {
                 config.mask.set(slot);
-                config.path = self.paths.push(config.path, Placed::Op(event.op() as u32));
+                config.path = self.paths.push(config.path, Placed::Op(ids::number(event.op())));
             }
             self.at += 1;
         }
@@ -183,11 +186,11 @@ impl<'p, const W: usize> WingGong<'p, W> {
             self.use_crashed(transitions, from);
         }
         while let Some(config) = self.scratch.pop() {
-            self.stack.push((self.at as u32, config, false));
+            self.stack.push((ids::number(self.at), config, false));
         }
         let event = self.part.events[self.at];
         if event.is_return() && self.open.is_remembered(event) {
-            self.stack.push((self.at as u32, *from, true));
+            self.stack.push((ids::number(self.at), *from, true));
         }
     }
 
@@ -196,7 +199,7 @@ impl<'p, const W: usize> WingGong<'p, W> {
         let mut useful = std::mem::take(&mut self.useful);
         self.open.useful(transitions, from, &mut useful);
         for class in &useful {
-            let next = transitions.next(from.state, self.part.crashed[*class as usize]);
+            let next = transitions.next(from.state, self.part.crashed[ids::index(*class)]);
             if next != Next::Nowhere && self.uses.count(from.uses, *class) < self.open.called(*class) {
                 let to = Config { uses: self.uses.add(from.uses, *class), ..*from };
                 self.reach(transitions, to, next, Placed::Crashed(*class), from);
@@ -259,6 +262,6 @@ impl<'p, const W: usize> WingGong<'p, W> {
 
     /// Operations in the order of the linearization that was found.
     pub(crate) fn linearization(&self) -> Vec<Placed> {
-        self.found.map(|config| self.paths.get(config.path)).unwrap_or_default()
+        self.found.map(|config| self.paths.get(config.path, PathId::ROOT)).unwrap_or_default()
     }
 }

@@ -1,6 +1,7 @@
 //! Clocks: whether the order of the file is the order of the times, and whether there is one at all.
 
 use super::versions::{ClientId, NO_TIME};
+use crate::engine::ids;
 use history_core::{Client, IntMap, Op};
 
 /// What the times of the ops have said so far.
@@ -38,7 +39,7 @@ impl Clock {
             return *client;
         }
         // A history holds fewer than 2^32 ops.
-        let client = ClientId(clients.len() as u32);
+        let client = ClientId(ids::number(clients.len()));
         clients.push(Client::of(op).unwrap_or(Client::Number(process)));
         self.last_ns.push(i64::MIN);
         self.clients.insert(process, client);
@@ -52,7 +53,7 @@ impl Clock {
             self.all_timed = false;
             return false;
         }
-        let last = self.last_ns.get_mut(client.0 as usize);
+        let last = self.last_ns.get_mut(ids::index(client.0));
         if let Some(last) = last {
             if time_ns < *last {
                 self.back_within.get_or_insert(index);

@@ -5,6 +5,7 @@ use super::registers::{Proposal, Register, Seen, Settings};
 use super::replay::Order;
 use super::story::{ReadOp, Story};
 use super::versions::{At, ClientId, NO_TIME, Version, VersionId, Versions, flag};
+use crate::engine::ids;
 use history_core::{Client, Datum, OpKind, Witness};
 
 /// Versions of a chain that a witness holds.
@@ -36,7 +37,7 @@ impl Teller<'_> {
     }
 
     pub(super) fn client(&self, client: ClientId) -> Option<Client> {
-        self.clients.get(client.0 as usize).cloned()
+        self.clients.get(ids::index(client.0)).cloned()
     }
 
     /// The first op that shows a version.

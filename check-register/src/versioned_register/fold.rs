@@ -9,6 +9,7 @@ use super::replay::{ByTime, Order};
 use super::request::{Call, Request, split};
 use super::versions::{At, ClientId, KeyId, NO_TIME, VersionId, flag};
 use super::{outcome, replay};
+use crate::engine::ids;
 use history_core::{HistoryError, Op, OpKind, Pair, Process, Report, Value};
 
 /// Where the key of an op stands.
@@ -46,20 +47,20 @@ pub(crate) struct Counts {
 
 /// Why an op ends the run.
 #[derive(Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum OpFault {
     /// It is none of a versioned register.
     Malformed(String),
     Error(HistoryError),
 }
 
-impl From<HistoryError> for Trouble {
-    fn from(error: HistoryError) -> Trouble {
-        Trouble::Error(error)
+impl From<HistoryError> for OpFault {
+    fn from(error: HistoryError) -> OpFault {
+        OpFault::Error(error)
     }
 }
 
-fn malformed<T>(reason: String) -> Result<T, Trouble> {
-    Err(Trouble::Malformed(reason))
+fn malformed<T>(reason: String) -> Result<T, OpFault> {
+    Err(OpFault::Malformed(reason))
 }
 
 /// A history on its way, its keys taken from one place.
@@ -95,7 +96,7 @@ impl Fold {
 
     /// Takes the next op of a client.
     #[inline]
-    pub(crate) fn take(&mut self, op: &Op<'_>, request: &Request<'_>) -> Result<(), Trouble> {
+    pub(crate) fn take(&mut self, op: &Op<'_>, request: &Request<'_>) -> Result<(), OpFault> {
         let client = match op.process {
             Process::Client(process) => self.clock.client(process, op, &mut self.registers.clients),
             Process::Other(_) | Process::Unknown => ClientId::NONE,
@@ -119,7 +120,7 @@ impl Fold {
             (kind, Pair::Completes { slot, invoked, invoked_time_ns }) => {
                 self.count(kind);
                 let invoked = At { index: invoked, time_ns: invoked_time_ns.unwrap_or(NO_TIME) };
-                let flight = self.flights[slot as usize];
+                let flight = self.flights[ids::index(slot)];
                 self.complete(flight, invoked, op, request, (key, value), Seen { at, client, is_read: false })
             }
             (kind, _) => {
@@ -139,7 +140,7 @@ impl Fold {
 
     /// The key of an op, if it says one, and its value without it.
     #[inline]
-    fn split<'a>(&mut self, op: &Op<'a>, request: &Request<'a>) -> Result<(Option<Packed>, Value<'a>), Trouble> {
+    fn split<'a>(&mut self, op: &Op<'a>, request: &Request<'a>) -> Result<(Option<Packed>, Value<'a>), OpFault> {
         match (self.keying, op.kind) {
             (Keying::None, _) if request.key.is_none() => Ok((Some(Packed::NIL), op.value)),
             (Keying::None, _) => malformed("the op has a :key, and those before it have none".to_owned()),
@@ -163,7 +164,7 @@ impl Fold {
         value: Value<'_>,
         at: At,
         client: ClientId,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), OpFault> {
         // Requests of invocations say what they call.
         let call = request.call.unwrap_or(Call::Read);
         let (key, head_at) = match key {
@@ -175,7 +176,7 @@ impl Fold {
             None => return malformed("the write has no key, as ops before it have".to_owned()),
         };
         let slot = match op.pair {
-            Pair::Invokes { slot } => Some(slot as usize),
+            Pair::Invokes { slot } => Some(ids::index(slot)),
             Pair::Alone | Pair::Completes { .. } => None,
         };
         self.has_nameless |= slot.is_none();
@@ -204,7 +205,7 @@ impl Fold {
         Ok(())
     }
 
-    fn proposal(&mut self, request: &Request<'_>, value: Value<'_>, so_far: Proposal) -> Result<Proposal, Trouble> {
+    fn proposal(&mut self, request: &Request<'_>, value: Value<'_>, so_far: Proposal) -> Result<Proposal, OpFault> {
         let id = match request.id {
             None | Some(Value::Nil) => return malformed("the write has no :write-id".to_owned()),
             Some(id) => self.registers.interner.pack(id),

@@ -75,7 +75,7 @@ mod tests;
 mod versions;
 mod walk;
 
-use fold::{Fold, Keying, Trouble};
+use fold::{Fold, Keying, OpFault};
 use history_core::{
     About, Budget, Checker, Datum, History, HistoryError, Op, OptionError, OptionKind, OptionSpec, Options,
     Participants, Parts, Report, Run, Subject,
@@ -285,8 +285,8 @@ impl VersionedRun {
         Ok(VersionedRun { checker, stage: Stage::Start, participants: Participants::new(), malformed: None })
     }
 
-    fn take(&mut self, op: &Op<'_>) -> Result<(), Trouble> {
-        let request = Request::new(op).map_err(Trouble::Malformed)?;
+    fn take(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
+        let request = Request::new(op).map_err(OpFault::Malformed)?;
         if let Stage::One(fold) = &mut self.stage {
             return fold.take(op, &request);
         }
@@ -354,8 +354,8 @@ impl Run for VersionedRun {
         if self.malformed.is_none() {
             match self.take(op) {
                 Ok(()) => return Ok(ControlFlow::Continue(())),
-                Err(Trouble::Error(error)) => return Err(error),
-                Err(Trouble::Malformed(reason)) => self.malformed = Some(format!("at {} {reason}.", op.place())),
+                Err(OpFault::Error(error)) => return Err(error),
+                Err(OpFault::Malformed(reason)) => self.malformed = Some(format!("at {} {reason}.", op.place())),
             }
         }
         self.stage.each(|fold| fold.pass(op));

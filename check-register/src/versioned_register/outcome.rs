@@ -4,6 +4,7 @@ use super::clock::Clock;
 use super::fold::Counts;
 use super::registers::{Doubt, Register, Registers};
 use super::{NAME, Packed};
+use crate::engine::ids;
 use history_core::{Coverage, Expected, Report, Verdict};
 
 /// Doubts that are told one by one.
@@ -60,7 +61,7 @@ pub(crate) fn report(registers: Registers, counts: Counts, others: u64, mut note
         ("read-count".into(), counts.reads),
         ("write-count".into(), counts.writes),
         ("accepted-write-count".into(), chain),
-        ("key-count".into(), registers.all.len() as u64),
+        ("key-count".into(), ids::count(registers.all.len())),
     ];
     report.anomalies = registers.findings.into_anomalies();
     let clients = counts.reads + counts.writes + counts.ok + counts.fail + counts.info;

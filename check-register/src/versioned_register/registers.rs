@@ -8,6 +8,7 @@ use super::packed::{Interner, Packed};
 use super::replay::{ByTime, Order};
 use super::story::ReadOp;
 use super::versions::{At, ClientId, KeyId, State, VersionId, Versions, flag};
+use crate::engine::ids;
 use history_core::hash::HashMap;
 use history_core::{Client, HistoryError};
 use std::collections::VecDeque;
@@ -151,7 +152,7 @@ impl Registers {
     #[cold]
     fn add_key(&mut self, key: Packed) -> Result<KeyId, HistoryError> {
         // A history holds fewer than 2^32 ops.
-        let id = KeyId(self.all.len() as u32);
+        let id = KeyId(ids::number(self.all.len()));
         self.keys.insert(key, id);
         self.all.push(Register {
             key,
@@ -177,11 +178,11 @@ impl Registers {
     }
 
     pub(crate) fn register(&self, key: KeyId) -> &Register {
-        &self.all[key.0 as usize]
+        &self.all[ids::index(key.0)]
     }
 
     pub(crate) fn register_mut(&mut self, key: KeyId) -> &mut Register {
-        &mut self.all[key.0 as usize]
+        &mut self.all[ids::index(key.0)]
     }
 
     pub(crate) fn insert(&mut self, key: KeyId, id: Packed) -> Result<VersionId, HistoryError> {
@@ -207,7 +208,7 @@ impl Registers {
             register.head_place = 0;
             (register.inferred, register.inferred_id) = (VersionId::NONE, None);
             register.told &= Kind::LASTING;
-            let key = KeyId(at as u32);
+            let key = KeyId(ids::number(at));
             let initial = self.settings.initial_id.and_then(|id| self.versions.find(key, id));
             if let Some(initial) = initial {
                 self.begin(key, initial);
@@ -286,7 +287,7 @@ impl Registers {
     /// Counts a violation, and explains the first of its kind for each key.
     #[cold]
     pub(crate) fn tell(&mut self, key: KeyId, kind: Kind, explain: impl FnOnce(&Teller<'_>) -> history_core::Witness) {
-        let register = &self.all[key.0 as usize];
+        let register = &self.all[ids::index(key.0)];
         let teller = Teller {
             versions: &self.versions,
             interner: &self.interner,
@@ -298,7 +299,7 @@ impl Registers {
         let bit = kind.bit();
         let is_first = register.told & bit == 0;
         if self.findings.add(kind, is_first, || explain(&teller)) {
-            self.all[key.0 as usize].told |= bit;
+            self.all[ids::index(key.0)].told |= bit;
         }
     }
 

@@ -4,6 +4,7 @@ use super::findings::Kind;
 use super::packed::Packed;
 use super::registers::{Registers, Seen};
 use super::versions::{KeyId, State, VersionId, flag};
+use crate::engine::ids;
 use history_core::HistoryError;
 
 /// Where a walk along the replaced versions ended.
@@ -97,7 +98,7 @@ impl Registers {
     }
 
     fn accept(&mut self, key: KeyId, path: &[VersionId]) {
-        let register = &mut self.all[key.0 as usize];
+        let register = &mut self.all[ids::index(key.0)];
         for version in path.iter().rev() {
             self.versions[register.head].next = *version;
             register.head = *version;

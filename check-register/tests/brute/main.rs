@@ -48,14 +48,15 @@ fn hold<M: Model>(model: &M, operations: &[Operation<M::Op>]) -> bool {
 
 /// The operations of each part, as positions; those that say nothing are left out.
 fn parts<M: Model>(model: &M, operations: &[Operation<M::Op>]) -> Vec<Vec<usize>> {
-    let says = |at: &usize| operations[*at].ret.is_some() || !model.reads_only(&operations[*at].op);
+    let says = |at: &usize| operations[*at].ret.is_some() || !model.shortcuts().reads_only(&operations[*at].op);
     let all: Vec<usize> = (0..operations.len()).filter(says).collect();
-    let names: Option<Vec<u64>> = all.iter().map(|at| model.part(&operations[*at].op)).collect();
+    let names: Option<Vec<u64>> = all.iter().map(|at| model.shortcuts().part(&operations[*at].op)).collect();
     let Some(mut names) = names else { return vec![all] };
     names.sort_unstable();
     names.dedup();
-    let of_part =
-        |name: &u64| all.iter().copied().filter(|at| model.part(&operations[*at].op) == Some(*name)).collect();
+    let of_part = |name: &u64| {
+        all.iter().copied().filter(|at| model.shortcuts().part(&operations[*at].op) == Some(*name)).collect()
+    };
     names.iter().map(of_part).collect()
 }
 

@@ -156,7 +156,7 @@ impl Watched<'_, '_> {
                 settled = flow.is_break() && self.job.keep_going && self.is_violated;
                 Ok(if settled { ControlFlow::Continue(()) } else { flow })
             })?;
-            self.status.update(feed.ops(), feed.in_flight(), run.possibilities());
+            self.status.update(feed.ops(), feed.in_flight(), run.configurations());
             is_whole = flow.is_continue() && !more?;
             ended = flow.is_break() || is_whole;
         }

@@ -23,7 +23,7 @@ struct Figures {
     ops: AtomicU64,
     in_flight: AtomicU64,
     /// One more than there are; 0 if the checker holds none.
-    possibilities: AtomicU64,
+    configurations: AtomicU64,
 }
 
 impl Status {
@@ -41,10 +41,10 @@ impl Status {
         Status { bar, figures }
     }
 
-    pub(super) fn update(&self, ops: u64, in_flight: usize, possibilities: Option<u64>) {
+    pub(super) fn update(&self, ops: u64, in_flight: usize, configurations: Option<u64>) {
         self.figures.ops.store(ops, Ordering::Relaxed);
         self.figures.in_flight.store(wide(in_flight), Ordering::Relaxed);
-        self.figures.possibilities.store(possibilities.map_or(0, |count| count + 1), Ordering::Relaxed);
+        self.figures.configurations.store(configurations.map_or(0, |count| count + 1), Ordering::Relaxed);
     }
 
     /// Does something else to the terminal meanwhile.
@@ -66,8 +66,8 @@ fn refresh(bar: &ProgressBar, figures: &Figures) {
         let ops = figures.ops.load(Ordering::Relaxed);
         let rate = rate(ops.saturating_sub(before), looked.elapsed());
         (before, looked) = (ops, Instant::now());
-        let possibilities = figures.possibilities.load(Ordering::Relaxed).checked_sub(1);
-        bar.set_message(line(ops, rate, figures.in_flight.load(Ordering::Relaxed), possibilities, memory()));
+        let configurations = figures.configurations.load(Ordering::Relaxed).checked_sub(1);
+        bar.set_message(line(ops, rate, figures.in_flight.load(Ordering::Relaxed), configurations, memory()));
         bar.tick();
     }
 }
@@ -78,10 +78,10 @@ fn rate(count: u64, time: Duration) -> u64 {
     (u128::from(count) * 1000 / milliseconds).try_into().unwrap_or(u64::MAX)
 }
 
-fn line(ops: u64, rate: u64, in_flight: u64, possibilities: Option<u64>, bytes: Option<u64>) -> String {
+fn line(ops: u64, rate: u64, in_flight: u64, configurations: Option<u64>, bytes: Option<u64>) -> String {
     let mut line = format!("{ops} ops, {rate} per second, {in_flight} in flight");
-    if let Some(count) = possibilities {
-        _ = write!(line, ", {count} {}", if count == 1 { "possibility" } else { "possibilities" });
+    if let Some(count) = configurations {
+        _ = write!(line, ", {count} {}", if count == 1 { "configuration" } else { "configurations" });
     }
     if let Some(bytes) = bytes {
         _ = write!(line, ", {} MB", bytes / 1_000_000);
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn the_line_says_what_is_known() {
         assert_eq!(line(10, 2, 3, None, None), "10 ops, 2 per second, 3 in flight");
-        let all = "1000000 ops, 499995 per second, 0 in flight, 1 possibility, 31 MB";
+        let all = "1000000 ops, 499995 per second, 0 in flight, 1 configuration, 31 MB";
         assert_eq!(line(1_000_000, rate(99_999, Duration::from_millis(200)), 0, Some(1), Some(31_999_999)), all);
     }
 }

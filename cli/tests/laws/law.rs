@@ -187,13 +187,13 @@ fn commuted(world: &World, case: &Case, random: &mut Random) -> Vec<Pair> {
     vec![(plain(case), plain(&other), Same::Verdict)]
 }
 
-/// What is found op by op is what is found in the end. Who watches follows all possibilities at once, of which there may be too many.
+/// What is found op by op is what is found in the end. A watch keeps all configurations at once, of which there may be too many.
 fn watched(world: &World, case: &Case, _: &mut Random) -> Vec<Pair> {
     vec![(plain(case), form(case, watching(world)), Same::Verdict)]
 }
 
 pub(crate) fn watching(world: &World) -> How {
-    let options = if world.has_engines { Options::new().with("max-possibilities", "1000") } else { Options::new() };
+    let options = if world.has_engines { Options::new().with("max-configurations", "1000") } else { Options::new() };
     How { is_watched: true, options, ..How::default() }
 }
 
@@ -204,10 +204,9 @@ fn limited(world: &World, case: &Case, _: &mut Random) -> Vec<Pair> {
     vec![(plain(case), form(case, How { has_limits: true, options, ..How::default() }), Same::Bytes)]
 }
 
-/// Whether a verdict is unknown because there were too many possibilities for a limit.
+/// Whether a verdict is unknown because there were too many configurations for a limit.
 pub(crate) fn has_too_many(report: &Report) -> bool {
-    const SAID: [&str; 2] = ["there are more possibilities than may be held", "the search reached its limit"];
-    let says_so = |note: &String| SAID.iter().any(|said| note.contains(said));
+    let says_so = |note: &String| note.contains("the search reached its limit");
     report.verdict == Verdict::Unknown && report.notes.iter().any(says_so)
 }
 

@@ -78,7 +78,7 @@ fn verdicts_obey_the_laws() {
     }
 }
 
-/// Where there are too many possibilities for a limit the laws say nothing: that must be rare.
+/// Where there are too many configurations for a limit the laws say nothing: that must be rare.
 #[test]
 fn searches_come_to_their_end() {
     let count = 10 * WORLDS.len() as u64;

@@ -169,23 +169,23 @@ unsafe extern "C" fn observe(handle: RunHandle, ops: Ops<'_>) -> Observed {
         // SAFETY: as the interface demands of its caller; the batch is gone when this returns, and is only lent until then.
         let batch = unsafe { batch(&ops) }?;
         let flow = run.observe_batch(&batch)?;
-        let possibilities = run.possibilities().map_or(0, |count| count.saturating_add(1));
-        Ok((flow, run.is_violated(), possibilities))
+        let configurations = run.configurations().map_or(0, |count| count.saturating_add(1));
+        Ok((flow, run.is_violated(), configurations))
     });
     match observed {
-        Ok((flow, violated, possibilities)) => Observed {
+        Ok((flow, violated, configurations)) => Observed {
             flow: match flow {
                 ControlFlow::Continue(()) => 0,
                 ControlFlow::Break(()) => 1,
             },
             violated: violated.into(),
-            possibilities,
+            configurations,
             refusal: RString::new(),
         },
         Err(refusal) => {
             // What panicked is in no known state.
             std::mem::forget(guest.run.take_if(|_| matches!(refusal, Refusal::Panic(_))));
-            Observed { flow: 2, violated: 0, possibilities: 0, refusal: json(&refusal) }
+            Observed { flow: 2, violated: 0, configurations: 0, refusal: json(&refusal) }
         }
     }
 }

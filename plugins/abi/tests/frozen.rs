@@ -82,7 +82,7 @@ fn everything_crosses(checker: &dyn Checker) {
     Reader::new(text.as_bytes())
         .for_each(|op| {
             let flow = run.observe(op)?;
-            seen.push((run.is_violated(), run.possibilities()));
+            seen.push((run.is_violated(), run.configurations()));
             Ok(flow)
         })
         .unwrap();

@@ -1,6 +1,6 @@
 //! What completions say: which version was seen, or whether a write happened; and that they agree with their invocations.
 
-use super::{Flight, Fold, Trouble, malformed};
+use super::{Flight, Fold, OpFault, malformed};
 use crate::versioned_register::packed::Packed;
 use crate::versioned_register::registers::{Proposal, Read, Seen};
 use crate::versioned_register::request::{Call, Request};
@@ -16,7 +16,7 @@ impl Fold {
         request: &Request<'_>,
         (key, value): (Option<Packed>, Value<'_>),
         seen: Seen,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), OpFault> {
         if let Some(call) = request.call.filter(|call| *call != flight.call) {
             let (call, invoked) = (call.name(), flight.call.name());
             return malformed(format!("a {call} completes, and what its client had invoked is a {invoked}"));
@@ -58,7 +58,7 @@ impl Fold {
         request: &Request<'_>,
         (key, value): (Option<Packed>, Value<'_>),
         seen: Seen,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), OpFault> {
         if kind != OpKind::Ok {
             return Ok(());
         }
@@ -82,7 +82,7 @@ impl Fold {
         Ok(())
     }
 
-    fn read_id(&mut self, request: &Request<'_>) -> Result<Packed, Trouble> {
+    fn read_id(&mut self, request: &Request<'_>) -> Result<Packed, OpFault> {
         match request.id {
             Some(id) => Ok(self.registers.interner.pack(id)),
             None => malformed("the read completed ok without a :write-id".to_owned()),
@@ -90,7 +90,7 @@ impl Fold {
     }
 
     /// Whether a completion names the versions that its invocation did, if it names any.
-    fn same_ids(&mut self, proposal: &Proposal, request: &Request<'_>) -> Result<(), Trouble> {
+    fn same_ids(&mut self, proposal: &Proposal, request: &Request<'_>) -> Result<(), OpFault> {
         if let Some(id) = request.id.filter(|id| !id.is_nil()) {
             self.same("write-id", proposal.id, id)?;
         }
@@ -100,7 +100,7 @@ impl Fold {
         }
     }
 
-    fn same(&mut self, field: &str, invoked: Packed, completed: Value<'_>) -> Result<(), Trouble> {
+    fn same(&mut self, field: &str, invoked: Packed, completed: Value<'_>) -> Result<(), OpFault> {
         if self.registers.interner.pack(completed) == invoked {
             return Ok(());
         }
@@ -115,7 +115,7 @@ impl Fold {
         request: &Request<'_>,
         (key, value): (Option<Packed>, Value<'_>),
         seen: Seen,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), OpFault> {
         self.has_nameless = true;
         let Some(call) = request.call else {
             return malformed("the op does not say what it calls, and nobody knows its invocation".to_owned());
@@ -151,7 +151,7 @@ impl Fold {
         request: &Request<'_>,
         value: Value<'_>,
         seen: Seen,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), OpFault> {
         let Some(id) = request.id.filter(|id| !id.is_nil()) else {
             return malformed("the write has no :write-id".to_owned());
         };

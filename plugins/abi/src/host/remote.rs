@@ -62,7 +62,7 @@ impl Checker for RemoteChecker {
                 participants: Participants::new(),
                 one: Batch::new(),
                 violated: false,
-                possibilities: None,
+                configurations: None,
             }));
         }
         match serde_json::from_str::<Refusal>(&started.refusal) {
@@ -99,7 +99,7 @@ struct RemoteRun {
     one: Batch,
     /// What the plugin said with its last answer.
     violated: bool,
-    possibilities: Option<u64>,
+    configurations: Option<u64>,
 }
 
 // SAFETY: the handle stands for a `Box<dyn Run>`, which is `Send`, and nobody else has it.
@@ -123,9 +123,9 @@ impl RemoteRun {
         let ops = Ops { starts_at, columns: RSlice::from_slice(&columns) };
         // SAFETY: the run is there, and ours alone, as `self` is; the columns are those of interface 1, and outlive the call.
         let observed = unsafe { (self.interface.observe())(run, ops) };
-        let Observed { flow, violated, possibilities, refusal } = observed;
+        let Observed { flow, violated, configurations, refusal } = observed;
         self.violated |= violated != 0;
-        self.possibilities = possibilities.checked_sub(1);
+        self.configurations = configurations.checked_sub(1);
         match (flow, serde_json::from_str::<Refusal>(&refusal)) {
             (0, _) => Ok(ControlFlow::Continue(())),
             (1, _) => Ok(ControlFlow::Break(())),
@@ -198,8 +198,8 @@ impl Run for RemoteRun {
             .ok()
     }
 
-    fn possibilities(&self) -> Option<u64> {
-        self.possibilities
+    fn configurations(&self) -> Option<u64> {
+        self.configurations
     }
 
     fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {

@@ -1,0 +1,83 @@
+//! Ids, and the only conversions between integers of different widths: each says what must hold, and debug builds check it.
+
+/// Makes an id: a number below 2^32 - 1 that indexes a column, with a type of its own so that it cannot be mixed up with others.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! engine_id {
+    ($(#[$doc:meta])* $vis:vis $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        $vis struct $name(u32);
+
+        impl $name {
+            /// The id of the row at `at`.
+            #[inline]
+            $vis fn new(at: usize) -> $name {
+                debug_assert!(at < $crate::engine::ids::index(u32::MAX), "the last number stands for no row");
+                $name($crate::engine::ids::number(at))
+            }
+
+            /// The row's position.
+            #[inline]
+            $vis fn at(self) -> usize {
+                $crate::engine::ids::index(self.0)
+            }
+
+            /// The row's position as a number.
+            #[inline]
+            #[allow(dead_code, reason = "not every id is needed as a number")]
+            $vis fn number(self) -> u32 {
+                self.0
+            }
+        }
+    };
+}
+
+engine_id! {
+    /// An operation of the history: a call with its return, if it has one.
+    pub OpId
+}
+engine_id! {
+    /// What an operation does: equal operations are one class.
+    pub ClassId
+}
+engine_id! {
+    /// A state of the model.
+    pub StateId
+}
+
+const _: () =
+    assert!(usize::BITS >= u32::BITS && usize::BITS <= u64::BITS, "lengths fit 64 bits, and ids index columns");
+
+/// A number as a position.
+#[inline]
+pub const fn index(number: u32) -> usize {
+    number as usize
+}
+
+/// A position or a length that is known to be below 2^32: columns are indexed by numbers of 32 bits.
+#[inline]
+pub const fn number(at: usize) -> u32 {
+    debug_assert!(at <= index(u32::MAX), "a column of more than 2^32 rows");
+    at as u32
+}
+
+/// A length as a count.
+#[inline]
+pub const fn count(len: usize) -> u64 {
+    len as u64
+}
+
+/// The lower half of a hash, as a place in a table of a power of two of entries.
+#[inline]
+pub const fn low_bits(hash: u64, entries: usize) -> usize {
+    debug_assert!(entries.is_power_of_two(), "a mask is one less than a power of two");
+    hash as usize & (entries - 1)
+}
+
+/// The upper `bits` of a hash, as a place in a table of `1 << bits` entries.
+#[inline]
+pub const fn high_bits(hash: u64, bits: u32) -> usize {
+    debug_assert!(bits > 0 && bits < usize::BITS, "a table has a size that can be addressed");
+    (hash >> (u64::BITS - bits)) as usize
+}

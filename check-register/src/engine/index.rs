@@ -1,0 +1,162 @@
+//! Finds configurations of a set by what they are: state and mask.
+//!
+//! A set is emptied at every event, most often of a handful; so the index is emptied in O(1), and below a handful the set is searched
+//! as a list.
+
+use super::ids::{index, low_bits, number};
+
+/// A set of configurations, in the order in which they were found.
+pub trait Configurations {
+    /// How many there are.
+    fn len(&self) -> usize;
+
+    /// A hash of the state and mask of one.
+    fn hash(&self, at: usize) -> u64;
+
+    /// Whether two are of the same state and mask.
+    fn is_like(&self, at: usize, other: usize) -> bool;
+}
+
+/// The index of one set at a time.
+#[derive(Debug, Default)]
+pub struct Index {
+    /// The next configuration of the same state and mask; `NONE` if there is none. As long as what was entered.
+    next: Vec<u32>,
+    /// The first one of its state and mask, by hash; with the generation in which it was put there. As long as a power of two, and
+    /// at most half full.
+    table: Vec<(u32, u32)>,
+    /// That of the entries that count. Others are empty.
+    generation: u32,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// With so few a list is searched faster than a table.
+const LIST_MAX: usize = 12;
+
+impl Index {
+    /// For another set, or one that was changed but by adding to it.
+    #[inline]
+    pub fn start(&mut self) {
+        self.next.clear();
+    }
+
+    /// Enters the last configuration of the set unless one of its state and mask is there that `covers` it. Whether it was
+    /// entered: otherwise the caller takes it away again.
+    #[inline]
+    pub fn insert_last(&mut self, set: &impl Configurations, mut covers: impl FnMut(usize) -> bool) -> bool {
+        let last = set.len() - 1;
+        if last < LIST_MAX {
+            return !(0..last).any(|at| set.is_like(at, last) && covers(at));
+        }
+        self.insert_large(set, covers)
+    }
+
+    fn insert_large(&mut self, set: &impl Configurations, mut covers: impl FnMut(usize) -> bool) -> bool {
+        let last = set.len() - 1;
+        if self.next.len() != last || self.table.len() < 2 * set.len() {
+            self.rebuild(set);
+        }
+        let place = self.find(set, last);
+        let (mut at, generation) = self.table[place];
+        if generation == self.generation {
+            while at != NONE {
+                if covers(index(at)) {
+                    return false;
+                }
+                at = self.next[index(at)];
+            }
+        }
+        self.link(place);
+        debug_assert_eq!(self.next.len(), set.len(), "all were entered");
+        true
+    }
+
+    /// Where in the table the group of a configuration is, or belongs.
+    #[inline]
+    fn find(&self, set: &impl Configurations, of: usize) -> usize {
+        let last = self.table.len() - 1;
+        let mut at = low_bits(set.hash(of), self.table.len());
+        loop {
+            let (first, generation) = self.table[at];
+            if generation != self.generation || set.is_like(index(first), of) {
+                return at;
+            }
+            at = (at + 1) & last;
+        }
+    }
+
+    /// Makes the next configuration the first of its group, which is at `place` of the table.
+    #[inline]
+    fn link(&mut self, place: usize) {
+        let (first, generation) = self.table[place];
+        self.next.push(if generation == self.generation { first } else { NONE });
+        self.table[place] = (number(self.next.len() - 1), self.generation);
+    }
+
+    /// Enters all but the last one.
+    fn rebuild(&mut self, set: &impl Configurations) {
+        let wanted = (4 * set.len()).next_power_of_two();
+        if wanted > self.table.len() || self.generation == u32::MAX {
+            self.table = vec![(0, 0); wanted.max(self.table.len())];
+            self.generation = 0;
+        }
+        self.generation += 1;
+        self.next.clear();
+        for at in 0..set.len() - 1 {
+            let place = self.find(set, at);
+            self.link(place);
+        }
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.next.capacity() * 4 + self.table.capacity() * 8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of state `.0`, with uses `.1`. All hash alike.
+    struct Few(Vec<(u32, u32)>);
+
+    impl Configurations for Few {
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+
+        fn hash(&self, at: usize) -> u64 {
+            u64::from(self.0[at].0 % 3)
+        }
+
+        fn is_like(&self, at: usize, other: usize) -> bool {
+            self.0[at].0 == self.0[other].0
+        }
+    }
+
+    #[test]
+    fn lists_and_tables_refuse_what_is_covered() {
+        let (mut index, mut set) = (Index::default(), Few(Vec::new()));
+        for round in 0..3 {
+            set.0.clear();
+            index.start();
+            for at in 0..200_u32 {
+                // Each state with falling uses and then with the same once more, which the last one covers.
+                let (state, uses) = (at / 4, [3, 2, 1, 1][index_of(at)]);
+                set.0.push((state, uses));
+                let last = set.0.len() - 1;
+                if !index.insert_last(&set, |there| set.0[there].1 <= set.0[last].1) {
+                    set.0.pop();
+                }
+            }
+            assert_eq!(set.0.len(), 150, "round {round}");
+            assert_eq!(set.0[..4], [(0, 3), (0, 2), (0, 1), (1, 3)]);
+        }
+    }
+
+    fn index_of(at: u32) -> usize {
+        super::index(at % 4)
+    }
+}

@@ -1,0 +1,165 @@
+//! How configurations came about: linearizations as a tree, each configuration a node of it.
+
+use super::ids::{index, number};
+
+/// A node of the tree: a linearization, what was placed last on top.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct PathId(u32);
+
+impl PathId {
+    /// The linearization of nothing.
+    pub const ROOT: PathId = PathId(0);
+}
+
+/// What is kept of a node. The searches keep different things, in as few bytes as each can.
+pub trait Node: Copy {
+    /// What was placed last.
+    type Placed;
+
+    /// The node of nothing, which is its own parent.
+    const ROOT: Self;
+
+    /// The node of `parent`, one of `nodes`, and one more.
+    fn grow(nodes: &[Self], parent: PathId, placed: Self::Placed) -> Self;
+
+    /// What was placed last.
+    fn placed(&self) -> Self::Placed;
+
+    /// What was placed before.
+    fn parent(&self) -> PathId;
+
+    /// Moves the node to another parent.
+    fn set_parent(&mut self, parent: PathId);
+}
+
+/// The tree.
+#[derive(Debug)]
+pub struct Paths<N> {
+    /// The root first. Each stands behind its parent.
+    nodes: Vec<N>,
+    /// Nodes that the last pruning left.
+    pruned: usize,
+}
+
+/// With fewer nodes than this it is not worth to look for those that are no longer used.
+const PRUNE_MIN: usize = 1 << 13;
+
+impl<N: Node> Paths<N> {
+    /// Nothing but the root.
+    pub fn new() -> Paths<N> {
+        Paths { nodes: vec![N::ROOT], pruned: 0 }
+    }
+
+    /// A linearization and one more.
+    #[inline]
+    pub fn push(&mut self, parent: PathId, placed: N::Placed) -> PathId {
+        debug_assert!(index(parent.0) < self.nodes.len(), "a parent stands before its child");
+        let node = N::grow(&self.nodes, parent, placed);
+        self.nodes.push(node);
+        PathId(number(self.nodes.len() - 1))
+    }
+
+    /// The last node of a linearization.
+    #[inline]
+    pub fn node(&self, path: PathId) -> &N {
+        path.of(&self.nodes)
+    }
+
+    /// A linearization down to `end`, the last operation first.
+    pub fn up(&self, mut path: PathId, end: PathId) -> impl Iterator<Item = N::Placed> {
+        std::iter::from_fn(move || {
+            if path == PathId::ROOT || path == end {
+                return None;
+            }
+            let node = self.node(path);
+            path = node.parent();
+            Some(node.placed())
+        })
+    }
+
+    /// A linearization from `end` on, the first operation first.
+    pub fn get(&self, path: PathId, end: PathId) -> Vec<N::Placed> {
+        let mut all: Vec<N::Placed> = self.up(path, end).collect();
+        all.reverse();
+        all
+    }
+
+    /// What two linearizations have in common. Parents stand before their children, so the later one is never it.
+    pub fn common(&self, mut one: PathId, mut other: PathId) -> PathId {
+        while one != other {
+            let later = if one > other { &mut one } else { &mut other };
+            *later = self.node(*later).parent();
+        }
+        one
+    }
+
+    /// Whether it is time for [`Paths::prune`].
+    #[inline]
+    pub fn wants_prune(&self) -> bool {
+        self.nodes.len() > 2 * self.pruned + PRUNE_MIN
+    }
+
+    /// Cuts a linearization off below its last `keep` nodes.
+    pub fn cut(&mut self, path: PathId, keep: usize) {
+        let mut at = path;
+        for _ in 1..keep {
+            at = self.node(at).parent();
+        }
+        if at != PathId::ROOT {
+            self.nodes[index(at.0)].set_parent(PathId::ROOT);
+        }
+    }
+
+    /// Forgets what no live path needs. Gives each live one its new id, and the nodes that are kept to `mark`.
+    pub fn prune<'p>(&mut self, live: impl Iterator<Item = &'p mut PathId>, mut mark: impl FnMut(&N)) {
+        const DROPPED: u32 = u32::MAX;
+        let live: Vec<&mut PathId> = live.collect();
+        let mut ids = vec![DROPPED; self.nodes.len()];
+        ids[0] = 0;
+        for path in &live {
+            let mut at = index(path.0);
+            while ids[at] == DROPPED {
+                ids[at] = 0;
+                at = index(self.nodes[at].parent().0);
+            }
+        }
+        // Nodes stand behind their parents, so one pass can move them and knows the parents' new places.
+        let mut kept = 1;
+        for at in 1..self.nodes.len() {
+            if ids[at] == DROPPED {
+                continue;
+            }
+            let mut node = self.nodes[at];
+            debug_assert!(index(node.parent().0) < at, "a parent stands before its child");
+            node.set_parent(PathId(ids[index(node.parent().0)]));
+            ids[at] = number(kept);
+            self.nodes[kept] = node;
+            mark(&node);
+            kept += 1;
+        }
+        self.nodes.truncate(kept);
+        self.pruned = kept;
+        for path in live {
+            path.0 = ids[index(path.0)];
+        }
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.nodes.capacity() * size_of::<N>()
+    }
+}
+
+impl<N: Node> Default for Paths<N> {
+    fn default() -> Paths<N> {
+        Paths::new()
+    }
+}
+
+impl PathId {
+    /// The path's last node.
+    #[inline]
+    pub fn of<N>(self, nodes: &[N]) -> &N {
+        &nodes[index(self.0)]
+    }
+}

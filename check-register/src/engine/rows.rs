@@ -1,0 +1,150 @@
+//! Rows of different things, each once, found by what they are; their numbers are used again when they are forgotten.
+
+use super::ids::{index, number};
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use history_core::hash::hash_one;
+use std::hash::Hash;
+
+/// Spreads what its argument's bits say, over the upper half of the result above all: a multiplication with an odd number
+/// whose bits look random (2^64 over the golden ratio), the upper half folded into the lower.
+///
+/// For caches of fixed size only: whoever writes the history can make entries take each other's place, which costs a step each
+/// time, but a table that has to hold them all would be searched from end to end.
+#[inline]
+pub fn mix(x: u64) -> u64 {
+    let product = x.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    product ^ (product >> 32)
+}
+
+/// Different things, each once, with numbers that are used again.
+#[derive(Debug)]
+pub struct Rows<T> {
+    /// `None` where the number is free.
+    all: Vec<Option<T>>,
+    free: Vec<u32>,
+    ids: HashTable<u32>,
+    /// Rows that the last collection left.
+    collected: usize,
+}
+
+/// With fewer rows than this it is not worth to look for those that are no longer used.
+const COLLECT_MIN: usize = 1 << 12;
+
+impl<T> Rows<T> {
+    /// No rows.
+    pub fn new() -> Rows<T> {
+        Rows { all: Vec::new(), free: Vec::new(), ids: HashTable::new(), collected: 0 }
+    }
+
+    /// The row of a number in use.
+
+    #[inline]
+    pub fn get(&self, id: u32) -> &T {
+        self.all[index(id)].as_ref().expect("an id in use")
+    }
+
+    /// The row of a number in use.
+    #[inline]
+    pub fn get_mut(&mut self, id: u32) -> &mut T {
+        self.all[index(id)].as_mut().expect("an id in use")
+    }
+
+    /// The number of a row that is equal, or of this one.
+    #[inline]
+    pub fn intern(&mut self, row: T) -> u32
+    where
+        T: Hash + Eq,
+    {
+        let Rows { all, free, ids, .. } = self;
+        let kept = |id: &u32| all[index(*id)].as_ref();
+        let found = ids.entry(hash_one(&row), |id| kept(id) == Some(&row), |id| kept(id).map_or(0, hash_one));
+        match found {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                let id = free.pop().unwrap_or_else(|| number(all.len()));
+                entry.insert(id);
+                put(all, id, row);
+                id
+            }
+        }
+    }
+
+    /// The number of the row that `is` finds, or of a new one.
+    #[inline]
+    pub fn intern_with(
+        &mut self,
+        hash: u64,
+        mut is: impl FnMut(&T) -> bool,
+        hash_of: impl Fn(&T) -> u64,
+        new: impl FnOnce() -> T,
+    ) -> u32 {
+        let Rows { all, free, ids, .. } = self;
+        let row = |id: &u32| all[index(*id)].as_ref();
+        let found = ids.entry(hash, |id| row(id).is_some_and(&mut is), |id| row(id).map_or(0, &hash_of));
+        match found {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                let id = free.pop().unwrap_or_else(|| number(all.len()));
+                entry.insert(id);
+                put(all, id, new());
+                id
+            }
+        }
+    }
+
+    /// How many rows are kept.
+    #[inline]
+    pub fn kept(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Bytes held, not counting what rows hold on the heap.
+    pub fn bytes(&self) -> usize {
+        self.all.capacity() * (size_of::<Option<T>>() + 8)
+    }
+
+    /// How many numbers there are, free ones too.
+    pub fn numbers(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether so much is kept, together with `more` elsewhere, that it is time for [`Rows::collect`].
+    #[inline]
+    pub fn wants_collect(&self, more: usize) -> bool {
+        self.ids.len() + more > 2 * self.collected + COLLECT_MIN
+    }
+
+    /// Forgets all rows but those that are marked.
+    pub fn collect(&mut self, keep: &[bool]) {
+        assert_eq!(keep.len(), self.all.len(), "a mark for every number");
+        let Rows { all, free, ids, collected } = self;
+        free.clear();
+        for (at, row) in all.iter_mut().enumerate().rev() {
+            if !keep[at] {
+                *row = None;
+                free.push(number(at));
+            }
+        }
+        ids.retain(|id| keep[index(*id)]);
+        *collected = ids.len();
+        debug_assert_eq!(self.ids.len() + self.free.len(), self.all.len(), "each number is in use or free");
+    }
+}
+
+impl<T> Default for Rows<T> {
+    fn default() -> Rows<T> {
+        Rows::new()
+    }
+}
+
+/// Puts a row where its number is free, or behind all.
+#[inline]
+fn put<T>(all: &mut Vec<Option<T>>, id: u32, row: T) {
+    if index(id) == all.len() {
+        all.push(Some(row));
+    } else {
+        debug_assert!(all[index(id)].is_none(), "a free number has no row");
+        all[index(id)] = Some(row);
+    }
+}

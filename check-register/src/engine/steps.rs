@@ -1,0 +1,105 @@
+//! The steps of a model that were taken lately: a cache of fixed size, so memory follows the states in use and not the steps.
+
+use super::ids::{ClassId, StateId, high_bits, index, number};
+use super::rows::mix;
+
+/// Where a step leads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// The model does not admit it.
+    Nowhere,
+    /// The usual case.
+    One(StateId),
+    /// [`Steps::choice`] of `first` and so on, this many: at least two.
+    Many {
+        /// The first of them.
+        first: u32,
+        /// How many.
+        count: u32,
+    },
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Cached {
+    state: StateId,
+    class: ClassId,
+    /// `None` if the entry is empty.
+    next: Option<Next>,
+}
+
+/// Entries of the cache, as a power of two.
+const CACHE_BITS: u32 = 12;
+
+/// Steps by state and class.
+#[derive(Debug)]
+pub struct Steps {
+    /// By a hash of state and class; as many as `CACHE_BITS` can tell apart.
+    cache: Box<[Cached]>,
+    choices: Vec<StateId>,
+}
+
+impl Steps {
+    /// None.
+    pub fn new() -> Steps {
+        let empty = Cached { state: StateId::new(0), class: ClassId::new(0), next: None };
+        Steps { cache: vec![empty; 1 << CACHE_BITS].into(), choices: Vec::new() }
+    }
+
+    /// Where `class` leads from `state`, if that was found out lately.
+    #[inline]
+    pub fn get(&self, state: StateId, class: ClassId) -> Option<Next> {
+        let cached = &self.cache[place(state, class)];
+        if cached.state == state && cached.class == class { cached.next } else { None }
+    }
+
+    /// Remembers where a step leads: the states in the model's order. One that is named twice does no harm.
+    #[inline]
+    pub fn insert(&mut self, state: StateId, class: ClassId, states: &[StateId]) -> Next {
+        let next = match *states {
+            [] => Next::Nowhere,
+            [one] => Next::One(one),
+            [..] => {
+                let first = number(self.choices.len());
+                self.choices.extend_from_slice(states);
+                Next::Many { first, count: number(states.len()) }
+            }
+        };
+        self.cache[place(state, class)] = Cached { state, class, next: Some(next) };
+        next
+    }
+
+    /// One of the states of [`Next::Many`].
+    #[inline]
+    pub fn choice(&self, at: u32) -> StateId {
+        self.choices[index(at)]
+    }
+
+    /// How many states are remembered as choices.
+    #[inline]
+    pub fn choices(&self) -> usize {
+        self.choices.len()
+    }
+
+    /// Forgets all steps: before ids of states are used again.
+    pub fn clear(&mut self) {
+        self.cache.iter_mut().for_each(|cached| cached.next = None);
+        self.choices.clear();
+    }
+
+    /// Bytes held by choices.
+    pub fn bytes(&self) -> usize {
+        self.choices.capacity() * size_of::<StateId>()
+    }
+}
+
+impl Default for Steps {
+    fn default() -> Steps {
+        Steps::new()
+    }
+}
+
+/// The entry of the cache for a step.
+#[inline]
+fn place(state: StateId, class: ClassId) -> usize {
+    high_bits(mix(u64::from(state.number()) << 32 | u64::from(class.number())), CACHE_BITS)
+}

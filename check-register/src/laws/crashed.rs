@@ -1,0 +1,110 @@
+//! Laws of effects: when an operation that may not have happened can be left out or put off.
+
+use super::{Broken, World};
+use crate::Model;
+use history_core::hash::HashSet;
+
+impl<M: Model> World<'_, M> {
+    pub(super) fn breaks_crashed(&self) -> Option<Broken> {
+        self.breaks_left_out().or_else(|| self.breaks_put_off()).or_else(|| self.breaks_needs())
+    }
+
+    /// Whether one operation may see that another happened, by its effect or without one.
+    fn sees(&self, op: usize, other: usize) -> bool {
+        let mut effects = Vec::new();
+        match self.shortcuts.effect(&self.ops[other]) {
+            Some(effect) => self.shortcuts.sees(&self.ops[op], &mut effects) || effects.contains(&effect),
+            None => self.shortcuts.may_see(&self.ops[op], &self.ops[other]),
+        }
+    }
+
+    /// Whether each operation may see each other one.
+    fn sight(&self) -> Vec<Vec<bool>> {
+        let all = 0..self.ops.len();
+        all.clone().map(|op| all.clone().map(|other| self.sees(op, other)).collect()).collect()
+    }
+
+    /// Where nobody sees an operation, all are admitted without it.
+    fn breaks_left_out(&self) -> Option<Broken> {
+        let sight = self.sight();
+        let times = self.states.len() * self.ops.len();
+        for other in 0..self.ops.len() {
+            let blind: Vec<usize> = (0..self.ops.len()).filter(|op| !sight[*op][other]).collect();
+            for word in self.words(&blind, times) {
+                let with = [&[other], &word[..]].concat();
+                for state in &self.states {
+                    if self.admits(state, &with) && !self.admits(state, &word) {
+                        let law = if self.shortcuts.effect(&self.ops[other]).is_some() { "sees" } else { "may_see" };
+                        let expected =
+                            format!("admitted without {} too, because no other op sees it", self.name(other));
+                        let found = "admitted only with it".into();
+                        return Some(self.broken(law, state, &with, (expected, found)));
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// An operation whose effect does not last can be put off until just before one that sees it, and is not admitted as it is.
+    fn breaks_put_off(&self) -> Option<Broken> {
+        let fleeting = self.which(|op| self.shortcuts.effect(op).is_some() && !self.shortcuts.effect_lasts(op));
+        let sight = self.sight();
+        let all: Vec<usize> = (0..self.ops.len()).collect();
+        let words = self.words(&all, self.states.len() * fleeting.len());
+        for other in fleeting {
+            for (word, state) in words.iter().flat_map(|word| self.states.iter().map(move |state| (word, state))) {
+                let with = [&[other], &word[..]].concat();
+                if !self.admits(state, &with) || self.admits(state, word) {
+                    continue;
+                }
+                let is_place = |at: &usize| {
+                    sight[word[*at]][other]
+                        && self.run(std::slice::from_ref(state), &word[..*at]).iter().any(|before| {
+                            let late = [&[other], &word[*at..]].concat();
+                            !self.admits(before, &word[*at..=*at]) && self.admits(before, &late)
+                        })
+                };
+                if !(0..word.len()).any(|at| is_place(&at)) {
+                    let expected = format!(
+                        "admitted with {} later, just before an op that sees it and is not admitted without it",
+                        self.name(other)
+                    );
+                    let found = "no such place: the effect lasts".into();
+                    return Some(self.broken("effect_lasts", state, &with, (expected, found)));
+                }
+            }
+        }
+        None
+    }
+
+    /// An operation that needs an effect is admitted only behind one that has it.
+    fn breaks_needs(&self) -> Option<Broken> {
+        /// States that are looked at for one effect.
+        const REACHED_MAX: usize = 1_000;
+        for op in 0..self.ops.len() {
+            let Some(needs) = self.shortcuts.needs(&self.ops[op]) else { continue };
+            let others = self.which(|other| self.shortcuts.effect(other) != Some(needs));
+            let mut reached = vec![(self.model.init(), Vec::new())];
+            let mut seen: HashSet<M::State> = HashSet::default();
+            let mut at = 0;
+            while let Some((state, word)) = reached.get(at).cloned() {
+                if self.admits(&state, &[op]) {
+                    let expected = format!("{} is not admitted before an op of effect {needs}", self.name(op));
+                    let word = [&word[..], &[op]].concat();
+                    let texts = (expected, "it is admitted".into());
+                    return Some(self.broken("needs", &self.model.init(), &word, texts));
+                }
+                for other in others.iter().filter(|_| reached.len() < REACHED_MAX).copied().collect::<Vec<_>>() {
+                    for next in self.step(std::slice::from_ref(&state), other) {
+                        if seen.insert(next.clone()) {
+                            reached.push((next, [&word[..], &[other]].concat()));
+                        }
+                    }
+                }
+                at += 1;
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,249 @@
+//! The laws that a model's shortcuts must keep, held against its steps on all short sequences of some operations.
+
+mod crashed;
+mod parts;
+mod remembered;
+mod searched;
+
+use crate::{Model, Shortcuts};
+use history_core::Budget;
+use history_core::hash::HashSet;
+use std::fmt;
+
+/// Fails the test if a model's [`Shortcuts`] contradict its steps, and says which law is broken, in which state, by which operations.
+///
+/// It takes operations that can see each other: a few of each kind, with few different values. It tries all short sequences of them,
+/// from the state at the start, from `states`, and from those that the operations lead to. `states` are further states that the object
+/// can come to; most tests need none. What it finds is a mistake; what it does not find may still be one, in longer sequences.
+///
+/// ```
+/// use check_register::{Model, Shortcuts, assert_model_laws};
+/// use history_core::Budget;
+///
+/// /// A flag that is raised once, and read.
+/// struct Flag;
+///
+/// #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+/// enum FlagOp {
+///     Raise,
+///     Read(bool),
+/// }
+///
+/// impl Model for Flag {
+///     type State = bool;
+///     type Op = FlagOp;
+///     type Next = Option<bool>;
+///
+///     fn init(&self) -> bool {
+///         false
+///     }
+///
+///     fn step(&self, raised: &bool, op: &FlagOp, _: &Budget) -> Option<bool> {
+///         match op {
+///             FlagOp::Raise => Some(true),
+///             FlagOp::Read(found) => (found == raised).then_some(*raised),
+///         }
+///     }
+///
+///     fn shortcuts(&self) -> &dyn Shortcuts<bool, FlagOp> {
+///         self
+///     }
+/// }
+///
+/// impl Shortcuts<bool, FlagOp> for Flag {
+///     fn reads_only(&self, op: &FlagOp) -> bool {
+///         matches!(op, FlagOp::Read(_))
+///     }
+///
+///     fn may_see(&self, op: &FlagOp, other: &FlagOp) -> bool {
+///         matches!((op, other), (FlagOp::Read(true), FlagOp::Raise))
+///     }
+/// }
+///
+/// assert_model_laws(&Flag, &[], &[FlagOp::Raise, FlagOp::Read(false), FlagOp::Read(true)]);
+/// ```
+///
+/// # Panics
+///
+/// If a law is broken.
+pub fn assert_model_laws<M: Model>(model: &M, states: &[M::State], ops: &[M::Op]) {
+    if let Some(broken) = broken_law(model, states, ops) {
+        panic!("{broken}");
+    }
+}
+
+/// A law that is broken, if one is: the first in the order in which one rests on another.
+fn broken_law<M: Model>(model: &M, states: &[M::State], ops: &[M::Op]) -> Option<Broken> {
+    let all = World::new(model, states, ops.to_vec());
+    if let Some(broken) = all.breaks_steps().or_else(|| all.breaks_parts()) {
+        return Some(broken);
+    }
+    if !model.shortcuts().states_are_of_parts() {
+        return all.breaks_any();
+    }
+    let mut parts: Vec<Option<u64>> = ops.iter().map(|op| model.shortcuts().part(op)).collect();
+    parts.sort_unstable();
+    parts.dedup();
+    parts.into_iter().find_map(|part| {
+        let ops = ops.iter().filter(|op| model.shortcuts().part(op) == part).cloned().collect();
+        World::new(model, states, ops).breaks_any()
+    })
+}
+
+/// How a law is broken.
+#[derive(Debug)]
+pub(crate) struct Broken {
+    /// The method of [`Shortcuts`] or [`Model`].
+    law: &'static str,
+    state: String,
+    /// What is done in that state, in order.
+    ops: Vec<String>,
+    expected: String,
+    found: String,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Broken { law, state, ops, expected, found } = self;
+        writeln!(f, "the model breaks the law of `{law}`")?;
+        writeln!(f, "  state:    {state}")?;
+        writeln!(f, "  ops:      {}", if ops.is_empty() { "none".into() } else { ops.join(", then ") })?;
+        writeln!(f, "  expected: {expected}")?;
+        write!(f, "  found:    {found}")
+    }
+}
+
+/// States of the whole object, or of one of its parts, and what is tried in them.
+struct World<'m, M: Model> {
+    model: &'m M,
+    shortcuts: &'m dyn Shortcuts<M::State, M::Op>,
+    ops: Vec<M::Op>,
+    /// The state at the start first.
+    states: Vec<M::State>,
+    budget: Budget,
+}
+
+/// States that are tried, unless more are given.
+const STATES_MAX: usize = 24;
+
+/// Operations in a sequence.
+const LEN_MAX: u32 = 3;
+
+/// Sequences that are tried in one state, at the most.
+const WORDS_MAX: usize = 20_000;
+
+/// Sequences that are tried in all states with one more operation, at the most.
+const TRIES_MAX: usize = 400_000;
+
+impl<'m, M: Model> World<'m, M> {
+    fn new(model: &'m M, given: &[M::State], ops: Vec<M::Op>) -> World<'m, M> {
+        let mut seen: HashSet<M::State> = HashSet::default();
+        let mut states: Vec<M::State> = Vec::new();
+        let starts = std::iter::once(model.init()).chain(given.iter().cloned());
+        states.extend(starts.filter(|state| seen.insert(state.clone())));
+        let budget = Budget::default();
+        let mut at = 0;
+        while at < states.len() && states.len() < STATES_MAX {
+            for op in &ops {
+                let next = model.step(&states[at], op, &budget).into_iter();
+                states.extend(next.filter(|state| seen.insert(state.clone())));
+            }
+            at += 1;
+        }
+        World { model, shortcuts: model.shortcuts(), ops, states, budget }
+    }
+
+    /// Any law of the shortcuts.
+    fn breaks_any(&self) -> Option<Broken> {
+        self.breaks_reads()
+            .or_else(|| self.breaks_crashed())
+            .or_else(|| self.breaks_access())
+            .or_else(|| self.breaks_remembered())
+            .or_else(|| self.breaks_search())
+    }
+
+    /// All sequences of these operations, short ones first, so few that each can be tried `times` times.
+    fn words(&self, of: &[usize], times: usize) -> Vec<Vec<usize>> {
+        let max = WORDS_MAX.min(TRIES_MAX / times.max(1));
+        let len_max = (1..=LEN_MAX).rev().find(|len| of.len().saturating_pow(*len) <= max).unwrap_or(1);
+        let mut words: Vec<Vec<usize>> = vec![Vec::new()];
+        let mut first = 0;
+        for _ in 0..len_max {
+            let longer: Vec<Vec<usize>> =
+                words[first..].iter().flat_map(|word| of.iter().map(|op| [&word[..], &[*op]].concat())).collect();
+            first = words.len();
+            words.extend(longer);
+        }
+        words
+    }
+
+    /// The operations of which this holds.
+    fn which(&self, holds: impl Fn(&M::Op) -> bool) -> Vec<usize> {
+        (0..self.ops.len()).filter(|at| holds(&self.ops[*at])).collect()
+    }
+
+    /// The states that an operation may lead to, each once.
+    fn step(&self, from: &[M::State], op: usize) -> Vec<M::State> {
+        let mut seen: HashSet<M::State> = HashSet::default();
+        let next = from.iter().flat_map(|state| self.model.step(state, &self.ops[op], &self.budget));
+        next.filter(|state| seen.insert(state.clone())).collect()
+    }
+
+    /// The states that operations may lead to one after another.
+    fn run(&self, from: &[M::State], word: &[usize]) -> Vec<M::State> {
+        word.iter().fold(from.to_vec(), |states, op| self.step(&states, *op))
+    }
+
+    /// Whether operations are admitted one after another.
+    fn admits(&self, from: &M::State, word: &[usize]) -> bool {
+        !self.run(std::slice::from_ref(from), word).is_empty()
+    }
+
+    /// Says how a law is broken.
+    fn broken(
+        &self,
+        law: &'static str,
+        state: &M::State,
+        word: &[usize],
+        (expected, found): (String, String),
+    ) -> Broken {
+        let ops = word.iter().map(|op| self.name(*op)).collect();
+        Broken { law, state: self.model.describe_state(state), ops, expected, found }
+    }
+
+    fn name(&self, op: usize) -> String {
+        self.model.describe_op(&self.ops[op])
+    }
+
+    /// Steps must be the same whenever they are taken, and a copy of a state is equal to it.
+    fn breaks_steps(&self) -> Option<Broken> {
+        for state in &self.states {
+            for op in 0..self.ops.len() {
+                let [once, again] =
+                    [(); 2].map(|()| self.model.step(&state.clone(), &self.ops[op], &self.budget).into_iter());
+                let [once, again] = [once.collect::<Vec<_>>(), again.collect()];
+                if once != again {
+                    let texts = ("the same states from a copy of the state".into(), format!("{once:?} and {again:?}"));
+                    return Some(self.broken("step", state, &[op], texts));
+                }
+            }
+        }
+        None
+    }
+
+    /// An operation that only reads leaves every state as it is.
+    fn breaks_reads(&self) -> Option<Broken> {
+        for state in &self.states {
+            for op in self.which(|op| self.shortcuts.reads_only(op)) {
+                if let Some(other) = self.step(std::slice::from_ref(state), op).iter().find(|next| *next != state) {
+                    let found = format!("the state {}", self.model.describe_state(other));
+                    return Some(self.broken("reads_only", state, &[op], ("the same state".into(), found)));
+                }
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,76 @@
+//! Laws of parts, which do not see each other, and of registers, which hold what was written last.
+
+use super::{Broken, World};
+use crate::{Access, Model};
+
+impl<M: Model> World<'_, M> {
+    fn part(&self, op: usize) -> Option<u64> {
+        self.shortcuts.part(&self.ops[op])
+    }
+
+    /// Operations are admitted by the object exactly if those on each part are admitted alone.
+    pub(super) fn breaks_parts(&self) -> Option<Broken> {
+        let init = self.model.init();
+        let parted = self.which(|op| self.shortcuts.part(op).is_some());
+        if self.shortcuts.states_are_of_parts() {
+            let whole = (0..self.ops.len()).find(|op| self.part(*op).is_none())?;
+            let texts = ("a part, because states are of parts".into(), "none".into());
+            return Some(self.broken("states_are_of_parts", &init, &[whole], texts));
+        }
+        for word in self.words(&parted, 4) {
+            let mut parts: Vec<Option<u64>> = word.iter().map(|op| self.part(*op)).collect();
+            parts.sort_unstable();
+            parts.dedup();
+            let alone = |part: &Option<u64>| -> Vec<usize> {
+                word.iter().copied().filter(|op| self.part(*op) == *part).collect()
+            };
+            let is_whole = self.admits(&init, &word);
+            let refused = parts.iter().find(|part| !self.admits(&init, &alone(part)));
+            let texts = match (is_whole, refused) {
+                (true, Some(Some(part))) => {
+                    let part = self.model.describe_part(*part);
+                    ("those of each part are admitted alone".into(), format!("those of {part} are not"))
+                }
+                (false, None) => (
+                    "all are admitted, as those of each part are alone".into(),
+                    "they are not: parts see each other".into(),
+                ),
+                _ => continue,
+            };
+            return Some(self.broken("part", &init, &word, texts));
+        }
+        None
+    }
+
+    /// Operations of a register are admitted exactly if each read finds what was written last.
+    pub(super) fn breaks_access(&self) -> Option<Broken> {
+        let init = self.model.init();
+        let mut parts: Vec<Option<u64>> = (0..self.ops.len()).map(|op| self.part(op)).collect();
+        parts.sort_unstable();
+        parts.dedup();
+        for part in parts {
+            let accesses = self.which(|op| self.shortcuts.access(op).is_some() && self.shortcuts.part(op) == part);
+            for word in self.words(&accesses, 4) {
+                let mut held = self.shortcuts.initial_access();
+                let mut is_register = Some(true);
+                for op in &word {
+                    match (self.shortcuts.access(&self.ops[*op]), held) {
+                        (Some(Access::Write(value)), _) => held = Some(value),
+                        (Some(Access::Read(value)), Some(held)) => {
+                            is_register = is_register.map(|so_far| so_far && value == held);
+                        }
+                        // What it finds at first is not said.
+                        _ => is_register = None,
+                    }
+                }
+                let is_admitted = self.admits(&init, &word);
+                if is_register.is_some_and(|is_register| is_register != is_admitted) {
+                    let say = |is: bool| if is { "admitted" } else { "not admitted" };
+                    let expected = format!("{}, as by a register", say(!is_admitted));
+                    return Some(self.broken("access", &init, &word, (expected, say(is_admitted).into())));
+                }
+            }
+        }
+        None
+    }
+}

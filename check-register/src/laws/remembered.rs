@@ -1,0 +1,118 @@
+//! Laws of states that remember operations: such a state admits what it would if they took effect somewhere.
+
+use super::{Broken, World};
+use crate::Model;
+
+/// The number of the only operation that is under way.
+const FLIGHT: u32 = 0;
+
+impl<M: Model> World<'_, M> {
+    pub(super) fn breaks_remembered(&self) -> Option<Broken> {
+        self.breaks_kinds().or_else(|| self.breaks_pend()).or_else(|| self.breaks_begin())
+    }
+
+    fn pend(&self, state: &M::State, op: usize) -> Option<M::State> {
+        self.shortcuts.pend(state, &self.ops[op])
+    }
+
+    fn begin(&self, state: &M::State, op: usize) -> Option<M::State> {
+        self.shortcuts.begin(state, &self.ops[op], FLIGHT)
+    }
+
+    /// Operations that the search places itself.
+    fn stepped(&self) -> Vec<usize> {
+        let init = self.model.init();
+        self.which(|op| self.shortcuts.begin(&init, op, FLIGHT).is_none())
+    }
+
+    /// Whether an operation is remembered depends on it alone, and whatever is under way is admitted by every state.
+    fn breaks_kinds(&self) -> Option<Broken> {
+        let init = self.model.init();
+        for op in 0..self.ops.len() {
+            let (pends, begins) = (self.pend(&init, op).is_some(), self.begin(&init, op).is_some());
+            for state in &self.states {
+                let say = |is: bool| if is { "a state" } else { "none" };
+                let (pends_here, begins_here) = (self.pend(state, op).is_some(), self.begin(state, op).is_some());
+                let law = if pends != pends_here { "pend" } else { "begin" };
+                if (pends, begins) != (pends_here, begins_here) {
+                    let is_here = if pends == pends_here { begins_here } else { pends_here };
+                    let expected = format!("{}, as at the start", say(!is_here));
+                    return Some(self.broken(law, state, &[op], (expected, say(is_here).into())));
+                }
+                if begins && !self.admits(state, &[op]) {
+                    let texts = ("admitted, as an operation under way must be".into(), "not admitted".into());
+                    return Some(self.broken("begin", state, &[op], texts));
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether a sequence is admitted with one more operation at one of the first places, counted from 0 to `last`.
+    fn admits_with(&self, state: &M::State, more: usize, word: &[usize], last: usize) -> bool {
+        (0..=last).any(|at| self.admits(state, &[&word[..at], &[more], &word[at..]].concat()))
+    }
+
+    /// What is pending may take effect anywhere, or nowhere.
+    fn breaks_pend(&self) -> Option<Broken> {
+        let init = self.model.init();
+        let pending = self.which(|op| self.shortcuts.pend(&init, op).is_some());
+        let words = self.words(&self.stepped(), self.states.len() * pending.len() * 4);
+        for op in pending {
+            for (word, state) in words.iter().flat_map(|word| self.states.iter().map(move |state| (word, state))) {
+                let Some(pends) = self.pend(state, op) else { continue };
+                let is_remembered = self.admits(&pends, word);
+                let is_placed = self.admits(state, word) || self.admits_with(state, op, word, word.len());
+                if is_remembered != is_placed {
+                    let texts = texts(&self.name(op), "pending", is_placed);
+                    return Some(self.broken("pend", state, word, texts));
+                }
+            }
+        }
+        None
+    }
+
+    /// What is under way takes effect before it ends; and what may wait is admitted behind that end as before it.
+    fn breaks_begin(&self) -> Option<Broken> {
+        let init = self.model.init();
+        let begun = self.which(|op| self.shortcuts.begin(&init, op, FLIGHT).is_some());
+        let words = self.words(&self.stepped(), self.states.len() * begun.len() * 8);
+        for op in begun {
+            for (word, state) in words.iter().flat_map(|word| self.states.iter().map(move |state| (word, state))) {
+                for end in 0..=word.len() {
+                    let is_remembered = self.admits_until(state, op, word, end);
+                    let is_placed = self.admits_with(state, op, word, end);
+                    if is_remembered != is_placed {
+                        let when = format!("under way until {end} of them took effect");
+                        return Some(self.broken("end", state, word, texts(&self.name(op), &when, is_placed)));
+                    }
+                    if let Some(last) = end.checked_sub(1)
+                        && self.shortcuts.may_wait(&self.ops[word[last]])
+                        && is_remembered
+                        && !self.admits_until(state, op, word, last)
+                    {
+                        let waits = self.name(word[last]);
+                        let expected = format!("admitted when {} ends before {waits}, which may wait", self.name(op));
+                        let texts = (expected, format!("admitted only when {} ends behind it", self.name(op)));
+                        return Some(self.broken("may_wait", state, word, texts));
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether a sequence is admitted while `op` is under way, which ends when `end` of it took effect.
+    fn admits_until(&self, state: &M::State, op: usize, word: &[usize], end: usize) -> bool {
+        let Some(begun) = self.begin(state, op) else { return false };
+        let before = self.run(&[begun], &word[..end]);
+        before.iter().any(|state| self.admits(&self.shortcuts.end(state, &self.ops[op], FLIGHT), &word[end..]))
+    }
+}
+
+/// What is expected and what is found while an operation is remembered.
+fn texts(op: &str, when: &str, is_placed: bool) -> (String, String) {
+    let say = |is: bool| if is { "admitted" } else { "not admitted" };
+    let expected = format!("{} while {op} is {when}, as they are with it at the places it may take", say(is_placed));
+    (expected, say(!is_placed).into())
+}

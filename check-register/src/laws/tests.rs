@@ -1,0 +1,345 @@
+//! Each law is broken by a model that is wrong in just that; the built-in models keep all.
+
+use super::{assert_model_laws, broken_law};
+use crate::models::{
+    CasRegister, Counter, CounterOp, FifoQueue, Kv, KvAction, KvOp, LockOp, MultiRegister, Mutex, OwnerMutex,
+    PlainRegister, QueueOp, QueueState, ReentrantMutex, RegisterAccess, RegisterOp, Removed, Semaphore, SemaphoreOp,
+    Set, SetOp, Stack, UnorderedQueue,
+};
+use crate::{Access, Model, Settling, Shortcuts};
+use history_core::Budget;
+use std::cell::Cell;
+
+/// How the shortcuts of a [`Pair`] are wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Wrong {
+    Nothing,
+    Steps,
+    ReadsOnly,
+    Sees,
+    MaySee,
+    EffectLasts,
+    Needs,
+    Part,
+    PartsOfStates,
+    Access,
+    PendKind,
+    Pend,
+    Begin,
+    End,
+    Settle,
+}
+
+/// Two registers that hold 0 at first, and pings, which states remember.
+struct Pair(Wrong);
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum PairOp {
+    Write(usize, i64),
+    Read(usize, i64),
+    /// Adds to the first one.
+    Add(i64),
+    /// Says nothing, and does nothing.
+    Ping,
+}
+
+use PairOp::{Add, Ping, Read, Write};
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+struct PairState {
+    held: [i64; 2],
+    /// Pings that may happen, and have not ended.
+    pings: u32,
+}
+
+/// A state that only [`Wrong::Begin`] tells from others.
+const FULL: PairState = PairState { held: [0, 0], pings: 50 };
+
+thread_local! {
+    static STEPS: Cell<u32> = const { Cell::new(0) };
+}
+
+impl Model for Pair {
+    type State = PairState;
+    type Op = PairOp;
+    type Next = Option<PairState>;
+
+    fn init(&self) -> PairState {
+        PairState::default()
+    }
+
+    fn step(&self, state: &PairState, op: &PairOp, _: &Budget) -> Option<PairState> {
+        let mut next = state.clone();
+        match *op {
+            Write(at, value) => next.held[at] = value,
+            Add(value) => next.held[0] += value,
+            Read(at, value) if state.held[at] != value => return None,
+            Read(..) => {}
+            Ping if self.0 == Wrong::Begin && state.pings >= FULL.pings => return None,
+            Ping => {}
+        }
+        if self.0 == Wrong::Steps {
+            next.held[0] += i64::from(STEPS.replace(STEPS.get() + 1));
+        }
+        // What stands for a ping may not hinder a read.
+        let is_hindered = self.0 == Wrong::End && state.pings > 0 || self.0 == Wrong::Pend && state.pings >= 100;
+        (!(is_hindered && matches!(op, Read(..)))).then_some(next)
+    }
+
+    fn shortcuts(&self) -> &dyn Shortcuts<PairState, PairOp> {
+        self
+    }
+}
+
+impl Shortcuts<PairState, PairOp> for Pair {
+    fn reads_only(&self, op: &PairOp) -> bool {
+        matches!(op, Read(..)) || self.0 == Wrong::ReadsOnly && matches!(op, Add(_))
+    }
+
+    fn effect(&self, op: &PairOp) -> Option<u64> {
+        match *op {
+            Write(at, value) => Some(10 * u64::try_from(at).unwrap() + value.cast_unsigned()),
+            // A read needs no write of its value where something else can bring it about.
+            _ => None,
+        }
+    }
+
+    fn sees(&self, op: &PairOp, effects: &mut Vec<u64>) -> bool {
+        match *op {
+            Read(at, value) if self.0 == Wrong::Sees => {
+                effects.push(10 * u64::try_from(at).unwrap() + value.cast_unsigned() + 1);
+                false
+            }
+            // A sum shows what was written before.
+            Read(0, _) => true,
+            Read(at, value) => {
+                effects.push(10 * u64::try_from(at).unwrap() + value.cast_unsigned());
+                false
+            }
+            _ => false,
+        }
+    }
+
+    fn may_see(&self, op: &PairOp, other: &PairOp) -> bool {
+        match (op, other) {
+            (Read(0, _), Add(_)) => self.0 != Wrong::MaySee,
+            _ => false,
+        }
+    }
+
+    fn effect_lasts(&self, op: &PairOp) -> bool {
+        // That on the second register does not: the next write wipes it out. On the first it does, in a sum.
+        !matches!(op, Write(1, _)) && self.0 != Wrong::EffectLasts
+    }
+
+    fn needs(&self, op: &PairOp) -> Option<u64> {
+        match *op {
+            Read(1, value) if value != 0 => Some(10 + value.cast_unsigned()),
+            Read(0, value) if value != 0 && self.0 == Wrong::Needs => Some(value.cast_unsigned()),
+            _ => None,
+        }
+    }
+
+    fn part(&self, op: &PairOp) -> Option<u64> {
+        match *op {
+            Write(0, _) if self.0 == Wrong::Part => Some(7),
+            Write(at, _) | Read(at, _) => Some(u64::try_from(at).unwrap()),
+            Add(_) => Some(0),
+            Ping => None,
+        }
+    }
+
+    fn states_are_of_parts(&self) -> bool {
+        self.0 == Wrong::PartsOfStates
+    }
+
+    fn access(&self, op: &PairOp) -> Option<Access> {
+        match *op {
+            Write(1, value) => Some(Access::Write(value)),
+            Read(1, value) if self.0 == Wrong::Access => Some(Access::Read(value + 1)),
+            Read(1, value) => Some(Access::Read(value)),
+            _ => None,
+        }
+    }
+
+    fn initial_access(&self) -> Option<i64> {
+        Some(0)
+    }
+
+    fn pend(&self, state: &PairState, op: &PairOp) -> Option<PairState> {
+        let pings = state.pings + if self.0 == Wrong::Pend { 100 } else { 0 };
+        let is_it = matches!(op, Ping) && !(self.0 == Wrong::PendKind && state.held[1] != 0);
+        is_it.then(|| PairState { pings, ..state.clone() })
+    }
+
+    fn begin(&self, state: &PairState, op: &PairOp, _: u32) -> Option<PairState> {
+        matches!(op, Ping).then(|| PairState { pings: state.pings + 1, ..state.clone() })
+    }
+
+    fn end(&self, state: &PairState, _: &PairOp, _: u32) -> PairState {
+        let hinders = u32::from(self.0 == Wrong::End);
+        PairState { pings: state.pings - 1 + hinders, ..state.clone() }
+    }
+
+    fn may_wait(&self, op: &PairOp) -> bool {
+        matches!(op, Write(..) | Add(_))
+    }
+
+    fn settle(&self, settling: &mut Settling<'_, PairState, PairOp>) {
+        if let (crate::Moment::Begin { .. }, false) = (settling.moment, self.0 == Wrong::Settle) {
+            let step = settling.step;
+            settling.happened(step, step);
+        }
+    }
+}
+
+const PAIR_OPS: [PairOp; 9] =
+    [Write(0, 1), Write(1, 1), Write(1, 2), Read(0, 1), Read(0, 2), Read(1, 1), Read(0, 0), Add(1), Ping];
+
+#[test]
+fn each_law_is_broken_by_a_model_that_is_wrong_in_it() {
+    use Wrong as W;
+    let expected = [
+        (W::Nothing, None),
+        (W::Steps, Some("step")),
+        (W::ReadsOnly, Some("reads_only")),
+        (W::Sees, Some("sees")),
+        (W::MaySee, Some("may_see")),
+        (W::EffectLasts, Some("effect_lasts")),
+        (W::Needs, Some("needs")),
+        (W::Part, Some("part")),
+        (W::PartsOfStates, Some("states_are_of_parts")),
+        (W::Access, Some("access")),
+        (W::PendKind, Some("pend")),
+        (W::Pend, Some("pend")),
+        (W::Begin, Some("begin")),
+        (W::End, Some("end")),
+        (W::Settle, Some("settle")),
+    ];
+    let found = expected.map(|(wrong, _)| {
+        let states = if wrong == W::Begin { &[FULL][..] } else { &[] };
+        (wrong, broken_law(&Pair(wrong), states, &PAIR_OPS).map(|broken| broken.law))
+    });
+    assert_eq!(found, expected);
+}
+
+/// A queue in which finding nothing may wait for a put.
+struct Waits(FifoQueue);
+
+impl Model for Waits {
+    type State = QueueState;
+    type Op = QueueOp;
+    type Next = Vec<QueueState>;
+
+    fn init(&self) -> QueueState {
+        self.0.init()
+    }
+
+    fn step(&self, state: &QueueState, op: &QueueOp, budget: &Budget) -> Vec<QueueState> {
+        self.0.step(state, op, budget)
+    }
+
+    fn shortcuts(&self) -> &dyn Shortcuts<QueueState, QueueOp> {
+        self
+    }
+}
+
+impl Shortcuts<QueueState, QueueOp> for Waits {
+    fn begin(&self, state: &QueueState, op: &QueueOp, flight: u32) -> Option<QueueState> {
+        self.0.begin(state, op, flight)
+    }
+
+    fn end(&self, state: &QueueState, op: &QueueOp, flight: u32) -> QueueState {
+        self.0.end(state, op, flight)
+    }
+
+    fn may_wait(&self, op: &QueueOp) -> bool {
+        matches!(op, QueueOp::Take(_))
+    }
+
+    fn settle(&self, settling: &mut Settling<'_, QueueState, QueueOp>) {
+        self.0.settle(settling);
+    }
+}
+
+#[test]
+fn a_message_names_the_law_the_state_and_the_operations() {
+    let broken = broken_law(&Waits(FifoQueue::default()), &[], &queue_ops()).unwrap();
+    assert_eq!(broken.law, "may_wait");
+    insta::assert_snapshot!(broken, @r"
+    the model breaks the law of `may_wait`
+      state:    QueueState { items: [], flying: [], puts: [], takes: 0 }
+      ops:      Take(Nothing)
+      expected: admitted when Put(1) ends before Take(Nothing), which may wait
+      found:    admitted only when Put(1) ends behind it
+    ");
+    let broken = broken_law(&Pair(Wrong::MaySee), &[], &PAIR_OPS).unwrap();
+    insta::assert_snapshot!(broken, @r"
+    the model breaks the law of `may_see`
+      state:    PairState { held: [0, 0], pings: 0 }
+      ops:      Add(1), then Read(0, 1)
+      expected: admitted without Add(1) too, because no other op sees it
+      found:    admitted only with it
+    ");
+}
+
+#[test]
+#[should_panic(expected = "the model breaks the law of `needs`")]
+fn a_broken_law_fails_the_test() {
+    assert_model_laws(&Pair(Wrong::Needs), &[], &PAIR_OPS);
+}
+
+fn queue_ops() -> Vec<QueueOp> {
+    let taken = [Removed::Value(1), Removed::Value(2), Removed::Nothing, Removed::Unknown];
+    [QueueOp::Put(1), QueueOp::Put(2)].into_iter().chain(taken.map(QueueOp::Take)).collect()
+}
+
+#[test]
+fn registers_and_maps_keep_the_laws() {
+    use RegisterOp::{Cas, Read, Write};
+    assert_model_laws(&PlainRegister::default(), &[], &[Write(1), Write(2), Read(1), Read(2)]);
+    assert_model_laws(&CasRegister::default(), &[5], &[Write(1), Read(1), Read(2), Cas(1, 2), Cas(2, 1)]);
+    let read = |key, value| RegisterAccess::Read { key, value };
+    let write = |key, value| RegisterAccess::Write { key, value };
+    let one: [Box<[RegisterAccess]>; 6] = [
+        [write(0, 1)].into(),
+        [read(0, 1), write(0, 2)].into(),
+        [read(0, 2)].into(),
+        [write(1, 2)].into(),
+        [read(1, 2)].into(),
+        [read(0, 2), read(1, 2)].into(),
+    ];
+    assert_model_laws(&MultiRegister::default(), &[], &one);
+    let op = |key, action| KvOp { key, action };
+    let kv = [
+        op(0, KvAction::Put("a".into())),
+        op(0, KvAction::Append("b".into())),
+        op(0, KvAction::Get("ab".into())),
+        op(0, KvAction::Get("a".into())),
+        op(1, KvAction::Append("b".into())),
+        op(1, KvAction::Get("b".into())),
+    ];
+    assert_model_laws(&Kv::default(), &[], &kv);
+}
+
+#[test]
+fn queues_keep_the_laws() {
+    assert_model_laws(&FifoQueue::default(), &[], &queue_ops());
+    assert_model_laws(&UnorderedQueue::default(), &[], &queue_ops());
+    assert_model_laws(&UnorderedQueue::default(), &[], &queue_ops()[..4]);
+    assert_model_laws(&Stack::default(), &[], &queue_ops());
+}
+
+#[test]
+fn locks_sets_and_counters_keep_the_laws() {
+    let locks = [LockOp::Acquire(0), LockOp::Release(0), LockOp::Acquire(1), LockOp::Release(1)];
+    assert_model_laws(&Mutex::default(), &[], &locks[..2]);
+    assert_model_laws(&OwnerMutex::default(), &[], &locks);
+    assert_model_laws(&ReentrantMutex::default(), &[], &locks);
+    let permits = [SemaphoreOp::Acquire(1), SemaphoreOp::Release(1), SemaphoreOp::Acquire(2)];
+    assert_model_laws(&Semaphore::default(), &[], &permits);
+    let set = [SetOp::Add(1), SetOp::Add(2), SetOp::Read([1].into()), SetOp::Read([1, 2].into())];
+    assert_model_laws(&Set::default(), &[], &set);
+    let counter = [CounterOp::Add(1), CounterOp::Add(-2), CounterOp::Read(1), CounterOp::Read(-1)];
+    assert_model_laws(&Counter::default(), &[], &counter);
+}
