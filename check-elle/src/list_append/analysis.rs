@@ -113,6 +113,9 @@ impl Lists {
 impl Analysis for Lists {
     type Mop = Mop;
 
+    /// Only appends that nobody read, by two transactions of one cycle, have no order.
+    const DOUBT_IS_OF_THIS_HISTORY: bool = true;
+
     fn txns(&self) -> &Txns<Mop> {
         &self.txns
     }
@@ -197,6 +200,14 @@ impl Analysis for Lists {
 
     fn is_read(mop: Mop) -> bool {
         matches!(mop.what(), What::Read(_))
+    }
+
+    fn is_write(mop: Mop) -> bool {
+        matches!(mop.what(), What::Write(_))
+    }
+
+    fn key_of(mop: Mop) -> KeyId {
+        mop.key
     }
 
     fn notes(&self) -> Vec<String> {

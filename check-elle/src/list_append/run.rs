@@ -103,7 +103,9 @@ impl Workload for ListAppendRun {
             let What::Write(id) = mop.what() else { continue };
             let elem = &mut self.states.elem[id.at()];
             if elem.flags.has(as_what) {
-                claimed = claimed.and_then(|()| Err(self.appended_again(*mop, id)));
+                // Each one leaves out its key, not only the first.
+                let refused = self.appended_again(*mop, id);
+                claimed = claimed.and(Err(refused));
                 continue;
             }
             elem.flags.add(as_what);

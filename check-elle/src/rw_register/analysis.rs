@@ -106,6 +106,9 @@ impl Registers {
 impl Analysis for Registers {
     type Mop = Mop;
 
+    /// Registers never show all of their versions: the README says which option orders them.
+    const DOUBT_IS_OF_THIS_HISTORY: bool = false;
+
     fn txns(&self) -> &Txns<Mop> {
         &self.txns
     }
@@ -205,6 +208,14 @@ impl Analysis for Registers {
 
     fn is_read(mop: Mop) -> bool {
         matches!(mop.what(), What::Read(_))
+    }
+
+    fn is_write(mop: Mop) -> bool {
+        matches!(mop.what(), What::Write(_))
+    }
+
+    fn key_of(mop: Mop) -> KeyId {
+        mop.key
     }
 
     fn notes(&self) -> Vec<String> {

@@ -4,7 +4,7 @@ use super::{TxnGraph, Txns};
 use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::Suffix;
 use crate::graph::Relation;
-use crate::ids::TxnId;
+use crate::ids::{KeyId, TxnId};
 use crate::model::Model;
 use history_core::figure::Figure;
 use history_core::{Datum, Witness};
@@ -56,8 +56,18 @@ pub(crate) trait Analysis {
     /// Whether a micro-op is a read with a result.
     fn is_read(mop: Self::Mop) -> bool;
 
+    /// Whether it is a write.
+    fn is_write(mop: Self::Mop) -> bool;
+
+    /// Its key.
+    fn key_of(mop: Self::Mop) -> KeyId;
+
     /// What should be known of the verdict beside the anomalies.
     fn notes(&self) -> Vec<String>;
+
+    /// Whether [`Analysis::unordered`] is about cycles of this history, and not about all histories of this kind. If so, a level that
+    /// rests on the order is not known to hold.
+    const DOUBT_IS_OF_THIS_HISTORY: bool;
 
     /// Whether it takes the order of all versions to know that a decided model holds, if nothing that rules it out was found.
     fn rests_on_order(model: Model) -> bool;

@@ -48,11 +48,13 @@ pub(crate) fn report<A: Analysis>(
     }
     let shown = all.intersection(reportable);
     let shown = shown.difference(lattice::redundant_cycle_exists(shown));
-    let standing = Standing::new(analysis, all, order, &cycles.components);
+    let has_read = has_read(analysis);
+    let standing = Standing::new(analysis, all, order, &cycles.components, has_read);
     let undecided = standing.remaining(undecided);
+    let left_open = standing.left_open(models);
     let verdict = if !all.is_disjoint(prohibited) {
         Verdict::Invalid
-    } else if !shown.is_empty() || !undecided.is_empty() {
+    } else if !shown.is_empty() || !undecided.is_empty() || !left_open.is_empty() || !has_read {
         Verdict::Unknown
     } else {
         Verdict::Valid
@@ -71,9 +73,12 @@ pub(crate) fn report<A: Analysis>(
     report.anomalies = shown.iter().map(|anomaly| witnesses.of(anomaly)).collect();
     report.anomalies.sort_by(|a, b| a.name.cmp(&b.name));
     report.notes = notes(checker, analysis, counts, &cycles, shown, allowed);
-    if verdict == Verdict::Valid && !has_read(analysis) {
-        report.notes.push("No ok transaction read anything, so nothing was compared with what was written.".to_owned());
+    if shown.is_empty() && !has_read {
+        report.notes.push(
+            "No ok transaction read a key that any transaction writes, so no answer could have been wrong.".to_owned(),
+        );
     }
+    report.notes.extend(left_open);
     if verdict == Verdict::Unknown && shown.is_empty() {
         let first = Witnesses { analysis, cycles: &cycles, max: 1 };
         report.notes.extend(standing.notes(checker, undecided, |anomaly| first.indices(anomaly)));
@@ -94,10 +99,16 @@ pub(crate) fn report<A: Analysis>(
     report
 }
 
-/// Whether some `ok` transaction saw something.
+/// Whether some `ok` transaction read a key that any transaction writes, whether that succeeded or not: such a read could have shown
+/// something wrong.
 fn has_read<A: Analysis>(analysis: &A) -> bool {
     let txns = analysis.txns();
-    txns.ids().any(|txn| txns.is_ok(txn) && txns.mops(txn).iter().any(|mop| A::is_read(*mop)))
+    let mut is_written = vec![false; analysis.keys()];
+    for mop in txns.all_mops().iter().filter(|mop| A::is_write(**mop)) {
+        is_written[A::key_of(*mop).at()] = true;
+    }
+    let is_evidence = |mop: &A::Mop| A::is_read(*mop) && is_written[A::key_of(*mop).at()];
+    txns.ids().any(|txn| txns.is_ok(txn) && txns.mops(txn).iter().any(is_evidence))
 }
 
 fn types_of(direct: AnomalySet, cycles: &Found, is_empty: bool) -> AnomalySet {

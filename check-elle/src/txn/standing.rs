@@ -88,6 +88,8 @@ pub(crate) struct Standing {
     proven: ModelSet,
     /// The same, where it may not be enough, and what the proven ones imply.
     known: ModelSet,
+    /// Decided models of which the order of versions, which is not known, leaves open whether they hold.
+    open: ModelSet,
 }
 
 impl Standing {
@@ -96,6 +98,7 @@ impl Standing {
         found: AnomalySet,
         order: Suffix,
         components: &[Vec<u32>],
+        has_read: bool,
     ) -> Standing {
         let mut standing = Standing {
             found,
@@ -105,8 +108,9 @@ impl Standing {
             rests_on_order: A::rests_on_order,
             proven: ModelSet::EMPTY,
             known: ModelSet::EMPTY,
+            open: ModelSet::EMPTY,
         };
-        if !found.is_disjoint(UNKNOWN) {
+        if !found.is_disjoint(UNKNOWN) || !has_read {
             return standing;
         }
         let garbage = analysis.direct().contains(AnomalyType::GARBAGE_READ);
@@ -120,18 +124,34 @@ impl Standing {
             if standing.obstacle(model).is_some() {
                 continue;
             }
+            if A::DOUBT_IS_OF_THIS_HISTORY && standing.doubts.versions.is_some() && A::rests_on_order(model) {
+                standing.open.insert(model);
+                continue;
+            }
             standing.known.insert(model);
             if standing.doubt(model).is_none() {
                 standing.proven.insert(model);
                 standing.known = standing.known.union(model.weaker());
             }
         }
+        // A stronger one may be proven all the same.
+        standing.open = standing.open.difference(standing.known);
         standing
     }
 
     /// The models of which nobody knows, if these are reported as ruled out.
     pub(crate) fn open(&self, ruled_out: ModelSet) -> ModelSet {
         ModelSet::ALL.difference(ruled_out).difference(self.known)
+    }
+
+    /// The decided models among these of which it is open whether they hold, and why, as a sentence each.
+    pub(crate) fn left_open(&self, asked: ModelSet) -> Vec<String> {
+        let open = self.open.iter().filter(|model| asked.contains(*model));
+        let versions = self.doubts.versions.as_deref().unwrap_or_default();
+        open.map(|model| {
+            format!("Whether {model} holds is unknown: {versions}, and no order of them was searched for.")
+        })
+        .collect()
     }
 
     /// Those of the undecided things asked for that remain so.

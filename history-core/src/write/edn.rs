@@ -95,7 +95,8 @@ pub(crate) fn shown_keyword(out: &mut impl Write, name: &str) -> Result {
 
 /// A symbol, or a string where no symbol can have this name.
 fn symbol(out: &mut impl Write, name: &str) -> Result {
-    let first = name.trim_start_matches(['-', '+']).bytes().next();
+    // A number begins with a digit, or one sign before it: `--1` is a symbol.
+    let first = name.strip_prefix(['-', '+']).unwrap_or(name).bytes().next();
     let other = first.is_some_and(|b| b.is_ascii_digit()) || name.starts_with([':', '#', '\\', '^', '`', '~', '@']);
     if is_name(name) && !other && !matches!(name, "nil" | "true" | "false") {
         out.write_str(name)

@@ -41,6 +41,11 @@ const fn valid(name: &'static str, models: &'static [&'static str], history: &'s
     Case { name, models, anomalies: &[], workload: Workload::ListAppend, history, types: "", verdict: "true" }
 }
 
+/// What was read does not decide it.
+const fn unread(name: &'static str, models: &'static [&'static str], history: &'static str) -> Case {
+    Case { name, models, anomalies: &[], workload: Workload::ListAppend, history, types: "", verdict: "unknown" }
+}
+
 /// Nothing relates the transactions.
 const fn unrelated(name: &'static str, history: &'static str) -> Case {
     Case {
@@ -212,11 +217,14 @@ pub(crate) const CASES: &[Case] = &[
     valid("nil is the empty list to an ok op", STRICT, "0 ok rx?\n1 ok ax1"),
     unrelated("nil is nothing to an info op", "0 info rx?\n1 ok ax1"),
     valid("what an info op read says nothing", STRICT, "0 ok ax1\n1 ok ax2\n2 info rx[2]\n3 ok rx[1 2]"),
-    valid(
+    unread(
         "an info op that read half of a transaction",
         STRICT,
         "0 invoke ax1 ay1\n0 ok ax1 ay1\n1 invoke rx? ry?\n1 info rx[1] ry[]",
     ),
+    unread("nothing but appends", STRICT, "0 invoke ax1\n0 ok ax1\n0 invoke ax2\n0 ok ax2"),
+    unread("reads of what nobody appends to", STRICT, "0 invoke rx?\n0 ok rx[]\n0 invoke rx?\n0 ok rx[]"),
+    unread("two appends that nobody read, on one cycle", &["snapshot-isolation"], "0 ok ax1 ry[]\n1 ok rx[] ay1 ax2"),
     valid(
         "an info op that read an element twice, and what failed",
         STRICT,

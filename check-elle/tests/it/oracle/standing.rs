@@ -86,12 +86,16 @@ pub(crate) fn order(question: &Question<'_>) -> Order {
 pub(crate) struct Standing {
     pub(crate) known: Names,
     proven: Names,
+    /// Decided models of which an order of versions that nobody knows decides.
+    open: Names,
+    has_evidence: bool,
 }
 
 impl Standing {
     pub(crate) fn of(world: &World, graph: &Graph, orders: &[Order], found: &Names) -> Standing {
-        let mut standing = Standing { known: Names::new(), proven: Names::new() };
-        if found.contains(super::EMPTY) {
+        let has_evidence = has_evidence(world);
+        let mut standing = Standing { known: Names::new(), proven: Names::new(), open: Names::new(), has_evidence };
+        if found.contains(super::EMPTY) || !has_evidence {
             return standing;
         }
         let garbage = found.contains("garbage-read");
@@ -104,7 +108,6 @@ impl Standing {
             {
                 continue;
             }
-            standing.known.insert(model.clone());
             let order_is_known = match own {
                 Order::None => true,
                 Order::Process => world.txns.iter().all(|txn| !txn.is_ok() || txn.process.is_some()),
@@ -113,18 +116,36 @@ impl Standing {
             // In an acyclic graph lists can be ordered where they were not read.
             let is_acyclic =
                 world.versions.is_none() && (forbids(model, "G2-item") || !forbids(model, "G-single-item"));
+            if world.versions.is_none() && !is_acyclic && !*is_ordered {
+                standing.open.insert(model.clone());
+                continue;
+            }
+            standing.known.insert(model.clone());
             if !garbage && order_is_known && (is_acyclic || *is_ordered) {
                 standing.proven.insert(model.clone());
                 standing.known.extend(lattice::implied(model).iter().cloned());
             }
         }
+        standing.open = &standing.open - &standing.known;
         standing
     }
 
     /// Whether there is an answer for all that cannot be searched for.
     pub(crate) fn answers(&self, question: &Question<'_>) -> bool {
-        undecided(question).iter().all(|models| models.iter().any(|model| self.proven.contains(*model)))
+        let is_open = |model: &&str| self.open.contains(*model);
+        self.has_evidence
+            && !question.models.iter().any(is_open)
+            && undecided(question).iter().all(|models| models.iter().any(|model| self.proven.contains(*model)))
     }
+}
+
+/// Whether some ok transaction read a key that any transaction writes.
+fn has_evidence(world: &World) -> bool {
+    let writes = |key: Name| {
+        world.txns.iter().any(|txn| txn.mops.iter().any(|mop| matches!(mop, Mop::Write(k, _) if *k == key)))
+    };
+    let reads = |mop: &Mop| matches!(mop, Mop::Read(key, Some(_)) if writes(*key));
+    world.txns.iter().any(|txn| txn.is_ok() && txn.mops.iter().any(reads))
 }
 
 /// Whether it is known of all versions of each key which came first.
