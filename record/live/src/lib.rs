@@ -4,9 +4,11 @@ mod chance;
 mod client;
 mod error;
 mod fault;
+mod group;
 mod inbox;
 mod judge;
 mod live;
+mod log;
 mod nemesis;
 mod predictor;
 mod recorder;
@@ -14,6 +16,8 @@ mod request;
 mod stop;
 pub mod store;
 mod workload;
+#[cfg(target_os = "linux")]
+pub mod world;
 
 pub use chance::Chance;
 pub use client::{Client, Seat, Store};

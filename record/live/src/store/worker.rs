@@ -10,12 +10,11 @@
 //! `info` (a read `fail`), and another process takes its place.
 
 use crate::error::{LiveError, shortened};
+use crate::group::Group;
 use crate::request::{Fields, Outcome, Request};
-use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value as Json;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::os::unix::process::CommandExt as _;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
@@ -25,7 +24,8 @@ const ANSWER_BYTES_MAX: u64 = 16 << 20;
 
 /// A running worker.
 pub(super) struct Worker {
-    child: Child,
+    /// Ends with the worker.
+    _group: Group,
     requests: ChildStdin,
     answers: Receiver<String>,
     timeout: Duration,
@@ -37,10 +37,9 @@ pub(super) struct Worker {
 impl Worker {
     /// Starts a worker.
     pub(super) fn start(mut command: Command, who: String, timeout: Duration) -> Result<Worker, LiveError> {
-        // What it starts itself ends with it.
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
-        let mut child = command.spawn().map_err(|source| LiveError::Start { program: who.clone(), source })?;
-        let (Some(requests), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut group = Group::start(&who, &mut command)?;
+        let (Some(requests), Some(stdout)) = (group.child().stdin.take(), group.child().stdout.take()) else {
             return Err(LiveError::store(format!("{who} has no pipes")));
         };
         let (sender, answers) = sync_channel(1);
@@ -55,7 +54,7 @@ impl Worker {
                 }
             }
         });
-        Ok(Worker { child, requests, answers, timeout, who, is_broken: false })
+        Ok(Worker { _group: group, requests, answers, timeout, who, is_broken: false })
     }
 
     /// Performs an operation.
@@ -90,16 +89,6 @@ impl Worker {
             answer: shortened(answer),
             expected: expected.to_owned(),
         })
-    }
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-        let _ = self.child.wait();
     }
 }
 

@@ -13,6 +13,7 @@ pub mod toy;
 use crate::client::{Client, Seat, Store};
 use crate::error::LiveError;
 use crate::fault::Fault;
+use crate::log::last_lines;
 pub use client::Dialect;
 use network::Network;
 use node::Node;
@@ -101,7 +102,7 @@ impl Maelstrom {
             Some(answer) => Err(LiveError::store(format!("{name} refused {}: {}", body["type"], answer.body))),
             None => Err(LiveError::Store {
                 what: format!("{name} did not answer {} within {} s", body["type"], INIT_MAX.as_secs()),
-                log: node::last_lines(&self.settings.logs, name),
+                log: last_lines(&log_path(&self.settings.logs, name)),
             }),
         }
     }
@@ -168,7 +169,7 @@ impl Store for Maelstrom {
     }
 
     fn log(&self) -> String {
-        self.names.first().map(|name| node::last_lines(&self.settings.logs, name)).unwrap_or_default()
+        self.names.first().map(|name| last_lines(&log_path(&self.settings.logs, name))).unwrap_or_default()
     }
 }
 

@@ -4,27 +4,24 @@ use super::log_path;
 use super::message::Message;
 use super::network::Network;
 use crate::error::{LiveError, shortened};
-use rustix::process::{Pid, Signal, kill_process_group};
-use std::fs::{self, OpenOptions};
+use crate::group::Group;
+use crate::log::last_lines;
+use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 /// Bytes of a line from a node, at most.
 const LINE_BYTES_MAX: u64 = 16 << 20;
-/// What of a log explains an error.
-const LAST_LINES: usize = 10;
-const LAST_BYTES: usize = 4 << 10;
 
 /// A running node.
 pub(super) struct Node {
     name: String,
     logs: PathBuf,
-    child: Child,
+    group: Group,
     /// Set before its process is ended on purpose.
     is_ending: Arc<AtomicBool>,
     is_killed: bool,
@@ -44,16 +41,10 @@ impl Node {
         let path = log_path(logs, name);
         let log = OpenOptions::new().create(true).append(true).open(&path);
         let log = log.map_err(|source| LiveError::Write { path, source })?;
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(log)
-            // What it starts itself ends with it.
-            .process_group(0)
-            .spawn()
-            .map_err(|source| LiveError::Start { program: program.clone(), source })?;
-        let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
+        let mut group = Group::start(name, &mut command)?;
+        let (Some(mut stdin), Some(stdout)) = (group.child().stdin.take(), group.child().stdout.take()) else {
             return Err(LiveError::store(format!("{name} has no pipes")));
         };
         let received = network.receiver(name);
@@ -73,26 +64,25 @@ impl Node {
             is_ending: Arc::clone(&is_ending),
         };
         thread::spawn(move || reader.run(stdout));
-        Ok(Node { name: name.to_owned(), logs: logs.to_owned(), child, is_ending, is_killed: false })
+        Ok(Node { name: name.to_owned(), logs: logs.to_owned(), group, is_ending, is_killed: false })
     }
 
     /// Kills it.
     pub(super) fn kill(&mut self) -> Result<(), LiveError> {
         self.is_ending.store(true, Ordering::SeqCst);
-        self.signal(Signal::KILL)?;
-        let _ = self.child.wait();
+        self.group.kill()?;
         self.is_killed = true;
         Ok(())
     }
 
     /// Makes it stand still.
     pub(super) fn pause(&mut self) -> Result<(), LiveError> {
-        self.signal(Signal::STOP)
+        self.group.pause()
     }
 
     /// Lets it go on if it stands still.
     pub(super) fn resume(&mut self) -> Result<(), LiveError> {
-        if self.is_killed { Ok(()) } else { self.signal(Signal::CONT) }
+        if self.is_killed { Ok(()) } else { self.group.resume() }
     }
 
     /// Starts it again if it was killed. Whether it was.
@@ -103,22 +93,11 @@ impl Node {
         }
         Ok(was_killed)
     }
-
-    fn signal(&self, signal: Signal) -> Result<(), LiveError> {
-        let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) else { return Ok(()) };
-        match kill_process_group(group, signal) {
-            // It has ended by itself, which its output tells.
-            Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
-            Err(error) => Err(LiveError::store(format!("{} cannot be sent a signal: {error}", self.name))),
-        }
-    }
 }
 
 impl Drop for Node {
     fn drop(&mut self) {
         self.is_ending.store(true, Ordering::SeqCst);
-        let _ = self.signal(Signal::KILL);
-        let _ = self.child.wait();
     }
 }
 
@@ -139,7 +118,7 @@ impl Output {
                 Ok(1..) => {}
                 Ok(0) | Err(_) => {
                     if !self.is_ending.load(Ordering::SeqCst) && !self.network.is_over() {
-                        let log = last_lines(&self.logs, &self.name);
+                        let log = last_lines(&log_path(&self.logs, &self.name));
                         self.network.fail(format!("{} has ended; its last lines:\n{log}", self.name));
                     }
                     return;
@@ -157,12 +136,4 @@ impl Output {
             }
         }
     }
-}
-
-/// The last lines of a node's log.
-pub(super) fn last_lines(logs: &Path, name: &str) -> String {
-    let bytes = fs::read(log_path(logs, name)).unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(LAST_BYTES)..]).into_owned();
-    let lines: Vec<&str> = text.lines().collect();
-    lines[lines.len().saturating_sub(LAST_LINES)..].join("\n")
 }
