@@ -33,6 +33,8 @@ pub struct Seat {
     pub seats: u32,
     /// The node that its client talks to, from 0.
     pub node: u32,
+    /// How many nodes there are.
+    pub nodes: u32,
     /// The process that its client is at the moment.
     pub process: u64,
     /// The run's seed.

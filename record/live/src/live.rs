@@ -194,11 +194,13 @@ impl State<'_, '_> {
     fn seat(&self, number: u32) {
         let live = self.live;
         let nodes = live.store.nodes();
-        let node = number % u32::try_from(nodes.len()).unwrap_or(1).max(1);
+        let count = u32::try_from(nodes.len()).unwrap_or(1).max(1);
+        let node = number % count;
         let mut seat = Seat {
             number,
             seats: live.clients,
             node,
+            nodes: count,
             process: u64::from(number),
             seed: live.seed,
             timeout: live.timeout,

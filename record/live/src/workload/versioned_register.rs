@@ -1,6 +1,7 @@
 //! Reads, and writes that name the version they replace: which version to name is guessed by the [`Predictor`].
 //!
-//! As in fast-jepsen, each key has one writer per group of seats and the others read, so that most writes succeed.
+//! As in fast-jepsen, each key has one writer, so that most writes succeed, and a reader on every node, so that what one node
+//! acknowledges is looked for at the others. With three nodes that takes twelve seats.
 
 use super::Plan;
 use crate::chance::Chance;
@@ -21,9 +22,11 @@ pub(super) struct VersionedRegister {
 
 impl VersionedRegister {
     pub(super) fn new(seat: &Seat) -> VersionedRegister {
+        // Nodes are given to seats in turn, so readers of one key that follow each other are on different nodes.
+        let key = seat.number.checked_sub(KEYS).map_or(seat.number, |reader| reader / seat.nodes % KEYS);
         VersionedRegister {
-            key: seat.number % KEYS,
-            is_writer: seat.number / KEYS == 0,
+            key,
+            is_writer: seat.number < KEYS,
             number: seat.number,
             writes: 0,
             predictor: Predictor::default(),
@@ -54,5 +57,26 @@ impl Plan for VersionedRegister {
             (Request::WriteVersion { id, .. }, Outcome::Fail(_)) => self.predictor.refused(id),
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn every_key_has_a_writer_and_a_reader_on_every_node() {
+        let seats = (0..12).map(|number| {
+            let timeout = Duration::from_secs(1);
+            let seat = Seat { number, seats: 12, node: number % 3, nodes: 3, process: 0, seed: 0, timeout };
+            (seat.node, VersionedRegister::new(&seat))
+        });
+        let (writers, readers): (Vec<_>, Vec<_>) = seats.partition(|(_, plan)| plan.is_writer);
+        assert_eq!(writers.iter().map(|(node, plan)| (*node, plan.key)).collect::<Vec<_>>(), [(0, 0), (1, 1), (2, 2)]);
+        let mut read: Vec<_> = readers.iter().map(|(node, plan)| (plan.key, *node)).collect();
+        read.sort_unstable();
+        let all: Vec<_> = (0..3).flat_map(|key| (0..3).map(move |node| (key, node))).collect();
+        assert_eq!(read, all);
     }
 }

@@ -93,6 +93,11 @@ impl Daemon {
 
     /// An error about it, with its last lines.
     pub fn error(&self, what: &str) -> LiveError {
-        LiveError::Store { what: format!("{} {what}", self.name), log: last_lines(&self.log) }
+        LiveError::Store { what: format!("{} {what}", self.name), log: self.last_lines() }
+    }
+
+    /// The last lines of its log.
+    pub fn last_lines(&self) -> String {
+        last_lines(&self.log)
     }
 }
