@@ -1,0 +1,102 @@
+//! Clients, and what a store has to offer to be driven.
+
+use crate::error::LiveError;
+use crate::fault::Fault;
+use crate::request::{Outcome, Request};
+use std::time::Duration;
+
+/// One client of a store. It performs one request at a time, on a thread of its own.
+pub trait Client: Send {
+    /// Performs the request and waits for its answer.
+    ///
+    /// [`Outcome::Fail`] is for requests that certainly did not and will not happen. Everything behind the first byte that was sent and
+    /// before an answer is [`Outcome::Info`]; after it the client is dropped and its seat opens another one.
+    ///
+    /// # Errors
+    ///
+    /// If the client does not work at all, so that the run makes no sense.
+    fn invoke(&mut self, request: &Request) -> Result<Outcome, LiveError>;
+
+    /// Whether it cannot perform another request: its connection is gone, or a late answer may still come. Its seat opens another one. After
+    /// [`Outcome::Info`] that happens in any case.
+    fn is_broken(&self) -> bool {
+        false
+    }
+}
+
+/// The place of a client in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seat {
+    /// Its number, from 0.
+    pub number: u32,
+    /// How many seats there are.
+    pub seats: u32,
+    /// The node that its client talks to, from 0.
+    pub node: u32,
+    /// How many nodes there are.
+    pub nodes: u32,
+    /// The process that its client is at the moment.
+    pub process: u64,
+    /// The run's seed.
+    pub seed: u64,
+    /// How long a request may take.
+    pub timeout: Duration,
+}
+
+/// A store under test.
+pub trait Store: Send + Sync {
+    /// Its name, for messages.
+    fn name(&self) -> &str;
+
+    /// The names of the workloads that its clients can perform; the first one is the default.
+    fn workloads(&self) -> &[&'static str];
+
+    /// The names of its nodes.
+    fn nodes(&self) -> &[String];
+
+    /// Opens a client. It runs on the calling thread.
+    ///
+    /// # Errors
+    ///
+    /// If the store does not let it in.
+    fn client(&self, seat: &Seat) -> Result<Box<dyn Client>, LiveError>;
+
+    /// The faults that it can be given here.
+    fn faults(&self) -> &[Fault] {
+        &[]
+    }
+
+    /// Begins a fault at these nodes.
+    ///
+    /// # Errors
+    ///
+    /// If that is not possible.
+    fn begin(&self, fault: Fault, nodes: &[u32]) -> Result<(), LiveError> {
+        let _ = nodes;
+        Err(LiveError::Unsupported(format!("{} has no fault {fault}", self.name())))
+    }
+
+    /// Ends all faults.
+    ///
+    /// # Errors
+    ///
+    /// If a node does not come back.
+    fn heal(&self) -> Result<(), LiveError> {
+        Ok(())
+    }
+
+    /// The node that is the primary at the moment, if somebody knows.
+    fn primary(&self) -> Option<u32> {
+        None
+    }
+
+    /// Whether the store works as if there had been no fault.
+    fn is_settled(&self) -> bool {
+        true
+    }
+
+    /// The last lines of its log, to explain why it does not work.
+    fn log(&self) -> String {
+        String::new()
+    }
+}

@@ -1,0 +1,68 @@
+//! A process together with all that it starts: one process group, which ends as a whole.
+
+use crate::error::LiveError;
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, ExitStatus};
+
+/// A process group that was started here. It is killed when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Group {
+    name: String,
+    child: Child,
+}
+
+impl Group {
+    /// Starts a command as the first process of a new group. The name is for messages.
+    pub(crate) fn start(name: &str, command: &mut Command) -> Result<Group, LiveError> {
+        let spawned = command.process_group(0).spawn();
+        let child = spawned.map_err(|source| LiveError::Start {
+            program: format!("{} ({name})", command.get_program().to_string_lossy()),
+            source,
+        })?;
+        Ok(Group { name: name.to_owned(), child })
+    }
+
+    /// The process that was started, for its pipes.
+    pub(crate) fn child(&mut self) -> &mut Child {
+        &mut self.child
+    }
+
+    /// How it ended, if it has.
+    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+
+    /// Kills it.
+    pub(crate) fn kill(&mut self) -> Result<(), LiveError> {
+        self.signal(Signal::KILL)?;
+        let _ = self.child.wait();
+        Ok(())
+    }
+
+    /// Makes it stand still.
+    pub(crate) fn pause(&self) -> Result<(), LiveError> {
+        self.signal(Signal::STOP)
+    }
+
+    /// Lets it go on.
+    pub(crate) fn resume(&self) -> Result<(), LiveError> {
+        self.signal(Signal::CONT)
+    }
+
+    fn signal(&self, signal: Signal) -> Result<(), LiveError> {
+        let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) else { return Ok(()) };
+        match kill_process_group(group, signal) {
+            // It has ended by itself.
+            Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
+            Err(error) => Err(LiveError::store(format!("{} cannot be sent a signal: {error}", self.name))),
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // Nothing can be done about a group that cannot be killed.
+        let _ = self.kill();
+    }
+}

@@ -1,0 +1,112 @@
+//! The judge: checks the history while it grows, and ends the run at a violation.
+//!
+//! A checker that knows a violation at the op that proves it gets each op as soon as it is recorded. Any other one
+//! checks the file from its beginning whenever that has doubled, and at least every ten seconds while it grows; operations that are in flight
+//! at the end of such a prefix count as `info`. A violation of a prefix ends the run, and the verdict is then that of the
+//! whole file.
+
+use crate::inbox::Inbox;
+use crate::recorder::Counts;
+use crate::stop::Stop;
+use history_core::{Budget, Format, HistoryError, Reader, Report, Run, Verdict};
+use std::fs::File;
+use std::io::Read as _;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// Starts a run of the checker.
+pub type Start<'c> = dyn Fn() -> Result<Box<dyn Run + 'c>, HistoryError> + Sync + 'c;
+
+/// How a history is checked.
+pub struct Check<'c> {
+    /// Starts the checker, with its options.
+    pub start: &'c Start<'c>,
+    /// Whether the checker knows of a violation before the end of the history.
+    pub watches: bool,
+    /// The limits of its search at the end.
+    pub budget: Budget,
+}
+
+/// What the judge found while the history grew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Violated {
+    /// How many ops were recorded when it was found.
+    pub ops: u64,
+    /// The index of the op that proves it, if the checker knows it at once.
+    pub index: Option<u64>,
+}
+
+/// Checks ops as they are recorded. The report, and where the violation was certain.
+pub(crate) fn follow(
+    check: &Check<'_>,
+    inbox: Inbox,
+    counts: &Counts,
+    stop: &Stop,
+) -> Result<(Report, Option<Violated>), HistoryError> {
+    // The recorder does not wait for a judge that has ended: the reader drops the inbox.
+    let end = EndOnDrop(stop);
+    let mut run = (check.start)()?;
+    let mut violated = None;
+    Reader::new(inbox).with_format(Format::Json).growing().for_each(|op| {
+        let flow = run.observe(op)?;
+        if run.is_violated() {
+            violated = Some(Violated { ops: counts.ops.load(Ordering::Relaxed), index: Some(op.index) });
+            return Ok(ControlFlow::Break(()));
+        }
+        Ok(flow)
+    })?;
+    drop(end);
+    Ok((run.finish(&check.budget)?, violated))
+}
+
+/// Ends the run if the judge is not there any more: nobody would look at what comes.
+struct EndOnDrop<'s>(&'s Stop);
+
+impl Drop for EndOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.set();
+    }
+}
+
+/// Between two looks at how far the file has grown.
+const LOOK: Duration = Duration::from_millis(100);
+/// A file that grows is checked at least so often, however slowly it grows.
+const EVERY: Duration = Duration::from_secs(10);
+/// Bytes of the first prefix.
+const FIRST: u64 = 64 << 10;
+
+/// Checks prefixes of the file until the run ends. Where a violation was found.
+pub(crate) fn check_prefixes(
+    check: &Check<'_>,
+    path: &Path,
+    counts: &Counts,
+    stop: &Stop,
+) -> Result<Option<Violated>, HistoryError> {
+    let end = EndOnDrop(stop);
+    let (mut checked, mut at) = (0, Instant::now());
+    while !stop.wait(LOOK) {
+        let bytes = counts.bytes.load(Ordering::Acquire);
+        let is_due = bytes >= (checked * 2).max(FIRST) || at.elapsed() >= EVERY && bytes > checked;
+        if !is_due {
+            continue;
+        }
+        (checked, at) = (bytes, Instant::now());
+        let ops = counts.ops.load(Ordering::Relaxed);
+        if check_file(check, path, bytes)?.verdict == Verdict::Invalid {
+            return Ok(Some(Violated { ops, index: None }));
+        }
+    }
+    drop(end);
+    Ok(None)
+}
+
+/// Checks the first bytes of the file.
+pub(crate) fn check_file(check: &Check<'_>, path: &Path, bytes: u64) -> Result<Report, HistoryError> {
+    let file = File::open(path).map_err(|error| {
+        HistoryError::new(history_core::ErrorKind::Io, format!("reading {} failed: {error}", path.display()))
+    })?;
+    let mut reader = Reader::new(file.take(bytes)).with_format(Format::Json);
+    history_core::check((check.start)()?, &mut reader, &check.budget)
+}

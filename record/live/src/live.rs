@@ -1,0 +1,254 @@
+//! A run: clients, faults, recorder and judge, from the first request to the verdict.
+
+use crate::chance::Chance;
+use crate::client::{Client, Seat, Store};
+use crate::error::LiveError;
+use crate::inbox::inbox;
+use crate::judge::{self, Check, Violated};
+use crate::nemesis::{self, Faults, Nemesis};
+use crate::recorder::{Performer, Recorder};
+use crate::request::Outcome;
+use crate::stop::Stop;
+use crate::workload::Workload;
+use history_core::{HistoryError, Report, Verdict};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What to run.
+pub struct Live<'l> {
+    /// The store under test, which is up.
+    pub store: &'l dyn Store,
+    /// What its clients ask for.
+    pub workload: &'l Workload,
+    /// How the history is checked.
+    pub check: Check<'l>,
+    /// Where `history.jsonl` is written; the directory exists.
+    pub directory: PathBuf,
+    /// How many clients work at the same time; client `n` talks to node `n` modulo the number of nodes.
+    pub clients: u32,
+    /// After how long the run ends.
+    pub time_limit: Duration,
+    /// After how many operations it ends.
+    pub ops_max: Option<u64>,
+    /// The mean pause of a client between two operations.
+    pub pause: Duration,
+    /// How long a request may take.
+    pub timeout: Duration,
+    /// Chooses requests, pauses and faults. A real store's answers differ from run to run all the same.
+    pub seed: u64,
+    /// The faults.
+    pub nemesis: Nemesis,
+    /// Ends the run early.
+    pub stop: Stop,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// The verdict.
+    pub report: Report,
+    /// The history.
+    pub history: PathBuf,
+    /// Ops in it.
+    pub ops: u64,
+    /// Operations that succeeded.
+    pub ok: u64,
+    /// Faults that took hold.
+    pub faults: u64,
+    /// Where a violation was found, if it ended the run.
+    pub violated: Option<Violated>,
+    /// From the first request until the last.
+    pub time: Duration,
+}
+
+/// How far a run has come.
+#[derive(Clone, Debug, Default)]
+pub struct Progress {
+    /// Ops recorded.
+    pub ops: u64,
+    /// Operations in flight.
+    pub open: u64,
+    /// The fault that is on.
+    pub fault: Option<String>,
+}
+
+/// How often progress is reported.
+const PROGRESS: Duration = Duration::from_millis(200);
+/// Before a client that was not let in tries again.
+const AGAIN: Duration = Duration::from_millis(100);
+
+impl Live<'_> {
+    /// Runs until the time or the operations are used up, a violation is found, or the run is stopped.
+    ///
+    /// # Errors
+    ///
+    /// If a client, a fault or the recorder does not work, or nothing was tested: no operation succeeded, or no fault took hold although
+    /// there should have been some. The history so far is in the file.
+    pub fn run(&self, progress: &mut dyn FnMut(&Progress)) -> Result<Ended, LiveError> {
+        let path = self.directory.join("history.jsonl");
+        let (sender, inbox) = inbox();
+        let recorder = Recorder::create(&path, self.check.watches.then_some(sender))?;
+        let state = State {
+            live: self,
+            recorder: &recorder,
+            faults: Faults::default(),
+            invoked: AtomicU64::new(0),
+            failure: Mutex::default(),
+        };
+        let began = Instant::now();
+        let (time, judged) = thread::scope(|scope| {
+            let state = &state;
+            let judge = scope.spawn(|| state.judge(inbox));
+            let mut threads: Vec<_> = (0..self.clients).map(|number| scope.spawn(move || state.seat(number))).collect();
+            threads.push(scope.spawn(|| state.nemesis()));
+            while threads.iter().take(self.clients as usize).any(|thread| !thread.is_finished()) {
+                self.stop.wait(PROGRESS.min(self.time_limit.saturating_sub(began.elapsed())));
+                if began.elapsed() >= self.time_limit || recorder.has_failed() {
+                    self.stop.set();
+                }
+                if self.stop.is_set() {
+                    // The flag no longer makes anybody wait.
+                    thread::sleep(Duration::from_millis(1));
+                }
+                progress(&state.progress());
+            }
+            self.stop.set();
+            threads.into_iter().for_each(|thread| drop(thread.join()));
+            let time = began.elapsed();
+            let recorded = recorder.end();
+            let judged = judge.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            (time, recorded.and(judged.map_err(LiveError::from)))
+        });
+        let (report, violated) = match judged? {
+            (Some(report), violated) => (report, violated),
+            (None, violated) => (judge::check_file(&self.check, &path, u64::MAX)?, violated),
+        };
+        let is_invalid = report.verdict == Verdict::Invalid;
+        if let Some(failure) = state.failure.into_inner().unwrap_or_else(PoisonError::into_inner)
+            && !is_invalid
+        {
+            return Err(failure);
+        }
+        let counts = recorder.counts();
+        let (ok, faults) = (counts.ok.load(Ordering::Relaxed), state.faults.begun());
+        if !is_invalid && ok == 0 {
+            return Err(LiveError::Store { what: "no operation succeeded".to_owned(), log: self.store.log() });
+        }
+        if !is_invalid && faults == 0 && !self.nemesis.faults.is_empty() {
+            return Err(LiveError::Nothing("the run ended before a fault took hold: make it longer".to_owned()));
+        }
+        let ops = counts.ops.load(Ordering::Relaxed);
+        Ok(Ended { report, history: path, ops, ok, faults, violated, time })
+    }
+}
+
+/// What the threads of a run share.
+struct State<'s, 'l> {
+    live: &'s Live<'l>,
+    recorder: &'s Recorder,
+    faults: Faults,
+    /// Operations that were begun.
+    invoked: AtomicU64,
+    /// The first thing that went wrong.
+    failure: Mutex<Option<LiveError>>,
+}
+
+/// The report of a checker that was fed while the run went on, and where a violation was found.
+type Judged = (Option<Report>, Option<Violated>);
+
+impl State<'_, '_> {
+    fn judge(&self, inbox: crate::inbox::Inbox) -> Result<Judged, HistoryError> {
+        let (check, counts, stop) = (&self.live.check, self.recorder.counts(), &self.live.stop);
+        if check.watches {
+            return judge::follow(check, inbox, counts, stop).map(|(report, violated)| (Some(report), violated));
+        }
+        judge::check_prefixes(check, self.recorder.path(), counts, stop).map(|violated| (None, violated))
+    }
+
+    fn nemesis(&self) {
+        let live = self.live;
+        let played = nemesis::run(&live.nemesis, live.store, self.recorder, &self.faults, live.seed, &live.stop);
+        if let Err(error) = played {
+            self.fail(error);
+        }
+    }
+
+    fn fail(&self, error: LiveError) {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        self.live.stop.set();
+    }
+
+    fn progress(&self) -> Progress {
+        let counts = self.recorder.counts();
+        Progress {
+            ops: counts.ops.load(Ordering::Relaxed),
+            open: counts.open.load(Ordering::Relaxed),
+            fault: self.faults.now(),
+        }
+    }
+
+    /// Performs the operations of one seat until the run ends.
+    fn seat(&self, number: u32) {
+        let live = self.live;
+        let nodes = live.store.nodes();
+        let count = u32::try_from(nodes.len()).unwrap_or(1).max(1);
+        let node = number % count;
+        let mut seat = Seat {
+            number,
+            seats: live.clients,
+            node,
+            nodes: count,
+            process: u64::from(number),
+            seed: live.seed,
+            timeout: live.timeout,
+        };
+        let host = nodes.get(node as usize).map_or("", String::as_str);
+        let mut plan = live.workload.plan(&seat);
+        let mut chance = Chance::new(live.seed, u64::from(number));
+        let mut client: Option<Box<dyn Client>> = None;
+        while !live.stop.is_set() {
+            let Some(open) = client.as_mut() else {
+                match live.store.client(&seat) {
+                    Ok(opened) => client = Some(opened),
+                    // Before anything has worked it is not a fault that keeps the client out.
+                    Err(error)
+                        if self.recorder.counts().ok.load(Ordering::Relaxed) == 0 && self.faults.begun() == 0 =>
+                    {
+                        return self.fail(error);
+                    }
+                    Err(_) => _ = live.stop.wait(AGAIN),
+                }
+                continue;
+            };
+            if live.ops_max.is_some_and(|most| self.invoked.fetch_add(1, Ordering::Relaxed) >= most) {
+                return;
+            }
+            let request = plan.next(&mut chance);
+            let who = Performer { process: seat.process, host };
+            self.recorder.invoke(who, &request);
+            let outcome = match open.invoke(&request) {
+                Ok(outcome) => outcome,
+                Err(error) => {
+                    // Nobody knows whether it happened.
+                    self.recorder.complete(who, &request, &Outcome::Info(error.to_string()));
+                    return self.fail(error);
+                }
+            };
+            self.recorder.complete(who, &request, &outcome);
+            plan.observe(&request, &outcome);
+            let is_indeterminate = matches!(outcome, Outcome::Info(_));
+            if is_indeterminate || open.is_broken() {
+                client = None;
+            }
+            if is_indeterminate {
+                seat.process += u64::from(live.clients);
+            }
+            if !live.pause.is_zero() && live.stop.wait(chance.pause(live.pause)) {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The recorder: one order for the ops of all clients, in a file and in the judge's inbox.
+//!
+//! A history is sound if no invocation is recorded later than it happened and no completion earlier. Clients therefore record an
+//! invocation before they call the store and a completion after its answer, and [`Recorder`] gives each a place in one order
+//! before it returns: index, time and line are made under one lock. The time never decreases, and each line is written to
+//! the file whole, with one call, so what was acknowledged is in the file whatever dies.
+//!
+//! The recorder waits for the judge while it holds this lock, so the judge never takes it: it reads
+//! the [`inbox`](crate::inbox) and three atomic counters.
+
+use crate::error::LiveError;
+use crate::inbox::Sender;
+use crate::request::{Fields, Outcome, Request};
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// Who performs an op, and through which node.
+#[derive(Clone, Copy, Debug)]
+pub struct Performer<'h> {
+    /// The process, which performs one op at a time.
+    pub process: u64,
+    /// The node that its client talks to.
+    pub host: &'h str,
+}
+
+/// Gives ops their order and records them.
+pub struct Recorder {
+    path: PathBuf,
+    started: Instant,
+    log: Mutex<Log>,
+    counts: Counts,
+}
+
+struct Log {
+    file: File,
+    judge: Option<Sender>,
+    index: u64,
+    line: Vec<u8>,
+    failure: Option<io::Error>,
+}
+
+/// What was recorded so far.
+#[derive(Debug, Default)]
+pub struct Counts {
+    /// Ops, of the nemesis too.
+    pub ops: AtomicU64,
+    /// Bytes of the file that end behind a whole line.
+    pub bytes: AtomicU64,
+    /// Operations that succeeded.
+    pub ok: AtomicU64,
+    /// Operations that were invoked and have not completed.
+    pub open: AtomicU64,
+}
+
+impl Recorder {
+    /// Records into a new file at `path`, and for a judge.
+    pub(crate) fn create(path: &Path, judge: Option<Sender>) -> Result<Recorder, LiveError> {
+        let file = File::create(path).map_err(|source| LiveError::Write { path: path.to_owned(), source })?;
+        let log = Log { file, judge, index: 0, line: Vec::new(), failure: None };
+        Ok(Recorder { path: path.to_owned(), started: Instant::now(), log: Mutex::new(log), counts: Counts::default() })
+    }
+
+    /// Records that an operation begins. Call this before the request is sent.
+    pub fn invoke(&self, who: Performer<'_>, request: &Request) {
+        self.counts.open.fetch_add(1, Ordering::Relaxed);
+        self.write("invoke", who, request.f(), &request.fields(), None);
+    }
+
+    /// Records how it ended. Call this after the answer has arrived.
+    pub fn complete(&self, who: Performer<'_>, request: &Request, outcome: &Outcome) {
+        let mut fields = request.fields();
+        let (kind, error) = match outcome {
+            Outcome::Ok(answer) => {
+                fields.extend(answer.iter().map(|(name, value)| (name.clone(), value.clone())));
+                self.counts.ok.fetch_add(1, Ordering::Relaxed);
+                ("ok", None)
+            }
+            Outcome::Fail(why) => ("fail", Some(why)),
+            Outcome::Info(why) => ("info", Some(why)),
+        };
+        self.counts.open.fetch_sub(1, Ordering::Relaxed);
+        self.write(kind, who, request.f(), &fields, error.map(String::as_str));
+    }
+
+    /// Records what the nemesis did: an `info` op of the process `nemesis`.
+    pub fn nemesis(&self, f: &str, value: &serde_json::Value) {
+        let body = format!("\"type\":\"info\",\"process\":\"nemesis\",\"f\":{},\"value\":{value}}}\n", quoted(f));
+        self.append(body.as_bytes());
+    }
+
+    /// What was recorded so far.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// Where the history is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Ends the judge's stream. Whether everything is in the file.
+    ///
+    /// # Errors
+    ///
+    /// If a line could not be written. Nothing was recorded from there on.
+    pub(crate) fn end(&self) -> Result<(), LiveError> {
+        let mut log = self.lock();
+        log.judge = None;
+        match log.failure.take() {
+            Some(source) => Err(LiveError::Write { path: self.path.clone(), source }),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a line could not be written, so that there is no point in going on.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.lock().failure.is_some()
+    }
+
+    fn write(&self, kind: &str, who: Performer<'_>, f: &str, fields: &Fields, error: Option<&str>) {
+        use std::fmt::Write as _;
+        // Everything but the place in the order is written outside of the lock.
+        let mut body = String::with_capacity(128);
+        _ = write!(body, "\"type\":\"{kind}\",\"process\":{},\"f\":{}", who.process, quoted(f));
+        for (name, value) in fields {
+            _ = write!(body, ",{}:{value}", quoted(name));
+        }
+        if let Some(error) = error {
+            _ = write!(body, ",\"error\":{}", quoted(error));
+        }
+        if !who.host.is_empty() {
+            _ = write!(body, ",\"host\":{}", quoted(who.host));
+        }
+        body.push_str("}\n");
+        self.append(body.as_bytes());
+    }
+
+    fn append(&self, body: &[u8]) {
+        let mut log = self.lock();
+        let log = &mut *log;
+        if log.failure.is_some() {
+            return;
+        }
+        let time = self.started.elapsed().as_nanos();
+        log.line.clear();
+        // Writing to memory does not fail.
+        _ = write!(log.line, "{{\"index\":{},\"time\":{time},", log.index);
+        log.line.extend_from_slice(body);
+        if let Err(error) = log.file.write_all(&log.line) {
+            log.failure = Some(error);
+            return;
+        }
+        log.index += 1;
+        self.counts.ops.store(log.index, Ordering::Relaxed);
+        self.counts.bytes.fetch_add(log.line.len() as u64, Ordering::Release);
+        if let Some(judge) = &log.judge {
+            judge.put(&log.line);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Log> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn quoted(text: &str) -> serde_json::Value {
+    serde_json::Value::from(text)
+}

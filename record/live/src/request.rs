@@ -1,0 +1,177 @@
+//! What a client asks of a store, and how that is written in a history.
+
+use serde_json::{Map, Value as Json, json};
+
+/// The fields of an op, as JSON.
+pub type Fields = Map<String, Json>;
+
+/// A key of the store.
+pub type Key = u32;
+
+/// One step of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MicroOp {
+    /// Read the list or the register.
+    Read(Key),
+    /// Append an element to the list.
+    Append(Key, i64),
+    /// Write the register.
+    Write(Key, i64),
+}
+
+impl MicroOp {
+    /// As it is written in an invocation: `["append",3,7]`, `["w",3,7]`, `["r",3,null]`.
+    pub fn to_json(self) -> Json {
+        match self {
+            MicroOp::Read(key) => json!(["r", key, null]),
+            MicroOp::Append(key, element) => json!(["append", key, element]),
+            MicroOp::Write(key, value) => json!(["w", key, value]),
+        }
+    }
+}
+
+/// An operation that a client performs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Request {
+    /// All micro-ops or none, in one transaction.
+    Txn(Vec<MicroOp>),
+    /// Read the register.
+    Read(Key),
+    /// Write the register.
+    Write(Key, i64),
+    /// Write `new` if the register holds `expected`.
+    Cas {
+        /// The register.
+        key: Key,
+        /// What it must hold.
+        expected: i64,
+        /// What it then holds.
+        new: i64,
+    },
+    /// Read the register and the id of the write that it holds.
+    ReadVersion(Key),
+    /// Write the register if it holds the version `previous`.
+    WriteVersion {
+        /// The register.
+        key: Key,
+        /// The new value.
+        value: i64,
+        /// The id of the new version, used once.
+        id: String,
+        /// The id of the version that it replaces. [`FIRST_VERSION`] is what a register holds at the start.
+        previous: String,
+    },
+    /// Add an element to the set.
+    Add(i64),
+    /// Read all elements of the set.
+    ReadSet,
+    /// Move an amount from one account to another, unless the first would then be overdrawn.
+    Transfer {
+        /// The account that pays.
+        from: u32,
+        /// The account that receives.
+        to: u32,
+        /// How much.
+        amount: i64,
+    },
+    /// Read the balances of all accounts.
+    ReadBalances,
+}
+
+/// The id of the version that a register holds before its first write; its value is 0.
+pub const FIRST_VERSION: &str = "0";
+
+impl Request {
+    /// The op's `:f`.
+    pub fn f(&self) -> &'static str {
+        match self {
+            Request::Txn(_) => "txn",
+            Request::Read(_) | Request::ReadVersion(_) | Request::ReadSet | Request::ReadBalances => "read",
+            Request::Write(..) | Request::WriteVersion { .. } => "write",
+            Request::Cas { .. } => "cas",
+            Request::Add(_) => "add",
+            Request::Transfer { .. } => "transfer",
+        }
+    }
+
+    /// The fields of its invocation besides `f`, in the order in which they are written.
+    pub fn fields(&self) -> Fields {
+        let mut fields = Fields::new();
+        let mut set = |name: &str, value: Json| {
+            fields.insert(name.to_owned(), value);
+        };
+        match self {
+            Request::Txn(mops) => set("value", mops.iter().map(|mop| mop.to_json()).collect()),
+            Request::Read(key) | Request::ReadVersion(key) => {
+                set("key", json!(key));
+                set("value", Json::Null);
+            }
+            Request::Write(key, value) => {
+                set("key", json!(key));
+                set("value", json!(value));
+            }
+            Request::Cas { key, expected, new } => {
+                set("key", json!(key));
+                set("value", json!([expected, new]));
+            }
+            Request::WriteVersion { key, value, id, previous } => {
+                set("key", json!(key));
+                set("value", json!(value));
+                set("write-id", json!(id));
+                set("prev-write-id", json!(previous));
+            }
+            Request::Add(element) => set("value", json!(element)),
+            Request::ReadSet | Request::ReadBalances => set("value", Json::Null),
+            Request::Transfer { from, to, amount } => {
+                set("value", json!({ "from": from, "to": to, "amount": amount }));
+            }
+        }
+        fields
+    }
+
+    /// Whether it changes nothing. A read whose answer was lost counts as failed.
+    pub fn is_read(&self) -> bool {
+        match self {
+            Request::Txn(mops) => mops.iter().all(|mop| matches!(mop, MicroOp::Read(_))),
+            _ => self.f() == "read",
+        }
+    }
+}
+
+/// How an operation ended, as far as its client knows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// It happened. The fields take the place of the invocation's: `value`, `write-id` and what else the answer says.
+    Ok(Fields),
+    /// It certainly did not happen and never will; why.
+    Fail(String),
+    /// It may have happened, or may still happen; why. The client is closed, and the next one takes another process.
+    Info(String),
+}
+
+impl Outcome {
+    /// It happened, and there is no answer beyond that.
+    pub fn done() -> Outcome {
+        Outcome::Ok(Fields::new())
+    }
+
+    /// It happened, and this is the op's value.
+    pub fn value(value: impl Into<Json>) -> Outcome {
+        Outcome::Ok([("value".to_owned(), value.into())].into_iter().collect())
+    }
+
+    /// It happened: a read of a version.
+    pub fn version(value: i64, id: impl Into<String>) -> Outcome {
+        Outcome::Ok(
+            [("value".to_owned(), value.into()), ("write-id".to_owned(), Json::String(id.into()))]
+                .into_iter()
+                .collect(),
+        )
+    }
+
+    /// No answer came. That is nothing worse than a failure for a request that changes nothing.
+    pub fn unanswered(request: &Request, why: impl Into<String>) -> Outcome {
+        if request.is_read() { Outcome::Fail(why.into()) } else { Outcome::Info(why.into()) }
+    }
+}

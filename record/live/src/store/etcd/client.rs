@@ -1,0 +1,149 @@
+//! Clients of etcd: registers are keys, and a write that names the value before it is a transaction that compares it.
+
+use super::Reads;
+use super::http::Http;
+use crate::client::Client;
+use crate::error::LiveError;
+use crate::request::{FIRST_VERSION, Key, Outcome, Request};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::{Value as Json, json};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+pub(super) struct EtcdClient {
+    node: SocketAddr,
+    timeout: Duration,
+    reads: Reads,
+    http: Option<Http>,
+}
+
+impl EtcdClient {
+    pub(super) fn new(node: SocketAddr, timeout: Duration, reads: Reads) -> EtcdClient {
+        EtcdClient { node, timeout, reads, http: None }
+    }
+}
+
+impl Client for EtcdClient {
+    fn invoke(&mut self, request: &Request) -> Result<Outcome, LiveError> {
+        let (path, body) = call(request, self.reads)?;
+        let http = match self.http.take().map_or_else(|| Http::open(self.node, self.timeout), Ok) {
+            Ok(http) => self.http.insert(http),
+            // Nothing was sent.
+            Err(error) => return Ok(Outcome::Fail(error.to_string())),
+        };
+        let outcome = match http.post(path, &body) {
+            Ok((200, answer)) => outcome(request, &answer),
+            Ok((status, answer)) => Outcome::unanswered(request, format!("status {status}: {answer}")),
+            Err(error) => Outcome::unanswered(request, error.to_string()),
+        };
+        let is_refusal = matches!(&outcome, Outcome::Fail(why) if why == REFUSED);
+        if !matches!(outcome, Outcome::Ok(_)) && !is_refusal {
+            // A late answer must not count for the next request.
+            self.http = None;
+        }
+        Ok(outcome)
+    }
+}
+
+const REFUSED: &str = "the register holds something else";
+
+/// Texts, as etcd wants them.
+fn encoded(text: &str) -> String {
+    BASE64.encode(text)
+}
+
+/// The key of a register without versions.
+fn plain(key: Key) -> String {
+    encoded(&format!("r{key}"))
+}
+
+/// The keys of a register with versions: one holds the id of the version, the other one its value. They are next to each other, so one
+/// request reads both.
+fn id_key(key: Key) -> String {
+    encoded(&format!("v{key}/id"))
+}
+
+fn value_key(key: Key) -> String {
+    encoded(&format!("v{key}/value"))
+}
+
+/// A request as a path and a document.
+fn call(request: &Request, reads: Reads) -> Result<(&'static str, Json), LiveError> {
+    let is_serializable = reads == Reads::Serializable;
+    let put = |key: String, text: &str| json!({"request_put": {"key": key, "value": encoded(text)}});
+    Ok(match request {
+        Request::Read(key) => ("/v3/kv/range", json!({"key": plain(*key), "serializable": is_serializable})),
+        Request::Write(key, value) => ("/v3/kv/put", json!({"key": plain(*key), "value": encoded(&value.to_string())})),
+        Request::Cas { key, expected, new } => {
+            let holds = json!({"key": plain(*key), "target": "VALUE", "value": encoded(&expected.to_string())});
+            ("/v3/kv/txn", json!({"compare": [holds], "success": [put(plain(*key), &new.to_string())]}))
+        }
+        Request::ReadVersion(key) => {
+            // From the first key that begins with `v1/` to the last one: `0` is the character behind the slash.
+            let (first, end) = (encoded(&format!("v{key}/")), encoded(&format!("v{key}0")));
+            ("/v3/kv/range", json!({"key": first, "range_end": end, "serializable": is_serializable}))
+        }
+        Request::WriteVersion { key, value, id, previous } => {
+            let holds = if previous == FIRST_VERSION {
+                json!({"key": id_key(*key), "target": "CREATE", "create_revision": "0"})
+            } else {
+                json!({"key": id_key(*key), "target": "VALUE", "value": encoded(previous)})
+            };
+            let puts = [put(id_key(*key), id), put(value_key(*key), &value.to_string())];
+            ("/v3/kv/txn", json!({"compare": [holds], "success": puts}))
+        }
+        other => return Err(LiveError::Unsupported(format!("etcd has no request for {:?}", other.f()))),
+    })
+}
+
+/// What an answer means.
+fn outcome(request: &Request, answer: &Json) -> Outcome {
+    match request {
+        Request::Read(_) => match texts(answer).as_deref() {
+            Some([]) => Outcome::value(Json::Null),
+            Some([value]) if value.parse::<i64>().is_ok() => Outcome::value(value.parse::<i64>().unwrap_or_default()),
+            _ => Outcome::Fail(format!("unexpected answer {answer}")),
+        },
+        Request::ReadVersion(_) => match texts(answer).as_deref() {
+            Some([]) => Outcome::version(0, FIRST_VERSION),
+            Some([id, value]) if value.parse::<i64>().is_ok() => {
+                Outcome::version(value.parse::<i64>().unwrap_or_default(), id)
+            }
+            _ => Outcome::Fail(format!("unexpected answer {answer}")),
+        },
+        Request::Cas { .. } | Request::WriteVersion { .. } if answer["succeeded"] != true => {
+            Outcome::Fail(REFUSED.to_owned())
+        }
+        _ => Outcome::done(),
+    }
+}
+
+/// The values of a range's answer, in the order of their keys.
+fn texts(answer: &Json) -> Option<Vec<String>> {
+    // There is no field if there are no keys.
+    let Some(pairs) = answer.get("kvs") else { return Some(Vec::new()) };
+    let text = |pair: &Json| String::from_utf8(BASE64.decode(pair["value"].as_str()?).ok()?).ok();
+    pairs.as_array()?.iter().map(text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_shows_both_keys_of_a_version() {
+        let read = Request::ReadVersion(1);
+        assert_eq!(outcome(&read, &json!({"header": {}})), Outcome::version(0, "0"));
+        let pairs = json!({"kvs": [{"value": encoded("w7")}, {"value": encoded("3")}]});
+        assert_eq!(outcome(&read, &pairs), Outcome::version(3, "w7"));
+        assert!(matches!(outcome(&read, &json!({"kvs": [{"value": encoded("w7")}]})), Outcome::Fail(_)));
+    }
+
+    #[test]
+    fn a_transaction_that_did_not_succeed_failed() {
+        let cas = Request::Cas { key: 1, expected: 2, new: 3 };
+        assert_eq!(outcome(&cas, &json!({"header": {}})), Outcome::Fail(REFUSED.into()));
+        assert_eq!(outcome(&cas, &json!({"succeeded": true})), Outcome::done());
+    }
+}

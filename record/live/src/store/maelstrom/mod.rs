@@ -1,0 +1,185 @@
+//! Nodes that speak Maelstrom's protocol: any program that reads and writes JSON messages on its standard input and output.
+//!
+//! The network between the nodes is simulated ([`network`]): messages have a delay, can be lost, and do not cross a partition. Clients
+//! reach every node at once. The services `lin-kv`, `seq-kv`, `lww-kv` and `lin-tso` are nodes of this network ([`services`]).
+
+mod client;
+mod message;
+mod network;
+mod node;
+mod services;
+pub mod toy;
+
+use crate::client::{Client, Seat, Store};
+use crate::error::LiveError;
+use crate::fault::Fault;
+use crate::log::last_lines;
+pub use client::Dialect;
+use network::Network;
+use node::Node;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How a simulated network behaves.
+#[derive(Clone, Copy, Debug)]
+pub struct Conditions {
+    /// The mean delay of a message between nodes; delays are exponentially distributed.
+    pub latency: Duration,
+    /// How many messages between nodes are lost, in percent.
+    pub loss_percent: u64,
+    /// Chooses delays and losses.
+    pub seed: u64,
+}
+
+/// What to start.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// How many nodes there are, named `n1` and so on.
+    pub nodes: u32,
+    /// The network.
+    pub conditions: Conditions,
+    /// How the set is asked for; other workloads have one form only.
+    pub dialect: Dialect,
+    /// The node that a fault aimed at the primary hits, if one is known to be it.
+    pub primary: Option<u32>,
+    /// Where the logs of the nodes are written; the directory exists.
+    pub logs: PathBuf,
+}
+
+/// A cluster of nodes that run.
+pub struct Maelstrom {
+    settings: Settings,
+    names: Vec<String>,
+    network: Arc<Network>,
+    nodes: Vec<Mutex<Node>>,
+}
+
+/// How long a node may take to answer `init`.
+const INIT_MAX: Duration = Duration::from_secs(10);
+
+impl Maelstrom {
+    /// Starts the nodes and waits until each has answered `init`.
+    ///
+    /// # Errors
+    ///
+    /// If a node cannot be started, ends, or does not answer.
+    pub fn start(settings: Settings) -> Result<Maelstrom, LiveError> {
+        let names: Vec<String> = (1..=settings.nodes).map(|number| format!("n{number}")).collect();
+        let network = Network::start(settings.conditions);
+        let mut nodes = Vec::new();
+        for name in &names {
+            nodes.push(Mutex::new(Node::start(name, &settings.command, &settings.logs, &network)?));
+        }
+        let cluster = Maelstrom { settings, names, network, nodes };
+        for node in 0..cluster.names.len() {
+            cluster.initialize(node)?;
+        }
+        Ok(cluster)
+    }
+
+    fn initialize(&self, node: usize) -> Result<(), LiveError> {
+        let name = &self.names[node];
+        let init = json!({"type": "init", "node_id": name, "node_ids": self.names});
+        self.ask(name, &init)?;
+        if self.settings.dialect == Dialect::Broadcast {
+            // Every node is every other one's neighbour.
+            let neighbours = |of: &String| self.names.iter().filter(|name| *name != of).cloned().collect::<Vec<_>>();
+            let topology: serde_json::Map<_, _> =
+                self.names.iter().map(|name| (name.clone(), json!(neighbours(name)))).collect();
+            self.ask(name, &json!({"type": "topology", "topology": topology}))?;
+        }
+        Ok(())
+    }
+
+    fn ask(&self, name: &str, body: &serde_json::Value) -> Result<(), LiveError> {
+        let mut mailbox = self.network.mailbox();
+        match mailbox.call(name, body, INIT_MAX)? {
+            Some(answer) if answer.kind() != "error" => Ok(()),
+            Some(answer) => Err(LiveError::store(format!("{name} refused {}: {}", body["type"], answer.body))),
+            None => Err(LiveError::Store {
+                what: format!("{name} did not answer {} within {} s", body["type"], INIT_MAX.as_secs()),
+                log: last_lines(&log_path(&self.settings.logs, name)),
+            }),
+        }
+    }
+
+    fn each(&self, nodes: &[u32], mut what: impl FnMut(&mut Node) -> Result<(), LiveError>) -> Result<(), LiveError> {
+        nodes
+            .iter()
+            .try_for_each(|node| what(&mut self.nodes[*node as usize].lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+}
+
+impl Store for Maelstrom {
+    fn name(&self) -> &'static str {
+        "maelstrom"
+    }
+
+    fn workloads(&self) -> &[&'static str] {
+        &["cas-register", "list-append", "rw-register", "set-full"]
+    }
+
+    fn nodes(&self) -> &[String] {
+        &self.names
+    }
+
+    fn client(&self, seat: &Seat) -> Result<Box<dyn Client>, LiveError> {
+        let node = self.names[seat.node as usize].clone();
+        Ok(Box::new(client::MaelstromClient::new(self.network.mailbox(), node, seat.timeout, self.settings.dialect)))
+    }
+
+    fn faults(&self) -> &[Fault] {
+        &[Fault::Isolate, Fault::Kill, Fault::Pause]
+    }
+
+    fn begin(&self, fault: Fault, nodes: &[u32]) -> Result<(), LiveError> {
+        match fault {
+            Fault::Isolate => {
+                let names: Vec<String> = nodes.iter().map(|node| self.names[*node as usize].clone()).collect();
+                self.network.isolate(&names);
+                Ok(())
+            }
+            Fault::Kill => self.each(nodes, Node::kill),
+            Fault::Pause => self.each(nodes, Node::pause),
+            Fault::Command => Err(LiveError::Unsupported(format!("{} has no fault {fault}", self.name()))),
+        }
+    }
+
+    fn heal(&self) -> Result<(), LiveError> {
+        self.network.heal();
+        for index in 0..self.nodes.len() {
+            let restarted = {
+                let mut node = self.nodes[index].lock().unwrap_or_else(PoisonError::into_inner);
+                node.resume()?;
+                node.restart_if_killed(&self.settings.command, &self.network)?
+            };
+            if restarted {
+                self.initialize(index)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn primary(&self) -> Option<u32> {
+        self.settings.primary
+    }
+
+    fn log(&self) -> String {
+        self.names.first().map(|name| last_lines(&log_path(&self.settings.logs, name))).unwrap_or_default()
+    }
+}
+
+impl Drop for Maelstrom {
+    fn drop(&mut self) {
+        // A node whose output ends from here on does so on purpose.
+        self.network.stop();
+    }
+}
+
+fn log_path(logs: &Path, name: &str) -> PathBuf {
+    logs.join(format!("{name}.log"))
+}

@@ -1,0 +1,124 @@
+//! A small store that speaks Maelstrom's protocol: registers at a primary, `n1`, with backups.
+//!
+//! Writes go to the primary, which sends them on to the backups. Reads go to the primary, too; with [`Reads::Local`] each node answers from what
+//! it has, which may be old.
+
+use super::message::{KEY_DOES_NOT_EXIST, Message, NOT_SUPPORTED, PRECONDITION_FAILED, error};
+use serde_json::{Value as Json, json};
+use std::collections::HashMap;
+use std::io::{self, BufRead, Write};
+
+/// Where a read is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// At the primary.
+    Primary,
+    /// At the node that is asked.
+    Local,
+}
+
+/// Runs a node until its input ends.
+///
+/// # Errors
+///
+/// If a message cannot be read or written.
+pub fn run(input: impl BufRead, mut output: impl Write, reads: Reads) -> io::Result<()> {
+    let mut node = Toy { reads, name: String::new(), nodes: Vec::new(), values: HashMap::new() };
+    for line in input.lines() {
+        // Nothing but messages arrives here.
+        let Some(message) = Message::read(&line?) else { continue };
+        for answer in node.receive(&message) {
+            output.write_all(answer.line().as_bytes())?;
+        }
+        output.flush()?;
+    }
+    Ok(())
+}
+
+struct Toy {
+    reads: Reads,
+    name: String,
+    nodes: Vec<String>,
+    values: HashMap<String, Json>,
+}
+
+impl Toy {
+    fn receive(&mut self, message: &Message) -> Vec<Message> {
+        let body = &message.body;
+        match message.kind() {
+            "init" => {
+                self.name = body["node_id"].as_str().unwrap_or_default().to_owned();
+                let names = body["node_ids"].as_array().into_iter().flatten();
+                self.nodes = names.filter_map(|name| name.as_str().map(str::to_owned)).collect();
+                vec![message.answer(json!({"type": "init_ok"}))]
+            }
+            // From a client.
+            "read" if self.reads == Reads::Local => vec![message.answer(self.perform(body))],
+            "read" | "write" | "cas" if self.is_primary() => {
+                let answer = message.answer(self.perform(body));
+                self.replicate(body).chain([answer]).collect()
+            }
+            "read" | "write" | "cas" => self.send(
+                self.nodes.first(),
+                json!({"type": "forward", "message": {
+                    "src": message.src, "body": body,
+                }}),
+            ),
+            // From another node.
+            "forward" => {
+                let asked = &body["message"]["body"];
+                let back = json!({"type": "forward_ok", "to": body["message"]["src"], "body": self.perform(asked),
+                    "msg_id": asked["msg_id"]});
+                self.replicate(asked).chain(self.send(Some(&message.src), back)).collect()
+            }
+            "forward_ok" => {
+                let mut answer = body["body"].clone();
+                answer["in_reply_to"] = body["msg_id"].clone();
+                let to = body["to"].as_str().map(str::to_owned);
+                self.send(to.as_ref(), answer)
+            }
+            "replicate" => {
+                self.values.insert(body["key"].to_string(), body["value"].clone());
+                Vec::new()
+            }
+            other => vec![message.answer(error(NOT_SUPPORTED, &format!("no message {other}")))],
+        }
+    }
+
+    fn is_primary(&self) -> bool {
+        self.nodes.first() == Some(&self.name)
+    }
+
+    fn send(&self, to: Option<&String>, body: Json) -> Vec<Message> {
+        to.map(|to| Message { src: self.name.clone(), dest: to.clone(), body }).into_iter().collect()
+    }
+
+    /// What backups get to know.
+    fn replicate(&self, asked: &Json) -> impl Iterator<Item = Message> + use<> {
+        let key = asked["key"].clone();
+        let value = self.values.get(&key.to_string()).cloned();
+        let changed = value.filter(|_| asked["type"] != "read");
+        let copies = self.nodes.iter().filter(|name| **name != self.name).filter_map(|name| {
+            let body = json!({"type": "replicate", "key": key, "value": changed.clone()?});
+            Some(Message { src: self.name.clone(), dest: name.clone(), body })
+        });
+        copies.collect::<Vec<_>>().into_iter()
+    }
+
+    fn perform(&mut self, asked: &Json) -> Json {
+        let key = asked["key"].to_string();
+        match (asked["type"].as_str().unwrap_or_default(), self.values.get(&key)) {
+            ("read", Some(value)) => json!({"type": "read_ok", "value": value}),
+            ("write", _) => {
+                self.values.insert(key, asked["value"].clone());
+                json!({"type": "write_ok"})
+            }
+            (_, None) => error(KEY_DOES_NOT_EXIST, "the register was never written"),
+            (_, Some(value)) if *value == asked["from"] => {
+                self.values.insert(key, asked["to"].clone());
+                json!({"type": "cas_ok"})
+            }
+            (_, Some(value)) => error(PRECONDITION_FAILED, &format!("expected {}, found {value}", asked["from"])),
+        }
+    }
+}

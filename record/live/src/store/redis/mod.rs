@@ -1,0 +1,180 @@
+//! Redis with sentinels: three nodes, each with a server and a sentinel, which elect another master when theirs is gone.
+
+mod client;
+mod resp;
+
+use crate::client::{Client, Seat, Store};
+use crate::error::LiveError;
+use crate::fault::Fault;
+use crate::store::cluster::{Cluster, FAULTS, words};
+use crate::world::World;
+use resp::{Answer, Connection};
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+const PORT: u16 = 6379;
+const SENTINEL_PORT: u16 = 26379;
+/// The name under which the sentinels watch the master.
+const MASTER: &str = "m";
+const NODES: u8 = 3;
+
+/// How long the cluster may take to come up.
+const START_MAX: Duration = Duration::from_secs(20);
+/// How long the hub waits for a node.
+const ASK: Duration = Duration::from_millis(300);
+
+/// A master, two replicas and three sentinels.
+pub struct RedisSentinel {
+    cluster: Cluster,
+    wait: u32,
+}
+
+impl RedisSentinel {
+    /// How many nodes the world must have.
+    pub const NODES: u8 = NODES;
+    /// What must be installed: programs, and the Debian packages that have them.
+    pub const NEEDS: &'static [(&'static str, &'static str)] = &[
+        ("redis-server", "redis-server"),
+        ("redis-sentinel", "redis-sentinel"),
+        ("ip", "iproute2"),
+        ("nft", "nftables"),
+        ("unshare", "util-linux"),
+    ];
+
+    /// Starts the cluster and waits until every sentinel knows the others and the replicas. Writes wait until `wait` replicas have
+    /// them.
+    ///
+    /// # Errors
+    ///
+    /// If a server does not start, or the cluster does not come up in time.
+    pub fn start(world: World, wait: u32) -> Result<RedisSentinel, LiveError> {
+        let store = RedisSentinel { cluster: Cluster::new(world), wait };
+        let first = store.cluster.nodes()[0].address;
+        store.start_servers(first)?;
+        // A sentinel that starts before the replicas are attached learns of them ten seconds later.
+        let are_attached = || store.replicas(first) == usize::from(NODES) - 1;
+        store.cluster.until(START_MAX, "the replicas did not attach", are_attached)?;
+        store.start_sentinels(first)?;
+        store.cluster.until(START_MAX, "the sentinels did not find each other", || store.sentinels_are_ready())?;
+        Ok(store)
+    }
+
+    fn start_servers(&self, first: Ipv4Addr) -> Result<(), LiveError> {
+        for (number, node) in (0..).zip(self.cluster.nodes()) {
+            let data = self.data(&format!("redis-{}", node.name))?;
+            let mut command = words("redis-server --bind 0.0.0.0 --protected-mode no --appendonly no --daemonize no");
+            command.extend(["--port".to_owned(), PORT.to_string(), "--dir".to_owned(), data]);
+            command.extend(["--save".to_owned(), String::new()]);
+            command.extend(words("--repl-diskless-sync-delay 0 --repl-timeout 5 --repl-ping-replica-period 1"));
+            if number > 0 {
+                command.extend(["--replicaof".to_owned(), first.to_string(), PORT.to_string()]);
+            }
+            self.cluster.start(number, &format!("redis-{}", node.name), command)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the directory of a daemon.
+    fn data(&self, name: &str) -> Result<String, LiveError> {
+        let path = self.cluster.world.directory().join(name);
+        fs::create_dir_all(&path).map_err(|source| LiveError::Write { path: path.clone(), source })?;
+        Ok(path.display().to_string())
+    }
+
+    fn start_sentinels(&self, master: Ipv4Addr) -> Result<(), LiveError> {
+        for (number, node) in (0..).zip(self.cluster.nodes()) {
+            let name = format!("sentinel-{}", node.name);
+            let data = self.data(&name)?;
+            let path = format!("{data}/sentinel.conf");
+            let text = format!(
+                "port {SENTINEL_PORT}\nbind 0.0.0.0\nprotected-mode no\ndir \"{data}\"\n\
+                 sentinel monitor {MASTER} {master} {PORT} 2\nsentinel down-after-milliseconds {MASTER} 500\n\
+                 sentinel failover-timeout {MASTER} 1500\nsentinel parallel-syncs {MASTER} 2\n",
+            );
+            fs::write(&path, text).map_err(|source| LiveError::Write { path: path.clone().into(), source })?;
+            self.cluster.start(number, &name, vec!["redis-sentinel".to_owned(), path])?;
+        }
+        Ok(())
+    }
+
+    /// How many replicas are attached to this server; none if it is not a master.
+    fn replicas(&self, server: Ipv4Addr) -> usize {
+        let role =
+            Connection::open((IpAddr::V4(server), PORT).into(), ASK).and_then(|mut server| server.call(&["ROLE"]));
+        match role {
+            Ok(Answer::List(parts)) => match &parts[..] {
+                [Answer::Text(role), _, Answer::List(replicas)] if role == "master" => replicas.len(),
+                _ => 0,
+            },
+            _ => 0,
+        }
+    }
+
+    fn sentinels_are_ready(&self) -> bool {
+        self.cluster.nodes().iter().all(|node| {
+            let asked = Connection::open((IpAddr::V4(node.address), SENTINEL_PORT).into(), ASK)
+                .and_then(|mut sentinel| sentinel.call(&["SENTINEL", "master", MASTER]));
+            let Ok(Answer::List(parts)) = asked else { return false };
+            let field = |name: &str| {
+                let at = parts.iter().position(|part| *part == Answer::Text(name.to_owned()))?;
+                match parts.get(at + 1)? {
+                    Answer::Text(value) => value.parse::<u8>().ok(),
+                    _ => None,
+                }
+            };
+            field("num-other-sentinels") == Some(NODES - 1) && field("num-slaves") == Some(NODES - 1)
+        })
+    }
+}
+
+impl Store for RedisSentinel {
+    fn name(&self) -> &'static str {
+        "redis-sentinel"
+    }
+
+    fn workloads(&self) -> &[&'static str] {
+        &["versioned-register", "cas-register", "set-full"]
+    }
+
+    fn nodes(&self) -> &[String] {
+        self.cluster.world.names()
+    }
+
+    fn client(&self, seat: &Seat) -> Result<Box<dyn Client>, LiveError> {
+        self.cluster.world.move_to(seat.node)?;
+        let node = self.cluster.nodes()[seat.node as usize].address;
+        Ok(Box::new(client::RedisClient::new(node, seat.timeout, self.wait)))
+    }
+
+    fn faults(&self) -> &[Fault] {
+        FAULTS
+    }
+
+    fn begin(&self, fault: Fault, nodes: &[u32]) -> Result<(), LiveError> {
+        self.cluster.begin(fault, nodes)
+    }
+
+    fn heal(&self) -> Result<(), LiveError> {
+        self.cluster.heal()
+    }
+
+    /// What most sentinels say.
+    fn primary(&self) -> Option<u32> {
+        let nodes = self.cluster.nodes();
+        let votes: Vec<Ipv4Addr> = nodes.iter().filter_map(|node| client::master(node.address, ASK)).collect();
+        (0..)
+            .zip(nodes)
+            .find(|(_, node)| votes.iter().filter(|vote| **vote == node.address).count() * 2 > nodes.len())
+            .map(|(number, _)| number)
+    }
+
+    fn is_settled(&self) -> bool {
+        let replicas: Vec<usize> = self.cluster.nodes().iter().map(|node| self.replicas(node.address)).collect();
+        replicas.iter().sum::<usize>() == usize::from(NODES) - 1 && self.primary().is_some()
+    }
+
+    fn log(&self) -> String {
+        self.cluster.log()
+    }
+}

@@ -1,0 +1,83 @@
+//! A connection that speaks RESP, Redis' protocol.
+//!
+//! It tells a failure to connect, where nothing was sent, from one behind the first byte: the outcome of an operation depends on that.
+
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// What a server answers.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Answer {
+    Text(String),
+    Error(String),
+    Integer(i64),
+    Nil,
+    List(Vec<Answer>),
+}
+
+/// Bytes of a text and items of a list, at most: what is longer is not an answer to what is asked here.
+const LENGTH_MAX: usize = 64 << 20;
+/// Lists within lists.
+const DEPTH_MAX: u32 = 8;
+
+/// A connection to a server.
+pub(super) struct Connection {
+    stream: BufReader<TcpStream>,
+}
+
+impl Connection {
+    /// Connects.
+    pub(super) fn open(address: SocketAddr, timeout: Duration) -> io::Result<Connection> {
+        let stream = TcpStream::connect_timeout(&address, timeout)?;
+        stream.set_read_timeout(Some(timeout))?;
+        stream.set_write_timeout(Some(timeout))?;
+        stream.set_nodelay(true)?;
+        Ok(Connection { stream: BufReader::new(stream) })
+    }
+
+    /// Sends a command and waits for its answer.
+    pub(super) fn call(&mut self, command: &[&str]) -> io::Result<Answer> {
+        let mut text = format!("*{}\r\n", command.len());
+        for part in command {
+            text.push_str(&format!("${}\r\n{part}\r\n", part.len()));
+        }
+        self.stream.get_mut().write_all(text.as_bytes())?;
+        self.answer(DEPTH_MAX)
+    }
+
+    fn answer(&mut self, depth: u32) -> io::Result<Answer> {
+        let mut line = String::new();
+        (&mut self.stream).take(LENGTH_MAX as u64).read_line(&mut line)?;
+        let Some(line) = line.strip_suffix("\r\n").filter(|line| !line.is_empty()) else {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        };
+        let (kind, rest) = line.split_at(line.chars().next().map_or(0, char::len_utf8));
+        Ok(match (kind, rest) {
+            ("+", text) => Answer::Text(text.to_owned()),
+            ("-", text) => Answer::Error(text.to_owned()),
+            (":", number) => Answer::Integer(number.parse().map_err(|_| nonsense(line))?),
+            ("$" | "*", "-1") | ("_", _) => Answer::Nil,
+            ("$", length) => {
+                let mut bytes = vec![0; self::length(length, line)? + 2];
+                self.stream.read_exact(&mut bytes)?;
+                bytes.truncate(bytes.len() - 2);
+                Answer::Text(String::from_utf8_lossy(&bytes).into_owned())
+            }
+            ("*", count) if depth > 0 => {
+                let count = length(count, line)?;
+                Answer::List((0..count).map(|_| self.answer(depth - 1)).collect::<io::Result<_>>()?)
+            }
+            _ => return Err(nonsense(line)),
+        })
+    }
+}
+
+fn length(text: &str, line: &str) -> io::Result<usize> {
+    text.parse().ok().filter(|length| *length <= LENGTH_MAX).ok_or_else(|| nonsense(line))
+}
+
+fn nonsense(line: &str) -> io::Error {
+    let line: String = line.chars().take(100).collect();
+    io::Error::new(io::ErrorKind::InvalidData, format!("{line:?} is not an answer of Redis"))
+}

@@ -1,0 +1,250 @@
+//! SQLite, compiled in: a database in a file, with a connection for each client.
+//!
+//! With [`Locks::None`] SQLite opens the file through its `unix-none` VFS, whose locks do nothing. That is what some network
+//! file systems do.
+
+use crate::client::{Client, Seat, Store};
+use crate::error::LiveError;
+use crate::request::{FIRST_VERSION, Key, MicroOp, Outcome, Request};
+use crate::workload::{ACCOUNTS, INITIAL_BALANCE};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
+use serde_json::{Map, Value as Json, json};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Whether SQLite locks the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Locks {
+    /// As it always does.
+    #[default]
+    Default,
+    /// Not at all.
+    None,
+}
+
+/// A database in a file.
+#[derive(Debug)]
+pub struct Sqlite {
+    path: PathBuf,
+    locks: Locks,
+    nodes: Vec<String>,
+}
+
+impl Sqlite {
+    /// Creates the database at `path`, where no file is.
+    ///
+    /// # Errors
+    ///
+    /// If the file exists, or SQLite cannot create it.
+    pub fn create(path: &Path, locks: Locks) -> Result<Sqlite, LiveError> {
+        if path.exists() {
+            return Err(LiveError::store(format!("{} exists already", path.display())));
+        }
+        let store = Sqlite { path: path.to_owned(), locks, nodes: vec![String::new()] };
+        let created = store.open(Duration::from_secs(5)).and_then(|connection| {
+            connection.execute_batch(
+                "create table lists (k integer primary key, v text not null);
+                 create table registers (k integer primary key, v integer not null, id text not null);
+                 create table elements (v integer primary key);
+                 create table accounts (k integer primary key, v integer not null);",
+            )?;
+            for account in 0..ACCOUNTS {
+                connection.execute("insert into accounts values (?1, ?2)", (account, INITIAL_BALANCE))?;
+            }
+            Ok(())
+        });
+        created.map_err(|error| LiveError::store(format!("SQLite cannot create {}: {error}", path.display())))?;
+        Ok(store)
+    }
+
+    fn open(&self, timeout: Duration) -> rusqlite::Result<Connection> {
+        let vfs = match self.locks {
+            Locks::Default => None,
+            Locks::None => Some("unix-none"),
+        };
+        let connection = match vfs {
+            Some(vfs) => Connection::open_with_flags_and_vfs(&self.path, OpenFlags::default(), vfs)?,
+            None => Connection::open(&self.path)?,
+        };
+        connection.busy_timeout(timeout)?;
+        // Nobody cuts the power: to wait for the disk only makes the clients rarer.
+        connection.pragma_update(None, "synchronous", "off")?;
+        Ok(connection)
+    }
+}
+
+impl Store for Sqlite {
+    fn name(&self) -> &'static str {
+        "sqlite"
+    }
+
+    fn workloads(&self) -> &[&'static str] {
+        &["list-append", "rw-register", "cas-register", "versioned-register", "set-full", "bank"]
+    }
+
+    fn nodes(&self) -> &[String] {
+        &self.nodes
+    }
+
+    fn client(&self, seat: &Seat) -> Result<Box<dyn Client>, LiveError> {
+        let connection = self.open(seat.timeout);
+        let connection = connection.map_err(|error| LiveError::store(format!("SQLite: {error}")))?;
+        Ok(Box::new(SqliteClient { connection }))
+    }
+}
+
+struct SqliteClient {
+    connection: Connection,
+}
+
+/// Why a transaction has no answer.
+enum Refused {
+    /// It has no effect, for a reason of its own.
+    Precondition(&'static str),
+    Sqlite(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for Refused {
+    fn from(error: rusqlite::Error) -> Refused {
+        Refused::Sqlite(error)
+    }
+}
+
+impl Client for SqliteClient {
+    fn invoke(&mut self, request: &Request) -> Result<Outcome, LiveError> {
+        if let Err(error) = self.connection.execute_batch("begin immediate") {
+            return Ok(Outcome::Fail(error.to_string()));
+        }
+        let answer = match perform(&self.connection, request) {
+            Ok(answer) => answer,
+            Err(refused) => {
+                let why = match refused {
+                    Refused::Precondition(why) => why.to_owned(),
+                    Refused::Sqlite(error) => error.to_string(),
+                };
+                // Nothing was committed. A rollback that fails leaves that to the next who opens the file.
+                return Ok(match self.connection.execute_batch("rollback") {
+                    Ok(()) => Outcome::Fail(why),
+                    Err(error) => Outcome::Info(format!("{why}; rollback: {error}")),
+                });
+            }
+        };
+        match self.connection.execute_batch("commit") {
+            Ok(()) => Ok(answer),
+            Err(error) if is_busy(&error) && self.connection.execute_batch("rollback").is_ok() => {
+                Ok(Outcome::Fail(error.to_string()))
+            }
+            Err(error) => Ok(Outcome::Info(error.to_string())),
+        }
+    }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+/// Performs a request within a transaction.
+fn perform(db: &Connection, request: &Request) -> Result<Outcome, Refused> {
+    Ok(match request {
+        Request::Txn(mops) => {
+            let answers: Result<Vec<Json>, Refused> = mops.iter().map(|mop| micro_op(db, *mop)).collect();
+            Outcome::value(answers?)
+        }
+        Request::Read(key) => Outcome::value(register(db, *key)?.map_or(Json::Null, |(value, _)| json!(value))),
+        Request::Write(key, value) => {
+            write(db, *key, *value, FIRST_VERSION)?;
+            Outcome::done()
+        }
+        Request::Cas { key, expected, new } => {
+            if register(db, *key)?.is_none_or(|(value, _)| value != *expected) {
+                return Err(Refused::Precondition("the register holds another value"));
+            }
+            write(db, *key, *new, FIRST_VERSION)?;
+            Outcome::done()
+        }
+        Request::ReadVersion(key) => {
+            let (value, id) = register(db, *key)?.unwrap_or_else(|| (0, FIRST_VERSION.to_owned()));
+            Outcome::version(value, id)
+        }
+        Request::WriteVersion { key, value, id, previous } => {
+            let held = register(db, *key)?.map_or_else(|| FIRST_VERSION.to_owned(), |(_, id)| id);
+            if held != *previous {
+                return Err(Refused::Precondition("the register holds another version"));
+            }
+            write(db, *key, *value, id)?;
+            Outcome::done()
+        }
+        Request::Add(element) => {
+            db.prepare_cached("insert into elements values (?1)")?.execute([element])?;
+            Outcome::done()
+        }
+        Request::ReadSet => {
+            let mut select = db.prepare_cached("select v from elements order by v")?;
+            let elements: rusqlite::Result<Vec<i64>> = select.query_map([], |row| row.get(0))?.collect();
+            Outcome::value(elements?)
+        }
+        Request::Transfer { from, to, amount } => {
+            let balance: i64 =
+                db.prepare_cached("select v from accounts where k = ?1")?.query_row([from], |row| row.get(0))?;
+            if balance < *amount {
+                return Err(Refused::Precondition("the account would be overdrawn"));
+            }
+            let mut set = db.prepare_cached("update accounts set v = v + ?2 where k = ?1")?;
+            set.execute((from, -amount))?;
+            set.execute((to, amount))?;
+            Outcome::done()
+        }
+        Request::ReadBalances => {
+            let mut select = db.prepare_cached("select k, v from accounts order by k")?;
+            let mut balances = Map::new();
+            let mut rows = select.query([])?;
+            while let Some(row) = rows.next()? {
+                balances.insert(row.get::<_, i64>(0)?.to_string(), json!(row.get::<_, i64>(1)?));
+            }
+            Outcome::value(balances)
+        }
+    })
+}
+
+fn micro_op(db: &Connection, mop: MicroOp) -> Result<Json, Refused> {
+    Ok(match mop {
+        MicroOp::Append(key, element) => {
+            let sql = "insert into lists values (?1, ?2) on conflict (k) do update set v = v || ' ' || excluded.v";
+            db.prepare_cached(sql)?.execute((key, element.to_string()))?;
+            mop.to_json()
+        }
+        MicroOp::Write(key, value) => {
+            write(db, key, value, FIRST_VERSION)?;
+            mop.to_json()
+        }
+        // A key holds a list or a register; it is whichever was written.
+        MicroOp::Read(key) => match list(db, key)? {
+            Some(elements) => json!(["r", key, elements]),
+            None => json!(["r", key, register(db, key)?.map(|(value, _)| value)]),
+        },
+    })
+}
+
+fn list(db: &Connection, key: Key) -> Result<Option<Vec<i64>>, Refused> {
+    let mut select = db.prepare_cached("select v from lists where k = ?1")?;
+    let mut rows = select.query([key])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let text = match row.get_ref(0)? {
+        ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
+        // One element may have been stored as a number.
+        other => other.as_i64().map_err(|error| Refused::Sqlite(error.into()))?.to_string(),
+    };
+    let elements: Option<Vec<i64>> = text.split(' ').map(|element| element.parse().ok()).collect();
+    elements.map(Some).ok_or(Refused::Precondition("the list is damaged"))
+}
+
+fn register(db: &Connection, key: Key) -> Result<Option<(i64, String)>, Refused> {
+    let mut select = db.prepare_cached("select v, id from registers where k = ?1")?;
+    Ok(select.query_row([key], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+}
+
+fn write(db: &Connection, key: Key, value: i64, id: &str) -> Result<(), Refused> {
+    db.prepare_cached("insert or replace into registers values (?1, ?2, ?3)")?.execute((key, value, id))?;
+    Ok(())
+}

@@ -1,0 +1,136 @@
+//! A client in another process: one line of JSON for each operation, and one line back.
+//!
+//! ```text
+//! {"f":"txn","value":[["append",3,7],["r",4,null]]}                    -> {"type":"ok","value":[["append",3,7],["r",4,[1,7]]]}
+//! {"f":"write","key":3,"value":5,"write-id":"w9","prev-write-id":"w7"} -> {"type":"fail","error":"precondition"}
+//! ```
+//!
+//! The process reads from its standard input and answers on its standard output. An answer's `type` is `ok`, `fail` or `info`; `value` and
+//! other fields become those of the completion, `error` says why. An answer that is late, or a process that has ended, makes the operation
+//! `info` (a read `fail`), and another process takes its place.
+
+use crate::error::{LiveError, shortened};
+use crate::group::Group;
+use crate::request::{Fields, Outcome, Request};
+use serde_json::Value as Json;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+/// Bytes of an answer, at most.
+const ANSWER_BYTES_MAX: u64 = 16 << 20;
+
+/// A running worker.
+pub(super) struct Worker {
+    /// Ends with the worker.
+    _group: Group,
+    requests: ChildStdin,
+    answers: Receiver<String>,
+    timeout: Duration,
+    who: String,
+    /// A request has no answer yet, or never gets one.
+    is_broken: bool,
+}
+
+impl Worker {
+    /// Starts a worker.
+    pub(super) fn start(mut command: Command, who: String, timeout: Duration) -> Result<Worker, LiveError> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut group = Group::start(&who, &mut command)?;
+        let (Some(requests), Some(stdout)) = (group.child().stdin.take(), group.child().stdout.take()) else {
+            return Err(LiveError::store(format!("{who} has no pipes")));
+        };
+        let (sender, answers) = sync_channel(1);
+        // Ends with the process, whose output it reads.
+        thread::spawn(move || {
+            let mut stdout = BufReader::new(stdout);
+            loop {
+                let mut line = Vec::new();
+                let read = (&mut stdout).take(ANSWER_BYTES_MAX).read_until(b'\n', &mut line);
+                if !matches!(read, Ok(1..)) || sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Worker { _group: group, requests, answers, timeout, who, is_broken: false })
+    }
+
+    /// Performs an operation.
+    pub(super) fn invoke(&mut self, request: &Request) -> Result<Outcome, LiveError> {
+        let mut message = request.fields();
+        message.insert("f".to_owned(), request.f().into());
+        let mut line = Json::Object(message).to_string();
+        line.push('\n');
+        if self.requests.write_all(line.as_bytes()).and_then(|()| self.requests.flush()).is_err() {
+            return Ok(self.unanswered(request, "the worker has ended"));
+        }
+        match self.answers.recv_timeout(self.timeout) {
+            Ok(answer) => self.outcome(&answer),
+            Err(RecvTimeoutError::Timeout) => Ok(self.unanswered(request, "timeout")),
+            Err(RecvTimeoutError::Disconnected) => Ok(self.unanswered(request, "the worker has ended")),
+        }
+    }
+
+    /// Whether another worker has to take its place: a late answer would be taken for that of the next request.
+    pub(super) fn is_broken(&self) -> bool {
+        self.is_broken
+    }
+
+    fn unanswered(&mut self, request: &Request, why: &str) -> Outcome {
+        self.is_broken = true;
+        Outcome::unanswered(request, why)
+    }
+
+    fn outcome(&self, answer: &str) -> Result<Outcome, LiveError> {
+        outcome(answer).map_err(|expected| LiveError::Protocol {
+            who: self.who.clone(),
+            answer: shortened(answer),
+            expected: expected.to_owned(),
+        })
+    }
+}
+
+/// Fields of an answer that are not the operation's.
+const RESERVED: [&str; 7] = ["type", "error", "f", "process", "index", "time", "host"];
+
+/// What an answer says, or what it should have been.
+fn outcome(answer: &str) -> Result<Outcome, &'static str> {
+    let Ok(Json::Object(mut answer)) = serde_json::from_str(answer) else {
+        return Err("a line with a JSON object such as {\"type\":\"ok\",\"value\":3}");
+    };
+    let why = match answer.get("error") {
+        Some(Json::String(why)) => why.clone(),
+        Some(other) => other.to_string(),
+        None => "no reason given".to_owned(),
+    };
+    let kind = answer.get("type").and_then(Json::as_str).unwrap_or_default().to_owned();
+    match kind.as_str() {
+        "ok" => {
+            let fields: Fields = std::mem::take(&mut answer)
+                .into_iter()
+                .filter(|(name, _)| !RESERVED.contains(&name.as_str()))
+                .collect();
+            Ok(Outcome::Ok(fields))
+        }
+        "fail" => Ok(Outcome::Fail(why)),
+        "info" => Ok(Outcome::Info(why)),
+        _ => Err("\"type\" to be \"ok\", \"fail\" or \"info\""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_become_outcomes() {
+        assert_eq!(outcome(r#"{"type":"ok","value":3,"process":9}"#), Ok(Outcome::value(3)));
+        assert_eq!(outcome(r#"{"type":"ok","value":3,"write-id":"w1"}"#), Ok(Outcome::version(3, "w1")));
+        assert_eq!(outcome(r#"{"type":"fail","error":"busy"}"#), Ok(Outcome::Fail("busy".into())));
+        assert_eq!(outcome(r#"{"type":"info","error":{"code":13}}"#), Ok(Outcome::Info("{\"code\":13}".into())));
+        assert!(outcome(r#"{"type":"maybe"}"#).unwrap_err().contains("\"info\""));
+        assert!(outcome("{}").is_err() && outcome("[]").is_err() && outcome("hello").is_err() && outcome("").is_err());
+    }
+}

@@ -1,0 +1,96 @@
+//! What clients ask for: a workload plans the requests of each seat.
+
+mod bank;
+mod cas_register;
+mod elements;
+mod set;
+mod transactions;
+mod versioned_register;
+
+use crate::chance::Chance;
+use crate::client::Seat;
+use crate::request::{Outcome, Request};
+pub use bank::{ACCOUNTS, INITIAL_BALANCE, TOTAL};
+
+/// Plans the requests of one seat.
+pub trait Plan: Send {
+    /// The next request.
+    fn next(&mut self, chance: &mut Chance) -> Request;
+
+    /// Learns how a request ended.
+    fn observe(&mut self, request: &Request, outcome: &Outcome) {
+        let _ = (request, outcome);
+    }
+}
+
+/// A kind of requests, and the checker that judges them.
+#[derive(Clone, Copy)]
+pub struct Workload {
+    /// Its name, which is that of its checker.
+    pub name: &'static str,
+    /// What its clients ask for, in a phrase.
+    pub summary: &'static str,
+    /// The checker's options that the recorded history needs.
+    pub options: &'static [(&'static str, &'static str)],
+    /// Whether each key is checked separately.
+    pub keyed: bool,
+    plan: fn(&Seat) -> Box<dyn Plan>,
+}
+
+impl Workload {
+    /// All workloads.
+    pub const ALL: &'static [Workload] = &[
+        Workload {
+            name: "versioned-register",
+            summary: "reads, and writes that name the version they replace",
+            options: &[("in-order", "true")],
+            keyed: false,
+            plan: |seat| Box::new(versioned_register::VersionedRegister::new(seat)),
+        },
+        Workload {
+            name: "list-append",
+            summary: "transactions that append to lists and read them",
+            options: &[],
+            keyed: false,
+            plan: |seat| Box::new(transactions::Transactions::over_lists(seat)),
+        },
+        Workload {
+            name: "rw-register",
+            summary: "transactions that write and read registers",
+            options: &[],
+            keyed: false,
+            plan: |seat| Box::new(transactions::Transactions::over_registers(seat)),
+        },
+        Workload {
+            name: "cas-register",
+            summary: "reads, writes and compare-and-sets of registers",
+            options: &[],
+            keyed: true,
+            plan: |seat| Box::new(cas_register::CasRegister::new(seat)),
+        },
+        Workload {
+            name: "set-full",
+            summary: "additions to a set, and reads of all of it",
+            options: &[],
+            keyed: false,
+            plan: |seat| Box::new(set::Set::new(seat)),
+        },
+        Workload {
+            name: "bank",
+            summary: "transfers between accounts, and reads of all balances",
+            options: &[],
+            keyed: false,
+            plan: |_| Box::new(bank::Bank),
+        },
+    ];
+
+    /// The workload of this name.
+    pub fn named(name: &str) -> Option<&'static Workload> {
+        Workload::ALL.iter().find(|workload| workload.name == name)
+    }
+
+    /// The plan of a seat.
+    pub fn plan(&self, seat: &Seat) -> Box<dyn Plan> {
+        (self.plan)(seat)
+    }
+}

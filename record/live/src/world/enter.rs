@@ -1,0 +1,81 @@
+//! Into new namespaces: the program starts itself again as their first process.
+//!
+//! The outer process stays and waits. It sends a line for each signal that it gets, for signals from a terminal reach both and
+//! `unshare` between them ignores some; and when it is killed its end of the pipe closes, which ends the inner one, and with it everything
+//! in the namespaces.
+
+use crate::error::LiveError;
+use std::env;
+use std::io::{self, BufRead as _, Write as _};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::Receiver;
+use std::thread;
+
+/// Set in the inner process.
+const INSIDE: &str = "HISTCHECK_LIVE_INSIDE";
+
+/// Whether this process is the inner one.
+pub fn is_inside() -> bool {
+    env::var_os(INSIDE).is_some()
+}
+
+/// Starts this program again, with the same arguments, inside new namespaces, and waits until it ends. `signals` yields once for
+/// each signal to pass on.
+///
+/// # Errors
+///
+/// If `unshare` is not there. Where it is there and not allowed, it says so itself, and its exit code is 1.
+pub fn enter(signals: Receiver<()>) -> Result<ExitStatus, LiveError> {
+    let start_failed = |source| LiveError::Start { program: "unshare".to_owned(), source };
+    let program = env::current_exe().map_err(start_failed)?;
+    let mut command = Command::new("unshare");
+    if !rustix::process::getuid().is_root() {
+        command.args(["--user", "--map-current-user", "--keep-caps"]);
+    }
+    command
+        .args(["--net", "--pid", "--fork", "--kill-child", "--mount", "--mount-proc", "--"])
+        .arg(program)
+        .args(env::args_os().skip(1))
+        .env(INSIDE, "1")
+        .stdin(Stdio::piped());
+    let mut child = command.spawn().map_err(start_failed)?;
+    let pipe = child.stdin.take();
+    thread::spawn(move || {
+        let Some(mut pipe) = pipe else { return };
+        // The pipe stays open as long as the sender of signals does.
+        while signals.recv().is_ok() {
+            if pipe.write_all(b"signal\n").is_err() {
+                return;
+            }
+        }
+        thread::park();
+    });
+    child.wait().map_err(start_failed)
+}
+
+/// The inner process.
+pub struct Inside(());
+
+impl Inside {
+    /// Listens to the outer process: calls `on_signal` for each signal, and ends this process, and with it everything in the namespaces, when
+    /// the outer one is gone.
+    ///
+    /// # Errors
+    ///
+    /// If this is not the inner process.
+    pub fn listen(mut on_signal: impl FnMut() + Send + 'static) -> Result<Inside, LiveError> {
+        if !is_inside() {
+            return Err(LiveError::Unsupported("this process is not in a world of its own".to_owned()));
+        }
+        thread::spawn(move || {
+            let mut lines = io::stdin().lock();
+            let mut line = String::new();
+            while matches!(lines.read_line(&mut line), Ok(1..)) {
+                line.clear();
+                on_signal();
+            }
+            std::process::exit(130);
+        });
+        Ok(Inside(()))
+    }
+}

@@ -1,0 +1,103 @@
+//! A daemon on a node, which can be killed, paused and started again.
+
+use super::network::World;
+use crate::error::LiveError;
+use crate::group::Group;
+use crate::log::last_lines;
+use std::fs::{self, File, OpenOptions};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// A program that runs on a node.
+pub struct Daemon {
+    name: String,
+    node: String,
+    command: Vec<String>,
+    log: PathBuf,
+    group: Option<Group>,
+}
+
+impl Daemon {
+    /// Starts it; its output goes to `logs/NAME.log`, where `name` is for files and messages.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be started.
+    pub fn start(world: &World, node: u32, name: &str, command: Vec<String>) -> Result<Daemon, LiveError> {
+        let logs = world.directory().join("logs");
+        fs::create_dir_all(&logs).map_err(|source| LiveError::Write { path: logs.clone(), source })?;
+        let log = logs.join(format!("{name}.log"));
+        let node = world.names()[node as usize].clone();
+        let mut daemon = Daemon { name: name.to_owned(), node, command, log, group: None };
+        daemon.restart()?;
+        Ok(daemon)
+    }
+
+    /// Starts it again if it does not run.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be started.
+    pub fn restart(&mut self) -> Result<(), LiveError> {
+        if self.group.is_some() {
+            return Ok(());
+        }
+        let log = OpenOptions::new().create(true).append(true).open(&self.log);
+        let log = log.map_err(|source| LiveError::Write { path: self.log.clone(), source })?;
+        let both = |log: &File| log.try_clone().map_err(|source| LiveError::Write { path: self.log.clone(), source });
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &self.node]).args(&self.command);
+        command.stdin(Stdio::null()).stdout(both(&log)?).stderr(log);
+        self.group = Some(Group::start(&self.name, &mut command)?);
+        Ok(())
+    }
+
+    /// Kills it.
+    ///
+    /// # Errors
+    ///
+    /// If that is not allowed.
+    pub fn kill(&mut self) -> Result<(), LiveError> {
+        self.group.take().map_or(Ok(()), |mut group| group.kill())
+    }
+
+    /// Makes it stand still.
+    ///
+    /// # Errors
+    ///
+    /// If that is not allowed.
+    pub fn pause(&mut self) -> Result<(), LiveError> {
+        self.group.as_ref().map_or(Ok(()), Group::pause)
+    }
+
+    /// Lets it go on.
+    ///
+    /// # Errors
+    ///
+    /// If that is not allowed.
+    pub fn resume(&mut self) -> Result<(), LiveError> {
+        self.group.as_ref().map_or(Ok(()), Group::resume)
+    }
+
+    /// Fails if it has ended by itself, with its last lines.
+    ///
+    /// # Errors
+    ///
+    /// If it has ended.
+    pub fn is_running(&mut self) -> Result<(), LiveError> {
+        match self.group.as_mut().and_then(Group::ended) {
+            None => Ok(()),
+            Some(status) => Err(self.error(&format!("has ended with {status}"))),
+        }
+    }
+
+    /// An error about it, with its last lines.
+    pub fn error(&self, what: &str) -> LiveError {
+        LiveError::Store { what: format!("{} {what}", self.name), log: self.last_lines() }
+    }
+
+    /// The last lines of its log.
+    pub fn last_lines(&self) -> String {
+        last_lines(&self.log)
+    }
+}

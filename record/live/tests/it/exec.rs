@@ -1,0 +1,111 @@
+//! Clients in other processes, written in the shell.
+
+use crate::setup::Setup;
+use history_core::Verdict;
+use record_live::store::Exec;
+use record_live::{Fault, LiveError, Nemesis};
+use std::fs;
+use std::time::Duration;
+
+/// Refuses appends, and shows empty lists.
+const FORGETS: &str = r#"while read -r line; do
+    case "$line" in
+        *append*) echo '{"type":"fail","error":"read only"}' ;;
+        *) echo "$line" | sed 's/"f":"txn",/"type":"ok",/; s/null/[]/g' ;;
+    esac
+done"#;
+
+/// Acknowledges every append, and shows none.
+const LOSES: &str = r#"while read -r line; do echo "$line" | sed 's/"f":"txn",/"type":"ok",/; s/null/[]/g'; done"#;
+
+#[test]
+fn a_store_that_never_shows_an_append_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Exec::new(LOSES);
+    let ended = Setup { ops_max: 200, ..Setup::new(&store, "list-append") }.run(directory.path()).unwrap();
+    assert_eq!(ended.report.verdict, Verdict::Invalid, "{:?}", ended.report.anomalies);
+}
+
+#[test]
+fn reasons_of_failures_are_recorded() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Exec::new(FORGETS);
+    let ended = Setup { ops_max: 200, ..Setup::new(&store, "list-append") }.run(directory.path()).unwrap();
+    assert_eq!(ended.report.verdict, Verdict::Valid, "reads of empty lists, to which nothing was appended");
+    let text = fs::read_to_string(ended.history).unwrap();
+    assert!(text.contains(r#""error":"read only""#));
+    assert_eq!(text.lines().count() as u64, ended.ops);
+}
+
+#[test]
+fn an_answer_that_is_no_json_names_the_client() {
+    let directory = tempfile::tempdir().unwrap();
+    let error = Setup::new(&Exec::new("echo hello; cat"), "list-append").run(directory.path()).unwrap_err();
+    assert!(matches!(&error, LiveError::Protocol { .. }), "{error:?}");
+    let message = error.to_string();
+    assert!(message.contains("echo hello") && message.contains("JSON object"), "{message}");
+    let text = fs::read_to_string(directory.path().join("history.jsonl")).unwrap();
+    assert!(text.contains(r#""type":"info""#), "the op in flight is kept: {text}");
+}
+
+#[test]
+fn a_client_that_ends_makes_the_operation_indeterminate_and_another_takes_its_place() {
+    let directory = tempfile::tempdir().unwrap();
+    // One answer each; the next request finds the process gone.
+    let store = Exec::new(r#"read -r line; echo '{"type":"fail","error":"no"}'"#);
+    _ = Setup { ops_max: 400, ..Setup::new(&store, "cas-register") }.run(directory.path());
+    let text = fs::read_to_string(directory.path().join("history.jsonl")).unwrap();
+    let ended: Vec<&str> = text.lines().filter(|line| line.contains("the worker has ended")).collect();
+    assert!(ended.iter().any(|line| line.contains(r#""type":"info""#) && !line.contains(r#""f":"read""#)), "{text}");
+    assert!(ended.iter().all(|line| line.contains(r#""type":"fail""#) == line.contains(r#""f":"read""#)), "{text}");
+    let is_another = |line: &&str| (8..16).any(|process| line.contains(&format!("\"process\":{process},")));
+    assert!(
+        text.lines().filter(is_another).any(|line| line.contains(r#""error":"no""#)),
+        "another process goes on: {text}"
+    );
+}
+
+#[test]
+fn a_client_that_does_not_answer_is_given_up() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Exec::new("cat > /dev/null");
+    let timeout = Duration::from_millis(20);
+    let setup = Setup { ops_max: 16, timeout, ..Setup::new(&store, "cas-register") };
+    let error = setup.run(directory.path()).unwrap_err();
+    assert_eq!(error.to_string(), "no operation succeeded");
+    let text = fs::read_to_string(directory.path().join("history.jsonl")).unwrap();
+    assert!(text.contains(r#""error":"timeout""#), "{text}");
+}
+
+/// Answers the first request late, and every one with its own number: the late answer must not count for the second request.
+const LATE: &str = r#"number=0; while read -r line; do
+    [ $number = 0 ] && sleep 0.3
+    echo "{\"type\":\"ok\",\"value\":$number}"; number=$((number + 1))
+done"#;
+
+#[test]
+fn a_late_answer_is_not_taken_for_the_next_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Exec::new(LATE);
+    let timeout = Duration::from_millis(100);
+    _ = Setup { ops_max: 24, timeout, ..Setup::new(&store, "cas-register") }.run(directory.path());
+    let text = fs::read_to_string(directory.path().join("history.jsonl")).unwrap();
+    assert!(text.contains(r#""error":"timeout""#) && !text.contains(r#""type":"ok""#), "{text}");
+}
+
+#[test]
+fn commands_are_faults() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = |name: &str| directory.path().join(name).display().to_string();
+    let store = Exec::new(FORGETS)
+        .with_nodes(vec!["a".into(), "b".into()])
+        .with_fault(format!("touch {}", file("begun")), format!("touch {}", file("ended")));
+    let every = Duration::from_millis(1);
+    let nemesis = Nemesis { faults: vec![Fault::Command], every, longer: every, ..Nemesis::default() };
+    let ended = Setup { nemesis, ops_max: 400, ..Setup::new(&store, "list-append") }.run(directory.path()).unwrap();
+    assert!(ended.faults > 0);
+    assert!(fs::exists(file("begun")).unwrap() && fs::exists(file("ended")).unwrap());
+    let text = fs::read_to_string(ended.history).unwrap();
+    assert!(text.contains(r#""process":"nemesis","f":"command""#) && text.contains(r#""f":"heal""#), "{text}");
+    assert!(text.contains(r#""host":"b""#));
+}

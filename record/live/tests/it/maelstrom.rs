@@ -1,0 +1,86 @@
+//! Nodes that speak Maelstrom's protocol.
+
+use crate::setup::Setup;
+use history_core::Verdict;
+use record_live::store::maelstrom::{Conditions, Dialect, Maelstrom, Settings};
+use record_live::{Fault, LiveError, Nemesis};
+use std::path::Path;
+use std::time::Duration;
+
+fn settings(command: &[&str], logs: &Path) -> Settings {
+    Settings {
+        command: command.iter().map(|&part| part.to_owned()).collect(),
+        nodes: 3,
+        conditions: Conditions { latency: Duration::from_millis(1), loss_percent: 0, seed: 3 },
+        dialect: Dialect::GSet,
+        primary: Some(0),
+        logs: logs.to_owned(),
+    }
+}
+
+const TOY: &str = env!("CARGO_BIN_EXE_maelstrom-toy");
+
+fn partitions() -> Nemesis {
+    Nemesis {
+        faults: vec![Fault::Isolate],
+        every: Duration::from_millis(50),
+        longer: Duration::from_millis(50),
+        ..Nemesis::default()
+    }
+}
+
+#[test]
+fn reads_from_backups_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Maelstrom::start(settings(&[TOY, "--lazy"], directory.path())).unwrap();
+    let ended = Setup { ops_max: 100_000, ..Setup::new(&store, "cas-register") }.run(directory.path()).unwrap();
+    assert_eq!(ended.report.verdict, Verdict::Invalid);
+    let violated = ended.violated.expect("the run ended at the violation");
+    let proved = violated.index.expect("the checker watches");
+    assert!(violated.ops - proved < 1_000, "{violated:?}");
+}
+
+#[test]
+fn a_single_copy_is_linearizable() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Maelstrom::start(settings(&[TOY], directory.path())).unwrap();
+    let ended = Setup::new(&store, "cas-register").run(directory.path()).unwrap();
+    assert_eq!(ended.report.verdict, Verdict::Valid, "{:?}", ended.report.notes);
+}
+
+#[test]
+fn a_single_copy_is_linearizable_while_it_cannot_be_reached() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Maelstrom::start(settings(&[TOY], directory.path())).unwrap();
+    let timeout = Duration::from_millis(100);
+    let setup = Setup { nemesis: partitions(), timeout, ..Setup::new(&store, "cas-register") };
+    let ended = setup.run(directory.path()).unwrap();
+    assert_eq!(ended.report.verdict, Verdict::Valid, "{:?}", ended.report.notes);
+    assert!(ended.faults > 0);
+}
+
+#[test]
+fn a_node_that_ends_is_named_with_its_last_lines() {
+    let directory = tempfile::tempdir().unwrap();
+    let command = ["sh", "-c", "echo out of cheese >&2; exit 3"];
+    let Err(error) = Maelstrom::start(settings(&command, directory.path())) else { panic!("it started") };
+    let message = error.to_string();
+    assert!(message.contains(" has ended") && message.contains("out of cheese"), "{message}");
+}
+
+#[test]
+fn a_node_that_writes_nonsense_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let Err(error) = Maelstrom::start(settings(&["sh", "-c", "echo hello; cat > /dev/null"], directory.path())) else {
+        panic!("it started")
+    };
+    let message = error.to_string();
+    assert!(message.contains("n1 wrote \"hello\"") && message.contains("\"src\""), "{message}");
+}
+
+#[test]
+fn a_program_that_is_not_there_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let Err(error) = Maelstrom::start(settings(&["/nowhere/node"], directory.path())) else { panic!("it started") };
+    assert!(matches!(&error, LiveError::Start { .. }) && error.to_string().contains("/nowhere/node"), "{error}");
+}

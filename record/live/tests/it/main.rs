@@ -1,0 +1,8 @@
+//! Runs against stores that need nothing installed: the toy, SQLite and commands.
+
+mod exec;
+mod maelstrom;
+mod recorder;
+mod setup;
+#[cfg(feature = "sqlite")]
+mod sqlite;

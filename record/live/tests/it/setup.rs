@@ -1,0 +1,69 @@
+//! What the runs have in common.
+
+use history_core::{Budget, Checker, ErrorKind, HistoryError, Keyed, OptionError, Options};
+use record_live::{Check, Ended, Live, LiveError, Nemesis, Start, Stop, Store, Workload};
+use std::path::Path;
+use std::time::Duration;
+
+/// A run of a few seconds with eight clients.
+pub(crate) struct Setup<'s> {
+    pub(crate) store: &'s dyn Store,
+    pub(crate) workload: &'s str,
+    pub(crate) options: &'s [(&'s str, &'s str)],
+    pub(crate) ops_max: u64,
+    pub(crate) nemesis: Nemesis,
+    pub(crate) timeout: Duration,
+}
+
+impl<'s> Setup<'s> {
+    pub(crate) fn new(store: &'s dyn Store, workload: &'s str) -> Setup<'s> {
+        Setup {
+            store,
+            workload,
+            options: &[],
+            ops_max: 2_000,
+            nemesis: Nemesis::default(),
+            timeout: Duration::from_secs(5),
+        }
+    }
+
+    pub(crate) fn run(self, directory: &Path) -> Result<Ended, LiveError> {
+        let workload = Workload::named(self.workload).expect("a workload");
+        let mut options = Options::default();
+        for (name, value) in workload.options.iter().chain(self.options) {
+            options.set(*name, *value);
+        }
+        let checker = checker(self.workload);
+        let wrong = |error: OptionError| HistoryError::new(ErrorKind::Unexpected, error.to_string());
+        let start: &Start<'_> = &|| {
+            Ok(if workload.keyed {
+                Box::new(Keyed::start(&*checker, &options).map_err(wrong)?)
+            } else {
+                checker.start(&options).map_err(wrong)?
+            })
+        };
+        Live {
+            store: self.store,
+            workload,
+            check: Check { start, watches: self.workload != "list-append", budget: Budget::default() },
+            directory: directory.to_owned(),
+            clients: 8,
+            // Nothing waits for this: runs end by their operations.
+            time_limit: Duration::from_secs(120),
+            ops_max: Some(self.ops_max),
+            pause: Duration::ZERO,
+            timeout: self.timeout,
+            seed: 7,
+            nemesis: self.nemesis,
+            stop: Stop::new(),
+        }
+        .run(&mut |_| {})
+    }
+}
+
+/// The checker of a workload that is tested here.
+pub(crate) fn checker(workload: &str) -> Box<dyn Checker> {
+    let all = check_elle::checkers().into_iter().chain(check_online::checkers());
+    let all = all.chain(check_register::checkers()).chain(check_jepsen::checkers());
+    all.into_iter().find(|checker| checker.name() == workload).expect("a checker of this name")
+}
