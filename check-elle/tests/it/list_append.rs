@@ -239,3 +239,16 @@ fn what_is_not_understood_leaves_out_no_key_of_an_op_before_it() {
     let types: Vec<_> = report.anomaly_types().collect();
     assert_eq!((report.verdict, types), (Verdict::Invalid, vec!["G-single-item-realtime"]), "{:?}", report.notes);
 }
+
+/// What is appended again leaves its key out, each one of a transaction: else the second key has two writers, one of which failed.
+#[test]
+fn each_key_that_a_transaction_appends_to_again_is_left_out() {
+    let text = "
+        {:process 0 :type :invoke :value [[:append :x 1] [:append :y 1]]}
+        {:process 0 :type :fail :value [[:append :x 1] [:append :y 1]]}
+        {:process 0 :type :invoke :value [[:append :x 1] [:append :y 1]]}
+        {:process 0 :type :ok :value [[:append :x 1] [:append :y 1]]}
+        {:process 0 :type :invoke :value [[:r :y nil]]}
+        {:process 0 :type :ok :value [[:r :y [1]]]}";
+    spoiled(text, Verdict::Unknown, &[], "for the second time");
+}

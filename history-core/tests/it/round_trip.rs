@@ -217,3 +217,11 @@ proptest! {
         }
     }
 }
+
+/// A symbol may begin like a number: written as a string it would be another value, and as a key the name of a field.
+#[test]
+fn symbols_that_begin_with_signs_stay_symbols() {
+    let text = "{:index 0, :type :ok, :process 1, :value {--1 2, ---1a :b, - :c}}\n";
+    let history = read_again(text, 64);
+    assert_eq!(write_all(history.ops(), Format::Edn), text);
+}
