@@ -4,7 +4,8 @@ use crate::elements::ElemId;
 use crate::witness;
 use history_core::cast::Cast as _;
 use history_core::{
-    Budget, Coverage, Expected, HistoryError, Op, OpFault, OpUse, Pair, Participants, Report, Run, Seq, Value, Verdict,
+    Budget, Coverage, Expected, FunctionsInFlight, HistoryError, Op, OpFault, OpUse, Pair, Participants, Report, Run,
+    Seq, Value, Verdict,
 };
 use std::ops::ControlFlow;
 
@@ -87,12 +88,13 @@ struct Tally {
 /// A history on its way through a workload.
 pub(crate) struct WorkloadRun<W> {
     workload: W,
+    functions: FunctionsInFlight,
     tally: Tally,
 }
 
 impl<W: Workload> WorkloadRun<W> {
     pub(crate) fn new(workload: W) -> WorkloadRun<W> {
-        WorkloadRun { workload, tally: Tally::default() }
+        WorkloadRun { workload, functions: FunctionsInFlight::default(), tally: Tally::default() }
     }
 }
 
@@ -126,7 +128,8 @@ impl<W: Workload> Run for WorkloadRun<W> {
             return Ok(ControlFlow::Continue(()));
         }
         self.tally.clients += 1;
-        match self.workload.take(op) {
+        let understood = self.functions.see(op).map_err(|reason| OpFault::Blocking(reason.into()));
+        match understood.and_then(|()| self.workload.take(op)) {
             Ok(op_use) => self.tally.coverage.count(op, op_use),
             Err(OpFault::Undecodable(reason)) => self.tally.note(op, reason),
             Err(OpFault::Blocking(reason)) => {
@@ -148,7 +151,7 @@ impl<W: Workload> Run for WorkloadRun<W> {
     }
 
     fn finish(self: Box<Self>, _budget: &Budget) -> Result<Report, HistoryError> {
-        let WorkloadRun { workload, tally } = *self;
+        let WorkloadRun { workload, tally, .. } = *self;
         let conclude = |coverage: &Coverage, report: &mut Report| coverage.conclude(&W::EXPECTED, report);
         Ok(tally.complete(workload.report(!tally.stopped), conclude))
     }

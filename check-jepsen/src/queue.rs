@@ -13,7 +13,7 @@
 //! which stops at the first wrong one. Time is linear; memory: 12 bytes an element beside the element.
 
 use crate::elements::{ElemId, Elements};
-use crate::fold::{self, Workload, WorkloadRun};
+use crate::fold::{self, InFlight, Workload, WorkloadRun};
 use crate::witness::{self, Extremes, OpRef, counted};
 use history_core::{
     Checker, Datum, Expected, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Pair, Report, Run, Verdict,
@@ -84,6 +84,8 @@ struct QueueRun {
     elements: Elements,
     balances: Vec<Balance>,
     invocations: bool,
+    /// What is being enqueued.
+    enqueues: InFlight<ElemId>,
     attempts: u64,
     dequeues: u64,
     unexpected: Extremes<(), Bad>,
@@ -137,10 +139,15 @@ impl Workload for QueueRun {
                 self.balances.resize(self.elements.len(), Balance::default());
                 let balance = &mut self.balances[id.at()];
                 balance.put = balance.put.checked_add(1).ok_or_else(too_often)?;
+                self.enqueues.put(op, id);
                 Ok(OpUse::Understood)
             }
             // Without invocations nobody knows from when on it counts.
             (Some("enqueue"), _) if op.pair == Pair::Alone && !self.invocations => Err(fold::unpaired()),
+            (Some("enqueue"), OpKind::Ok) => {
+                let invoked = self.enqueues.take(op.pair);
+                fold::completed_element(op.value, invoked, |value| self.elements.id(value)).map(|_| OpUse::Understood)
+            }
             // Of nil nobody knows whether it is an element.
             (Some("dequeue"), OpKind::Ok) => self.dequeue(op).map(|()| fold::observed_if(!op.value.is_nil())),
             (Some("enqueue" | "dequeue"), _) => Ok(OpUse::Understood),

@@ -250,5 +250,7 @@ fn each_key_that_a_transaction_appends_to_again_is_left_out() {
         {:process 0 :type :ok :value [[:append :x 1] [:append :y 1]]}
         {:process 0 :type :invoke :value [[:r :y nil]]}
         {:process 0 :type :ok :value [[:r :y [1]]]}";
-    spoiled(text, Verdict::Unknown, &[], "for the second time");
+    let report = check_with(text, &Options::new(), &Budget::default());
+    assert_eq!(report.verdict, Verdict::Unknown, "{:?}", report.anomalies);
+    assert!(report.notes[0].contains("1 is appended to key :x for the second time"), "{:?}", report.notes);
 }

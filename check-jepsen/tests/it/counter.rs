@@ -132,11 +132,11 @@ fn what_cannot_be_read_is_unknown_unless_the_rest_is_wrong() {
         ),
         (
             "{:process 0, :type :invoke, :f :add, :value 1} {:process 0, :type :ok, :f :read, :value 1}".into(),
-            "an add completes as a read",
+            "the completion has :f :read, its invocation :f :add",
         ),
         (
             "{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :add, :value 1}".into(),
-            "a read completes as an add",
+            "the completion has :f :add, its invocation :f :read",
         ),
         ("{:type :ok, :f :read, :value 1}".into(), "invocation or completion cannot be told"),
         ("{:type :invoke, :f :add, :value 1}".into(), "invocation or completion cannot be told"),
@@ -172,5 +172,5 @@ fn a_read_that_nobody_invoked_as_one_is_unknown() {
                 {:process 0, :type :invoke, :f :txn} {:process 0, :type :ok, :f :read, :value 7}";
     let report = judge(&Counter::default(), &[], text);
     assert_eq!(report.verdict, Verdict::Unknown);
-    assert!(report.notes[0].contains("cannot be told"), "{:?}", report.notes);
+    assert!(report.notes[0].contains("the completion has :f :read, its invocation :f :txn"), "{:?}", report.notes);
 }

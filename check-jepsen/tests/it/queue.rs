@@ -89,3 +89,12 @@ fn without_invocations_nobody_knows_what_was_first() {
     );
     assert_eq!(report.verdict, Verdict::Unknown, "{report:?}");
 }
+
+#[test]
+fn an_enqueue_that_completes_with_another_element_is_not_understood() {
+    let text = "{:process 0, :type :invoke, :f :enqueue, :value 3} {:process 0, :type :ok, :f :enqueue, :value 4}
+                {:process 1, :type :invoke, :f :dequeue} {:process 1, :type :ok, :f :dequeue, :value 4}";
+    let report = judge(&Queue::default(), &[], text);
+    assert_eq!(report.verdict, Verdict::Unknown);
+    assert!(report.notes[0].contains("the completion's value differs from its invocation's"), "{:?}", report.notes);
+}

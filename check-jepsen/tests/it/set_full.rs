@@ -210,11 +210,11 @@ fn what_cannot_be_read_is_unknown_unless_an_element_is_twice_in_one_read() {
         ("{:process 0, :type :invoke, :f :add, :value 2} {:process 0, :type :ok, :f :add, :value 3}", "differs from"),
         (
             "{:process 0, :type :invoke, :f :add, :value 2} {:process 0, :type :ok, :f :read, :value [2]}",
-            "an add completes as a read",
+            "the completion has :f :read, its invocation :f :add",
         ),
         (
             "{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :add, :value 1}",
-            "a read completes as an add",
+            "the completion has :f :add, its invocation :f :read",
         ),
     ] {
         let report = judge(&SetFull::default(), &[], &format!("{good}\n{odd}"));

@@ -126,7 +126,7 @@ fn what_may_be_with_a_crashed_or_silent_op_is_not_lost() {
         ("{:process 1, :type :invoke, :f :dequeue} {:process 1, :type :ok, :f :dequeue}", "says not what it took"),
         (
             "{:process 1, :type :invoke, :f :drain} {:process 1, :type :ok, :f :enqueue}",
-            "a drain completes as an enqueue",
+            "the completion has :f :enqueue, its invocation :f :drain",
         ),
     ] {
         let report = judge(&TotalQueue::default(), &[], &format!("{enqueued}\n{odd}"));

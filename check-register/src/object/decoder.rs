@@ -2,7 +2,7 @@
 
 use crate::engine::ids;
 use crate::models::{Shows, Spec};
-use history_core::{Coverage, Expected, Op, OpKind, Pair, Report, Verdict};
+use history_core::{Coverage, Expected, FunctionsInFlight, Op, OpKind, Pair, Report, Verdict};
 
 /// Reads the ops of clients one after another, each with what its invocation said.
 ///
@@ -27,6 +27,7 @@ use history_core::{Coverage, Expected, Op, OpKind, Pair, Report, Verdict};
 pub struct Decoder<O> {
     /// Operations in flight, by slot.
     open: Vec<Option<InFlight<O>>>,
+    functions: FunctionsInFlight,
     /// What they all show.
     shown: Shown,
 }
@@ -89,7 +90,7 @@ pub enum Happening<'d, O> {
 
 impl<O> Default for Decoder<O> {
     fn default() -> Decoder<O> {
-        Decoder { open: Vec::new(), shown: Shown::default() }
+        Decoder { open: Vec::new(), functions: FunctionsInFlight::default(), shown: Shown::default() }
     }
 }
 
@@ -101,6 +102,7 @@ impl<O> Decoder<O> {
     /// Why nothing can be said of what follows this op. What its invocation said stays in flight.
     pub fn decode<S: Spec<Op = O>>(&mut self, model: &mut S, op: &Op<'_>) -> Result<Happening<'_, O>, String> {
         self.shown.has_value |= !op.value.is_nil();
+        self.functions.see(op)?;
         match op.pair {
             Pair::Invokes { slot } => {
                 let slot = ids::index(slot);
@@ -160,7 +162,9 @@ impl<O> Decoder<O> {
     /// been wrong.
     pub fn conclude<S: Spec<Op = O>>(&self, operations: u64, report: &mut Report) {
         let Shown { something, absence, early_nil, late_nil, filling, .. } = self.shown;
-        let observed = something + if filling > 0 { absence + early_nil } else { 0 };
+        // Where reads show nil after a write, nil stands for an answer that was not recorded, so it proves nothing before one either.
+        let nil = if late_nil == 0 { early_nil } else { 0 };
+        let observed = something + if filling > 0 { absence + nil } else { 0 };
         let coverage = Coverage::of_counts(operations, observed);
         coverage.conclude(&Expected { ops: S::OPS, observation: S::SHOWN }, report);
         if report.verdict == Verdict::Invalid {

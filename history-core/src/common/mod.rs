@@ -4,12 +4,14 @@
 pub mod cast;
 pub mod explain;
 mod fault;
+mod functions;
 mod id;
 mod int_map;
 mod intern;
 mod names;
 
 pub use fault::OpFault;
+pub use functions::FunctionsInFlight;
 pub use id::Id;
 pub use int_map::IntMap;
 pub use intern::Interner;
