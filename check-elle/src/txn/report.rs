@@ -52,23 +52,15 @@ pub(crate) fn report<A: Analysis>(
     let standing = Standing::new(analysis, all, order, &cycles.components, has_read);
     let undecided = standing.remaining(undecided);
     let left_open = standing.left_open(models);
-    let verdict = if !all.is_disjoint(prohibited) {
-        Verdict::Invalid
-    } else if !shown.is_empty() || !undecided.is_empty() || !left_open.is_empty() || !has_read {
-        Verdict::Unknown
-    } else {
-        Verdict::Valid
+    let is_open = !shown.is_empty() || !undecided.is_empty() || !left_open.is_empty() || !has_read;
+    let verdict = match (all.is_disjoint(prohibited), is_open) {
+        (false, _) => Verdict::Invalid,
+        (true, true) => Verdict::Unknown,
+        (true, false) => Verdict::Valid,
     };
 
     let mut report = Report::new(checker, verdict);
-    let mut ruled_out = ModelSet::EMPTY;
-    if !shown.is_empty() {
-        ruled_out = lattice::rules_out(all);
-        let boundary = lattice::boundary(all);
-        report.not = boundary.not.into_iter().map(Into::into).collect();
-        report.also_not = boundary.also_not.into_iter().map(Into::into).collect();
-    }
-    report.not_checked = lattice::names(standing.open(ruled_out)).into_iter().map(Into::into).collect();
+    levels(&mut report, all, shown, &standing);
     let witnesses = Witnesses { analysis, cycles: &cycles, max: expected.witnesses_max };
     report.anomalies = shown.iter().map(|anomaly| witnesses.of(anomaly)).collect();
     report.anomalies.sort_by(|a, b| a.name.cmp(&b.name));
@@ -97,6 +89,18 @@ pub(crate) fn report<A: Analysis>(
         report.figures.extend(analysis.figures(shown, max));
     }
     report
+}
+
+/// Adds the levels that are ruled out, and those of which it is not known whether they hold.
+fn levels(report: &mut Report, all: AnomalySet, shown: AnomalySet, standing: &Standing) {
+    let mut ruled_out = ModelSet::EMPTY;
+    if !shown.is_empty() {
+        ruled_out = lattice::rules_out(all);
+        let boundary = lattice::boundary(all);
+        report.not = boundary.not.into_iter().map(Into::into).collect();
+        report.also_not = boundary.also_not.into_iter().map(Into::into).collect();
+    }
+    report.not_checked = lattice::names(standing.open(ruled_out)).into_iter().map(Into::into).collect();
 }
 
 /// Whether some `ok` transaction read a key that any transaction writes, whether that succeeded or not: such a read could have shown

@@ -179,13 +179,13 @@ unsafe extern "C" fn observe(handle: RunHandle, ops: Ops<'_>) -> Observed {
                 ControlFlow::Break(()) => 1,
             },
             violated: violated.into(),
-            configurations,
+            possibilities: configurations,
             refusal: RString::new(),
         },
         Err(refusal) => {
             // What panicked is in no known state.
             std::mem::forget(guest.run.take_if(|_| matches!(refusal, Refusal::Panic(_))));
-            Observed { flow: 2, violated: 0, configurations: 0, refusal: json(&refusal) }
+            Observed { flow: 2, violated: 0, possibilities: 0, refusal: json(&refusal) }
         }
     }
 }

@@ -81,8 +81,8 @@ pub struct Observed {
     pub flow: u32,
     /// Whether the history is certainly invalid.
     pub violated: u32,
-    /// One more than the configurations that the search keeps; 0 if there is no search.
-    pub configurations: u64,
+    /// One more than the configurations that the search keeps; 0 if there is no search. Interface 1 has this name for them.
+    pub possibilities: u64,
     /// A [`wire::Refusal`](crate::wire::Refusal), or empty.
     pub refusal: RString,
 }

@@ -89,16 +89,8 @@ impl Run for Misdeed {
                     report.artifacts.push(Artifact { path: "../../escaped.txt".into(), content: b"out".to_vec() });
                 }
                 Deed::LieInSteps => {
-                    let step = histcheck_plugin::Step {
-                        from: 3,
-                        to: 4,
-                        relation: "ww".into(),
-                        key: None,
-                        value: None,
-                        next_value: None,
-                        because: String::new(),
-                    };
-                    let witness = histcheck_plugin::Witness { steps: vec![step], ..Default::default() };
+                    let step = histcheck_plugin::Step::new(3, 4, "ww", "");
+                    let witness = histcheck_plugin::Witness::new(Vec::new(), "").with_steps(vec![step]);
                     let lie = histcheck_plugin::Anomaly { name: "lie".into(), count: 1, witnesses: vec![witness] };
                     report.anomalies.push(lie);
                 }

@@ -1,5 +1,6 @@
 //! Random choices that a seed repeats.
 
+use history_core::cast::Cast as _;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng as _;
 use std::time::Duration;
@@ -30,7 +31,7 @@ impl Chance {
 
     /// One of them.
     pub fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
-        let index = self.below(of.len() as u64);
+        let index = self.below(of.len().to_u64());
         &of[usize::try_from(index).unwrap_or(0)]
     }
 

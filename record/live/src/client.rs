@@ -9,7 +9,8 @@ use std::time::Duration;
 pub trait Client: Send {
     /// Performs the request and waits for its answer.
     ///
-    /// [`Outcome::Fail`] is for requests that certainly did not and will not happen. Everything behind the first byte that was sent and
+    /// [`Outcome::Fail`] is for requests that certainly did not and will not happen. Everything behind the first byte
+    /// that was sent and
     /// before an answer is [`Outcome::Info`]; after it the client is dropped and its seat opens another one.
     ///
     /// # Errors
@@ -17,7 +18,8 @@ pub trait Client: Send {
     /// If the client does not work at all, so that the run makes no sense.
     fn invoke(&mut self, request: &Request) -> Result<Outcome, LiveError>;
 
-    /// Whether it cannot perform another request: its connection is gone, or a late answer may still come. Its seat opens another one. After
+    /// Whether it cannot perform another request: its connection is gone, or a late answer may still come. Its seat
+    /// opens another one. After
     /// [`Outcome::Info`] that happens in any case.
     fn is_broken(&self) -> bool {
         false

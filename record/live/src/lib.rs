@@ -1,19 +1,15 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod chance;
 mod client;
 mod error;
 mod fault;
 mod group;
-mod inbox;
-mod judge;
-mod live;
 mod log;
-mod nemesis;
 mod predictor;
-mod recorder;
 mod request;
-mod stop;
+mod run;
 pub mod store;
 mod workload;
 #[cfg(target_os = "linux")]
@@ -23,10 +19,10 @@ pub use chance::Chance;
 pub use client::{Client, Seat, Store};
 pub use error::LiveError;
 pub use fault::Fault;
-pub use judge::{Check, Start, Violated};
-pub use live::{Ended, Live, Progress};
-pub use nemesis::{Faults, Nemesis, Target};
-pub use recorder::{Counts, Performer, Recorder};
 pub use request::{FIRST_VERSION, Fields, Key, MicroOp, Outcome, Request};
-pub use stop::Stop;
+pub use run::judge::{Check, Start, Violated};
+pub use run::nemesis::{Faults, Nemesis, Target};
+pub use run::recorder::{Counts, Performer, Recorder};
+pub use run::stop::Stop;
+pub use run::{Ended, Live, Progress};
 pub use workload::{ACCOUNTS, INITIAL_BALANCE, Plan, TOTAL, Workload};

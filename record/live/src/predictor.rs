@@ -1,8 +1,11 @@
 //! Guesses which version a register holds, so that conditional writes succeed also after answers were lost.
 //!
-//! This is the current-value predictor of fast-jepsen. A write that was proposed is *pending* until its id is seen; a write whose answer
-//! was lost may have happened, so the newest versions, pending ones among them, are all candidates. Half of the guesses are the newest
-//! version that was accepted, the others one of the last five candidates. Without it a client whose write was lost would propose
+//! This is the current-value predictor of fast-jepsen. A write that was proposed is *pending* until its id is seen; a
+//! write whose answer
+//! was lost may have happened, so the newest versions, pending ones among them, are all candidates. Half of the guesses
+//! are the newest
+//! version that was accepted, the others one of the last five candidates. Without it a client whose write was lost
+//! would propose
 //! the same stale version for ever, and a read in between would be needed for each write.
 
 use crate::chance::Chance;

@@ -123,9 +123,9 @@ impl RemoteRun {
         let ops = Ops { starts_at, columns: RSlice::from_slice(&columns) };
         // SAFETY: the run is there, and ours alone, as `self` is; the columns are those of interface 1, and outlive the call.
         let observed = unsafe { (self.interface.observe())(run, ops) };
-        let Observed { flow, violated, configurations, refusal } = observed;
+        let Observed { flow, violated, possibilities, refusal } = observed;
         self.violated |= violated != 0;
-        self.configurations = configurations.checked_sub(1);
+        self.configurations = possibilities.checked_sub(1);
         match (flow, serde_json::from_str::<Refusal>(&refusal)) {
             (0, _) => Ok(ControlFlow::Continue(())),
             (1, _) => Ok(ControlFlow::Break(())),

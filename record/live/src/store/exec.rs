@@ -6,11 +6,13 @@ use crate::error::LiveError;
 use crate::fault::Fault;
 use crate::request::{Outcome, Request};
 use crate::workload::Workload;
+use history_core::cast::Cast as _;
 use std::process::{Command, Stdio};
 
 /// A store whose clients are started with a command.
 ///
-/// The command is run by `sh -c`, once for each client, with `HISTCHECK_PROCESS`, `HISTCHECK_NODE`, `HISTCHECK_NODES` (separated by commas) and
+/// The command is run by `sh -c`, once for each client, with `HISTCHECK_PROCESS`, `HISTCHECK_NODE`, `HISTCHECK_NODES`
+/// (separated by commas) and
 /// `HISTCHECK_SEED` in its environment. Faults are commands too.
 #[derive(Debug)]
 pub struct Exec {
@@ -79,7 +81,7 @@ impl Store for Exec {
         let mut command = Exec::shell(&self.command);
         command
             .env("HISTCHECK_PROCESS", seat.process.to_string())
-            .env("HISTCHECK_NODE", &self.nodes[seat.node as usize])
+            .env("HISTCHECK_NODE", &self.nodes[seat.node.to_usize()])
             .env("HISTCHECK_NODES", self.nodes.join(","))
             .env("HISTCHECK_SEED", seat.seed.to_string());
         let who = format!("client {} ({})", seat.process, self.command);

@@ -1,12 +1,15 @@
 //! A client in another process: one line of JSON for each operation, and one line back.
 //!
 //! ```text
-//! {"f":"txn","value":[["append",3,7],["r",4,null]]}                    -> {"type":"ok","value":[["append",3,7],["r",4,[1,7]]]}
+//! {"f":"txn","value":[["append",3,7],["r",4,null]]}                    ->
+//! {"type":"ok","value":[["append",3,7],["r",4,[1,7]]]}
 //! {"f":"write","key":3,"value":5,"write-id":"w9","prev-write-id":"w7"} -> {"type":"fail","error":"precondition"}
 //! ```
 //!
-//! The process reads from its standard input and answers on its standard output. An answer's `type` is `ok`, `fail` or `info`; `value` and
-//! other fields become those of the completion, `error` says why. An answer that is late, or a process that has ended, makes the operation
+//! The process reads from its standard input and answers on its standard output. An answer's `type` is `ok`, `fail` or
+//! `info`; `value` and
+//! other fields become those of the completion, `error` says why. An answer that is late, or a process that has ended,
+//! makes the operation
 //! `info` (a read `fail`), and another process takes its place.
 
 use crate::error::{LiveError, shortened};

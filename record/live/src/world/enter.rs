@@ -1,7 +1,9 @@
 //! Into new namespaces: the program starts itself again as their first process.
 //!
-//! The outer process stays and waits. It sends a line for each signal that it gets, for signals from a terminal reach both and
-//! `unshare` between them ignores some; and when it is killed its end of the pipe closes, which ends the inner one, and with it everything
+//! The outer process stays and waits. It sends a line for each signal that it gets, for signals from a terminal reach
+//! both and
+//! `unshare` between them ignores some; and when it is killed its end of the pipe closes, which ends the inner one, and
+//! with it everything
 //! in the namespaces.
 
 use crate::error::LiveError;
@@ -19,7 +21,8 @@ pub fn is_inside() -> bool {
     env::var_os(INSIDE).is_some()
 }
 
-/// Starts this program again, with the same arguments, inside new namespaces, and waits until it ends. `signals` yields once for
+/// Starts this program again, with the same arguments, inside new namespaces, and waits until it ends. `signals` yields
+/// once for
 /// each signal to pass on.
 ///
 /// # Errors
@@ -57,7 +60,8 @@ pub fn enter(signals: Receiver<()>) -> Result<ExitStatus, LiveError> {
 pub struct Inside(());
 
 impl Inside {
-    /// Listens to the outer process: calls `on_signal` for each signal, and ends this process, and with it everything in the namespaces, when
+    /// Listens to the outer process: calls `on_signal` for each signal, and ends this process, and with it everything
+    /// in the namespaces, when
     /// the outer one is gone.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use super::enter::Inside;
 use crate::error::LiveError;
+use history_core::cast::Cast as _;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::cell::Cell;
 use std::fmt::Write as _;
@@ -88,7 +89,7 @@ impl World {
         if AT.get() == Some(node) {
             return Ok(());
         }
-        let name = &self.names[node as usize];
+        let name = &self.names[node.to_usize()];
         let failed =
             |error: &dyn std::fmt::Display| LiveError::store(format!("a client cannot be moved to {name}: {error}"));
         let namespace = File::open(format!("{NAMES}/{name}")).map_err(|error| failed(&error))?;

@@ -4,6 +4,7 @@ use super::network::World;
 use crate::error::LiveError;
 use crate::group::Group;
 use crate::log::last_lines;
+use history_core::cast::Cast as _;
 use std::fs::{self, File, OpenOptions};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -27,7 +28,7 @@ impl Daemon {
         let logs = world.directory().join("logs");
         fs::create_dir_all(&logs).map_err(|source| LiveError::Write { path: logs.clone(), source })?;
         let log = logs.join(format!("{name}.log"));
-        let node = world.names()[node as usize].clone();
+        let node = world.names()[node.to_usize()].clone();
         let mut daemon = Daemon { name: name.to_owned(), node, command, log, group: None };
         daemon.restart()?;
         Ok(daemon)

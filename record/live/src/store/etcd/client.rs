@@ -58,7 +58,8 @@ fn plain(key: Key) -> String {
     encoded(&format!("r{key}"))
 }
 
-/// The keys of a register with versions: one holds the id of the version, the other one its value. They are next to each other, so one
+/// The keys of a register with versions: one holds the id of the version, the other one its value. They are next to
+/// each other, so one
 /// request reads both.
 fn id_key(key: Key) -> String {
     encoded(&format!("v{key}/id"))

@@ -8,6 +8,7 @@ use crate::error::LiveError;
 use crate::fault::Fault;
 use crate::store::cluster::{Cluster, FAULTS, words};
 use crate::world::World;
+use history_core::cast::Cast as _;
 use http::Http;
 use serde_json::{Value as Json, json};
 use std::net::{IpAddr, Ipv4Addr};
@@ -108,7 +109,7 @@ impl Store for Etcd {
 
     fn client(&self, seat: &Seat) -> Result<Box<dyn Client>, LiveError> {
         self.cluster.world.move_to(seat.node)?;
-        let node = self.cluster.nodes()[seat.node as usize].address;
+        let node = self.cluster.nodes()[seat.node.to_usize()].address;
         Ok(Box::new(client::EtcdClient::new((IpAddr::V4(node), PORT).into(), seat.timeout, self.reads)))
     }
 

@@ -1,7 +1,9 @@
 //! Nodes that speak Maelstrom's protocol: any program that reads and writes JSON messages on its standard input and output.
 //!
-//! The network between the nodes is simulated ([`network`]): messages have a delay, can be lost, and do not cross a partition. Clients
-//! reach every node at once. The services `lin-kv`, `seq-kv`, `lww-kv` and `lin-tso` are nodes of this network ([`services`]).
+//! The network between the nodes is simulated ([`network`]): messages have a delay, can be lost, and do not cross a
+//! partition. Clients
+//! reach every node at once. The services `lin-kv`, `seq-kv`, `lww-kv` and `lin-tso` are nodes of this network
+//! ([`services`]).
 
 mod client;
 mod message;
@@ -15,6 +17,7 @@ use crate::error::LiveError;
 use crate::fault::Fault;
 use crate::log::last_lines;
 pub use client::Dialect;
+use history_core::cast::Cast as _;
 use network::Network;
 use node::Node;
 use serde_json::json;
@@ -110,7 +113,7 @@ impl Maelstrom {
     fn each(&self, nodes: &[u32], mut what: impl FnMut(&mut Node) -> Result<(), LiveError>) -> Result<(), LiveError> {
         nodes
             .iter()
-            .try_for_each(|node| what(&mut self.nodes[*node as usize].lock().unwrap_or_else(PoisonError::into_inner)))
+            .try_for_each(|node| what(&mut self.nodes[node.to_usize()].lock().unwrap_or_else(PoisonError::into_inner)))
     }
 }
 
@@ -128,7 +131,7 @@ impl Store for Maelstrom {
     }
 
     fn client(&self, seat: &Seat) -> Result<Box<dyn Client>, LiveError> {
-        let node = self.names[seat.node as usize].clone();
+        let node = self.names[seat.node.to_usize()].clone();
         Ok(Box::new(client::MaelstromClient::new(self.network.mailbox(), node, seat.timeout, self.settings.dialect)))
     }
 
@@ -139,7 +142,7 @@ impl Store for Maelstrom {
     fn begin(&self, fault: Fault, nodes: &[u32]) -> Result<(), LiveError> {
         match fault {
             Fault::Isolate => {
-                let names: Vec<String> = nodes.iter().map(|node| self.names[*node as usize].clone()).collect();
+                let names: Vec<String> = nodes.iter().map(|node| self.names[node.to_usize()].clone()).collect();
                 self.network.isolate(&names);
                 Ok(())
             }

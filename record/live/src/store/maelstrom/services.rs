@@ -2,6 +2,7 @@
 
 use super::message::{KEY_DOES_NOT_EXIST, Message, NOT_SUPPORTED, PRECONDITION_FAILED, error};
 use crate::chance::Chance;
+use history_core::cast::Cast as _;
 use serde_json::{Value as Json, json};
 use std::collections::{HashMap, VecDeque};
 
@@ -89,7 +90,7 @@ const STATES_BEHIND: usize = 64;
 
 impl Sequential {
     fn newest(&self) -> u64 {
-        self.oldest_number + self.changes.len() as u64
+        self.oldest_number + self.changes.len().to_u64()
     }
 
     fn value(&self, key: &str, state: u64) -> Option<&Json> {
@@ -140,7 +141,7 @@ impl LastWriteWins {
             self.exchange(chance);
         }
         let key = body["key"].to_string();
-        let count = self.replicas.len() as u64;
+        let count = self.replicas.len().to_u64();
         let replica = &mut self.replicas[usize::try_from(chance.below(count)).unwrap_or(0)];
         let (new, answer) = step(replica.get(&key).map(|(_, value)| value), body);
         if let Some(new) = new {
@@ -152,7 +153,7 @@ impl LastWriteWins {
 
     /// One replica gets what another one has.
     fn exchange(&mut self, chance: &mut Chance) {
-        let count = self.replicas.len() as u64;
+        let count = self.replicas.len().to_u64();
         let from = usize::try_from(chance.below(count)).unwrap_or(0);
         let to = usize::try_from(chance.below(count)).unwrap_or(0);
         let sent = self.replicas[from].clone();

@@ -1,6 +1,7 @@
 //! A small store that speaks Maelstrom's protocol: registers at a primary, `n1`, with backups.
 //!
-//! Writes go to the primary, which sends them on to the backups. Reads go to the primary, too; with [`Reads::Local`] each node answers from what
+//! Writes go to the primary, which sends them on to the backups. Reads go to the primary, too; with [`Reads::Local`]
+//! each node answers from what
 //! it has, which may be old.
 
 use super::message::{KEY_DOES_NOT_EXIST, Message, NOT_SUPPORTED, PRECONDITION_FAILED, error};

@@ -8,6 +8,7 @@ use crate::error::LiveError;
 use crate::fault::Fault;
 use crate::store::cluster::{Cluster, FAULTS, words};
 use crate::world::World;
+use history_core::cast::Cast as _;
 use resp::{Answer, Connection};
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
@@ -42,7 +43,8 @@ impl RedisSentinel {
         ("unshare", "util-linux"),
     ];
 
-    /// Starts the cluster and waits until every sentinel knows the others and the replicas. Writes wait until `wait` replicas have
+    /// Starts the cluster and waits until every sentinel knows the others and the replicas. Writes wait until `wait`
+    /// replicas have
     /// them.
     ///
     /// # Errors
@@ -143,7 +145,7 @@ impl Store for RedisSentinel {
 
     fn client(&self, seat: &Seat) -> Result<Box<dyn Client>, LiveError> {
         self.cluster.world.move_to(seat.node)?;
-        let node = self.cluster.nodes()[seat.node as usize].address;
+        let node = self.cluster.nodes()[seat.node.to_usize()].address;
         Ok(Box::new(client::RedisClient::new(node, seat.timeout, self.wait)))
     }
 

@@ -1,7 +1,9 @@
 //! A connection that speaks RESP, Redis' protocol.
 //!
-//! It tells a failure to connect, where nothing was sent, from one behind the first byte: the outcome of an operation depends on that.
+//! It tells a failure to connect, where nothing was sent, from one behind the first byte: the outcome of an operation
+//! depends on that.
 
+use history_core::cast::Cast as _;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -48,7 +50,7 @@ impl Connection {
 
     fn answer(&mut self, depth: u32) -> io::Result<Answer> {
         let mut line = String::new();
-        (&mut self.stream).take(LENGTH_MAX as u64).read_line(&mut line)?;
+        (&mut self.stream).take(LENGTH_MAX.to_u64()).read_line(&mut line)?;
         let Some(line) = line.strip_suffix("\r\n").filter(|line| !line.is_empty()) else {
             return Err(io::ErrorKind::UnexpectedEof.into());
         };

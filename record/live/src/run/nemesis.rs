@@ -1,15 +1,18 @@
 //! The nemesis: a seeded schedule of faults, whose steps wait for events.
 //!
 //! A round is: a pause; a fault at a target; until the primary has changed, or ten seconds; a short time more, in which two
-//! nodes may both believe to be the primary; the end of the fault; until the store is settled, or twenty seconds. The target is resolved when
-//! the fault begins, so that it hits the node that is the primary at that moment. Every step is an op of the process `nemesis`.
+//! nodes may both believe to be the primary; the end of the fault; until the store is settled, or twenty seconds. The
+//! target is resolved when
+//! the fault begins, so that it hits the node that is the primary at that moment. Every step is an op of the process
+//! `nemesis`.
 
 use crate::chance::Chance;
 use crate::client::Store;
 use crate::error::LiveError;
 use crate::fault::Fault;
-use crate::recorder::Recorder;
-use crate::stop::Stop;
+use crate::run::recorder::Recorder;
+use crate::run::stop::Stop;
+use history_core::cast::Cast as _;
 use serde_json::json;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -106,13 +109,13 @@ fn rounds(
     }
     while !stop.wait(chance.pause(nemesis.every)) {
         let fault = *chance.pick(&nemesis.faults);
-        let random = u32::try_from(chance.below(store.nodes().len() as u64)).unwrap_or(0);
+        let random = u32::try_from(chance.below(store.nodes().len().to_u64())).unwrap_or(0);
         let primary = store.primary();
         let node = match nemesis.target {
             Target::Primary => primary.unwrap_or(random),
             Target::Random => random,
         };
-        let name = &store.nodes()[node as usize];
+        let name = &store.nodes()[node.to_usize()];
         faults.set(Some(format!("{fault} {name}")));
         store.begin(fault, &[node])?;
         faults.begun.fetch_add(1, Ordering::Relaxed);

@@ -1,13 +1,14 @@
 //! The judge: checks the history while it grows, and ends the run at a violation.
 //!
 //! A checker that knows a violation at the op that proves it gets each op as soon as it is recorded. Any other one
-//! checks the file from its beginning whenever that has doubled, and at least every ten seconds while it grows; operations that are in flight
+//! checks the file from its beginning whenever that has doubled, and at least every ten seconds while it grows;
+//! operations that are in flight
 //! at the end of such a prefix count as `info`. A violation of a prefix ends the run, and the verdict is then that of the
 //! whole file.
 
-use crate::inbox::Inbox;
-use crate::recorder::Counts;
-use crate::stop::Stop;
+use crate::run::inbox::Inbox;
+use crate::run::recorder::Counts;
+use crate::run::stop::Stop;
 use history_core::{Budget, Format, HistoryError, Reader, Report, Run, Verdict};
 use std::fs::File;
 use std::io::Read as _;

@@ -1,15 +1,22 @@
 //! A run: clients, faults, recorder and judge, from the first request to the verdict.
 
+pub(crate) mod inbox;
+pub(crate) mod judge;
+pub(crate) mod nemesis;
+pub(crate) mod recorder;
+pub(crate) mod stop;
+
+use self::judge::{Check, Violated};
+use self::nemesis::{Faults, Nemesis};
 use crate::chance::Chance;
 use crate::client::{Client, Seat, Store};
 use crate::error::LiveError;
-use crate::inbox::inbox;
-use crate::judge::{self, Check, Violated};
-use crate::nemesis::{self, Faults, Nemesis};
-use crate::recorder::{Performer, Recorder};
 use crate::request::Outcome;
-use crate::stop::Stop;
+use crate::run::inbox::inbox;
+use crate::run::recorder::{Performer, Recorder};
+use crate::run::stop::Stop;
 use crate::workload::Workload;
+use history_core::cast::Cast as _;
 use history_core::{HistoryError, Report, Verdict};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -85,7 +92,8 @@ impl Live<'_> {
     ///
     /// # Errors
     ///
-    /// If a client, a fault or the recorder does not work, or nothing was tested: no operation succeeded, or no fault took hold although
+    /// If a client, a fault or the recorder does not work, or nothing was tested: no operation succeeded, or no fault
+    /// took hold although
     /// there should have been some. The history so far is in the file.
     pub fn run(&self, progress: &mut dyn FnMut(&Progress)) -> Result<Ended, LiveError> {
         let path = self.directory.join("history.jsonl");
@@ -104,7 +112,7 @@ impl Live<'_> {
             let judge = scope.spawn(|| state.judge(inbox));
             let mut threads: Vec<_> = (0..self.clients).map(|number| scope.spawn(move || state.seat(number))).collect();
             threads.push(scope.spawn(|| state.nemesis()));
-            while threads.iter().take(self.clients as usize).any(|thread| !thread.is_finished()) {
+            while threads.iter().take(self.clients.to_usize()).any(|thread| !thread.is_finished()) {
                 self.stop.wait(PROGRESS.min(self.time_limit.saturating_sub(began.elapsed())));
                 if began.elapsed() >= self.time_limit || recorder.has_failed() {
                     self.stop.set();
@@ -160,7 +168,7 @@ struct State<'s, 'l> {
 type Judged = (Option<Report>, Option<Violated>);
 
 impl State<'_, '_> {
-    fn judge(&self, inbox: crate::inbox::Inbox) -> Result<Judged, HistoryError> {
+    fn judge(&self, inbox: crate::run::inbox::Inbox) -> Result<Judged, HistoryError> {
         let (check, counts, stop) = (&self.live.check, self.recorder.counts(), &self.live.stop);
         if check.watches {
             return judge::follow(check, inbox, counts, stop).map(|(report, violated)| (Some(report), violated));
@@ -205,7 +213,7 @@ impl State<'_, '_> {
             seed: live.seed,
             timeout: live.timeout,
         };
-        let host = nodes.get(node as usize).map_or("", String::as_str);
+        let host = nodes.get(node.to_usize()).map_or("", String::as_str);
         let mut plan = live.workload.plan(&seat);
         let mut chance = Chance::new(live.seed, u64::from(number));
         let mut client: Option<Box<dyn Client>> = None;

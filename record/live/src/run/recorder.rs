@@ -1,16 +1,18 @@
 //! The recorder: one order for the ops of all clients, in a file and in the judge's inbox.
 //!
-//! A history is sound if no invocation is recorded later than it happened and no completion earlier. Clients therefore record an
+//! A history is sound if no invocation is recorded later than it happened and no completion earlier. Clients therefore
+//! record an
 //! invocation before they call the store and a completion after its answer, and [`Recorder`] gives each a place in one order
 //! before it returns: index, time and line are made under one lock. The time never decreases, and each line is written to
 //! the file whole, with one call, so what was acknowledged is in the file whatever dies.
 //!
 //! The recorder waits for the judge while it holds this lock, so the judge never takes it: it reads
-//! the [`inbox`](crate::inbox) and three atomic counters.
+//! the [`inbox`](crate::run::inbox) and three atomic counters.
 
 use crate::error::LiveError;
-use crate::inbox::Sender;
 use crate::request::{Fields, Outcome, Request};
+use crate::run::inbox::Sender;
+use history_core::cast::Cast as _;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -156,7 +158,7 @@ impl Recorder {
         }
         log.index += 1;
         self.counts.ops.store(log.index, Ordering::Relaxed);
-        self.counts.bytes.fetch_add(log.line.len() as u64, Ordering::Release);
+        self.counts.bytes.fetch_add(log.line.len().to_u64(), Ordering::Release);
         if let Some(judge) = &log.judge {
             judge.put(&log.line);
         }
