@@ -128,7 +128,7 @@ impl<W: Workload> Run for WorkloadRun<W> {
             return Ok(ControlFlow::Continue(()));
         }
         self.tally.clients += 1;
-        let understood = self.functions.see(op).map_err(|reason| OpFault::Blocking(reason.into()));
+        let understood = self.functions.see(op).map_err(OpFault::Blocking);
         match understood.and_then(|()| self.workload.take(op)) {
             Ok(op_use) => self.tally.coverage.count(op, op_use),
             Err(OpFault::Undecodable(reason)) => self.tally.note(op, reason),

@@ -156,7 +156,7 @@ impl Set {
 
 impl Configurations for Set {
     #[inline]
-    fn len(&self) -> usize {
+    fn count(&self) -> usize {
         self.heads.len()
     }
 

@@ -8,7 +8,7 @@ use super::ids::{index, low_bits, number};
 /// A set of configurations, in the order in which they were found.
 pub trait Configurations {
     /// How many there are.
-    fn len(&self) -> usize;
+    fn count(&self) -> usize;
 
     /// A hash of the state and mask of one.
     fn hash(&self, at: usize) -> u64;
@@ -45,7 +45,7 @@ impl Index {
     /// entered: otherwise the caller takes it away again.
     #[inline]
     pub fn insert_last(&mut self, set: &impl Configurations, mut covers: impl FnMut(usize) -> bool) -> bool {
-        let last = set.len() - 1;
+        let last = set.count() - 1;
         if last < LIST_MAX {
             return !(0..last).any(|at| set.is_like(at, last) && covers(at));
         }
@@ -53,8 +53,8 @@ impl Index {
     }
 
     fn insert_large(&mut self, set: &impl Configurations, mut covers: impl FnMut(usize) -> bool) -> bool {
-        let last = set.len() - 1;
-        if self.next.len() != last || self.table.len() < 2 * set.len() {
+        let last = set.count() - 1;
+        if self.next.len() != last || self.table.len() < 2 * set.count() {
             self.rebuild(set);
         }
         let place = self.find(set, last);
@@ -68,7 +68,7 @@ impl Index {
             }
         }
         self.link(place);
-        debug_assert_eq!(self.next.len(), set.len(), "all were entered");
+        debug_assert_eq!(self.next.len(), set.count(), "all were entered");
         true
     }
 
@@ -96,14 +96,14 @@ impl Index {
 
     /// Enters all but the last one.
     fn rebuild(&mut self, set: &impl Configurations) {
-        let wanted = (4 * set.len()).next_power_of_two();
+        let wanted = (4 * set.count()).next_power_of_two();
         if wanted > self.table.len() || self.generation == u32::MAX {
             self.table = vec![(0, 0); wanted.max(self.table.len())];
             self.generation = 0;
         }
         self.generation += 1;
         self.next.clear();
-        for at in 0..set.len() - 1 {
+        for at in 0..set.count() - 1 {
             let place = self.find(set, at);
             self.link(place);
         }
@@ -123,7 +123,7 @@ mod tests {
     struct Few(Vec<(u32, u32)>);
 
     impl Configurations for Few {
-        fn len(&self) -> usize {
+        fn count(&self) -> usize {
             self.0.len()
         }
 

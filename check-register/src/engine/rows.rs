@@ -38,7 +38,6 @@ impl<T> Rows<T> {
     }
 
     /// The row of a number in use.
-
     #[inline]
     pub fn get(&self, id: u32) -> &T {
         self.all[index(id)].as_ref().expect("an id in use")

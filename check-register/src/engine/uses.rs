@@ -18,6 +18,7 @@ impl UsesId {
 
     /// One use more, in such a search.
     #[inline]
+    #[must_use]
     pub fn one_more(self) -> UsesId {
         UsesId(self.0 + 1)
     }
@@ -52,15 +53,15 @@ impl Uses {
     /// None but [`Uses::NONE`].
     pub fn new() -> Uses {
         let mut uses = Uses { rows: Rows::new() };
-        let none = uses.intern(Vec::new());
+        let none = uses.intern(&[]);
         assert_eq!(none, Uses::NONE, "the first row has the first number");
         uses
     }
 
-    fn intern(&mut self, counts: Vec<(u32, u32)>) -> UsesId {
-        let hash = hash_one(&counts[..]);
-        let is = |row: &Row| *row.counts == counts[..];
-        let new = || Row::new(counts.as_slice().into());
+    fn intern(&mut self, counts: &[(u32, u32)]) -> UsesId {
+        let hash = hash_one(counts);
+        let is = |row: &Row| *row.counts == *counts;
+        let new = || Row::new(counts.into());
         UsesId(self.rows.intern_with(hash, is, |row| hash_one(&*row.counts), new))
     }
 
@@ -84,7 +85,7 @@ impl Uses {
             Ok(at) => more[at].1 += 1,
             Err(at) => more.insert(at, (key, 1)),
         }
-        self.intern(more)
+        self.intern(&more)
     }
 
     /// The same without those of keys that do not matter.
@@ -93,8 +94,8 @@ impl Uses {
         if all.iter().all(|(key, _)| matters(*key)) {
             return uses;
         }
-        let left = all.iter().copied().filter(|(key, _)| matters(*key)).collect();
-        self.intern(left)
+        let left: Vec<(u32, u32)> = all.iter().copied().filter(|(key, _)| matters(*key)).collect();
+        self.intern(&left)
     }
 
     /// The same less `fewer`, each of which it has.
@@ -106,7 +107,7 @@ impl Uses {
         debug_assert!(fewer.iter().all(|(key, by)| *by <= self.count(uses, *key)), "no more than there are: {fewer:?}");
         let left = self.get(uses).iter().map(|(key, count)| (*key, count - by(*key)));
         let left: Vec<(u32, u32)> = left.filter(|(_, count)| *count > 0).collect();
-        self.intern(left)
+        self.intern(&left)
     }
 
     /// How many crashed operations were used.

@@ -29,8 +29,8 @@ impl<M: Model> World<'_, M> {
         let sight = self.sight();
         let times = self.states.len() * self.ops.len();
         for other in 0..self.ops.len() {
-            let blind: Vec<usize> = (0..self.ops.len()).filter(|op| !sight[*op][other]).collect();
-            for word in self.words(&blind, times) {
+            let blind: Vec<usize> = (0..).zip(&sight).filter(|(_, seen)| !seen[other]).map(|(op, _)| op).collect();
+            for word in Self::words(&blind, times) {
                 let with = [&[other], &word[..]].concat();
                 for state in &self.states {
                     if self.admits(state, &with) && !self.admits(state, &word) {
@@ -51,7 +51,7 @@ impl<M: Model> World<'_, M> {
         let fleeting = self.which(|op| self.shortcuts.effect(op).is_some() && !self.shortcuts.effect_lasts(op));
         let sight = self.sight();
         let all: Vec<usize> = (0..self.ops.len()).collect();
-        let words = self.words(&all, self.states.len() * fleeting.len());
+        let words = Self::words(&all, self.states.len() * fleeting.len());
         for other in fleeting {
             for (word, state) in words.iter().flat_map(|word| self.states.iter().map(move |state| (word, state))) {
                 let with = [&[other], &word[..]].concat();

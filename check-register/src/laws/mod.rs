@@ -163,7 +163,7 @@ impl<'m, M: Model> World<'m, M> {
     }
 
     /// All sequences of these operations, short ones first, so few that each can be tried `times` times.
-    fn words(&self, of: &[usize], times: usize) -> Vec<Vec<usize>> {
+    fn words(of: &[usize], times: usize) -> Vec<Vec<usize>> {
         let max = WORDS_MAX.min(TRIES_MAX / times.max(1));
         let len_max = (1..=LEN_MAX).rev().find(|len| of.len().saturating_pow(*len) <= max).unwrap_or(1);
         let mut words: Vec<Vec<usize>> = vec![Vec::new()];

@@ -17,7 +17,7 @@ impl<M: Model> World<'_, M> {
             let texts = ("a part, because states are of parts".into(), "none".into());
             return Some(self.broken("states_are_of_parts", &init, &[whole], texts));
         }
-        for word in self.words(&parted, 4) {
+        for word in Self::words(&parted, 4) {
             let mut parts: Vec<Option<u64>> = word.iter().map(|op| self.part(*op)).collect();
             parts.sort_unstable();
             parts.dedup();
@@ -50,7 +50,7 @@ impl<M: Model> World<'_, M> {
         parts.dedup();
         for part in parts {
             let accesses = self.which(|op| self.shortcuts.access(op).is_some() && self.shortcuts.part(op) == part);
-            for word in self.words(&accesses, 4) {
+            for word in Self::words(&accesses, 4) {
                 let mut held = self.shortcuts.initial_access();
                 let mut is_register = Some(true);
                 for op in &word {

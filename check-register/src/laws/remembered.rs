@@ -33,7 +33,7 @@ impl<M: Model> World<'_, M> {
             for state in &self.states {
                 let say = |is: bool| if is { "a state" } else { "none" };
                 let (pends_here, begins_here) = (self.pend(state, op).is_some(), self.begin(state, op).is_some());
-                let law = if pends != pends_here { "pend" } else { "begin" };
+                let law = if pends == pends_here { "begin" } else { "pend" };
                 if (pends, begins) != (pends_here, begins_here) {
                     let is_here = if pends == pends_here { begins_here } else { pends_here };
                     let expected = format!("{}, as at the start", say(!is_here));
@@ -57,7 +57,7 @@ impl<M: Model> World<'_, M> {
     fn breaks_pend(&self) -> Option<Broken> {
         let init = self.model.init();
         let pending = self.which(|op| self.shortcuts.pend(&init, op).is_some());
-        let words = self.words(&self.stepped(), self.states.len() * pending.len() * 4);
+        let words = Self::words(&self.stepped(), self.states.len() * pending.len() * 4);
         for op in pending {
             for (word, state) in words.iter().flat_map(|word| self.states.iter().map(move |state| (word, state))) {
                 let Some(pends) = self.pend(state, op) else { continue };
@@ -76,7 +76,7 @@ impl<M: Model> World<'_, M> {
     fn breaks_begin(&self) -> Option<Broken> {
         let init = self.model.init();
         let begun = self.which(|op| self.shortcuts.begin(&init, op, FLIGHT).is_some());
-        let words = self.words(&self.stepped(), self.states.len() * begun.len() * 8);
+        let words = Self::words(&self.stepped(), self.states.len() * begun.len() * 8);
         for op in begun {
             for (word, state) in words.iter().flat_map(|word| self.states.iter().map(move |state| (word, state))) {
                 for end in 0..=word.len() {

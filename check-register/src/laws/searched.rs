@@ -11,7 +11,7 @@ impl<M: Model> World<'_, M> {
     /// Tries histories in which two operations overlap others: both return, or crash, or one of each.
     pub(super) fn breaks_search(&self) -> Option<Broken> {
         let all: Vec<usize> = (0..self.ops.len()).collect();
-        let words = self.words(&all, 1);
+        let words = Self::words(&all, 1);
         let pairs: Vec<(usize, usize)> = all.iter().flat_map(|a| all.iter().map(move |b| (*a, *b))).collect();
         let shapes = [(true, true), (true, false), (false, false)];
         let count = words.len() * pairs.len() * shapes.len();

@@ -38,7 +38,7 @@ pub(crate) struct Seen<const W: usize> {
 
 impl<const W: usize> Configurations for Vec<Config<W>> {
     #[inline]
-    fn len(&self) -> usize {
+    fn count(&self) -> usize {
         self.len()
     }
 

@@ -37,8 +37,10 @@ impl Chance {
 
     /// A pause around `mean`: exponentially distributed, at most ten times as long.
     pub fn pause(&mut self, mean: Duration) -> Duration {
-        // 53 bits: a fraction in (0, 1].
-        let fraction = (self.below(1 << 53) + 1) as f64 / (1u64 << 53) as f64;
+        // A fraction in (0, 1].
+        let whole = u32::MAX;
+        let part = u32::try_from(self.below(u64::from(whole))).unwrap_or(whole - 1) + 1;
+        let fraction = f64::from(part) / f64::from(whole);
         mean.mul_f64(-fraction.ln()).min(mean * 10)
     }
 }

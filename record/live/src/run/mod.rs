@@ -124,7 +124,11 @@ impl Live<'_> {
                 progress(&state.progress());
             }
             self.stop.set();
-            threads.into_iter().for_each(|thread| drop(thread.join()));
+            for thread in threads {
+                if let Err(panic) = thread.join() {
+                    std::panic::resume_unwind(panic);
+                }
+            }
             let time = began.elapsed();
             let recorded = recorder.end();
             let judged = judge.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));

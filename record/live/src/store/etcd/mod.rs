@@ -77,7 +77,7 @@ impl Etcd {
     }
 
     /// What this node says of itself.
-    fn status(&self, node: Ipv4Addr) -> Option<Json> {
+    fn status(node: Ipv4Addr) -> Option<Json> {
         let mut http = Http::open((IpAddr::V4(node), PORT).into(), ASK).ok()?;
         let (status, body) = http.post("/v3/maintenance/status", &json!({})).ok()?;
         (status == 200).then_some(body)
@@ -87,7 +87,7 @@ impl Etcd {
     fn leaders(&self) -> Vec<Option<(String, String)>> {
         let text = |value: &Json| value.as_str().map(str::to_owned);
         let ask = |node: &crate::world::Node| {
-            let status = self.status(node.address)?;
+            let status = Etcd::status(node.address)?;
             Some((text(&status["leader"])?, text(&status["header"]["member_id"])?))
         };
         self.cluster.nodes().iter().map(ask).collect()

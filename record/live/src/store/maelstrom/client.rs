@@ -84,10 +84,9 @@ fn outcome(request: &Request, asked: &Json, answer: &Message) -> Result<Outcome,
     };
     match request {
         Request::Txn(_) => field("txn"),
-        Request::Read(_) => field("value"),
         // g-set answers with `value`, broadcast with `messages`.
         Request::ReadSet if answer.body.get("messages").is_some() => field("messages"),
-        Request::ReadSet => field("value"),
+        Request::Read(_) | Request::ReadSet => field("value"),
         _ => Ok(Outcome::done()),
     }
 }

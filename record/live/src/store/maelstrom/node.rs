@@ -114,15 +114,13 @@ impl Output {
         let mut stdout = BufReader::new(stdout);
         loop {
             let mut line = Vec::new();
-            match (&mut stdout).take(LINE_BYTES_MAX).read_until(b'\n', &mut line) {
-                Ok(1..) => {}
-                Ok(0) | Err(_) => {
-                    if !self.is_ending.load(Ordering::SeqCst) && !self.network.is_over() {
-                        let log = last_lines(&log_path(&self.logs, &self.name));
-                        self.network.fail(format!("{} has ended; its last lines:\n{log}", self.name));
-                    }
-                    return;
+            let read = (&mut stdout).take(LINE_BYTES_MAX).read_until(b'\n', &mut line);
+            if !matches!(read, Ok(1..)) {
+                if !self.is_ending.load(Ordering::SeqCst) && !self.network.is_over() {
+                    let log = last_lines(&log_path(&self.logs, &self.name));
+                    self.network.fail(format!("{} has ended; its last lines:\n{log}", self.name));
                 }
+                return;
             }
             let text = String::from_utf8_lossy(&line);
             match Message::read(&text) {

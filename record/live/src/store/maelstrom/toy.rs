@@ -48,7 +48,7 @@ impl Toy {
         let body = &message.body;
         match message.kind() {
             "init" => {
-                self.name = body["node_id"].as_str().unwrap_or_default().to_owned();
+                body["node_id"].as_str().unwrap_or_default().clone_into(&mut self.name);
                 let names = body["node_ids"].as_array().into_iter().flatten();
                 self.nodes = names.filter_map(|name| name.as_str().map(str::to_owned)).collect();
                 vec![message.answer(json!({"type": "init_ok"}))]

@@ -159,8 +159,8 @@ fn outcome(request: &Request, answer: Answer) -> Outcome {
             Outcome::value(elements)
         }
         (Request::Cas { .. } | Request::WriteVersion { .. }, Answer::Integer(0)) => Outcome::Fail(REFUSED.to_owned()),
-        (Request::Cas { .. } | Request::WriteVersion { .. } | Request::Add(_), Answer::Integer(_)) => Outcome::done(),
-        (Request::Write(..), Answer::Text(_)) => Outcome::done(),
+        (Request::Cas { .. } | Request::WriteVersion { .. } | Request::Add(_), Answer::Integer(_))
+        | (Request::Write(..), Answer::Text(_)) => Outcome::done(),
         (_, answer) => Outcome::unanswered(request, format!("unexpected answer {answer:?}")),
     }
 }

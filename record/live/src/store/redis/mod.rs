@@ -55,7 +55,7 @@ impl RedisSentinel {
         let first = store.cluster.nodes()[0].address;
         store.start_servers(first)?;
         // A sentinel that starts before the replicas are attached learns of them ten seconds later.
-        let are_attached = || store.replicas(first) == usize::from(NODES) - 1;
+        let are_attached = || RedisSentinel::replicas(first) == usize::from(NODES) - 1;
         store.cluster.until(START_MAX, "the replicas did not attach", are_attached)?;
         store.start_sentinels(first)?;
         store.cluster.until(START_MAX, "the sentinels did not find each other", || store.sentinels_are_ready())?;
@@ -101,7 +101,7 @@ impl RedisSentinel {
     }
 
     /// How many replicas are attached to this server; none if it is not a master.
-    fn replicas(&self, server: Ipv4Addr) -> usize {
+    fn replicas(server: Ipv4Addr) -> usize {
         let role =
             Connection::open((IpAddr::V4(server), PORT).into(), ASK).and_then(|mut server| server.call(&["ROLE"]));
         match role {
@@ -172,7 +172,8 @@ impl Store for RedisSentinel {
     }
 
     fn is_settled(&self) -> bool {
-        let replicas: Vec<usize> = self.cluster.nodes().iter().map(|node| self.replicas(node.address)).collect();
+        let replicas: Vec<usize> =
+            self.cluster.nodes().iter().map(|node| RedisSentinel::replicas(node.address)).collect();
         replicas.iter().sum::<usize>() == usize::from(NODES) - 1 && self.primary().is_some()
     }
 

@@ -40,9 +40,10 @@ impl Connection {
 
     /// Sends a command and waits for its answer.
     pub(super) fn call(&mut self, command: &[&str]) -> io::Result<Answer> {
+        use std::fmt::Write as _;
         let mut text = format!("*{}\r\n", command.len());
         for part in command {
-            text.push_str(&format!("${}\r\n{part}\r\n", part.len()));
+            _ = write!(text, "${}\r\n{part}\r\n", part.len());
         }
         self.stream.get_mut().write_all(text.as_bytes())?;
         self.answer(DEPTH_MAX)
