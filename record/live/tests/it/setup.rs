@@ -49,7 +49,7 @@ impl<'s> Setup<'s> {
             directory: directory.to_owned(),
             clients: 8,
             // Nothing waits for this: runs end by their operations.
-            time_limit: Duration::from_secs(120),
+            time_limit: Duration::from_mins(2),
             ops_max: Some(self.ops_max),
             pause: Duration::ZERO,
             timeout: self.timeout,
