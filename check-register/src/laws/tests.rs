@@ -74,9 +74,8 @@ impl Model for Pair {
             Write(at, value) => next.held[at] = value,
             Add(value) => next.held[0] += value,
             Read(at, value) if state.held[at] != value => return None,
-            Read(..) => {}
             Ping if self.0 == Wrong::Begin && state.pings >= FULL.pings => return None,
-            Ping => {}
+            Read(..) | Ping => {}
         }
         if self.0 == Wrong::Steps {
             next.held[0] += i64::from(STEPS.replace(STEPS.get() + 1));

@@ -18,8 +18,8 @@ const CASTS: [(&str, usize); 14] = [
     ("fuzz", 10),
     ("history-core", 11),
     ("plugins/abi", 3),
-    // Fractions, and a constant.
-    ("record/live", 3),
+    // A constant.
+    ("record/live", 1),
     ("record/parallel", 1),
     ("record/parallel/bench", 3),
     ("record/simulate", 12),
