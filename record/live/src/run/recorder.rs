@@ -7,7 +7,7 @@
 //! the file whole, with one call, so what was acknowledged is in the file whatever dies.
 //!
 //! The recorder waits for the judge while it holds this lock, so the judge never takes it: it reads
-//! the [`inbox`](crate::run::inbox) and three atomic counters.
+//! the inbox and three atomic counters.
 
 use crate::error::LiveError;
 use crate::request::{Fields, Outcome, Request};

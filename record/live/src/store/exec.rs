@@ -1,4 +1,4 @@
-//! Any store, in any language: each client is a command that speaks the protocol of [`worker`](super::worker).
+//! Any store, in any language: each client is a command that answers each operation with a line of JSON.
 
 use super::worker::Worker;
 use crate::client::{Client, Seat, Store};

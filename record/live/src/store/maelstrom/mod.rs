@@ -1,9 +1,9 @@
 //! Nodes that speak Maelstrom's protocol: any program that reads and writes JSON messages on its standard input and output.
 //!
-//! The network between the nodes is simulated ([`network`]): messages have a delay, can be lost, and do not cross a
+//! The network between the nodes is simulated (`network`): messages have a delay, can be lost, and do not cross a
 //! partition. Clients
 //! reach every node at once. The services `lin-kv`, `seq-kv`, `lww-kv` and `lin-tso` are nodes of this network
-//! ([`services`]).
+//! (`services`).
 
 mod client;
 mod message;
