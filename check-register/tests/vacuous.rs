@@ -79,18 +79,3 @@ fn an_ok_with_another_function_than_its_invocation_is_not_understood() {
         assert!(report.notes[0].contains("the completion has :f :release"), "{:?}", report.notes);
     }
 }
-
-/// Where reads show nil after a write, answers were not recorded: then an early nil proves nothing either.
-#[test]
-fn an_early_nil_is_no_observation_beside_late_ones() {
-    let text = "{:process 0, :type :invoke, :f :write, :value 1} {:process 1, :type :invoke, :f :read}
-                {:process 0, :type :ok, :f :write, :value 1}     {:process 1, :type :ok, :f :read}
-                {:process 1, :type :invoke, :f :read}            {:process 1, :type :ok, :f :read}";
-    for checker in check_register::checkers() {
-        if !["register", "cas-register"].contains(&checker.name()) {
-            continue;
-        }
-        let report = judge(&*checker, text);
-        assert_eq!(report.verdict, Verdict::Unknown, "{}: {:?}", checker.name(), report.notes);
-    }
-}

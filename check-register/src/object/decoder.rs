@@ -162,9 +162,7 @@ impl<O> Decoder<O> {
     /// been wrong.
     pub fn conclude<S: Spec<Op = O>>(&self, operations: u64, report: &mut Report) {
         let Shown { something, absence, early_nil, late_nil, filling, .. } = self.shown;
-        // Where reads show nil after a write, nil stands for an answer that was not recorded, so it proves nothing before one either.
-        let nil = if late_nil == 0 { early_nil } else { 0 };
-        let observed = something + if filling > 0 { absence + nil } else { 0 };
+        let observed = something + if filling > 0 { absence + early_nil } else { 0 };
         let coverage = Coverage::of_counts(operations, observed);
         coverage.conclude(&Expected { ops: S::OPS, observation: S::SHOWN }, report);
         if report.verdict == Verdict::Invalid {
