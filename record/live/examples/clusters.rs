@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     std::fs::create_dir_all(&directory)?;
     let directory = directory.canonicalize()?;
     let began = Instant::now();
-    let world = World::new(&inside, 3, &directory)?;
+    let world = World::new(&inside, 3, &directory.join("logs"))?;
     let store: Box<dyn Store> = match name.as_str() {
         "redis-sentinel" => Box::new(RedisSentinel::start(world, 0)?),
         "etcd" => Box::new(Etcd::start(world, EtcdReads::Linearizable)?),

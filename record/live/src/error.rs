@@ -47,9 +47,12 @@ pub enum LiveError {
     /// Nothing was tested, so there is nothing to say.
     #[error("{0}")]
     Nothing(String),
-    /// The store has no such workload, fault or option.
+    /// The store has no such workload or fault.
     #[error("{0}")]
     Unsupported(String),
+    /// An option makes no sense.
+    #[error("{0}")]
+    Usage(String),
 }
 
 fn quoted(log: &str) -> String {

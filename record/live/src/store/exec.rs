@@ -4,6 +4,7 @@ use super::worker::Worker;
 use crate::client::{Client, Seat, Store};
 use crate::error::LiveError;
 use crate::fault::Fault;
+use crate::kind::{Kind, Nodes, Place, StoreOption};
 use crate::request::{Outcome, Request};
 use crate::workload::Workload;
 use history_core::cast::Cast as _;
@@ -21,6 +22,42 @@ pub struct Exec {
     workloads: Vec<&'static str>,
     fault: Option<(String, String)>,
 }
+
+const FAULT: StoreOption = StoreOption {
+    name: "fault",
+    value_name: "COMMAND",
+    help: "Shell command that begins a fault (with --heal)",
+    values: &[],
+    default: "",
+};
+const HEAL: StoreOption =
+    StoreOption { name: "heal", help: "Shell command that ends the fault (with --fault)", ..FAULT };
+
+pub(super) const KIND: Kind = Kind {
+    name: "exec",
+    summary: "any store, in any language: a command per client answers each operation with a line of JSON",
+    needs: &[],
+    options: &[FAULT, HEAL],
+    workloads: &["list-append", "rw-register", "cas-register", "versioned-register", "set-full", "bank"],
+    faults: &FAULTS,
+    default_faults: &FAULTS,
+    place: Place::Here,
+    nodes: 1,
+    nodes_may_vary: true,
+    command: Some("command that each client is started with, run by sh -c"),
+    start: |start| {
+        let (fault, heal) = (start.option(&FAULT), start.option(&HEAL));
+        if fault.is_empty() != heal.is_empty() {
+            return Err(LiveError::Usage("--fault and --heal belong together: give both".to_owned()));
+        }
+        let exec = Exec::new(start.command.clone());
+        let exec = match start.nodes {
+            Nodes::Default => exec,
+            _ => exec.with_nodes(start.names(1)),
+        };
+        Ok(Box::new(if fault.is_empty() { exec } else { exec.with_fault(fault, heal) }))
+    },
+};
 
 /// Its faults are whatever the commands do.
 const FAULTS: [Fault; 1] = [Fault::Command];

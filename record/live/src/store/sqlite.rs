@@ -5,6 +5,7 @@
 
 use crate::client::{Client, Seat, Store};
 use crate::error::LiveError;
+use crate::kind::{Kind, Place, StoreOption};
 use crate::request::{FIRST_VERSION, Key, MicroOp, Outcome, Request};
 use crate::workload::{ACCOUNTS, INITIAL_BALANCE};
 use rusqlite::types::ValueRef;
@@ -22,6 +23,32 @@ pub enum Locks {
     /// Not at all.
     None,
 }
+
+const LOCKS: StoreOption = StoreOption {
+    name: "locks",
+    value_name: "HOW",
+    help: "Locking of the database file: default, or none, as on some network file systems",
+    values: &["default", "none"],
+    default: "default",
+};
+
+pub(super) const KIND: Kind = Kind {
+    name: "sqlite",
+    summary: "SQLite, compiled in: a database in a file, a connection per client",
+    needs: &[],
+    options: &[LOCKS],
+    workloads: &["list-append", "rw-register", "cas-register", "versioned-register", "set-full", "bank"],
+    faults: &[],
+    default_faults: &[],
+    place: Place::Here,
+    nodes: 1,
+    nodes_may_vary: false,
+    command: None,
+    start: |start| {
+        let locks = if start.option(&LOCKS) == "none" { Locks::None } else { Locks::Default };
+        Ok(Box::new(Sqlite::create(&start.data.join("db"), locks)?))
+    },
+};
 
 /// A database in a file.
 #[derive(Debug)]

@@ -7,6 +7,7 @@
 //! in the namespaces.
 
 use crate::error::LiveError;
+use crate::need::search_path;
 use std::env;
 use std::io::{self, BufRead as _, Write as _};
 use std::process::{Command, ExitStatus, Stdio};
@@ -21,26 +22,50 @@ pub fn is_inside() -> bool {
     env::var_os(INSIDE).is_some()
 }
 
-/// Starts this program again, with the same arguments, inside new namespaces, and waits until it ends. `signals` yields
-/// once for
-/// each signal to pass on.
-///
-/// # Errors
-///
-/// If `unshare` is not there. Where it is there and not allowed, it says so itself, and its exit code is 1.
-pub fn enter(signals: Receiver<()>) -> Result<ExitStatus, LiveError> {
-    let start_failed = |source| LiveError::Start { program: "unshare".to_owned(), source };
-    let program = env::current_exe().map_err(start_failed)?;
+/// `unshare`, up to the command that it runs. Programs for administrators are found in there by everybody.
+fn unshare() -> Command {
     let mut command = Command::new("unshare");
     if !rustix::process::getuid().is_root() {
         command.args(["--user", "--map-current-user", "--keep-caps"]);
     }
+    command.args(["--net", "--pid", "--fork", "--kill-child", "--mount", "--mount-proc", "--"]);
+    command.env("PATH", search_path());
     command
-        .args(["--net", "--pid", "--fork", "--kill-child", "--mount", "--mount-proc", "--"])
-        .arg(program)
-        .args(env::args_os().skip(1))
-        .env(INSIDE, "1")
-        .stdin(Stdio::piped());
+}
+
+fn start_failed(source: io::Error) -> LiveError {
+    LiveError::Start { program: "unshare".to_owned(), source }
+}
+
+/// Tries whether [`enter`] is allowed here. Takes some milliseconds.
+///
+/// # Errors
+///
+/// If it is not; says what helps.
+pub fn try_to_enter() -> Result<(), LiveError> {
+    let tried = unshare().arg("true").stdin(Stdio::null()).output().map_err(start_failed)?;
+    if tried.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&tried.stderr).trim().to_owned();
+    Err(LiveError::Unsupported(format!(
+        "new namespaces are not allowed here ({said}). In a container, allow them: docker run --security-opt \
+         seccomp=unconfined --security-opt apparmor=unconfined --cap-add SYS_ADMIN --cap-add NET_ADMIN. On Ubuntu: sysctl \
+         kernel.apparmor_restrict_unprivileged_userns=0"
+    )))
+}
+
+/// Starts this program again, with the same arguments, inside new namespaces, and waits until it ends. `signals` yields
+/// once for each signal to pass on.
+///
+/// # Errors
+///
+/// If `unshare` is not there. Where it is there and not allowed, it says so itself, and its exit code is 1: call
+/// [`try_to_enter`] first.
+pub fn enter(signals: Receiver<()>) -> Result<ExitStatus, LiveError> {
+    let program = env::current_exe().map_err(start_failed)?;
+    let mut command = unshare();
+    command.arg(program).args(env::args_os().skip(1)).env(INSIDE, "1").stdin(Stdio::piped());
     let mut child = command.spawn().map_err(start_failed)?;
     let pipe = child.stdin.take();
     thread::spawn(move || {

@@ -15,6 +15,6 @@ mod enter;
 mod network;
 mod process;
 
-pub use enter::{Inside, enter, is_inside};
+pub use enter::{Inside, enter, is_inside, try_to_enter};
 pub use network::{Node, World};
 pub use process::Daemon;

@@ -26,22 +26,26 @@ pub struct Node {
 pub struct World {
     nodes: Vec<Node>,
     names: Vec<String>,
-    directory: PathBuf,
+    logs: PathBuf,
 }
 
 /// Where `ip netns` keeps the namespaces' names.
 const NAMES: &str = "/run/netns";
+/// Where the data of the nodes goes.
+const DATA: &str = "/run/data";
 
 impl World {
-    /// Makes the nodes. Data and logs of theirs go below `directory`.
+    /// Makes the nodes. Logs of theirs go to `logs`; their data is in a file system of the world, in memory, and gone with it.
     ///
     /// # Errors
     ///
     /// If `ip` is not there or not allowed to.
-    pub fn new(inside: &Inside, nodes: u8, directory: &Path) -> Result<World, LiveError> {
+    pub fn new(inside: &Inside, nodes: u8, logs: &Path) -> Result<World, LiveError> {
         let _ = inside;
         run(Command::new("mount").args(["-t", "tmpfs", "tmpfs", "/run"]), "")?;
-        fs::create_dir(NAMES).map_err(|source| LiveError::Write { path: NAMES.into(), source })?;
+        for path in [NAMES, DATA] {
+            fs::create_dir(path).map_err(|source| LiveError::Write { path: path.into(), source })?;
+        }
         let nodes: Vec<Node> = (1..=nodes)
             .map(|number| Node { name: format!("n{number}"), address: Ipv4Addr::new(10, 77, 0, number) })
             .collect();
@@ -59,7 +63,7 @@ impl World {
             run(Command::new("ip").args(["-n", name, "-batch", "-"]), &lines)?;
         }
         let names = nodes.iter().map(|node| node.name.clone()).collect();
-        Ok(World { nodes, names, directory: directory.to_owned() })
+        Ok(World { nodes, names, logs: logs.to_owned() })
     }
 
     /// The nodes.
@@ -72,9 +76,14 @@ impl World {
         &self.names
     }
 
-    /// Where data and logs go.
+    /// Where data goes.
     pub fn directory(&self) -> &Path {
-        &self.directory
+        Path::new(DATA)
+    }
+
+    /// Where logs go.
+    pub fn logs(&self) -> &Path {
+        &self.logs
     }
 
     /// Moves the calling thread to a node: sockets that it opens from now on are the node's.

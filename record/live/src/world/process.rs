@@ -19,13 +19,13 @@ pub struct Daemon {
 }
 
 impl Daemon {
-    /// Starts it; its output goes to `logs/NAME.log`, where `name` is for files and messages.
+    /// Starts it; its output goes to `NAME.log` among the world's logs, where `name` is for files and messages.
     ///
     /// # Errors
     ///
     /// If it cannot be started.
     pub fn start(world: &World, node: u32, name: &str, command: Vec<String>) -> Result<Daemon, LiveError> {
-        let logs = world.directory().join("logs");
+        let logs = world.logs().to_owned();
         fs::create_dir_all(&logs).map_err(|source| LiveError::Write { path: logs.clone(), source })?;
         let log = logs.join(format!("{name}.log"));
         let node = world.names()[node.to_usize()].clone();

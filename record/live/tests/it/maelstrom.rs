@@ -10,7 +10,7 @@ use std::time::Duration;
 fn settings(command: &[&str], logs: &Path) -> Settings {
     Settings {
         command: command.iter().map(|&part| part.to_owned()).collect(),
-        nodes: 3,
+        nodes: ["n1", "n2", "n3"].map(str::to_owned).into(),
         conditions: Conditions { latency: Duration::from_millis(1), loss_percent: 0, seed: 3 },
         dialect: Dialect::GSet,
         primary: Some(0),

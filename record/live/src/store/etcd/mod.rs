@@ -6,6 +6,8 @@ mod http;
 use crate::client::{Client, Seat, Store};
 use crate::error::LiveError;
 use crate::fault::Fault;
+use crate::kind::{Kind, Place, StoreOption};
+use crate::need::Need;
 use crate::store::cluster::{Cluster, FAULTS, words};
 use crate::world::World;
 use history_core::cast::Cast as _;
@@ -32,6 +34,33 @@ pub enum Reads {
     Serializable,
 }
 
+const READS: StoreOption = StoreOption {
+    name: "reads",
+    value_name: "MODE",
+    help: "How reads are answered: by a majority, or by the node that is asked from what it has",
+    values: &["linearizable", "serializable"],
+    default: "linearizable",
+};
+
+pub(super) const KIND: Kind = Kind {
+    name: "etcd",
+    summary: "etcd: three nodes, through their JSON gateway",
+    needs: Etcd::NEEDS,
+    options: &[READS],
+    workloads: &["versioned-register", "cas-register"],
+    faults: FAULTS,
+    default_faults: &[Fault::Isolate],
+    place: Place::World,
+    nodes: 3,
+    nodes_may_vary: false,
+    command: None,
+    start: |mut start| {
+        let is_local = start.option(&READS) == "serializable";
+        let reads = if is_local { Reads::Serializable } else { Reads::Linearizable };
+        Ok(Box::new(Etcd::start(start.take_world()?, reads)?))
+    },
+};
+
 /// Three nodes.
 pub struct Etcd {
     cluster: Cluster,
@@ -41,9 +70,13 @@ pub struct Etcd {
 impl Etcd {
     /// How many nodes the world must have.
     pub const NODES: u8 = 3;
-    /// What must be installed: programs, and the Debian packages that have them.
-    pub const NEEDS: &'static [(&'static str, &'static str)] =
-        &[("etcd", "etcd-server"), ("ip", "iproute2"), ("nft", "nftables"), ("unshare", "util-linux")];
+    /// What must be installed.
+    pub const NEEDS: &'static [Need] = &[
+        Need::new("etcd", "etcd-server"),
+        Need::new("ip", "iproute2"),
+        Need::new("nft", "nftables"),
+        Need::new("unshare", "util-linux"),
+    ];
 
     /// Starts the cluster and waits until every node knows the leader.
     ///

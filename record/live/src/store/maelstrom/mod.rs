@@ -15,15 +15,91 @@ pub mod toy;
 use crate::client::{Client, Seat, Store};
 use crate::error::LiveError;
 use crate::fault::Fault;
+use crate::kind::{Kind, Place, Start as StartStore, StoreOption};
 use crate::log::last_lines;
 pub use client::Dialect;
-use history_core::cast::Cast as _;
+use history_core::cast::Cast;
 use network::Network;
 use node::Node;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+
+const LATENCY: StoreOption = StoreOption {
+    name: "latency",
+    value_name: "TIME",
+    help: "Mean delay of a message between nodes (exponentially distributed), such as 10ms",
+    values: &[],
+    default: "0ms",
+};
+const LOSS: StoreOption = StoreOption {
+    name: "loss",
+    value_name: "PERCENT",
+    help: "Share of messages between nodes that are lost, in percent",
+    values: &[],
+    default: "0",
+};
+const DIALECT: StoreOption = StoreOption {
+    name: "dialect",
+    value_name: "NAME",
+    help: "Messages of the workload that adds to a set: those of Maelstrom's g-set or broadcast",
+    values: &["g-set", "broadcast"],
+    default: "g-set",
+};
+const PRIMARY: StoreOption = StoreOption {
+    name: "primary",
+    value_name: "NODE",
+    help: "Node that faults aimed at the primary hit, such as n1; without it they hit any",
+    values: &[],
+    default: "",
+};
+
+pub(super) const KIND: Kind = Kind {
+    name: "maelstrom",
+    summary: "any program that speaks Maelstrom's protocol, on a simulated network",
+    needs: &[],
+    options: &[LATENCY, LOSS, DIALECT, PRIMARY],
+    workloads: WORKLOADS,
+    faults: FAULTS,
+    default_faults: &[],
+    place: Place::Here,
+    nodes: 3,
+    nodes_may_vary: true,
+    command: Some("command that each node is started with, run by sh -c"),
+    start: |start| {
+        let command = vec!["sh".to_owned(), "-c".to_owned(), start.command.clone()];
+        Ok(Box::new(Maelstrom::start(Settings::of(&start, command)?)?))
+    },
+};
+
+const WORKLOADS: &[&str] = &["cas-register", "list-append", "rw-register", "set-full"];
+const FAULTS: &[Fault] = &[Fault::Isolate, Fault::Kill, Fault::Pause];
+
+impl Settings {
+    /// The settings that the options of `start` say.
+    fn of(start: &StartStore, command: Vec<String>) -> Result<Settings, LiveError> {
+        let names = start.names(KIND.nodes);
+        let primary = start.option(&PRIMARY);
+        let index = names.iter().position(|name| name == primary);
+        if index.is_none() && !primary.is_empty() {
+            return Err(LiveError::Usage(format!("--primary: there is no node {primary}, but {}", names.join(", "))));
+        }
+        const PERCENT_MAX: u64 = 100;
+        let loss_percent = start.number(&LOSS)?;
+        if loss_percent > PERCENT_MAX {
+            return Err(LiveError::Usage(format!("--loss: {loss_percent} is more than 100 percent")));
+        }
+        Ok(Settings {
+            command,
+            nodes: names,
+            conditions: Conditions { latency: start.time(&LATENCY)?, loss_percent, seed: start.seed },
+            dialect: if start.option(&DIALECT) == "broadcast" { Dialect::Broadcast } else { Dialect::GSet },
+            primary: index.map(Cast::to_u32),
+            logs: start.logs.clone(),
+        })
+    }
+}
 
 /// How a simulated network behaves.
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +117,8 @@ pub struct Conditions {
 pub struct Settings {
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// How many nodes there are, named `n1` and so on.
-    pub nodes: u32,
+    /// The names of the nodes.
+    pub nodes: Vec<String>,
     /// The network.
     pub conditions: Conditions,
     /// How the set is asked for; other workloads have one form only.
@@ -71,7 +147,7 @@ impl Maelstrom {
     ///
     /// If a node cannot be started, ends, or does not answer.
     pub fn start(settings: Settings) -> Result<Maelstrom, LiveError> {
-        let names: Vec<String> = (1..=settings.nodes).map(|number| format!("n{number}")).collect();
+        let names = settings.nodes.clone();
         let network = Network::start(settings.conditions);
         let mut nodes = Vec::new();
         for name in &names {
@@ -123,7 +199,7 @@ impl Store for Maelstrom {
     }
 
     fn workloads(&self) -> &[&'static str] {
-        &["cas-register", "list-append", "rw-register", "set-full"]
+        WORKLOADS
     }
 
     fn nodes(&self) -> &[String] {
@@ -136,7 +212,7 @@ impl Store for Maelstrom {
     }
 
     fn faults(&self) -> &[Fault] {
-        &[Fault::Isolate, Fault::Kill, Fault::Pause]
+        FAULTS
     }
 
     fn begin(&self, fault: Fault, nodes: &[u32]) -> Result<(), LiveError> {

@@ -5,9 +5,50 @@
 //! it has, which may be old.
 
 use super::message::{KEY_DOES_NOT_EXIST, Message, NOT_SUPPORTED, PRECONDITION_FAILED, error};
+use crate::error::LiveError;
+use crate::kind::{Kind, StoreOption};
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
+
+/// Makes a process a node of the toy: see [`serve`].
+const NODE: &str = "HISTCHECK_LIVE_TOY";
+
+const READS: StoreOption = StoreOption {
+    name: "reads",
+    value_name: "MODE",
+    help: "Where a read is answered: at the primary, or by the node that is asked from what it has",
+    values: &["primary", "local"],
+    default: "primary",
+};
+
+pub(in crate::store) const KIND: Kind = Kind {
+    name: "toy",
+    summary: "a small store to try: a primary, n1, and two backups, on a simulated network",
+    needs: &[],
+    options: &[READS, super::LATENCY, super::LOSS],
+    workloads: &["cas-register"],
+    default_faults: &[],
+    nodes_may_vary: true,
+    command: None,
+    start: |mut start| {
+        let failed = |source| LiveError::Start { program: "this program".to_owned(), source };
+        let program = std::env::current_exe().map_err(failed)?.display().to_string();
+        let mode = format!("{NODE}={}", start.option(&READS));
+        start.options.insert("primary".to_owned(), "n1".to_owned());
+        let command = vec!["env".to_owned(), mode, program];
+        Ok(Box::new(super::Maelstrom::start(super::Settings::of(&start, command)?)?))
+    },
+    ..super::KIND
+};
+
+/// Serves as a node of the kind `toy`, if this process was started for that. Programs that start this kind call it
+/// first: its nodes are the same program again.
+pub fn serve() -> Option<io::Result<()>> {
+    let mode = std::env::var(NODE).ok()?;
+    let reads = if mode == "local" { Reads::Local } else { Reads::Primary };
+    Some(run(io::stdin().lock(), io::stdout().lock(), reads))
+}
 
 /// Where a read is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,6 +6,8 @@ mod resp;
 use crate::client::{Client, Seat, Store};
 use crate::error::LiveError;
 use crate::fault::Fault;
+use crate::kind::{Kind, Place, StoreOption};
+use crate::need::Need;
 use crate::store::cluster::{Cluster, FAULTS, words};
 use crate::world::World;
 use history_core::cast::Cast as _;
@@ -25,6 +27,32 @@ const START_MAX: Duration = Duration::from_secs(20);
 /// How long the hub waits for a node.
 const ASK: Duration = Duration::from_millis(300);
 
+const WAIT: StoreOption = StoreOption {
+    name: "wait",
+    value_name: "REPLICAS",
+    help: "Number of replicas that must have a write before it is acknowledged (WAIT)",
+    values: &["0", "1", "2"],
+    default: "0",
+};
+
+pub(super) const KIND: Kind = Kind {
+    name: "redis-sentinel",
+    summary: "Redis with sentinels: a master, two replicas, three sentinels",
+    needs: RedisSentinel::NEEDS,
+    options: &[WAIT],
+    workloads: &["versioned-register", "cas-register", "set-full"],
+    faults: FAULTS,
+    default_faults: &[Fault::Isolate],
+    place: Place::World,
+    nodes: 3,
+    nodes_may_vary: false,
+    command: None,
+    start: |mut start| {
+        let wait = u32::try_from(start.number(&WAIT)?).unwrap_or(u32::MAX);
+        Ok(Box::new(RedisSentinel::start(start.take_world()?, wait)?))
+    },
+};
+
 /// A master, two replicas and three sentinels.
 pub struct RedisSentinel {
     cluster: Cluster,
@@ -34,13 +62,13 @@ pub struct RedisSentinel {
 impl RedisSentinel {
     /// How many nodes the world must have.
     pub const NODES: u8 = NODES;
-    /// What must be installed: programs, and the Debian packages that have them.
-    pub const NEEDS: &'static [(&'static str, &'static str)] = &[
-        ("redis-server", "redis-server"),
-        ("redis-sentinel", "redis-sentinel"),
-        ("ip", "iproute2"),
-        ("nft", "nftables"),
-        ("unshare", "util-linux"),
+    /// What must be installed.
+    pub const NEEDS: &'static [Need] = &[
+        Need::new("redis-server", "redis-server"),
+        Need::new("redis-sentinel", "redis-sentinel"),
+        Need::new("ip", "iproute2"),
+        Need::new("nft", "nftables"),
+        Need::new("unshare", "util-linux"),
     ];
 
     /// Starts the cluster and waits until every sentinel knows the others and the replicas. Writes wait until `wait`

@@ -1,0 +1,57 @@
+//! Programs that a store needs, where they are looked for, and which Debian package has them.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// A program that must be installed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// Its name, or its path if that is fixed.
+    pub program: &'static str,
+    /// The Debian package that has it.
+    pub package: &'static str,
+}
+
+/// Directories that are not in the path of every user.
+const ADMINISTRATORS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
+
+impl Need {
+    /// A program, and the Debian package that has it.
+    pub const fn new(program: &'static str, package: &'static str) -> Need {
+        Need { program, package }
+    }
+
+    /// Where the program is.
+    pub fn find(&self) -> Option<PathBuf> {
+        if self.program.contains('/') {
+            return Some(PathBuf::from(self.program)).filter(|path| path.is_file());
+        }
+        env::split_paths(&search_path()).map(|directory| directory.join(self.program)).find(|path| path.is_file())
+    }
+
+    /// Those of them that are not here.
+    pub fn missing(needs: &[Need]) -> Vec<Need> {
+        needs.iter().filter(|need| need.find().is_none()).copied().collect()
+    }
+}
+
+/// The user's path, and the directories of programs for administrators: in a namespace of their own, users may run these.
+pub fn search_path() -> OsString {
+    let own = env::var_os("PATH").unwrap_or_default();
+    let all = env::split_paths(&own).filter(|path| !path.as_os_str().is_empty()).collect::<Vec<_>>();
+    let more = ADMINISTRATORS.iter().map(PathBuf::from).filter(|path| !all.contains(path));
+    env::join_paths(all.iter().cloned().chain(more)).unwrap_or(own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_is_here_and_nonsense_is_not() {
+        let needs = [Need::new("sh", "dash"), Need::new("no-such-program", "no-such-package")];
+        assert_eq!(Need::missing(&needs), [needs[1]]);
+        assert!(Need::new("/bin/sh", "dash").find().is_some());
+    }
+}
