@@ -84,6 +84,8 @@ pub struct Start {
     pub command: String,
     /// The nodes; the same as those of the world, if there is one.
     pub nodes: Nodes,
+    /// The faults that the run may have, for which a world is prepared.
+    pub faults: Vec<Fault>,
     /// The world, if the kind is in one.
     #[cfg(target_os = "linux")]
     pub world: Option<World>,
@@ -133,14 +135,19 @@ impl Start {
         }
     }
 
-    /// The world.
+    /// The world, prepared for the faults.
     ///
     /// # Errors
     ///
-    /// If there is none: whoever starts a kind whose place is [`Place::World`] has to make one.
+    /// If there is none: whoever starts a kind whose place is [`Place::World`] has to make one; or if a fault is not
+    /// possible here.
     #[cfg(target_os = "linux")]
     pub fn take_world(&mut self) -> Result<World, LiveError> {
-        self.world.take().ok_or_else(|| LiveError::Unsupported("this store needs a world of namespaces".to_owned()))
+        let world = self.world.take();
+        let mut world =
+            world.ok_or_else(|| LiveError::Unsupported("this store needs a world of namespaces".to_owned()))?;
+        world.prepare(&self.faults)?;
+        Ok(world)
     }
 }
 

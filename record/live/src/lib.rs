@@ -27,6 +27,7 @@ pub use request::{FIRST_VERSION, Fields, Key, MicroOp, Outcome, Request};
 pub use run::judge::{Check, Start, Violated};
 pub use run::nemesis::{Faults, Nemesis, Target};
 pub use run::recorder::{Counts, Performer, Recorder};
+pub use run::schedule::Step;
 pub use run::stop::Stop;
 pub use run::{Ended, Live, Progress};
 pub use workload::{ACCOUNTS, INITIAL_BALANCE, Plan, TOTAL, Workload};

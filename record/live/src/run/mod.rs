@@ -4,10 +4,12 @@ pub(crate) mod inbox;
 pub(crate) mod judge;
 pub(crate) mod nemesis;
 pub(crate) mod recorder;
+pub(crate) mod schedule;
 pub(crate) mod stop;
 
 use self::judge::{Check, Violated};
-use self::nemesis::{Faults, Nemesis};
+use self::nemesis::{Faults, Nemesis, Player};
+use self::schedule::Schedule;
 use crate::chance::Chance;
 use crate::client::{Client, Seat, Store};
 use crate::error::LiveError;
@@ -32,7 +34,7 @@ pub struct Live<'l> {
     pub workload: &'l Workload,
     /// How the history is checked.
     pub check: Check<'l>,
-    /// Where `history.jsonl` is written; the directory exists.
+    /// Where `history.jsonl` and `schedule.jsonl` are written; the directory exists.
     pub directory: PathBuf,
     /// How many clients work at the same time; client `n` talks to node `n` modulo the number of nodes.
     pub clients: u32,
@@ -149,7 +151,7 @@ impl Live<'_> {
         if !is_invalid && ok == 0 {
             return Err(LiveError::Store { what: "no operation succeeded".to_owned(), log: self.store.log() });
         }
-        if !is_invalid && faults == 0 && !self.nemesis.faults.is_empty() {
+        if !is_invalid && faults == 0 && self.nemesis.has_faults() {
             return Err(LiveError::Nothing("the run ended before a fault took hold: make it longer".to_owned()));
         }
         let ops = counts.ops.load(Ordering::Relaxed);
@@ -182,7 +184,10 @@ impl State<'_, '_> {
 
     fn nemesis(&self) {
         let live = self.live;
-        let played = nemesis::run(&live.nemesis, live.store, self.recorder, &self.faults, live.seed, &live.stop);
+        let played = Schedule::create(live.directory.join("schedule.jsonl")).and_then(|schedule| {
+            let (store, recorder, faults, stop) = (live.store, self.recorder, &self.faults, &live.stop);
+            Player { store, recorder, faults, schedule, stop, primary: None }.run(&live.nemesis, live.seed)
+        });
         if let Err(error) = played {
             self.fail(error);
         }

@@ -4,13 +4,14 @@
 //! nodes may both believe to be the primary; the end of the fault; until the store is settled, or twenty seconds. The
 //! target is resolved when
 //! the fault begins, so that it hits the node that is the primary at that moment. Every step is an op of the process
-//! `nemesis`.
+//! `nemesis`, and is written to the schedule, from which it can be played again.
 
 use crate::chance::Chance;
 use crate::client::Store;
 use crate::error::LiveError;
 use crate::fault::Fault;
 use crate::run::recorder::Recorder;
+use crate::run::schedule::{Schedule, Step};
 use crate::run::stop::Stop;
 use history_core::cast::Cast as _;
 use serde_json::json;
@@ -39,6 +40,18 @@ pub struct Nemesis {
     pub every: Duration,
     /// How long a fault goes on after the primary has changed.
     pub longer: Duration,
+    /// Steps to play in place of random rounds, as an earlier run wrote them down.
+    pub replay: Option<Vec<Step>>,
+}
+
+impl Nemesis {
+    /// Whether there are faults in the run.
+    pub fn has_faults(&self) -> bool {
+        match &self.replay {
+            Some(steps) => steps.iter().any(|step| matches!(step, Step::Begin(..))),
+            None => !self.faults.is_empty(),
+        }
+    }
 }
 
 impl Default for Nemesis {
@@ -48,6 +61,7 @@ impl Default for Nemesis {
             target: Target::Primary,
             every: Duration::from_secs(2),
             longer: Duration::from_secs(2),
+            replay: None,
         }
     }
 }
@@ -81,65 +95,94 @@ const SETTLE_MAX: Duration = Duration::from_secs(20);
 /// Between two looks at the store.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Plays rounds until the run ends, and then ends all faults.
-pub(crate) fn run(
-    nemesis: &Nemesis,
-    store: &dyn Store,
-    recorder: &Recorder,
-    faults: &Faults,
-    seed: u64,
-    stop: &Stop,
-) -> Result<(), LiveError> {
-    let mut chance = Chance::new(seed, u64::MAX);
-    let played = rounds(nemesis, store, recorder, faults, &mut chance, stop);
-    let healed = if faults.now().is_some() { heal(store, recorder, faults) } else { Ok(()) };
-    played.and(healed)
+/// The nemesis at work.
+pub(crate) struct Player<'p> {
+    pub(crate) store: &'p dyn Store,
+    pub(crate) recorder: &'p Recorder,
+    pub(crate) faults: &'p Faults,
+    pub(crate) schedule: Schedule,
+    pub(crate) stop: &'p Stop,
+    /// The node that was the primary when the last fault began.
+    pub(crate) primary: Option<u32>,
 }
 
-fn rounds(
-    nemesis: &Nemesis,
-    store: &dyn Store,
-    recorder: &Recorder,
-    faults: &Faults,
-    chance: &mut Chance,
-    stop: &Stop,
-) -> Result<(), LiveError> {
-    if nemesis.faults.is_empty() {
-        return Ok(());
-    }
-    while !stop.wait(chance.pause(nemesis.every)) {
-        let fault = *chance.pick(&nemesis.faults);
-        let random = u32::try_from(chance.below(store.nodes().len().to_u64())).unwrap_or(0);
-        let primary = store.primary();
-        let node = match nemesis.target {
-            Target::Primary => primary.unwrap_or(random),
-            Target::Random => random,
+impl Player<'_> {
+    /// Plays until the run ends, and then ends all faults.
+    pub(crate) fn run(&mut self, nemesis: &Nemesis, seed: u64) -> Result<(), LiveError> {
+        let played = match &nemesis.replay {
+            Some(steps) => steps.iter().try_for_each(|step| self.play(step)),
+            None if nemesis.faults.is_empty() => Ok(()),
+            None => self.rounds(nemesis, &mut Chance::new(seed, u64::MAX)),
         };
-        let name = &store.nodes()[node.to_usize()];
-        faults.set(Some(format!("{fault} {name}")));
-        store.begin(fault, &[node])?;
-        faults.begun.fetch_add(1, Ordering::Relaxed);
-        recorder.nemesis(&fault.to_string(), &json!([name]));
-        until(CHANGE_MAX, stop, || store.primary().is_some_and(|now| Some(now) != primary));
-        stop.wait(nemesis.longer);
-        heal(store, recorder, faults)?;
-        until(SETTLE_MAX, stop, || store.is_settled());
+        let healed = if self.faults.now().is_some() { self.heal(&Step::Heal) } else { Ok(()) };
+        played.and(healed)
     }
-    Ok(())
+
+    fn rounds(&mut self, nemesis: &Nemesis, chance: &mut Chance) -> Result<(), LiveError> {
+        let count = u32::try_from(self.store.nodes().len()).unwrap_or(u32::MAX);
+        while !self.stop.is_set() {
+            self.play(&Step::Wait(chance.pause(nemesis.every)))?;
+            let fault = *chance.pick(&nemesis.faults);
+            let random = u32::try_from(chance.below(u64::from(count))).unwrap_or(0);
+            let target = match nemesis.target {
+                Target::Primary if !self.stop.is_set() => self.store.primary().unwrap_or(random),
+                _ => random,
+            };
+            self.play(&Step::Begin(fault, fault.nodes(target, count, chance)))?;
+            self.play(&Step::UntilPrimaryChanges(CHANGE_MAX))?;
+            self.play(&Step::Wait(nemesis.longer))?;
+            self.play(&Step::Heal)?;
+            self.play(&Step::UntilSettled(SETTLE_MAX))?;
+        }
+        Ok(())
+    }
+
+    /// Plays a step, unless the run has ended.
+    fn play(&mut self, step: &Step) -> Result<(), LiveError> {
+        if self.stop.is_set() {
+            return Ok(());
+        }
+        let (store, names) = (self.store, self.store.nodes());
+        let happened = match step {
+            Step::Wait(pause) => {
+                self.stop.wait(*pause);
+                None
+            }
+            Step::Begin(fault, nodes) => {
+                let hit: Vec<&String> = nodes.iter().map(|node| &names[node.to_usize()]).collect();
+                let listed = hit.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(" ");
+                self.primary = store.primary();
+                self.faults.set(Some(format!("{fault} {listed}")));
+                store.begin(*fault, nodes)?;
+                self.faults.begun.fetch_add(1, Ordering::Relaxed);
+                self.recorder.nemesis(&fault.to_string(), &json!(hit));
+                None
+            }
+            Step::UntilPrimaryChanges(most) => {
+                let before = self.primary;
+                Some(until(*most, self.stop, || store.primary().is_some_and(|now| Some(now) != before)))
+            }
+            Step::Heal => return self.heal(step),
+            Step::UntilSettled(most) => Some(until(*most, self.stop, || store.is_settled())),
+        };
+        self.schedule.played(step, names, happened)
+    }
+
+    fn heal(&mut self, step: &Step) -> Result<(), LiveError> {
+        self.store.heal()?;
+        self.recorder.nemesis("heal", &serde_json::Value::Null);
+        self.faults.set(None);
+        self.schedule.played(step, self.store.nodes(), None)
+    }
 }
 
-fn heal(store: &dyn Store, recorder: &Recorder, faults: &Faults) -> Result<(), LiveError> {
-    store.heal()?;
-    recorder.nemesis("heal", &serde_json::Value::Null);
-    faults.set(None);
-    Ok(())
-}
-
-fn until(most: Duration, stop: &Stop, mut is_so: impl FnMut() -> bool) {
+/// Waits until it is so. Whether it was before the time was over.
+fn until(most: Duration, stop: &Stop, mut is_so: impl FnMut() -> bool) -> bool {
     let began = Instant::now();
-    while began.elapsed() < most && !is_so() {
-        if stop.wait(LOOK) {
-            return;
+    while !is_so() {
+        if began.elapsed() >= most || stop.wait(LOOK) {
+            return false;
         }
     }
+    true
 }

@@ -3,6 +3,7 @@
 use crate::error::LiveError;
 use crate::fault::Fault;
 use crate::world::{Daemon, Node, World};
+use history_core::cast::Cast as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,19 +14,35 @@ const LOOK: Duration = Duration::from_millis(50);
 /// A world and the daemons in it.
 pub(super) struct Cluster {
     pub(super) world: World,
+    faults: Vec<Fault>,
     /// Each with its node.
     daemons: Mutex<Vec<(u32, Daemon)>>,
+    /// Nodes whose disks have a fault.
+    disks: Mutex<Vec<u32>>,
 }
 
 impl Cluster {
     /// A world in which nothing runs.
     pub(super) fn new(world: World) -> Cluster {
-        Cluster { world, daemons: Mutex::default() }
+        let mut faults = vec![Fault::Kill, Fault::Pause];
+        if world.nodes().len() > 1 {
+            faults.extend(NETWORK);
+        }
+        faults.extend(world.disks().fault());
+        Cluster { world, faults, daemons: Mutex::default(), disks: Mutex::default() }
+    }
+
+    /// The faults that it can be given.
+    pub(super) fn faults(&self) -> &[Fault] {
+        &self.faults
     }
 
     /// Starts a daemon on a node.
     pub(super) fn start(&self, node: u32, name: &str, command: Vec<String>) -> Result<(), LiveError> {
-        let daemon = Daemon::start(&self.world, node, name, command)?;
+        let clocks = self.world.clocks().filter(|_| self.faults.contains(&Fault::Clock));
+        let mut whole = clocks.map(|clocks| clocks.before(node.to_usize())).unwrap_or_default();
+        whole.extend(command);
+        let daemon = Daemon::start(&self.world, node, name, whole)?;
         self.lock().push((node, daemon));
         Ok(())
     }
@@ -51,21 +68,44 @@ impl Cluster {
 
     /// Begins a fault at these nodes.
     pub(super) fn begin(&self, fault: Fault, nodes: &[u32]) -> Result<(), LiveError> {
+        if !self.faults.contains(&fault) {
+            return Err(LiveError::Unsupported(format!("this store has no fault {fault} here")));
+        }
         let each = |what: fn(&mut Daemon) -> Result<(), LiveError>| {
             let mut daemons = self.lock();
             daemons.iter_mut().filter(|(node, _)| nodes.contains(node)).try_for_each(|(_, daemon)| what(daemon))
         };
+        let name = |node: u32| &self.world.names()[node.to_usize()];
         match fault {
-            Fault::Isolate => self.world.isolate(nodes),
             Fault::Kill => each(Daemon::kill),
             Fault::Pause => each(Daemon::pause),
-            Fault::Command => Err(LiveError::Unsupported(format!("a cluster has no fault {fault}"))),
+            Fault::LinkDown => World::take_down(nodes),
+            Fault::PowerCut | Fault::FullDisk => {
+                for node in nodes {
+                    match fault {
+                        Fault::PowerCut => self.world.disks().cut_power(name(*node))?,
+                        _ => self.world.disks().fill(name(*node))?,
+                    }
+                    self.disks.lock().unwrap_or_else(PoisonError::into_inner).push(*node);
+                }
+                if fault == Fault::PowerCut { each(Daemon::kill) } else { Ok(()) }
+            }
+            Fault::Clock => match self.world.clocks() {
+                Some(clocks) => nodes.iter().try_for_each(|node| clocks.set_late(node.to_usize())),
+                None => Ok(()),
+            },
+            _ => self.world.cut(fault, nodes),
         }
     }
 
-    /// Ends all faults.
+    /// Ends all faults. Daemons that were killed are started again.
     pub(super) fn heal(&self) -> Result<(), LiveError> {
         self.world.heal()?;
+        self.world.clocks().map_or(Ok(()), crate::world::Clocks::heal)?;
+        for node in self.disks.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            let (disks, name) = (self.world.disks(), &self.world.names()[node.to_usize()]);
+            if disks.fault() == Some(Fault::PowerCut) { disks.restore_power(name)? } else { disks.make_room(name)? }
+        }
         self.lock().iter_mut().try_for_each(|(_, daemon)| daemon.resume().and_then(|()| daemon.restart()))
     }
 
@@ -79,8 +119,33 @@ impl Cluster {
     }
 }
 
-/// The faults of a cluster.
-pub(super) const FAULTS: &[Fault] = &[Fault::Isolate, Fault::Kill, Fault::Pause];
+/// The faults of a network.
+const NETWORK: [Fault; 8] = [
+    Fault::Isolate,
+    Fault::Split,
+    Fault::Bridge,
+    Fault::Ring,
+    Fault::DropOutgoing,
+    Fault::DropIncoming,
+    Fault::Loss,
+    Fault::LinkDown,
+];
+
+/// The faults of a cluster whose programs go by the system's clock.
+pub(super) const FAULTS: &[Fault] = &[
+    Fault::Isolate,
+    Fault::Split,
+    Fault::Bridge,
+    Fault::Ring,
+    Fault::DropOutgoing,
+    Fault::DropIncoming,
+    Fault::Loss,
+    Fault::LinkDown,
+    Fault::Kill,
+    Fault::Pause,
+    Fault::PowerCut,
+    Fault::FullDisk,
+];
 
 /// A command without spaces in its words.
 pub(super) fn words(text: &str) -> Vec<String> {

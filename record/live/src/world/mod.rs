@@ -11,10 +11,14 @@
 //! stands; it reaches every
 //! node, whatever the partition.
 
+mod clock;
+mod command;
+mod disk;
 mod enter;
 mod network;
 mod process;
 
+pub(crate) use clock::Clocks;
 pub use enter::{Inside, enter, is_inside, try_to_enter};
 pub use network::{Node, World};
 pub use process::Daemon;

@@ -1,17 +1,20 @@
 //! Nodes and the network between them, with partitions.
 
+use super::clock::Clocks;
+use super::command::run;
+use super::disk::Disks;
 use super::enter::Inside;
 use crate::error::LiveError;
+use crate::fault::{Fault, partition};
 use history_core::cast::Cast as _;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::cell::Cell;
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::Write as _;
 use std::net::Ipv4Addr;
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// A node of the world.
 #[derive(Clone, Debug)]
@@ -27,15 +30,15 @@ pub struct World {
     nodes: Vec<Node>,
     names: Vec<String>,
     logs: PathBuf,
+    disks: Disks,
+    clocks: Option<Clocks>,
 }
 
 /// Where `ip netns` keeps the namespaces' names.
 const NAMES: &str = "/run/netns";
-/// Where the data of the nodes goes.
-const DATA: &str = "/run/data";
 
 impl World {
-    /// Makes the nodes. Logs of theirs go to `logs`; their data is in a file system of the world, in memory, and gone with it.
+    /// Makes the nodes. Their logs go to `logs`; their data is on disks of the world, in memory, and gone with it.
     ///
     /// # Errors
     ///
@@ -43,9 +46,7 @@ impl World {
     pub fn new(inside: &Inside, nodes: u8, logs: &Path) -> Result<World, LiveError> {
         let _ = inside;
         run(Command::new("mount").args(["-t", "tmpfs", "tmpfs", "/run"]), "")?;
-        for path in [NAMES, DATA] {
-            fs::create_dir(path).map_err(|source| LiveError::Write { path: path.into(), source })?;
-        }
+        fs::create_dir(NAMES).map_err(|source| LiveError::Write { path: NAMES.into(), source })?;
         let nodes: Vec<Node> = (1..=nodes)
             .map(|number| Node { name: format!("n{number}"), address: Ipv4Addr::new(10, 77, 0, number) })
             .collect();
@@ -63,7 +64,8 @@ impl World {
             run(Command::new("ip").args(["-n", name, "-batch", "-"]), &lines)?;
         }
         let names = nodes.iter().map(|node| node.name.clone()).collect();
-        Ok(World { nodes, names, logs: logs.to_owned() })
+        let disks = Disks::new()?;
+        Ok(World { nodes, names, logs: logs.to_owned(), disks, clocks: None })
     }
 
     /// The nodes.
@@ -74,11 +76,6 @@ impl World {
     /// Their names.
     pub fn names(&self) -> &[String] {
         &self.names
-    }
-
-    /// Where data goes.
-    pub fn directory(&self) -> &Path {
-        Path::new(DATA)
     }
 
     /// Where logs go.
@@ -108,28 +105,27 @@ impl World {
         Ok(())
     }
 
-    /// From now on these nodes and the others cannot reach each other.
+    /// Cuts links, as the partition `fault` at these nodes has it, or loses packets.
     ///
     /// # Errors
     ///
-    /// If `nft` is not there or not allowed to.
-    pub fn isolate(&self, nodes: &[u32]) -> Result<(), LiveError> {
-        let links = |of: &dyn Fn(u32) -> bool| {
-            let all =
-                (0..).zip(&self.nodes).filter(|(node, _)| of(*node)).map(|(node, _)| format!("\"v{}\"", node + 1));
-            all.collect::<Vec<_>>().join(", ")
+    /// If `nft` is not there or not allowed to, or the partition has only one side.
+    pub(crate) fn cut(&self, fault: Fault, nodes: &[u32]) -> Result<(), LiveError> {
+        let count = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+        let rules = match fault {
+            Fault::Loss => partition::loss_rules(nodes),
+            _ => partition::rules(&partition::cuts(fault, nodes, count))?,
         };
-        let (cut, rest) = (links(&|node| nodes.contains(&node)), links(&|node| !nodes.contains(&node)));
-        if cut.is_empty() || rest.is_empty() {
-            return Err(LiveError::Unsupported("a partition needs nodes on both sides".to_owned()));
-        }
-        // The table is made anew as a whole, so no moment is without one. Each rule stands on a line of its own.
-        let rules = format!(
-            "table bridge partition\ndelete table bridge partition\ntable bridge partition {{\nchain cut {{\n\
-             type filter hook forward priority 0;\niifname {{ {cut} }} oifname {{ {rest} }} drop;\n\
-             iifname {{ {rest} }} oifname {{ {cut} }} drop;\n}}\n}}\n"
-        );
         run(Command::new("nft").args(["-f", "-"]), &rules)
+    }
+
+    /// Takes the network links of these nodes down.
+    ///
+    /// # Errors
+    ///
+    /// If that is not allowed.
+    pub(crate) fn take_down(nodes: &[u32]) -> Result<(), LiveError> {
+        set_links(nodes.iter().copied(), "down")
     }
 
     /// Everybody can reach everybody.
@@ -137,29 +133,56 @@ impl World {
     /// # Errors
     ///
     /// If `nft` is not there or not allowed to.
-    pub fn heal(&self) -> Result<(), LiveError> {
-        run(Command::new("nft").args(["-f", "-"]), "table bridge partition\ndelete table bridge partition\n")
+    pub(crate) fn heal(&self) -> Result<(), LiveError> {
+        set_links((0..).take(self.nodes.len()), "up")?;
+        run(Command::new("nft").args(["-f", "-"]), &partition::no_rules())
     }
+
+    /// Makes ready for faults that need more than the network and processes: [`Fault::PowerCut`], [`Fault::FullDisk`],
+    /// [`Fault::Clock`]. Call this before a store starts.
+    ///
+    /// # Errors
+    ///
+    /// If one of them is not possible here; why.
+    pub fn prepare(&mut self, faults: &[Fault]) -> Result<(), LiveError> {
+        self.disks.prepare(faults, &self.names)?;
+        if faults.contains(&Fault::Clock) {
+            self.clocks = Some(Clocks::new(&self.names)?);
+        }
+        Ok(())
+    }
+
+    /// A new directory for data on a node's disk. It is gone when the run ends.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be made.
+    pub fn data(&self, node: u32, name: &str) -> Result<PathBuf, LiveError> {
+        let path = Disks::root(&self.names[node.to_usize()]).join(name);
+        fs::create_dir_all(&path).map_err(|source| LiveError::Write { path: path.clone(), source })?;
+        Ok(path)
+    }
+
+    /// The nodes' disks.
+    pub(crate) fn disks(&self) -> &Disks {
+        &self.disks
+    }
+
+    /// The nodes' clocks, if they can be set.
+    pub(crate) fn clocks(&self) -> Option<&Clocks> {
+        self.clocks.as_ref()
+    }
+}
+
+/// Takes the links of nodes up or down.
+fn set_links(nodes: impl Iterator<Item = u32>, state: &str) -> Result<(), LiveError> {
+    let mut lines = String::new();
+    for node in nodes {
+        _ = writeln!(lines, "link set v{} {state}", node + 1);
+    }
+    ip(&lines)
 }
 
 fn ip(lines: &str) -> Result<(), LiveError> {
     run(Command::new("ip").args(["-batch", "-"]), lines)
-}
-
-/// Runs a command to its end.
-fn run(command: &mut Command, input: &str) -> Result<(), LiveError> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let start_failed = |source| LiveError::Start { program: program.clone(), source };
-    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(start_failed)?;
-    if let Some(mut stdin) = child.stdin.take() {
-        // A command that ends before it has read everything says why.
-        let _ = stdin.write_all(input.as_bytes());
-    }
-    let ended = child.wait_with_output().map_err(start_failed)?;
-    if ended.status.success() {
-        return Ok(());
-    }
-    let said = String::from_utf8_lossy(&ended.stderr).trim().to_owned();
-    Err(LiveError::Store { what: format!("{program} ended with {}", ended.status), log: said })
 }

@@ -1,10 +1,15 @@
-//! A daemon on a node, which can be killed, paused and started again.
+//! A daemon on a node, which can be killed, paused and started again, with all its processes.
+//!
+//! A daemon's processes may leave its process group, as those of PostgreSQL do. It therefore has a PID namespace of its own:
+//! a signal to all processes in there misses none, and when the first one is killed the others end with it.
 
+use super::command::run;
 use super::network::World;
 use crate::error::LiveError;
 use crate::group::Group;
 use crate::log::last_lines;
 use history_core::cast::Cast as _;
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File, OpenOptions};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -47,19 +52,29 @@ impl Daemon {
         let log = log.map_err(|source| LiveError::Write { path: self.log.clone(), source })?;
         let both = |log: &File| log.try_clone().map_err(|source| LiveError::Write { path: self.log.clone(), source });
         let mut command = Command::new("ip");
-        command.args(["netns", "exec", &self.node]).args(&self.command);
+        command.args(["netns", "exec", &self.node]);
+        command.args(["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "slave", "--"]);
+        // The first process of the namespace waits for the orphans, too.
+        command.args(["sh", "-c", "\"$@\" & wait $!", "sh"]).args(&self.command);
         command.stdin(Stdio::null()).stdout(both(&log)?).stderr(log);
         self.group = Some(Group::start(&self.name, &mut command)?);
         Ok(())
     }
 
-    /// Kills it.
+    /// Kills it, and waits until all its processes are gone.
     ///
     /// # Errors
     ///
     /// If that is not allowed.
     pub fn kill(&mut self) -> Result<(), LiveError> {
-        self.group.take().map_or(Ok(()), |mut group| group.kill())
+        let first = self.first();
+        let Some(mut group) = self.group.take() else { return Ok(()) };
+        if let Some(first) = first {
+            // `unshare` ends when the namespace has.
+            let _ = kill_process(first, Signal::KILL);
+            let _ = group.child().wait();
+        }
+        group.kill()
     }
 
     /// Makes it stand still.
@@ -68,7 +83,7 @@ impl Daemon {
     ///
     /// If that is not allowed.
     pub fn pause(&mut self) -> Result<(), LiveError> {
-        self.group.as_ref().map_or(Ok(()), Group::pause)
+        self.signal_all("STOP")
     }
 
     /// Lets it go on.
@@ -77,7 +92,23 @@ impl Daemon {
     ///
     /// If that is not allowed.
     pub fn resume(&mut self) -> Result<(), LiveError> {
-        self.group.as_ref().map_or(Ok(()), Group::resume)
+        self.signal_all("CONT")
+    }
+
+    /// Sends a signal to all processes but the first one, which only waits for them.
+    fn signal_all(&self, signal: &str) -> Result<(), LiveError> {
+        let Some(first) = self.first() else { return Ok(()) };
+        let first = first.as_raw_nonzero().to_string();
+        let mut command = Command::new("nsenter");
+        command.args(["--target", &first, "--pid", "--", "sh", "-c", &format!("kill -{signal} -1")]);
+        run(&mut command, "")
+    }
+
+    /// The first process of the namespace, if there is one.
+    fn first(&self) -> Option<Pid> {
+        let unshare = self.group.as_ref()?.id();
+        let children = fs::read_to_string(format!("/proc/{unshare}/task/{unshare}/children")).ok()?;
+        children.split_whitespace().next()?.parse().ok().and_then(Pid::from_raw)
     }
 
     /// Fails if it has ended by itself, with its last lines.

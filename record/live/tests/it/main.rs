@@ -3,6 +3,7 @@
 mod exec;
 mod maelstrom;
 mod recorder;
+mod schedule;
 mod setup;
 #[cfg(feature = "sqlite")]
 mod sqlite;

@@ -93,7 +93,7 @@ impl Etcd {
             .collect();
         for (number, node) in (0..).zip(store.cluster.nodes()) {
             let name = format!("etcd-{}", node.name);
-            let data = store.cluster.world.directory().join(&name);
+            let data = store.cluster.world.data(number, "etcd")?;
             let address = node.address;
             let mut command = words(&format!(
                 "etcd --name {} --listen-peer-urls http://{address}:{PEER_PORT} \
@@ -147,7 +147,7 @@ impl Store for Etcd {
     }
 
     fn faults(&self) -> &[Fault] {
-        FAULTS
+        self.cluster.faults()
     }
 
     fn begin(&self, fault: Fault, nodes: &[u32]) -> Result<(), LiveError> {

@@ -224,7 +224,7 @@ impl Store for Maelstrom {
             }
             Fault::Kill => self.each(nodes, Node::kill),
             Fault::Pause => self.each(nodes, Node::pause),
-            Fault::Command => Err(LiveError::Unsupported(format!("{} has no fault {fault}", self.name()))),
+            _ => Err(LiveError::Unsupported(format!("{} has no fault {fault}", self.name()))),
         }
     }
 

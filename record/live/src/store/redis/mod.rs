@@ -92,7 +92,7 @@ impl RedisSentinel {
 
     fn start_servers(&self, first: Ipv4Addr) -> Result<(), LiveError> {
         for (number, node) in (0..).zip(self.cluster.nodes()) {
-            let data = self.data(&format!("redis-{}", node.name))?;
+            let data = self.cluster.world.data(number, "redis")?.display().to_string();
             let mut command = words("redis-server --bind 0.0.0.0 --protected-mode no --appendonly no --daemonize no");
             command.extend(["--port".to_owned(), PORT.to_string(), "--dir".to_owned(), data]);
             command.extend(["--save".to_owned(), String::new()]);
@@ -105,17 +105,10 @@ impl RedisSentinel {
         Ok(())
     }
 
-    /// Makes the directory of a daemon.
-    fn data(&self, name: &str) -> Result<String, LiveError> {
-        let path = self.cluster.world.directory().join(name);
-        fs::create_dir_all(&path).map_err(|source| LiveError::Write { path: path.clone(), source })?;
-        Ok(path.display().to_string())
-    }
-
     fn start_sentinels(&self, master: Ipv4Addr) -> Result<(), LiveError> {
         for (number, node) in (0..).zip(self.cluster.nodes()) {
             let name = format!("sentinel-{}", node.name);
-            let data = self.data(&name)?;
+            let data = self.cluster.world.data(number, "sentinel")?.display().to_string();
             let path = format!("{data}/sentinel.conf");
             let text = format!(
                 "port {SENTINEL_PORT}\nbind 0.0.0.0\nprotected-mode no\ndir \"{data}\"\n\
@@ -178,7 +171,7 @@ impl Store for RedisSentinel {
     }
 
     fn faults(&self) -> &[Fault] {
-        FAULTS
+        self.cluster.faults()
     }
 
     fn begin(&self, fault: Fault, nodes: &[u32]) -> Result<(), LiveError> {
