@@ -11,6 +11,7 @@ use crate::judge::in_order::in_order;
 use crate::judge::input::{Input, Unmatched};
 use crate::judge::progress::Progress;
 use crate::judge::signals;
+use crate::judge::workers;
 use crate::output::diagnose;
 use crate::output::exit::Exit;
 use crate::output::results::Results;
@@ -62,7 +63,14 @@ pub(crate) fn run(job: &Check<'_>) -> Exit {
             ControlFlow::Break(())
         }
     };
-    let _ = in_order(job.jobs, job.inputs.len(), judge, written, || cancel.cancel());
+    // Other processes have limits of their own.
+    let jobs = if elsewhere { job.jobs } else { workers::that_fit(job.jobs) };
+    if jobs < job.jobs.min(job.inputs.len()) {
+        let note =
+            format!("address space is limited (ulimit -v): checking {jobs} histories in parallel, not {}", job.jobs);
+        terminal.write(|| diagnose::note(&note));
+    }
+    let _ = in_order(jobs, job.inputs.len(), judge, written, || cancel.cancel());
     // What is said of an interrupt is said, however soon all ended then.
     let note = notes.lock().unwrap_or_else(PoisonError::into_inner).take();
     note.map(JoinHandle::join);

@@ -10,3 +10,4 @@ pub(crate) mod input;
 pub(crate) mod limits;
 pub(crate) mod progress;
 pub(crate) mod signals;
+mod workers;
