@@ -7,3 +7,5 @@ mod schedule;
 mod setup;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(target_os = "linux")]
+mod world;
