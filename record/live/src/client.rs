@@ -43,6 +43,18 @@ pub struct Seat {
     pub seed: u64,
     /// How long a request may take.
     pub timeout: Duration,
+    /// Where its client stands.
+    pub stands: Stands,
+}
+
+/// Where clients stand, if nodes can be cut off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stands {
+    /// Each at a node: it is on that node's side of a partition, and knows no other node's view.
+    #[default]
+    AtNode,
+    /// Outside of the cluster, from where every node can be reached. After an error the client turns to the next node.
+    InHub,
 }
 
 /// A store under test.
@@ -85,6 +97,15 @@ pub trait Store: Send + Sync {
     /// If a node does not come back.
     fn heal(&self) -> Result<(), LiveError> {
         Ok(())
+    }
+
+    /// Ends all faults at the end of a run. A store whose processes end with the run has nothing to do.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::heal`].
+    fn heal_at_end(&self) -> Result<(), LiveError> {
+        self.heal()
     }
 
     /// The node that is the primary at the moment, if somebody knows.

@@ -18,15 +18,16 @@ mod workload;
 pub mod world;
 
 pub use chance::Chance;
-pub use client::{Client, Seat, Store};
+pub use client::{Client, Seat, Stands, Store};
 pub use error::LiveError;
 pub use fault::Fault;
+pub use group::remove_directory_if_killed;
 pub use kind::{Kind, Nodes, Place, Start as StartStore, StoreOption, time};
 pub use need::{Need, search_path};
 pub use request::{FIRST_VERSION, Fields, Key, MicroOp, Outcome, Request};
 pub use run::judge::{Check, Start, Violated};
 pub use run::nemesis::{Faults, Nemesis, Target};
-pub use run::recorder::{Counts, Performer, Recorder};
+pub use run::recorder::{Counts, FaultEvent, Performer, Recorder};
 pub use run::schedule::Step;
 pub use run::stop::Stop;
 pub use run::{Ended, Live, Progress};

@@ -28,6 +28,8 @@ pub struct Check<'c> {
     pub watches: bool,
     /// The limits of its search at the end.
     pub budget: Budget,
+    /// Whether the run goes on behind a violation, for whatever else there is.
+    pub keeps_going: bool,
 }
 
 /// What the judge found while the history grew.
@@ -50,13 +52,24 @@ pub(crate) fn follow(
     let end = EndOnDrop(stop);
     let mut run = (check.start)()?;
     let mut violated = None;
+    // Whether the checker wants no more ops. They are recorded all the same.
+    let mut is_settled = false;
     Reader::new(inbox).with_format(Format::Json).growing().for_each(|op| {
-        let flow = run.observe(op)?;
-        if run.is_violated() {
-            violated = Some(Violated { ops: counts.ops.load(Ordering::Relaxed), index: Some(op.index) });
-            return Ok(ControlFlow::Break(()));
+        if is_settled {
+            return Ok(ControlFlow::Continue(()));
         }
-        Ok(flow)
+        let flow = run.observe(op)?;
+        if violated.is_none() && run.is_violated() {
+            violated = Some(Violated { ops: counts.ops.load(Ordering::Relaxed), index: Some(op.index) });
+            if !check.keeps_going {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        if violated.is_none() {
+            counts.checked.store(op.index + 1, Ordering::Relaxed);
+        }
+        is_settled = check.keeps_going && flow.is_break();
+        Ok(if is_settled { ControlFlow::Continue(()) } else { flow })
     })?;
     drop(end);
     Ok((run.finish(&check.budget)?, violated))
@@ -96,8 +109,12 @@ pub(crate) fn check_prefixes(
         (checked, at) = (bytes, Instant::now());
         let ops = counts.ops.load(Ordering::Relaxed);
         if check_file(check, path, bytes)?.verdict == Verdict::Invalid {
+            if check.keeps_going {
+                stop.wait(Duration::MAX);
+            }
             return Ok(Some(Violated { ops, index: None }));
         }
+        counts.checked.store(ops, Ordering::Relaxed);
     }
     drop(end);
     Ok(None)

@@ -11,11 +11,11 @@ use self::judge::{Check, Violated};
 use self::nemesis::{Faults, Nemesis, Player};
 use self::schedule::Schedule;
 use crate::chance::Chance;
-use crate::client::{Client, Seat, Store};
+use crate::client::{Client, Seat, Stands, Store};
 use crate::error::LiveError;
 use crate::request::Outcome;
 use crate::run::inbox::inbox;
-use crate::run::recorder::{Performer, Recorder};
+use crate::run::recorder::{FaultEvent, Performer, Recorder};
 use crate::run::stop::Stop;
 use crate::workload::Workload;
 use history_core::cast::Cast as _;
@@ -38,6 +38,8 @@ pub struct Live<'l> {
     pub directory: PathBuf,
     /// How many clients work at the same time; client `n` talks to node `n` modulo the number of nodes.
     pub clients: u32,
+    /// Where they stand.
+    pub stands: Stands,
     /// After how long the run ends.
     pub time_limit: Duration,
     /// After how many operations it ends.
@@ -71,6 +73,8 @@ pub struct Ended {
     pub violated: Option<Violated>,
     /// From the first request until the last.
     pub time: Duration,
+    /// Why the run ended, if something did not work. The report is then that of the history up to there.
+    pub failure: Option<LiveError>,
 }
 
 /// How far a run has come.
@@ -82,6 +86,10 @@ pub struct Progress {
     pub open: u64,
     /// The fault that is on.
     pub fault: Option<String>,
+    /// Ops that were checked, without a violation.
+    pub checked: u64,
+    /// What the nemesis did since the last time.
+    pub news: Vec<FaultEvent>,
 }
 
 /// How often progress is reported.
@@ -94,9 +102,8 @@ impl Live<'_> {
     ///
     /// # Errors
     ///
-    /// If a client, a fault or the recorder does not work, or nothing was tested: no operation succeeded, or no fault
-    /// took hold although
-    /// there should have been some. The history so far is in the file.
+    /// If the recorder does not work, the checker cannot check the history, or nothing was tested: no operation succeeded, or
+    /// no fault took hold although there should have been some. The history so far is in the file.
     pub fn run(&self, progress: &mut dyn FnMut(&Progress)) -> Result<Ended, LiveError> {
         let path = self.directory.join("history.jsonl");
         let (sender, inbox) = inbox();
@@ -140,22 +147,19 @@ impl Live<'_> {
             (Some(report), violated) => (report, violated),
             (None, violated) => (judge::check_file(&self.check, &path, u64::MAX)?, violated),
         };
-        let is_invalid = report.verdict == Verdict::Invalid;
-        if let Some(failure) = state.failure.into_inner().unwrap_or_else(PoisonError::into_inner)
-            && !is_invalid
-        {
-            return Err(failure);
-        }
+        progress(&state.progress());
+        let failure = state.failure.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let is_settled = report.verdict == Verdict::Invalid || failure.is_some();
         let counts = recorder.counts();
         let (ok, faults) = (counts.ok.load(Ordering::Relaxed), state.faults.begun());
-        if !is_invalid && ok == 0 {
+        if !is_settled && ok == 0 {
             return Err(LiveError::Store { what: "no operation succeeded".to_owned(), log: self.store.log() });
         }
-        if !is_invalid && faults == 0 && self.nemesis.has_faults() {
+        if !is_settled && faults == 0 && self.nemesis.has_faults() {
             return Err(LiveError::Nothing("the run ended before a fault took hold: make it longer".to_owned()));
         }
         let ops = counts.ops.load(Ordering::Relaxed);
-        Ok(Ended { report, history: path, ops, ok, faults, violated, time })
+        Ok(Ended { report, history: path, ops, ok, faults, violated, time, failure })
     }
 }
 
@@ -204,6 +208,8 @@ impl State<'_, '_> {
             ops: counts.ops.load(Ordering::Relaxed),
             open: counts.open.load(Ordering::Relaxed),
             fault: self.faults.now(),
+            checked: counts.checked.load(Ordering::Relaxed),
+            news: self.recorder.news(),
         }
     }
 
@@ -221,8 +227,8 @@ impl State<'_, '_> {
             process: u64::from(number),
             seed: live.seed,
             timeout: live.timeout,
+            stands: live.stands,
         };
-        let host = nodes.get(node.to_usize()).map_or("", String::as_str);
         let mut plan = live.workload.plan(&seat);
         let mut chance = Chance::new(live.seed, u64::from(number));
         let mut client: Option<Box<dyn Client>> = None;
@@ -244,6 +250,7 @@ impl State<'_, '_> {
                 return;
             }
             let request = plan.next(&mut chance);
+            let host = nodes.get(seat.node.to_usize()).map_or("", String::as_str);
             let who = Performer { process: seat.process, host };
             self.recorder.invoke(who, &request);
             let outcome = match open.invoke(&request) {
@@ -259,6 +266,11 @@ impl State<'_, '_> {
             let is_indeterminate = matches!(outcome, Outcome::Info(_));
             if is_indeterminate || open.is_broken() {
                 client = None;
+            }
+            let is_lost = is_indeterminate || request.is_read() && !matches!(outcome, Outcome::Ok(_));
+            if live.stands == Stands::InHub && is_lost {
+                client = None;
+                seat.node = (seat.node + 1) % count;
             }
             if is_indeterminate {
                 seat.process += u64::from(live.clients);

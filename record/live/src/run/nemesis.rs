@@ -114,7 +114,7 @@ impl Player<'_> {
             None if nemesis.faults.is_empty() => Ok(()),
             None => self.rounds(nemesis, &mut Chance::new(seed, u64::MAX)),
         };
-        let healed = if self.faults.now().is_some() { self.heal(&Step::Heal) } else { Ok(()) };
+        let healed = if self.faults.now().is_some() { self.end() } else { Ok(()) };
         played.and(healed)
     }
 
@@ -129,9 +129,7 @@ impl Player<'_> {
                 _ => random,
             };
             self.play(&Step::Begin(fault, fault.nodes(target, count, chance)))?;
-            if count > 1 {
-                self.play(&Step::UntilPrimaryChanges(CHANGE_MAX))?;
-            }
+            self.play(&Step::UntilPrimaryChanges(CHANGE_MAX))?;
             self.play(&Step::Wait(nemesis.longer))?;
             self.play(&Step::Heal)?;
             self.play(&Step::UntilSettled(SETTLE_MAX))?;
@@ -170,8 +168,18 @@ impl Player<'_> {
         self.schedule.played(step, names, happened)
     }
 
+    /// Ends what is on when the run ends.
+    fn end(&mut self) -> Result<(), LiveError> {
+        self.store.heal_at_end()?;
+        self.healed(&Step::Heal)
+    }
+
     fn heal(&mut self, step: &Step) -> Result<(), LiveError> {
         self.store.heal()?;
+        self.healed(step)
+    }
+
+    fn healed(&mut self, step: &Step) -> Result<(), LiveError> {
         self.recorder.nemesis("heal", &serde_json::Value::Null);
         self.faults.set(None);
         self.schedule.played(step, self.store.nodes(), None)

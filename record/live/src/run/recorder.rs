@@ -18,7 +18,10 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// The function of the op that ends all faults.
+const HEAL: &str = "heal";
 
 /// Who performs an op, and through which node.
 #[derive(Clone, Copy, Debug)]
@@ -29,12 +32,25 @@ pub struct Performer<'h> {
     pub host: &'h str,
 }
 
+/// Something that the nemesis did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FaultEvent {
+    /// When, since the recorder was created.
+    pub time: Duration,
+    /// The fault that began; nothing if all faults ended.
+    pub fault: Option<String>,
+    /// The names of the nodes that it hit.
+    pub nodes: Vec<String>,
+}
+
 /// Gives ops their order and records them.
 pub struct Recorder {
     path: PathBuf,
     started: Instant,
     log: Mutex<Log>,
     counts: Counts,
+    /// What the nemesis did and nobody has asked for yet.
+    news: Mutex<Vec<FaultEvent>>,
 }
 
 struct Log {
@@ -56,6 +72,8 @@ pub struct Counts {
     pub ok: AtomicU64,
     /// Operations that were invoked and have not completed.
     pub open: AtomicU64,
+    /// Ops that the judge has checked, without a violation.
+    pub checked: AtomicU64,
 }
 
 impl Recorder {
@@ -63,7 +81,8 @@ impl Recorder {
     pub(crate) fn create(path: &Path, judge: Option<Sender>) -> Result<Recorder, LiveError> {
         let file = File::create(path).map_err(|source| LiveError::Write { path: path.to_owned(), source })?;
         let log = Log { file, judge, index: 0, line: Vec::new(), failure: None };
-        Ok(Recorder { path: path.to_owned(), started: Instant::now(), log: Mutex::new(log), counts: Counts::default() })
+        let (path, log, news) = (path.to_owned(), Mutex::new(log), Mutex::default());
+        Ok(Recorder { path, started: Instant::now(), log, counts: Counts::default(), news })
     }
 
     /// Records that an operation begins. Call this before the request is sent.
@@ -88,10 +107,23 @@ impl Recorder {
         self.write(kind, who, request.f(), &fields, error.map(String::as_str));
     }
 
-    /// Records what the nemesis did: an `info` op of the process `nemesis`.
+    /// Records what the nemesis did: an `info` op of the process `nemesis`. Its field `fault` says whether a fault begins, or
+    /// all of them end ([`HEAL`]); its value has the names of the nodes.
     pub fn nemesis(&self, f: &str, value: &serde_json::Value) {
-        let body = format!("\"type\":\"info\",\"process\":\"nemesis\",\"f\":{},\"value\":{value}}}\n", quoted(f));
+        let fault = if f == HEAL { "end" } else { "begin" };
+        let op = "\"type\":\"info\",\"process\":\"nemesis\"";
+        let body = format!("{op},\"f\":{},\"value\":{value},\"fault\":\"{fault}\"}}\n", quoted(f));
+        let nodes =
+            value.as_array().into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect();
+        let fault = (f != HEAL).then(|| f.to_owned());
+        let event = FaultEvent { time: self.started.elapsed(), fault, nodes };
         self.append(body.as_bytes());
+        self.news.lock().unwrap_or_else(PoisonError::into_inner).push(event);
+    }
+
+    /// What the nemesis did since this was last called.
+    pub(crate) fn news(&self) -> Vec<FaultEvent> {
+        std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// What was recorded so far.

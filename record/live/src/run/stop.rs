@@ -26,7 +26,9 @@ impl Stop {
 
     /// Waits, at most so long. Whether the run is over.
     pub fn wait(&self, time: Duration) -> bool {
-        let until = Instant::now() + time;
+        // No run takes a year.
+        const LONGEST: Duration = Duration::from_hours(24 * 365);
+        let until = Instant::now() + time.min(LONGEST);
         let mut is_set = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             let rest = until.saturating_duration_since(Instant::now());

@@ -35,6 +35,8 @@ pub struct Workload {
     /// Whether each key is checked separately.
     pub keyed: bool,
     plan: fn(&Seat) -> Box<dyn Plan>,
+    /// Seats that it takes for each of its clients to have a part, by the number of nodes.
+    clients: fn(u32) -> u32,
 }
 
 impl Workload {
@@ -46,6 +48,7 @@ impl Workload {
             options: &[("in-order", "true")],
             keyed: false,
             plan: |seat| Box::new(versioned_register::VersionedRegister::new(seat)),
+            clients: versioned_register::seats,
         },
         Workload {
             name: "list-append",
@@ -53,6 +56,7 @@ impl Workload {
             options: &[],
             keyed: false,
             plan: |seat| Box::new(transactions::Transactions::over_lists(seat)),
+            clients: |_| 0,
         },
         Workload {
             name: "rw-register",
@@ -60,6 +64,7 @@ impl Workload {
             options: &[],
             keyed: false,
             plan: |seat| Box::new(transactions::Transactions::over_registers(seat)),
+            clients: |_| 0,
         },
         Workload {
             name: "cas-register",
@@ -67,6 +72,7 @@ impl Workload {
             options: &[],
             keyed: true,
             plan: |seat| Box::new(cas_register::CasRegister::new(seat)),
+            clients: |_| 0,
         },
         Workload {
             name: "set-full",
@@ -74,6 +80,7 @@ impl Workload {
             options: &[],
             keyed: false,
             plan: |seat| Box::new(set::Set::new(seat)),
+            clients: |_| 0,
         },
         Workload {
             name: "bank",
@@ -81,12 +88,19 @@ impl Workload {
             options: &[],
             keyed: false,
             plan: |_| Box::new(bank::Bank),
+            clients: |_| 0,
         },
     ];
 
     /// The workload of this name.
     pub fn named(name: &str) -> Option<&'static Workload> {
         Workload::ALL.iter().find(|workload| workload.name == name)
+    }
+
+    /// How many clients it wants at least, of a store with so many nodes.
+    pub fn clients(&self, nodes: u32) -> u32 {
+        const CLIENTS: u32 = 8;
+        (self.clients)(nodes).max(nodes).max(CLIENTS)
     }
 
     /// The plan of a seat.

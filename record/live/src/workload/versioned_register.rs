@@ -13,6 +13,11 @@ use crate::request::{Key, Outcome, Request};
 /// Registers in the run.
 const KEYS: u32 = 3;
 
+/// A writer for each register, and a reader of it on every node.
+pub(super) fn seats(nodes: u32) -> u32 {
+    KEYS * (1 + nodes)
+}
+
 pub(super) struct VersionedRegister {
     key: Key,
     is_writer: bool,
@@ -70,7 +75,16 @@ mod tests {
     fn every_key_has_a_writer_and_a_reader_on_every_node() {
         let seats = (0..12).map(|number| {
             let timeout = Duration::from_secs(1);
-            let seat = Seat { number, seats: 12, node: number % 3, nodes: 3, process: 0, seed: 0, timeout };
+            let seat = Seat {
+                number,
+                seats: 12,
+                node: number % 3,
+                nodes: 3,
+                process: 0,
+                seed: 0,
+                timeout,
+                stands: crate::client::Stands::AtNode,
+            };
             (seat.node, VersionedRegister::new(&seat))
         });
         let (writers, readers): (Vec<_>, Vec<_>) = seats.partition(|(_, plan)| plan.is_writer);

@@ -9,6 +9,7 @@
 use crate::error::LiveError;
 use crate::need::search_path;
 use std::env;
+use std::ffi::OsStr;
 use std::io::{self, BufRead as _, Write as _};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::Receiver;
@@ -56,16 +57,21 @@ pub fn try_to_enter() -> Result<(), LiveError> {
 }
 
 /// Starts this program again, with the same arguments, inside new namespaces, and waits until it ends. `signals` yields
-/// once for each signal to pass on.
+/// once for each signal to pass on. `variables` are set in its environment.
 ///
 /// # Errors
 ///
 /// If `unshare` is not there. Where it is there and not allowed, it says so itself, and its exit code is 1: call
 /// [`try_to_enter`] first.
-pub fn enter(signals: Receiver<()>) -> Result<ExitStatus, LiveError> {
+pub fn enter(signals: Receiver<()>, variables: &[(&str, &OsStr)]) -> Result<ExitStatus, LiveError> {
     let program = env::current_exe().map_err(start_failed)?;
     let mut command = unshare();
-    command.arg(program).args(env::args_os().skip(1)).env(INSIDE, "1").stdin(Stdio::piped());
+    command
+        .arg(program)
+        .args(env::args_os().skip(1))
+        .envs(variables.iter().copied())
+        .env(INSIDE, "1")
+        .stdin(Stdio::piped());
     let mut child = command.spawn().map_err(start_failed)?;
     let pipe = child.stdin.take();
     thread::spawn(move || {

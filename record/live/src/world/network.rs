@@ -4,6 +4,7 @@ use super::clock::Clocks;
 use super::command::run;
 use super::disk::Disks;
 use super::enter::Inside;
+use crate::client::{Seat, Stands};
 use crate::error::LiveError;
 use crate::fault::{Fault, partition};
 use history_core::cast::Cast as _;
@@ -103,6 +104,15 @@ impl World {
             .map_err(|error| failed(&error))?;
         AT.set(Some(node));
         Ok(())
+    }
+
+    /// Moves the calling thread to where a seat's client stands: its node, unless that is the hub, where every thread begins.
+    ///
+    /// # Errors
+    ///
+    /// If that is not allowed.
+    pub fn seat(&self, seat: &Seat) -> Result<(), LiveError> {
+        if seat.stands == Stands::InHub { Ok(()) } else { self.move_to(seat.node) }
     }
 
     /// Cuts links, as the partition `fault` at these nodes has it, or loses packets.

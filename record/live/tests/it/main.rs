@@ -2,10 +2,9 @@
 
 mod exec;
 mod maelstrom;
+mod prefixes;
 mod recorder;
 mod schedule;
 mod setup;
 #[cfg(feature = "sqlite")]
 mod sqlite;
-#[cfg(target_os = "linux")]
-mod world;

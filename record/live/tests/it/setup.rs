@@ -1,7 +1,7 @@
 //! What the runs have in common.
 
 use history_core::{Budget, Checker, ErrorKind, HistoryError, Keyed, OptionError, Options};
-use record_live::{Check, Ended, Live, LiveError, Nemesis, Start, Stop, Store, Workload};
+use record_live::{Check, Ended, Live, LiveError, Nemesis, Stands, Start, Stop, Store, Workload};
 use std::path::Path;
 use std::time::Duration;
 
@@ -12,8 +12,6 @@ pub(crate) struct Setup<'s> {
     pub(crate) options: &'s [(&'s str, &'s str)],
     pub(crate) ops_max: u64,
     pub(crate) nemesis: Nemesis,
-    /// The run ends when so many faults are over.
-    pub(crate) faults_max: Option<u64>,
     pub(crate) timeout: Duration,
 }
 
@@ -25,7 +23,6 @@ impl<'s> Setup<'s> {
             options: &[],
             ops_max: 2_000,
             nemesis: Nemesis::default(),
-            faults_max: None,
             timeout: Duration::from_secs(5),
         }
     }
@@ -36,7 +33,6 @@ impl<'s> Setup<'s> {
         for (name, value) in workload.options.iter().chain(self.options) {
             options.set(*name, *value);
         }
-        let (stop, mut over, mut was_on) = (Stop::new(), 0, false);
         let checker = checker(self.workload);
         let wrong = |error: OptionError| HistoryError::new(ErrorKind::Unexpected, error.to_string());
         let start: &Start<'_> = &|| {
@@ -49,9 +45,15 @@ impl<'s> Setup<'s> {
         Live {
             store: self.store,
             workload,
-            check: Check { start, watches: self.workload != "list-append", budget: Budget::default() },
+            check: Check {
+                start,
+                watches: self.workload != "list-append",
+                budget: Budget::default(),
+                keeps_going: false,
+            },
             directory: directory.to_owned(),
             clients: 8,
+            stands: Stands::AtNode,
             // Nothing waits for this: runs end by their operations.
             time_limit: Duration::from_mins(2),
             ops_max: Some(self.ops_max),
@@ -59,15 +61,10 @@ impl<'s> Setup<'s> {
             timeout: self.timeout,
             seed: 7,
             nemesis: self.nemesis,
-            stop: stop.clone(),
+            stop: Stop::new(),
         }
-        .run(&mut |progress| {
-            over += u64::from(was_on && progress.fault.is_none());
-            was_on = progress.fault.is_some();
-            if self.faults_max == Some(over) {
-                stop.set();
-            }
-        })
+        .run(&mut |_| {})
+        .and_then(|mut ended| ended.failure.take().map_or(Ok(ended), Err))
     }
 }
 

@@ -141,7 +141,7 @@ impl Store for Etcd {
     }
 
     fn client(&self, seat: &Seat) -> Result<Box<dyn Client>, LiveError> {
-        self.cluster.world.move_to(seat.node)?;
+        self.cluster.world.seat(seat)?;
         let node = self.cluster.nodes()[seat.node.to_usize()].address;
         Ok(Box::new(client::EtcdClient::new((IpAddr::V4(node), PORT).into(), seat.timeout, self.reads)))
     }

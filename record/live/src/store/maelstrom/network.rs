@@ -62,6 +62,14 @@ impl Ord for Waiting {
     }
 }
 
+impl State {
+    /// Whether a client of this name was there: clients come and go, and an answer to one that is gone is lost.
+    fn had_client(&self, name: &str) -> bool {
+        let number = name.strip_prefix('c').and_then(|number| number.parse().ok());
+        number.is_some_and(|number: u64| (1..=self.clients).contains(&number))
+    }
+}
+
 impl Network {
     /// A network with a thread that delivers messages until [`Network::stop`].
     pub(super) fn start(conditions: Conditions) -> Arc<Network> {
@@ -179,9 +187,9 @@ impl Network {
             let number = state.sent;
             state.waiting.push(Reverse(Waiting { at, number, message: answer }));
         } else if let Some(receiver) = state.receivers.get(to) {
-            // Clients come and go; an answer to one that is gone is lost.
+            // Whoever is gone gets nothing any more.
             let _ = receiver.send(message);
-        } else if is_node(from) {
+        } else if is_node(from) && !state.had_client(to) {
             let what = format!("{from} sent a message to {}, whom nobody knows", shortened(to));
             if !state.is_over {
                 state.failure.get_or_insert(what);

@@ -165,7 +165,7 @@ impl Store for RedisSentinel {
     }
 
     fn client(&self, seat: &Seat) -> Result<Box<dyn Client>, LiveError> {
-        self.cluster.world.move_to(seat.node)?;
+        self.cluster.world.seat(seat)?;
         let node = self.cluster.nodes()[seat.node.to_usize()].address;
         Ok(Box::new(client::RedisClient::new(node, seat.timeout, self.wait)))
     }

@@ -1,9 +1,12 @@
 //! A process together with all that it starts: one process group, which ends as a whole.
 
+mod watchdog;
+
 use crate::error::LiveError;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus};
+pub use watchdog::remove_directory_if_killed;
 
 /// A process group that was started here. It is killed when this is dropped.
 #[derive(Debug)]
@@ -20,6 +23,7 @@ impl Group {
             program: format!("{} ({name})", command.get_program().to_string_lossy()),
             source,
         })?;
+        watchdog::add(child.id());
         Ok(Group { name: name.to_owned(), child })
     }
 
@@ -69,5 +73,6 @@ impl Drop for Group {
     fn drop(&mut self) {
         // Nothing can be done about a group that cannot be killed.
         let _ = self.kill();
+        watchdog::remove(self.child.id());
     }
 }
