@@ -5,6 +5,8 @@ mod ids;
 mod job;
 mod judge;
 mod line;
+#[cfg(all(unix, feature = "live"))]
+mod live;
 mod minimize;
 mod new_plugin;
 mod output;
@@ -23,8 +25,12 @@ fn main() -> ExitCode {
     if let Some(done) = probe::serve(std::env::args_os()) {
         return done.code();
     }
+    #[cfg(all(unix, feature = "live"))]
+    if let Some(served) = live::serve() {
+        return served.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    }
     // Some have other checkers for watching, with options of their own.
-    let watches = std::env::args_os().nth(1).is_some_and(|word| word == "watch");
+    let watches = std::env::args_os().nth(1).is_some_and(|word| word == "watch" || word == "live");
     let mut checkers = if watches { Registry::watchers() } else { Registry::built_in() };
     let loaded = plugins::load(&mut checkers, std::env::args_os());
     let done = match args::parse(std::env::args_os(), &checkers) {
@@ -36,6 +42,11 @@ fn main() -> ExitCode {
         Err(said) => return exit::usage(&said),
         Ok(Command::Check(job)) => check::run(&job),
         Ok(Command::Watch(job)) => watch::run(&job),
+        #[cfg(all(unix, feature = "live"))]
+        Ok(Command::Live(asked)) => match *asked {
+            args::live::Asked::Run(job) => live::run(&job),
+            args::live::Asked::Stores(format) => live::list(format),
+        },
         Ok(Command::Minimize(job)) => minimize::run(&job),
         Ok(Command::Validate(job)) => validate::run(&job),
         Ok(Command::Gen(job)) => r#gen::run(&job),

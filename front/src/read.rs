@@ -14,12 +14,15 @@ pub struct ReadAs {
     pub clients: ClientRule,
     /// The unit of times, unless the format has one.
     pub time_unit: Option<TimeUnit>,
+    /// Whether a text may end within an op, which is then left out: its writer died.
+    pub accepts_torn: bool,
 }
 
 impl ReadAs {
     /// The same reader, set to read so.
     pub fn reader<'s>(&self, reader: Reader<'s>) -> Reader<'s> {
         let reader = reader.with_client_rule(self.clients.clone());
+        let reader = if self.accepts_torn { reader.growing() } else { reader };
         let reader = match self.time_unit {
             Some(unit) => reader.with_time_unit(unit),
             None => reader,

@@ -145,6 +145,11 @@ impl<'c> Setup<'c> {
             let mut fed = Fed::new(self.start(decided)?, reading, budget, observer);
             let read = open(reading).and_then(|mut reader| {
                 let read = reader.for_each_batch_ahead(|batch| fed.observe(batch));
+                if let Some(position) = reader.cut_off() {
+                    let line = position.line;
+                    let left_out = format!("the history ends within the op at line {line}; that op was left out");
+                    decisions.lock().unwrap_or_else(PoisonError::into_inner).push(left_out);
+                }
                 if read.is_ok() && !fed.is_left {
                     unmatched = Some(reader.unmatched().map(str::to_owned).collect());
                 }

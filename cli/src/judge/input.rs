@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io::{Cursor, Read as _};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -129,6 +130,18 @@ impl Input {
     /// Why nothing can be read here, if that is known already.
     pub(crate) fn trouble(&self) -> Option<&HistoryError> {
         self.trouble.as_ref()
+    }
+
+    /// Whether all that is wrong with a file of this error is that it ends within an op.
+    pub(crate) fn is_torn(&self, error: &HistoryError) -> bool {
+        let may_be = error.kind == ErrorKind::Syntax && !self.read_as.accepts_torn && self.kept.is_none();
+        let is_file = || std::fs::metadata(&self.path).is_ok_and(|found| found.is_file());
+        if !may_be || !is_file() {
+            return false;
+        }
+        let Ok(reader) = self.open() else { return false };
+        let mut reader = reader.growing();
+        reader.for_each_batch(|_| Ok(ControlFlow::Continue(()))).is_ok() && reader.cut_off().is_some()
     }
 
     /// Begins to read it.

@@ -1,6 +1,8 @@
 //! From the words of a command line to what is to be done.
 
 mod checker;
+#[cfg(all(unix, feature = "live"))]
+pub(crate) mod live;
 
 use crate::job::{Check, DocumentFormat, OutputFormat, PageOptions, PlotFormat, ResultFormat, Validate};
 use crate::judge::child_job::{self, ChildJob};
@@ -25,6 +27,8 @@ use std::path::{Path, PathBuf};
 pub(crate) enum Command<'c> {
     Check(Check<'c>),
     Watch(Watch<'c>),
+    #[cfg(all(unix, feature = "live"))]
+    Live(Box<live::Asked<'c>>),
     Minimize(Minimize<'c>),
     Validate(Validate),
     Gen(gen_args::Gen),
@@ -50,12 +54,28 @@ pub(crate) fn parse(
     checkers: &Registry,
 ) -> Result<Command<'_>, clap::Error> {
     let mut grammar = child_job::add(grammar::command(checkers));
-    let matches = grammar.try_get_matches_from_mut(words)?;
+    #[cfg_attr(not(all(unix, feature = "live")), expect(unused_mut, reason = "only live adds words"))]
+    let mut words: Vec<OsString> = words.into_iter().collect();
+    #[cfg_attr(not(all(unix, feature = "live")), expect(unused_mut, reason = "only live adds words"))]
+    let mut matches = grammar.try_get_matches_from_mut(&words)?;
+    #[cfg(all(unix, feature = "live"))]
+    while let Some(("live", given)) = matches.subcommand() {
+        match live::whole(words.clone(), given) {
+            Ok(None) => break,
+            Ok(Some(whole)) => words = whole,
+            Err(wrong) => return Err(wrong.into_clap(meant(&mut grammar, &matches))),
+        }
+        matches = grammar.try_get_matches_from_mut(&words)?;
+    }
     let understood = match matches.subcommand() {
         None => inputs(&matches).and_then(|inputs| check(&matches, checkers, inputs)).map(Command::Check),
         Some(("report", matches)) => pages(matches, checkers).map(Command::Check),
         Some(("minimize", matches)) => minimize(matches, checkers).map(Command::Minimize),
         Some(("watch", matches)) => watch(matches, checkers).map(Command::Watch),
+        #[cfg(all(unix, feature = "live"))]
+        Some(("live", matches)) => {
+            live::parse(words.split_off(2), matches, checkers).map(|asked| Command::Live(Box::new(asked)))
+        }
         Some(("validate", matches)) => validate(matches).map(Command::Validate),
         Some(("gen", matches)) => gen_args::parse(matches).map(Command::Gen),
         Some(("plugin", matches)) => name_of_new(matches, checkers).map(Command::NewPlugin),
@@ -137,7 +157,7 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
 }
 
 fn keyed(matches: &ArgMatches) -> WhetherKeyed {
-    match matches.get_one::<String>("keyed").map(String::as_str) {
+    match matches.try_get_one::<String>("keyed").ok().flatten().map(String::as_str) {
         Some("yes") => WhetherKeyed::Yes,
         Some("auto") => WhetherKeyed::Auto,
         _ => WhetherKeyed::No,
@@ -340,6 +360,7 @@ fn read_as(matches: &ArgMatches) -> ReadAs {
     let clients = names("clients").fold(ClientRule::new(), ClientRule::client);
     let mut read_as = ReadAs::default();
     read_as.format = format(matches);
+    read_as.accepts_torn = matches.try_get_one("accept-torn").ok().flatten().copied().unwrap_or(false);
     read_as.clients = names("not-clients").fold(clients, ClientRule::other);
     read_as.time_unit = matches.get_one::<String>("time-unit").and_then(|name| name.parse::<TimeUnit>().ok());
     read_as

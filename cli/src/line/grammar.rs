@@ -1,5 +1,7 @@
 //! The command line's grammar: histcheck's own options, and those that the registered checkers ask for.
 
+#[cfg(all(unix, feature = "live"))]
+use crate::line::live_grammar;
 use crate::line::{common, compat, gen_args, help, manual, shells};
 use crate::output::policy;
 use crate::report;
@@ -47,6 +49,7 @@ pub(crate) fn command(checkers: &Registry) -> Command {
         .subcommands(subcommands(checkers))
         .args(own_options(checkers))
         .args(rules())
+        .arg(torn())
         .args(policy::options())
         .args(limit_options())
         .args(plugin_options());
@@ -79,8 +82,8 @@ pub(crate) const MAX_TIMELINE_BYTES: &str = "max-timeline-bytes";
 /// The options that the command line itself has, so that no checker can; with those of a history that is watched.
 pub(crate) fn own_names() -> Vec<String> {
     let own = command(&Registry::default());
-    let watch = own.find_subcommand("watch").into_iter().flat_map(Command::get_arguments);
-    let names = own.get_arguments().chain(watch).filter_map(Arg::get_long);
+    let others = ["watch", "live"].into_iter().filter_map(|name| own.find_subcommand(name));
+    let names = own.get_arguments().chain(others.flat_map(Command::get_arguments)).filter_map(Arg::get_long);
     let names = names.filter(|name| !PASSED_ON.contains(name) && compat::find(name).is_none());
     names.chain(["help", "version"]).map(str::to_owned).collect()
 }
@@ -203,6 +206,14 @@ fn format() -> Arg {
         .help("Input format [default: detected]")
 }
 
+/// For a history whose writer died; one that is watched may end anywhere.
+fn torn() -> Arg {
+    Arg::new("accept-torn")
+        .long("accept-torn")
+        .action(ArgAction::SetTrue)
+        .help("Leave out an op that the end of the file cuts, with a note, instead of reporting an error")
+}
+
 /// What histories do not say of themselves.
 fn rules() -> [Arg; 3] {
     let names = |name: &'static str| Arg::new(name).long(name).value_name("NAMES").value_delimiter(',');
@@ -277,6 +288,7 @@ fn report(checkers: &Registry) -> Command {
             }
         }))
         .args(rules())
+        .arg(torn())
         .arg(
             Arg::new("max-report-bytes")
                 .long("max-report-bytes")
@@ -302,6 +314,7 @@ fn minimize(checkers: &Registry) -> Command {
         .arg(files.num_args(1).required(true).help("History file, directory of one test in Jepsen's store, or - for standard input"))
         .args(own.into_iter().filter(|arg| ["model", "format", "keyed"].contains(&arg.get_id().as_str())))
         .args(rules())
+        .arg(torn())
         .arg(
             Arg::new("out")
                 .short('o')
@@ -330,6 +343,13 @@ fn minimize(checkers: &Registry) -> Command {
     with_options_of(checkers, command).mut_args(|arg| if is_taken(&arg) { arg.short(None) } else { arg })
 }
 
+/// A run takes of what judging does what fits a history that it records itself.
+#[cfg(all(unix, feature = "live"))]
+fn live(checkers: &Registry) -> Command {
+    let command = live_grammar::command(own_options(checkers).into_iter()).args(plugin_options());
+    with_options_of(checkers, command)
+}
+
 fn subcommands(checkers: &Registry) -> Vec<Command> {
     let table = |name: &'static str, about: &'static str| {
         Command::new(name).about(about).arg(output("Output format: text, or one JSON object or EDN map per line"))
@@ -338,6 +358,8 @@ fn subcommands(checkers: &Registry) -> Vec<Command> {
         report(checkers),
         minimize(checkers),
         watch(checkers),
+        #[cfg(all(unix, feature = "live"))]
+        live(checkers),
         Command::new("validate")
             .about("List errors and doubtful ops in histories")
             .after_help(help::VALIDATE)

@@ -8,6 +8,8 @@ pub(crate) mod gen_objects;
 pub(crate) mod gen_parts;
 pub(crate) mod grammar;
 pub(crate) mod help;
+#[cfg(all(unix, feature = "live"))]
+pub(crate) mod live_grammar;
 pub(crate) mod manual;
 pub(crate) mod plugins;
 pub(crate) mod probe;

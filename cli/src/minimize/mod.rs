@@ -95,12 +95,46 @@ pub(crate) fn run(job: &Minimize<'_>) -> Exit {
     verdict
 }
 
+/// Writes a part of a history that shows what a report says is wrong with it. Nothing, if no part of it does.
+///
+/// # Errors
+///
+/// If it cannot be found or written, as a sentence.
+#[cfg(all(unix, feature = "live"))]
+pub(crate) fn write_smaller(job: &Minimize<'_>, report: &Report) -> Result<(), String> {
+    let Some(input) = job.check.inputs.first() else { return Ok(()) };
+    let (history, format) = read(job, input)?;
+    let found = minimize(job, &history, report)?;
+    if let Some(why) = &found.whole {
+        diagnose::hint(&input.place(), &format!("no minimal history: {why}"));
+        return Ok(());
+    }
+    write(job, input, report, &history, &found, format).map(|_| ())
+}
+
 fn minimize_and_write(job: &Minimize<'_>, input: &Input, report: &Report) -> Result<Exit, String> {
+    let (history, format) = read(job, input)?;
+    let found = minimize(job, &history, report)?;
+    write(job, input, report, &history, &found, format)
+}
+
+/// The history, and the format in which a part of it is written.
+fn read(job: &Minimize<'_>, input: &Input) -> Result<(History, Format), String> {
     let said = |error: HistoryError| error.to_string();
     let mut reader = input.open().map_err(said)?;
     let history = History::read(&mut reader).map_err(said)?;
-    let found = minimize(job, &history, report)?;
-    let format = format(job, reader.format());
+    Ok((history, format(job, reader.format())))
+}
+
+fn write(
+    job: &Minimize<'_>,
+    input: &Input,
+    report: &Report,
+    history: &History,
+    found: &Minimized,
+    format: Format,
+) -> Result<Exit, String> {
+    let said = |error: HistoryError| error.to_string();
     let mut writer = Writer::new(Vec::new(), format);
     for op in found.history.ops() {
         writer.write(&op).map_err(|error| error.to_string())?;
@@ -127,7 +161,7 @@ fn minimize_and_write(job: &Minimize<'_>, input: &Input, report: &Report) -> Res
         },
     }
     .map_err(|error| format!("cannot write {place}: {error}"))?;
-    explain(job, input, report, &history, &found, &place);
+    explain(job, input, report, history, found, &place);
     Ok(Exit::OK)
 }
 

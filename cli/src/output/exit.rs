@@ -48,7 +48,8 @@ impl Exit {
         self.not_judged
     }
 
-    fn number(self) -> u8 {
+    /// The number that the caller gets.
+    pub(crate) fn number(self) -> u8 {
         match self.verdict {
             _ if self.not_judged => NOT_JUDGED,
             Some(Verdict::Invalid) => 1,

@@ -78,7 +78,13 @@ impl Results {
             |report: &Report| self.terse && (report.verdict != Verdict::Invalid || Terminal::get().stderr_on_screen);
         match &judged {
             Ok(report) => formats::hints(report, &wanted).iter().for_each(|hint| diagnose::hint(&input.place(), hint)),
-            Err(error) => diagnose::history(&input.place(), error),
+            Err(error) => {
+                diagnose::history(&input.place(), error);
+                if input.is_torn(error) {
+                    let hint = "the file ends within this op, as if its writer had died: --accept-torn leaves it out";
+                    diagnose::hint(&input.place(), hint);
+                }
+            }
         }
         if let (Some(directory), Ok(report)) = (&mut self.directory, &judged)
             && let Err(message) = directory.write(input, report, &artifacts)

@@ -50,10 +50,31 @@ pub(super) struct Statistics {
     pub(super) open: u64,
 }
 
+/// A fault, from the op that began it until the one that ended it; see `record_live::Recorder::nemesis`.
+#[derive(Clone)]
+pub(super) struct Fault {
+    /// Its name and the nodes that it hit.
+    pub(super) what: String,
+    first: u64,
+    /// The largest number as long as it is on.
+    last: u64,
+}
+
+/// Faults of which a page knows.
+const FAULTS_MAX: usize = 1000;
+
+/// A fault as a timeline shows it: from a column, or what is left of all, until a column, or what is right of all.
+pub(super) struct Band {
+    pub(super) what: String,
+    pub(super) from: Option<usize>,
+    pub(super) until: Option<usize>,
+}
+
 /// A history as columns, a row a client's op.
 #[derive(Default)]
 pub(super) struct Gathered {
     pub(super) statistics: Statistics,
+    pub(super) faults: Vec<Fault>,
     indices: Vec<u64>,
     /// The other half of the operation.
     partners: Vec<u32>,
@@ -85,6 +106,8 @@ pub(super) struct Half {
     f: String,
     /// Its value in a few letters; empty if it is nil.
     value: String,
+    /// The node that it went through.
+    pub(super) host: String,
 }
 
 /// What a timeline shows.
@@ -95,6 +118,8 @@ pub(super) struct Around {
     /// The index at each column, and how many ops were left out before it.
     pub(super) columns: Vec<(u64, u64)>,
     pub(super) left_out_behind: u64,
+    /// Faults that were on in between.
+    pub(super) bands: Vec<Band>,
 }
 
 impl Gathered {
@@ -117,6 +142,7 @@ impl Gathered {
                 }
                 if !self.participants.see(&op) {
                     statistics.others += 1;
+                    note_fault(&op, &mut self.faults);
                     continue;
                 }
                 statistics.count(&op);
@@ -228,7 +254,7 @@ impl Gathered {
             expected = at + 1;
             (self.indices[*at], wide(left_out))
         });
-        let columns = columns.collect();
+        let columns: Vec<(u64, u64)> = columns.collect();
         let column = |at: usize| events.binary_search(&at).ok();
         let half = |at: usize| halves.get(&self.indices[at]).cloned();
         let name_of = |at: usize| {
@@ -261,9 +287,23 @@ impl Gathered {
                 .map(|process| process.map_or("unknown".into(), |number| self.name_of(number)))
                 .collect(),
             bars: chosen.iter().map(bar).collect(),
-            columns,
             left_out_behind: wide(self.indices.len() - expected),
+            bands: self.bands(&columns),
+            columns,
         }
+    }
+
+    /// The faults that were on between the first column and the last.
+    fn bands(&self, columns: &[(u64, u64)]) -> Vec<Band> {
+        let (Some((first, _)), Some((last, _))) = (columns.first(), columns.last()) else { return Vec::new() };
+        let is_shown = |fault: &&Fault| fault.first < *last && fault.last > *first;
+        let band = |fault: &Fault| Band {
+            what: fault.what.clone(),
+            // The first column behind its beginning, and behind its end.
+            from: Some(columns.partition_point(|(index, _)| *index < fault.first)).filter(|at| *at > 0),
+            until: Some(columns.partition_point(|(index, _)| *index < fault.last)).filter(|at| *at < columns.len()),
+        };
+        self.faults.iter().filter(is_shown).map(band).collect()
     }
 
     /// What a row is called.
@@ -290,6 +330,19 @@ impl Statistics {
         } else {
             self.functions_left_out = true;
         }
+    }
+}
+
+/// Takes note of what a nemesis did.
+fn note_fault(op: &Op<'_>, faults: &mut Vec<Fault>) {
+    match op.extra.get("fault").and_then(Value::as_name) {
+        Some("begin") if faults.len() < FAULTS_MAX => {
+            let nodes = op.value.as_seq().into_iter().flat_map(history_core::Seq::iter).filter_map(Value::as_name);
+            let words: Vec<&str> = op.f.into_iter().chain(nodes).collect();
+            faults.push(Fault { what: text::shown(&words.join(" "), 60), first: op.index, last: u64::MAX });
+        }
+        Some("end") => faults.iter_mut().filter(|fault| fault.last == u64::MAX).for_each(|fault| fault.last = op.index),
+        _ => {}
     }
 }
 
@@ -321,6 +374,7 @@ impl Half {
             kind: op.kind,
             f: text::shown(op.f.unwrap_or_default(), 60),
             value: text::shown(&format!("{}{error}", brief(op.value)), VALUE_CHARS_MAX),
+            host: op.extra.get("host").and_then(Value::as_name).map(|host| text::shown(host, 60)).unwrap_or_default(),
         }
     }
 }

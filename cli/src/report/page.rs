@@ -43,7 +43,7 @@ pub(super) fn write(facts: &Facts<'_>, bytes_max: usize) -> Page {
     }
     draft.beginning();
     draft.add(statistics::section(facts));
-    draft.add(reading());
+    draft.add(reading(!facts.gathered.faults.is_empty()));
     let notice = (draft.left_out > 0).then(|| {
         html! {
             p.notice role="note" {
@@ -300,7 +300,7 @@ fn error_block(error: &HistoryError) -> Markup {
 }
 
 /// How to read the pictures.
-fn reading() -> Markup {
+fn reading(has_faults: bool) -> Markup {
     html! {
         h2 { "How to read the timelines" }
         ul.legend {
@@ -309,6 +309,7 @@ fn reading() -> Markup {
             li { i.key.info {} "? info, or \u{2026} never completed: the operation may have happened" }
             li { i.key.ok.on {} "with a name and a thick edge: an operation of the witness" }
             li { i.key.gap {} "dotted line: ops between are not shown" }
+            @if has_faults { li { i.key.fault {} "a fault was on" } }
         }
         p { "An operation may have taken effect at any moment of its bar. If one bar ends before another begins, the first came first; "
             "where bars overlap, either may have." }

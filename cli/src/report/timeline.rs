@@ -3,7 +3,7 @@
 //! Columns stand for the order of ops, not for time: what decides is who came before whom, and in real time a bar is often too
 //! short to be seen. Times are in the bars' titles, and in the table below the picture.
 
-use super::gather::{Around, Bar};
+use super::gather::{Around, Band, Bar};
 use crate::ids::wide;
 use histcheck_draw::text;
 use history_core::OpKind;
@@ -16,7 +16,7 @@ const COLUMN_MAX: usize = 120;
 const WIDTH: usize = 1040;
 const ROW: usize = 34;
 const BAR: usize = 24;
-const TOP: usize = 30;
+const TOP: usize = 36;
 /// What the line below needs that marks a limit.
 const BELOW: usize = 26;
 /// How far left of that line a narrow screen begins.
@@ -65,6 +65,7 @@ pub(super) fn draw(around: &Around, limit: Option<u64>, title: &str) -> Markup {
                     title { (title) }
                     desc { (describe(around, limit_at.is_some())) }
                     (bands(width))
+                    @for band in &around.bands { (fault(band, width, bottom, step, &x)) }
                     @for (column, (index, left_out)) in around.columns.iter().enumerate() {
                         @let after_gap = *left_out > 0 && column > 0;
                         @if after_gap {
@@ -117,10 +118,27 @@ fn one(bar: &Bar, right: usize, step: usize, x: &dyn Fn(usize) -> usize) -> Mark
     }
 }
 
+/// A fault, behind the operations.
+fn fault(band: &Band, width: usize, bottom: usize, step: usize, x: &dyn Fn(usize) -> usize) -> Markup {
+    let from = band.from.map_or(0, |column| x(column) - step / 2);
+    let until = band.until.map_or(width, |column| x(column) - step / 2).max(from + 2);
+    html! {
+        g class="fault" {
+            title { "fault: " (band.what) }
+            rect x=(from) y=(TOP) width=(until - from) height=(bottom - TOP) {}
+            text x=(from + 4) y=(TOP - 2) { (text::clipped(&band.what, ((until - from) * 10 / LETTER_TENTHS).max(1))) }
+        }
+    }
+}
+
 /// All that is known of an operation, in a line.
 fn tip(bar: &Bar) -> String {
     let mut tip = bar.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
     tip += &bar.label;
+    let host = bar.invoked.as_ref().or(bar.completed.as_ref()).map_or("", |half| half.host.as_str());
+    if !host.is_empty() {
+        _ = write!(tip, "; through {host}");
+    }
     for (what, half) in [("invoked", &bar.invoked), ("completed", &bar.completed)] {
         let Some(half) = half else { continue };
         let kind = if what == "completed" { half.kind.name() } else { "" };

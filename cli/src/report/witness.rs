@@ -56,17 +56,19 @@ pub(super) fn figure(around: &Around, limit: Option<u64>, title: &str) -> Markup
 
 /// The operations of a timeline as a table: the witness's open, the others folded away.
 fn ops(around: &Around) -> Markup {
+    let has_hosts = around.bars.iter().any(|bar| !host(bar).is_empty());
     let rows = |named: bool| around.bars.iter().filter(move |bar| bar.name.is_some() == named).collect::<Vec<_>>();
     let table = |bars: &[&Bar]| {
         html! {
             div.scroll tabindex="0" role="region" aria-label="Operations" {
                 table {
-                    thead { tr { th scope="col" { "Name" } th scope="col" { "Process" } th scope="col" { "Operation" } th scope="col" { "Invoked" } th scope="col" { "Completed" } } }
+                    thead { tr { th scope="col" { "Name" } th scope="col" { "Process" } @if has_hosts { th scope="col" { "Node" } } th scope="col" { "Operation" } th scope="col" { "Invoked" } th scope="col" { "Completed" } } }
                     tbody {
                         @for bar in bars {
                             tr {
                                 th scope="row" { (bar.name.as_deref().unwrap_or("")) }
                                 td.number { (around.rows[bar.row]) }
+                                @if has_hosts { td { bdi { (host(bar)) } } }
                                 td.what { bdi { (bar.label) } }
                                 td.place { (place(bar.invoked.as_ref(), false)) }
                                 td.place { (place(bar.completed.as_ref(), true)) }
@@ -84,6 +86,11 @@ fn ops(around: &Around) -> Markup {
             details { summary { (text::count(wide(others.len()), "more operation", "more operations")) " around" } (table(&others)) }
         }
     }
+}
+
+/// The node that an operation went through.
+fn host(bar: &Bar) -> &str {
+    bar.invoked.as_ref().or(bar.completed.as_ref()).map_or("", |half| half.host.as_str())
 }
 
 fn place(half: Option<&Half>, says_kind: bool) -> Markup {

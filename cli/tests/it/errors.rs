@@ -114,3 +114,23 @@ fn every_beginning_of_a_history_ends_in_a_verdict_or_an_error() {
         }
     }
 }
+
+/// A recorder that died leaves an op cut; everything before it was acknowledged.
+#[test]
+fn a_torn_last_line_is_an_error_unless_it_is_accepted() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("history.jsonl");
+    let whole = std::fs::read_to_string(crate::fixtures().join("valid.jsonl")).unwrap();
+    std::fs::write(&path, format!("{whole}{{\"index\":99,\"type\":\"invo")).unwrap();
+    let words = format!("-m list-append {}", path.display());
+    let refused = crate::histcheck(&words).assert().code(255);
+    assert!(crate::stderr(&refused).contains("--accept-torn"), "{}", crate::stderr(&refused));
+    let accepted = crate::histcheck(&format!("--accept-torn {words}")).assert().code(0);
+    let said = crate::stderr(&accepted);
+    assert!(said.contains("the history ends within the op at line") && said.contains("left out"), "{said}");
+    // Under a limit another process judges.
+    crate::histcheck(&format!("--accept-torn --timeout 60 {words}")).assert().code(0);
+    // What is wrong in the middle stays wrong.
+    std::fs::write(&path, format!("{{\"index\":99,\"type\":\"invo\n{whole}")).unwrap();
+    crate::histcheck(&format!("--accept-torn {words}")).assert().code(255);
+}

@@ -18,6 +18,12 @@ mod interrupt;
 mod jepsen;
 mod keyed;
 mod linearizable;
+#[cfg(all(target_os = "linux", feature = "live-sqlite"))]
+mod live;
+#[cfg(all(target_os = "linux", feature = "live-sqlite"))]
+mod live_clusters;
+#[cfg(all(target_os = "linux", feature = "live-sqlite"))]
+mod live_process;
 mod minimize;
 mod output;
 mod plugins;

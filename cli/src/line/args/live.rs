@@ -1,0 +1,222 @@
+//! The command line of `histcheck live`: what it comes to.
+
+use super::{check, output};
+use crate::job::{Check, OutputFormat, PageOptions};
+use crate::judge::input::Input;
+use crate::line::usage::UsageError;
+use crate::live::{Live, replay};
+use crate::minimize::Minimize;
+use clap::ArgMatches;
+use histcheck_front::Registry;
+use histcheck_front::setup::WhetherKeyed;
+use record_live::store::{self, KINDS};
+use record_live::{Fault, Kind, Nodes, Stands, Target, Workload};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What was asked for.
+pub(crate) enum Asked<'c> {
+    /// A run.
+    Run(Box<Live<'c>>),
+    /// A list of the stores.
+    Stores(OutputFormat),
+}
+
+/// The words of the command line that the user means: those of the run to be replayed before the user's own, and the
+/// checker of the workload if none was named.
+///
+/// # Errors
+///
+/// If there is nothing to be replayed in the directory.
+pub(crate) fn whole(words: Vec<OsString>, matches: &ArgMatches) -> Result<Option<Vec<OsString>>, UsageError> {
+    if let Some(directory) = matches.get_one::<OsString>("replay") {
+        let begin = words.get(..2).unwrap_or(&words).to_vec();
+        let own = replay::without_directories(&words[begin.len()..], false);
+        let earlier = replay::words(directory.as_ref()).map_err(UsageError::new)?;
+        let steps = [OsString::from("--steps"), directory.clone()];
+        return Ok(Some([begin, earlier, own, steps.into()].concat()));
+    }
+    if matches.get_flag("stores") || matches.contains_id("model") {
+        return Ok(None);
+    }
+    let name = workload(matches, kind(matches)?)?.name;
+    Ok(Some([words, vec!["-m".into(), name.into()]].concat()))
+}
+
+/// Understands the command line.
+///
+/// # Errors
+///
+/// Wrong usage.
+pub(crate) fn parse<'c>(
+    words: Vec<OsString>,
+    matches: &ArgMatches,
+    checkers: &'c Registry,
+) -> Result<Asked<'c>, UsageError> {
+    if matches.get_flag("stores") {
+        return Ok(Asked::Stores(output(matches)));
+    }
+    let kind = kind(matches)?;
+    let workload = workload(matches, kind)?;
+    let nodes = nodes(matches);
+    let options = options(matches, kind)?;
+    kind.check(&options, &nodes).map_err(|error| UsageError::new(error.to_string()))?;
+    let (steps, directory) = (matches.get_one::<OsString>("steps"), matches.get_one::<OsString>("directory"));
+    if steps.is_some()
+        && steps.map(|path| Path::new(path).canonicalize().ok())
+            == directory.map(|path| Path::new(path).canonicalize().ok())
+    {
+        return Err(UsageError::new("-d and --replay name one directory: the run would overwrite what it replays"));
+    }
+    let check = live_check(matches, checkers, workload)?;
+    let output = check.pages.as_ref().map(|pages| pages.directory.join(MINIMAL).into());
+    let faults = chosen_faults(matches, kind, &options)?;
+    let minutes = matches.get_one("minutes").copied().unwrap_or(MINUTES);
+    let time_limit = Duration::try_from_secs_f64(minutes * 60.0).ok().filter(|limit| !limit.is_zero());
+    let time_limit = time_limit.ok_or_else(|| UsageError::new("--minutes takes a number above 0, like 2 or 0.5"))?;
+    let times = |name: &str| matches.get_one::<Duration>(name).copied();
+    Ok(Asked::Run(Box::new(Live {
+        minimal: Minimize { check, anomaly: None, output, checks_max: CHECKS_MAX },
+        kind,
+        command: kind.command.and_then(|_| matches.get_one::<String>(kind.name)).cloned().unwrap_or_default(),
+        options,
+        nodes,
+        workload,
+        clients: matches.get_one("clients").copied(),
+        stands: if is(matches, "topology", "hub") { Stands::InHub } else { Stands::AtNode },
+        rate: matches.get_one("rate").copied(),
+        time_limit,
+        ops_max: matches.get_one("ops").copied(),
+        keep_going: matches.get_flag("keep-going"),
+        timeout: times("timeout").unwrap_or(Duration::from_secs(1)),
+        seed: matches.get_one("seed").copied(),
+        faults,
+        target: if is(matches, "target", "random") { Target::Random } else { Target::Primary },
+        every: times("every"),
+        longer: times("longer"),
+        steps: steps.map(PathBuf::from),
+        words,
+    })))
+}
+
+/// The smallest part of an invalid history, and how many parts are tried for it.
+const MINIMAL: &str = "minimal.jsonl";
+const CHECKS_MAX: u64 = 2000;
+/// Minutes of a run.
+const MINUTES: f64 = 2.0;
+
+fn is(matches: &ArgMatches, name: &str, value: &str) -> bool {
+    matches.get_one::<String>(name).is_some_and(|given| given == value)
+}
+
+fn kind(matches: &ArgMatches) -> Result<&'static Kind, UsageError> {
+    let commands = KINDS.iter().filter(|kind| kind.command.is_some() && matches.contains_id(kind.name));
+    let named = matches.get_one::<String>("store").and_then(|name| store::kind(name));
+    match commands.copied().chain(named).collect::<Vec<_>>()[..] {
+        [kind] => Ok(kind),
+        [] => Err(UsageError::missing("missing --store: the store to start")
+            .tip("`histcheck live --stores` lists all stores")),
+        [first, second, ..] => {
+            Err(UsageError::new(format!("--{} and --{} exclude each other", first.name, second.name)))
+        }
+    }
+}
+
+/// The workload that was named, or that of the checker, or the store's first one.
+fn workload(matches: &ArgMatches, kind: &Kind) -> Result<&'static Workload, UsageError> {
+    let named = matches.get_one::<String>("workload").map(String::as_str);
+    let checkers: Vec<&String> = matches.get_many("model").into_iter().flatten().collect();
+    let of_checker = checkers.iter().find_map(|name| Workload::named(name).map(|workload| workload.name));
+    let name = named.or(of_checker);
+    if name.is_none() && !checkers.is_empty() {
+        let all = kind.workloads.join(", ");
+        return Err(UsageError::missing("missing --workload: the checker has no workload of its name")
+            .tip(format!("{} has {all}", kind.name)));
+    }
+    let name = name.or(kind.workloads.first().copied()).unwrap_or_default();
+    let workload = Workload::named(name).filter(|workload| kind.workloads.contains(&workload.name));
+    workload.ok_or_else(|| {
+        UsageError::new(format!("{} has no workload {name}, but {}", kind.name, kind.workloads.join(", ")))
+    })
+}
+
+fn nodes(matches: &ArgMatches) -> Nodes {
+    match matches.get_one::<String>("nodes") {
+        None => Nodes::Default,
+        Some(text) => text
+            .parse()
+            .map_or_else(|_| Nodes::Named(text.split(',').map(|name| name.trim().to_owned()).collect()), Nodes::Count),
+    }
+}
+
+/// The options of the store that were given.
+fn options(matches: &ArgMatches, kind: &Kind) -> Result<BTreeMap<String, String>, UsageError> {
+    let mut given = BTreeMap::new();
+    for option in KINDS.iter().flat_map(|kind| kind.options) {
+        let Some(value) = matches.get_one::<String>(option.name) else { continue };
+        if !kind.options.iter().any(|own| own.name == option.name) {
+            let by: Vec<&str> = KINDS
+                .iter()
+                .filter(|other| other.options.iter().any(|it| it.name == option.name))
+                .map(|other| other.name)
+                .collect();
+            let message = format!("{} has no option --{}", kind.name, option.name);
+            return Err(UsageError::new(message).tip(format!("it is an option of {}", by.join(", "))));
+        }
+        given.insert(option.name.to_owned(), value.clone());
+    }
+    Ok(given)
+}
+
+fn chosen_faults(
+    matches: &ArgMatches,
+    kind: &Kind,
+    options: &BTreeMap<String, String>,
+) -> Result<Vec<Fault>, UsageError> {
+    let Some(names) = matches.get_many::<String>("faults") else {
+        // A fault that is a command needs the command.
+        let is_possible = |fault: &Fault| *fault != Fault::Command || !options.is_empty();
+        return Ok(kind.default_faults.iter().copied().filter(is_possible).collect());
+    };
+    let names: Vec<&String> = names.collect();
+    if names == ["none"] {
+        return Ok(Vec::new());
+    }
+    let fault = |name: &&String| {
+        let fault: Fault = name.parse().map_err(|error: String| UsageError::new(format!("--faults: {error}")))?;
+        if fault == Fault::Command && options.is_empty() {
+            return Err(UsageError::new(
+                "--faults command needs --fault and --heal: what begins the fault, and what ends it",
+            ));
+        }
+        Ok(fault)
+    };
+    names.iter().map(fault).collect()
+}
+
+/// How the history of a run is judged: as one that is watched, under the options that the workload asks for.
+fn live_check<'c>(matches: &ArgMatches, checkers: &'c Registry, workload: &Workload) -> Result<Check<'c>, UsageError> {
+    let directory = matches.get_one::<OsString>("directory").map(PathBuf::from);
+    let path = directory.as_ref().map_or_else(PathBuf::new, |directory| directory.join("history.jsonl"));
+    let mut check = check(matches, checkers, vec![Input::new(path.into())])?;
+    check.directory = None;
+    check.pages = directory.map(|directory| PageOptions { directory, bytes_max: LIVE_PAGE_BYTES });
+    check.verbose = true;
+    check.is_live = true;
+    let setup = &mut check.setup;
+    setup.keyed = if workload.keyed { WhetherKeyed::Yes } else { WhetherKeyed::No };
+    let watching = setup.checker.about().watching;
+    let watching = watching.iter().map(|(name, value)| (name.as_ref(), value.as_ref()));
+    for (name, value) in workload.options.iter().copied().chain(watching) {
+        let is_taken = setup.checker.options().iter().any(|spec| spec.name == name);
+        if is_taken && setup.options.text(name).is_none() {
+            setup.options.set(name.to_owned(), value.to_owned());
+        }
+    }
+    Ok(check)
+}
+
+/// Bytes of the page about a run.
+const LIVE_PAGE_BYTES: usize = 4_000_000;

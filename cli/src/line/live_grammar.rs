@@ -1,0 +1,167 @@
+//! The grammar of `histcheck live`.
+
+use crate::output::policy;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Arg, ArgAction, Command, value_parser};
+use record_live::store::KINDS;
+use record_live::{StoreOption, Workload, time};
+use std::ffi::OsString;
+
+const USAGE: &str = "\
+histcheck live --store NAME [OPTIONS]
+       histcheck live --exec COMMAND -m CHECKER [OPTIONS]
+       histcheck live --maelstrom COMMAND -m CHECKER [OPTIONS]
+       histcheck live --replay DIR
+       histcheck live --stores";
+
+const AFTER: &str = "\
+Starts a store, drives it with concurrent clients under faults, records the history and checks it while it grows. Ends at the first \
+violation, after --minutes or --ops, or with an interrupt (Ctrl-C, SIGTERM), and prints the verdict on what was recorded. A store on \
+several nodes gets a namespace for each; no root is needed, and nothing is left behind.
+
+Exits with 1 if the history is invalid, 0 if it is valid, 2 if the verdict is unknown, 255 if the store did not start or nothing was tested: \
+no operation succeeded, or no fault took hold.
+
+With -d, the directory gets history.jsonl, schedule.jsonl (the faults), run.json (the options), logs/, and after the run report.html and, of an \
+invalid history, minimal.jsonl. Without -d nothing is kept.
+
+Examples:
+  histcheck live --store sqlite --locks none
+      SQLite on a file system without locks.
+  histcheck live --store redis-sentinel -d redis
+      Isolate the primary of a Redis cluster, until a violation is found.
+  histcheck live --store etcd --reads serializable --faults isolate,kill,pause --every 5s --seed 17
+      Choose faults, their rate, and the seed.
+  histcheck live --exec \"python3 my_client.py\" -m list-append --fault \"docker pause db\" --heal \"docker unpause db\"
+      Any store, in any language. Faults are commands.
+  histcheck live --maelstrom ./node -m cas-register --latency 10ms --faults isolate
+      A program that speaks Maelstrom's protocol.
+  histcheck live --replay redis
+      The same operations and faults again.";
+
+/// The grammar of the command.
+pub(crate) fn command(own: impl Iterator<Item = Arg>) -> Command {
+    let checks = own.filter(|arg| ["model", "output", "directory", "verbose"].contains(&arg.get_id().as_str()));
+    let checks = checks.map(|arg| match arg.get_id().as_str() {
+        "directory" => arg.help(
+            "Directory for the history, the faults, logs, the report and a minimal history [default: none is kept]",
+        ),
+        "verbose" => arg.hide(true),
+        "model" => arg.help("Checkers to run, comma-separated [default: that of the workload]"),
+        _ => arg,
+    });
+    Command::new("live")
+        .about("Drive a store under faults, and check the history while it is recorded")
+        .override_usage(USAGE)
+        .after_help(AFTER)
+        .max_term_width(100)
+        .args(stores())
+        .args(checks)
+        .args(drive())
+        .args(faults())
+        .arg(hidden())
+        .args(policy::options())
+        .next_help_heading("Options of stores")
+        .args(options_of_stores())
+        .next_help_heading("Options")
+}
+
+/// Which store to start.
+fn stores() -> Vec<Arg> {
+    let named =
+        KINDS.iter().filter(|kind| kind.command.is_none()).map(|kind| PossibleValue::new(kind.name).help(kind.summary));
+    let mut args = vec![
+        Arg::new("store")
+            .long("store")
+            .value_name("NAME")
+            .value_parser(PossibleValuesParser::new(named))
+            .help("Store to start"),
+    ];
+    for kind in KINDS {
+        if let Some(command) = kind.command {
+            let help = format!("Start {}: the {command}", kind.summary);
+            args.push(Arg::new(kind.name).long(kind.name).value_name("COMMAND").conflicts_with("store").help(help));
+        }
+    }
+    args.push(Arg::new("replay").long("replay").value_name("DIR").value_parser(value_parser!(OsString)).help(
+        "Run the operations and faults of an earlier run again, from its directory; the commands in it are executed",
+    ));
+    args.push(
+        Arg::new("stores")
+            .long("stores")
+            .action(ArgAction::SetTrue)
+            .help("List the stores: what each needs, and whether that is installed"),
+    );
+    args
+}
+
+/// How it is driven.
+fn drive() -> Vec<Arg> {
+    let workloads = Workload::ALL.iter().map(|workload| PossibleValue::new(workload.name).help(workload.summary));
+    let value = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).allow_negative_numbers(true).help(help)
+    };
+    let number =
+        |name: &'static str, help: &'static str| value(name, "N", help).value_parser(value_parser!(u64).range(1..));
+    vec![
+        value("workload", "NAME", "Operations of the clients [default: those of the checker, else of the store]")
+            .value_parser(PossibleValuesParser::new(workloads)),
+        value("nodes", "NODES", "Number of nodes, or their names, comma-separated"),
+        value("clients", "N", "Number of clients [default: by workload]").value_parser(value_parser!(u32).range(1..=1000)),
+        value("topology", "WHERE", "Where clients stand: each at a node, on its side of a partition (sticky), or outside, where all nodes are reached (hub) [default: sticky]")
+            .value_parser(["sticky", "hub"]),
+        number("rate", "Mean rate of all clients together, in operations per second [default: as fast as they can]"),
+        value("minutes", "N", "Time limit, in minutes [default: 2]").value_parser(value_parser!(f64)),
+        Arg::new("keep-going")
+            .long("keep-going")
+            .action(ArgAction::SetTrue)
+            .help("Continue after a violation, until the run ends, and report all that was found"),
+        number("ops", "Number of operations to end after [default: no limit]"),
+        value("timeout", "TIME", "Time limit of a request, such as 500ms [default: 1s]").value_parser(time),
+        value("seed", "N", "Seed of operations and faults [default: chosen at random, and printed]").value_parser(value_parser!(u64)),
+    ]
+}
+
+/// What is done to it.
+fn faults() -> Vec<Arg> {
+    vec![
+        Arg::new("faults").long("faults").value_name("NAMES").value_delimiter(',').help(
+            "Kinds of faults, comma-separated, or none; `histcheck live --stores` lists those of each store [default: by store]",
+        ),
+        Arg::new("target")
+            .long("target")
+            .value_name("WHICH")
+            .value_parser(["primary", "random"])
+            .help("Node that a fault hits: the primary of that moment, or any [default: primary]"),
+        Arg::new("every").long("every").value_name("TIME").value_parser(time).help("Mean pause before each fault [default: 2s]"),
+        Arg::new("longer")
+            .long("longer")
+            .value_name("TIME")
+            .value_parser(time)
+            .help("How long a fault goes on after the primary has changed [default: 2s]"),
+    ]
+}
+
+/// The options of all stores, each once.
+fn options_of_stores() -> Vec<Arg> {
+    let mut all: Vec<(&StoreOption, Vec<&str>)> = Vec::new();
+    for kind in KINDS {
+        for option in kind.options {
+            match all.iter_mut().find(|(other, _)| other.name == option.name) {
+                Some((_, by)) => by.push(kind.name),
+                None => all.push((option, vec![kind.name])),
+            }
+        }
+    }
+    let arg = |(option, by): (&StoreOption, Vec<&str>)| {
+        let default = if option.default.is_empty() { String::new() } else { format!(" [default: {}]", option.default) };
+        let arg = Arg::new(option.name).long(option.name).value_name(option.value_name);
+        arg.help(format!("{} ({}){default}", option.help, by.join(", ")))
+    };
+    all.into_iter().map(arg).collect()
+}
+
+/// The hidden option that `--replay` becomes.
+fn hidden() -> Arg {
+    Arg::new("steps").long("steps").value_name("DIR").hide(true).value_parser(value_parser!(OsString))
+}

@@ -1,0 +1,287 @@
+//! A run, where it happens: start the store, drive it, judge, and say what came of it.
+
+use super::status::Status;
+use super::{Live, evidence, outside, place, replay};
+use crate::judge::input::Input;
+use crate::judge::signals;
+use crate::output::diagnose;
+use crate::output::exit::Exit;
+use crate::output::results::Results;
+use history_core::{Budget, Cancel, Subject, Verdict};
+use record_live::{Check, Ended, LiveError, Nemesis, StartStore, Step, Stop, Store};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Runs it.
+pub(super) fn run(job: &Live<'_>) -> Exit {
+    if !outside::has_needs(job.kind) {
+        return Exit::FAILED;
+    }
+    job.check().warnings.iter().for_each(|warning| diagnose::warning(warning));
+    match Place::create(job).map_err(Failed::from).and_then(|place| driven(job, &place)) {
+        Ok(exit) => exit,
+        Err(Failed(message)) => {
+            diagnose::error(&message);
+            Exit::FAILED
+        }
+    }
+}
+
+/// Why there is no verdict, as a sentence.
+struct Failed(String);
+
+impl From<String> for Failed {
+    fn from(message: String) -> Failed {
+        Failed(message)
+    }
+}
+
+impl From<LiveError> for Failed {
+    fn from(error: LiveError) -> Failed {
+        Failed(error.to_string())
+    }
+}
+
+/// The directories of a run.
+struct Place {
+    scratch: place::Scratch,
+    directory: PathBuf,
+    logs: PathBuf,
+    /// Whether the user keeps the directory.
+    is_kept: bool,
+}
+
+impl Place {
+    fn create(job: &Live<'_>) -> Result<Place, String> {
+        let scratch = place::Scratch::create()?;
+        let given = job.check().pages.as_ref().map(|pages| pages.directory.as_path());
+        let directory = place::evidence(given, &scratch)?;
+        let logs = place::logs(&directory)?;
+        Ok(Place { scratch, directory, logs, is_kept: given.is_some() })
+    }
+
+    /// What the history is called where results are written.
+    fn input(&self, job: &Live<'_>) -> Input {
+        if !self.is_kept {
+            return Input::new(job.kind.name.into());
+        }
+        let given = job.check().pages.as_ref().map_or(Path::new(""), |pages| &pages.directory);
+        Input::new(given.join("history.jsonl").into())
+    }
+}
+
+/// What ends the run: a flag for its threads, and one for a search at its end.
+#[derive(Clone, Default)]
+struct Ending {
+    stop: Stop,
+    cancel: Cancel,
+    /// Interrupts so far.
+    interrupts: Arc<AtomicU64>,
+    /// The exit code, once the verdict was written.
+    code: Arc<OnceLock<u8>>,
+}
+
+impl Ending {
+    /// The first interrupt ends the run, the next one the search that then may still go on, the third one everything.
+    fn interrupt(&self) {
+        if let Some(code) = self.code.get() {
+            std::process::exit(i32::from(*code));
+        }
+        match self.interrupts.fetch_add(1, Ordering::SeqCst) {
+            0 => self.stop.set(),
+            1 => self.cancel.cancel(),
+            _ => std::process::exit(130),
+        }
+    }
+
+    /// The verdict was written.
+    fn conclude(&self, exit: Exit) {
+        let _ = self.code.set(exit.number());
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupts.load(Ordering::SeqCst) > 0
+    }
+}
+
+fn driven(job: &Live<'_>, place: &Place) -> Result<Exit, Failed> {
+    let ending = Ending::default();
+    let mut start = StartStore {
+        options: job.options.clone(),
+        command: job.command.clone(),
+        nodes: job.nodes.clone(),
+        logs: place.logs.clone(),
+        data: place.scratch.below("data")?,
+        seed: job.seed.unwrap_or_else(any_seed),
+        timeout: job.timeout,
+        ..StartStore::default()
+    };
+    let seed = start.seed;
+    enter(job, &ending, &mut start)?;
+    replay::write(&place.directory, &job.words, seed)?;
+    let mut status = Status::begin(format!("{} is starting", job.kind.name));
+    let store = (job.kind.start)(start)?;
+    check_faults(job, &*store)?;
+    let ended = play(job, &*store, place, seed, &ending, &mut status)?;
+    // Everything that was started ends before the verdict is told.
+    drop(store);
+    drop(status);
+    Ok(conclude(job, place, seed, ended, &ending))
+}
+
+/// Listens for interrupts; inside of a world that of the process outside, and makes the nodes.
+fn enter(job: &Live<'_>, ending: &Ending, start: &mut StartStore) -> Result<(), Failed> {
+    let interrupted = ending.clone();
+    #[cfg(target_os = "linux")]
+    if job.kind.place == record_live::Place::World {
+        let inside = record_live::world::Inside::listen(move || interrupted.interrupt())?;
+        let nodes = if let record_live::Nodes::Count(count) = job.nodes { count } else { job.kind.nodes };
+        let nodes = u8::try_from(nodes).unwrap_or(u8::MAX);
+        start.world = Some(record_live::world::World::new(&inside, nodes, &start.logs)?);
+        return Ok(());
+    }
+    let _ = (job, start);
+    if let Err(error) = signals::on_each(move || interrupted.interrupt()) {
+        diagnose::warning(&format!("cannot catch signals, so an interrupt ends histcheck without a verdict: {error}"));
+    }
+    Ok(())
+}
+
+/// A seed for who wants any.
+fn any_seed() -> u64 {
+    const SEEDS: u128 = 1_000_000;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_micros() % SEEDS).unwrap_or_default()
+}
+
+/// Whether the store can be given the faults here.
+fn check_faults(job: &Live<'_>, store: &dyn Store) -> Result<(), Failed> {
+    let possible = store.faults();
+    let Some(fault) = job.faults.iter().find(|fault| !possible.contains(fault)) else { return Ok(()) };
+    let names: Vec<String> = possible.iter().map(ToString::to_string).collect();
+    let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    Err(Failed(format!("--faults: {} has no fault {fault} here; it has: {names}", job.kind.name)))
+}
+
+fn play(
+    job: &Live<'_>,
+    store: &dyn Store,
+    place: &Place,
+    seed: u64,
+    ending: &Ending,
+    status: &mut Status,
+) -> Result<Ended, Failed> {
+    let nodes = u32::try_from(store.nodes().len()).unwrap_or(u32::MAX);
+    let clients = job.clients.unwrap_or_else(|| job.workload.clients(nodes));
+    let defaults = Nemesis::default();
+    let mut budget = Budget::default();
+    budget.cancel = ending.cancel.clone();
+    let run = record_live::Live {
+        store,
+        workload: job.workload,
+        check: Check {
+            start: &|| job.check().setup.start(|_| {}),
+            // Whoever judges transactions knows at the end; everybody else at the op, or at the end as well.
+            watches: !judges_transactions(job),
+            budget,
+            keeps_going: job.keep_going,
+        },
+        directory: place.directory.clone(),
+        clients,
+        stands: job.stands,
+        time_limit: job.time_limit,
+        ops_max: job.ops_max,
+        pause: job
+            .rate
+            .map_or(Duration::ZERO, |rate| Duration::from_secs(1) * clients / u32::try_from(rate).unwrap_or(u32::MAX)),
+        timeout: job.timeout,
+        seed,
+        nemesis: Nemesis {
+            faults: job.faults.clone(),
+            target: job.target,
+            every: job.every.unwrap_or(defaults.every),
+            longer: job.longer.unwrap_or(defaults.longer),
+            replay: steps(job, store)?,
+        },
+        stop: ending.stop.clone(),
+    };
+    status.aside(|| {
+        diagnose::note(&format!(
+            "{} is up; {clients} clients, workload {}, seed {seed}",
+            job.kind.name, job.workload.name
+        ));
+    });
+    Ok(run.run(&mut |progress| status.update(progress))?)
+}
+
+/// The steps of the run that is replayed.
+fn steps(job: &Live<'_>, store: &dyn Store) -> Result<Option<Vec<Step>>, LiveError> {
+    let path = job.steps.as_ref().map(|directory| directory.join(place::SCHEDULE));
+    path.map(|path| Step::read_all(&path, store.nodes())).transpose()
+}
+
+/// Whether one of the checkers judges transactions.
+fn judges_transactions(job: &Live<'_>) -> bool {
+    let about = job.check().setup.checker.about();
+    about.subject == Subject::Transactions
+        || about.members.iter().any(|(_, member)| member.subject == Subject::Transactions)
+}
+
+/// Says what came of the run, and writes the evidence.
+fn conclude(job: &Live<'_>, place: &Place, seed: u64, mut ended: Ended, ending: &Ending) -> Exit {
+    let input = place.input(job);
+    let invalid = ended.report.verdict == Verdict::Invalid;
+    if let Some(failure) = &ended.failure {
+        diagnose::error(&failure.to_string());
+        diagnose::note(&format!(
+            "the history up to there has {} ops; its verdict is {}",
+            ended.ops,
+            ended.report.verdict.name()
+        ));
+        if !invalid {
+            return Exit::FAILED;
+        }
+    }
+    evidence::explain(&mut ended.report, &ended.history);
+    ended.report.notes.extend(notes(job, seed, &ended, ending));
+    let mut results = Results::new(job.check());
+    let exit = results.write(&input, Ok(ended.report.clone())).unwrap_or_else(|stopped| stopped);
+    let exit = results.finish(exit);
+    // Whoever interrupts from here on has the verdict already.
+    ending.conclude(exit);
+    if invalid && place.is_kept && !ending.is_interrupted() {
+        evidence::minimize(&job.minimal, &ended.report, ended.ops);
+    }
+    exit
+}
+
+/// What was done, and when a violation was found.
+fn notes(job: &Live<'_>, seed: u64, ended: &Ended, ending: &Ending) -> Vec<String> {
+    let tenths = ended.time.as_millis() / 100;
+    let faults = match (ended.faults, job.faults.is_empty() && job.steps.is_none()) {
+        (0, true) => "without faults".to_owned(),
+        (1, _) => "1 fault".to_owned(),
+        (count, _) => format!("{count} faults"),
+    };
+    let interrupted = if ending.is_interrupted() { ", interrupted" } else { "" };
+    let mut notes = vec![format!(
+        "{}: {} operations succeeded, {} ops in {}.{} s, {faults}, seed {seed}{interrupted}.",
+        job.kind.name,
+        ended.ok,
+        ended.ops,
+        tenths / 10,
+        tenths % 10,
+    )];
+    if let Some(violated) = ended.violated {
+        notes.push(match violated.index {
+            Some(index) => format!(
+                "The violation was certain at the op at index {index}, and known {} ops later.",
+                violated.ops.saturating_sub(index + 1)
+            ),
+            None => format!("The violation was found in the first {} ops.", violated.ops),
+        });
+    }
+    notes
+}

@@ -1,0 +1,72 @@
+//! `histcheck live`: a real store under faults, judged while it runs.
+//!
+//! The library `record-live` starts the store, drives it and records; this is the command around it: the world of namespaces
+//! that a cluster needs ([`outside`]), the directory ([`place`]), what the user sees ([`status`]), and what becomes of the verdict
+//! ([`evidence`]).
+
+mod drive;
+mod evidence;
+mod outside;
+mod place;
+pub(crate) mod replay;
+mod status;
+mod stores;
+
+use crate::job::Check;
+use crate::minimize::Minimize;
+use record_live::{Fault, Kind, Nodes, Stands, Target, Workload};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+pub(crate) use stores::list;
+
+/// A run.
+pub(crate) struct Live<'c> {
+    /// How the history is judged, and a small part of it found.
+    pub(crate) minimal: Minimize<'c>,
+    pub(crate) kind: &'static Kind,
+    /// The command that the store is started with, if it takes one.
+    pub(crate) command: String,
+    /// The store's options that were given.
+    pub(crate) options: BTreeMap<String, String>,
+    pub(crate) nodes: Nodes,
+    pub(crate) workload: &'static Workload,
+    /// How many clients; if nobody said, that depends on the workload.
+    pub(crate) clients: Option<u32>,
+    pub(crate) stands: Stands,
+    /// Operations per second, of all clients together.
+    pub(crate) rate: Option<u64>,
+    pub(crate) time_limit: Duration,
+    pub(crate) ops_max: Option<u64>,
+    /// Whether to go on behind a violation.
+    pub(crate) keep_going: bool,
+    /// Of a request.
+    pub(crate) timeout: Duration,
+    pub(crate) seed: Option<u64>,
+    pub(crate) faults: Vec<Fault>,
+    pub(crate) target: Target,
+    pub(crate) every: Option<Duration>,
+    pub(crate) longer: Option<Duration>,
+    /// The directory of an earlier run, whose faults are to come again.
+    pub(crate) steps: Option<PathBuf>,
+    /// The words of the command line that say all this.
+    pub(crate) words: Vec<OsString>,
+}
+
+impl<'c> Live<'c> {
+    /// How the history is judged.
+    fn check(&self) -> &Check<'c> {
+        &self.minimal.check
+    }
+}
+
+/// Serves as a node of the store to try, if this process was started for that.
+pub(crate) fn serve() -> Option<std::io::Result<()>> {
+    record_live::store::maelstrom::toy::serve()
+}
+
+/// Runs it, in a world of its own where the store needs one.
+pub(crate) fn run(job: &Live<'_>) -> crate::output::exit::Exit {
+    if outside::is_needed(job.kind) { outside::run(job) } else { drive::run(job) }
+}

@@ -1,0 +1,101 @@
+//! Where the files of a run go: the user's directory, and one that is gone with the run.
+
+use std::env;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Names the directory for what is gone with the run, to this program inside of a world.
+pub(super) const SCRATCH: &str = "HISTCHECK_LIVE_SCRATCH";
+
+/// Files of a run in the user's directory.
+const FILES: [&str; 5] = ["history.jsonl", SCHEDULE, super::replay::FILE, "report.html", "minimal.jsonl"];
+/// The steps of the nemesis.
+pub(super) const SCHEDULE: &str = "schedule.jsonl";
+/// The directory of logs in it.
+const LOGS: &str = "logs";
+
+/// A directory that is removed at the end, also if this process is killed.
+pub(super) struct Scratch {
+    path: PathBuf,
+    /// Whether another process removes it.
+    is_borrowed: bool,
+}
+
+impl Scratch {
+    /// Creates one; inside of a world that of the process outside.
+    pub(super) fn create() -> Result<Scratch, String> {
+        if let Some(path) = env::var_os(SCRATCH) {
+            return Ok(Scratch { path: path.into(), is_borrowed: true });
+        }
+        let id = std::process::id();
+        for attempt in 0..100 {
+            let path = env::temp_dir().join(format!("histcheck-live-{id}-{attempt}"));
+            match fs::create_dir(&path) {
+                Ok(()) => {
+                    record_live::remove_directory_if_killed(Some(&path));
+                    return Ok(Scratch { path, is_borrowed: false });
+                }
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(format!("cannot write {}: {error}", path.display())),
+            }
+        }
+        Err(format!("cannot write {}: too many runs left directories there", env::temp_dir().display()))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A directory in it.
+    pub(super) fn below(&self, name: &str) -> Result<PathBuf, String> {
+        made(self.path.join(name))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if !self.is_borrowed {
+            // What cannot be removed now could not be later.
+            let _ = fs::remove_dir_all(&self.path);
+            record_live::remove_directory_if_killed(None);
+        }
+    }
+}
+
+/// Where the evidence goes: the user's directory, without the files of an earlier run, or a scratch directory.
+pub(super) fn evidence(given: Option<&Path>, scratch: &Scratch) -> Result<PathBuf, String> {
+    let Some(directory) = given else { return scratch.below("run") };
+    let directory = made(directory.to_owned())?;
+    let is_other = directory.join(FILES[0]).exists() && !directory.join(super::replay::FILE).exists();
+    if is_other {
+        return Err(format!(
+            "{} has a history.jsonl that is not of a run of this command: choose another directory",
+            directory.display()
+        ));
+    }
+    for name in FILES {
+        gone(fs::remove_file(directory.join(name)), &directory.join(name))?;
+    }
+    gone(fs::remove_dir_all(directory.join(LOGS)), &directory.join(LOGS))?;
+    directory.canonicalize().map_err(|error| format!("cannot use {}: {error}", directory.display()))
+}
+
+/// Where the logs of the store go.
+pub(super) fn logs(directory: &Path) -> Result<PathBuf, String> {
+    made(directory.join(LOGS))
+}
+
+fn made(path: PathBuf) -> Result<PathBuf, String> {
+    fs::create_dir_all(&path).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    Ok(path)
+}
+
+fn gone(removed: std::io::Result<()>, path: &Path) -> Result<(), String> {
+    match removed {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(format!("cannot remove {}, of an earlier run: {error}", path.display()))
+        }
+        _ => Ok(()),
+    }
+}

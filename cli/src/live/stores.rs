@@ -1,0 +1,106 @@
+//! `histcheck live --stores`: what there is, what each needs, and whether it is here.
+
+use crate::job::OutputFormat;
+use crate::output::exit::{self, Exit};
+use histcheck_front::result;
+use record_live::store::KINDS;
+use record_live::{Kind, Need};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+
+/// Lists the stores.
+pub(crate) fn list(format: OutputFormat) -> Exit {
+    let mut text = String::new();
+    for kind in KINDS {
+        match format.notation() {
+            None => describe(&mut text, kind),
+            Some(notation) => match result::row(notation, &row(kind)) {
+                Ok(line) => _ = writeln!(text, "{line}"),
+                Err(error) => return exit::stopped(&error),
+            },
+        }
+    }
+    match io::stdout().lock().write_all(text.as_bytes()) {
+        Ok(()) => Exit::OK,
+        Err(error) => exit::stopped(&error),
+    }
+}
+
+fn describe(text: &mut String, kind: &Kind) {
+    let option = if kind.command.is_some() { format!("--{} COMMAND", kind.name) } else { kind.name.to_owned() };
+    _ = writeln!(text, "{option}\n    {}", kind.summary);
+    _ = writeln!(text, "    workloads: {}", kind.workloads.join(", "));
+    let faults: Vec<String> = kind.faults.iter().map(ToString::to_string).collect();
+    if !faults.is_empty() {
+        _ = writeln!(text, "    faults: {}", faults.join(", "));
+    }
+    let options: Vec<String> = kind.options.iter().map(|option| format!("--{}", option.name)).collect();
+    if !options.is_empty() {
+        _ = writeln!(text, "    options: {}", options.join(", "));
+    }
+    let missing = Need::missing(kind.needs);
+    let packages = |needs: &[Need]| {
+        let mut packages: Vec<&str> = needs.iter().map(|need| need.package).collect();
+        packages.dedup();
+        packages.join(" ")
+    };
+    _ = match (kind.needs.is_empty(), missing.is_empty()) {
+        (true, _) => writeln!(text, "    needs nothing"),
+        (false, true) => writeln!(text, "    installed: {}", packages(kind.needs)),
+        (false, false) => writeln!(text, "    missing, on Debian: apt-get install {}", packages(&missing)),
+    };
+}
+
+/// The same, for programs.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Row {
+    name: &'static str,
+    summary: &'static str,
+    workloads: &'static [&'static str],
+    faults: Vec<String>,
+    options: Vec<OptionRow>,
+    needs: Vec<NeedRow>,
+    nodes: u32,
+    takes_command: bool,
+}
+
+#[derive(Serialize)]
+struct OptionRow {
+    name: &'static str,
+    help: &'static str,
+    values: &'static [&'static str],
+    default: &'static str,
+}
+
+#[derive(Serialize)]
+struct NeedRow {
+    program: &'static str,
+    package: &'static str,
+    installed: bool,
+}
+
+fn row(kind: &Kind) -> Row {
+    let needs = kind.needs.iter();
+    let needs =
+        needs.map(|need| NeedRow { program: need.program, package: need.package, installed: need.find().is_some() });
+    let options = kind.options.iter();
+    Row {
+        name: kind.name,
+        summary: kind.summary,
+        workloads: kind.workloads,
+        faults: kind.faults.iter().map(ToString::to_string).collect(),
+        options: options
+            .map(|option| OptionRow {
+                name: option.name,
+                help: option.help,
+                values: option.values,
+                default: option.default,
+            })
+            .collect(),
+        needs: needs.collect(),
+        nodes: kind.nodes,
+        takes_command: kind.command.is_some(),
+    }
+}
