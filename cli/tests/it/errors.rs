@@ -40,6 +40,7 @@ truncated.edn:2:42: error: the text ends before this [ is closed
   2 | {:process 0, :type :ok, :f :txn, :value [[:append :x
     |                                          ^
   expected the rest of it
+truncated.edn: the file ends within this op, as if its writer had died: --accept-torn leaves it out
 
 "#]]);
 }

@@ -153,9 +153,10 @@ impl Player<'_> {
                 let listed = hit.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(" ");
                 self.primary = store.primary();
                 self.faults.set(Some(format!("{fault} {listed}")));
+                // Recorded first, so that no effect of the fault comes before it.
+                self.recorder.nemesis(&fault.to_string(), &json!(hit));
                 store.begin(*fault, nodes)?;
                 self.faults.begun.fetch_add(1, Ordering::Relaxed);
-                self.recorder.nemesis(&fault.to_string(), &json!(hit));
                 None
             }
             Step::UntilPrimaryChanges(most) => {
