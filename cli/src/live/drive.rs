@@ -112,6 +112,7 @@ fn driven(job: &Live<'_>, place: &Place) -> Result<Exit, Failed> {
         options: job.options.clone(),
         command: job.command.clone(),
         nodes: job.nodes.clone(),
+        faults: job.faults.clone(),
         logs: place.logs.clone(),
         data: place.scratch.below("data")?,
         seed: job.seed.unwrap_or_else(any_seed),

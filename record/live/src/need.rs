@@ -2,12 +2,13 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fs;
 use std::path::PathBuf;
 
 /// A program that must be installed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Need {
-    /// Its name, or its path if that is fixed.
+    /// Its name, or its path if that is fixed. A part of the path that is `*` stands for a version: the greatest is taken.
     pub program: &'static str,
     /// The Debian package that has it.
     pub package: &'static str,
@@ -24,6 +25,14 @@ impl Need {
 
     /// Where the program is.
     pub fn find(&self) -> Option<PathBuf> {
+        if let Some((before, behind)) = self.program.split_once("/*/") {
+            let versions = fs::read_dir(before).ok()?.flatten().map(|entry| entry.path());
+            let number = |path: &PathBuf| -> Option<u32> { path.file_name()?.to_str()?.parse().ok() };
+            return versions
+                .filter(|path| path.join(behind).is_file())
+                .max_by_key(number)
+                .map(|path| path.join(behind));
+        }
         if self.program.contains('/') {
             return Some(PathBuf::from(self.program)).filter(|path| path.is_file());
         }

@@ -129,7 +129,9 @@ impl Player<'_> {
                 _ => random,
             };
             self.play(&Step::Begin(fault, fault.nodes(target, count, chance)))?;
-            self.play(&Step::UntilPrimaryChanges(CHANGE_MAX))?;
+            if count > 1 {
+                self.play(&Step::UntilPrimaryChanges(CHANGE_MAX))?;
+            }
             self.play(&Step::Wait(nemesis.longer))?;
             self.play(&Step::Heal)?;
             self.play(&Step::UntilSettled(SETTLE_MAX))?;

@@ -4,6 +4,8 @@ use crate::error::LiveError;
 use crate::fault::Fault;
 use crate::world::{Daemon, Node, World};
 use history_core::cast::Cast as _;
+use std::path::Path;
+use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -32,6 +34,12 @@ impl Cluster {
         Cluster { world, faults, daemons: Mutex::default(), disks: Mutex::default() }
     }
 
+    /// The same, whose programs accept a clock of the world.
+    pub(super) fn with_clocks(mut self) -> Cluster {
+        self.faults.extend(self.world.clocks().map(|_| Fault::Clock));
+        self
+    }
+
     /// The faults that it can be given.
     pub(super) fn faults(&self) -> &[Fault] {
         &self.faults
@@ -39,11 +47,26 @@ impl Cluster {
 
     /// Starts a daemon on a node.
     pub(super) fn start(&self, node: u32, name: &str, command: Vec<String>) -> Result<(), LiveError> {
+        self.start_as("", node, name, command)
+    }
+
+    /// Starts a daemon on a node. This user runs it, if the rig is root.
+    pub(super) fn start_as(&self, user: &str, node: u32, name: &str, command: Vec<String>) -> Result<(), LiveError> {
         let clocks = self.world.clocks().filter(|_| self.faults.contains(&Fault::Clock));
-        let mut whole = clocks.map(|clocks| clocks.before(node.to_usize())).unwrap_or_default();
+        // What the library that sets the clock makes in memory must belong to the user who needs it.
+        let mut whole = as_user(user);
+        whole.extend(clocks.map(|clocks| clocks.before(node.to_usize())).unwrap_or_default());
         whole.extend(command);
         let daemon = Daemon::start(&self.world, node, name, whole)?;
         self.lock().push((node, daemon));
+        Ok(())
+    }
+
+    /// Kills the daemons of a node, which are not started again, and forgets them.
+    pub(super) fn remove(&self, node: u32) -> Result<(), LiveError> {
+        let mut daemons = self.lock();
+        daemons.iter_mut().filter(|(at, _)| *at == node).try_for_each(|(_, daemon)| daemon.kill())?;
+        daemons.retain(|(at, _)| *at != node);
         Ok(())
     }
 
@@ -120,19 +143,15 @@ impl Cluster {
 }
 
 /// The faults of a network.
-const NETWORK: [Fault; 8] = [
-    Fault::Isolate,
-    Fault::Split,
-    Fault::Bridge,
-    Fault::Ring,
-    Fault::DropOutgoing,
-    Fault::DropIncoming,
-    Fault::Loss,
-    Fault::LinkDown,
-];
-
+const NETWORK: &[Fault] = FAULTS_AND_CLOCK.split_at(8).0;
 /// The faults of a cluster whose programs go by the system's clock.
-pub(super) const FAULTS: &[Fault] = &[
+pub(super) const FAULTS: &[Fault] = FAULTS_AND_CLOCK.split_at(12).0;
+/// The faults of a single server whose programs go by the system's clock.
+pub(super) const SINGLE_FAULTS: &[Fault] = FAULTS.split_at(8).1;
+/// The faults of a single server whose programs accept a clock of the world.
+pub(super) const SINGLE_FAULTS_AND_CLOCK: &[Fault] = FAULTS_AND_CLOCK.split_at(8).1;
+/// The faults of a cluster whose programs accept a clock of the world.
+pub(super) const FAULTS_AND_CLOCK: &[Fault] = &[
     Fault::Isolate,
     Fault::Split,
     Fault::Bridge,
@@ -145,7 +164,38 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault::Pause,
     Fault::PowerCut,
     Fault::FullDisk,
+    Fault::Clock,
 ];
+
+/// What to put before a command so that this user runs it, if the rig is root: some servers refuse to be.
+pub(super) fn as_user(user: &str) -> Vec<String> {
+    if user.is_empty() || !rustix::process::getuid().is_root() {
+        return Vec::new();
+    }
+    let mut words = words("setpriv --init-groups");
+    words.extend([format!("--reuid={user}"), format!("--regid={user}"), "--".to_owned()]);
+    words
+}
+
+/// Makes this user the owner of a directory, if the rig is root.
+pub(super) fn give_to(user: &str, directory: &Path) -> Result<(), LiveError> {
+    if !rustix::process::getuid().is_root() {
+        return Ok(());
+    }
+    crate::world::run(Command::new("chown").arg(format!("{user}:")).arg(directory), "")
+}
+
+/// Flushes what is on the disk of this directory: it was there before the first operation, whatever the power does.
+pub(super) fn flush(directory: &Path) -> Result<(), LiveError> {
+    crate::world::run(Command::new("sync").arg("-f").arg(directory), "")
+}
+
+/// Runs a command to its end.
+pub(super) fn run(command: &[String]) -> Result<(), LiveError> {
+    let Some((program, arguments)) = command.split_first() else { return Ok(()) };
+    // The directory of the rig may be closed to the user who runs it.
+    crate::world::run(Command::new(program).args(arguments).current_dir("/"), "")
+}
 
 /// A command without spaces in its words.
 pub(super) fn words(text: &str) -> Vec<String> {

@@ -7,10 +7,18 @@ mod etcd;
 mod exec;
 pub mod maelstrom;
 #[cfg(target_os = "linux")]
+mod mariadb;
+#[cfg(target_os = "linux")]
+mod postgres;
+#[cfg(target_os = "linux")]
 mod redis;
+#[cfg(target_os = "linux")]
+mod sql;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod worker;
+#[cfg(target_os = "linux")]
+mod zookeeper;
 
 #[cfg(target_os = "linux")]
 pub use etcd::{Etcd, Reads as EtcdReads};
@@ -30,6 +38,16 @@ pub const KINDS: &[&Kind] = &[
     &redis::KIND,
     #[cfg(target_os = "linux")]
     &etcd::KIND,
+    #[cfg(target_os = "linux")]
+    &postgres::KIND,
+    #[cfg(target_os = "linux")]
+    &postgres::FAILOVER,
+    #[cfg(target_os = "linux")]
+    &mariadb::KIND,
+    #[cfg(target_os = "linux")]
+    &mariadb::GALERA,
+    #[cfg(target_os = "linux")]
+    &zookeeper::KIND,
     &exec::KIND,
     &maelstrom::KIND,
     &maelstrom::toy::KIND,

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 /// Runs a command to its end.
-pub(super) fn run(command: &mut Command, input: &str) -> Result<(), LiveError> {
+pub(crate) fn run(command: &mut Command, input: &str) -> Result<(), LiveError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let start_failed = |source| LiveError::Start { program: program.clone(), source };
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());

@@ -19,6 +19,7 @@ mod network;
 mod process;
 
 pub(crate) use clock::Clocks;
+pub(crate) use command::run;
 pub use enter::{Inside, enter, is_inside, try_to_enter};
 pub use network::{Node, World};
 pub use process::Daemon;

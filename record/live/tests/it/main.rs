@@ -8,3 +8,5 @@ mod schedule;
 mod setup;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(target_os = "linux")]
+mod world;

@@ -12,6 +12,8 @@ pub(crate) struct Setup<'s> {
     pub(crate) options: &'s [(&'s str, &'s str)],
     pub(crate) ops_max: u64,
     pub(crate) nemesis: Nemesis,
+    /// The run ends when so many faults are over.
+    pub(crate) faults_max: Option<u64>,
     pub(crate) timeout: Duration,
 }
 
@@ -23,6 +25,7 @@ impl<'s> Setup<'s> {
             options: &[],
             ops_max: 2_000,
             nemesis: Nemesis::default(),
+            faults_max: None,
             timeout: Duration::from_secs(5),
         }
     }
@@ -33,6 +36,7 @@ impl<'s> Setup<'s> {
         for (name, value) in workload.options.iter().chain(self.options) {
             options.set(*name, *value);
         }
+        let (stop, mut over, mut was_on) = (Stop::new(), 0, false);
         let checker = checker(self.workload);
         let wrong = |error: OptionError| HistoryError::new(ErrorKind::Unexpected, error.to_string());
         let start: &Start<'_> = &|| {
@@ -61,9 +65,15 @@ impl<'s> Setup<'s> {
             timeout: self.timeout,
             seed: 7,
             nemesis: self.nemesis,
-            stop: Stop::new(),
+            stop: stop.clone(),
         }
-        .run(&mut |_| {})
+        .run(&mut |progress| {
+            over += u64::from(was_on && progress.fault.is_none());
+            was_on = progress.fault.is_some();
+            if self.faults_max == Some(over) {
+                stop.set();
+            }
+        })
         .and_then(|mut ended| ended.failure.take().map_or(Ok(ended), Err))
     }
 }
