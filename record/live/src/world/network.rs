@@ -37,6 +37,8 @@ pub struct World {
 
 /// Where `ip netns` keeps the namespaces' names.
 const NAMES: &str = "/run/netns";
+/// Where the system keeps the shared memory of programs.
+const SHARED_MEMORY: &str = "/dev/shm";
 
 impl World {
     /// Makes the nodes. Their logs go to `logs`; their data is on disks of the world, in memory, and gone with it.
@@ -47,6 +49,10 @@ impl World {
     pub fn new(inside: &Inside, nodes: u8, logs: &Path) -> Result<World, LiveError> {
         let _ = inside;
         run(Command::new("mount").args(["-t", "tmpfs", "tmpfs", "/run"]), "")?;
+        // Programs that are killed leave their shared memory behind.
+        if Path::new(SHARED_MEMORY).exists() {
+            run(Command::new("mount").args(["-t", "tmpfs", "tmpfs", SHARED_MEMORY]), "")?;
+        }
         fs::create_dir(NAMES).map_err(|source| LiveError::Write { path: NAMES.into(), source })?;
         let nodes: Vec<Node> = (1..=nodes)
             .map(|number| Node { name: format!("n{number}"), address: Ipv4Addr::new(10, 77, 0, number) })

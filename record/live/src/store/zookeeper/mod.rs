@@ -72,7 +72,8 @@ impl ZooKeeper {
         let store = ZooKeeper { cluster: Cluster::new(world), syncs };
         for (number, node) in (0..).zip(store.cluster.nodes()) {
             let config = store.configure(number)?;
-            let mut command = words("java -Xmx256m -XX:+UseSerialGC -Dzookeeper.jmx.log4j.disable=true -cp");
+            let mut command =
+                words("java -Xmx256m -XX:+UseSerialGC -XX:-UsePerfData -Dzookeeper.jmx.log4j.disable=true -cp");
             command.push("/etc/zookeeper/conf:/usr/share/java/*".to_owned());
             command.extend(words("org.apache.zookeeper.server.quorum.QuorumPeerMain"));
             command.push(config);
