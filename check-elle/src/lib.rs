@@ -18,7 +18,6 @@ pub mod cycle_spec;
 mod cycles;
 mod graph;
 mod ids;
-mod keyed;
 pub mod lattice;
 pub mod list_append;
 pub mod model;

@@ -95,6 +95,8 @@ impl Registry {
         let mut all: Vec<Box<dyn Checker>> = Vec::new();
         #[cfg(feature = "elle")]
         all.extend(check_elle::checkers());
+        #[cfg(feature = "isolation")]
+        all.extend(check_isolation::checkers());
         #[cfg(feature = "register")]
         all.extend(check_register::checkers());
         #[cfg(feature = "jepsen")]

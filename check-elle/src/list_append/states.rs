@@ -6,9 +6,8 @@
 
 use super::mop::Mop;
 use crate::ids::{ElemId, KeyId, StateId, TxnId};
-use crate::keyed::KeyedIds;
 use crate::txn::Txns;
-use history_core::IntMap;
+use history_core::{IntMap, KeyedIds};
 use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 
@@ -19,7 +18,7 @@ pub(crate) struct States {
     pub(crate) key: Vec<Key>,
     pub(crate) elem: Vec<Elem>,
     pub(crate) state: Vec<State>,
-    elem_ids: KeyedIds,
+    elem_ids: KeyedIds<KeyId>,
     /// Children that are not the next on their key's trunk.
     branches: HashMap<(StateId, ElemId), StateId>,
 }

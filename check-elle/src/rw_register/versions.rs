@@ -1,8 +1,7 @@
 //! Keys and the versions they were seen to have, and who wrote what.
 
 use crate::ids::{KeyId, TxnId, VersionId};
-use crate::keyed::KeyedIds;
-use history_core::IntMap;
+use history_core::{IntMap, KeyedIds};
 use history_core::cast::Cast as _;
 
 /// All keys and versions of a history.
@@ -11,7 +10,7 @@ pub(crate) struct Versions {
     keys: IntMap<KeyId>,
     pub(crate) key: Vec<Key>,
     pub(crate) version: Vec<Version>,
-    ids: KeyedIds,
+    ids: KeyedIds<KeyId>,
 }
 
 #[derive(Clone, Copy, Debug)]

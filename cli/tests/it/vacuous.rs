@@ -27,6 +27,7 @@ const fn row(checker: &'static str, workload: &'static str, bug: &'static str, s
 const CHECKERS: &[Row] = &[
     row("list-append", "list-append", "stale-read", 2),
     row("rw-register --linearizable-keys", "rw-register", "stale-read", 2),
+    row("isolation", "rw-register", "stale-read", 2),
     row("versioned-register", "versioned-register", "lost-write", 1),
     row("register", "register", "wrong-read", 1),
     row("cas-register", "cas-register", "wrong-read", 1),
@@ -58,6 +59,7 @@ const CHECKERS: &[Row] = &[
 /// What is `true` of a valid history of another workload, and why that is right.
 const TRUE_OF_ANOTHER: &[(&str, &[&str], &str)] = &[
     ("rw-register --linearizable-keys", &["long-fork"], "it reads and writes registers in transactions"),
+    ("isolation", &["list-append", "long-fork"], "it reads and writes registers or lists in transactions"),
     ("register", &["versioned-register"], "it reads and writes a register"),
     ("cas-register", &["register", "versioned-register"], "they read and write a register"),
     ("multi-register", &["rw-register"], "it reads and writes registers in transactions"),

@@ -8,6 +8,7 @@ mod functions;
 mod id;
 mod int_map;
 mod intern;
+mod keyed_ids;
 mod names;
 
 pub use fault::OpFault;
@@ -15,4 +16,5 @@ pub use functions::FunctionsInFlight;
 pub use id::Id;
 pub use int_map::IntMap;
 pub use intern::Interner;
+pub use keyed_ids::KeyedIds;
 pub use names::UnknownName;

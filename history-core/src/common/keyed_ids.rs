@@ -1,20 +1,37 @@
 //! Ids of the values of each key: an array by value where values are small and dense, a hash map for the rest.
 
-use crate::ids::KeyId;
-use history_core::cast::Cast as _;
-use history_core::hash::HashMap;
+use crate::cast::Cast as _;
+use crate::common::Id;
+use crate::hash::HashMap;
+use std::hash::Hash;
 
 /// Stands for no id.
 const NONE: u32 = u32::MAX;
 
-/// For each key, the ids of its values, which are given by their codes.
-#[derive(Debug, Default)]
-pub(crate) struct KeyedIds {
+/// For each key, the ids of its values, which are given by their codes: those of an [`Interner`](crate::Interner).
+///
+/// ```
+/// use history_core::KeyedIds;
+///
+/// history_core::id! { KeyId }
+/// let mut ids = KeyedIds::default();
+/// ids.push_key();
+/// ids.insert(KeyId::new(0), 17, 3);
+/// assert_eq!((ids.get(KeyId::new(0), 17), ids.get(KeyId::new(0), 18)), (Some(3), None));
+/// ```
+#[derive(Clone, Debug)]
+pub struct KeyedIds<K> {
     keys: Vec<Values>,
-    sparse: HashMap<(KeyId, i64), u32>,
+    sparse: HashMap<(K, i64), u32>,
 }
 
-#[derive(Debug, Default)]
+impl<K> Default for KeyedIds<K> {
+    fn default() -> KeyedIds<K> {
+        KeyedIds { keys: Vec::new(), sparse: HashMap::default() }
+    }
+}
+
+#[derive(Clone, Debug, Default)]
 struct Values {
     /// By code.
     dense: Vec<u32>,
@@ -23,15 +40,15 @@ struct Values {
     has_sparse: bool,
 }
 
-impl KeyedIds {
+impl<K: Id + Eq + Hash> KeyedIds<K> {
     /// Makes room for one more key, the next one.
-    pub(crate) fn push_key(&mut self) {
+    pub fn push_key(&mut self) {
         self.keys.push(Values::default());
     }
 
     /// The id of a value, if it has one. O(1).
     #[inline]
-    pub(crate) fn get(&self, key: KeyId, code: i64) -> Option<u32> {
+    pub fn get(&self, key: K, code: i64) -> Option<u32> {
         let values = &self.keys[key.at()];
         let dense = usize::try_from(code).ok().and_then(|code| values.dense.get(code));
         match dense {
@@ -42,7 +59,7 @@ impl KeyedIds {
     }
 
     /// Gives a value that has none its id.
-    pub(crate) fn insert(&mut self, key: KeyId, code: i64, id: u32) {
+    pub fn insert(&mut self, key: K, code: i64, id: u32) {
         let values = &mut self.keys[key.at()];
         values.count += 1;
         // As an index a code may waste no more than a small multiple of what is used.
@@ -64,6 +81,10 @@ impl KeyedIds {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    crate::id! {
+        KeyId
+    }
 
     #[test]
     fn every_value_keeps_its_id_wherever_it_is_kept() {

@@ -1,0 +1,134 @@
+//! What every order must extend: the base of a level and who read from whom, as a graph.
+//!
+//! A node is a transaction. Real time is one chain of further nodes, each of which stands for "so many transactions have completed":
+//! arcs lead from a completion to the next such node that somebody waits for, from one to the next, and from each to those that
+//! were invoked then. That is 2n arcs at the most, where relating any two would take n².
+
+use crate::csr::Csr;
+use crate::evidence::{Link, Relation};
+use crate::ids::TxnId;
+use crate::level::Base;
+use crate::transactions::Transactions;
+use history_core::cast::Cast as _;
+
+/// The order of sessions or real time.
+#[derive(Debug, Default)]
+pub(crate) struct Frame {
+    /// For each transaction, the next one of its session; `TxnId::NONE` if there is none.
+    pub(crate) next: Vec<TxnId>,
+    /// For each transaction, the event behind its completion; `u32::MAX` if nothing waits for that.
+    pub(crate) ends_at: Vec<u32>,
+    /// For each transaction, the event that its invocation comes after; `u32::MAX` if there is none.
+    pub(crate) begins_at: Vec<u32>,
+    /// How many events there are; each comes before the next.
+    pub(crate) events: usize,
+}
+
+impl Frame {
+    pub(crate) fn new(txns: &Transactions, base: Base) -> Frame {
+        let mut frame = Frame {
+            next: vec![TxnId::NONE; txns.len()],
+            ends_at: vec![u32::MAX; txns.len()],
+            begins_at: vec![u32::MAX; txns.len()],
+            events: 0,
+        };
+        if base != Base::None {
+            frame.link_sessions(txns);
+        }
+        if base == Base::RealTime {
+            frame.add_events(txns);
+        }
+        frame
+    }
+
+    fn link_sessions(&mut self, txns: &Transactions) {
+        let sessions = txns.ids().filter_map(|txn| txns.session(txn)).max().map_or(0, |most| most.to_usize() + 1);
+        let mut last = vec![TxnId::NONE; sessions];
+        for txn in txns.ids() {
+            let Some(session) = txns.session(txn) else { continue };
+            let last = &mut last[session.to_usize()];
+            if *last != TxnId::NONE {
+                self.next[last.at()] = txn;
+            }
+            *last = txn;
+        }
+    }
+
+    fn add_events(&mut self, txns: &Transactions) {
+        let mut ends: Vec<u64> = txns.ids().map(|txn| txns.end(txn)).filter(|end| *end != u64::MAX).collect();
+        ends.sort_unstable();
+        // For each transaction, how many had completed when it was invoked.
+        let before = |txn: TxnId| ends.partition_point(|end| *end < txns.begin(txn));
+        let mut used: Vec<usize> = txns.ids().map(before).filter(|count| *count > 0).collect();
+        used.sort_unstable();
+        used.dedup();
+        self.events = used.len();
+        for txn in txns.ids() {
+            if let Ok(at) = used.binary_search(&before(txn)) {
+                self.begins_at[txn.at()] = at.to_u32();
+            }
+            if txns.end(txn) != u64::MAX {
+                let rank = ends.partition_point(|end| *end <= txns.end(txn));
+                let at = used.partition_point(|count| *count < rank);
+                if at < used.len() {
+                    self.ends_at[txn.at()] = at.to_u32();
+                }
+            }
+        }
+    }
+}
+
+/// All arcs of base, reads and known orders; and further ones between transactions.
+pub(crate) fn graph(txns: &Transactions, frame: &Frame, more: &[(TxnId, TxnId)]) -> Csr {
+    let n = txns.len();
+    Csr::new(n + frame.events, |emit| {
+        for txn in txns.ids() {
+            let at = txn.at();
+            if frame.next[at] != TxnId::NONE {
+                emit(at, frame.next[at].number());
+            }
+            if frame.ends_at[at] != u32::MAX {
+                emit(at, n.to_u32() + frame.ends_at[at]);
+            }
+            if frame.begins_at[at] != u32::MAX {
+                emit(n + frame.begins_at[at].to_usize(), txn.number());
+            }
+            for read in txns.reads(txn) {
+                if read.writer != TxnId::NONE {
+                    emit(read.writer.at(), txn.number());
+                }
+            }
+        }
+        for event in 1..frame.events {
+            emit(n + event - 1, (n + event).to_u32());
+        }
+        for order in txns.orders() {
+            emit(order.before.at(), order.after.number());
+        }
+        for (from, to) in more {
+            emit(from.at(), to.number());
+        }
+    })
+}
+
+/// The step from one transaction to another along an arc of the base, of reads or of known orders.
+pub(crate) fn link(txns: &Transactions, frame: &Frame, from: TxnId, to: TxnId) -> Link {
+    let read = txns.reads(to).iter().find(|read| read.writer == from).map(|read| Relation::Wr(read.key));
+    let order = || {
+        let order = txns.orders().iter().find(|order| (order.before, order.after) == (from, to));
+        order.map(|order| Relation::Ww(order.key))
+    };
+    let session = || (frame.next[from.at()] == to).then_some(Relation::Session);
+    Link { from, to, relation: read.or_else(order).or_else(session).unwrap_or(Relation::RealTime) }
+}
+
+/// The steps along a path or cycle of nodes that begins with a transaction; events in it become steps of real time.
+pub(crate) fn links(txns: &Transactions, frame: &Frame, nodes: &[u32], closed: bool) -> Vec<Link> {
+    let mut met = nodes.iter().filter(|node| node.to_usize() < txns.len()).map(|node| TxnId::from(*node));
+    let Some(first) = met.next() else { return Vec::new() };
+    let mut all: Vec<TxnId> = std::iter::once(first).chain(met).collect();
+    if closed {
+        all.push(first);
+    }
+    all.windows(2).map(|pair| link(txns, frame, pair[0], pair[1])).collect()
+}

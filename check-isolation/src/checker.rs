@@ -1,0 +1,146 @@
+//! The checker, its options, and what it says about itself.
+
+use crate::decode::{IsolationRun, Settings};
+use crate::level::Level;
+use crate::report;
+use history_core::{
+    About, AboutAnomaly, AboutLevel, Checker, Datum, History, OptionError, OptionKind, OptionSpec, Options, Parts, Run,
+    Subject,
+};
+
+/// The checker `isolation`: which levels a history of transactions on registers or lists has, exactly.
+///
+/// ```
+/// use check_isolation::Isolation;
+/// use history_core::{Checker, History, Verdict};
+///
+/// // Nobody knows in which order 1 and 2 were written; neither explains both reads of process 2.
+/// let history = History::parse("
+///     {:process 0, :type :ok, :value [[:w :x 1]]}
+///     {:process 1, :type :ok, :value [[:r :x 1] [:w :x 2]]}
+///     {:process 2, :type :ok, :value [[:r :x 2]]}
+///     {:process 2, :type :ok, :value [[:r :x 1]]}
+/// ")?;
+/// let report = Isolation::default().check(&history)?;
+/// assert_eq!(report.verdict, Verdict::Invalid);
+/// assert_eq!(report.not, ["strong-session-read-atomic"]);
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Isolation {
+    /// The levels that the history is expected to obey. If there are none, all levels are decided, and strict serializability is expected.
+    pub consistency_models: Vec<Level>,
+    /// What every register holds before anything is written to it: nil, unless the store begins with something else.
+    pub initial: Datum,
+    /// Witnesses given for each type of anomaly, at the most.
+    pub witnesses_max: usize,
+    /// Whether the report has the order that explains each level that was found to hold.
+    pub explain_valid: bool,
+}
+
+impl Default for Isolation {
+    fn default() -> Isolation {
+        Isolation { consistency_models: Vec::new(), initial: Datum::Nil, witnesses_max: 8, explain_valid: false }
+    }
+}
+
+/// Named and explained as for other checkers that take them: a command line explains an option once.
+const CONSISTENCY_MODELS: OptionSpec = OptionSpec::new(
+    "consistency-models",
+    OptionKind::Names,
+    "Consistency levels that the history must satisfy, comma-separated. `histcheck consistency-models` lists them.",
+)
+.with_value_name("LEVELS")
+.with_default("strict-serializable");
+
+const MAX_WITNESSES: OptionSpec = OptionSpec::new(
+    "max-witnesses",
+    OptionKind::Integer,
+    "Number of witnesses to report per type of anomaly. All anomalies are counted.",
+)
+.with_value_name("N")
+.with_default("8");
+
+const INITIAL: OptionSpec =
+    OptionSpec::new("initial", OptionKind::Text, "Initial state, as EDN or JSON, such as 0, [1 2] or {:x 1}.")
+        .with_value_name("VALUE")
+        .with_default("nil, empty, 0 or free");
+
+const EXPLAIN_VALID: OptionSpec = OptionSpec::new(
+    "explain-valid",
+    OptionKind::Flag,
+    "Report the commit order that explains each consistency level that holds.",
+);
+
+const OPTIONS: &[OptionSpec] = &[CONSISTENCY_MODELS, MAX_WITNESSES, INITIAL, EXPLAIN_VALID];
+
+impl Checker for Isolation {
+    fn name(&self) -> &'static str {
+        report::NAME
+    }
+
+    fn summary(&self) -> &'static str {
+        "Isolation levels of transactions on registers or lists, decided exactly, without knowing the order of versions."
+    }
+
+    fn options(&self) -> &[OptionSpec] {
+        OPTIONS
+    }
+
+    fn about(&self) -> About {
+        let mut about = About::new(Subject::Transactions).with_parts(Parts::Transactions);
+        about.anomalies = report::ANOMALIES.iter().map(|(name, summary)| AboutAnomaly::new(*name, *summary)).collect();
+        for anomaly in &mut about.anomalies {
+            anomaly.is_cycle = anomaly.name.starts_with('G') && !["G1a", "G1b"].contains(&&*anomaly.name);
+        }
+        about.levels = Level::all().map(about_level).collect();
+        about
+    }
+
+    fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        let mut settings = Settings {
+            levels: self.consistency_models.clone(),
+            initial: self.initial.clone(),
+            witnesses_max: self.witnesses_max,
+            explain_valid: self.explain_valid || options.flag(EXPLAIN_VALID.name),
+        };
+        if options.text(CONSISTENCY_MODELS.name).is_some() {
+            let wrong = |message: String| OptionError::new(CONSISTENCY_MODELS.name, message);
+            let names = options.names(CONSISTENCY_MODELS.name);
+            if names.is_empty() {
+                return Err(wrong("it names no model; leave it out, or name one".to_owned()));
+            }
+            let levels = names.into_iter().map(str::parse::<Level>).collect::<Result<_, _>>();
+            settings.levels = levels.map_err(|error| wrong(error.to_string()))?;
+        }
+        if let Some(max) = options.size(MAX_WITNESSES.name)? {
+            settings.witnesses_max = max;
+        }
+        if let Some(text) = options.text(INITIAL.name) {
+            let wrong = || OptionError::new(INITIAL.name, format!("{text} is neither an EDN nor a JSON value"));
+            settings.initial = value(text).ok_or_else(wrong)?;
+        }
+        Ok(Box::new(IsolationRun::new(settings)))
+    }
+}
+
+fn about_level(level: Level) -> AboutLevel {
+    let mut about = AboutLevel::new(level.name(), level.summary());
+    about.aliases = level.aliases().iter().map(|alias| (*alias).into()).collect();
+    about.implies = level.implies().map(|weaker| weaker.name().into()).collect();
+    about.is_decided = level.decided_by().is_some();
+    about.because = level.undecided_because().unwrap_or("every order that its axiom allows is tried, or ruled out").into();
+    about
+}
+
+/// The one value in a text.
+fn value(text: &str) -> Option<Datum> {
+    let edn = History::parse(&format!("{{:process 0, :type :invoke, :value [{text}\n]}}"));
+    let json = || History::parse(&format!("{{\"process\": 0, \"type\": \"invoke\", \"value\": [{text}]}}"));
+    let one = |history: History| match history.value(0).to_datum() {
+        Datum::Vector(list) if list == [Datum::Symbol("null".into())] => Some(Datum::Nil),
+        Datum::Vector(mut list) if history.len() == 1 && list.len() == 1 => list.pop(),
+        _ => None,
+    };
+    edn.ok().and_then(one).or_else(|| json().ok().and_then(one))
+}

@@ -1,0 +1,139 @@
+//! What reads of lists show: whom each read saw, and in which order the transactions appended that it shows.
+//!
+//! The elements of a transaction are appended together, so in a list they stand side by side, all of them, in their order.
+//! What a transaction appended itself before a read is at the end of that; the rest was there before, which is an external read.
+
+use super::run::IsolationRun;
+use super::settle::{Ambiguous, Direct, External, Shown};
+use super::versions::{Version, VersionId};
+use super::{Row, What};
+use crate::ids::KeyId;
+use history_core::OpKind;
+use history_core::cast::Cast as _;
+
+/// What a row appended to a key so far.
+#[derive(Debug, Default, Clone)]
+struct Own {
+    row: Option<Row>,
+    elements: Vec<VersionId>,
+}
+
+/// What the rows show.
+pub(super) fn shown(run: &IsolationRun) -> Shown {
+    let mut shown = Shown { is_seen: vec![false; run.rows.len()], ..Shown::default() };
+    let trunks: Vec<Trunk> = run.trunks.iter().enumerate().map(|(key, list)| Trunk::new(run, KeyId::new(key), list)).collect();
+    let mut own: Vec<Own> = vec![Own::default(); run.versions.key_codes.len()];
+    for row in run.rows.ids() {
+        for (at, mop) in run.rows.mops(row).iter().enumerate() {
+            let own = &mut own[mop.key.at()];
+            if own.row != Some(row) {
+                own.row = Some(row);
+                own.elements.clear();
+            }
+            match mop.what() {
+                What::Write(version) => own.elements.push(version),
+                What::Contradicts => shown.case(Direct::IncompatibleOrder, row, at, Row::NONE),
+                What::First | What::Read(_) => {
+                    let length = if let What::Read(length) = mop.what() { length.to_usize() } else { 0 };
+                    let list = run.trunks.get(mop.key.at()).map_or(&[][..], |trunk| &trunk[..length]);
+                    if list.ends_with(&own.elements) {
+                        let before = length - own.elements.len();
+                        let trunk = trunks.get(mop.key.at());
+                        look(run, trunk, mop.key, (row, at), before, &mut shown);
+                    } else {
+                        shown.case(Direct::Internal, row, at, Row::NONE);
+                    }
+                }
+                What::Unseen => {}
+            }
+        }
+        shown.reads_end.push(shown.reads.len().to_u32());
+    }
+    for trunk in trunks.iter().filter(|_| shown.direct.is_empty() && shown.ambiguous.is_none()) {
+        trunk.writers.iter().for_each(|writer| shown.is_seen[writer.at()] = true);
+        let pairs = trunk.writers.windows(2);
+        shown.orders.extend(pairs.map(|pair| (trunk.key, pair[0], pair[1])));
+    }
+    shown
+}
+
+/// The longest read of a key.
+struct Trunk {
+    key: KeyId,
+    /// The transactions that appended to it, in order; only if nothing is wrong with it.
+    writers: Vec<Row>,
+    /// What is wrong with it, and how many elements a read needs to show that.
+    wrong: Vec<(usize, Direct, Row)>,
+    ambiguous: Option<(usize, VersionId)>,
+}
+
+impl Trunk {
+    fn new(run: &IsolationRun, key: KeyId, list: &[VersionId]) -> Trunk {
+        let mut trunk = Trunk { key, writers: Vec::new(), wrong: Vec::new(), ambiguous: None };
+        let mut seen: Vec<VersionId> = list.to_vec();
+        seen.sort_unstable();
+        let repeated: Vec<VersionId> = seen.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+        // Where the elements that the present writer appended to the key begin, among its micro-ops.
+        let mut next: Vec<VersionId> = Vec::new();
+        for (at, id) in list.iter().enumerate() {
+            let Version { writer, again, .. } = *run.versions.get(*id);
+            if again != Row::NONE && trunk.ambiguous.is_none() {
+                trunk.ambiguous = Some((at + 1, *id));
+            }
+            if repeated.binary_search(id).is_ok() {
+                let first = list.iter().position(|other| other == id);
+                if first != Some(at) {
+                    trunk.wrong.push((at + 1, Direct::DuplicateElements, writer));
+                }
+                continue;
+            }
+            if writer == Row::NONE {
+                trunk.wrong.push((at + 1, Direct::ThinAirRead, writer));
+                continue;
+            }
+            if run.rows.kind(writer) == OpKind::Fail {
+                trunk.wrong.push((at + 1, Direct::G1a, writer));
+            }
+            if trunk.writers.last() == Some(&writer) && next.last() == Some(id) {
+                next.pop();
+                continue;
+            }
+            let appended = run.rows.mops(writer).iter().filter(|mop| mop.key == key).filter_map(|mop| match mop.what() {
+                What::Write(version) => Some(version),
+                _ => None,
+            });
+            let mut appended: Vec<VersionId> = appended.collect();
+            appended.reverse();
+            // Before this the writer before appended all, and this one nothing.
+            if !next.is_empty() || appended.pop() != Some(*id) {
+                trunk.wrong.push((at + 1, Direct::G0, writer));
+            }
+            next = appended;
+            trunk.writers.push(writer);
+        }
+        trunk
+    }
+}
+
+/// Looks at an external read of so many elements.
+fn look(run: &IsolationRun, trunk: Option<&Trunk>, key: KeyId, (row, at): (Row, usize), length: usize, shown: &mut Shown) {
+    let Some(trunk) = trunk.filter(|_| length > 0) else {
+        shown.reads.push(External { key, writer: Row::NONE });
+        return;
+    };
+    if let Some((shows, version)) = trunk.ambiguous.filter(|(shows, _)| *shows <= length) {
+        debug_assert!(shows > 0, "a read shows it");
+        let Version { code, writer, again, .. } = *run.versions.get(version);
+        shown.ambiguous.get_or_insert(Ambiguous { key, code, writers: [writer, again], reader: row });
+    }
+    let list = &run.trunks[key.at()][..length];
+    let last = run.versions.get(list[length - 1]);
+    if let Some((_, what, other)) = trunk.wrong.iter().find(|(shows, ..)| *shows <= length) {
+        shown.case(*what, row, at, *other);
+    } else if list.iter().any(|id| run.versions.get(*id).writer == row) {
+        shown.case(Direct::FutureRead, row, at, row);
+    } else if last.is_intermediate {
+        shown.case(Direct::G1b, row, at, last.writer);
+    }
+    shown.reads.push(External { key, writer: last.writer });
+}

@@ -1,0 +1,62 @@
+//! What reads of registers show: each value has one writer, or the read cannot be judged.
+
+use super::run::IsolationRun;
+use super::settle::{Ambiguous, Direct, External, Shown};
+use super::versions::VersionId;
+use super::{Row, What};
+use history_core::OpKind;
+use history_core::cast::Cast as _;
+
+/// What the rows show.
+pub(super) fn shown(run: &IsolationRun) -> Shown {
+    let mut shown = Shown { is_seen: vec![false; run.rows.len()], ..Shown::default() };
+    // For each key, the row that wrote it last of those looked at, and what.
+    let mut own = vec![(Row::NONE, VersionId::NONE); run.versions.key_codes.len()];
+    for row in run.rows.ids() {
+        if run.rows.kind(row) == OpKind::Ok {
+            for (at, mop) in run.rows.mops(row).iter().enumerate() {
+                let (writer, written) = own[mop.key.at()];
+                match mop.what() {
+                    What::Write(version) => own[mop.key.at()] = (row, version),
+                    What::Read(number) if writer == row => {
+                        if written.number() != number {
+                            shown.case(Direct::Internal, row, at, Row::NONE);
+                        }
+                    }
+                    What::First if writer == row => shown.case(Direct::Internal, row, at, Row::NONE),
+                    What::First => shown.reads.push(External { key: mop.key, writer: Row::NONE }),
+                    What::Read(number) => look(run, row, at, number.into(), &mut shown),
+                    What::Contradicts | What::Unseen => {}
+                }
+            }
+        }
+        shown.reads_end.push(shown.reads.len().to_u32());
+    }
+    shown
+}
+
+/// Looks at an external read.
+fn look(run: &IsolationRun, row: Row, at: usize, version: VersionId, shown: &mut Shown) {
+    let version = run.versions.get(version);
+    let (key, writer) = (version.key, version.writer);
+    if version.again != Row::NONE {
+        let writers = [writer, version.again];
+        shown.ambiguous.get_or_insert(Ambiguous { key, code: version.code, writers, reader: row });
+    }
+    let wrong = if writer == Row::NONE {
+        Some(Direct::ThinAirRead)
+    } else if writer == row {
+        Some(Direct::FutureRead)
+    } else if run.rows.kind(writer) == OpKind::Fail {
+        Some(Direct::G1a)
+    } else if version.is_intermediate {
+        Some(Direct::G1b)
+    } else {
+        None
+    };
+    match wrong {
+        Some(what) => shown.case(what, row, at, writer),
+        None => shown.is_seen[writer.at()] = true,
+    }
+    shown.reads.push(External { key, writer });
+}

@@ -1,0 +1,336 @@
+//! The fold: ops in, rows out.
+
+use super::rows::{NewRow, Rows};
+use super::settle;
+use super::versions::{VersionId, Versions};
+use super::{Holds, Mop, Row, What};
+use crate::level::Level;
+use crate::report;
+use history_core::cast::Cast as _;
+use history_core::{
+    Budget, Datum, ErrorKind, HistoryError, Interner, Op, OpKind, Pair, Process, Report, Run, Value,
+};
+use std::ops::ControlFlow;
+
+/// What is asked of a history.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// The levels to decide; all, if nobody named any.
+    pub(crate) levels: Vec<Level>,
+    pub(crate) initial: Datum,
+    pub(crate) witnesses_max: usize,
+    /// Whether to print the order that explains a level that holds.
+    pub(crate) explain_valid: bool,
+}
+
+/// How many ops of each kind there were.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Counts {
+    pub(crate) ok: u64,
+    pub(crate) fail: u64,
+    pub(crate) info: u64,
+}
+
+/// An invocation that waits for its completion.
+#[derive(Debug, Default)]
+struct Open {
+    waits: bool,
+    has_value: bool,
+    index: u64,
+    process: Option<i64>,
+    time_ns: Option<i64>,
+    mops: Vec<Mop>,
+}
+
+/// A history on its way through the checker.
+#[derive(Debug)]
+pub(crate) struct IsolationRun {
+    pub(crate) settings: Settings,
+    pub(crate) interner: Interner,
+    /// The code of what registers hold before anything is written.
+    initial: i64,
+    pub(crate) versions: Versions,
+    pub(crate) rows: Rows,
+    /// For each key of lists, the longest read.
+    pub(crate) trunks: Vec<Vec<VersionId>>,
+    pub(crate) holds: Option<Holds>,
+    pub(crate) counts: Counts,
+    /// Operations in flight, by slot.
+    open: Vec<Open>,
+    /// Invocations by clients that the history does not name.
+    nameless: Vec<Open>,
+    /// Why the history cannot be judged.
+    malformed: Option<String>,
+    mops: Vec<Mop>,
+    list: Vec<VersionId>,
+    /// For each key, the row that wrote it last.
+    written_by: Vec<Row>,
+}
+
+/// What a micro-op looks like, for messages.
+const MOPS: &str = "[:r key value], [:w key value] of a value other than nil, or [:append key value]";
+
+impl IsolationRun {
+    pub(crate) fn new(settings: Settings) -> IsolationRun {
+        let mut interner = Interner::default();
+        // A value that is too large to be in a history is nowhere in this one.
+        let initial = settings.initial.with_value(|value| interner.code(value)).unwrap_or(Interner::NIL);
+        IsolationRun {
+            settings,
+            interner,
+            initial,
+            versions: Versions::default(),
+            rows: Rows::default(),
+            trunks: Vec::new(),
+            holds: None,
+            counts: Counts::default(),
+            open: Vec::new(),
+            nameless: Vec::new(),
+            malformed: None,
+            mops: Vec::new(),
+            list: Vec::new(),
+            written_by: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, op: &Op<'_>) -> Result<(), HistoryError> {
+        let mut mops = std::mem::take(&mut self.mops);
+        mops.clear();
+        let read = self.read_mops(op, &mut mops);
+        if self.versions.all.len().max(self.rows.mop_count()) >= Mop::IDS_MAX {
+            return Err(HistoryError::new(ErrorKind::Limit, "more than 2^31 micro-ops or versions"));
+        }
+        match read {
+            Ok(()) if op.kind == OpKind::Invoke => self.invoke(op, &mops),
+            Ok(()) => self.complete(op, &mut mops),
+            Err(reason) => self.note_malformed(op, &reason),
+        }
+        self.mops = mops;
+        Ok(())
+    }
+
+    fn read_mops(&mut self, op: &Op<'_>, mops: &mut Vec<Mop>) -> Result<(), String> {
+        let items = match op.value {
+            Value::Nil => return Ok(()),
+            Value::Vector(items) | Value::List(items) => items,
+            other => return Err(format!("the op's value, {other}, is no list of micro-ops: {MOPS}")),
+        };
+        for item in items {
+            let mop = self.read_mop(op.kind, item);
+            mops.push(mop.ok_or_else(|| self.why_no_mop(item))?);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn why_no_mop(&self, item: Value<'_>) -> String {
+        let f = item.as_seq().and_then(|parts| parts.iter().next()).and_then(|f| f.as_name().map(str::to_owned));
+        match (self.holds, f.as_deref()) {
+            (Some(Holds::Registers), Some("append")) => format!("{item} appends to a list, and others write registers"),
+            (Some(Holds::Lists), Some("w")) => format!("{item} writes a register, and others append to lists"),
+            _ => format!("{item} is no micro-op: {MOPS}"),
+        }
+    }
+
+    #[inline]
+    fn read_mop(&mut self, kind: OpKind, item: Value<'_>) -> Option<Mop> {
+        let mut parts = item.as_seq()?.iter();
+        let (Some(f), Some(key), Some(value), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
+            return None;
+        };
+        let key_code = self.interner.code(key);
+        let what = match (f.as_name()?, value) {
+            ("r", _) if kind != OpKind::Ok => What::Unseen,
+            ("r", value) => return self.read_of(key_code, value),
+            // Nil says that there is nothing.
+            ("w", Value::Nil) => return None,
+            ("w", value) if *self.holds.get_or_insert(Holds::Registers) == Holds::Registers => {
+                let code = self.interner.code(value);
+                let key = self.versions.key(key_code);
+                return Some(Mop::new(key, What::Write(self.versions.version(key, code))));
+            }
+            ("append", value) if *self.holds.get_or_insert(Holds::Lists) == Holds::Lists => {
+                let code = self.interner.code(value);
+                let key = self.versions.key(key_code);
+                return Some(Mop::new(key, What::Write(self.versions.version(key, code))));
+            }
+            _ => return None,
+        };
+        Some(Mop::new(self.versions.key(key_code), what))
+    }
+
+    fn read_of(&mut self, key_code: i64, value: Value<'_>) -> Option<Mop> {
+        let key = self.versions.key(key_code);
+        let items = match value {
+            Value::Vector(items) | Value::List(items) if self.holds != Some(Holds::Registers) => {
+                self.holds = Some(Holds::Lists);
+                items
+            }
+            Value::Nil if self.holds != Some(Holds::Registers) => return Some(Mop::new(key, What::First)),
+            _ if self.holds == Some(Holds::Lists) => return None,
+            value => {
+                let code = self.interner.code(value);
+                let is_first = code == self.initial;
+                let what = if is_first { What::First } else { What::Read(self.versions.version(key, code).number()) };
+                return Some(Mop::new(key, what));
+            }
+        };
+        let mut list = std::mem::take(&mut self.list);
+        list.clear();
+        for item in items {
+            let code = self.interner.code(item);
+            list.push(self.versions.version(key, code));
+        }
+        if self.trunks.len() <= key.at() {
+            self.trunks.resize(key.at() + 1, Vec::new());
+        }
+        let trunk = &mut self.trunks[key.at()];
+        let shared = trunk.len().min(list.len());
+        let what = match list.len() {
+            0 => What::First,
+            _ if trunk[..shared] != list[..shared] => What::Contradicts,
+            length => {
+                trunk.extend_from_slice(&list[shared..]);
+                What::Read(length.to_u32())
+            }
+        };
+        self.list = list;
+        Some(Mop::new(key, what))
+    }
+
+    fn invoke(&mut self, op: &Op<'_>, mops: &[Mop]) {
+        let process = client(op);
+        let fill = |open: &mut Open| {
+            open.waits = true;
+            open.has_value = !op.value.is_nil();
+            open.index = op.index;
+            open.process = process;
+            open.time_ns = op.time;
+            open.mops.clear();
+            open.mops.extend_from_slice(mops);
+        };
+        if let Pair::Invokes { slot } = op.pair {
+            let slot = slot.to_usize();
+            if slot >= self.open.len() {
+                self.open.resize_with(slot + 1, Open::default);
+            }
+            fill(&mut self.open[slot]);
+        } else if mops.iter().any(|mop| mop.is_write()) {
+            let mut open = Open::default();
+            fill(&mut open);
+            self.nameless.push(open);
+        }
+    }
+
+    fn complete(&mut self, op: &Op<'_>, mops: &mut Vec<Mop>) {
+        let mut begin = None;
+        if let Pair::Completes { slot, invoked, .. } = op.pair
+            && let Some(open) = self.open.get_mut(slot.to_usize())
+        {
+            begin = Some(invoked);
+            open.waits = false;
+            if op.value.is_nil() {
+                mops.extend_from_slice(&open.mops);
+            } else if open.has_value && op.kind != OpKind::Fail && !is_same(&open.mops, mops) {
+                // What a failed op says that it wrote is of no consequence: it did not.
+                let invoked = open.index;
+                let reason = format!(
+                    "the op writes something else than its invocation, at index {invoked}: a completion repeats the writes"
+                );
+                self.note_malformed(op, &reason);
+                return;
+            }
+        }
+        match op.kind {
+            OpKind::Ok => self.counts.ok += 1,
+            OpKind::Fail => self.counts.fail += 1,
+            OpKind::Info | OpKind::Invoke => self.counts.info += 1,
+        }
+        if op.kind == OpKind::Fail && !mops.iter().any(|mop| mop.is_write()) {
+            return;
+        }
+        let row = NewRow { kind: op.kind, index: op.index, process: client(op), time_ns: op.time, begin };
+        self.push(row, mops);
+    }
+
+    fn push(&mut self, row: NewRow, mops: &[Mop]) {
+        let id = self.rows.push(row, mops);
+        if self.written_by.len() < self.versions.key_codes.len() {
+            self.written_by.resize(self.versions.key_codes.len(), Row::NONE);
+        }
+        // Backwards, so that what is overwritten comes behind what overwrites it.
+        for mop in mops.iter().rev() {
+            let What::Write(version) = mop.what() else { continue };
+            let is_overwritten = std::mem::replace(&mut self.written_by[mop.key.at()], id) == id;
+            let version = self.versions.get_mut(version);
+            if version.writer == Row::NONE {
+                version.writer = id;
+                version.is_intermediate = is_overwritten;
+            } else {
+                version.again = id;
+            }
+        }
+    }
+
+    #[cold]
+    fn note_malformed(&mut self, op: &Op<'_>, reason: &str) {
+        self.malformed.get_or_insert_with(|| format!("at {} {reason}", op.place()));
+    }
+
+    /// Rows for what was never answered: it may have happened.
+    fn push_open(&mut self) {
+        let mut open: Vec<Open> = std::mem::take(&mut self.open);
+        open.retain(|open| open.waits);
+        // An invocation without a client's name belongs to the completion with its writes, if there is one.
+        let mut nameless = std::mem::take(&mut self.nameless);
+        let is_completed = |mop: &Mop| match mop.what() {
+            What::Write(version) => self.versions.get(version).writer != Row::NONE,
+            _ => false,
+        };
+        nameless.retain(|open| !open.mops.iter().any(is_completed));
+        open.append(&mut nameless);
+        open.sort_unstable_by_key(|open| open.index);
+        for open in &open {
+            self.counts.info += 1;
+            let Open { index, process, time_ns, .. } = *open;
+            // One whose client is unknown may as well be the invocation of something that completed.
+            let begin = process.map(|_| index);
+            self.push(NewRow { kind: OpKind::Info, index, process, time_ns, begin }, &open.mops);
+        }
+    }
+}
+
+fn client(op: &Op<'_>) -> Option<i64> {
+    match op.process {
+        Process::Client(process) => Some(process),
+        Process::Other(_) | Process::Unknown => None,
+    }
+}
+
+/// Whether two series of micro-ops have the same writes.
+#[inline]
+fn is_same(a: &[Mop], b: &[Mop]) -> bool {
+    a.iter().filter(|mop| mop.is_write()).eq(b.iter().filter(|mop| mop.is_write()))
+}
+
+impl Run for IsolationRun {
+    fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
+        if self.malformed.is_some() {
+            return Ok(ControlFlow::Break(()));
+        }
+        if self.rows.participants.see(op) {
+            self.take(op)?;
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
+        if let Some(reason) = &self.malformed {
+            return Ok(report::unknown(&format!("Nothing can be said of this history, because {reason}.")));
+        }
+        self.push_open();
+        budget.begin("finding who read from whom");
+        let settled = settle::settle(&self);
+        Ok(report::report(&self, &settled, budget))
+    }
+}

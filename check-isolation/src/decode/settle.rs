@@ -1,0 +1,197 @@
+//! From rows to transactions that happened: who read from whom, and what is wrong whatever the order.
+//!
+//! An `ok` transaction happened. A failed one did not. One whose end is unknown happened exactly if an `ok` transaction read one of its
+//! writes: any other can be left out of every execution of every level, and what is left still is one. Of such a transaction only
+//! writes count: what it read is unknown, and some order always has something for it to have read.
+
+use super::run::IsolationRun;
+use super::{Holds, Row, lists, registers};
+use crate::ids::{KeyId, TxnId};
+use crate::transactions::{KnownOrder, NewTxn, Read, Transactions};
+use history_core::cast::Cast as _;
+use history_core::{IntMap, OpKind};
+
+/// What is wrong whatever the order. Each rules out every level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Direct {
+    /// A value was read that only a failed transaction wrote.
+    G1a,
+    /// A value was read that its transaction overwrote.
+    G1b,
+    /// The elements of two transactions stand between each other in a list.
+    G0,
+    /// Nobody wrote what was read.
+    ThinAirRead,
+    /// The transaction itself wrote later what it read.
+    FutureRead,
+    /// A read after an own write does not show that write.
+    Internal,
+    /// Two reads of a list, of which neither is a prefix of the other.
+    IncompatibleOrder,
+    /// A list that holds one element twice.
+    DuplicateElements,
+}
+
+impl Direct {
+    /// As reports name it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Direct::G1a => "G1a",
+            Direct::G1b => "G1b",
+            Direct::G0 => "G0",
+            Direct::ThinAirRead => "thin-air-read",
+            Direct::FutureRead => "future-read",
+            Direct::Internal => "internal",
+            Direct::IncompatibleOrder => "incompatible-order",
+            Direct::DuplicateElements => "duplicate-elements",
+        }
+    }
+}
+
+/// One such case.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DirectCase {
+    pub(crate) what: Direct,
+    pub(crate) reader: Row,
+    /// The position of the read in its transaction.
+    pub(crate) mop: u32,
+    /// The other transaction it is about; `Row::NONE` if there is none.
+    pub(crate) other: Row,
+}
+
+/// A value that was read and written twice: nobody can say whom the read saw.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ambiguous {
+    pub(crate) key: KeyId,
+    pub(crate) code: i64,
+    pub(crate) writers: [Row; 2],
+    pub(crate) reader: Row,
+}
+
+/// What a history comes to.
+#[derive(Debug, Default)]
+pub(crate) struct Settled {
+    pub(crate) txns: Transactions,
+    /// The row of each transaction.
+    pub(crate) rows: Vec<Row>,
+    pub(crate) direct: Vec<DirectCase>,
+    pub(crate) ambiguous: Option<Ambiguous>,
+    /// External reads of `ok` transactions.
+    pub(crate) read_count: u64,
+}
+
+/// An external read of a row, and who wrote what it saw: `Row::NONE` for the first state.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct External {
+    pub(super) key: KeyId,
+    pub(super) writer: Row,
+}
+
+/// What the rows show, before those that happened are told from the others.
+#[derive(Debug, Default)]
+pub(super) struct Shown {
+    /// External reads, row by row.
+    pub(super) reads: Vec<External>,
+    /// Nondecreasing; the last entry is `reads.len()`.
+    pub(super) reads_end: Vec<u32>,
+    pub(super) direct: Vec<DirectCase>,
+    pub(super) ambiguous: Option<Ambiguous>,
+    /// Orders of writers of a key that lists show.
+    pub(super) orders: Vec<(KeyId, Row, Row)>,
+    /// Whether somebody saw a write of each row.
+    pub(super) is_seen: Vec<bool>,
+}
+
+impl Shown {
+    pub(super) fn case(&mut self, what: Direct, reader: Row, mop: usize, other: Row) {
+        self.direct.push(DirectCase { what, reader, mop: mop.to_u32(), other });
+    }
+}
+
+pub(super) fn settle(run: &IsolationRun) -> Settled {
+    let mut shown = match run.holds {
+        Some(Holds::Lists) => lists::shown(run),
+        _ => registers::shown(run),
+    };
+    let mut settled = Settled {
+        direct: std::mem::take(&mut shown.direct),
+        ambiguous: shown.ambiguous,
+        read_count: shown.reads.len().to_u64(),
+        ..Settled::default()
+    };
+    if settled.ambiguous.is_some() || !settled.direct.is_empty() {
+        return settled;
+    }
+    settled.take_rows(run, &shown);
+    if run.holds == Some(Holds::Lists) {
+        settled.take_orders(run, &shown);
+    }
+    settled
+}
+
+impl Settled {
+    fn take_rows(&mut self, run: &IsolationRun, shown: &Shown) {
+        let rows = &run.rows;
+        let happened = |row: &Row| rows.kind(*row) == OpKind::Ok || shown.is_seen[row.at()];
+        let mut txn_of = vec![TxnId::NONE; rows.len()];
+        for row in rows.ids().filter(happened) {
+            txn_of[row.at()] = TxnId::new(self.rows.len());
+            self.rows.push(row);
+        }
+        let mut sessions: IntMap<u32> = IntMap::default();
+        let (mut reads, mut writes): (Vec<Read>, Vec<KeyId>) = (Vec::new(), Vec::new());
+        for row in &self.rows {
+            reads.clear();
+            writes.clear();
+            let from = if row.at() == 0 { 0 } else { shown.reads_end[row.at() - 1].to_usize() };
+            for read in &shown.reads[from..shown.reads_end[row.at()].to_usize()] {
+                let writer = if read.writer == Row::NONE { TxnId::NONE } else { txn_of[read.writer.at()] };
+                reads.push(Read { key: read.key, writer });
+            }
+            writes.extend(rows.mops(*row).iter().filter(|mop| mop.is_write()).map(|mop| mop.key));
+            let session = rows.process(*row).map(|process| {
+                let known = sessions.get(process).copied();
+                known.unwrap_or_else(|| {
+                    let next = sessions.len().to_u32();
+                    sessions.insert(process, next);
+                    next
+                })
+            });
+            let is_ok = rows.kind(*row) == OpKind::Ok;
+            let (begin, end) = (Some(rows.begin(*row)), is_ok.then(|| rows.index(*row)));
+            self.txns.push(&NewTxn { session, begin, end, reads: &reads, writes: &writes });
+        }
+        for (key, before, after) in &shown.orders {
+            let order = KnownOrder { key: *key, before: txn_of[before.at()], after: txn_of[after.at()] };
+            self.txns.push_order(order);
+        }
+    }
+
+    /// What nobody read was appended behind all that was read.
+    fn take_orders(&mut self, run: &IsolationRun, shown: &Shown) {
+        let mut last = vec![Row::NONE; run.versions.key_codes.len()];
+        for (key, trunk) in run.trunks.iter().enumerate() {
+            if let Some(version) = trunk.last() {
+                last[key] = run.versions.get(*version).writer;
+            }
+        }
+        let mut in_trunk: Vec<(KeyId, Row)> = Vec::new();
+        for (key, trunk) in run.trunks.iter().enumerate() {
+            in_trunk.extend(trunk.iter().map(|version| (KeyId::new(key), run.versions.get(*version).writer)));
+        }
+        in_trunk.sort_unstable();
+        in_trunk.dedup();
+        debug_assert!(in_trunk.iter().all(|(_, row)| shown.is_seen[row.at()]), "what was read happened");
+        let txn_of = |row: Row| self.rows.binary_search(&row).map(TxnId::new).unwrap_or(TxnId::NONE);
+        let mut orders = Vec::new();
+        for (at, row) in self.rows.iter().enumerate() {
+            for key in self.txns.writes(TxnId::new(at)) {
+                let before = last[key.at()];
+                if before != Row::NONE && in_trunk.binary_search(&(*key, *row)).is_err() {
+                    orders.push(KnownOrder { key: *key, before: txn_of(before), after: TxnId::new(at) });
+                }
+            }
+        }
+        orders.into_iter().for_each(|order| self.txns.push_order(order));
+    }
+}

@@ -1,0 +1,186 @@
+//! Evidence as data: the order that explains a history, or the derivation that shows that there is none.
+
+use crate::ids::{KeyId, TxnId};
+use crate::level::{Axiom, Base};
+use history_core::Spent;
+
+/// What became of the question whether a level holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It does: here is an order that explains the history.
+    Holds(Order),
+    /// It does not, and this is why.
+    Violated(Box<Refutation>),
+    /// It was not found out.
+    Unknown(Undecided),
+}
+
+/// Why it was not found out whether a level holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undecided {
+    /// The level has no axiom.
+    NoAxiom,
+    /// Steps or memory ran out; how many orders of writers were decided by then.
+    Spent {
+        /// What ran out.
+        what: Spent,
+        /// How many orders of two writers followed from the history alone.
+        decided: u64,
+    },
+}
+
+/// An order of transactions that explains a history at a level.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Order {
+    /// The transactions in commit order; for snapshots, when each one began and committed.
+    pub moments: Vec<Moment>,
+}
+
+/// A moment of an [`Order`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// The transaction's snapshot is taken.
+    Begin(TxnId),
+    /// The transaction commits; where there is no [`Moment::Begin`], all of it happens now.
+    Commit(TxnId),
+}
+
+/// Why one transaction is before another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Relation {
+    /// Both are of one session, in this order.
+    Session,
+    /// The first completed before the second was invoked.
+    RealTime,
+    /// The second read what the first wrote to the key.
+    Wr(KeyId),
+    /// Both wrote the key, in an order that is known or was derived.
+    Ww(KeyId),
+    /// The first read the key as the second transaction here wrote it (`TxnId::NONE`: the first state), and what it read is before
+    /// what the other one wrote.
+    Rw(KeyId, TxnId),
+}
+
+/// A step from one transaction to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The one before.
+    pub from: TxnId,
+    /// The one after.
+    pub to: TxnId,
+    /// Why.
+    pub relation: Relation,
+}
+
+/// One transaction's write of a key is before another's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Before {
+    /// The key that both write.
+    pub key: KeyId,
+    /// Wrote it first.
+    pub first: TxnId,
+    /// Wrote it after that.
+    pub second: TxnId,
+}
+
+/// An order of two writers that was derived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// The order.
+    pub order: Before,
+    /// Why it is so.
+    pub because: Because,
+}
+
+/// Why one write of a key is before another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Because {
+    /// This reader saw the later one, and the earlier one was visible to it, by this path from the earlier one to the reader.
+    Visible {
+        /// Who read.
+        reader: TxnId,
+        /// From the first writer to the reader.
+        path: Vec<Link>,
+    },
+    /// The other way around would close a cycle with this path from the first writer to the second.
+    Inevitable {
+        /// From the first writer to the second.
+        path: Vec<Link>,
+    },
+    /// The first writer itself read what this version's writer wrote to the key (`TxnId::NONE`: the first state), and this path leads
+    /// from that writer to the second: before the first, the second would have been visible to it.
+    Replaced {
+        /// Who wrote what the first writer read.
+        version: TxnId,
+        /// From there to the second writer; empty for the first state.
+        path: Vec<Link>,
+    },
+    /// All but one of the assumptions of the lemma with this number, from 0 on, hold, so the other one does not.
+    Lemma(usize),
+}
+
+/// These orders together are impossible.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lemma {
+    /// The orders.
+    pub assumed: Vec<Before>,
+    /// What follows from them, each from those before it.
+    pub facts: Vec<Fact>,
+    /// What is then a contradiction: a cycle; empty if it is a lemma.
+    pub cycle: Vec<Link>,
+    /// The number of the lemma of which all assumptions hold then, if that is the contradiction.
+    pub by: Option<usize>,
+}
+
+/// A part of a derivation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// An order that follows from the history and the items before.
+    Fact(Fact),
+    /// Orders that cannot be together.
+    Lemma(Lemma),
+}
+
+/// A derivation that ends in a cycle: the history has no order that obeys the level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refutation {
+    /// The axiom that is broken: that of the level, or a weaker one.
+    pub axiom: Axiom,
+    /// The base that is broken.
+    pub base: Base,
+    /// Orders and lemmas, each of which follows from those before it.
+    pub items: Vec<Item>,
+    /// The cycle; empty if the contradiction is a lemma.
+    pub cycle: Vec<Link>,
+    /// The number of the lemma of which all assumptions hold, if that is the contradiction.
+    pub by: Option<usize>,
+    /// Whether all of the derivation is here: of one that would not fit into memory only the cycle is.
+    pub is_complete: bool,
+}
+
+impl Refutation {
+    /// A derivation of these facts, which ends in a cycle.
+    pub(crate) fn of_facts((axiom, base): (Axiom, Base), facts: Vec<Fact>, cycle: Vec<Link>) -> Box<Refutation> {
+        let items = facts.into_iter().map(Item::Fact).collect();
+        Box::new(Refutation { axiom, base, items, cycle, by: None, is_complete: true })
+    }
+
+    /// Whether it takes a case analysis: some order was assumed and led to a contradiction.
+    pub fn has_cases(&self) -> bool {
+        self.items.iter().any(|item| matches!(item, Item::Lemma(_)))
+    }
+}
+
+impl Lemma {
+    /// The same with other numbers of the lemmas that it rests on.
+    pub(crate) fn renumbered(&self, number: impl Fn(usize) -> usize) -> Lemma {
+        let mut lemma = self.clone();
+        lemma.by = lemma.by.map(&number);
+        for fact in &mut lemma.facts {
+            if let Because::Lemma(other) = &mut fact.because {
+                *other = number(*other);
+            }
+        }
+        lemma
+    }
+}

@@ -1,0 +1,41 @@
+//! Exact isolation levels: is there an execution of a level that explains a history of transactions?
+//!
+//! Transactions read and write registers, and each value is written once to a key, so every read shows whom it read from. In which order
+//! the versions of a key replaced each other is not known. A level holds if **some** order of the transactions obeys its [`Axiom`];
+//! this crate finds one, or derives that there is none.
+//!
+//! [`Isolation`] is the checker. [`decide()`] takes the columns of [`Transactions`] and is what it calls for each level.
+
+#![warn(missing_debug_implementations)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod base;
+mod chains;
+mod checker;
+mod csr;
+mod decide;
+mod decode;
+mod evidence;
+mod ids;
+mod level;
+mod report;
+mod strong;
+mod transactions;
+mod weak;
+
+pub use checker::Isolation;
+pub use decide::decide;
+pub use evidence::{Because, Before, Fact, Item, Lemma, Link, Moment, Order, Outcome, Refutation, Relation, Undecided};
+pub use ids::{KeyId, TxnId};
+pub use level::{Axiom, Base, Level, Levels, UnknownLevel};
+pub use transactions::{KnownOrder, NewTxn, Read, Transactions};
+
+/// All checkers of this crate, in the order in which to list them.
+pub fn checkers() -> Vec<Box<dyn history_core::Checker>> {
+    vec![Box::new(Isolation::default())]
+}
+
+/// The README's example, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

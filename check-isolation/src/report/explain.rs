@@ -1,0 +1,71 @@
+//! Sentences: values as the history has them, orders, and what could not be judged.
+
+use crate::decode::{Holds, IsolationRun, Mop, Row, Settled, What};
+use crate::evidence::{Moment, Order};
+use crate::ids::{KeyId, TxnId};
+use history_core::Datum;
+use history_core::cast::Cast as _;
+
+/// A key as the history has it.
+pub(super) fn key(run: &IsolationRun, key: KeyId) -> Datum {
+    run.interner.datum(run.versions.key_codes[key.at()])
+}
+
+/// What a transaction wrote to a key last.
+pub(super) fn written(run: &IsolationRun, row: Row, key: KeyId) -> Datum {
+    let writes = run.rows.mops(row).iter().filter(|mop| mop.key == key);
+    let last = writes.filter_map(|mop| if let What::Write(version) = mop.what() { Some(version) } else { None }).last();
+    last.map_or(Datum::Nil, |version| run.interner.datum(run.versions.get(version).code))
+}
+
+/// What was there before all writes.
+pub(super) fn first(run: &IsolationRun) -> Datum {
+    match run.holds {
+        Some(Holds::Lists) => Datum::Vector(Vec::new()),
+        _ => run.settings.initial.clone(),
+    }
+}
+
+/// A micro-op as the history has it.
+pub(super) fn mop(run: &IsolationRun, mop: Mop) -> Datum {
+    let datum = |version| run.interner.datum(run.versions.get(version).code);
+    let is_lists = run.holds == Some(Holds::Lists);
+    let write = if is_lists { "append" } else { "w" };
+    let (f, value) = match mop.what() {
+        What::Write(version) => (write, datum(version)),
+        What::First => ("r", first(run)),
+        What::Read(length) if is_lists => {
+            let list = &run.trunks[mop.key.at()][..length.to_usize()];
+            ("r", Datum::Vector(list.iter().map(|version| datum(*version)).collect()))
+        }
+        What::Read(number) => ("r", datum(number.into())),
+        What::Contradicts => ("r", Datum::Symbol("...".into())),
+        What::Unseen => ("r", Datum::Nil),
+    };
+    Datum::Vector(vec![Datum::keyword(f), key(run, mop.key), value])
+}
+
+/// Why whom a read saw cannot be told.
+pub(super) fn ambiguous(run: &IsolationRun, case: crate::decode::Ambiguous) -> String {
+    let (key, value) = (key(run, case.key), run.interner.datum(case.code));
+    let index = |row: Row| run.rows.index(row);
+    format!(
+        "Nothing can be said of this history, because {value} was written to key {key} twice, at index {} and index {}, and was read at \
+         index {}: nobody can say which of the two the read saw.",
+        index(case.writers[0]),
+        index(case.writers[1]),
+        index(case.reader)
+    )
+}
+
+/// The moments of an order, up to some number.
+pub(super) fn order(run: &IsolationRun, settled: &Settled, order: &Order, max: usize) -> Vec<String> {
+    let index = |txn: TxnId| run.rows.index(settled.rows[txn.at()]);
+    let is_split = order.moments.iter().any(|moment| matches!(moment, Moment::Begin(_)));
+    let said = |moment: &Moment| match moment {
+        Moment::Begin(txn) => format!("begin {}", index(*txn)),
+        Moment::Commit(txn) if is_split => format!("commit {}", index(*txn)),
+        Moment::Commit(txn) => index(*txn).to_string(),
+    };
+    order.moments.iter().take(max).map(said).collect()
+}

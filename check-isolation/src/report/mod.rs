@@ -1,0 +1,173 @@
+//! The report: which levels hold and which do not, and the evidence.
+
+mod explain;
+mod judge;
+mod name;
+mod witness;
+
+use crate::decode::{IsolationRun, Settled};
+use crate::level::{Level, Levels};
+use history_core::cast::Cast as _;
+use history_core::{Anomaly, Budget, Report, Verdict, Witness};
+use judge::Judgement;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// The checker's name.
+pub(crate) const NAME: &str = "isolation";
+
+/// What it can report: names, and what each is.
+pub(crate) const ANOMALIES: &[(&str, &str)] = &[
+    ("G0", "A cycle of ww: transactions overwrote each other in a circle."),
+    ("G1a", "A transaction read what a failed one had written."),
+    ("G1b", "A transaction read a value that its writer itself overwrote."),
+    ("G1c", "A cycle of ww and wr: information flows in a circle."),
+    ("G-single-item", "A cycle with exactly one rw: a transaction misses what it depends on."),
+    ("G-nonadjacent-item", "A cycle with several rw, no two of them side by side."),
+    ("G2-item", "A cycle with two rw side by side."),
+    ("no-commit-order", "No order of commits explains what was read: each case of an analysis ends in a contradiction."),
+    ("thin-air-read", "A transaction read a value that nobody wrote."),
+    ("future-read", "A transaction read what it wrote itself only later."),
+    ("internal", "A transaction's read after its own write does not show that write."),
+    ("incompatible-order", "Two reads of a list, of which neither is a prefix of the other."),
+    ("duplicate-elements", "A read of a list shows one element twice."),
+];
+
+fn names(levels: impl Iterator<Item = Level>) -> Vec<Cow<'static, str>> {
+    let mut names: Vec<Cow<'static, str>> = levels.map(|level| level.name().into()).collect();
+    names.sort_unstable();
+    names
+}
+
+/// The report on a history of which nothing can be said.
+pub(crate) fn unknown(note: &str) -> Report {
+    let mut report = Report::new(NAME, Verdict::Unknown);
+    report.notes.push(note.to_owned());
+    report.not_checked = names(Level::all());
+    report
+}
+
+/// The report on a history.
+pub(crate) fn report(run: &IsolationRun, settled: &Settled, budget: &Budget) -> Report {
+    let mut report = if let Some(ambiguous) = settled.ambiguous {
+        unknown(&explain::ambiguous(run, ambiguous))
+    } else if let Some(note) = nothing_to_judge(run) {
+        unknown(&note)
+    } else {
+        judged(run, settled, budget)
+    };
+    report.notes.extend(run.rows.participants.note());
+    report.counts = vec![
+        ("ok-count".into(), run.counts.ok),
+        ("fail-count".into(), run.counts.fail),
+        ("info-count".into(), run.counts.info),
+        ("nonclient-op-count".into(), run.rows.participants.others()),
+        ("key-count".into(), run.versions.key_codes.len().to_u64()),
+        ("mop-count".into(), run.rows.mop_count().to_u64()),
+    ];
+    report
+}
+
+fn nothing_to_judge(run: &IsolationRun) -> Option<String> {
+    let counts = run.counts;
+    if counts.ok + counts.fail + counts.info == 0 {
+        return Some(format!("The history holds no op of a client, so there was nothing to check. {NAME} expects transactions."));
+    }
+    let says_something = |row| run.rows.kind(row) == history_core::OpKind::Ok && !run.rows.mops(row).is_empty();
+    if run.rows.ids().any(says_something) {
+        return None;
+    }
+    Some(format!(
+        "No ok op holds a micro-op, so there was nothing to check. {NAME} expects values that are lists of micro-ops."
+    ))
+}
+
+fn judged(run: &IsolationRun, settled: &Settled, budget: &Budget) -> Report {
+    let expected: Vec<Level> = match &run.settings.levels[..] {
+        [] => vec!["strict-serializable".parse().expect("a level")],
+        levels => levels.to_vec(),
+    };
+    let judgement = Judgement::new(settled, &run.settings.levels, budget);
+    let is_open = |level: &&Level| !judgement.holds.has(**level) && !judgement.violated.has(**level);
+    let open: Vec<Level> = expected.iter().filter(is_open).copied().collect();
+    let verdict = if expected.iter().any(|level| judgement.violated.has(*level)) {
+        Verdict::Invalid
+    } else if open.is_empty() {
+        Verdict::Valid
+    } else {
+        Verdict::Unknown
+    };
+    let mut report = Report::new(NAME, verdict);
+    let weakest = |level: &Level| !level.weaker().iter().any(|other| other != *level && judgement.violated.has(other));
+    let (not, also_not): (Vec<Level>, Vec<Level>) = judgement.violated.iter().partition(weakest);
+    report.not = names(not.into_iter());
+    report.also_not = names(also_not.into_iter());
+    let is_known = |level: &Level| judgement.holds.has(*level) || judgement.violated.has(*level);
+    report.not_checked = names(Level::all().filter(|level| !is_known(level)));
+    report.anomalies = anomalies(run, settled, &judgement);
+    report.notes = notes(settled, &judgement, &report, &open, run.settings.levels.is_empty());
+    if run.settings.explain_valid {
+        report.artifacts.extend(judgement.orders(run, settled));
+        report.notes.extend(judgement.order_notes(run, settled));
+    }
+    let told = report.anomalies.iter().filter(|anomaly| !anomaly.witnesses.is_empty());
+    report.artifacts.extend(told.map(history_core::explain::artifact));
+    if budget.figures {
+        report.figures = witness::figures(&report.anomalies);
+    }
+    report
+}
+
+fn anomalies(run: &IsolationRun, settled: &Settled, judgement: &Judgement) -> Vec<Anomaly> {
+    let mut found: BTreeMap<&str, (u64, Vec<Witness>)> = BTreeMap::new();
+    let max = run.settings.witnesses_max;
+    for case in &settled.direct {
+        let (count, witnesses) = found.entry(case.what.name()).or_default();
+        *count += 1;
+        if witnesses.len() < max {
+            witnesses.push(witness::direct(run, *case));
+        }
+    }
+    for refutation in judgement.refutations() {
+        let (count, witnesses) = found.entry(name::of(refutation)).or_default();
+        *count += 1;
+        if witnesses.len() < max {
+            witnesses.push(witness::refutation(run, settled, refutation));
+        }
+    }
+    let anomaly = |(name, (count, witnesses)): (&'static str, _)| Anomaly { name: name.into(), count, witnesses };
+    found.into_iter().map(anomaly).collect()
+}
+
+fn notes(settled: &Settled, judgement: &Judgement, report: &Report, open: &[Level], all: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    if all {
+        let strongest = strongest(judgement.holds);
+        let said = |names: &[Cow<'_, str>]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        notes.push(format!(
+            "The strongest levels that hold: {}. The weakest that do not: {}.",
+            said(&strongest),
+            said(&report.not)
+        ));
+    }
+    for level in open {
+        notes.push(judgement.why_open(*level));
+    }
+    let mav = ["monotonic-atomic-view", "strong-session-monotonic-atomic-view"];
+    if report.not.iter().any(|name| mav.contains(&&**name)) {
+        notes.push(
+            "read-committed is Adya's. What Biswas and Enea, and AWDIT, call read committed is strong-session-monotonic-atomic-view."
+                .to_owned(),
+        );
+    }
+    if settled.read_count == 0 && report.verdict == Verdict::Valid {
+        notes.push("No ok transaction read anything that another could have written, so every order explains the history.".into());
+    }
+    notes
+}
+
+/// Those that no other one of them implies.
+fn strongest(levels: Levels) -> Vec<Cow<'static, str>> {
+    let is_implied = |level: Level| levels.iter().any(|other| other != level && other.is_at_least(level));
+    names(levels.iter().filter(|level| level.decided_by().is_some() && !is_implied(*level)))
+}

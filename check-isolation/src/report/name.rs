@@ -1,0 +1,36 @@
+//! Names of what was found: Adya's where it is one cycle, as readers know those.
+
+use crate::evidence::{Link, Refutation, Relation};
+
+/// The name of a derivation.
+pub(super) fn of(refutation: &Refutation) -> &'static str {
+    if refutation.has_cases() || refutation.cycle.is_empty() { "no-commit-order" } else { of_cycle(&refutation.cycle) }
+}
+
+/// Names by how many rw there are; each alone, with session order, and with real time.
+const NAMES: [[&str; 3]; 5] = [
+    ["G0", "G0-process", "G0-realtime"],
+    ["G1c", "G1c-process", "G1c-realtime"],
+    ["G-single-item", "G-single-item-process", "G-single-item-realtime"],
+    ["G-nonadjacent-item", "G-nonadjacent-item-process", "G-nonadjacent-item-realtime"],
+    ["G2-item", "G2-item-process", "G2-item-realtime"],
+];
+
+fn of_cycle(cycle: &[Link]) -> &'static str {
+    let has = |relation: fn(&Relation) -> bool| cycle.iter().any(|link| relation(&link.relation));
+    let is_rw = |at: usize| matches!(cycle[at % cycle.len()].relation, Relation::Rw(..));
+    let rw = (0..cycle.len()).filter(|at| is_rw(*at)).count();
+    let kind = match rw {
+        0 if has(|relation| matches!(relation, Relation::Wr(_))) => 1,
+        0 => 0,
+        1 => 2,
+        _ if (0..cycle.len()).any(|at| is_rw(at) && is_rw(at + 1)) => 4,
+        _ => 3,
+    };
+    let order = if has(|relation| *relation == Relation::RealTime) {
+        2
+    } else {
+        usize::from(has(|relation| *relation == Relation::Session))
+    };
+    NAMES[kind][order]
+}

@@ -1,0 +1,166 @@
+//! The levels whose visibility depends on the order that is looked for: prefix to serializable. To decide them is NP-complete
+//! (Papadimitriou 1979; Biswas and Enea, OOPSLA 2019), so this is a ladder, each rung of which answers or hands on.
+//!
+//! 1. Causal consistency, which every one of these levels implies, in linear time: [`crate::weak`].
+//! 2. Propagation of what follows to the fixpoint (`rules`), over clocks of chains (`state`).
+//! 3. Guess and repair (`replay`): an order is replayed, what it does not explain is decided, what follows is propagated, and again.
+//! 4. A guess that propagation refutes is learned from (`learn`) and taken back: conflict-driven clause learning, whose theory is that
+//!    the graph has no cycle.
+//!
+//! Every answer is exact: an order that explains the history, or a derivation that there is none. Steps are counted, not timed; when
+//! they are spent the answer is that it is not known.
+//!
+//! # Why an order found by replay is one
+//!
+//! Arcs say only what every order must obey, given what was assumed. A topological order of start and commit nodes in which each read
+//! finds the last committed writer to be the one it read from is an order of commits that satisfies the axiom, by its definition.
+
+mod build;
+mod learn;
+mod parallel;
+mod paths;
+mod readers;
+mod replay;
+mod rules;
+mod shape;
+mod state;
+
+use crate::base::{self, Frame};
+use crate::chains::Chains;
+use crate::evidence::{Before, Outcome, Refutation, Undecided};
+use crate::level::{Axiom, Base};
+use crate::transactions::Transactions;
+use crate::weak;
+use history_core::cast::Cast as _;
+use history_core::{Budget, Spent};
+use learn::{Learned, Lesson};
+use paths::{Step, Teller};
+use replay::Replayed;
+use shape::Shape;
+use state::{Conflict, Reason, State};
+
+/// Steps unless the budget says otherwise: joins of clocks, one for each chain, and looks at writers. Some seconds.
+const STEPS_MAX: u64 = 20_000_000_000;
+/// Bytes of clocks unless the budget says otherwise.
+const BYTES_MAX: usize = 4 << 30;
+/// Nodes looked at between two looks at the budget.
+const LOOK_EVERY: u32 = 1024;
+
+/// Decides a level whose axiom is beyond [`Axiom::Causal`].
+pub(crate) fn decide(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget) -> Outcome {
+    match weak::decide(txns, Axiom::Causal, base, budget) {
+        Outcome::Holds(_) => {}
+        other => return other,
+    }
+    let (frame, shape) = (Frame::new(txns, base), Shape::new(axiom));
+    let chains = Chains::new(txns, &frame, &base::graph(txns, &frame, &[]).topological());
+    let nodes = shape.nodes(txns.len()) + frame.events + 2 * txns.keys();
+    let bytes = State::clock_bytes(nodes, chains.count);
+    if bytes > BYTES_MAX || budget.check(0, bytes.to_u64()).is_err() {
+        return Outcome::Unknown(Undecided::Spent { what: Spent::Bytes, decided: 0 });
+    }
+    let (state, helpers, cycle) = build::build(txns, shape, &frame, chains);
+    let teller = Teller { frame: &frame, base, helpers };
+    if let Some(cycle) = cycle {
+        let step = |at: usize| -> Step { (cycle[at], cycle[(at + 1) % cycle.len()], state::NONE) };
+        let steps: Vec<Step> = (0..cycle.len()).map(step).collect();
+        return Outcome::Violated(Refutation::of_facts((axiom, base), Vec::new(), teller.links(&state, &steps)));
+    }
+    Solver { state, teller, learned: Learned::default(), noticed: 0, budget }.solve()
+}
+
+/// A level of a history on its way to an answer.
+struct Solver<'s> {
+    state: State<'s>,
+    teller: Teller<'s>,
+    learned: Learned,
+    /// How many decided orders the clauses have been told of.
+    noticed: usize,
+    budget: &'s Budget,
+}
+
+/// Why the search for an order cannot go on.
+enum Stop {
+    Conflict(Conflict),
+    Spent(Spent),
+}
+
+impl From<Conflict> for Stop {
+    fn from(conflict: Conflict) -> Stop {
+        Stop::Conflict(conflict)
+    }
+}
+
+impl Solver<'_> {
+    fn solve(mut self) -> Outcome {
+        let first = if self.state.shape.has_rw_arcs() { Ok(()) } else { self.state.replace_first_states() };
+        let mut begun = first.map_err(Stop::from).and_then(|()| self.propagate());
+        // In the order in which to try them, the last one first.
+        let mut open: Vec<Before> = Vec::new();
+        loop {
+            match begun {
+                Ok(()) => {}
+                Err(Stop::Spent(what)) => return self.unknown(what),
+                Err(Stop::Conflict(conflict)) => match self.learned.learn(&mut self.state, &self.teller, conflict) {
+                    Lesson::Refuted(refutation) => return Outcome::Violated(refutation),
+                    Lesson::Decide { level, order, clause } => {
+                        self.state.backtrack(level);
+                        self.noticed = self.noticed.min(self.state.decided.len());
+                        begun = self.decide(order, Reason::Clause(clause));
+                        continue;
+                    }
+                },
+            }
+            if open.is_empty() {
+                match self.state.replay() {
+                    Replayed::Explains(order) => return Outcome::Holds(order),
+                    Replayed::Open(choices) => open = choices,
+                }
+                open.reverse();
+            }
+            begun = match open.pop() {
+                Some(order) if !self.state.is_settled(order) && self.state.value(order).is_none() => {
+                    self.state.push_level();
+                    self.decide(order, Reason::Guess)
+                }
+                _ => Ok(()),
+            };
+        }
+    }
+
+    fn decide(&mut self, order: Before, reason: Reason) -> Result<(), Stop> {
+        self.state.assert(order, reason)?;
+        self.propagate()
+    }
+
+    /// Applies all rules until nothing follows any more.
+    fn propagate(&mut self) -> Result<(), Stop> {
+        let mut looked = 0_u32;
+        loop {
+            while let Some(decided) = self.state.decided.get(self.noticed) {
+                let order = decided.order;
+                self.noticed += 1;
+                self.learned.notice(&mut self.state, order)?;
+            }
+            if looked.is_multiple_of(LOOK_EVERY) {
+                self.check_budget()?;
+            }
+            looked += 1;
+            let Some(node) = self.state.pop_dirty() else { return Ok(()) };
+            self.state.apply_rules(node)?;
+        }
+    }
+
+    fn check_budget(&self) -> Result<(), Stop> {
+        let steps = self.state.steps;
+        if self.budget.states_max.is_none() && steps > STEPS_MAX {
+            return Err(Stop::Spent(Spent::States));
+        }
+        self.budget.check(steps, 0).map_err(Stop::Spent)
+    }
+
+    fn unknown(&self, what: Spent) -> Outcome {
+        let decided = self.state.decided.iter().filter(|decided| decided.level == 0).count().to_u64();
+        Outcome::Unknown(Undecided::Spent { what, decided })
+    }
+}

@@ -1,0 +1,72 @@
+//! The nodes of a level's graph: a transaction is one node, or two, its start and its commit.
+//!
+//! With two nodes, base and reads lead from a commit to a start, an overwritten read from the reader's start to the other's commit, and
+//! the order of two writers from commit to start (snapshot isolation: they may not overlap) or from commit to commit (prefix). Cerone
+//! and Gotsman (JACM 2018); Viper (EuroSys 2023) calls this a polygraph.
+
+use crate::ids::TxnId;
+use crate::level::Axiom;
+use history_core::cast::Cast as _;
+
+/// How transactions are nodes at a level.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub(super) axiom: Axiom,
+    /// 1, or 2 if start and commit are apart.
+    pub(super) width: u32,
+}
+
+impl Shape {
+    pub(super) fn new(axiom: Axiom) -> Shape {
+        let width = if matches!(axiom, Axiom::Prefix | Axiom::Snapshot) { 2 } else { 1 };
+        Shape { axiom, width }
+    }
+
+    /// Where reads happen.
+    #[inline]
+    pub(super) fn start(self, txn: TxnId) -> u32 {
+        txn.number() * self.width
+    }
+
+    /// Where writes happen.
+    #[inline]
+    pub(super) fn commit(self, txn: TxnId) -> u32 {
+        txn.number() * self.width + self.width - 1
+    }
+
+    /// Where the later one of two writers is reached from the earlier one's commit.
+    #[inline]
+    pub(super) fn overwrites_at(self, txn: TxnId) -> u32 {
+        if self.axiom == Axiom::Prefix { self.commit(txn) } else { self.start(txn) }
+    }
+
+    /// The transaction of a node that is one.
+    #[inline]
+    pub(super) fn txn(self, node: u32) -> TxnId {
+        TxnId::from(node / self.width)
+    }
+
+    /// Whether reads happen at a node.
+    #[inline]
+    pub(super) fn is_start(self, node: u32) -> bool {
+        node.is_multiple_of(self.width)
+    }
+
+    /// Whether writes happen at a node.
+    #[inline]
+    pub(super) fn is_commit(self, node: u32) -> bool {
+        node % self.width == self.width - 1
+    }
+
+    /// Whether an overwritten read is an arc. At parallel snapshot isolation it is a prohibition: the overwriter does not reach the
+    /// reader, and is not after it for that.
+    #[inline]
+    pub(super) fn has_rw_arcs(self) -> bool {
+        self.axiom != Axiom::ParallelSnapshot
+    }
+
+    /// Nodes of `txns` transactions.
+    pub(super) fn nodes(self, txns: usize) -> usize {
+        txns * self.width.to_usize()
+    }
+}

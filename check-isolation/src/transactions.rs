@@ -1,0 +1,200 @@
+//! Transactions that happened, as columns: sessions, real time, external reads with their writers, and keys written.
+
+use crate::ids::{KeyId, TxnId};
+use history_core::cast::Cast as _;
+
+/// Stands for no session, in a column of sessions.
+pub(crate) const NO_SESSION: u32 = u32::MAX;
+
+/// An external read: one that its own transaction did not answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Read {
+    /// The key.
+    pub key: KeyId,
+    /// The transaction whose last write of the key was read; `TxnId::NONE` for the first state.
+    pub writer: TxnId,
+}
+
+/// Two writers of a key of which it is known which came first: of a list that a read shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownOrder {
+    /// The key.
+    pub key: KeyId,
+    /// Wrote it first.
+    pub before: TxnId,
+    /// Wrote it after that.
+    pub after: TxnId,
+}
+
+/// The transactions of a history that happened: what [`decide`](crate::decide()) takes.
+///
+/// Rows are in an order that extends that of each session; in doubt the order of completion, which is also what commit orders are
+/// looked for near. Adding a transaction takes time linear in it.
+///
+/// ```
+/// use check_isolation::{KeyId, Level, NewTxn, Outcome, Read, Transactions, TxnId};
+///
+/// // Write skew: two transactions that each miss what the other wrote.
+/// let (x, y) = (KeyId::new(0), KeyId::new(1));
+/// let mut txns = Transactions::default();
+/// let read = |key| Read { key, writer: TxnId::NONE };
+/// txns.push(&NewTxn { reads: &[read(x)], writes: &[y], ..NewTxn::default() });
+/// txns.push(&NewTxn { reads: &[read(y)], writes: &[x], ..NewTxn::default() });
+/// let decide = |name: &str| check_isolation::decide(&txns, name.parse().unwrap(), &Default::default());
+/// assert!(matches!(decide("snapshot-isolation"), Outcome::Holds(_)));
+/// assert!(matches!(decide("serializable"), Outcome::Violated(_)));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Transactions {
+    session: Vec<u32>,
+    begin: Vec<u64>,
+    end: Vec<u64>,
+    /// Nondecreasing; the last entry is `reads.len()`.
+    reads_end: Vec<u32>,
+    reads: Vec<Read>,
+    /// Nondecreasing; the last entry is `writes.len()`.
+    writes_end: Vec<u32>,
+    /// Of each transaction in the order of keys, each once.
+    writes: Vec<KeyId>,
+    orders: Vec<KnownOrder>,
+    keys: usize,
+}
+
+/// A transaction to add to [`Transactions`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NewTxn<'a> {
+    /// The number of its session, if it is in one.
+    pub session: Option<u32>,
+    /// The position in the history of its invocation, if that is known.
+    pub begin: Option<u64>,
+    /// The position in the history of its completion, if it is known when it was over.
+    pub end: Option<u64>,
+    /// Its external reads in the order of the transaction. Writers may be rows that are added later.
+    pub reads: &'a [Read],
+    /// The keys it writes, in any order.
+    pub writes: &'a [KeyId],
+}
+
+impl Transactions {
+    /// Adds a transaction, the next row.
+    ///
+    /// # Panics
+    ///
+    /// If there are more than 2^32 - 2 rows, reads or writes.
+    pub fn push(&mut self, txn: &NewTxn<'_>) -> TxnId {
+        let id = TxnId::new(self.len());
+        self.session.push(txn.session.unwrap_or(NO_SESSION));
+        self.begin.push(txn.begin.unwrap_or(0));
+        self.end.push(txn.end.unwrap_or(u64::MAX));
+        self.reads.extend_from_slice(txn.reads);
+        let from = self.writes.len();
+        self.writes.extend_from_slice(txn.writes);
+        self.writes[from..].sort_unstable();
+        let mut kept = from;
+        for at in from..self.writes.len() {
+            if kept == from || self.writes[kept - 1] != self.writes[at] {
+                self.writes[kept] = self.writes[at];
+                kept += 1;
+            }
+        }
+        self.writes.truncate(kept);
+        let most = txn.reads.iter().map(|read| read.key).chain(txn.writes.iter().copied()).map(|key| key.at() + 1).max();
+        self.keys = self.keys.max(most.unwrap_or(0));
+        assert!(self.reads.len().max(self.writes.len()).max(self.len()) < u32::MAX.to_usize(), "too many rows");
+        self.reads_end.push(self.reads.len().to_u32());
+        self.writes_end.push(self.writes.len().to_u32());
+        id
+    }
+
+    /// Adds an order of two writers of a key that is known.
+    pub fn push_order(&mut self, order: KnownOrder) {
+        self.orders.push(order);
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.session.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.session.is_empty()
+    }
+
+    /// More than the greatest key.
+    pub fn keys(&self) -> usize {
+        self.keys
+    }
+
+    /// All rows.
+    pub fn ids(&self) -> impl ExactSizeIterator<Item = TxnId> + use<> {
+        (0..self.len()).map(TxnId::new)
+    }
+
+    /// The external reads of a transaction, in its order.
+    #[inline]
+    pub fn reads(&self, txn: TxnId) -> &[Read] {
+        &self.reads[self.reads_range(txn)]
+    }
+
+    /// Where the reads of a transaction are among all.
+    #[inline]
+    pub(crate) fn reads_range(&self, txn: TxnId) -> std::ops::Range<usize> {
+        let at = txn.at();
+        let from = if at == 0 { 0 } else { self.reads_end[at - 1].to_usize() };
+        from..self.reads_end[at].to_usize()
+    }
+
+    /// All external reads, transaction by transaction.
+    pub fn all_reads(&self) -> &[Read] {
+        &self.reads
+    }
+
+    /// The keys that a transaction writes, in order, each once.
+    #[inline]
+    pub fn writes(&self, txn: TxnId) -> &[KeyId] {
+        let at = txn.at();
+        let from = if at == 0 { 0 } else { self.writes_end[at - 1].to_usize() };
+        &self.writes[from..self.writes_end[at].to_usize()]
+    }
+
+    /// How many writes there are.
+    pub(crate) fn write_count(&self) -> usize {
+        self.writes.len()
+    }
+
+    /// Whether a transaction writes a key.
+    #[inline]
+    pub fn is_writer(&self, txn: TxnId, key: KeyId) -> bool {
+        self.writes(txn).binary_search(&key).is_ok()
+    }
+
+    /// The orders of writers that are known.
+    pub fn orders(&self) -> &[KnownOrder] {
+        &self.orders
+    }
+
+    /// The session of a transaction, if it is in one.
+    #[inline]
+    pub fn session(&self, txn: TxnId) -> Option<u32> {
+        let session = self.session[txn.at()];
+        (session != NO_SESSION).then_some(session)
+    }
+
+    /// The position of a transaction's invocation; 0 if it is not known.
+    #[inline]
+    pub fn begin(&self, txn: TxnId) -> u64 {
+        self.begin[txn.at()]
+    }
+
+    /// The position of a transaction's completion; `u64::MAX` if it is not known that it was over.
+    #[inline]
+    pub fn end(&self, txn: TxnId) -> u64 {
+        self.end[txn.at()]
+    }
+
+    /// The reader of the read at a position among all.
+    pub(crate) fn reader(&self, read: usize) -> TxnId {
+        TxnId::new(self.reads_end.partition_point(|end| end.to_usize() <= read))
+    }
+}

@@ -1,0 +1,134 @@
+//! What monotonic atomic view and read atomic force: orders of writers that one transaction's reads show.
+//!
+//! Time is O(n^1.5) in all reads and writes: for each writer that a transaction read from, the smaller of two sets of keys is
+//! walked, those that the one wrote and those that the other read. Møldrup and Pavlogiannis (PLDI 2025).
+
+use super::Forced;
+use crate::base::Frame;
+use crate::ids::{KeyId, TxnId};
+use crate::transactions::Transactions;
+use history_core::cast::Cast as _;
+
+/// Two reads of one key by one transaction that saw different writers.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    /// The transaction that this is about.
+    of: TxnId,
+    first: (TxnId, u32),
+    /// If there is another; else a read `u32::MAX`.
+    other: (TxnId, u32),
+}
+
+/// For each key what the transaction at hand read of it: reads, of writers that differ from each other.
+struct Stamps {
+    seen: Vec<Seen>,
+    /// The keys of the transaction at hand.
+    keys: Vec<KeyId>,
+}
+
+const NO_READ: (TxnId, u32) = (TxnId::NONE, u32::MAX);
+
+impl Stamps {
+    fn new(keys: usize) -> Stamps {
+        Stamps { seen: vec![Seen { of: TxnId::NONE, first: NO_READ, other: NO_READ }; keys], keys: Vec::new() }
+    }
+
+    /// Puts a read in front of those of its key.
+    fn insert(&mut self, txn: TxnId, key: KeyId, read: (TxnId, u32)) {
+        let seen = &mut self.seen[key.at()];
+        if seen.of != txn {
+            *seen = Seen { of: txn, first: read, other: NO_READ };
+            self.keys.push(key);
+        } else if seen.first.0 == read.0 {
+            seen.first = read;
+        } else {
+            (seen.other, seen.first) = (seen.first, read);
+        }
+    }
+
+    /// For each key that the writer wrote and the transaction read: what it read there that another wrote.
+    fn missed(&self, txns: &Transactions, txn: TxnId, writer: TxnId, mut each: impl FnMut((TxnId, u32))) {
+        let mut look = |key: KeyId| {
+            let seen = self.seen[key.at()];
+            if seen.of == txn {
+                let others = [seen.first, seen.other].into_iter();
+                others.filter(|read| read.1 != u32::MAX && read.0 != writer).for_each(&mut each);
+            }
+        };
+        if self.keys.len() < txns.writes(writer).len() {
+            self.keys.iter().filter(|key| txns.is_writer(writer, **key)).for_each(|key| look(*key));
+        } else {
+            txns.writes(writer).iter().for_each(|key| look(*key));
+        }
+    }
+}
+
+/// Monotonic atomic view: a writer is visible to what the transaction reads after it read from that writer. Reads are walked
+/// backwards, so that those behind are known; of those of a key the two nearest by different writers force all that the others do.
+pub(super) fn monotonic(txns: &Transactions) -> Vec<Forced> {
+    let mut stamps = Stamps::new(txns.keys());
+    let mut forced = Vec::new();
+    for txn in txns.ids().filter(|txn| txns.reads(*txn).len() > 1) {
+        stamps.keys.clear();
+        for at in txns.reads_range(txn).rev() {
+            let read = txns.all_reads()[at];
+            if read.writer != TxnId::NONE {
+                stamps.missed(txns, txn, read.writer, |(second, read_at)| {
+                    forced.push(Forced { first: read.writer, second, read: read_at });
+                });
+            }
+            stamps.insert(txn, read.key, (read.writer, at.to_u32()));
+        }
+    }
+    forced
+}
+
+/// Read atomic: those before in the session and those read from are visible to all reads of the transaction.
+pub(super) fn atomic(txns: &Transactions, frame: &Frame) -> Vec<Forced> {
+    let mut forced = Vec::new();
+    read_from(txns, &mut forced);
+    own_session(txns, frame, &mut forced);
+    forced
+}
+
+fn read_from(txns: &Transactions, forced: &mut Vec<Forced>) {
+    let mut stamps = Stamps::new(txns.keys());
+    // The transaction whose reads of a writer were last looked at.
+    let mut looked_at = vec![TxnId::NONE; txns.len()];
+    for txn in txns.ids().filter(|txn| txns.reads(*txn).len() > 1) {
+        stamps.keys.clear();
+        for at in txns.reads_range(txn) {
+            let read = txns.all_reads()[at];
+            stamps.insert(txn, read.key, (read.writer, at.to_u32()));
+        }
+        for read in txns.reads(txn).iter().filter(|read| read.writer != TxnId::NONE) {
+            if std::mem::replace(&mut looked_at[read.writer.at()], txn) != txn {
+                stamps.missed(txns, txn, read.writer, |(second, read_at)| {
+                    forced.push(Forced { first: read.writer, second, read: read_at });
+                });
+            }
+        }
+    }
+}
+
+/// The last writer of each key in the session is visible. Those before it are before it.
+fn own_session(txns: &Transactions, frame: &Frame, forced: &mut Vec<Forced>) {
+    let mut is_first = vec![true; txns.len()];
+    frame.next.iter().filter(|next| **next != TxnId::NONE).for_each(|next| is_first[next.at()] = false);
+    // For each key the last writer, and the first transaction of the session that this is about.
+    let mut last = vec![(TxnId::NONE, TxnId::NONE); txns.keys()];
+    for start in txns.ids().filter(|txn| is_first[txn.at()] && frame.next[txn.at()] != TxnId::NONE) {
+        let mut txn = start;
+        while txn != TxnId::NONE {
+            for at in txns.reads_range(txn) {
+                let read = txns.all_reads()[at];
+                let (session, writer) = last[read.key.at()];
+                if session == start && writer != read.writer {
+                    forced.push(Forced { first: writer, second: read.writer, read: at.to_u32() });
+                }
+            }
+            txns.writes(txn).iter().for_each(|key| last[key.at()] = (start, txn));
+            txn = frame.next[txn.at()];
+        }
+    }
+}

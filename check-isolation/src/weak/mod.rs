@@ -1,0 +1,171 @@
+//! The levels whose visibility does not depend on the order that is looked for: read committed to causal.
+//!
+//! Which writers are visible to a read is known at once, so all orders of writers that an axiom forces are computed in one pass. The
+//! level holds exactly if base, reads and forced orders have no cycle: any topological order is then a commit order, and every
+//! commit order is one of them. Biswas and Enea (OOPSLA 2019); Møldrup and Pavlogiannis, "AWDIT" (PLDI 2025).
+
+mod atomic;
+mod causal;
+
+use crate::base::{self, Frame};
+use crate::csr::Csr;
+use crate::evidence::{Because, Before, Fact, Link, Moment, Order, Outcome, Refutation, Relation, Undecided};
+use crate::ids::TxnId;
+use crate::level::{Axiom, Base};
+use crate::transactions::Transactions;
+use history_core::cast::Cast as _;
+use history_core::{Budget, Spent};
+use std::collections::VecDeque;
+
+/// The order of two writers that a read forces: `first` was visible to the read, which saw what `second` wrote.
+#[derive(Clone, Copy, Debug)]
+struct Forced {
+    first: TxnId,
+    /// `TxnId::NONE` if the read saw the first state, which nothing is before: then the level is violated.
+    second: TxnId,
+    /// The read's position among all.
+    read: u32,
+}
+
+/// What all weak levels of one base need.
+struct Known<'t> {
+    txns: &'t Transactions,
+    base: Base,
+    frame: Frame,
+    graph: Csr,
+    order: Vec<u32>,
+}
+
+/// Decides a level whose axiom is at most [`Axiom::Causal`].
+pub(crate) fn decide(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget) -> Outcome {
+    let frame = Frame::new(txns, base);
+    let graph = base::graph(txns, &frame, &[]);
+    let order = graph.topological();
+    if order.len() < graph.len() {
+        let cycle = graph.cycle();
+        return Outcome::Violated(Refutation::of_facts((Axiom::ReadCommitted, base), Vec::new(), base::links(txns, &frame, &cycle, true)));
+    }
+    let known = Known { txns, base, frame, graph, order };
+    let forced = match axiom {
+        Axiom::ReadCommitted => Ok(Vec::new()),
+        Axiom::MonotonicAtomicView => Ok(atomic::monotonic(txns)),
+        Axiom::ReadAtomic => Ok(atomic::atomic(txns, &known.frame)),
+        _ => causal::forced(&known, budget),
+    };
+    match forced {
+        Ok(forced) => known.conclude(axiom, &forced),
+        Err(what) => Outcome::Unknown(Undecided::Spent { what, decided: 0 }),
+    }
+}
+
+impl Known<'_> {
+    fn conclude(self, axiom: Axiom, forced: &[Forced]) -> Outcome {
+        if let Some(case) = forced.iter().find(|case| case.second == TxnId::NONE) {
+            let cycle = self.missed(axiom, *case);
+            return Outcome::Violated(Refutation::of_facts((axiom, self.base), Vec::new(), cycle));
+        }
+        let order = if forced.is_empty() {
+            self.order
+        } else {
+            let arcs: Vec<(TxnId, TxnId)> = forced.iter().map(|case| (case.first, case.second)).collect();
+            let graph = base::graph(self.txns, &self.frame, &arcs);
+            let order = graph.topological();
+            if order.len() < graph.len() {
+                return Outcome::Violated(self.refute(axiom, forced, &graph.cycle()));
+            }
+            order
+        };
+        let commits = order.into_iter().filter(|node| node.to_usize() < self.txns.len());
+        Outcome::Holds(Order { moments: commits.map(|node| Moment::Commit(node.into())).collect() })
+    }
+
+    /// The writer was visible to the read, which saw something older: a cycle with one rw.
+    fn missed(&self, axiom: Axiom, case: Forced) -> Vec<Link> {
+        let reader = self.txns.reader(case.read.to_usize());
+        let read = self.txns.all_reads()[case.read.to_usize()];
+        let mut cycle = self.visible(axiom, case);
+        cycle.push(Link { from: reader, to: case.first, relation: Relation::Rw(read.key, read.writer) });
+        cycle
+    }
+
+    /// Why the writer was visible.
+    fn visible(&self, axiom: Axiom, case: Forced) -> Vec<Link> {
+        let (from, to) = (case.first, self.txns.reader(case.read.to_usize()));
+        match self.txns.reads(to).iter().find(|read| read.writer == from) {
+            Some(read) => vec![Link { from, to, relation: Relation::Wr(read.key) }],
+            None if axiom == Axiom::ReadAtomic => vec![Link { from, to, relation: Relation::Session }],
+            None => base::links(self.txns, &self.frame, &path(&self.graph, from, to), false),
+        }
+    }
+
+    fn refute(&self, axiom: Axiom, forced: &[Forced], cycle: &[u32]) -> Box<Refutation> {
+        let n = self.txns.len();
+        let pairs = (0..cycle.len()).map(|at| (cycle[at], cycle[(at + 1) % cycle.len()]));
+        let is_known = |from: u32, to: u32| self.graph.row(from.to_usize()).contains(&to);
+        let steps: Vec<Option<Forced>> = pairs
+            .map(|(from, to)| {
+                let is_it = |case: &&Forced| (case.first.number(), case.second.number()) == (from, to);
+                if is_known(from, to) { None } else { forced.iter().find(is_it).copied() }
+            })
+            .collect();
+        let mut cases = steps.iter().enumerate().filter_map(|(at, case)| case.map(|case| (at, case)));
+        if let (Some((at, case)), None) = (cases.next(), cases.next()) {
+            // What the read saw was older than what was visible to it, by the rest of the cycle.
+            let rest: Vec<u32> = (1..=cycle.len()).map(|step| cycle[(at + step) % cycle.len()]).collect();
+            let path = base::links(self.txns, &self.frame, &rest, false);
+            let key = self.txns.all_reads()[case.read.to_usize()].key;
+            let order = Before { key, first: case.second, second: case.first };
+            let fact = Fact { order, because: Because::Inevitable { path } };
+            return Refutation::of_facts((axiom, self.base), vec![fact], self.missed(axiom, case));
+        }
+        let (mut facts, mut links): (Vec<Fact>, Vec<Link>) = (Vec::new(), Vec::new());
+        // Events are between transactions that are not in a forced order.
+        let start = cycle.iter().position(|node| node.to_usize() < n).unwrap_or(0);
+        let mut run = vec![cycle[start]];
+        for step in 0..cycle.len() {
+            let at = (start + step) % cycle.len();
+            let to = cycle[(at + 1) % cycle.len()];
+            let Some(case) = steps[at] else {
+                run.push(to);
+                continue;
+            };
+            links.extend(base::links(self.txns, &self.frame, &run, false));
+            run = vec![to];
+            let read = self.txns.all_reads()[case.read.to_usize()];
+            let reader = self.txns.reader(case.read.to_usize());
+            let order = Before { key: read.key, first: case.first, second: case.second };
+            facts.push(Fact { order, because: Because::Visible { reader, path: self.visible(axiom, case) } });
+            links.push(Link { from: case.first, to: case.second, relation: Relation::Ww(read.key) });
+        }
+        links.extend(base::links(self.txns, &self.frame, &run, false));
+        Refutation::of_facts((axiom, self.base), facts, links)
+    }
+}
+
+/// A shortest path from one transaction to another.
+fn path(graph: &Csr, from: TxnId, to: TxnId) -> Vec<u32> {
+    let mut came_from = vec![u32::MAX; graph.len()];
+    let mut waiting = VecDeque::from([from.number()]);
+    while let Some(node) = waiting.pop_front() {
+        if node == to.number() {
+            break;
+        }
+        for next in graph.row(node.to_usize()) {
+            if came_from[next.to_usize()] == u32::MAX && *next != from.number() {
+                came_from[next.to_usize()] = node;
+                waiting.push_back(*next);
+            }
+        }
+    }
+    let mut path = vec![to.number()];
+    while path[path.len() - 1] != from.number() && came_from[path[path.len() - 1].to_usize()] != u32::MAX {
+        path.push(came_from[path[path.len() - 1].to_usize()]);
+    }
+    path.reverse();
+    path
+}
+
+/// Whether the budget allows these steps.
+fn check(budget: &Budget, steps: u64, bytes: usize) -> Result<(), Spent> {
+    budget.check(steps, bytes.to_u64())
+}

@@ -1,0 +1,151 @@
+//! Histories as text: what operations mean, and what the report says.
+
+use check_isolation::Isolation;
+use history_core::{Checker, History, Report, Verdict};
+
+fn judge(text: &str, levels: &[&str]) -> Report {
+    let consistency_models = levels.iter().map(|level| level.parse().unwrap()).collect();
+    let checker = Isolation { consistency_models, ..Isolation::default() };
+    checker.check(&History::parse(text).unwrap()).unwrap()
+}
+
+fn verdict(text: &str, level: &str) -> Verdict {
+    judge(text, &[level]).verdict
+}
+
+/// Transactions one after another, completions only: `process type micro-ops`.
+fn completions(txns: &[&str]) -> String {
+    let line = |txn: &&str| {
+        let mut parts = txn.splitn(3, ' ');
+        let (process, kind, mops) = (parts.next().unwrap(), parts.next().unwrap(), parts.next().unwrap());
+        format!("{{:process {process}, :type :{kind}, :f :txn, :value [{mops}]}}\n")
+    };
+    txns.iter().map(line).collect()
+}
+
+#[test]
+fn each_direct_anomaly_rules_out_read_committed() {
+    for (name, txns) in [
+        ("G1a", vec!["0 fail [:w x 1]", "1 ok [:r x 1]"]),
+        ("G1b", vec!["0 ok [:w x 1] [:w x 2]", "1 ok [:r x 1]"]),
+        ("G1b", vec!["1 ok [:r x 1]", "0 info [:w x 1] [:w x 2]"]),
+        ("thin-air-read", vec!["0 ok [:w x 1]", "1 ok [:r x 7]"]),
+        ("future-read", vec!["0 ok [:r x 1] [:w x 1]"]),
+        ("internal", vec!["0 ok [:w x 1] [:r x nil]"]),
+        ("internal", vec!["1 ok [:w x 2]", "0 ok [:w x 1] [:r x 2]"]),
+        ("G1a", vec!["0 fail [:append x 1]", "1 ok [:r x [1]]"]),
+        ("G1b", vec!["0 ok [:append x 1] [:append x 2]", "1 ok [:r x [1]]", "2 ok [:r x [1 2]]"]),
+        ("G0", vec!["0 ok [:append x 1] [:append x 2]", "1 ok [:append x 3]", "2 ok [:r x [1 3 2]]"]),
+        ("thin-air-read", vec!["0 ok [:append x 1]", "1 ok [:r x [1 7]]"]),
+        ("future-read", vec!["0 ok [:r x [1]] [:append x 1]"]),
+        ("internal", vec!["0 ok [:append x 1] [:r x []]"]),
+        ("incompatible-order", vec!["0 ok [:append x 1]", "1 ok [:append x 2]", "2 ok [:r x [1 2]]", "3 ok [:r x [2 1]]"]),
+        ("duplicate-elements", vec!["0 ok [:append x 1]", "1 ok [:r x [1 1]]"]),
+    ] {
+        let report = judge(&completions(&txns), &["read-committed"]);
+        let names: Vec<&str> = report.anomaly_types().collect();
+        assert_eq!((report.verdict, &names[..]), (Verdict::Invalid, &[name][..]), "{txns:?}: {report:#?}");
+        assert_eq!(report.not, ["read-committed"]);
+        assert!(report.anomalies[0].witnesses[0].explanation.contains("T1 read"), "{report:#?}");
+    }
+}
+
+#[test]
+fn an_own_read_of_the_last_own_write_says_nothing_more() {
+    let text = completions(&["0 ok [:w x 1] [:w x 2] [:r x 2]", "1 ok [:r x 2]"]);
+    assert_eq!(verdict(&text, "strict-serializable"), Verdict::Valid);
+    let lists = completions(&["0 ok [:append x 1]", "1 ok [:append x 2] [:r x [1 2]] [:append x 3]", "0 ok [:r x [1 2 3]]"]);
+    assert_eq!(verdict(&lists, "strict-serializable"), Verdict::Valid);
+}
+
+#[test]
+fn what_nobody_saw_of_an_unknown_end_did_not_happen() {
+    let unseen = completions(&["0 info [:w x 1] [:w y 1]", "1 ok [:r x nil] [:r y nil]"]);
+    assert_eq!(verdict(&unseen, "strict-serializable"), Verdict::Valid);
+    // Seen in part, all of it happened.
+    let seen = completions(&["0 info [:w x 1] [:w y 1]", "1 ok [:r x 1] [:r y nil]"]);
+    let report = judge(&seen, &["read-atomic"]);
+    assert_eq!(report.verdict, Verdict::Invalid);
+    assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["G-single-item"]);
+}
+
+#[test]
+fn a_value_written_twice_and_read_is_unknown() {
+    let twice = completions(&["0 ok [:w x 1]", "1 fail [:w x 1]", "2 ok [:r x 1]"]);
+    let report = judge(&twice, &["read-committed"]);
+    assert_eq!(report.verdict, Verdict::Unknown);
+    assert!(report.notes[0].contains("1 was written to key :x twice, at index 0 and index 1"), "{:?}", report.notes);
+    let unseen = completions(&["0 ok [:w x 1]", "1 ok [:w x 1]", "2 ok [:r x nil]"]);
+    assert_eq!(verdict(&unseen, "serializable"), Verdict::Valid);
+    assert_eq!(verdict(&completions(&["0 ok [:w x nil]"]), "read-committed"), Verdict::Unknown);
+}
+
+#[test]
+fn the_first_state_comes_first() {
+    let text = completions(&["0 ok [:w x 1]", "0 ok [:r x nil]"]);
+    assert_eq!(verdict(&text, "serializable"), Verdict::Valid);
+    let report = judge(&text, &["strong-session-serializable"]);
+    assert_eq!(report.verdict, Verdict::Invalid);
+    assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["G-single-item-process"]);
+}
+
+#[test]
+fn without_levels_all_are_decided() {
+    let text = completions(&["0 ok [:r x nil] [:w y 1]", "1 ok [:r y nil] [:w x 1]"]);
+    let report = judge(&text, &[]);
+    assert_eq!(report.verdict, Verdict::Invalid);
+    assert_eq!(report.not, ["repeatable-read"]);
+    assert!(report.also_not.contains(&"serializable".into()), "{report:#?}");
+    let note = "The strongest levels that hold: strong-snapshot-isolation. The weakest that do not: repeatable-read.";
+    assert!(report.notes.contains(&note.to_owned()), "{:?}", report.notes);
+    assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["G2-item"]);
+    let explanation = &report.anomalies[0].witnesses[0].explanation;
+    assert!(explanation.contains("T1 read nil in key :x, before T2 wrote 1"), "{explanation}");
+}
+
+#[test]
+fn unread_appends_take_a_choice_at_snapshot_isolation() {
+    let text = "
+        {:process 1, :type :invoke, :value [[:r x nil] [:append y 1]]}
+        {:process 0, :type :invoke, :value [[:append y 2]]}
+        {:process 0, :type :ok, :value [[:append y 2]]}
+        {:process 0, :type :invoke, :value [[:r y nil] [:append y 3] [:append x 1]]}
+        {:process 0, :type :ok, :value [[:r y []] [:append y 3] [:append x 1]]}
+        {:process 1, :type :ok, :value [[:r x []] [:append y 1]]}";
+    assert_eq!(verdict(text, "snapshot-isolation"), Verdict::Invalid);
+    assert_eq!(verdict(text, "prefix"), Verdict::Valid);
+}
+
+#[test]
+fn levels_without_an_axiom_take_the_answers_around_them() {
+    let good = completions(&["0 ok [:w x 1]", "1 ok [:r x 1]"]);
+    assert_eq!(verdict(&good, "update-serializable"), Verdict::Valid);
+    let skew = completions(&["0 ok [:r x nil] [:w y 1]", "1 ok [:r y nil] [:w x 1]"]);
+    let report = judge(&skew, &["linearizable"]);
+    assert_eq!(report.verdict, Verdict::Unknown);
+    assert!(report.notes.iter().any(|note| note.contains("linearizable is not decided: ")), "{:?}", report.notes);
+    let dirty = completions(&["0 fail [:w x 1]", "1 ok [:r x 1]"]);
+    assert_eq!(verdict(&dirty, "cursor-stability"), Verdict::Invalid);
+}
+
+#[test]
+fn orders_that_explain_are_reported_if_asked_for() {
+    let text = completions(&["0 ok [:w x 1]", "1 ok [:r x nil]"]);
+    let levels = vec!["serializable".parse().unwrap(), "snapshot-isolation".parse().unwrap()];
+    let checker = Isolation { consistency_models: levels, explain_valid: true, ..Isolation::default() };
+    let report = checker.check(&History::parse(&text).unwrap()).unwrap();
+    assert!(report.notes.contains(&"serializable holds in this order, by indices of ops: 1, 0.".into()), "{report:#?}");
+    assert_eq!(report.artifacts[0].path, "serializable-order.txt");
+    assert_eq!(report.artifacts[0].content, b"1\n0");
+}
+
+#[test]
+fn nothing_to_judge_is_unknown() {
+    for text in ["", "{:process 0, :type :fail, :value [[:w x 1]]}", "{:process 0, :type :ok, :value []}"] {
+        let report = judge(text, &["read-committed"]);
+        assert_eq!(report.verdict, Verdict::Unknown, "{text}");
+        assert!(report.notes[0].len() > 20, "{report:#?}");
+    }
+    let mixed = completions(&["0 ok [:w x 1]", "1 ok [:append y 1]"]);
+    assert_eq!(verdict(&mixed, "read-committed"), Verdict::Unknown);
+}

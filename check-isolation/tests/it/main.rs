@@ -1,0 +1,7 @@
+//! The checker against definitions: all orders of small histories, and a judge of evidence that shares nothing with the solver.
+
+mod certify;
+mod histories;
+mod oracle;
+mod small;
+mod worlds;

@@ -1,0 +1,169 @@
+//! All small histories, and random larger ones: every level agrees with trying all orders, and all evidence is certified.
+
+use crate::certify::certify;
+use crate::oracle::Definition;
+use crate::worlds::{Frame, Op, Random, build, choices, external, random};
+use check_isolation::{Base, Because, Item, Level, Outcome, Refutation, Transactions, TxnId, decide};
+use history_core::Budget;
+use std::collections::BTreeMap;
+
+/// What is wrong with an answer, by the definition.
+fn wrong(txns: &Transactions, level: Level, outcome: &Outcome) -> Option<String> {
+    let (axiom, base) = level.decided_by()?;
+    let definition = Definition::new(txns, axiom, base);
+    match outcome {
+        Outcome::Unknown(_) => Some("not decided".into()),
+        Outcome::Holds(order) if !definition.accepts(order) => Some(format!("{order:?} is no such order")),
+        Outcome::Violated(refutation) => match certify(txns, refutation) {
+            Err(why) => Some(format!("{why}: {refutation:#?}")),
+            Ok(()) => definition.holds().then(|| format!("it holds: {refutation:#?}")),
+        },
+        // An order that the definition accepts is a proof.
+        Outcome::Holds(_) => None,
+    }
+}
+
+fn levels(bases: &[Base]) -> Vec<Level> {
+    Level::all().filter(|level| level.decided_by().is_some_and(|(_, base)| bases.contains(&base))).collect()
+}
+
+/// Decides levels and compares with the definition; the answers keep to the lattice.
+fn compare(txns: &Transactions, levels: &[Level], counts: &mut BTreeMap<(&'static str, bool), u64>) {
+    let mut answers = Vec::new();
+    for level in levels {
+        let outcome = decide(txns, *level, &Budget::default());
+        if let Some(why) = wrong(txns, *level, &outcome) {
+            panic!("{level}: {why}\n{txns:#?}");
+        }
+        let holds = matches!(outcome, Outcome::Holds(_));
+        *counts.entry((level.name(), holds)).or_default() += 1;
+        answers.push((*level, holds));
+    }
+    for (stronger, _) in answers.iter().filter(|(_, holds)| *holds) {
+        for (weaker, holds) in &answers {
+            assert!(*holds || !stronger.is_at_least(*weaker), "{stronger} holds and {weaker} does not: {txns:#?}");
+        }
+    }
+}
+
+/// Calls with each way of choosing one of each list.
+fn each_choice(choices: &[Vec<TxnId>], mut with: impl FnMut(&[TxnId])) {
+    let mut at = vec![0; choices.len()];
+    loop {
+        let chosen: Vec<TxnId> = choices.iter().zip(&at).map(|(list, at)| list[*at]).collect();
+        with(&chosen);
+        let Some(next) = (0..at.len()).find(|place| at[*place] + 1 < choices[*place].len()) else { return };
+        at[next] += 1;
+        at[..next].fill(0);
+    }
+}
+
+fn frame(sessions: [u32; 3], times: [(u64, Option<u64>); 3]) -> Frame {
+    Frame { sessions: sessions.to_vec(), times: times.to_vec() }
+}
+
+/// Every history of three transactions of two operations on two keys: without a base, and with sessions and real time, which take
+/// turns.
+#[test]
+fn three_transactions_of_two_operations_on_two_keys() {
+    let at_once = [(1, Some(10)), (1, Some(11)), (1, Some(12))];
+    let frames = [
+        frame([0, 0, 0], at_once),
+        frame([0, 0, 1], at_once),
+        frame([0, 1, 1], at_once),
+        frame([0, 1, 2], [(1, Some(2)), (3, Some(4)), (5, Some(6))]),
+        frame([0, 1, 2], [(1, Some(2)), (3, Some(6)), (1, Some(7))]),
+        frame([0, 1, 2], [(1, Some(3)), (1, Some(4)), (5, None)]),
+        frame([0, 1, 0], [(1, Some(3)), (1, Some(5)), (4, Some(6))]),
+    ];
+    let ops: [Op; 4] = [(0, false), (0, true), (1, false), (1, true)];
+    let shapes: Vec<Vec<Op>> = ops.iter().flat_map(|a| ops.iter().map(|b| vec![*a, *b])).collect();
+    let bare = levels(&[Base::None]);
+    let framed = levels(&[Base::Session, Base::RealTime]);
+    let (mut counts, mut turn) = (BTreeMap::new(), 0_usize);
+    for (a, one) in shapes.iter().enumerate() {
+        for (b, two) in shapes.iter().enumerate() {
+            for (c, three) in shapes.iter().enumerate() {
+                let txns = [one.clone(), two.clone(), three.clone()];
+                let reads = external(&txns);
+                each_choice(&choices(&txns, &reads), |writers| {
+                    turn += 1;
+                    let history = build(&txns, &reads, writers, &frames[turn % frames.len()]);
+                    // Without a base the order of the transactions means nothing.
+                    if a <= b && b <= c {
+                        compare(&history, &bare, &mut counts);
+                    }
+                    compare(&history, &framed, &mut counts);
+                });
+            }
+        }
+    }
+    assert!(turn > 20_000, "{turn}");
+    for level in bare.iter().chain(&framed) {
+        assert!(counts.contains_key(&(level.name(), true)) && counts.contains_key(&(level.name(), false)), "{level}");
+    }
+}
+
+#[test]
+fn random_histories_of_four_to_six_transactions() {
+    let all = levels(&[Base::None, Base::Session, Base::RealTime]);
+    let (mut source, mut counts) = (Random(20), BTreeMap::new());
+    for round in 0..1500 {
+        let txns = random(&mut source, 4 + round % 3, 1 + round % 4, 4);
+        compare(&txns, &all, &mut counts);
+    }
+    for level in &all {
+        assert!(counts.contains_key(&(level.name(), true)) && counts.contains_key(&(level.name(), false)), "{level}");
+    }
+}
+
+/// Blind writers and readers of two keys: what propagation leaves open is decided by cases.
+#[test]
+fn what_takes_cases_is_certified() {
+    let all = levels(&[Base::None]);
+    let (mut source, mut cases, mut lemmas_used) = (Random(7), 0, 0);
+    for round in 0..3000 {
+        let txns = random(&mut source, 7, 2 + round % 2, 3);
+        for level in all.iter().filter(|level| level.decided_by().is_some_and(|(axiom, _)| axiom > check_isolation::Axiom::Causal)) {
+            match decide(&txns, *level, &Budget::default()) {
+                Outcome::Violated(refutation) => {
+                    certify(&txns, &refutation).unwrap_or_else(|why| panic!("{level}: {why}\n{refutation:#?}\n{txns:#?}"));
+                    cases += usize::from(refutation.has_cases());
+                    lemmas_used += usize::from(uses_a_lemma(&refutation));
+                }
+                Outcome::Holds(order) => {
+                    let (axiom, base) = level.decided_by().unwrap();
+                    assert!(Definition::new(&txns, axiom, base).accepts(&order), "{level}: {txns:#?}");
+                }
+                Outcome::Unknown(why) => panic!("{level}: {why:?}"),
+            }
+        }
+    }
+    assert!(cases >= 3 && lemmas_used >= 3, "{cases} by cases, {lemmas_used} of them by lemmas");
+}
+
+fn uses_a_lemma(refutation: &Refutation) -> bool {
+    let is_by_lemma = |item: &Item| matches!(item, Item::Fact(fact) if matches!(fact.because, Because::Lemma(_)));
+    refutation.by.is_some() || refutation.items.iter().any(is_by_lemma)
+}
+
+/// A judge that says yes to everything is caught: evidence from which something is taken away does not pass.
+#[test]
+fn canary_evidence_with_a_step_missing_is_refused() {
+    let serializable: Level = "serializable".parse().unwrap();
+    let (mut source, mut refused, mut tried) = (Random(3), 0, 0);
+    while tried < 50 {
+        let txns = random(&mut source, 6, 2, 3);
+        let Outcome::Violated(whole) = decide(&txns, serializable, &Budget::default()) else { continue };
+        tried += 1;
+        let mut less = whole.clone();
+        less.cycle.pop();
+        assert!(certify(&txns, &less).is_err(), "{less:#?}");
+        if !whole.items.is_empty() {
+            let mut less = whole.clone();
+            less.items.pop();
+            refused += usize::from(certify(&txns, &less).is_err());
+        }
+    }
+    assert!(refused > 5, "{refused}");
+}
