@@ -35,12 +35,14 @@ impl Chains {
         let mut last: Vec<u32> = Vec::new();
         for node in order.iter().filter(|node| node.to_usize() < n) {
             let txn = TxnId::from(*node);
-            let is_last = |other: TxnId, chains: &Chains, last: &[u32]| last[chains.of[other.at()].to_usize()] == other.number();
+            let is_last =
+                |other: TxnId, chains: &Chains, last: &[u32]| last[chains.of[other.at()].to_usize()] == other.number();
             // Only what is in no order of sessions may be appended to by others.
             let is_free = |other: TxnId| before[other.at()] == TxnId::NONE && frame.next[other.at()] == TxnId::NONE;
             let behind = match before[txn.at()] {
                 TxnId::NONE if is_free(txn) => {
-                    let mut writers = txns.reads(txn).iter().map(|read| read.writer).filter(|writer| *writer != TxnId::NONE);
+                    let mut writers =
+                        txns.reads(txn).iter().map(|read| read.writer).filter(|writer| *writer != TxnId::NONE);
                     writers.find(|writer| is_free(*writer) && is_last(*writer, &chains, &last))
                 }
                 TxnId::NONE => None,

@@ -129,7 +129,8 @@ fn about_level(level: Level) -> AboutLevel {
     about.aliases = level.aliases().iter().map(|alias| (*alias).into()).collect();
     about.implies = level.implies().map(|weaker| weaker.name().into()).collect();
     about.is_decided = level.decided_by().is_some();
-    about.because = level.undecided_because().unwrap_or("every order that its axiom allows is tried, or ruled out").into();
+    about.because =
+        level.undecided_because().unwrap_or("every order that its axiom allows is tried, or ruled out").into();
     about
 }
 

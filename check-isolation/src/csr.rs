@@ -72,7 +72,9 @@ impl Csr {
             return Vec::new();
         }
         let mut is_left = vec![true; self.len()];
-        order.iter().for_each(|row| is_left[row.to_usize()] = false);
+        for row in &order {
+            is_left[row.to_usize()] = false;
+        }
         let mut best: Vec<u32> = Vec::new();
         let mut search = Search::new(self.len());
         let starts = self.on_a_cycle(&is_left).into_iter().chain((0..self.len()).filter(|row| is_left[*row]));

@@ -15,6 +15,12 @@ pub enum Outcome {
     Unknown(Undecided),
 }
 
+impl From<Refutation> for Outcome {
+    fn from(refutation: Refutation) -> Outcome {
+        Outcome::Violated(Box::new(refutation))
+    }
+}
+
 /// Why it was not found out whether a level holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undecided {
@@ -160,9 +166,9 @@ pub struct Refutation {
 
 impl Refutation {
     /// A derivation of these facts, which ends in a cycle.
-    pub(crate) fn of_facts((axiom, base): (Axiom, Base), facts: Vec<Fact>, cycle: Vec<Link>) -> Box<Refutation> {
+    pub(crate) fn of_facts((axiom, base): (Axiom, Base), facts: Vec<Fact>, cycle: Vec<Link>) -> Refutation {
         let items = facts.into_iter().map(Item::Fact).collect();
-        Box::new(Refutation { axiom, base, items, cycle, by: None, is_complete: true })
+        Refutation { axiom, base, items, cycle, by: None, is_complete: true }
     }
 
     /// Whether it takes a case analysis: some order was assumed and led to a contradiction.

@@ -98,7 +98,8 @@ impl Transactions {
             }
         }
         self.writes.truncate(kept);
-        let most = txn.reads.iter().map(|read| read.key).chain(txn.writes.iter().copied()).map(|key| key.at() + 1).max();
+        let most =
+            txn.reads.iter().map(|read| read.key).chain(txn.writes.iter().copied()).map(|key| key.at() + 1).max();
         self.keys = self.keys.max(most.unwrap_or(0));
         assert!(self.reads.len().max(self.writes.len()).max(self.len()) < u32::MAX.to_usize(), "too many rows");
         self.reads_end.push(self.reads.len().to_u32());

@@ -7,9 +7,9 @@
 use super::mop::Mop;
 use crate::ids::{ElemId, KeyId, StateId, TxnId};
 use crate::txn::Txns;
-use history_core::{IntMap, KeyedIds};
 use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
+use history_core::{IntMap, KeyedIds};
 
 /// All keys, elements and states of a history.
 #[derive(Debug, Default)]

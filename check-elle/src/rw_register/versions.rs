@@ -1,8 +1,8 @@
 //! Keys and the versions they were seen to have, and who wrote what.
 
 use crate::ids::{KeyId, TxnId, VersionId};
-use history_core::{IntMap, KeyedIds};
 use history_core::cast::Cast as _;
+use history_core::{IntMap, KeyedIds};
 
 /// All keys and versions of a history.
 #[derive(Debug, Default)]

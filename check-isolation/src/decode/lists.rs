@@ -21,7 +21,8 @@ struct Own {
 /// What the rows show.
 pub(super) fn shown(run: &IsolationRun) -> Shown {
     let mut shown = Shown { is_seen: vec![false; run.rows.len()], ..Shown::default() };
-    let trunks: Vec<Trunk> = run.trunks.iter().enumerate().map(|(key, list)| Trunk::new(run, KeyId::new(key), list)).collect();
+    let trunks: Vec<Trunk> =
+        run.trunks.iter().enumerate().map(|(key, list)| Trunk::new(run, KeyId::new(key), list)).collect();
     let mut own: Vec<Own> = vec![Own::default(); run.versions.key_codes.len()];
     for row in run.rows.ids() {
         for (at, mop) in run.rows.mops(row).iter().enumerate() {
@@ -98,10 +99,11 @@ impl Trunk {
                 next.pop();
                 continue;
             }
-            let appended = run.rows.mops(writer).iter().filter(|mop| mop.key == key).filter_map(|mop| match mop.what() {
-                What::Write(version) => Some(version),
-                _ => None,
-            });
+            let appended =
+                run.rows.mops(writer).iter().filter(|mop| mop.key == key).filter_map(|mop| match mop.what() {
+                    What::Write(version) => Some(version),
+                    _ => None,
+                });
             let mut appended: Vec<VersionId> = appended.collect();
             appended.reverse();
             // Before this the writer before appended all, and this one nothing.
@@ -116,7 +118,14 @@ impl Trunk {
 }
 
 /// Looks at an external read of so many elements.
-fn look(run: &IsolationRun, trunk: Option<&Trunk>, key: KeyId, (row, at): (Row, usize), length: usize, shown: &mut Shown) {
+fn look(
+    run: &IsolationRun,
+    trunk: Option<&Trunk>,
+    key: KeyId,
+    (row, at): (Row, usize),
+    length: usize,
+    shown: &mut Shown,
+) {
     let Some(trunk) = trunk.filter(|_| length > 0) else {
         shown.reads.push(External { key, writer: Row::NONE });
         return;

@@ -7,9 +7,7 @@ use super::{Holds, Mop, Row, What};
 use crate::level::Level;
 use crate::report;
 use history_core::cast::Cast as _;
-use history_core::{
-    Budget, Datum, ErrorKind, HistoryError, Interner, Op, OpKind, Pair, Process, Report, Run, Value,
-};
+use history_core::{Budget, Datum, ErrorKind, HistoryError, Interner, Op, OpKind, Pair, Process, Report, Run, Value};
 use std::ops::ControlFlow;
 
 /// What is asked of a history.

@@ -182,7 +182,7 @@ impl Settled {
         in_trunk.sort_unstable();
         in_trunk.dedup();
         debug_assert!(in_trunk.iter().all(|(_, row)| shown.is_seen[row.at()]), "what was read happened");
-        let txn_of = |row: Row| self.rows.binary_search(&row).map(TxnId::new).unwrap_or(TxnId::NONE);
+        let txn_of = |row: Row| self.rows.binary_search(&row).map_or(TxnId::NONE, TxnId::new);
         let mut orders = Vec::new();
         for (at, row) in self.rows.iter().enumerate() {
             for key in self.txns.writes(TxnId::new(at)) {
@@ -192,6 +192,8 @@ impl Settled {
                 }
             }
         }
-        orders.into_iter().for_each(|order| self.txns.push_order(order));
+        for order in orders {
+            self.txns.push_order(order);
+        }
     }
 }

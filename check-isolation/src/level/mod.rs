@@ -202,7 +202,8 @@ mod tests {
 
     #[test]
     fn names_are_distinct_and_implications_name_levels() {
-        let mut names: Vec<&str> = Level::all().flat_map(|level| level.aliases().iter().copied().chain([level.name()])).collect();
+        let mut names: Vec<&str> =
+            Level::all().flat_map(|level| level.aliases().iter().copied().chain([level.name()])).collect();
         let count = names.len();
         names.sort_unstable();
         names.dedup();
@@ -229,6 +230,11 @@ mod tests {
         }
         assert!(!level("prefix").is_at_least(level("parallel-snapshot-isolation")));
         assert!(!level("parallel-snapshot-isolation").is_at_least(level("prefix")));
-        assert!(!level("strict-serializable").weaker().iter().any(|weaker| !level("strong-serializable").is_at_least(weaker)));
+        assert!(
+            !level("strict-serializable")
+                .weaker()
+                .iter()
+                .any(|weaker| !level("strong-serializable").is_at_least(weaker))
+        );
     }
 }

@@ -13,9 +13,10 @@ pub(super) fn key(run: &IsolationRun, key: KeyId) -> Datum {
 
 /// What a transaction wrote to a key last.
 pub(super) fn written(run: &IsolationRun, row: Row, key: KeyId) -> Datum {
-    let writes = run.rows.mops(row).iter().filter(|mop| mop.key == key);
-    let last = writes.filter_map(|mop| if let What::Write(version) = mop.what() { Some(version) } else { None }).last();
-    last.map_or(Datum::Nil, |version| run.interner.datum(run.versions.get(version).code))
+    let writes = run.rows.mops(row).iter().rev().filter(|mop| mop.key == key);
+    let mut versions =
+        writes.filter_map(|mop| if let What::Write(version) = mop.what() { Some(version) } else { None });
+    versions.next().map_or(Datum::Nil, |version| run.interner.datum(run.versions.get(version).code))
 }
 
 /// What was there before all writes.

@@ -27,7 +27,8 @@ impl Judgement {
             judgement.violate(weakest);
             return judgement;
         }
-        let wanted: Vec<Level> = if levels.is_empty() { in_good_order() } else { levels.iter().flat_map(|level| needed(*level)).collect() };
+        let wanted: Vec<Level> =
+            if levels.is_empty() { in_good_order() } else { levels.iter().flat_map(|level| needed(*level)).collect() };
         for level in wanted {
             judgement.decide(settled, level, budget);
         }
@@ -58,18 +59,18 @@ impl Judgement {
         for weaker in level.weaker().iter() {
             self.holds.insert(weaker);
         }
-        self.same(level).for_each(|same| self.holds.insert(same));
+        Judgement::same(level).for_each(|same| self.holds.insert(same));
     }
 
     fn violate(&mut self, level: Level) {
-        let same: Vec<Level> = self.same(level).chain([level]).collect();
+        let same: Vec<Level> = Judgement::same(level).chain([level]).collect();
         for stronger in Level::all().filter(|stronger| same.iter().any(|same| stronger.is_at_least(*same))) {
             self.violated.insert(stronger);
         }
     }
 
     /// Other names of the axiom and base of a level.
-    fn same(&self, level: Level) -> impl Iterator<Item = Level> + use<> {
+    fn same(level: Level) -> impl Iterator<Item = Level> + use<> {
         Level::all().filter(move |other| other.decided_by().is_some() && other.decided_by() == level.decided_by())
     }
 
@@ -89,7 +90,9 @@ impl Judgement {
     /// Why a level is open.
     pub(super) fn why_open(&self, level: Level) -> String {
         if let Some(because) = level.undecided_because() {
-            return format!("{level} is not decided: {because}. No level that implies it was found to hold, and none that it implies to be violated.");
+            return format!(
+                "{level} is not decided: {because}. No level that implies it was found to hold, and none that it implies to be violated."
+            );
         }
         let outcome = self.decided.iter().find(|(other, _)| *other == level).map(|(_, outcome)| outcome);
         match outcome {

@@ -25,7 +25,10 @@ pub(crate) const ANOMALIES: &[(&str, &str)] = &[
     ("G-single-item", "A cycle with exactly one rw: a transaction misses what it depends on."),
     ("G-nonadjacent-item", "A cycle with several rw, no two of them side by side."),
     ("G2-item", "A cycle with two rw side by side."),
-    ("no-commit-order", "No order of commits explains what was read: each case of an analysis ends in a contradiction."),
+    (
+        "no-commit-order",
+        "No order of commits explains what was read: each case of an analysis ends in a contradiction.",
+    ),
     ("thin-air-read", "A transaction read a value that nobody wrote."),
     ("future-read", "A transaction read what it wrote itself only later."),
     ("internal", "A transaction's read after its own write does not show that write."),
@@ -71,7 +74,9 @@ pub(crate) fn report(run: &IsolationRun, settled: &Settled, budget: &Budget) -> 
 fn nothing_to_judge(run: &IsolationRun) -> Option<String> {
     let counts = run.counts;
     if counts.ok + counts.fail + counts.info == 0 {
-        return Some(format!("The history holds no op of a client, so there was nothing to check. {NAME} expects transactions."));
+        return Some(format!(
+            "The history holds no op of a client, so there was nothing to check. {NAME} expects transactions."
+        ));
     }
     let says_something = |row| run.rows.kind(row) == history_core::OpKind::Ok && !run.rows.mops(row).is_empty();
     if run.rows.ids().any(says_something) {
@@ -161,7 +166,10 @@ fn notes(settled: &Settled, judgement: &Judgement, report: &Report, open: &[Leve
         );
     }
     if settled.read_count == 0 && report.verdict == Verdict::Valid {
-        notes.push("No ok transaction read anything that another could have written, so every order explains the history.".into());
+        notes.push(
+            "No ok transaction read anything that another could have written, so every order explains the history."
+                .into(),
+        );
     }
     notes
 }

@@ -9,6 +9,7 @@ use history_core::cast::Cast as _;
 use history_core::explain::{self, Explanation};
 use history_core::figure::{Figure, TXNS_MAX};
 use history_core::{Anomaly, Datum, Step, Witness, WitnessOp};
+use std::fmt::Write as _;
 
 /// Steps of a derivation that are told, at the most; all of them are in its data.
 const TOLD_MAX: usize = 200;
@@ -45,12 +46,20 @@ pub(super) fn direct(run: &IsolationRun, case: DirectCase) -> Witness {
     let (shown, key) = (mop(run, read), key(run, read.key));
     let sentence = match case.what {
         Direct::G1a => format!("T1 read {shown}, which T2 wrote; and T2 failed."),
-        Direct::G1b => format!("T1 read {shown}, and T2, which wrote that, wrote key {key} again in the same transaction."),
-        Direct::G0 => format!("T1 read {shown}: what T2 appended to key {key} does not stand together, as it would if T2 took effect at once."),
+        Direct::G1b => {
+            format!("T1 read {shown}, and T2, which wrote that, wrote key {key} again in the same transaction.")
+        }
+        Direct::G0 => format!(
+            "T1 read {shown}: what T2 appended to key {key} does not stand together, as it would if T2 took effect at once."
+        ),
         Direct::ThinAirRead => format!("T1 read {shown}, which nobody wrote."),
         Direct::FutureRead => format!("T1 read {shown}, and only later wrote it."),
-        Direct::Internal => format!("T1 read {shown} after it wrote key {key} itself, and that is not what it wrote last."),
-        Direct::IncompatibleOrder => format!("T1 read a list in key {key} that is no prefix of another read of it, nor is that of this."),
+        Direct::Internal => {
+            format!("T1 read {shown} after it wrote key {key} itself, and that is not what it wrote last.")
+        }
+        Direct::IncompatibleOrder => {
+            format!("T1 read a list in key {key} that is no prefix of another read of it, nor is that of this.")
+        }
         Direct::DuplicateElements => format!("T1 read {shown}, which holds an element twice that was appended once."),
     };
     let mut explanation = Explanation::of(&ops);
@@ -83,7 +92,8 @@ pub(super) fn refutation(run: &IsolationRun, settled: &Settled, refutation: &Ref
     if !refutation.is_complete {
         sentences.insert(0, "The derivation of the orders below is too long to be kept.".to_owned());
     }
-    let ops: Vec<WitnessOp> = (0..telling.named.len()).map(|at| op(run, explain::name(at), telling.row(telling.named[at]))).collect();
+    let ops: Vec<WitnessOp> =
+        (0..telling.named.len()).map(|at| op(run, explain::name(at), telling.row(telling.named[at]))).collect();
     let mut explanation = Explanation::of(&ops);
     let left = sentences.len().saturating_sub(TOLD_MAX);
     let skipped = if left == 0 { 0..0 } else { TOLD_MAX / 2..TOLD_MAX / 2 + left };
@@ -146,7 +156,8 @@ impl Telling<'_> {
         let run = self.run;
         match link.relation {
             Relation::Session => {
-                let process = run.rows.client(self.row(link.from)).map_or_else(String::new, |client| client.to_string());
+                let process =
+                    run.rows.client(self.row(link.from)).map_or_else(String::new, |client| client.to_string());
                 Step::new(from, to, "process", format!("process {process} executed {a} before {b}"))
             }
             Relation::RealTime => {
@@ -178,7 +189,7 @@ impl Telling<'_> {
         let mut text = explain::name(first.from);
         for step in &steps {
             let key = step.key.as_ref().map_or_else(String::new, |key| format!(" {key}"));
-            text.push_str(&format!(" -{}{key}-> {}", step.relation, explain::name(step.to)));
+            _ = write!(text, " -{}{key}-> {}", step.relation, explain::name(step.to));
         }
         text
     }

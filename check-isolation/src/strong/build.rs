@@ -128,9 +128,8 @@ impl Build<'_> {
             self.arcs.extend(writers.iter().map(|writer| (before, shape.commit((*writer).into()))));
             return;
         }
-        let has_read = |writer: TxnId| {
-            txns.reads(writer).iter().any(|read| (read.key, read.writer) == (key, TxnId::NONE))
-        };
+        let has_read =
+            |writer: TxnId| txns.reads(writer).iter().any(|read| (read.key, read.writer) == (key, TxnId::NONE));
         let behind = self.helper(key);
         self.arcs.push((before, behind));
         for reader in readers.iter().filter(|reader| !txns.is_writer((**reader).into(), key)) {

@@ -36,12 +36,14 @@ pub(super) struct Learned {
     watches: HashMap<Before, Vec<u32>>,
     paths: Paths,
     steps: usize,
+    /// Literals of all clauses.
+    pub(super) literals: usize,
 }
 
 /// What a contradiction comes to.
 pub(super) enum Lesson {
     /// It rests on no assumption.
-    Refuted(Box<Refutation>),
+    Refuted(Refutation),
     /// Go back to this level and decide this.
     Decide { level: u32, order: Before, clause: u32 },
 }
@@ -61,7 +63,13 @@ struct Analysis {
 
 impl Learned {
     /// The orders that a decided order, or a contradiction, rests on; with the path of arcs.
-    fn rests_on(state: &State<'_>, steps: &[Step], clause: Option<u32>, own: Option<Before>, clauses: &[Clause]) -> Vec<u32> {
+    fn rests_on(
+        state: &State<'_>,
+        steps: &[Step],
+        clause: Option<u32>,
+        own: Option<Before>,
+        clauses: &[Clause],
+    ) -> Vec<u32> {
         let mut all: Vec<u32> = steps.iter().map(|step| step.2).filter(|why| *why != NONE).collect();
         if let Some(clause) = clause {
             let others = clauses[clause.to_usize()].literals.iter().filter(|literal| Some(**literal) != own);
@@ -84,12 +92,13 @@ impl Learned {
         let clause = if let Conflict::Clause(clause) = conflict { Some(clause) } else { None };
         let seeds = Learned::rests_on(state, &cycle, clause, None, &self.clauses);
         let level_of = |state: &State<'_>, number: u32| state.decided[number.to_usize()].level;
-        let latest = seeds.iter().map(|number| level_of(state, *number)).max().unwrap_or(0);
+        let mut analysis = Analysis { clauses: clause.into_iter().collect(), ..Analysis::default() };
+        let below = self.below_newest(state, conflict, &seeds, &mut analysis);
+        let latest = below.iter().map(|number| level_of(state, *number)).max().unwrap_or(0);
         if latest == 0 {
             return Lesson::Refuted(self.refute(state, teller, conflict, &cycle, &seeds));
         }
-        let mut analysis = Analysis { clauses: clause.into_iter().collect(), ..Analysis::default() };
-        analysis.add(state, latest, &seeds);
+        analysis.add(state, latest, &below);
         while analysis.pending.len() > 1 {
             let number = analysis.pending.pop_last().expect("more than one");
             let (rests, steps, clause) = self.of_decided(state, number);
@@ -109,6 +118,7 @@ impl Learned {
         let literals: Vec<Before> = assumed.iter().map(|order| reverse(*order)).collect();
         let order = literals[0];
         let number = self.clauses.len().to_u32();
+        self.literals += literals.len();
         if literals.len() > 1 {
             for literal in &literals[..2] {
                 self.watches.entry(reverse(*literal)).or_default().push(number);
@@ -117,6 +127,28 @@ impl Learned {
         let ground = analysis.ground.iter().map(|number| state.decided[number.to_usize()].order).collect();
         self.clauses.push(Clause { literals, lemma, rests_on: (analysis.clauses, ground), moment: state.moment });
         Lesson::Decide { level: back_to, order, clause: number }
+    }
+
+    /// What a contradiction rests on, with what its newest order follows from in the place of that order: what was known already
+    /// says otherwise, so a clause with it would be one that always holds.
+    fn below_newest(
+        &mut self,
+        state: &mut State<'_>,
+        conflict: Conflict,
+        seeds: &[u32],
+        analysis: &mut Analysis,
+    ) -> Vec<u32> {
+        let mut below = seeds.to_vec();
+        let Conflict::Arc { why, .. } = conflict else { return below };
+        let is_newest = why != NONE && why.to_usize() + 1 == state.decided.len();
+        if is_newest && state.decided[why.to_usize()].reason != Reason::Guess {
+            let (rests, steps, clause) = self.of_decided(state, why);
+            analysis.replaced.push((why, steps));
+            analysis.clauses.extend(clause);
+            below.retain(|number| *number != why);
+            below.extend(rests);
+        }
+        below
     }
 
     /// The derivation of a clause, as long as there is room for it.
@@ -137,7 +169,7 @@ impl Learned {
         analysis.replaced.sort_unstable_by_key(|(number, _)| *number);
         let fact = |(number, steps): &(u32, Vec<Step>)| Fact {
             order: state.decided[number.to_usize()].order,
-            because: teller.because(state, *number, steps, |clause| clause.to_usize()),
+            because: teller.because(state, *number, steps, u32::to_usize),
         };
         let facts = analysis.replaced.iter().map(fact).collect();
         let cycle = teller.conflict_links(state, conflict, cycle);
@@ -191,7 +223,7 @@ impl Learned {
         conflict: Conflict,
         cycle: &[Step],
         seeds: &[u32],
-    ) -> Box<Refutation> {
+    ) -> Refutation {
         let mut orders: Vec<u32> = seeds.to_vec();
         let mut clauses: Vec<u32> = if let Conflict::Clause(clause) = conflict { vec![clause] } else { Vec::new() };
         let (mut known_orders, mut known_clauses) = (BTreeSet::new(), BTreeSet::new());
@@ -214,7 +246,8 @@ impl Learned {
                 break;
             }
         }
-        let mut items: Vec<(u64, bool, u32)> = facts.iter().enumerate().map(|(at, fact)| (fact.0, true, at.to_u32())).collect();
+        let mut items: Vec<(u64, bool, u32)> =
+            facts.iter().enumerate().map(|(at, fact)| (fact.0, true, at.to_u32())).collect();
         items.extend(known_clauses.iter().map(|number| (self.clauses[number.to_usize()].moment, false, *number)));
         items.sort_unstable();
         // Lemmas get the numbers in which they stand.

@@ -43,6 +43,8 @@ use state::{Conflict, Reason, State};
 const STEPS_MAX: u64 = 20_000_000_000;
 /// Bytes of clocks unless the budget says otherwise.
 const BYTES_MAX: usize = 4 << 30;
+/// Literals of learned clauses, at the most.
+const LITERALS_MAX: usize = 1 << 26;
 /// Nodes looked at between two looks at the budget.
 const LOOK_EVERY: u32 = 1024;
 
@@ -64,7 +66,7 @@ pub(crate) fn decide(txns: &Transactions, axiom: Axiom, base: Base, budget: &Bud
     if let Some(cycle) = cycle {
         let step = |at: usize| -> Step { (cycle[at], cycle[(at + 1) % cycle.len()], state::NONE) };
         let steps: Vec<Step> = (0..cycle.len()).map(step).collect();
-        return Outcome::Violated(Refutation::of_facts((axiom, base), Vec::new(), teller.links(&state, &steps)));
+        return Outcome::from(Refutation::of_facts((axiom, base), Vec::new(), teller.links(&state, &steps)));
     }
     Solver { state, teller, learned: Learned::default(), noticed: 0, budget }.solve()
 }
@@ -102,7 +104,7 @@ impl Solver<'_> {
                 Ok(()) => {}
                 Err(Stop::Spent(what)) => return self.unknown(what),
                 Err(Stop::Conflict(conflict)) => match self.learned.learn(&mut self.state, &self.teller, conflict) {
-                    Lesson::Refuted(refutation) => return Outcome::Violated(refutation),
+                    Lesson::Refuted(refutation) => return Outcome::from(refutation),
                     Lesson::Decide { level, order, clause } => {
                         self.state.backtrack(level);
                         self.noticed = self.noticed.min(self.state.decided.len());
@@ -155,6 +157,9 @@ impl Solver<'_> {
         let steps = self.state.steps;
         if self.budget.states_max.is_none() && steps > STEPS_MAX {
             return Err(Stop::Spent(Spent::States));
+        }
+        if self.learned.literals > LITERALS_MAX {
+            return Err(Stop::Spent(Spent::Bytes));
         }
         self.budget.check(steps, 0).map_err(Stop::Spent)
     }

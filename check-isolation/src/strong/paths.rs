@@ -64,7 +64,8 @@ impl Paths {
                 (shape.commit(order.first), shape.start(reader))
             }
             Reason::Inevitable => {
-                let from = if shape.axiom == Axiom::Prefix { shape.commit(order.first) } else { shape.start(order.first) };
+                let from =
+                    if shape.axiom == Axiom::Prefix { shape.commit(order.first) } else { shape.start(order.first) };
                 (from, shape.commit(order.second))
             }
             Reason::Replaced(writer) if writer != TxnId::NONE => (shape.commit(writer), shape.start(order.second)),
@@ -152,7 +153,13 @@ impl Teller<'_> {
     }
 
     /// Why an order was decided.
-    pub(super) fn because(&self, state: &State<'_>, number: u32, steps: &[Step], lemma: impl Fn(u32) -> usize) -> Because {
+    pub(super) fn because(
+        &self,
+        state: &State<'_>,
+        number: u32,
+        steps: &[Step],
+        lemma: impl Fn(u32) -> usize,
+    ) -> Because {
         let path = self.links(state, steps);
         match state.decided[number.to_usize()].reason {
             Reason::Visible(read) => Because::Visible { reader: state.txns.reader(read.to_usize()), path },

@@ -2,7 +2,7 @@
 //!
 //! With two nodes, base and reads lead from a commit to a start, an overwritten read from the reader's start to the other's commit, and
 //! the order of two writers from commit to start (snapshot isolation: they may not overlap) or from commit to commit (prefix). Cerone
-//! and Gotsman (JACM 2018); Viper (EuroSys 2023) calls this a polygraph.
+//! and Gotsman (JACM 2018); Viper (`EuroSys` 2023) calls this a polygraph.
 
 use crate::ids::TxnId;
 use crate::level::Axiom;

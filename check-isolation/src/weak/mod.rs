@@ -43,7 +43,11 @@ pub(crate) fn decide(txns: &Transactions, axiom: Axiom, base: Base, budget: &Bud
     let order = graph.topological();
     if order.len() < graph.len() {
         let cycle = graph.cycle();
-        return Outcome::Violated(Refutation::of_facts((Axiom::ReadCommitted, base), Vec::new(), base::links(txns, &frame, &cycle, true)));
+        return Outcome::from(Refutation::of_facts(
+            (Axiom::ReadCommitted, base),
+            Vec::new(),
+            base::links(txns, &frame, &cycle, true),
+        ));
     }
     let known = Known { txns, base, frame, graph, order };
     let forced = match axiom {
@@ -62,7 +66,7 @@ impl Known<'_> {
     fn conclude(self, axiom: Axiom, forced: &[Forced]) -> Outcome {
         if let Some(case) = forced.iter().find(|case| case.second == TxnId::NONE) {
             let cycle = self.missed(axiom, *case);
-            return Outcome::Violated(Refutation::of_facts((axiom, self.base), Vec::new(), cycle));
+            return Outcome::from(Refutation::of_facts((axiom, self.base), Vec::new(), cycle));
         }
         let order = if forced.is_empty() {
             self.order
@@ -71,7 +75,7 @@ impl Known<'_> {
             let graph = base::graph(self.txns, &self.frame, &arcs);
             let order = graph.topological();
             if order.len() < graph.len() {
-                return Outcome::Violated(self.refute(axiom, forced, &graph.cycle()));
+                return Outcome::from(self.refute(axiom, forced, &graph.cycle()));
             }
             order
         };
@@ -98,7 +102,7 @@ impl Known<'_> {
         }
     }
 
-    fn refute(&self, axiom: Axiom, forced: &[Forced], cycle: &[u32]) -> Box<Refutation> {
+    fn refute(&self, axiom: Axiom, forced: &[Forced], cycle: &[u32]) -> Refutation {
         let n = self.txns.len();
         let pairs = (0..cycle.len()).map(|at| (cycle[at], cycle[(at + 1) % cycle.len()]));
         let is_known = |from: u32, to: u32| self.graph.row(from.to_usize()).contains(&to);

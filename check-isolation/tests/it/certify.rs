@@ -143,8 +143,7 @@ impl Judge<'_> {
             self.path(cycle, first.from, first.from, facts)?;
             return claim(self.passes(*last, *first), || format!("{cycle:?} goes back in a transaction"));
         }
-        let rw: Vec<usize> =
-            (0..cycle.len()).filter(|at| matches!(cycle[*at].relation, Relation::Rw(..))).collect();
+        let rw: Vec<usize> = (0..cycle.len()).filter(|at| matches!(cycle[*at].relation, Relation::Rw(..))).collect();
         match rw[..] {
             [] => self.path(cycle, first.from, first.from, facts),
             [at] => {
@@ -169,7 +168,10 @@ impl Judge<'_> {
         let txns = self.txns;
         let holds = match relation {
             Relation::Session => {
-                self.base != Base::None && txns.session(from).is_some() && txns.session(from) == txns.session(to) && from < to
+                self.base != Base::None
+                    && txns.session(from).is_some()
+                    && txns.session(from) == txns.session(to)
+                    && from < to
             }
             Relation::RealTime => self.base == Base::RealTime && txns.end(from) < txns.begin(to),
             Relation::Wr(key) => txns.reads(to).iter().any(|read| (read.key, read.writer) == (key, from)),

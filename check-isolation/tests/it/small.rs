@@ -124,10 +124,14 @@ fn what_takes_cases_is_certified() {
     let (mut source, mut cases, mut lemmas_used) = (Random(7), 0, 0);
     for round in 0..3000 {
         let txns = random(&mut source, 7, 2 + round % 2, 3);
-        for level in all.iter().filter(|level| level.decided_by().is_some_and(|(axiom, _)| axiom > check_isolation::Axiom::Causal)) {
+        for level in all
+            .iter()
+            .filter(|level| level.decided_by().is_some_and(|(axiom, _)| axiom > check_isolation::Axiom::Causal))
+        {
             match decide(&txns, *level, &Budget::default()) {
                 Outcome::Violated(refutation) => {
-                    certify(&txns, &refutation).unwrap_or_else(|why| panic!("{level}: {why}\n{refutation:#?}\n{txns:#?}"));
+                    certify(&txns, &refutation)
+                        .unwrap_or_else(|why| panic!("{level}: {why}\n{refutation:#?}\n{txns:#?}"));
                     cases += usize::from(refutation.has_cases());
                     lemmas_used += usize::from(uses_a_lemma(&refutation));
                 }

@@ -52,16 +52,11 @@ pub(crate) fn build(txns: &[Vec<Op>], reads: &[(usize, usize)], writers: &[TxnId
     let mut all = Transactions::default();
     for (at, ops) in txns.iter().enumerate() {
         let of_txn = reads.iter().zip(writers).filter(|((reader, _), _)| *reader == at);
-        let read: Vec<Read> = of_txn.map(|((_, key), writer)| Read { key: KeyId::new(*key), writer: *writer }).collect();
+        let read: Vec<Read> =
+            of_txn.map(|((_, key), writer)| Read { key: KeyId::new(*key), writer: *writer }).collect();
         let writes: Vec<KeyId> = ops.iter().filter(|op| op.1).map(|op| KeyId::new(op.0)).collect();
         let (begin, end) = frame.times[at];
-        all.push(&NewTxn {
-            session: Some(frame.sessions[at]),
-            begin: Some(begin),
-            end,
-            reads: &read,
-            writes: &writes,
-        });
+        all.push(&NewTxn { session: Some(frame.sessions[at]), begin: Some(begin), end, reads: &read, writes: &writes });
     }
     all
 }
