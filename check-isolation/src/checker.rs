@@ -23,7 +23,7 @@ use history_core::{
 /// ")?;
 /// let report = Isolation::default().check(&history)?;
 /// assert_eq!(report.verdict, Verdict::Invalid);
-/// assert_eq!(report.not, ["strong-session-read-atomic"]);
+/// assert_eq!(report.not, ["strong-session-causal-cerone"]);
 /// # Ok::<(), history_core::HistoryError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
