@@ -3,8 +3,8 @@
 //! The elements of a transaction are appended together, so in a list they stand side by side, all of them, in their order.
 //! What a transaction appended itself before a read is at the end of that; the rest was there before, which is an external read.
 
-use super::run::IsolationRun;
-use super::settle::{Ambiguous, Direct, External, Shown};
+use super::decoded::Decoded;
+use super::shown::{Ambiguous, Direct, External, Shown};
 use super::versions::{Version, VersionId};
 use super::{Row, What};
 use crate::ids::KeyId;
@@ -19,7 +19,7 @@ struct Own {
 }
 
 /// What the rows show.
-pub(super) fn shown(run: &IsolationRun) -> Shown {
+pub(super) fn shown(run: &Decoded) -> Shown {
     let mut shown = Shown { is_seen: vec![false; run.rows.len()], ..Shown::default() };
     let trunks: Vec<Trunk> =
         run.trunks.iter().enumerate().map(|(key, list)| Trunk::new(run, KeyId::new(key), list)).collect();
@@ -69,7 +69,7 @@ struct Trunk {
 }
 
 impl Trunk {
-    fn new(run: &IsolationRun, key: KeyId, list: &[VersionId]) -> Trunk {
+    fn new(run: &Decoded, key: KeyId, list: &[VersionId]) -> Trunk {
         let mut trunk = Trunk { key, writers: Vec::new(), wrong: Vec::new(), ambiguous: None };
         let mut seen: Vec<VersionId> = list.to_vec();
         seen.sort_unstable();
@@ -118,14 +118,7 @@ impl Trunk {
 }
 
 /// Looks at an external read of so many elements.
-fn look(
-    run: &IsolationRun,
-    trunk: Option<&Trunk>,
-    key: KeyId,
-    (row, at): (Row, usize),
-    length: usize,
-    shown: &mut Shown,
-) {
+fn look(run: &Decoded, trunk: Option<&Trunk>, key: KeyId, (row, at): (Row, usize), length: usize, shown: &mut Shown) {
     let Some(trunk) = trunk.filter(|_| length > 0) else {
         shown.reads.push(External { key, writer: Row::NONE });
         return;

@@ -3,15 +3,19 @@
 //! A history holds registers (`:w`) or lists (`:append`), never both. Of a list only the longest read of each key is kept, its **trunk**:
 //! every other read is a prefix of that, and so a length, or else the reads contradict each other.
 
+mod decoded;
 mod lists;
 mod registers;
 mod rows;
 mod run;
 mod settle;
+mod shown;
 mod versions;
 
-pub(crate) use run::{IsolationRun, Settings};
-pub(crate) use settle::{Ambiguous, Direct, DirectCase, Settled};
+pub(crate) use decoded::{Decoded, Settings};
+pub(crate) use run::IsolationRun;
+pub(crate) use settle::Settled;
+pub(crate) use shown::{Ambiguous, Direct, DirectCase};
 
 use crate::ids::KeyId;
 

@@ -1,14 +1,14 @@
 //! What reads of registers show: each value has one writer, or the read cannot be judged.
 
-use super::run::IsolationRun;
-use super::settle::{Ambiguous, Direct, External, Shown};
+use super::decoded::Decoded;
+use super::shown::{Ambiguous, Direct, External, Shown};
 use super::versions::VersionId;
 use super::{Row, What};
 use history_core::OpKind;
 use history_core::cast::Cast as _;
 
 /// What the rows show.
-pub(super) fn shown(run: &IsolationRun) -> Shown {
+pub(super) fn shown(run: &Decoded) -> Shown {
     let mut shown = Shown { is_seen: vec![false; run.rows.len()], ..Shown::default() };
     // For each key, the row that wrote it last of those looked at, and what.
     let mut own = vec![(Row::NONE, VersionId::NONE); run.versions.key_codes.len()];
@@ -36,7 +36,7 @@ pub(super) fn shown(run: &IsolationRun) -> Shown {
 }
 
 /// Looks at an external read.
-fn look(run: &IsolationRun, row: Row, at: usize, version: VersionId, shown: &mut Shown) {
+fn look(run: &Decoded, row: Row, at: usize, version: VersionId, shown: &mut Shown) {
     let version = run.versions.get(version);
     let (key, writer) = (version.key, version.writer);
     if version.again != Row::NONE {

@@ -1,33 +1,14 @@
 //! The fold: ops in, rows out.
 
+use super::decoded::{Counts, Decoded, Settings};
 use super::rows::{NewRow, Rows};
 use super::settle;
 use super::versions::{VersionId, Versions};
 use super::{Holds, Mop, Row, What};
-use crate::level::Level;
 use crate::report;
 use history_core::cast::Cast as _;
-use history_core::{Budget, Datum, ErrorKind, HistoryError, Interner, Op, OpKind, Pair, Process, Report, Run, Value};
+use history_core::{Budget, ErrorKind, HistoryError, Interner, Op, OpKind, Pair, Process, Report, Run, Value};
 use std::ops::ControlFlow;
-
-/// What is asked of a history.
-#[derive(Clone, Debug)]
-pub(crate) struct Settings {
-    /// The levels to decide; all, if nobody named any.
-    pub(crate) levels: Vec<Level>,
-    pub(crate) initial: Datum,
-    pub(crate) witnesses_max: usize,
-    /// Whether to print the order that explains a level that holds.
-    pub(crate) explain_valid: bool,
-}
-
-/// How many ops of each kind there were.
-#[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Counts {
-    pub(crate) ok: u64,
-    pub(crate) fail: u64,
-    pub(crate) info: u64,
-}
 
 /// An invocation that waits for its completion.
 #[derive(Debug, Default)]
@@ -43,16 +24,9 @@ struct Open {
 /// A history on its way through the checker.
 #[derive(Debug)]
 pub(crate) struct IsolationRun {
-    pub(crate) settings: Settings,
-    pub(crate) interner: Interner,
+    data: Decoded,
     /// The code of what registers hold before anything is written.
     initial: i64,
-    pub(crate) versions: Versions,
-    pub(crate) rows: Rows,
-    /// For each key of lists, the longest read.
-    pub(crate) trunks: Vec<Vec<VersionId>>,
-    pub(crate) holds: Option<Holds>,
-    pub(crate) counts: Counts,
     /// Operations in flight, by slot.
     open: Vec<Open>,
     /// Invocations by clients that the history does not name.
@@ -73,15 +47,18 @@ impl IsolationRun {
         let mut interner = Interner::default();
         // A value that is too large to be in a history is nowhere in this one.
         let initial = settings.initial.with_value(|value| interner.code(value)).unwrap_or(Interner::NIL);
-        IsolationRun {
+        let data = Decoded {
             settings,
             interner,
-            initial,
             versions: Versions::default(),
             rows: Rows::default(),
             trunks: Vec::new(),
             holds: None,
             counts: Counts::default(),
+        };
+        IsolationRun {
+            data,
+            initial,
             open: Vec::new(),
             nameless: Vec::new(),
             malformed: None,
@@ -95,7 +72,7 @@ impl IsolationRun {
         let mut mops = std::mem::take(&mut self.mops);
         mops.clear();
         let read = self.read_mops(op, &mut mops);
-        if self.versions.all.len().max(self.rows.mop_count()) >= Mop::IDS_MAX {
+        if self.data.versions.all.len().max(self.data.rows.mop_count()) >= Mop::IDS_MAX {
             return Err(HistoryError::new(ErrorKind::Limit, "more than 2^31 micro-ops or versions"));
         }
         match read {
@@ -123,7 +100,7 @@ impl IsolationRun {
     #[cold]
     fn why_no_mop(&self, item: Value<'_>) -> String {
         let f = item.as_seq().and_then(|parts| parts.iter().next()).and_then(|f| f.as_name().map(str::to_owned));
-        match (self.holds, f.as_deref()) {
+        match (self.data.holds, f.as_deref()) {
             (Some(Holds::Registers), Some("append")) => format!("{item} appends to a list, and others write registers"),
             (Some(Holds::Lists), Some("w")) => format!("{item} writes a register, and others append to lists"),
             _ => format!("{item} is no micro-op: {MOPS}"),
@@ -136,53 +113,54 @@ impl IsolationRun {
         let (Some(f), Some(key), Some(value), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
             return None;
         };
-        let key_code = self.interner.code(key);
+        let key_code = self.data.interner.code(key);
         let what = match (f.as_name()?, value) {
             ("r", _) if kind != OpKind::Ok => What::Unseen,
             ("r", value) => return self.read_of(key_code, value),
             // Nil says that there is nothing.
             ("w", Value::Nil) => return None,
-            ("w", value) if *self.holds.get_or_insert(Holds::Registers) == Holds::Registers => {
-                let code = self.interner.code(value);
-                let key = self.versions.key(key_code);
-                return Some(Mop::new(key, What::Write(self.versions.version(key, code))));
+            ("w", value) if *self.data.holds.get_or_insert(Holds::Registers) == Holds::Registers => {
+                let code = self.data.interner.code(value);
+                let key = self.data.versions.key(key_code);
+                return Some(Mop::new(key, What::Write(self.data.versions.version(key, code))));
             }
-            ("append", value) if *self.holds.get_or_insert(Holds::Lists) == Holds::Lists => {
-                let code = self.interner.code(value);
-                let key = self.versions.key(key_code);
-                return Some(Mop::new(key, What::Write(self.versions.version(key, code))));
+            ("append", value) if *self.data.holds.get_or_insert(Holds::Lists) == Holds::Lists => {
+                let code = self.data.interner.code(value);
+                let key = self.data.versions.key(key_code);
+                return Some(Mop::new(key, What::Write(self.data.versions.version(key, code))));
             }
             _ => return None,
         };
-        Some(Mop::new(self.versions.key(key_code), what))
+        Some(Mop::new(self.data.versions.key(key_code), what))
     }
 
     fn read_of(&mut self, key_code: i64, value: Value<'_>) -> Option<Mop> {
-        let key = self.versions.key(key_code);
+        let key = self.data.versions.key(key_code);
         let items = match value {
-            Value::Vector(items) | Value::List(items) if self.holds != Some(Holds::Registers) => {
-                self.holds = Some(Holds::Lists);
+            Value::Vector(items) | Value::List(items) if self.data.holds != Some(Holds::Registers) => {
+                self.data.holds = Some(Holds::Lists);
                 items
             }
-            Value::Nil if self.holds != Some(Holds::Registers) => return Some(Mop::new(key, What::First)),
-            _ if self.holds == Some(Holds::Lists) => return None,
+            Value::Nil if self.data.holds != Some(Holds::Registers) => return Some(Mop::new(key, What::First)),
+            _ if self.data.holds == Some(Holds::Lists) => return None,
             value => {
-                let code = self.interner.code(value);
+                let code = self.data.interner.code(value);
                 let is_first = code == self.initial;
-                let what = if is_first { What::First } else { What::Read(self.versions.version(key, code).number()) };
+                let what =
+                    if is_first { What::First } else { What::Read(self.data.versions.version(key, code).number()) };
                 return Some(Mop::new(key, what));
             }
         };
         let mut list = std::mem::take(&mut self.list);
         list.clear();
         for item in items {
-            let code = self.interner.code(item);
-            list.push(self.versions.version(key, code));
+            let code = self.data.interner.code(item);
+            list.push(self.data.versions.version(key, code));
         }
-        if self.trunks.len() <= key.at() {
-            self.trunks.resize(key.at() + 1, Vec::new());
+        if self.data.trunks.len() <= key.at() {
+            self.data.trunks.resize(key.at() + 1, Vec::new());
         }
-        let trunk = &mut self.trunks[key.at()];
+        let trunk = &mut self.data.trunks[key.at()];
         let shared = trunk.len().min(list.len());
         let what = match list.len() {
             0 => What::First,
@@ -240,9 +218,9 @@ impl IsolationRun {
             }
         }
         match op.kind {
-            OpKind::Ok => self.counts.ok += 1,
-            OpKind::Fail => self.counts.fail += 1,
-            OpKind::Info | OpKind::Invoke => self.counts.info += 1,
+            OpKind::Ok => self.data.counts.ok += 1,
+            OpKind::Fail => self.data.counts.fail += 1,
+            OpKind::Info | OpKind::Invoke => self.data.counts.info += 1,
         }
         if op.kind == OpKind::Fail && !mops.iter().any(|mop| mop.is_write()) {
             return;
@@ -252,15 +230,15 @@ impl IsolationRun {
     }
 
     fn push(&mut self, row: NewRow, mops: &[Mop]) {
-        let id = self.rows.push(row, mops);
-        if self.written_by.len() < self.versions.key_codes.len() {
-            self.written_by.resize(self.versions.key_codes.len(), Row::NONE);
+        let id = self.data.rows.push(row, mops);
+        if self.written_by.len() < self.data.versions.key_codes.len() {
+            self.written_by.resize(self.data.versions.key_codes.len(), Row::NONE);
         }
         // Backwards, so that what is overwritten comes behind what overwrites it.
         for mop in mops.iter().rev() {
             let What::Write(version) = mop.what() else { continue };
             let is_overwritten = std::mem::replace(&mut self.written_by[mop.key.at()], id) == id;
-            let version = self.versions.get_mut(version);
+            let version = self.data.versions.get_mut(version);
             if version.writer == Row::NONE {
                 version.writer = id;
                 version.is_intermediate = is_overwritten;
@@ -282,14 +260,14 @@ impl IsolationRun {
         // An invocation without a client's name belongs to the completion with its writes, if there is one.
         let mut nameless = std::mem::take(&mut self.nameless);
         let is_completed = |mop: &Mop| match mop.what() {
-            What::Write(version) => self.versions.get(version).writer != Row::NONE,
+            What::Write(version) => self.data.versions.get(version).writer != Row::NONE,
             _ => false,
         };
         nameless.retain(|open| !open.mops.iter().any(is_completed));
         open.append(&mut nameless);
         open.sort_unstable_by_key(|open| open.index);
         for open in &open {
-            self.counts.info += 1;
+            self.data.counts.info += 1;
             let Open { index, process, time_ns, .. } = *open;
             // One whose client is unknown may as well be the invocation of something that completed.
             let begin = process.map(|_| index);
@@ -316,7 +294,7 @@ impl Run for IsolationRun {
         if self.malformed.is_some() {
             return Ok(ControlFlow::Break(()));
         }
-        if self.rows.participants.see(op) {
+        if self.data.rows.participants.see(op) {
             self.take(op)?;
         }
         Ok(ControlFlow::Continue(()))
@@ -328,7 +306,7 @@ impl Run for IsolationRun {
         }
         self.push_open();
         budget.begin("finding who read from whom");
-        let settled = settle::settle(&self);
-        Ok(report::report(&self, &settled, budget))
+        let settled = settle::settle(&self.data);
+        Ok(report::report(&self.data, &settled, budget))
     }
 }

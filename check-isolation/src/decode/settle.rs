@@ -4,69 +4,13 @@
 //! writes: any other can be left out of every execution of every level, and what is left still is one. Of such a transaction only
 //! writes count: what it read is unknown, and some order always has something for it to have read.
 
-use super::run::IsolationRun;
+use super::decoded::Decoded;
+use super::shown::{Ambiguous, DirectCase, Shown};
 use super::{Holds, Row, lists, registers};
 use crate::ids::{KeyId, TxnId};
 use crate::transactions::{KnownOrder, NewTxn, Read, Transactions};
 use history_core::cast::Cast as _;
 use history_core::{IntMap, OpKind};
-
-/// What is wrong whatever the order. Each rules out every level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Direct {
-    /// A value was read that only a failed transaction wrote.
-    G1a,
-    /// A value was read that its transaction overwrote.
-    G1b,
-    /// The elements of two transactions stand between each other in a list.
-    G0,
-    /// Nobody wrote what was read.
-    ThinAirRead,
-    /// The transaction itself wrote later what it read.
-    FutureRead,
-    /// A read after an own write does not show that write.
-    Internal,
-    /// Two reads of a list, of which neither is a prefix of the other.
-    IncompatibleOrder,
-    /// A list that holds one element twice.
-    DuplicateElements,
-}
-
-impl Direct {
-    /// As reports name it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Direct::G1a => "G1a",
-            Direct::G1b => "G1b",
-            Direct::G0 => "G0",
-            Direct::ThinAirRead => "thin-air-read",
-            Direct::FutureRead => "future-read",
-            Direct::Internal => "internal",
-            Direct::IncompatibleOrder => "incompatible-order",
-            Direct::DuplicateElements => "duplicate-elements",
-        }
-    }
-}
-
-/// One such case.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DirectCase {
-    pub(crate) what: Direct,
-    pub(crate) reader: Row,
-    /// The position of the read in its transaction.
-    pub(crate) mop: u32,
-    /// The other transaction it is about; `Row::NONE` if there is none.
-    pub(crate) other: Row,
-}
-
-/// A value that was read and written twice: nobody can say whom the read saw.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ambiguous {
-    pub(crate) key: KeyId,
-    pub(crate) code: i64,
-    pub(crate) writers: [Row; 2],
-    pub(crate) reader: Row,
-}
 
 /// What a history comes to.
 #[derive(Debug, Default)]
@@ -80,35 +24,7 @@ pub(crate) struct Settled {
     pub(crate) read_count: u64,
 }
 
-/// An external read of a row, and who wrote what it saw: `Row::NONE` for the first state.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct External {
-    pub(super) key: KeyId,
-    pub(super) writer: Row,
-}
-
-/// What the rows show, before those that happened are told from the others.
-#[derive(Debug, Default)]
-pub(super) struct Shown {
-    /// External reads, row by row.
-    pub(super) reads: Vec<External>,
-    /// Nondecreasing; the last entry is `reads.len()`.
-    pub(super) reads_end: Vec<u32>,
-    pub(super) direct: Vec<DirectCase>,
-    pub(super) ambiguous: Option<Ambiguous>,
-    /// Orders of writers of a key that lists show.
-    pub(super) orders: Vec<(KeyId, Row, Row)>,
-    /// Whether somebody saw a write of each row.
-    pub(super) is_seen: Vec<bool>,
-}
-
-impl Shown {
-    pub(super) fn case(&mut self, what: Direct, reader: Row, mop: usize, other: Row) {
-        self.direct.push(DirectCase { what, reader, mop: mop.to_u32(), other });
-    }
-}
-
-pub(super) fn settle(run: &IsolationRun) -> Settled {
+pub(super) fn settle(run: &Decoded) -> Settled {
     let mut shown = match run.holds {
         Some(Holds::Lists) => lists::shown(run),
         _ => registers::shown(run),
@@ -130,7 +46,7 @@ pub(super) fn settle(run: &IsolationRun) -> Settled {
 }
 
 impl Settled {
-    fn take_rows(&mut self, run: &IsolationRun, shown: &Shown) {
+    fn take_rows(&mut self, run: &Decoded, shown: &Shown) {
         let rows = &run.rows;
         let happened = |row: &Row| rows.kind(*row) == OpKind::Ok || shown.is_seen[row.at()];
         let mut txn_of = vec![TxnId::NONE; rows.len()];
@@ -168,7 +84,7 @@ impl Settled {
     }
 
     /// What nobody read was appended behind all that was read.
-    fn take_orders(&mut self, run: &IsolationRun, shown: &Shown) {
+    fn take_orders(&mut self, run: &Decoded, shown: &Shown) {
         let mut last = vec![Row::NONE; run.versions.key_codes.len()];
         for (key, trunk) in run.trunks.iter().enumerate() {
             if let Some(version) = trunk.last() {

@@ -1,18 +1,18 @@
 //! Sentences: values as the history has them, orders, and what could not be judged.
 
-use crate::decode::{Holds, IsolationRun, Mop, Row, Settled, What};
+use crate::decode::{Decoded, Holds, Mop, Row, Settled, What};
 use crate::evidence::{Moment, Order};
 use crate::ids::{KeyId, TxnId};
 use history_core::Datum;
 use history_core::cast::Cast as _;
 
 /// A key as the history has it.
-pub(super) fn key(run: &IsolationRun, key: KeyId) -> Datum {
+pub(super) fn key(run: &Decoded, key: KeyId) -> Datum {
     run.interner.datum(run.versions.key_codes[key.at()])
 }
 
 /// What a transaction wrote to a key last.
-pub(super) fn written(run: &IsolationRun, row: Row, key: KeyId) -> Datum {
+pub(super) fn written(run: &Decoded, row: Row, key: KeyId) -> Datum {
     let writes = run.rows.mops(row).iter().rev().filter(|mop| mop.key == key);
     let mut versions =
         writes.filter_map(|mop| if let What::Write(version) = mop.what() { Some(version) } else { None });
@@ -20,7 +20,7 @@ pub(super) fn written(run: &IsolationRun, row: Row, key: KeyId) -> Datum {
 }
 
 /// What was there before all writes.
-pub(super) fn first(run: &IsolationRun) -> Datum {
+pub(super) fn first(run: &Decoded) -> Datum {
     match run.holds {
         Some(Holds::Lists) => Datum::Vector(Vec::new()),
         _ => run.settings.initial.clone(),
@@ -28,7 +28,7 @@ pub(super) fn first(run: &IsolationRun) -> Datum {
 }
 
 /// A micro-op as the history has it.
-pub(super) fn mop(run: &IsolationRun, mop: Mop) -> Datum {
+pub(super) fn mop(run: &Decoded, mop: Mop) -> Datum {
     let datum = |version| run.interner.datum(run.versions.get(version).code);
     let is_lists = run.holds == Some(Holds::Lists);
     let write = if is_lists { "append" } else { "w" };
@@ -47,7 +47,7 @@ pub(super) fn mop(run: &IsolationRun, mop: Mop) -> Datum {
 }
 
 /// Why whom a read saw cannot be told.
-pub(super) fn ambiguous(run: &IsolationRun, case: crate::decode::Ambiguous) -> String {
+pub(super) fn ambiguous(run: &Decoded, case: crate::decode::Ambiguous) -> String {
     let (key, value) = (key(run, case.key), run.interner.datum(case.code));
     let index = |row: Row| run.rows.index(row);
     format!(
@@ -60,7 +60,7 @@ pub(super) fn ambiguous(run: &IsolationRun, case: crate::decode::Ambiguous) -> S
 }
 
 /// The moments of an order, up to some number.
-pub(super) fn order(run: &IsolationRun, settled: &Settled, order: &Order, max: usize) -> Vec<String> {
+pub(super) fn order(run: &Decoded, settled: &Settled, order: &Order, max: usize) -> Vec<String> {
     let index = |txn: TxnId| run.rows.index(settled.rows[txn.at()]);
     let is_split = order.moments.iter().any(|moment| matches!(moment, Moment::Begin(_)));
     let said = |moment: &Moment| match moment {

@@ -2,7 +2,7 @@
 
 use super::explain;
 use crate::decide::decide;
-use crate::decode::{IsolationRun, Settled};
+use crate::decode::{Decoded, Settled};
 use crate::evidence::{Order, Outcome, Refutation, Undecided};
 use crate::level::{Axiom, Base, Level, Levels};
 use history_core::{Artifact, Budget};
@@ -112,7 +112,7 @@ impl Judgement {
     }
 
     /// The orders that explain levels, as files.
-    pub(super) fn orders(&self, run: &IsolationRun, settled: &Settled) -> Vec<Artifact> {
+    pub(super) fn orders(&self, run: &Decoded, settled: &Settled) -> Vec<Artifact> {
         let file = |(level, order): (Level, &Order)| Artifact {
             path: format!("{level}-order.txt"),
             content: explain::order(run, settled, order, usize::MAX).join("\n").into_bytes(),
@@ -121,7 +121,7 @@ impl Judgement {
     }
 
     /// The beginnings of these orders, as notes.
-    pub(super) fn order_notes(&self, run: &IsolationRun, settled: &Settled) -> Vec<String> {
+    pub(super) fn order_notes(&self, run: &Decoded, settled: &Settled) -> Vec<String> {
         const SHOWN_MAX: usize = 200;
         let note = |(level, order): (Level, &Order)| {
             let mut shown = explain::order(run, settled, order, SHOWN_MAX);

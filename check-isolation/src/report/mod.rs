@@ -5,7 +5,7 @@ mod judge;
 mod name;
 mod witness;
 
-use crate::decode::{IsolationRun, Settled};
+use crate::decode::{Decoded, Settled};
 use crate::level::{Level, Levels};
 use history_core::cast::Cast as _;
 use history_core::{Anomaly, Budget, Report, Verdict, Witness};
@@ -51,7 +51,7 @@ pub(crate) fn unknown(note: &str) -> Report {
 }
 
 /// The report on a history.
-pub(crate) fn report(run: &IsolationRun, settled: &Settled, budget: &Budget) -> Report {
+pub(crate) fn report(run: &Decoded, settled: &Settled, budget: &Budget) -> Report {
     let mut report = if let Some(ambiguous) = settled.ambiguous {
         unknown(&explain::ambiguous(run, ambiguous))
     } else if let Some(note) = nothing_to_judge(run) {
@@ -71,7 +71,7 @@ pub(crate) fn report(run: &IsolationRun, settled: &Settled, budget: &Budget) -> 
     report
 }
 
-fn nothing_to_judge(run: &IsolationRun) -> Option<String> {
+fn nothing_to_judge(run: &Decoded) -> Option<String> {
     let counts = run.counts;
     if counts.ok + counts.fail + counts.info == 0 {
         return Some(format!(
@@ -87,7 +87,7 @@ fn nothing_to_judge(run: &IsolationRun) -> Option<String> {
     ))
 }
 
-fn judged(run: &IsolationRun, settled: &Settled, budget: &Budget) -> Report {
+fn judged(run: &Decoded, settled: &Settled, budget: &Budget) -> Report {
     let expected: Vec<Level> = match &run.settings.levels[..] {
         [] => vec!["strict-serializable".parse().expect("a level")],
         levels => levels.to_vec(),
@@ -123,7 +123,7 @@ fn judged(run: &IsolationRun, settled: &Settled, budget: &Budget) -> Report {
     report
 }
 
-fn anomalies(run: &IsolationRun, settled: &Settled, judgement: &Judgement) -> Vec<Anomaly> {
+fn anomalies(run: &Decoded, settled: &Settled, judgement: &Judgement) -> Vec<Anomaly> {
     let mut found: BTreeMap<&str, (u64, Vec<Witness>)> = BTreeMap::new();
     let max = run.settings.witnesses_max;
     for case in &settled.direct {

@@ -1,7 +1,7 @@
 //! Witnesses: the transactions of a derivation as they were recorded, its steps as sentences, and all of it as data to verify.
 
 use super::explain::{first, key, mop, written};
-use crate::decode::{Direct, DirectCase, IsolationRun, Row, Settled};
+use crate::decode::{Decoded, Direct, DirectCase, Row, Settled};
 use crate::evidence::{Because, Before, Fact, Item, Link, Refutation, Relation};
 use crate::ids::TxnId;
 use crate::level::Base;
@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 /// Steps of a derivation that are told, at the most; all of them are in its data.
 const TOLD_MAX: usize = 200;
 
-fn op(run: &IsolationRun, name: String, row: Row) -> WitnessOp {
+fn op(run: &Decoded, name: String, row: Row) -> WitnessOp {
     let rows = &run.rows;
     WitnessOp {
         name,
@@ -37,7 +37,7 @@ pub(super) fn figures(anomalies: &[Anomaly]) -> Vec<Figure> {
 }
 
 /// What is wrong whatever the order.
-pub(super) fn direct(run: &IsolationRun, case: DirectCase) -> Witness {
+pub(super) fn direct(run: &Decoded, case: DirectCase) -> Witness {
     let read = run.rows.mops(case.reader)[case.mop.to_usize()];
     let mut ops = vec![op(run, explain::name(0), case.reader)];
     if case.other != Row::NONE && case.other != case.reader {
@@ -69,14 +69,14 @@ pub(super) fn direct(run: &IsolationRun, case: DirectCase) -> Witness {
 
 /// A derivation on its way to a witness.
 struct Telling<'r> {
-    run: &'r IsolationRun,
+    run: &'r Decoded,
     settled: &'r Settled,
     /// The transactions that were named, in this order.
     named: Vec<TxnId>,
 }
 
 /// A derivation that there is no order.
-pub(super) fn refutation(run: &IsolationRun, settled: &Settled, refutation: &Refutation) -> Witness {
+pub(super) fn refutation(run: &Decoded, settled: &Settled, refutation: &Refutation) -> Witness {
     let mut telling = Telling { run, settled, named: Vec::new() };
     telling.cycle_names(&refutation.cycle);
     let mut sentences: Vec<String> = telling.items(&refutation.items);
