@@ -243,10 +243,11 @@ impl Registry {
         }
     }
 
-    /// The anomalies that checkers of transactions can report, each once.
+    /// The anomalies that checkers of transactions can be told to forbid, each once.
     pub fn anomalies(&self) -> Vec<AboutAnomaly> {
         let mut all: Vec<AboutAnomaly> = Vec::new();
-        for about in self.about_transactions() {
+        let takes_them = |checker: &&dyn Checker| checker.options().iter().any(|option| option.name == "anomalies");
+        for about in self.of_transactions().filter(takes_them).map(|checker| checker.about()) {
             let is_new = |one: &AboutAnomaly| all.iter().all(|known| known.name != one.name);
             let new: Vec<AboutAnomaly> = about.anomalies.into_iter().filter(is_new).collect();
             all.extend(new);
@@ -257,7 +258,7 @@ impl Registry {
     /// The consistency levels that checkers of transactions know, each once.
     pub fn levels(&self) -> Vec<AboutLevel> {
         let mut all: Vec<AboutLevel> = Vec::new();
-        for about in self.about_transactions() {
+        for about in self.of_transactions().map(|checker| checker.about()) {
             let is_new = |one: &AboutLevel| all.iter().all(|known| known.name != one.name);
             let new: Vec<AboutLevel> = about.levels.into_iter().filter(is_new).collect();
             all.extend(new);
@@ -265,8 +266,9 @@ impl Registry {
         all
     }
 
-    fn about_transactions(&self) -> impl Iterator<Item = history_core::About> {
-        self.checkers.iter().map(|checker| checker.about()).filter(|about| about.subject == Subject::Transactions)
+    fn of_transactions(&self) -> impl Iterator<Item = &dyn Checker> {
+        let all = self.checkers.iter().map(|checker| checker.as_ref());
+        all.filter(|checker| checker.about().subject == Subject::Transactions)
     }
 }
 

@@ -295,12 +295,24 @@ fn clients_by_name_change_no_verdict() {
     }
 }
 
+/// Levels that only `isolation` knows.
+pub(crate) const DECIDED_EXACTLY: [&str; 5] = [
+    "strong-session-prefix",
+    "strong-session-parallel-snapshot-isolation",
+    "strong-session-causal-cerone",
+    "strong-session-read-atomic",
+    "strong-session-monotonic-atomic-view",
+];
+
 /// Of every consistency level: what has nothing in it is unknown, what is serial holds, and what shows read skew is `true` at
 /// no level that forbids it, whether anybody looks for that or not.
 #[test]
 fn no_level_holds_for_nothing() {
     let lines = stdout(&histcheck("consistency-models --output json").assert().code(0));
-    let levels: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut levels: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let count = levels.len();
+    levels.retain(|level| !DECIDED_EXACTLY.contains(&level["name"].as_str().unwrap()));
+    assert_eq!(levels.len() + DECIDED_EXACTLY.len(), count);
     assert!(levels.len() >= 36, "{}", levels.len());
     let valid = generate("list-append", "none", 1);
     let hold = ["read-uncommitted", "read-committed"];
