@@ -1,5 +1,8 @@
 //! Events: invocations and completions in the order in which they happened, judged at each completion.
 
+#[cfg(test)]
+mod few;
+
 use crate::OnlineModel;
 use crate::object::{Event, Object};
 use crate::ops::{NEVER, OpIx};
@@ -106,6 +109,19 @@ impl<M: OnlineModel> Events<M> {
     /// In how many parts there is a violation.
     pub fn violations_count(&self) -> u64 {
         self.object.refused
+    }
+
+    /// Sets how many configurations are kept, as [`World`](crate::kernel::World) has it; before the first event.
+    #[cfg(test)]
+    pub(crate) fn keep_few(&mut self, width_min: usize, width_max: usize, basis_max: usize) {
+        let world = &mut self.object.world;
+        (world.width_min, world.width_max, world.basis_max) = (width_min, width_max, basis_max);
+    }
+
+    /// Of each part, whether it keeps few configurations, and how many.
+    #[cfg(test)]
+    pub(crate) fn widths(&self) -> Vec<(bool, usize)> {
+        self.object.widths()
     }
 
     pub(crate) fn model(&self) -> &M {

@@ -10,20 +10,23 @@
 //! - An operation that only reads takes effect at the first instant that admits it: this hinders nothing later.
 //! - Of operations in flight that are equal, the one that returns first takes effect first: it may take the other's place.
 //! - Operations that may have happened need not take effect at all ([`pile`](crate::pile)); a configuration with no more uses of
-//!   any of them covers the others of its state and mask.
+//!   any of them covers the others of its state and mask. Where many are left that do not cover each other, only a few are
+//!   kept ([`Detail`]), and [`basis`](crate::part) decides what these few refuse.
 
 use crate::OnlineModel;
 use crate::ops::{OpIx, Ops, Seq};
 use crate::paths::Paths;
 use crate::pile::Pile;
-use crate::set::Set;
+use crate::set::{Detail, Found, Set};
 use crate::table::Table;
 use check_register::engine::IN_FLIGHT_MAX;
 use check_register::engine::ids;
 use check_register::engine::ids::{ClassId, StateId};
 use check_register::engine::index::Index;
+use check_register::engine::paths::PathId;
 use check_register::engine::steps::Next;
-use check_register::engine::uses::Uses;
+use check_register::engine::uses::{Uses, UsesId};
+use std::cmp::Reverse;
 
 /// What all parts of an object share.
 pub(crate) struct World<M: OnlineModel> {
@@ -38,7 +41,22 @@ pub(crate) struct World<M: OnlineModel> {
     pub(crate) spare: Vec<Kernel>,
     /// As many configurations may be held of one part.
     pub(crate) configurations_max: usize,
+    /// As many configurations of one state and mask are kept at first.
+    pub(crate) width_min: usize,
+    /// As many are kept at the most.
+    pub(crate) width_max: usize,
+    /// As many events are kept since all of them were.
+    pub(crate) basis_max: usize,
 }
+
+/// Where more configurations of one state and mask do not cover each other, further ones seldom matter.
+const WIDTH_MIN: usize = 4;
+
+/// What so many refuse is given up: the time for an event grows with the square.
+const WIDTH_MAX: usize = 1 << 11;
+
+/// About 100 bytes each, with the operations and linearizations that they refer to.
+const BASIS_MAX: usize = 1 << 18;
 
 impl<M: OnlineModel> World<M> {
     pub(crate) fn new(model: M, configurations_max: usize) -> World<M> {
@@ -51,6 +69,9 @@ impl<M: OnlineModel> World<M> {
             useful: Vec::new(),
             spare: Vec::new(),
             configurations_max,
+            width_min: WIDTH_MIN,
+            width_max: WIDTH_MAX,
+            basis_max: BASIS_MAX,
         }
     }
 }
@@ -73,6 +94,8 @@ pub(crate) enum Stop {
     Full,
     /// More is in flight than can be told apart.
     InFlight,
+    /// More configurations of one state and mask were found than all that may be kept; those before the event are left.
+    Wide,
 }
 
 /// With so many configurations to be stepped from, their steps are taken at one time.
@@ -114,8 +137,15 @@ impl Clone for Kernel {
 }
 
 impl Kernel {
-    pub(crate) fn new(init: StateId) -> Kernel {
-        Kernel { set: Set::at(init), slots: Vec::new(), free: Vec::new(), writes: Vec::new(), reads: Vec::new() }
+    pub(crate) fn new(init: StateId, width: usize) -> Kernel {
+        Kernel { set: Set::at(init, width), slots: Vec::new(), free: Vec::new(), writes: Vec::new(), reads: Vec::new() }
+    }
+
+    /// Counts the uses of each configuration together from now on.
+    pub(crate) fn sum_up<M: OnlineModel>(&mut self, world: &mut World<M>) {
+        if self.set.detail != Detail::Sum {
+            self.set.sum_up(&mut world.index, &world.uses);
+        }
     }
 
     /// The operations in flight.
@@ -150,7 +180,7 @@ impl Kernel {
             for at in 0..self.set.len() {
                 if world.table.admits(self.set.heads[at].state, class) {
                     self.set.mark(at, slot);
-                    self.set.heads[at].path = world.paths.push(self.set.heads[at].path, op);
+                    self.set.heads[at].path = self.path(world, self.set.heads[at].path, op);
                 }
             }
         }
@@ -187,6 +217,7 @@ impl Kernel {
     /// Keeps and makes the configurations in which the operation in `slot` takes effect.
     fn place<M: OnlineModel>(&mut self, world: &mut World<M>, pile: &Pile, now: Seq, slot: u32) -> Result<(), Stop> {
         let (mut placed, mut crashed, mut ahead) = (0, 0, 0);
+        let before = self.set.len();
         world.index.start();
         loop {
             while placed < self.set.len() {
@@ -195,10 +226,8 @@ impl Kernel {
                     self.step_ahead(world, placed, slot);
                 }
                 if !self.set.has(placed, slot) {
-                    self.place_one(world, placed);
-                    if self.set.weight() > world.configurations_max {
-                        return Err(Stop::Full);
-                    }
+                    let found = self.place_one(world, placed);
+                    self.look(world, before, found)?;
                 }
                 placed += 1;
             }
@@ -208,10 +237,8 @@ impl Kernel {
             // One use more than in the round before, so the fewest uses are found first.
             for at in std::mem::replace(&mut crashed, self.set.len())..crashed {
                 if !self.set.has(at, slot) {
-                    self.use_pile(world, pile, now, at);
-                    if self.set.weight() > world.configurations_max {
-                        return Err(Stop::Full);
-                    }
+                    let found = self.use_pile(world, pile, now, at);
+                    self.look(world, before, found)?;
                 }
             }
         }
@@ -220,9 +247,37 @@ impl Kernel {
         }
         self.set.keep(slot);
         if !pile.is_empty() && self.set.len() > 1 && self.set.heads.iter().any(|head| head.uses != Uses::NONE) {
-            self.set.without_covered(&mut world.index, &world.uses);
+            let World { index, uses, .. } = world;
+            match self.set.detail {
+                // What covers another has fewer uses in all.
+                Detail::All => self.set.without_covered(index, uses, |used| (uses.total(used), 0)),
+                Detail::Few => {
+                    let price = |used| (uses.total(used), pile.price(uses.get(used), now));
+                    self.set.without_covered(index, uses, price);
+                }
+                Detail::Sum => self.set.without_covered(index, uses, |sum| (sum.number(), 0)),
+            }
         }
         Ok(())
+    }
+
+    /// Whether it can go on with what was found. Otherwise leaves the configurations from `before` if they will be of use.
+    #[inline]
+    fn look<M: OnlineModel>(&mut self, world: &World<M>, before: usize, found: Found) -> Result<(), Stop> {
+        if found == Found::TooMany && self.set.detail == Detail::All {
+            self.set.truncate(before);
+            return Err(Stop::Wide);
+        }
+        if self.set.weight() > world.configurations_max {
+            return Err(Stop::Full);
+        }
+        Ok(())
+    }
+
+    /// A linearization and one more, if linearizations are kept.
+    #[inline]
+    fn path<M: OnlineModel>(&self, world: &mut World<M>, parent: PathId, op: OpIx) -> PathId {
+        if self.set.detail == Detail::Sum { parent } else { world.paths.push(parent, op) }
     }
 
     /// Takes the steps of all configurations from `from` on, as far as they are not known.
@@ -237,12 +292,13 @@ impl Kernel {
         world.table.step_ahead(steps);
     }
 
-    /// All configurations with one more of the operations in flight.
-    fn place_one<M: OnlineModel>(&mut self, world: &mut World<M>, from: usize) {
+    /// All configurations with one more of the operations in flight. `TooMany` if any was one too many.
+    fn place_one<M: OnlineModel>(&mut self, world: &mut World<M>, from: usize) -> Found {
         /// Equal operations are told apart by so many classes. It only saves work.
         const CLASSES: usize = 16;
         let mut tried = [None; CLASSES];
         let mut next_tried = 0;
+        let mut found = Found::New;
         for at in 0..self.writes.len() {
             let slot = self.writes[at];
             if self.set.has(from, slot) {
@@ -255,42 +311,44 @@ impl Kernel {
             tried[next_tried % CLASSES] = Some(class);
             next_tried += 1;
             let head = self.set.heads[from];
-            match world.table.next(head.state, class) {
-                Next::Nowhere => {}
-                Next::One(state) => self.add(world, from, state, op, Some(slot), None),
-                Next::Many { first, count } => {
-                    for choice in first..first + count {
-                        let state = world.table.choice(choice);
-                        self.add(world, from, state, op, Some(slot), None);
-                    }
-                }
-            }
+            let next = world.table.next(head.state, class);
+            found = found.or(self.reach(world, from, next, Placed { op, uses: head.uses, slot: Some(slot) }));
         }
+        found
     }
 
-    /// All configurations with one more use of an operation that may have happened.
-    fn use_pile<M: OnlineModel>(&mut self, world: &mut World<M>, pile: &Pile, now: Seq, from: usize) {
+    /// All configurations with one more use of an operation that may have happened. `TooMany` if any was one too many.
+    fn use_pile<M: OnlineModel>(&mut self, world: &mut World<M>, pile: &Pile, now: Seq, from: usize) -> Found {
         let mut useful = std::mem::take(&mut world.useful);
         self.useful(world, pile, from, &mut useful);
         let head = self.set.heads[from];
+        if self.set.detail == Detail::Few {
+            // The first ones that are found are kept, so what is plenty comes first.
+            useful.sort_by_cached_key(|entry| Reverse(pile.called(*entry, now) - world.uses.count(head.uses, *entry)));
+        }
+        let mut found = Found::New;
         for entry in useful.iter().copied() {
-            let used = world.uses.count(head.uses, entry);
-            if used >= pile.called(entry, now) {
+            let called = pile.called(entry, now);
+            let (is_left, used) = if self.set.detail == Detail::Sum {
+                (called > 0 && ids::index(head.uses.number()) < pile.len(), 0)
+            } else {
+                let used = world.uses.count(head.uses, entry);
+                (used < called, used)
+            };
+            let next = if is_left { world.table.next(head.state, pile.entry(entry).class) } else { Next::Nowhere };
+            // A use that does not change the state changes nothing.
+            if next == Next::Nowhere || next == Next::One(head.state) {
                 continue;
             }
             let op = pile.entry(entry).ops[ids::index(used)].1;
-            match world.table.next(head.state, pile.entry(entry).class) {
-                Next::Nowhere => {}
-                Next::One(state) => self.add(world, from, state, op, None, Some(entry)),
-                Next::Many { first, count } => {
-                    for choice in first..first + count {
-                        let state = world.table.choice(choice);
-                        self.add(world, from, state, op, None, Some(entry));
-                    }
-                }
-            }
+            let uses = match self.set.detail {
+                Detail::Sum => head.uses.one_more(),
+                Detail::All | Detail::Few => world.uses.add(head.uses, entry),
+            };
+            found = found.or(self.reach(world, from, next, Placed { op, uses, slot: None }));
         }
         world.useful = useful;
+        found
     }
 
     /// The entries of the pile that may be of use to a configuration, in order.
@@ -317,25 +375,30 @@ impl Kernel {
         into.sort_unstable();
     }
 
-    /// Adds what a step of `op` leads to: it is in a slot, or of an entry of the pile.
+    /// Adds what a step leads to.
     #[inline]
-    fn add<M: OnlineModel>(
-        &mut self,
-        world: &mut World<M>,
-        from: usize,
-        state: StateId,
-        op: OpIx,
-        slot: Option<u32>,
-        entry: Option<u32>,
-    ) {
-        let head = self.set.heads[from];
-        let mut uses = head.uses;
-        if let Some(entry) = entry {
-            // Such a use changes nothing.
-            if state == head.state {
-                return;
+    fn reach<M: OnlineModel>(&mut self, world: &mut World<M>, from: usize, next: Next, placed: Placed) -> Found {
+        match next {
+            Next::Nowhere => Found::New,
+            Next::One(state) => self.add(world, from, state, placed),
+            Next::Many { first, count } => {
+                let mut found = Found::New;
+                for choice in first..first + count {
+                    let state = world.table.choice(choice);
+                    found = found.or(self.add(world, from, state, placed));
+                }
+                found
             }
-            uses = world.uses.add(uses, entry);
+        }
+    }
+
+    /// Adds the configuration that `placed` leads to.
+    #[inline]
+    fn add<M: OnlineModel>(&mut self, world: &mut World<M>, from: usize, state: StateId, placed: Placed) -> Found {
+        let Placed { op, uses, slot } = placed;
+        let head = self.set.heads[from];
+        if slot.is_none() && state == head.state {
+            return Found::Covered;
         }
         let at = self.set.push_like(from, state, uses);
         if let Some(slot) = slot {
@@ -348,17 +411,29 @@ impl Kernel {
                 }
             }
         }
-        if !self.set.keep_last(&mut world.index, &world.uses) {
-            return;
+        let found = self.set.keep_last(&mut world.index, &world.uses);
+        if found != Found::New {
+            return found;
         }
-        let mut path = world.paths.push(head.path, op);
+        let mut path = self.path(world, head.path, op);
         if state != head.state {
             for read in &self.reads {
                 if self.set.has(at, *read) && !self.set.has(from, *read) {
-                    path = world.paths.push(path, self.slots[ids::index(*read)].op);
+                    path = self.path(world, path, self.slots[ids::index(*read)].op);
                 }
             }
         }
         self.set.heads[at].path = path;
+        Found::New
     }
+}
+
+/// An operation that a configuration takes a step with.
+#[derive(Clone, Copy)]
+struct Placed {
+    op: OpIx,
+    /// The uses then.
+    uses: UsesId,
+    /// Where it is in flight; `None` if it is of the pile.
+    slot: Option<u32>,
 }

@@ -284,12 +284,12 @@ impl<M: OnlineModel> Object<M> {
             self.give_up(at, stop);
             return;
         }
-        if part.checkpoints.is_empty() {
+        if !part.is_logged() {
             return;
         }
         part.release(world, op);
         part.trim(world, self.unplaced.front().map_or(NEVER, |(seq, _)| *seq));
-        if part.log.len() > self.lag_max || part.pile.len() > self.lag_max {
+        if part.log.len() > self.lag_max.min(world.basis_max) || part.pile.len() > self.lag_max {
             self.pass_over(at);
         }
     }
@@ -302,6 +302,15 @@ impl<M: OnlineModel> Object<M> {
             part.over = Some(Stop::Full);
             self.unknown.get_or_insert(Reason::Crashed);
             return;
+        }
+        match part.move_basis(&mut self.world) {
+            Err(stop) => return self.give_up(at, stop),
+            Ok(true) => {
+                let pin = self.unplaced.front().map_or(NEVER, |(seq, _)| *seq);
+                return part.trim(&mut self.world, pin);
+            }
+            Ok(false) if part.log.len() <= self.lag_max => return,
+            Ok(false) => {}
         }
         if let Some((_, op)) = self.unplaced.pop_front() {
             self.world.ops.get_mut(op).fate = Fate::PassedOver;
@@ -320,6 +329,7 @@ impl<M: OnlineModel> Object<M> {
         part.over = Some(stop);
         match stop {
             Stop::Full => _ = self.unknown.get_or_insert(Reason::Full),
+            Stop::Wide => debug_assert!(false, "a part goes on with fewer"),
             Stop::InFlight => _ = self.unknown.get_or_insert(Reason::InFlight),
             Stop::Refused(op) => {
                 self.refused += 1;
@@ -346,6 +356,11 @@ impl<M: OnlineModel> Object<M> {
     /// Whether nothing more can be found out, whatever comes.
     pub(crate) fn is_over(&self) -> bool {
         self.whole && self.parts[0].over.is_some() || self.unknown == Some(Reason::Whole)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn widths(&self) -> Vec<(bool, usize)> {
+        self.parts.iter().map(Part::width).collect()
     }
 
     /// The most configurations of any part.

@@ -5,11 +5,15 @@
 //! **checkpoint**, and the events since the first call that may matter, as the **log**; a return goes back to its call and
 //! takes the events from there on again. Over a history this takes as many steps as operations are in flight, for each event.
 
+mod basis;
+
 use crate::OnlineModel;
 use crate::kernel::{Kernel, Stop, World};
 use crate::object::Event;
 use crate::ops::{Fate, NEVER, OpIx, Seq};
 use crate::pile::Pile;
+use crate::set::Detail;
+use basis::Basis;
 use check_register::engine::ids::ClassId;
 use std::collections::VecDeque;
 
@@ -23,6 +27,11 @@ pub(crate) struct Part {
     pub(crate) log: VecDeque<Logged>,
     /// In order. There is one at the call of each operation that is held.
     pub(crate) checkpoints: VecDeque<Checkpoint>,
+    /// Where the kernel and the checkpoints from there on began to leave out configurations; `None` if nowhere. The log goes back to
+    /// there.
+    basis: Option<Basis>,
+    /// As many configurations of one state and mask are kept.
+    width: usize,
     /// Why it was given up, if it was. Nothing that happens to it matters then.
     pub(crate) over: Option<Stop>,
     /// Returns that have been taken since the uses of the pile were last reduced.
@@ -56,7 +65,9 @@ impl Part {
     pub(crate) fn new<M: OnlineModel>(world: &mut World<M>) -> Part {
         let init = world.table.init();
         Part {
-            kernel: Kernel::new(init),
+            kernel: Kernel::new(init, world.width_min),
+            basis: None,
+            width: world.width_min,
             pile: Pile::default(),
             log: VecDeque::new(),
             checkpoints: VecDeque::new(),
@@ -69,7 +80,7 @@ impl Part {
     pub(crate) fn call_known<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx) -> Result<(), Stop> {
         let row = *world.ops.get(op);
         let Some(class) = row.class else { return Ok(()) };
-        if !self.checkpoints.is_empty() {
+        if self.is_logged() {
             self.log.push_back(Logged { seq: row.seq, op, is_return: false });
             if let Some(first) = self.pile.wake(&mut world.table, class) {
                 return self.rerun(world, first);
@@ -115,10 +126,10 @@ impl Part {
         if world.ops.get(op).class.is_none() {
             return Ok(());
         }
-        if !self.checkpoints.is_empty() {
+        if self.is_logged() {
             self.log.push_back(Logged { seq: now, op, is_return: true });
         }
-        self.kernel.ret(world, &self.pile, now, op)?;
+        self.ret_known(world, op, now)?;
         self.reduce(world);
         Ok(())
     }
@@ -192,8 +203,7 @@ impl Part {
 
     /// Whether some configuration makes use of an entry of the pile.
     fn is_used<M: OnlineModel>(&self, world: &World<M>, entry: u32) -> bool {
-        let kernels = self.checkpoints.iter().map(|checkpoint| &checkpoint.kernel).chain([&self.kernel]);
-        kernels.flat_map(|kernel| &kernel.set.heads).any(|head| world.uses.count(head.uses, entry) > 0)
+        self.kernels_with_uses().flat_map(|kernel| &kernel.set.heads).any(|head| world.uses.count(head.uses, entry) > 0)
     }
 
     /// Whether it may be needed to go back to an operation's call.
@@ -222,38 +232,6 @@ impl Part {
         self.checkpoints.push_back(Checkpoint { seq, kernel, owner });
     }
 
-    /// Takes the events from `from` on once more.
-    fn rerun<M: OnlineModel>(&mut self, world: &mut World<M>, from: Seq) -> Result<(), Stop> {
-        let mut next = self.checkpoints.partition_point(|checkpoint| checkpoint.seq <= from);
-        // What was woken at its own call.
-        let Some(start) = next.checked_sub(1) else { return Ok(()) };
-        self.kernel.clone_from(&self.checkpoints[start].kernel);
-        let first = self.log.partition_point(|logged| logged.seq < self.checkpoints[start].seq);
-        for at in first..self.log.len() {
-            let Logged { seq, op, is_return } = self.log[at];
-            while let Some(checkpoint) = self.checkpoints.get_mut(next).filter(|checkpoint| checkpoint.seq <= seq) {
-                checkpoint.kernel.clone_from(&self.kernel);
-                next += 1;
-            }
-            let row = *world.ops.get(op);
-            match row.class {
-                Some(class) if row.fate == Fate::Returns => {
-                    if is_return {
-                        self.kernel.ret(world, &self.pile, seq, op)?;
-                    } else {
-                        self.kernel.call(world, op, class, row.ret)?;
-                    }
-                }
-                _ => {}
-            }
-        }
-        while let Some(checkpoint) = self.checkpoints.get_mut(next) {
-            checkpoint.kernel.clone_from(&self.kernel);
-            next += 1;
-        }
-        Ok(())
-    }
-
     /// Forgets what nobody goes back to. `pin` is the first call of an operation whose part is not known.
     pub(crate) fn trim<M: OnlineModel>(&mut self, world: &mut World<M>, pin: Seq) {
         while let Some(first) = self.checkpoints.front() {
@@ -266,7 +244,8 @@ impl Part {
             }
             self.forget_checkpoint(world, 0);
         }
-        match self.checkpoints.front().map(|first| first.seq) {
+        let firsts = [self.checkpoints.front().map(|first| first.seq), self.basis.as_ref().map(|basis| basis.seq)];
+        match firsts.into_iter().flatten().min() {
             None => self.log.clear(),
             Some(first) => {
                 while self.log.front().is_some_and(|logged| logged.seq < first) {
@@ -321,7 +300,7 @@ impl Part {
             return;
         }
         self.returns = 0;
-        let base = self.checkpoints.front().map_or(&self.kernel, |checkpoint| &checkpoint.kernel);
+        let Some(base) = self.first_kernel() else { return };
         let Some(first) = base.set.heads.first() else { return };
         let mut all: Vec<(u32, u32)> = world.uses.get(first.uses).to_vec();
         for head in &base.set.heads {
@@ -333,13 +312,27 @@ impl Part {
         if all.is_empty() {
             return;
         }
-        let kernels = self.checkpoints.iter_mut().map(|checkpoint| &mut checkpoint.kernel).chain([&mut self.kernel]);
-        for head in kernels.flat_map(|kernel| &mut kernel.set.heads) {
+        for head in self.kernels_mut().flat_map(|kernel| &mut kernel.set.heads) {
             head.uses = world.uses.less(head.uses, &all);
         }
         for (entry, count) in all {
             self.pile.take_first(entry, count);
         }
+    }
+
+    /// The first configurations that it may come back to; `None` if they do not say what use they made of what.
+    fn first_kernel(&self) -> Option<&Kernel> {
+        match (&self.basis, self.checkpoints.front()) {
+            (Some(basis), _) if !basis.is_exact() => None,
+            (Some(basis), first) if first.is_none_or(|first| basis.seq < first.seq) => Some(&basis.kernel),
+            (_, Some(first)) => Some(&first.kernel),
+            (_, None) => Some(&self.kernel),
+        }
+    }
+
+    /// Whether what happens is kept, to be looked at once more.
+    pub(crate) fn is_logged(&self) -> bool {
+        !self.checkpoints.is_empty() || self.basis.is_some()
     }
 
     /// Whether the end of an operation that was passed over says something that cannot be made use of any more.
@@ -376,13 +369,20 @@ impl Part {
         self.kernel.set.len()
     }
 
-    /// The kernel and those of the checkpoints.
+    /// The kernel, and those that it may go on from once more.
     pub(crate) fn kernels(&self) -> impl Iterator<Item = &Kernel> {
-        self.checkpoints.iter().map(|checkpoint| &checkpoint.kernel).chain([&self.kernel])
+        let basis = self.basis.iter().map(|basis| &basis.kernel);
+        basis.chain(self.checkpoints.iter().map(|checkpoint| &checkpoint.kernel)).chain([&self.kernel])
+    }
+
+    /// Those that say what use their configurations made of what, and how they came about.
+    pub(crate) fn kernels_with_uses(&self) -> impl Iterator<Item = &Kernel> {
+        self.kernels().filter(|kernel| kernel.set.detail != Detail::Sum)
     }
 
     pub(crate) fn kernels_mut(&mut self) -> impl Iterator<Item = &mut Kernel> {
-        self.checkpoints.iter_mut().map(|checkpoint| &mut checkpoint.kernel).chain([&mut self.kernel])
+        let basis = self.basis.iter_mut().map(|basis| &mut basis.kernel);
+        basis.chain(self.checkpoints.iter_mut().map(|checkpoint| &mut checkpoint.kernel)).chain([&mut self.kernel])
     }
 
     /// The operations that it may come back to.
@@ -390,5 +390,11 @@ impl Part {
         let in_flight = self.kernels().flat_map(Kernel::in_flight).map(|(_, in_flight)| in_flight.op);
         let owners = self.checkpoints.iter().map(|checkpoint| checkpoint.owner);
         in_flight.chain(owners).chain(self.log.iter().map(|logged| logged.op)).chain(self.pile.ops())
+    }
+
+    /// Whether it keeps few configurations, and how many of each state and mask it keeps while it keeps all.
+    #[cfg(test)]
+    pub(crate) fn width(&self) -> (bool, usize) {
+        (self.basis.is_some(), self.width)
     }
 }

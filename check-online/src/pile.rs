@@ -74,6 +74,17 @@ impl Pile {
         }
     }
 
+    /// What uses cost where not all can be tried: the more of an entry are used, and the fewer are left, the more. Entries with the
+    /// numbers of operations that were used.
+    pub(crate) fn price(&self, uses: &[(u32, u32)], now: Seq) -> u64 {
+        const UNIT: u64 = 1 << 16;
+        let of_entry = |(entry, used): &(u32, u32)| {
+            let left = self.called(*entry, now).saturating_sub(*used);
+            u64::from(*used) * UNIT / (u64::from(left) + 1)
+        };
+        uses.iter().map(of_entry).sum()
+    }
+
     /// Adds an operation. Whether it rests.
     pub(crate) fn add<M: OnlineModel>(&mut self, table: &Table<M>, op: OpIx, class: ClassId, call: Seq) -> bool {
         self.len += 1;

@@ -17,6 +17,39 @@ pub(crate) struct Head {
     pub(crate) path: PathId,
 }
 
+/// Which configurations of one state and mask are kept of those that made different use of crashed operations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Detail {
+    /// All that no other one covers: what is admitted and what is refused is so.
+    All,
+    /// The first few of these: what is admitted is so.
+    Few,
+    /// One, by how many uses it made of all operations together: what is refused is so.
+    Sum,
+}
+
+/// How many times fewer of one state and mask are kept where not all are.
+const FEWER: usize = 4;
+
+/// What became of a configuration that was found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Found {
+    New,
+    /// Another one covers it.
+    Covered,
+    /// As many of its state and mask as may be kept are there.
+    TooMany,
+}
+
+impl Found {
+    /// What there is to say of both.
+    #[inline]
+    #[must_use]
+    pub(crate) fn or(self, other: Found) -> Found {
+        if self == Found::TooMany { self } else { other }
+    }
+}
+
 /// Configurations in the order in which they were found.
 #[derive(Debug)]
 pub(crate) struct Set {
@@ -24,25 +57,30 @@ pub(crate) struct Set {
     /// The operations in flight that took effect, as bits of their slots: `words` for each head.
     masks: Vec<u64>,
     words: usize,
+    pub(crate) detail: Detail,
+    /// As many of one state and mask may be kept while all are.
+    pub(crate) width: usize,
 }
 
 impl Clone for Set {
     fn clone(&self) -> Set {
-        Set { heads: self.heads.clone(), masks: self.masks.clone(), words: self.words }
+        let Set { words, detail, width, .. } = *self;
+        Set { heads: self.heads.clone(), masks: self.masks.clone(), words, detail, width }
     }
 
     /// Without taking memory anew.
     fn clone_from(&mut self, from: &Set) {
         self.heads.clone_from(&from.heads);
         self.masks.clone_from(&from.masks);
-        self.words = from.words;
+        (self.words, self.detail, self.width) = (from.words, from.detail, from.width);
     }
 }
 
 impl Set {
     /// Just this state, when nothing is in flight.
-    pub(crate) fn at(state: StateId) -> Set {
-        Set { heads: vec![Head { state, uses: Uses::NONE, path: PathId::ROOT }], masks: vec![0], words: 1 }
+    pub(crate) fn at(state: StateId, width: usize) -> Set {
+        let heads = vec![Head { state, uses: Uses::NONE, path: PathId::ROOT }];
+        Set { heads, masks: vec![0], words: 1, detail: Detail::All, width }
     }
 
     #[inline]
@@ -100,11 +138,11 @@ impl Set {
         self.heads.len() - 1
     }
 
-    /// Removes the last one.
+    /// Keeps the first `len`.
     #[inline]
-    fn pop(&mut self) {
-        self.heads.pop();
-        self.masks.truncate(self.heads.len() * self.words);
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.heads.truncate(len);
+        self.masks.truncate(len * self.words);
     }
 
     /// Keeps those that have this slot, and clears it.
@@ -126,11 +164,12 @@ impl Set {
         self.masks.truncate(kept * self.words);
     }
 
-    /// The same configurations, those with the fewest uses first, without those that another covers.
-    pub(crate) fn without_covered(&mut self, index: &mut Index, uses: &Uses) {
+    /// The same configurations, those first whose uses have the least `price`, without those that another covers.
+    pub(crate) fn without_covered(&mut self, index: &mut Index, uses: &Uses, price: impl Fn(UsesId) -> (u32, u64)) {
         let mut order: Vec<u32> = (0..ids::number(self.len())).collect();
-        order.sort_by_key(|at| uses.total(self.heads[ids::index(*at)].uses));
-        let mut left = Set { heads: Vec::with_capacity(self.len()), masks: Vec::new(), words: self.words };
+        order.sort_by_cached_key(|at| price(self.heads[ids::index(*at)].uses));
+        let Set { words, detail, width, .. } = *self;
+        let mut left = Set { heads: Vec::with_capacity(self.len()), masks: Vec::new(), words, detail, width };
         index.start();
         for at in order {
             left.heads.push(self.heads[ids::index(at)]);
@@ -140,17 +179,41 @@ impl Set {
         *self = left;
     }
 
-    /// Whether no other configuration of the state and mask of the last one makes at most as much use of crashed operations as it
-    /// does. If there is one it is taken away.
-    #[inline]
-    pub(crate) fn keep_last(&mut self, index: &mut Index, uses: &Uses) -> bool {
-        let last = self.heads.len() - 1;
-        let covers = |at: usize| uses.at_most(self.heads[at].uses, self.heads[last].uses);
-        let is_new = index.insert_last(self, covers);
-        if !is_new {
-            self.pop();
+    /// Counts the uses of each configuration together from now on.
+    pub(crate) fn sum_up(&mut self, index: &mut Index, uses: &Uses) {
+        self.detail = Detail::Sum;
+        for head in &mut self.heads {
+            *head = Head { uses: uses.as_sum(head.uses), path: PathId::ROOT, ..*head };
         }
-        is_new
+        self.without_covered(index, uses, |sum| (sum.number(), 0));
+    }
+
+    /// Takes the last configuration away if another one of its state and mask makes at most as much use of crashed operations as
+    /// it does, or if there are as many of these as may be kept.
+    #[inline]
+    pub(crate) fn keep_last(&mut self, index: &mut Index, uses: &Uses) -> Found {
+        let last = self.heads.len() - 1;
+        let used = |at: usize| self.heads[at].uses;
+        let (mut alike, mut found) = (0, Found::New);
+        let alike_max = if self.detail == Detail::All { self.width } else { (self.width / FEWER).max(1) };
+        let is_left = |at: usize| {
+            let is_covered = match self.detail {
+                Detail::Sum => used(at).number() <= used(last).number(),
+                Detail::All | Detail::Few => uses.at_most(used(at), used(last)),
+            };
+            // Where few are kept, those with the fewest uses are, whichever was found first.
+            alike += usize::from(self.detail != Detail::Few || uses.total(used(at)) <= uses.total(used(last)));
+            if is_covered {
+                found = Found::Covered;
+            } else if alike >= alike_max && self.detail != Detail::Sum {
+                found = Found::TooMany;
+            }
+            found != Found::New
+        };
+        if !index.insert_last(self, is_left) {
+            self.truncate(last);
+        }
+        found
     }
 }
 
@@ -184,7 +247,7 @@ mod tests {
         // All that differs is in the upper bits of the word, which a multiplication does not carry down.
         let count = 1 << 14;
         let state = StateId::new(0);
-        let mut set = Set::at(state);
+        let mut set = Set::at(state, 1);
         for subset in 1..count {
             let at = set.push_like(0, state, Uses::NONE);
             (0..14).filter(|bit| subset >> bit & 1 == 1).for_each(|bit| set.mark(at, 50 + bit));

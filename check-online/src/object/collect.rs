@@ -20,7 +20,7 @@ impl<M: OnlineModel> Object<M> {
         let mut live: Vec<&mut PathId> = Vec::new();
         for part in &mut self.parts {
             part.ops().for_each(|op| keep[op.at()] = true);
-            let mut ends = part.kernels().flat_map(|kernel| &kernel.set.heads).map(|head| head.path);
+            let mut ends = part.kernels_with_uses().flat_map(|kernel| &kernel.set.heads).map(|head| head.path);
             let first = ends.next();
             if let Some(trunk) = first.map(|first| ends.fold(first, |trunk, path| paths.common(trunk, path))) {
                 paths.cut(trunk, TRUNK);
@@ -29,7 +29,8 @@ impl<M: OnlineModel> Object<M> {
         }
         paths.prune(live.into_iter(), |node| keep[node.op.at()] = true);
         let heads = || self.parts.iter().flat_map(Part::kernels).flat_map(|kernel| &kernel.set.heads);
-        uses.collect(heads().map(|head| head.uses));
+        let with_uses = self.parts.iter().flat_map(Part::kernels_with_uses).flat_map(|kernel| &kernel.set.heads);
+        uses.collect(with_uses.map(|head| head.uses));
         table.collect(|states, classes| {
             ops.collect(&keep, |class| classes.mark(class));
             heads().for_each(|head| states.mark(head.state));

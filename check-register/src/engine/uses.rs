@@ -116,6 +116,11 @@ impl Uses {
         self.rows.get(uses.0).total
     }
 
+    /// The same in a search that counts the uses of all classes together.
+    pub fn as_sum(&self, uses: UsesId) -> UsesId {
+        UsesId(self.total(uses))
+    }
+
     /// Whether one uses no key more often than the other. Such a configuration can do whatever the other can.
     #[inline]
     pub fn at_most(&self, one: UsesId, other: UsesId) -> bool {

@@ -1,0 +1,219 @@
+//! Searches that keep few configurations, against the batch search, which keeps all.
+
+use super::{Call, Events, Outcome};
+use check_register::models::{CasRegister, RegisterOp};
+use check_register::{Operation, check};
+use history_core::{Budget, Verdict};
+
+/// Numbers that look random: Knuth's multiplier; the upper bits are the good ones.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % end
+    }
+}
+
+/// An operation that a client has called.
+struct Called {
+    call: Call,
+    at: u64,
+    op: RegisterOp,
+    /// Whether it took effect.
+    happened: bool,
+}
+
+/// How the clients of a register behave.
+struct Clients {
+    count: u64,
+    values: i64,
+    /// Of a hundred operations.
+    crashes: u64,
+    /// Of a hundred reads.
+    lies: u64,
+}
+
+/// A register in use, and what becomes known of it.
+struct Watched {
+    events: Events<CasRegister>,
+    operations: Vec<Operation<RegisterOp>>,
+    /// The most configurations after an event.
+    configurations: usize,
+    time: u64,
+}
+
+impl Watched {
+    /// Runs `ops` operations, and reads `last` in the end.
+    fn new(
+        events: Events<CasRegister>,
+        clients: &Clients,
+        ops: u64,
+        random: &mut Random,
+        last: Option<i64>,
+    ) -> Watched {
+        let mut watched = Watched { events, operations: Vec::new(), configurations: 0, time: 0 };
+        let mut state = 0;
+        let mut called: Vec<Option<Called>> = (0..clients.count).map(|_| None).collect();
+        let mut left = ops;
+        while left > 0 || called.iter().any(Option::is_some) {
+            watched.time += 1;
+            let client = usize::try_from(random.below(clients.count)).expect("clients are few");
+            match called[client].take() {
+                None if left > 0 => {
+                    left -= 1;
+                    called[client] = Some(watched.call(clients, random));
+                }
+                None => {}
+                Some(mut one) if !one.happened && random.below(3) > 0 => {
+                    one.happen(&mut state);
+                    called[client] = Some(one);
+                }
+                Some(one) => watched.end(one, clients, random),
+            }
+            watched.configurations = watched.configurations.max(watched.events.configurations());
+        }
+        if let Some(value) = last {
+            watched.time += 2;
+            let call = watched.events.invoke(0, watched.time - 1, None);
+            watched.complete(call, watched.time - 1, RegisterOp::Read(value));
+        }
+        watched
+    }
+
+    fn call(&mut self, clients: &Clients, random: &mut Random) -> Called {
+        let value = |random: &mut Random| random.below(clients.values.cast_unsigned()).cast_signed();
+        let op = match random.below(4) {
+            0 => RegisterOp::Write(value(random)),
+            1 => RegisterOp::Cas(value(random), value(random)),
+            _ => RegisterOp::Read(-1),
+        };
+        let known = (!matches!(op, RegisterOp::Read(_))).then_some(&op);
+        Called { call: self.events.invoke(0, self.time, known), at: self.time, op, happened: false }
+    }
+
+    fn end(&mut self, one: Called, clients: &Clients, random: &mut Random) {
+        let Called { call, at, op, happened } = one;
+        if random.below(100) < clients.crashes {
+            let known = (!matches!(op, RegisterOp::Read(_))).then_some(&op);
+            self.events.crash(call, known);
+            self.operations.extend(known.map(|op| Operation::crashed(0, *op, at)));
+        } else if !happened {
+            self.events.fail(call);
+        } else if let RegisterOp::Read(_) = op
+            && random.below(100) < clients.lies
+        {
+            let value = random.below(clients.values.cast_unsigned()).cast_signed();
+            self.complete(call, at, RegisterOp::Read(value));
+        } else {
+            self.complete(call, at, op);
+        }
+    }
+
+    fn complete(&mut self, call: Call, at: u64, op: RegisterOp) {
+        self.events.complete(call, self.time, Some(&op));
+        self.operations.push(Operation::new(0, op, at, self.time));
+    }
+
+    /// What the batch search says of the whole.
+    fn expected(&self) -> Verdict {
+        check(&CasRegister::starting_with(0), &self.operations, &Budget::default()).verdict()
+    }
+}
+
+impl Called {
+    /// It takes effect, unless it is a compare-and-set that finds another value.
+    fn happen(&mut self, state: &mut i64) {
+        match &mut self.op {
+            RegisterOp::Read(value) => *value = *state,
+            RegisterOp::Write(value) => *state = *value,
+            RegisterOp::Cas(old, _) if *old != *state => return,
+            RegisterOp::Cas(_, new) => *state = *new,
+        }
+        self.happened = true;
+    }
+}
+
+fn narrow(width_min: usize, width_max: usize, basis_max: usize) -> Events<CasRegister> {
+    let mut events = Events::new(CasRegister::starting_with(0));
+    events.keep_few(width_min, width_max, basis_max);
+    events
+}
+
+#[test]
+fn few_configurations_say_what_all_do() {
+    let mut random = Random(1);
+    let (mut valid, mut invalid, mut narrowed) = (0, 0, 0);
+    for _ in 0..1_500 {
+        let clients = Clients { count: 4, values: 3, crashes: 50, lies: 6 };
+        let watched = Watched::new(narrow(1, 1 << 11, 1_000), &clients, 30, &mut random, None);
+        let told = || format!("of {:#?}", watched.operations);
+        match watched.events.outcome() {
+            Outcome::Ok => assert_eq!(watched.expected(), Verdict::Valid, "{}", told()),
+            Outcome::Violation(_) => assert_eq!(watched.expected(), Verdict::Invalid, "{}", told()),
+            Outcome::Unknown(reason) => panic!("{reason:?} {}", told()),
+        }
+        narrowed += u32::from(watched.events.widths().first().is_some_and(|(is_narrow, _)| *is_narrow));
+        *if watched.events.outcome() == Outcome::Ok { &mut valid } else { &mut invalid } += 1;
+    }
+    assert!(valid > 100 && invalid > 100, "{valid} valid, {invalid} invalid: too few to learn from");
+    assert!(narrowed > 100, "{narrowed} with few: too few to learn from");
+}
+
+#[test]
+fn a_basis_that_moves_on_says_nothing_wrong() {
+    let mut random = Random(2);
+    let (mut valid, mut invalid, mut unknown) = (0, 0, 0);
+    for _ in 0..1_000 {
+        let clients = Clients { count: 4, values: 3, crashes: 40, lies: 6 };
+        let watched = Watched::new(narrow(1, 1 << 11, 12), &clients, 40, &mut random, None);
+        let told = || format!("of {:#?}", watched.operations);
+        match watched.events.outcome() {
+            Outcome::Ok => assert_eq!(watched.expected(), Verdict::Valid, "{}", told()),
+            Outcome::Violation(_) => assert_eq!(watched.expected(), Verdict::Invalid, "{}", told()),
+            Outcome::Unknown(_) => unknown += 1,
+        }
+        *if watched.events.outcome() == Outcome::Ok { &mut valid } else { &mut invalid } += 1;
+    }
+    assert!(valid > 100 && invalid > 50 && unknown > 0, "{valid} valid, {invalid} invalid, {unknown} unknown");
+}
+
+#[test]
+fn more_are_kept_where_few_refuse_what_may_be() {
+    // Either crashed operation explains the first read; only the write explains the second, so the few that used it up refuse.
+    let crashed = [RegisterOp::Write(1), RegisterOp::Cas(0, 1)];
+    let done =
+        [RegisterOp::Read(1), RegisterOp::Write(2), RegisterOp::Read(1), RegisterOp::Write(2), RegisterOp::Read(1)];
+    let mut events = narrow(1, 1 << 11, 1_000);
+    let mut time = 0;
+    let mut next = || {
+        time += 1;
+        time
+    };
+    for op in &crashed {
+        let call = events.invoke(0, next(), Some(op));
+        events.crash(call, Some(op));
+    }
+    let mut seen = Vec::new();
+    for op in &done {
+        let call = events.invoke(1, next(), (!matches!(op, RegisterOp::Read(_))).then_some(op));
+        let verdict = events.complete(call, next(), Some(op)).verdict();
+        seen.push((verdict, events.widths()[0]));
+    }
+    let valid = |is_narrow, width| (Verdict::Valid, (is_narrow, width));
+    assert_eq!(seen[..4], [valid(true, 1), valid(true, 1), valid(false, 16), valid(false, 16)]);
+    assert_eq!(seen[4].0, Verdict::Invalid, "both are used up");
+}
+
+#[test]
+fn configurations_stay_few_however_many_operations_crashed() {
+    for (last, expected) in [(None, Verdict::Valid), (Some(77), Verdict::Invalid)] {
+        let clients = Clients { count: 8, values: 5, crashes: 2, lies: 0 };
+        let events = Events::new(CasRegister::starting_with(0));
+        let watched = Watched::new(events, &clients, 6_000, &mut Random(3), last);
+        assert_eq!(watched.events.outcome().verdict(), expected, "{:?}", watched.events.outcome());
+        let crashed = watched.operations.iter().filter(|operation| operation.ret.is_none()).count();
+        // When all sets of crashed operations were told apart there were more than 10,000 by then, and each event took seconds.
+        assert!(crashed > 50 && watched.configurations < 1_000, "{crashed} crashed, {}", watched.configurations);
+    }
+}
