@@ -1,9 +1,6 @@
 //! Histories that hold nothing to check: no run that watches them says that they are linearizable, and a note says why.
 
-#[path = "../../check-register/tests/nothing/mod.rs"]
-mod nothing;
-
-use nothing::{assert_catches_a_stamp, assert_nil_is_no_answer, faults, judge};
+use crate::nothing::{assert_catches_a_stamp, assert_nil_is_no_answer, faults, judge};
 
 #[test]
 fn a_history_with_nothing_to_check_is_unknown_and_a_note_says_why() {

@@ -1,11 +1,9 @@
 //! Histories that hold nothing to check: no checker says that they are linearizable, and a note says why.
 
-mod nothing;
-
+use crate::nothing::{assert_catches_a_stamp, assert_nil_is_no_answer, faults, judge};
 use check_register::Linearizable;
 use check_register::models::PlainRegister;
 use history_core::{Checker, Verdict};
-use nothing::{assert_catches_a_stamp, assert_nil_is_no_answer, faults, judge};
 
 fn checkers() -> Vec<Box<dyn Checker>> {
     let mut all = check_register::checkers();

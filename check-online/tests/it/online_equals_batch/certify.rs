@@ -1,6 +1,6 @@
 //! Re-derives what a violation says without the search.
 
-use crate::oracle::{admits, replay};
+use super::oracle::{admits, replay};
 use check_online::{Next, OnlineModel, Step, Violation};
 use check_register::Operation;
 

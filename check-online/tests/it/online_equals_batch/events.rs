@@ -1,7 +1,7 @@
 //! Events: after each one the verdict, and the operation that is refused, are those of the batch search on the prefix.
 
-use crate::oracle::linearizable;
-use crate::{Random, certify, refused, without_result, world};
+use super::oracle::linearizable;
+use super::{Random, certify, refused, without_result, world};
 use check_online::{Call, Events, OnlineModel, Outcome, Settings};
 use check_register::models::Spec;
 use check_register::{Model, Operation};

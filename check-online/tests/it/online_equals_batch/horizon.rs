@@ -4,7 +4,7 @@
 //! enough to look at writes of the slowest client, at any instants after the time it has come to; and a write at some
 //! instant after it does what a write called then does that crashes.
 
-use crate::{Random, refused};
+use super::{Random, refused};
 use check_online::{Online, Outcome, Span};
 use check_register::Operation;
 use check_register::models::{CasRegister, RegisterOp};

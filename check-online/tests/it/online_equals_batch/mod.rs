@@ -4,15 +4,15 @@
 mod certify;
 mod events;
 mod horizon;
-#[path = "../../../check-register/tests/brute/models.rs"]
+#[path = "../../../../check-register/tests/it/brute/models.rs"]
 mod models;
-#[path = "../../../check-register/tests/brute/oracle.rs"]
+#[path = "../../../../check-register/tests/it/brute/oracle.rs"]
 mod oracle;
-#[path = "../../../check-register/tests/brute/recorded.rs"]
+#[path = "../../../../check-register/tests/it/brute/recorded.rs"]
 mod recorded;
 mod spans;
 mod unread;
-#[path = "../../../check-register/tests/brute/world.rs"]
+#[path = "../../../../check-register/tests/it/brute/world.rs"]
 mod world;
 
 use check_online::OnlineModel;

@@ -1,7 +1,7 @@
 //! Spans, fed in any order that keeps each client's: what is known is what the batch search says of all that happened up to the
 //! time that the slowest client has come to.
 
-use crate::{Random, certify, refused};
+use super::{Random, certify, refused};
 use check_online::{Online, OnlineModel, Outcome, Span};
 use check_register::Operation;
 use check_register::models::Spec;

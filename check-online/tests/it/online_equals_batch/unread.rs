@@ -1,7 +1,7 @@
 //! Histories with an op that cannot be read: what is said online is what the batch search says.
 
-use crate::recorded::{Unread, record};
-use crate::world;
+use super::recorded::{Unread, record};
+use super::world;
 use check_online::{OnlineLinearizable, OnlineModel};
 use check_register::Linearizable;
 use check_register::models::{CasRegister, Counter, CounterOp, RegisterOp, Spec};

@@ -1,8 +1,8 @@
 //! Registers of distinct writes with so much in flight that only their own algorithm decides, against all orders of the few
 //! operations that matter.
 
-use crate::oracle::linearizable;
-use crate::world;
+use super::oracle::linearizable;
+use super::world;
 use check_register::models::{PlainRegister, RegisterOp};
 use check_register::{Operation, Outcome, check};
 use history_core::{Budget, Interner, Verdict};

@@ -1,8 +1,8 @@
 //! Histories with an op that cannot be read: false exactly if what came before it is not linearizable, else unknown.
 
-use crate::oracle::linearizable;
-use crate::recorded::{Unread, events, record};
-use crate::{ENGINES, world};
+use super::oracle::linearizable;
+use super::recorded::{Unread, events, record};
+use super::{ENGINES, world};
 use check_register::models::{CasRegister, Counter, CounterOp, PlainRegister, RegisterOp, Set, SetOp, Spec};
 use check_register::{Linearizable, Operation, Settings};
 use history_core::Verdict;

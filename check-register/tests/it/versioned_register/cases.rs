@@ -1,6 +1,6 @@
 //! Cases: the smallest history of each kind of violation, and the corners where a checker could go wrong.
 
-use crate::certify::certify;
+use super::certify::certify;
 use check_register::versioned_register::{VersionedRegister, check};
 use history_core::{Budget, Checker, History, OptionError, Options, Reader, Report, Verdict};
 use std::fmt::Write;

@@ -3,9 +3,9 @@
 //! One process for each operation; processes that do several only take orders away. Ids of writes are 1, 2, 3 in the order
 //! of their invocations; they replace, and reads show, any of these, the initial 0, and where `strangers` a 9 that nobody wrote.
 
-use crate::certify::certify;
-use crate::oracle::{Before, in_order, is_linearizable, never, writes_only};
-use crate::world::{Call, Fate, Form, INITIAL, NOBODYS, Operation, Place, history, keyed, verdict_on};
+use super::certify::certify;
+use super::oracle::{Before, in_order, is_linearizable, never, writes_only};
+use super::world::{Call, Fate, Form, INITIAL, NOBODYS, Operation, Place, history, keyed, verdict_on};
 use check_register::versioned_register::{VersionedRegister, check};
 use history_core::{Datum, Report, Verdict};
 use std::num::NonZeroU32;

@@ -1,7 +1,7 @@
 //! The linear fold against the general search: a versioned register is a register of ids that is compared and set.
 
-use crate::properties::{Damage, damage, harm, run, steps, verdict};
-use crate::world::{Call, Fate, Form, INITIAL, Operation, history, verdict_on};
+use super::properties::{Damage, damage, harm, run, steps, verdict};
+use super::world::{Call, Fate, Form, INITIAL, Operation, history, verdict_on};
 use check_register::models::{CasRegister, RegisterOp};
 use check_register::{check, explain_refusal};
 use history_core::{Budget, Verdict};

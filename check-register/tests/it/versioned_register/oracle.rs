@@ -1,6 +1,6 @@
 //! The definition, tried out: some order of the operations that the object allows.
 
-use crate::world::{Call, Fate, INITIAL, Operation};
+use super::world::{Call, Fate, INITIAL, Operation};
 use std::collections::BTreeSet;
 
 /// When operations are known to have been apart.

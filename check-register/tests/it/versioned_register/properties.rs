@@ -1,8 +1,8 @@
 //! Laws of longer histories: of runs of a correct register, whole, damaged, scattered, and of several keys.
 
-use crate::certify::certify;
-use crate::oracle::{Before, in_order, is_linearizable};
-use crate::world::{Call, Fate, Form, INITIAL, Operation, Place, history, keyed, verdict_on};
+use super::certify::certify;
+use super::oracle::{Before, in_order, is_linearizable};
+use super::world::{Call, Fate, Form, INITIAL, Operation, Place, history, keyed, verdict_on};
 use check_register::versioned_register::{VersionedRegister, check};
 use history_core::{Anomaly, Datum, History, HistoryBuilder, NewOp, OpKind, Process, Verdict};
 use proptest::prelude::*;

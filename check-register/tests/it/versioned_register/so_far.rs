@@ -1,8 +1,8 @@
 //! Violated so far: what is certain is known at the op that proves it, and nothing that comes next takes it back.
 
-use crate::oracle::{in_order, is_linearizable};
-use crate::properties::{damage, harm, run, steps};
-use crate::world::{Fate, Operation, ops};
+use super::oracle::{in_order, is_linearizable};
+use super::properties::{damage, harm, run, steps};
+use super::world::{Fate, Operation, ops};
 use check_register::versioned_register::VersionedRegister;
 use history_core::{Budget, Checker, Datum, HistoryBuilder, NewOp, Op, OpKind, Options, Process, Report, Run, Verdict};
 use proptest::prelude::*;
@@ -112,7 +112,7 @@ proptest! {
     fn what_is_certain_is_what_the_beginning_proves(
         steps in steps(80),
         lies in prop::collection::vec(damage(), 1..10),
-        others in crate::properties::steps(20),
+        others in super::properties::steps(20),
         cut in any::<prop::sample::Index>(),
         initial in any::<bool>(),
         forget in 0..3_u32,
