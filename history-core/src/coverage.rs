@@ -171,6 +171,10 @@ impl Coverage {
                 expected.ops
             ));
         }
+        debug_assert!(
+            report.verdict != Verdict::Valid || self.observed > 0,
+            "true, and no result could have been wrong"
+        );
         self.add_counts(report);
     }
 

@@ -115,3 +115,17 @@ fn the_command_line_knows_no_checker_by_name() {
         }
     }
 }
+
+/// The lint refuses `unsafe` wherever it is not lifted.
+#[test]
+fn unsafe_code_stands_in_three_files() {
+    let lifts = |line: &str| {
+        let line = line.trim_start();
+        line == "unsafe_code," || line.starts_with('#') && line.contains("(unsafe_code")
+    };
+    let lifted: Vec<String> = files(".rs").into_iter().filter(|path| read(path).lines().any(lifts)).collect();
+    assert_eq!(
+        lifted,
+        ["plugins/abi/src/guest.rs", "plugins/abi/src/host/library.rs", "plugins/abi/src/host/remote.rs"]
+    );
+}
