@@ -108,7 +108,7 @@ impl Recorder {
     }
 
     /// Records what the nemesis did: an `info` op of the process `nemesis`. Its field `fault` says whether a fault begins, or
-    /// all of them end ([`HEAL`]); its value has the names of the nodes.
+    /// all of them end (the function `heal`); its value has the names of the nodes.
     pub fn nemesis(&self, f: &str, value: &serde_json::Value) {
         let fault = if f == HEAL { "end" } else { "begin" };
         let op = "\"type\":\"info\",\"process\":\"nemesis\"";
