@@ -1,4 +1,4 @@
-//! How fast histories are read, beside reading the same bytes and parsing the same JSON into trees.
+//! How fast histories are read, in addition to reading the same bytes and parsing the same JSON into trees.
 //!
 //!     cargo bench -p history-core --bench read [-- FILE...]
 //!

@@ -21,7 +21,7 @@ type Text = Cow<'static, str>;
 pub struct About {
     /// What it judges.
     pub subject: Subject,
-    /// What may be left out of a history without making a violation.
+    /// What may be omitted from a history without making a violation.
     pub reduction: Reduction,
     /// Options to set while a history is watched, unless the user sets them: `("in-order", "true")`.
     pub watching: Vec<(Text, Text)>,
@@ -29,7 +29,8 @@ pub struct About {
     pub anomalies: Vec<AboutAnomaly>,
     /// The consistency levels it knows; a level comes after those that it implies or before, in any order.
     pub levels: Vec<AboutLevel>,
-    /// The same of the checkers under whose names it may report: its parts, or the objects among which an option chooses.
+    /// The same of the checkers under whose names it may report: its parts, or the objects among which an option
+    /// chooses.
     pub members: Vec<(Text, About)>,
 }
 
@@ -47,19 +48,20 @@ pub enum Subject {
     Workload,
 }
 
-/// What may be left out of a history so that what is wrong with the rest is also wrong with the whole.
+/// What may be omitted from a history so that what is wrong with the rest is also wrong with the whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub struct Reduction {
     /// What one part of a history needs from the others.
     pub parts: Parts,
-    /// Whether an operation that fits nowhere still fits nowhere once all that was invoked after it, and all that failed, is left out.
+    /// Whether an operation that fits nowhere still fits nowhere once all that was invoked after it, and all that
+    /// failed, is omitted.
     pub prefix_decides: bool,
     /// Whether an operation that failed counts like one that did not.
     pub failed_count: bool,
-    /// For [`Parts::Transactions`]: options under which the order of versions comes from the order of transactions. The first one
-    /// that is set counts.
+    /// For [`Parts::Transactions`]: options under which the order of versions comes from the order of transactions. The
+    /// first one that is set counts.
     pub version_orders: Vec<(Text, VersionOrder)>,
     /// For [`Parts::Reads`]: reads that the anomalies of some types need.
     pub kept_reads: Vec<KeptReads>,
@@ -79,7 +81,7 @@ pub enum Parts {
     Transactions,
     /// A read needs the writes of its value that it may have seen.
     Registers,
-    /// Each value stands for itself: it needs all operations on it.
+    /// Each value represents itself: it needs all operations on it.
     Values,
     /// All changes count; reads do not.
     Sums,
@@ -136,7 +138,7 @@ pub struct AboutAnomaly {
     pub implies: Vec<Text>,
     /// Whether its witnesses are cycles.
     pub is_cycle: bool,
-    /// Whether it casts doubt on the history and is no violation.
+    /// Whether it casts doubt on the history and is not a violation.
     pub is_doubt: bool,
     /// Whether a witness begins with the operation that no order of the operations before it admits.
     pub begins_with_refused: bool,
@@ -155,7 +157,7 @@ pub struct AboutLevel {
     pub summary: Text,
     /// Levels that it implies directly.
     pub implies: Vec<Text>,
-    /// Types of anomalies that it forbids, beside those that a weaker level forbids.
+    /// Types of anomalies that it forbids, in addition to those that a weaker level forbids.
     pub forbids: Vec<Text>,
     /// Whether a history is always decided: the search for what breaks the level is complete.
     pub is_decided: bool,

@@ -120,7 +120,7 @@ impl Batch {
         }
     }
 
-    /// Makes the process of its `i`th op, which has a number, one that is no client.
+    /// Makes the process of its `i`th op, which has a number, one that is not a client.
     #[cold]
     fn set_other(&mut self, i: usize) {
         let ProcessRecord::Client(number) = self.records[i].process() else { return };
@@ -182,7 +182,7 @@ impl Record {
         }
         let head = tape.nodes[node];
         if head.tag != Tag::Map {
-            return Err(Fault::op(format!("found {} where an op belongs", Value::at(tape, node).kind()), OP));
+            return Err(Fault::op(format!("found {} in the place of an op", Value::at(tape, node).kind()), OP));
         }
         let mut found = Found { unit, ..Found::default() };
         let (mut at, end) = (node + 1, head.b.to_usize());
@@ -232,7 +232,7 @@ impl Found {
         let bit = 1 << field as u8;
         if self.seen & bit != 0 {
             let name = tape.name(key).unwrap_or_default();
-            return Err(Fault::op(format!("the op has two fields named {name}"), "one of each"));
+            return Err(Fault::op(format!("the op has two fields named {name}"), "each field once"));
         }
         self.seen |= bit;
         // What nearly every op has, without a detour by way of a `Value`.
@@ -299,6 +299,6 @@ fn process(value: Value<'_>, at: usize) -> Result<ProcessRecord, Fault> {
         Value::Str(name) | Value::Keyword(name) | Value::Symbol(name) => {
             Ok(name.parse().map_or(ProcessRecord::Other(at.to_u32()), ProcessRecord::Client))
         }
-        _ => Err(Fault::op(format!("the op's process is {value}"), "an integer, or a name like :nemesis")),
+        _ => Err(Fault::op(format!("the op's process is {value}"), "an integer, or a name such as :nemesis")),
     }
 }

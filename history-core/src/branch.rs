@@ -1,10 +1,10 @@
-//! One of several runs on the same ops, which may end while the others go on.
+//! One of several runs on the same ops, which may end while the others continue.
 
 use crate::error::HistoryError;
 use crate::{Batch, Budget, Op, Report, Run};
 use std::ops::ControlFlow;
 
-/// A run, and how it ended, though nobody may want to know yet.
+/// A run, and its result, which may be needed only later.
 pub(crate) struct Branch<'c> {
     run: Box<dyn Run + 'c>,
     ended: Option<Result<(), HistoryError>>,
@@ -26,13 +26,13 @@ impl<'c> Branch<'c> {
         }
     }
 
-    /// Hands on ops, and tells at once how it ended, if it did.
+    /// Passes on ops, and returns the result if the run has ended.
     pub(crate) fn observe_batch(&mut self, batch: &Batch) -> Result<ControlFlow<()>, HistoryError> {
         self.feed_batch(batch);
         self.outcome()
     }
 
-    /// Hands on an op, and tells at once how it ended, if it did.
+    /// Passes on an op, and returns the result if the run has ended.
     #[inline]
     pub(crate) fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
         self.feed(op);
@@ -55,7 +55,7 @@ impl<'c> Branch<'c> {
             self.ended = match self.run.observe(op) {
                 Ok(ControlFlow::Continue(())) => None,
                 Ok(ControlFlow::Break(())) => Some(Ok(())),
-                // By the time it is told, another op is at hand.
+                // By the time it is reported, another op is current.
                 Err(error) => Some(Err(match op.position {
                     Some(position) => error.at(position),
                     None => error,

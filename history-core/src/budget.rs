@@ -23,7 +23,7 @@ use std::time::Instant;
 pub struct Budget {
     /// States (configurations, nodes of a search) that may be visited.
     pub states_max: Option<u64>,
-    /// Bytes that the search may hold at one time.
+    /// Bytes that the search may hold at once.
     pub bytes_max: Option<u64>,
     /// When to stop.
     pub deadline: Option<Instant>,
@@ -31,7 +31,7 @@ pub struct Budget {
     pub cancel: Cancel,
     /// Whether whoever asks will draw figures: a report has [`Report::figures`](crate::Report::figures) only then.
     pub figures: bool,
-    /// Where a search notes what it is doing, if anybody watches. Nothing else depends on it.
+    /// Where a search notes what it is doing, if anyone watches. Nothing else depends on it.
     pub activity: Option<Arc<Activity>>,
 }
 
@@ -54,7 +54,7 @@ pub struct Activity {
 }
 
 impl Activity {
-    /// What is being done, as `"looking for cycles"`; empty as long as nobody said.
+    /// What is being done, as `"searching for cycles"`; empty until the first phase begins.
     pub fn phase(&self) -> &'static str {
         *self.phase.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -130,12 +130,12 @@ pub enum Spent {
 }
 
 impl Spent {
-    /// As a clause: `"the time was up"`.
+    /// As a clause: `"the time limit was reached"`.
     pub fn because(self) -> &'static str {
         match self {
-            Spent::States => "the limit of states was reached",
-            Spent::Bytes => "the limit of memory was reached",
-            Spent::Time => "the time was up",
+            Spent::States => "the maximum number of states was reached",
+            Spent::Bytes => "the memory limit was reached",
+            Spent::Time => "the time limit was reached",
             Spent::Cancelled => "it was cancelled",
         }
     }
@@ -178,7 +178,7 @@ impl Budget {
         Budget { activity: Some(activity), ..self }
     }
 
-    /// Notes that another phase begins, named as in `"looking for cycles"`: for those who watch, and for nobody else.
+    /// Notes that another phase begins, named as in `"searching for cycles"`: only for progress displays.
     pub fn begin(&self, phase: &'static str) {
         if let Some(activity) = &self.activity {
             *activity.phase.lock().unwrap_or_else(PoisonError::into_inner) = phase;
@@ -186,8 +186,8 @@ impl Budget {
         }
     }
 
-    /// Whether a search that has visited `states` and holds `bytes` may go on. Reads the clock if there is a deadline,
-    /// so call it every few thousand steps.
+    /// Whether a search that has visited `states` and holds `bytes` may continue. Reads the clock if there is a
+    /// deadline, so call it every few thousand steps.
     ///
     /// # Errors
     ///

@@ -95,7 +95,7 @@ impl<'a> From<&Op<'a>> for NewOp<'a> {
         let extra = op.extra.iter().filter_map(|(key, value)| Some((key.as_name()?, value.to_datum())));
         NewOp {
             kind: op.kind,
-            // Its number stands for the name in that other history only.
+            // Its number represents the name in that other history only.
             process: op.client_name.map_or(op.process, Process::Other),
             f: op.f,
             value: op.value.to_datum(),
@@ -165,7 +165,7 @@ impl HistoryBuilder {
     ///
     /// If the op does not fit those before it (see [`Pairing`]), its index does not increase, its value is too long or
     /// nested too deeply, or a further field has the name of one that all ops have. The history then ends before this
-    /// op, and whoever goes on adding gets the same error again.
+    /// op, and whoever continues adding gets the same error again.
     pub fn push_op(&mut self, op: &NewOp<'_>) -> Result<&mut HistoryBuilder, HistoryError> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
@@ -252,8 +252,8 @@ fn put_extra(tape: &mut Tape, extra: &[(&str, Datum)]) -> Result<Option<Extra>, 
     let node = tape.nodes.len().to_u32();
     for (name, value) in extra {
         if OwnField::from_name(name).is_some() {
-            let message = format!("{name} is no further field");
-            return Err(HistoryError::new(ErrorKind::NotAnOp, message).expected("the method of that name"));
+            let message = format!("{name} is not an extra field");
+            return Err(HistoryError::new(ErrorKind::NotAnOp, message).expected("the method with this name"));
         }
         put_text(tape, Tag::Keyword, name)?;
         put(tape, value, 1)?;
@@ -275,7 +275,7 @@ fn put_text(tape: &mut Tape, tag: Tag, text: &str) -> Result<u32, HistoryError> 
 /// Puts a value on a tape, `depth` containers deep; its node.
 fn put(tape: &mut Tape, datum: &Datum, depth: usize) -> Result<u32, HistoryError> {
     if depth > DEPTH_MAX {
-        return Err(limit(format!("more than {DEPTH_MAX} values stand inside one another")));
+        return Err(limit(format!("values are nested more than {DEPTH_MAX} deep")));
     }
     let node = tape.nodes.len().to_u32();
     match datum {

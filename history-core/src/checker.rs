@@ -16,7 +16,8 @@ pub trait Checker: Send + Sync {
     /// The options it takes.
     fn options(&self) -> &[OptionSpec];
 
-    /// What programs that show, shrink or watch need to know about it. Of a checker that says nothing, nothing is assumed.
+    /// What programs that show, shrink or watch need to know about it. Of a checker that says nothing, nothing is
+    /// assumed.
     fn about(&self) -> About {
         About::default()
     }
@@ -78,11 +79,11 @@ pub trait Run: Send {
     ///
     /// # Errors
     ///
-    /// If the history cannot be judged. That is no verdict.
+    /// If the history cannot be judged. That is not a verdict.
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError>;
 
-    /// Takes the next ops, as [`Run::observe`] takes one after another. Those who read histories call this; a run that does
-    /// something else with a whole batch than with its ops (hand it on to another library) has its own.
+    /// Takes the next ops, as [`Run::observe`] takes one after another. Those who read histories call this; a run that
+    /// does something else with a whole batch than with its ops (hand it on to another library) has its own.
     ///
     /// # Errors
     ///
@@ -91,27 +92,28 @@ pub trait Run: Send {
         batch.each(&mut |op| self.observe(op))
     }
 
-    /// Whether the history is certainly invalid by now, whatever comes next. A checker that cannot tell before the end says
-    /// `false`. O(1).
+    /// Whether the history is certainly invalid by now, whatever comes next. A checker that cannot decide before the
+    /// end returns `false`. O(1).
     fn is_violated(&self) -> bool {
         false
     }
 
-    /// The report on what [`Run::is_violated`] knows of; `None` as long as that says `false`. It holds only what stays true
-    /// whatever comes next, and its verdict is [`Invalid`](crate::Verdict::Invalid). It may take as long as a report at the end.
+    /// The report on what [`Run::is_violated`] knows of; `None` as long as that says `false`. It holds only what stays
+    /// true whatever comes next, and its verdict is [`Invalid`](crate::Verdict::Invalid). It may take as long as a
+    /// report at the end.
     fn violation(&self) -> Option<Report> {
         None
     }
 
-    /// How many configurations of its search the checker keeps at the moment, if it has such a search: their growth shows
-    /// how hard the history is.
+    /// How many configurations of its search the checker keeps at the moment, if it has such a search: their growth
+    /// shows how hard the history is.
     fn configurations(&self) -> Option<u64> {
         None
     }
 
-    /// Does a slice of the search that [`Run::finish`] would do, for whoever has several runs on parts of one history: once
-    /// one of them is invalid the others need not search on. Called after the last op, with slices 0, 1, 2 and so on; each
-    /// may take many times the steps of the one before. A slice is measured in steps and never by a clock.
+    /// Does a slice of the search that [`Run::finish`] would do, for whoever has several runs on parts of one history:
+    /// once one of them is invalid the others need not search on. Called after the last op, with slices 0, 1, 2 and so
+    /// on; each may take many times the steps of the one before. A slice is measured in steps and never by a clock.
     ///
     /// A checker that does not search in slices has nothing to do here.
     fn search(&mut self, budget: &Budget, slice: u32) -> Searched {
@@ -119,12 +121,12 @@ pub trait Run: Send {
         Searched::Done
     }
 
-    /// Ends the search where its slices have come to: [`Run::finish`] does not go on with it.
+    /// Ends the search where its slices have come to: [`Run::finish`] does not continue with it.
     fn stop_search(&mut self) {}
 
-    /// Ends the history before an op that cannot be read, so that what comes next is not known: the report if the ops so
-    /// far are invalid whatever comes next, and `None` if they are not or if that was not found out. The default knows what
-    /// [`Run::violation`] knows; a checker that searches at the end searches here too.
+    /// Ends the history before an op that cannot be read, so that what comes next is not known: the report if the ops
+    /// so far are invalid whatever comes next, and `None` if they are not or if that was not found out. The default
+    /// knows what [`Run::violation`] knows; a checker that searches at the end searches here too.
     ///
     /// # Errors
     ///

@@ -2,11 +2,11 @@
 
 /// What is decided about names before a history is read: which are clients, and which are not.
 ///
-/// A number is a client's unless it is left out as a name would be: `other("3")`.
+/// A number is a client's unless it is omitted as a name would be: `other("3")`.
 ///
-/// All other names show by their ops what they are; [`Pairing`](crate::Pairing) says how. Without further rules only one
-/// is known: a name that has `nemesis` in it (`nemesis`, `Nemesis-2`, `jepsen/nemesis`) is no client's. A name that ends in
-/// `*` means all that begin with what stands before that.
+/// All other names show by their ops what they are; [`Pairing`](crate::Pairing) says how. Without further rules only
+/// one is known: a name that has `nemesis` in it (`nemesis`, `Nemesis-2`, `jepsen/nemesis`) is not a client's. A name
+/// that ends in `*` means all that begin with what is before that.
 ///
 /// ```
 /// use history_core::ClientRule;
@@ -53,7 +53,8 @@ impl ClientRule {
         self.clients.iter().chain(&self.others).map(String::as_str)
     }
 
-    /// Whether the name is a client's, if that does not depend on its ops. What [`ClientRule::client`] says comes first.
+    /// Whether the name is a client's, if that does not depend on its ops. What [`ClientRule::client`] says comes
+    /// first.
     pub fn decides(&self, name: &str) -> Option<bool> {
         if matches(&self.clients, name) {
             return Some(true);

@@ -1,9 +1,9 @@
 //! A batch as flat columns of plain numbers and text: what a checker in another library is handed.
 //!
-//! Nothing is converted at the border: a [`Batch`] keeps its ops like this anyway, and the other side reads them through a
-//! batch of its own that was made of the same columns ([`Batch::from_columns`]). So the layout of [`Node`] and [`Row`] and the
-//! meaning of their numbers are frozen: interface 1 of plugins has these, and what is to be told beside them needs another
-//! column. The tests below hold them where they are.
+//! Nothing is converted at the border: a [`Batch`] keeps its ops like this anyway, and the other side reads them
+//! through a batch of its own that was made of the same columns ([`Batch::from_columns`]). So the layout of [`Node`]
+//! and [`Row`] and the meaning of their numbers are frozen: interface 1 of plugins has these, and additional data needs
+//! another column. The tests below hold them where they are.
 //!
 //! This is for `histcheck-plugin`, and hidden from everybody else.
 
@@ -26,8 +26,8 @@ pub struct Columns<'a> {
     pub ints: &'a [i64],
     /// The ops.
     pub rows: &'a [Row],
-    /// For each op the node of its client's name, where the history calls that by a name; ends with the last of these, and so
-    /// is empty where clients have numbers.
+    /// For each op the node of its client's name, where the history calls that by a name; ends with the last of these,
+    /// and so is empty where clients have numbers.
     pub names: &'a [u32],
     /// The offset of `source` in the whole text.
     pub starts_at: u64,
@@ -35,8 +35,8 @@ pub struct Columns<'a> {
 
 /// One op; its values are on the tape.
 ///
-/// Numbers only, any of which may be anything: a row that makes no sense is some other op, or one that panics when its values
-/// are looked at, but never worse.
+/// Numbers only, any of which may be anything: a row that makes no sense is some other op, or one that panics when its
+/// values are looked at, but never worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Row {
@@ -49,7 +49,7 @@ pub struct Row {
     extra_entries: u32,
     index: u64,
     time_ns: i64,
-    /// A number, or the node of a name that is no client's.
+    /// A number, or the node of a name that is not a client's.
     process: i64,
     invoked: u64,
     invoked_time_ns: i64,
@@ -138,7 +138,7 @@ impl Row {
     pub(crate) fn process(&self) -> ProcessRecord {
         match self.flags >> PROCESS_SHIFT & TWO_BITS {
             0 => ProcessRecord::Client(self.process),
-            // A node that is no number of one is refused by the tape.
+            // A node that is not a number of one is refused by the tape.
             1 => ProcessRecord::Other(u32::try_from(self.process).unwrap_or(u32::MAX)),
             _ => ProcessRecord::Unknown,
         }
@@ -150,7 +150,7 @@ impl Row {
         self.process = number;
     }
 
-    /// Says that who did it is no client, and at which node its name is.
+    /// Says that who did it is not a client, and at which node its name is.
     pub(crate) fn set_other(&mut self, node: u32) {
         self.flags = self.flags & !(TWO_BITS << PROCESS_SHIFT) | 1 << PROCESS_SHIFT;
         self.process = node.into();
@@ -238,8 +238,8 @@ impl Batch {
         }
     }
 
-    /// A batch that reads these columns where they are. No batch hands out what it holds for longer than it is borrowed, so
-    /// whoever sees to it that this one is gone before the columns are may say that they live forever.
+    /// A batch that reads these columns where they are. No batch hands out what it holds for longer than it is
+    /// borrowed, so whoever sees to it that this one is gone before the columns are may say that they live forever.
     #[doc(hidden)]
     pub fn from_columns(columns: Columns<'static>) -> Batch {
         let tape = Tape {

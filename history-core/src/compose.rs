@@ -9,15 +9,16 @@ use std::ops::ControlFlow;
 /// Several checkers as one, named after all of them: `bank,stats`.
 ///
 /// The verdict is that on a history of which each judged a part ([`Verdict::and`]): one invalid decides, one unknown
-/// spoils. [`Report::checkers`] has the report of each, the same as if it had been alone, in the order in which they were given.
+/// spoils. [`Report::checkers`] has the report of each, the same as if it had been alone, in the order in which they
+/// were given.
 ///
-/// A checker that has seen enough, or that cannot judge the history, does not keep the others from going on. Of one that cannot, the
-/// verdict is unknown, and a note says why; it is an error only if none can.
+/// A checker that has seen enough, or that cannot judge the history, does not keep the others from continuing. Of one
+/// that cannot, the verdict is unknown, and a note says why; it is an error only if none can.
 ///
-/// An option goes to every checker that declares it. Limits on states and bytes are for each checker; a deadline and a cancellation
-/// for all.
+/// An option goes to every checker that declares it. Limits on states and bytes are for each checker; a deadline and a
+/// cancellation for all.
 ///
-/// O(1) an op beside what the checkers do, and no memory but theirs.
+/// O(1) an op in addition to what the checkers do, and no memory but theirs.
 ///
 /// ```
 /// use history_core::{Budget, Checker, Compose, HistoryError, Op, OpKind, OptionError, OptionSpec, Options, Reader, Report, Run, Verdict};
@@ -77,7 +78,7 @@ impl fmt::Debug for Compose<'_> {
 pub enum ComposeError {
     /// There is none.
     Nothing,
-    /// Two have this name, and nobody could tell their reports apart.
+    /// Two have this name, so their reports could not be distinguished.
     Twice(String),
     /// Two take this option, and mean different things by it.
     Option {
@@ -91,11 +92,11 @@ pub enum ComposeError {
 impl fmt::Display for ComposeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ComposeError::Nothing => f.write_str("no checker was named"),
-            ComposeError::Twice(name) => write!(f, "{name} was named twice"),
+            ComposeError::Nothing => f.write_str("no checker was given"),
+            ComposeError::Twice(name) => write!(f, "{name} was given twice"),
             ComposeError::Option { option, takers: [(a, takes_a), (b, takes_b)] } => write!(
                 f,
-                "{a} and {b} cannot run together: --{option} takes {} for {a}, and {} for {b}",
+                "{a} and {b} cannot run together: for {a}, --{option} takes {}, and for {b} {}",
                 takes_a.phrase(),
                 takes_b.phrase()
             ),
@@ -106,8 +107,8 @@ impl fmt::Display for ComposeError {
 impl std::error::Error for ComposeError {}
 
 impl<'c> Compose<'c> {
-    /// These checkers as one. Where several declare an option, what is said of it ([`OptionSpec`]) is what the first one says;
-    /// each goes by its own default.
+    /// These checkers as one. Where several declare an option, what is said of it ([`OptionSpec`]) is what the first
+    /// one says; each goes by its own default.
     ///
     /// # Errors
     ///
@@ -136,7 +137,7 @@ impl<'c> Compose<'c> {
         }
         let names: Vec<&str> = checkers.iter().map(|checker| checker.name()).collect();
         let name = names.join(",");
-        let summary = format!("Each of {} holds.", names.join(", "));
+        let summary = format!("All of {} hold.", names.join(", "));
         Ok(Compose { name, summary, checkers, options })
     }
 }
@@ -267,7 +268,7 @@ impl Run for ComposeRun {
                 }
                 Err(error) => {
                     let mut report = Report::new(name.clone(), Verdict::Unknown);
-                    report.notes.push(format!("The history cannot be judged by {name}: {error}."));
+                    report.notes.push(format!("{name} cannot check this history: {error}."));
                     failed.get_or_insert_with(|| named(&name, error));
                     report
                 }

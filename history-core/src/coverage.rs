@@ -25,15 +25,15 @@ pub struct Expected {
 
 /// Counts the ops of a history by what the checker did with them, and keeps a report from saying `true` of nothing.
 ///
-/// A [`Run`](crate::Run) calls [`Coverage::count`] for each op and [`Coverage::conclude`] at the end. The rules are the same for
-/// all checkers:
+/// A [`Run`](crate::Run) calls [`Coverage::count`] for each op and [`Coverage::conclude`] at the end. The rules are the
+/// same for all checkers:
 ///
 /// - The verdict is unknown if no op is a client's, if the checker understood none of them, or if it observed none.
 ///   A note says what it expected and what the history holds. An invalid verdict stays as it is.
-/// - `passed-over-count` and `observed-count` are among the counts. A note names the functions of the ops that were passed over
-///   if they are at least 1 % of the clients' ops.
+/// - `passed-over-count` and `observed-count` are among the counts. A note names the functions of the ops that were
+///   ignored if they are at least 1 % of the clients' ops.
 ///
-/// O(1) an op, and no allocation but for the names of functions that are passed over, of which it keeps 16.
+/// O(1) an op, and no allocation but for the names of functions that are ignored, of which it keeps 16.
 ///
 /// ```
 /// use history_core::{Budget, Checker, Coverage, Expected, HistoryError, Op, OpKind, OpUse};
@@ -93,21 +93,21 @@ pub struct Expected {
 /// assert_eq!(report.verdict, Verdict::Unknown);
 /// assert_eq!(
 ///     report.notes,
-///     ["never-negative understands none of the 2 client ops that it saw. It expects :read of an integer, and :write. The \
-///       history holds :acquire (2)."]
+///     ["never-negative supports none of the 2 client ops. It expects :read of an integer, and :write. The \
+///       history contains :acquire (2)."]
 /// );
 ///
 /// // Nothing that could contradict.
 /// let report = judge("{:process 0, :type :invoke, :f :write, :value 1} {:process 0, :type :ok, :f :write, :value 1}");
 /// assert_eq!(report.verdict, Verdict::Unknown);
-/// assert_eq!(report.notes, ["The history holds no ok :read, so there was nothing to check."]);
+/// assert_eq!(report.notes, ["The history contains no ok :read, so there was nothing to check."]);
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
     clients: u64,
     passed_over: u64,
     observed: u64,
-    /// Of the ops that were passed over: the names of the first different functions, and how many ops each has.
+    /// Of the ops that were ignored: the names of the first different functions, and how many ops each has.
     functions: Vec<(Option<Box<str>>, u64)>,
 }
 
@@ -119,13 +119,14 @@ const NAMED_MAX: usize = 4;
 const NAME_CHARS_MAX: usize = 40;
 
 impl Coverage {
-    /// The coverage of a checker that counts ops itself and passes over none: so many ops of clients, of which it observed so many.
+    /// The coverage of a checker that counts ops itself and ignores none: so many ops of clients, of which it observed
+    /// so many.
     #[must_use]
     pub fn of_counts(clients: u64, observed: u64) -> Coverage {
         Coverage { clients, observed, ..Coverage::default() }
     }
 
-    /// Counts the next op. Ops of others than clients are no part of what a checker has to understand.
+    /// Counts the next op. Ops of others than clients are not part of what a checker has to understand.
     #[inline]
     pub fn count(&mut self, op: &Op<'_>, op_use: OpUse) {
         if !op.process.is_client() {
@@ -155,15 +156,15 @@ impl Coverage {
         report.counts.push((OBSERVED.into(), self.observed));
     }
 
-    /// Ends the history: adds counts and notes to the checker's report, and makes a valid verdict unknown if it rests on nothing.
+    /// Ends the history: adds counts and notes to the checker's report, and makes a valid verdict unknown if it rests
+    /// on nothing.
     pub fn conclude(&self, expected: &Expected, report: &mut Report) {
         if let Some(note) = self.why_nothing_is_known(expected, report) {
             report.verdict = Verdict::Unknown;
             report.notes.push(note);
         } else if self.passed_over > 0 && self.passed_over >= self.clients.div_ceil(100) {
             report.notes.push(format!(
-                "{} passed over {} of the {} client ops that it saw, because it does not understand their :f or value: {}. It \
-                 expects {}.",
+                "{} ignored {} of {} client ops, because of their :f or value: {}. It expects {}.",
                 report.checker,
                 self.passed_over,
                 self.clients,
@@ -186,12 +187,12 @@ impl Coverage {
         }
         if self.clients == 0 {
             return Some(format!(
-                "The history holds no op of a client, so there was nothing to check. {checker} expects {ops}."
+                "The history contains no op of a client, so there was nothing to check. {checker} expects {ops}."
             ));
         }
         if self.passed_over == self.clients {
             return Some(format!(
-                "{checker} understands none of the {} client ops that it saw. It expects {ops}. The history holds {}.",
+                "{checker} supports none of the {} client ops. It expects {ops}. The history contains {}.",
                 self.clients,
                 self.functions()
             ));
@@ -199,10 +200,10 @@ impl Coverage {
         // A verdict that is unknown for another reason has its note.
         let is_explained = report.verdict == Verdict::Unknown && !report.notes.is_empty();
         (self.observed == 0 && !is_explained)
-            .then(|| format!("The history holds no {observation}, so there was nothing to check."))
+            .then(|| format!("The history contains no {observation}, so there was nothing to check."))
     }
 
-    /// The functions that were passed over, the most frequent first: `:txn (30), :cas (2) and 5 other ops`.
+    /// The functions that were ignored, the most frequent first: `:txn (30), :cas (2) and 5 other ops`.
     fn functions(&self) -> String {
         let mut sorted: Vec<_> = self.functions.iter().collect();
         sorted.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
@@ -232,8 +233,8 @@ fn shown(name: &str) -> String {
 const PASSED_OVER: &str = "passed-over-count";
 const OBSERVED: &str = "observed-count";
 
-/// Whether a verdict is unknown for no other reason than that the history holds nothing to observe. Where ops were passed over,
-/// some of them might have been observed.
+/// Whether a verdict is unknown for no other reason than that the history holds nothing to observe. Where ops were
+/// ignored, some of them might have been observed.
 pub(crate) fn is_unobserved(report: &Report) -> bool {
     let is_zero = |name: &str| report.counts.iter().any(|(known, count)| known == name && *count == 0);
     report.verdict == Verdict::Unknown && is_zero(PASSED_OVER) && is_zero(OBSERVED)

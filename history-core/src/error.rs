@@ -22,7 +22,7 @@ pub struct Position {
 pub struct Snippet {
     /// Part of one line, without its end; control characters are replaced.
     pub text: String,
-    /// How many characters of `text` stand before the position.
+    /// How many characters of `text` are before the position.
     pub caret: usize,
 }
 
@@ -63,7 +63,7 @@ pub struct HistoryError {
     cause: Cause,
 }
 
-/// The error behind a [`HistoryError`]. Errors of the system cannot be compared, so it does not count in comparisons.
+/// The cause of a [`HistoryError`]. Errors of the system cannot be compared, so it does not count in comparisons.
 #[derive(Clone, Debug, Default)]
 struct Cause(Option<Arc<std::io::Error>>);
 

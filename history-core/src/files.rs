@@ -59,11 +59,14 @@ pub fn history_in(directory: &Path) -> Result<PathBuf, HistoryError> {
     }
     let no_history = |message: &str| HistoryError::new(ErrorKind::Io, message);
     if directory.join("test.jepsen").is_file() {
-        return Err(no_history("this directory has its history in Jepsen's binary form only, which is not read")
-            .expected(TO_TEXT));
+        return Err(no_history(
+            "this directory contains its history only in Jepsen's binary format, which histcheck \
+             does not read",
+        )
+        .expected(TO_TEXT));
     }
-    Err(no_history("there is no history in this directory")
-        .expected(format!("one of {} in it, or the same with .gz or .zst behind", STORED.join(", "))))
+    Err(no_history("this directory contains no history")
+        .expected(format!("one of {}, each also with .gz or .zst", STORED.join(", "))))
 }
 
 /// A writer of a history to a file, or to standard output if the path is `-`. It compresses if the path ends in `.gz`
@@ -158,7 +161,7 @@ impl Sink {
 
 #[cfg(not(all(feature = "gzip", feature = "zstd")))]
 fn left_out(name: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::Unsupported, format!("{name} was left out of this build"))
+    io::Error::new(io::ErrorKind::Unsupported, format!("this program was built without {name}"))
 }
 
 impl Write for Sink {

@@ -1,43 +1,46 @@
 //! Hash maps whose time a history cannot spoil: a universal hash with a random key.
 //!
-//! Maps are keyed by what stands in a history: processes, keys, elements, ids of writes. Who writes a history chooses these, and
-//! with a hash that they can compute they choose them so that all collide: every look-up then walks over all that is there.
-//! So the hash has a key, drawn anew by each process, and what is promised is a theorem.
+//! Maps are keyed by what is in a history: processes, keys, elements, ids of writes. Who writes a history chooses
+//! these, and with a hash that they can compute they choose them so that all collide: every look-up then walks over all
+//! that is there. So the hash has a key, drawn anew by each process, and what is promised is a theorem.
 //!
 //! # The hash
 //!
-//! What is hashed is a sequence of 64-bit words `x`. An integer is one word, as are up to seven bytes; up to 16 bytes are
-//! three: their number, and two that hold them. For up to eight words it is vector multiply-shift: the upper 64 bits of
-//! `b + a[0] * x[0] + a[1] * x[1] + ...` modulo 2^128, where `b` and all `a` are random 128-bit numbers. Longer sequences are
-//! cut into blocks of eight words. The upper 60 bits of a block's sum are its digest. The digests of all blocks but
-//! the last are the coefficients of a polynomial, which is evaluated modulo 2^61 - 1 at a random place; its value is one
-//! word more of the last block. Of more than 16 bytes such a hash, with random numbers of its own, is the word behind their number.
+//! What is hashed is a sequence of 64-bit words `x`. An integer is one word, as are up to seven bytes; up to 16 bytes
+//! are three: their number, and two that hold them. For up to eight words it is vector multiply-shift: the upper 64
+//! bits of `b + a[0] * x[0] + a[1] * x[1] + ...` modulo 2^128, where `b` and all `a` are random 128-bit numbers. Longer
+//! sequences are cut into blocks of eight words. The upper 60 bits of a block's sum are its digest. The digests of all
+//! blocks but the last are the coefficients of a polynomial, which is evaluated modulo 2^61 - 1 at a random place; its
+//! value is one word more of the last block. Of more than 16 bytes such a hash, with random numbers of its own, is the
+//! word after their number.
 //!
-//! - Up to eight words this is strongly universal: of any two different sequences the hashes are independent, and each is
-//!   uniform over all 2^64 numbers, the low bits as well as the upper seven (a `HashMap` uses both). So two of them
+//! - Up to eight words this is strongly universal: of any two different sequences the hashes are independent, and each
+//!   is uniform over all 2^64 numbers, the low bits as well as the upper seven (a `HashMap` uses both). So two of them
 //!   have one hash with probability 2^-64, and one of 2^k buckets with probability 2^-k. Dietzfelbinger, "Universal
 //!   hashing and k-wise independent random variables via integer arithmetic without primes" (STACS 1996); Thorup, "High
 //!   speed hashing for integers and strings" (arXiv 1504.06804).
-//! - Beyond, two sequences of at most `m` blocks have one hash with probability below `(m + 2) / 2^60`: digests of different blocks
-//!   are equal with probability 2^-60, and different polynomials agree at no more places than their degree (Carter and
-//!   Wegman, "Universal classes of hash functions", 1979). The first coefficient is one, so the number of blocks
-//!   is told apart, too. More than 16 bytes add the same for their own blocks, of 64 bytes each.
-//! - Two sequences are not told apart if one is the other with zeros behind it. `Hash` rules that out: no value's sequence may
-//!   begin with another value's.
-//! - A fixed bijection follows, which changes nothing of the above. It is there because sums are linear: with most
-//!   keys they spread 0, 1, 2, ... evenly, but with one key in a hundred they make clumps, and a search of a full table takes
-//!   more than twice as many steps, and up to twenty times. With it no key in 3,000 took 1.7 times as many, on rows and on grids.
+//! - Beyond, two sequences of at most `m` blocks have one hash with probability below `(m + 2) / 2^60`: digests of
+//!   different blocks are equal with probability 2^-60, and different polynomials agree at no more places than their
+//!   degree (Carter and Wegman, "Universal classes of hash functions", 1979). The first coefficient is one, so the
+//!   number of blocks is distinguished, too. More than 16 bytes add the same for their own blocks, of 64 bytes each.
+//! - Two sequences are not distinguished if one is the other with zeros after it. `Hash` rules that out: no value's
+//!   sequence may begin with another value's.
+//! - A fixed bijection follows, which changes nothing of the above. It is there because sums are linear: with most keys
+//!   they spread 0, 1, 2, ... evenly, but with one key in a hundred they make clumps, and a search of a full table
+//!   takes more than twice as many steps, and up to twenty times. With it no key in 3,000 took 1.7 times as many, on
+//!   rows and on grids.
 //!
 //! # What is not promised
 //!
-//! The theorem is on pairs of values that were chosen without knowledge of the key, and on numbers that are truly random;
-//! these are as random as `SipHash` makes them. What histcheck prints does not depend on the key, but how long it takes may.
-//! This is not a cryptographic hash: who feeds one process for long and measures its time (`histcheck watch --listen`) may learn something.
+//! The theorem is on pairs of values that were chosen without knowledge of the key, and on numbers that are truly
+//! random; these are as random as `SipHash` makes them. What histcheck prints does not depend on the key, but how long
+//! it takes may. This is not a cryptographic hash: who feeds one process for long and measures its time (`histcheck
+//! watch --listen`) may learn something.
 //!
 //! # The key
 //!
-//! One for each process, for it is 336 bytes: outputs of the standard library's `SipHash-1-3`, whose own key is from the
-//! operating system ([`std::hash::RandomState`]). On targets where the standard library has no source of randomness
+//! One for each process, for it is 336 bytes: outputs of the standard library's `SipHash-1-3`, whose own key is from
+//! the operating system ([`std::hash::RandomState`]). On targets where the standard library has no source of randomness
 //! (`wasm32-unknown-unknown`) this has none either.
 //!
 //! The order in a map differs from run to run, so nothing that is printed may depend on it: a test of the command line
@@ -46,12 +49,12 @@
 //! # What was not chosen
 //!
 //! - `rustc-hash`: no key, and one multiplication undoes it.
-//! - `SipHash-1-3`, as the standard library's maps have it: as safe as any. Looking up an integer took 9 ns with it, 2 with this
-//!   hash and 1.4 with `rustc-hash`; a string of 40 bytes took 22, 14 and 8.
-//! - `foldhash`: "minimally DoS-resistant" by its documentation; its key is made of addresses and the clock; pairs are known that
-//!   collide in 0.2 under one key of 2^27 (its issue 50).
-//! - `ahash`: AES only where the compiler may assume it (`-C target-cpu`), else a folded multiplication; with AES, too, pairs are
-//!   known that collide under one key of 2^20 (its issue 292).
+//! - `SipHash-1-3`, as the standard library's maps have it: as safe as any. Looking up an integer took 9 ns with it, 2
+//!   with this hash and 1.4 with `rustc-hash`; a string of 40 bytes took 22, 14 and 8.
+//! - `foldhash`: "minimally DoS-resistant" by its documentation; its key is made of addresses and the clock; pairs are
+//!   known that collide in 0.2 under one key of 2^27 (its issue 50).
+//! - `ahash`: AES only where the compiler may assume it (`-C target-cpu`), else a folded multiplication; with AES, too,
+//!   pairs are known that collide under one key of 2^20 (its issue 292).
 //! - `gxhash`: has collisions that do not depend on the key (its issue 83).
 
 use crate::cast::{Cast as _, low_u64};
@@ -101,7 +104,7 @@ impl Secret {
         SECRET.get_or_init(|| Secret::random(&std::hash::RandomState::new()))
     }
 
-    /// Numbers that nobody knows who does not know the key of `source`.
+    /// Numbers that depend on the secret key of `source`.
     #[cold]
     fn random(source: &impl BuildHasher) -> Secret {
         let mut at = 0_u64;
@@ -193,7 +196,8 @@ fn add(sum: u128, factor: u128, word: u64) -> u128 {
     sum.wrapping_add(factor.wrapping_mul(u128::from(word)))
 }
 
-/// One coefficient more, the digest of a block with this sum: `value * place + digest`, below 2^62 and modulo [`PRIME`].
+/// One coefficient more, the digest of a block with this sum: `value * place + digest`, below 2^62 and modulo
+/// [`PRIME`].
 fn horner(value: u64, place: u64, sum: u128) -> u64 {
     // `value` is below 2^63, so the product is below 2^124, and `sum` does not overflow.
     let product = u128::from(value) * u128::from(place);
@@ -330,7 +334,8 @@ mod tests {
                 bytes[at] = 0;
             }
         }
-        // By the word, over several blocks; the number of words comes first, for none is to be the beginning of another.
+        // By the word, over several blocks; the number of words comes first, for none is to be the beginning of
+        // another.
         let words = (0_u64..20).flat_map(|length| (0..length).map(move |at| (length, at)));
         let hash = |(length, place): (u64, u64)| {
             let mut hasher = state.build_hasher();

@@ -26,8 +26,7 @@ use crate::{Op, Pair, Reader, Value};
 #[derive(Debug, Default)]
 pub struct History {
     batches: Vec<Batch>,
-    /// The number of ops before each batch, and of all.
-    /// Nondecreasing; one longer than `batches`, or empty.
+    /// The number of ops before each batch, and of all. Nondecreasing; one longer than `batches`, or empty.
     starts: Vec<usize>,
     /// For each op the position of the other half of its operation; its own where there is none.
     partners: Vec<u32>,
@@ -62,10 +61,7 @@ impl Collector {
                     self.open[slot.to_usize()] = at;
                 }
                 Pair::Completes { slot, .. } => {
-                    debug_assert!(
-                        slot.to_usize() < self.open.len(),
-                        "slot {slot} completes, and nothing was invoked in it"
-                    );
+                    debug_assert!(slot.to_usize() < self.open.len(), "slot {slot} completes without an invocation");
                     let invocation = self.open[slot.to_usize()];
                     debug_assert_eq!(
                         history.partners[invocation.to_usize()],
@@ -177,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "slot 0 completes, and nothing was invoked in it")]
+    #[should_panic(expected = "slot 0 completes without an invocation")]
     fn a_completion_without_invocation_is_caught() {
         let mut alone = batch(ONE);
         let pair = Pair::Completes { slot: 0, invoked: 0, invoked_time_ns: None };

@@ -17,7 +17,7 @@ impl Indices {
         self.ops
     }
 
-    /// The index of the next op, of which `written` is what the history says. After an error, go on with
+    /// The index of the next op, of which `written` is what the history says. After an error, continue with
     /// [`Indices::pass`] or not at all.
     #[inline]
     pub(crate) fn next(&mut self, written: Option<u64>) -> Result<u64, HistoryError> {

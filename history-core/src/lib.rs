@@ -7,13 +7,13 @@
 //! - [`Reader`] streams [`Op`]s out of EDN, JSON and Jepsen's tables, compressed or not; [`History`] holds them all;
 //!   [`Writer`] writes them; [`HistoryBuilder`] makes them without text; [`validate`] says all that is wrong with a
 //!   text.
-//! - [`Checker`] and [`Run`] are what a checker implements, [`Options`] and [`Budget`] what it is given,
-//!   [`Report`] what it answers. [`Keyed`] judges each key of a history on its own, with any checker, and [`Compose`]
-//!   runs several checkers over one pass. With [`Coverage`] a checker answers [`Unknown`](Verdict::Unknown) for a history in
-//!   which it found nothing to check.
-//! - [`OpFault`], [`id!`](id), [`cast`] and [`explain`] are what checkers share beside that: why an op cannot be taken, numbers of
-//!   rows, and how a witness is explained.
-//! - [`HistoryError`] is what is said of a text that is no history: where, what, and what was expected.
+//! - [`Checker`] and [`Run`] are what a checker implements, [`Options`] and [`Budget`] what it is given, [`Report`]
+//!   what it answers. [`Keyed`] judges each key of a history on its own, with any checker, and [`Compose`] runs several
+//!   checkers over one pass. With [`Coverage`] a checker answers [`Unknown`](Verdict::Unknown) for a history in which
+//!   it found nothing to check.
+//! - [`OpFault`], [`id!`](id), [`cast`] and [`explain`] are what checkers share in addition to that: why an op cannot
+//!   be taken, numbers of rows, and how a witness is explained.
+//! - [`HistoryError`] is what is said of a text that is not a history: where, what, and what was expected.
 //!
 //! ```
 //! use history_core::{Reader, Verdict};

@@ -12,7 +12,7 @@ pub enum OpKind {
     Ok,
     /// It did not happen.
     Fail,
-    /// Nobody knows whether it happened; it may yet.
+    /// It is unknown whether it happened; it may yet.
     Info,
 }
 
@@ -41,16 +41,17 @@ impl OpKind {
 
 /// Who did it.
 ///
-/// A history calls clients by numbers or by names. [`Pairing`](crate::Pairing), through which all ops pass, finds out which
-/// names are clients', and gives each of those a number that no other client of the history has; so whoever wants to know
-/// only who is who needs nothing else. What to show people is [`Op::client_name`] or [`Client`](crate::Client).
+/// A history calls clients by numbers or by names. [`Pairing`](crate::Pairing), through which all ops pass, finds out
+/// which names are clients', and gives each of those a number that no other client of the history has; so whoever wants
+/// to know only who is who needs nothing else. What to show people is [`Op::client_name`] or [`Client`](crate::Client).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Process<'a> {
-    /// One of the clients: a single-threaded logical process. Numbers near `i64::MIN` stand for names.
+    /// One of the clients: a single-threaded logical process. Numbers near `i64::MIN` represent names.
     Client(i64),
-    /// A name. Of ops that were paired: one that is not a client's, the nemesis and its like. Checkers pass over its ops.
+    /// A name. Of ops that were paired: one that is not a client's, the nemesis and its like. Checkers pass over its
+    /// ops.
     Other(&'a str),
-    /// The history does not say. A client all the same, whose order with others, and with itself, is unknown.
+    /// The history does not say. A client nevertheless, whose order with others, and with itself, is unknown.
     Unknown,
 }
 
@@ -88,13 +89,13 @@ pub enum Pair {
     /// history without invocations.
     #[default]
     Alone,
-    /// Its client now waits. Among the clients that wait at one time `slot` is unique, and slots are small numbers, so
+    /// Its client now waits. Among the clients that wait at once `slot` is unique, and slots are small numbers, so
     /// what a checker remembers of ops in flight fits a vector.
     Invokes {
         /// Stands for this operation until it completes.
         slot: u32,
     },
-    /// It ends the operation that `slot` stood for.
+    /// It ends the operation that `slot` represented.
     Completes {
         /// Free again after this op.
         slot: u32,

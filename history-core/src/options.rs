@@ -11,7 +11,7 @@ pub struct OptionSpec {
     pub name: &'static str,
     /// What it takes.
     pub kind: OptionKind,
-    /// What stands for its value in help texts: `"MODELS"`.
+    /// What represents its value in help texts: `"MODELS"`.
     pub value_name: &'static str,
     /// What holds if it is not given, in words; empty if nothing does.
     pub default: &'static str,
@@ -149,7 +149,15 @@ impl Options {
     /// If what was given is none.
     pub fn integer(&self, name: &str) -> Result<Option<i64>, OptionError> {
         let parse = |text: &str| {
-            text.parse().map_err(|_| OptionError::new(name, format!("{text} is no integer that fits 64 bits")))
+            text.parse().map_err(|_| {
+                OptionError::new(
+                    name,
+                    format!(
+                        "expected an integer of at most 64 bits, found \
+                {text}"
+                    ),
+                )
+            })
         };
         self.text(name).map(parse).transpose()
     }
@@ -161,11 +169,11 @@ impl Options {
     /// If what was given is none.
     pub fn size(&self, name: &str) -> Result<Option<usize>, OptionError> {
         let Some(size) = self.integer(name)? else { return Ok(None) };
-        let wrong = |_| OptionError::new(name, format!("{size} is less than 0"));
+        let wrong = |_| OptionError::new(name, format!("expected a number from 0 on, found {size}"));
         usize::try_from(size).map(Some).map_err(wrong)
     }
 
-    /// Names given with commas between them; empty ones are left out, and a colon before one is EDN's and means
+    /// Names given with commas between them; empty ones are omitted, and a colon before one is EDN's and means
     /// nothing.
     pub fn names(&self, name: &str) -> Vec<&str> {
         let text = self.text(name).unwrap_or_default();

@@ -10,23 +10,24 @@ use crate::{Client, ClientRule, IntMap, Op, OpKind, Pair, Position, Process};
 /// Pairs the ops of one history, fed in order, and refuses those that fit no history.
 ///
 /// A client is single-threaded: it invokes, and then completes, or crashes with `info` and never comes back under its
-/// number or name. A history that begins with a client's completion is taken to hold completions only, as some harnesses
-/// write it.
+/// number or name. A history that begins with a client's completion is taken to hold completions only, as some
+/// harnesses write it.
 ///
 /// # Which names are clients
 ///
-/// A number is a client, unless the [`ClientRule`] leaves it out. Of a name this is decided op by op, in one pass, so that
-/// whoever watches a history grow sees the same as whoever reads it in the end:
+/// A number is a client, unless the [`ClientRule`] leaves it out. Of a name this is decided op by op, in one pass, so
+/// that whoever watches a history grow sees the same as whoever reads it in the end:
 ///
-/// 1. What the [`ClientRule`] says of the name holds: without further rules, that a name with `nemesis` in it is no client's,
-///    even if it invokes.
+/// 1. What the [`ClientRule`] says of the name holds: without further rules, that a name with `nemesis` in it is not a
+///    client's, even if it invokes.
 /// 2. From its first `invoke`, `ok` or `fail` on a name is a client, and its `info` is a crash.
-/// 3. An `info` of a name without one of those before is no client's where invocations are: nothing was invoked that could
-///    have crashed. Checkers count it as left out.
-/// 4. In a history of completions only such an `info` may be all that is seen of a client, and what it wrote may be read; so
-///    it is one's.
-/// 5. As long as no client's op came, nobody can say which of the two the history is. Such an `info` is left out, and should
-///    the first client's op then turn out to be a completion, the history is refused: a rule has to say what the name is.
+/// 3. An `info` of a name without one of those before is not a client's where invocations are: nothing was invoked that
+///    could have crashed. Checkers count it as left out.
+/// 4. In a history of completions only such an `info` may be all that is seen of a client, and what it wrote may be
+///    read; so it is one's.
+/// 5. As long as no client's op came, it is unknown which of the two the history is. Such an `info` is omitted, and
+///    should the first client's op then turn out to be a completion, the history is refused: a rule has to say what the
+///    name is.
 ///
 /// Each name that is a client gets a number, which no other client of the history has.
 ///
@@ -50,11 +51,11 @@ pub struct Pairing {
     rule: ClientRule,
     /// Of the names in the rule: whether some process has it.
     found: Vec<bool>,
-    /// Where there is a rule, whether each number is left out by it.
+    /// Where there is a rule, whether each number is omitted by it.
     numbers: HashMap<i64, bool>,
-    /// The numbers that stand for names of clients.
+    /// The numbers that represent names of clients.
     names: HashMap<Box<str>, i64>,
-    /// The first op that was left out before any client's op came, of a name that may be a client's.
+    /// The first op that was omitted before any client's op came, of a name that may be a client's.
     early: Option<Early>,
     /// The same as `mode`, as far as it shows in ops that do not say who did them.
     nameless: Mode,
@@ -90,7 +91,7 @@ pub(crate) struct Placed {
     pub(crate) pair: Pair,
     /// The number of its client, if that has a name.
     pub(crate) named: Option<i64>,
-    /// Whether its process has a number and is no client.
+    /// Whether its process has a number and is not a client.
     pub(crate) is_left_out: bool,
 }
 
@@ -138,14 +139,14 @@ impl Pairing {
     ///
     /// # Errors
     ///
-    /// If the op is a completion without invocation, an invocation of a client that still waits, the op of a client that
-    /// crashed, or one that makes it unclear who the clients are.
+    /// If the op is a completion without invocation, an invocation of a client that still waits, the op of a client
+    /// that crashed, or one that makes it unclear who the clients are.
     #[inline]
     pub fn pair(&mut self, op: &Op<'_>) -> Result<Pair, HistoryError> {
         self.place(op).map(|placed| placed.pair)
     }
 
-    /// The number that stands for a name, if that is known to be a client's by now.
+    /// The number that represents a name, if that is known to be a client's by now.
     pub fn client(&self, name: &str) -> Option<i64> {
         self.names.get(name).copied()
     }
@@ -232,7 +233,7 @@ impl Pairing {
         self.early.is_some().then_some(Misfit::Early)
     }
 
-    /// The number that stands for a client's name, a new one if it has none.
+    /// The number that represents a client's name, a new one if it has none.
     fn number(&mut self, name: &str) -> i64 {
         let next = number_of_name(self.names.len());
         self.client(name).unwrap_or_else(|| *self.names.entry(name.into()).or_insert(next))
@@ -358,9 +359,9 @@ pub(crate) enum Misfit {
     Uninvoked(i64),
     /// An op of a client that crashed.
     Returned(i64),
-    /// A completion that nobody invoked, after an op that is left out unless it is one, too.
+    /// A completion without an invocation, after an op that is omitted unless it is one, too.
     Early,
-    /// A number that stands for a name.
+    /// A number that represents a name.
     Reserved(i64),
 }
 
@@ -369,36 +370,36 @@ impl Pairing {
     pub(crate) fn error(&self, misfit: Misfit) -> HistoryError {
         match misfit {
             Misfit::Late => error(
-                "this history began with a completion that nobody invoked, and now comes an invocation".into(),
-                "every completion after its invocation, or no invocation at all",
+                "this op is an invocation, but the history began with a completion without one".into(),
+                "an invocation before every completion, or no invocations",
             ),
             Misfit::Busy(process, open) => error(
-                format!("process {} invokes while its op {} is in flight", self.shown(process), site(&open)),
-                "that op's completion first",
+                format!("process {} invokes an op while its op {} is in flight", self.shown(process), site(&open)),
+                "the completion of that op first",
             ),
             Misfit::Uninvoked(process) => error(
-                format!("process {} completes an op that it did not invoke", self.shown(process)),
+                format!("process {} completes an op without having invoked one", self.shown(process)),
                 "an invocation by that process before it",
             ),
             Misfit::Returned(process) => {
                 let (client, kind) = (self.shown(process), if process < NAMES_END { "name" } else { "number" });
                 error(
-                    format!("process {client} is back after an info"),
-                    &format!("a new process {kind} for the client that goes on after a crash"),
+                    format!("process {client} is used again after an info"),
+                    &format!("a new process {kind} for a client that continues after a crash"),
                 )
             }
             Misfit::Early => {
                 let (name, place) = self.early.as_ref().map_or(("", ""), |early| (&early.name, &early.place));
                 error(
                     format!(
-                        "this history begins with a completion that nobody invoked, so the info of {name} at {place} \
-                         may be a client's that crashed or not"
+                        "the history begins with a completion without an invocation, so whether the info of {name} at \
+                         {place} is of a crashed client is unknown"
                     ),
-                    &format!("a client named so (--clients {name}), or another (--not-clients {name})"),
+                    &format!("--clients {name} or --not-clients {name}"),
                 )
             }
             Misfit::Reserved(number) => error(
-                format!("the process's number, {number}, is less than a client's may be"),
+                format!("the number of the process, {number}, is below the minimum"),
                 &format!("a number from {NAMES_END} on"),
             ),
         }

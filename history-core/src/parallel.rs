@@ -1,6 +1,7 @@
-//! Work on several threads, with the same results in the same order as on one. Without the feature `parallel` it is one.
+//! Work on several threads, with the same results in the same order as on one. Without the feature `parallel` it is
+//! one.
 //!
-//! For checkers. Threads are started for one call and end with it; a panic in one of them goes on in the caller.
+//! For checkers. Threads are started for one call and end with it; a panic in one of them continues in the caller.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +13,7 @@ const HAS_THREADS: bool = cfg!(feature = "parallel");
 /// Histories of fewer operations are judged before a thread has started.
 pub const WORTH_OPS: usize = 20_000;
 
-/// The results of two functions, called at one time if it is `worth` it.
+/// The results of two functions, called at once if it is `worth` it.
 pub fn both<A, B: Send>(worth: bool, a: impl FnOnce() -> A, b: impl FnOnce() -> B + Send) -> (A, B) {
     if !worth || !HAS_THREADS {
         return (a(), b());
@@ -44,8 +45,8 @@ pub fn map<T: Sync, R: Send>(worth: bool, items: &[T], f: impl Fn(&T) -> R + Syn
     map_with(worth, items.len(), || (), |(), at| f(&items[at]))
 }
 
-/// What `f` makes of each number below `count`, in their order; on several threads if it is `worth` it. Each thread has a
-/// context of its own.
+/// What `f` makes of each number below `count`, in their order; on several threads if it is `worth` it. Each thread has
+/// a context of its own.
 pub fn map_with<C, R: Send>(
     worth: bool,
     count: usize,

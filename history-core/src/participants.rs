@@ -1,4 +1,4 @@
-//! Who took part in a history: the names of clients, which checkers know by number, and whose ops were left out.
+//! Who took part in a history: the names of clients, which checkers know by number, and whose ops were omitted.
 
 use crate::cast::Cast as _;
 use crate::client_rule::is_nemesis;
@@ -7,15 +7,15 @@ use crate::{Datum, Op, Process, visible};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Numbers below this stand for names of clients, the first name for the least one.
+/// Numbers below this represent names of clients, the first name for the least one.
 ///
-/// `i64::MIN` stands for none, so that checkers may use it for their own ends.
+/// `i64::MIN` represents none, so that checkers may use it for their own ends.
 pub(crate) const NAMES_END: i64 = NAMES_START + NAMES_MAX as i64;
 const NAMES_START: i64 = i64::MIN + 1;
 /// Names, at the most: fewer than ops.
 const NAMES_MAX: u32 = u32::MAX;
 
-/// The number that stands for the `at`th name of a history.
+/// The number that represents the `at`th name of a history.
 pub(crate) fn number_of_name(at: usize) -> i64 {
     NAMES_START.saturating_add_unsigned(at.to_u64())
 }
@@ -23,7 +23,8 @@ pub(crate) fn number_of_name(at: usize) -> i64 {
 /// Left-out names that a note spells out, at the most.
 const SHOWN_MAX: usize = 3;
 
-/// A client as a report shows it: by its number, or by its name. Displays as that, in one line and with escapes for hidden characters.
+/// A client as a report shows it: by its number, or by its name. Displays as that, in one line and with escapes for
+/// hidden characters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(untagged))]
 pub enum Client {
@@ -71,8 +72,8 @@ impl From<&Client> for Datum {
 
 /// What a checker remembers of the processes of a history.
 ///
-/// In a checker's columns a client is a number, and one with a name is one like any other
-/// ([`Process::Client`]); this knows the names again, for reports. It also counts the ops of those that are no clients.
+/// In a checker's columns a client is a number, and one with a name is one like any other ([`Process::Client`]); this
+/// knows the names again, for reports. It also counts the ops of those that are not clients.
 ///
 /// O(1) an op, and nothing is looked up for clients that have a number.
 ///
@@ -137,7 +138,7 @@ impl Participants {
         }
     }
 
-    /// The client that a number stands for.
+    /// The client that a number represents.
     pub fn client(&self, number: i64) -> Client {
         match self.names.get(&number) {
             Some(name) => Client::Name(name.to_string()),
@@ -150,12 +151,12 @@ impl Participants {
         !self.names.is_empty()
     }
 
-    /// How many ops were of processes that are no clients.
+    /// How many ops were of processes that are not clients.
     pub fn others(&self) -> u64 {
         self.others
     }
 
-    /// A sentence about the ops that were left out; `None` if there are none but a nemesis's, of whom everybody knows.
+    /// A sentence about the ops that were omitted; `None` if there are none but a nemesis's, of whom everybody knows.
     ///
     /// ```
     /// use history_core::{History, Participants};
@@ -163,25 +164,25 @@ impl Participants {
     /// let text = "{:process 0, :type :invoke} {:process :w1, :type :info} {:process 0, :type :ok}";
     /// let mut participants = Participants::new();
     /// History::parse(text)?.ops().for_each(|op| _ = participants.see(&op));
-    /// assert_eq!(participants.note().unwrap(), "1 op was left out, because who did it is no client: 1 of w1.");
+    /// assert_eq!(participants.note().unwrap(), "1 op was ignored, because its process is not a client: 1 of w1.");
     /// # Ok::<(), history_core::HistoryError>(())
     /// ```
     pub fn note(&self) -> Option<String> {
         let names = self.left_out()?;
         Some(match self.left_out.values().sum() {
-            1_u64 => format!("1 op was left out, because who did it is no client: {names}."),
-            total => format!("{total} ops were left out, because who did them are no clients: {names}."),
+            1_u64 => format!("1 op was ignored, because its process is not a client: {names}."),
+            total => format!("{total} ops were ignored, because their processes are not clients: {names}."),
         })
     }
 
-    /// Whose ops were left out, and how many, but for a nemesis's: `2 of main, 1 of setup`.
+    /// Whose ops were omitted, and how many, but for a nemesis's: `2 of main, 1 of setup`.
     pub(crate) fn left_out(&self) -> Option<String> {
         let shown = self.left_out.iter().take(SHOWN_MAX).map(|(name, count)| format!("{count} of {name}"));
         let shown = shown.collect::<Vec<_>>().join(", ");
         match self.left_out.len() {
             0 => None,
             1..=SHOWN_MAX => Some(shown),
-            more => Some(format!("{shown}, and those of {} more", more - SHOWN_MAX)),
+            more => Some(format!("{shown}, and of {} more processes", more - SHOWN_MAX)),
         }
     }
 }

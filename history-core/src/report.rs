@@ -50,8 +50,8 @@ pub struct Report {
     pub not: Vec<Cow<'static, str>>,
     /// The stronger models that go with them.
     pub also_not: Vec<Cow<'static, str>>,
-    /// Models of which the report says nothing, sorted: neither ruled out by it nor known to hold. Those in none of these three
-    /// lists hold, as far as the checker can tell. Empty for checkers that know no models.
+    /// Models of which the report says nothing, sorted: neither ruled out by it nor known to hold. Those in none of
+    /// these three lists hold, as far as the checker can decide. Empty for checkers that know no models.
     pub not_checked: Vec<Cow<'static, str>>,
     /// Numbers about the history: `("ok-count", 17)`.
     pub counts: Vec<(Cow<'static, str>, u64)>,
@@ -59,11 +59,11 @@ pub struct Report {
     pub artifacts: Vec<Artifact>,
     /// Pictures that would help, as data, if [`Budget::figures`](crate::Budget::figures) asked for them.
     pub figures: Vec<Figure>,
-    /// Of a history whose keys were judged each on its own: those that are not valid, up to some number; all, where there
-    /// are few. In the order in which they came up.
+    /// Of a history whose keys were judged each on its own: those that are not valid, up to some number; all, where
+    /// there are few. In the order in which they came up.
     pub keys: Vec<KeyReport>,
-    /// Of several checkers run as one ([`Compose`](crate::Compose)): what each of them has to say. What it found stands there and
-    /// not here, but for the verdict.
+    /// Of several checkers run as one ([`Compose`](crate::Compose)): what each of them has to say. What it found is
+    /// there and not here, but for the verdict.
     pub checkers: Vec<Report>,
 }
 

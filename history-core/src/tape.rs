@@ -65,7 +65,8 @@ const UNESCAPED: u64 = 1 << 63;
 pub(crate) const RUN_INT_END: u64 = 1_000_000_000_000_000_000;
 const _: () = assert!(RUN_INT_END < 1 << 62);
 
-/// What it holds is its own, but for tapes of another library's batches: those are only read, and writing would copy them.
+/// What it holds is its own, but for tapes of another library's batches: those are only read, and writing would copy
+/// them.
 #[derive(Default, Debug, Clone)]
 pub(crate) struct Tape {
     /// What the offsets of unescaped text point into: the block as it was read.
@@ -133,7 +134,7 @@ impl Tape {
         }
     }
 
-    /// Puts a copy of the value at `at` behind what is there. O(nodes of the value).
+    /// Puts a copy of the value at `at` after what is there. O(nodes of the value).
     pub(crate) fn copy(&mut self, at: usize) {
         let (end, moved) = (self.after(at), self.nodes.len() - at);
         for from in at..end {
@@ -158,7 +159,7 @@ impl Tape {
         self.nodes.to_mut().push(Node { tag: Tag::Float, a: start.to_u32(), b: x.to_bits() });
     }
 
-    /// Text that stands in `source` as it is.
+    /// Text that is in `source` as it is.
     pub(crate) fn push_source(&mut self, tag: Tag, start: usize, end: usize) {
         self.nodes.to_mut().push(Node { tag, a: (end - start).to_u32(), b: start.to_u64() });
     }

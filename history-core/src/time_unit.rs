@@ -58,7 +58,7 @@ impl TimeUnit {
         })
     }
 
-    /// A nanosecond is this many decimal places behind one.
+    /// A nanosecond is this many decimal places after one.
     fn places(self) -> i64 {
         match self {
             TimeUnit::Seconds => 9,
@@ -69,7 +69,8 @@ impl TimeUnit {
     }
 }
 
-/// The nanoseconds that the value at a node says; none if it is nil. `what` has the time, for messages: `"the op's time"`.
+/// The nanoseconds that the value at a node says; none if it is nil. `what` has the time, for messages: `"the op's
+/// time"`.
 pub(crate) fn read(tape: &Tape, what: &str, at: usize, unit: Option<TimeUnit>) -> Result<Option<i64>, Fault> {
     let value = Value::at(tape, at);
     let text: Cow<'_, str> = match value {
@@ -102,8 +103,8 @@ fn float_text(tape: &Tape, at: usize, x: f64) -> Cow<'_, str> {
     x.to_string().into()
 }
 
-/// Nanoseconds of a decimal number of units, and whether they are all of it: what is less than one is cut off, towards the
-/// past. `None` if there are too many.
+/// Nanoseconds of a decimal number of units, and whether they are all of it: what is less than one is cut off, towards
+/// the past. `None` if there are too many.
 fn nanoseconds(text: &str, unit: TimeUnit) -> Option<(i64, bool)> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         // An exponent that does not fit makes of any digits too many or none.
@@ -115,7 +116,7 @@ fn nanoseconds(text: &str, unit: TimeUnit) -> Option<(i64, bool)> {
         None => (false, mantissa.strip_prefix('+').unwrap_or(mantissa)),
     };
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    // Digits that stand before the end of a nanosecond.
+    // Digits that are before the end of a nanosecond.
     let digits = i64::try_from(whole.len()).ok()?.checked_add(exponent)?.checked_add(unit.places())?;
     let (mut ns, mut is_exact) = (0_i128, true);
     let mut at = 0;

@@ -50,7 +50,7 @@ pub enum Value<'a> {
     Tagged(&'a str, Tagged<'a>),
 }
 
-/// The value behind a tag.
+/// The value after a tag.
 #[derive(Clone, Copy)]
 pub struct Tagged<'a> {
     tape: &'a Tape,
@@ -172,8 +172,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The two elements of a vector or list of two, whatever its tags: the key and the value of `#t [:x 3]`, as Jepsen's
-    /// independent keys have them.
+    /// The two elements of a vector or list of two, whatever its tags: the key and the value of `#t [:x 3]`, as
+    /// Jepsen's independent keys have them.
     pub fn as_pair(mut self) -> Option<(Value<'a>, Value<'a>)> {
         while let Value::Tagged(_, inner) = self {
             self = inner.value();
@@ -205,15 +205,15 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A text that is the same for equal values and differs for others: EDN, in which a list is written as a vector, what is in a
-    /// set or map is sorted, and a zero has no sign.
+    /// A text that is the same for equal values and differs for others: EDN, in which a list is written as a vector,
+    /// what is in a set or map is sorted, and a zero has no sign.
     pub fn canonical(self) -> String {
         let mut text = String::new();
         self.write_canonical(&mut text);
         text
     }
 
-    /// Puts [`Value::canonical`] behind a text.
+    /// Puts [`Value::canonical`] after a text.
     pub fn write_canonical(self, out: &mut String) {
         self.try_write_canonical(out).expect("a string takes any text");
     }

@@ -1,9 +1,10 @@
-//! Text that others wrote, made safe to show: nothing hidden, nothing that moves or reorders what stands around it.
+//! Text that others wrote, made safe to show: nothing hidden, nothing that moves or reorders what is around it.
 //!
-//! A history, or the name of its file, can hold escape sequences that make a terminal draw something else, and characters that nobody
-//! sees or that turn the text around them (Boucher, Anderson, "Trojan Source", 2021). Whoever prints such text, or puts it on a page or
-//! into a picture, prints what these functions make of it. Escaping for HTML or XML is not done here. What programs read keeps the
-//! value of a text, but not its bytes: strings of JSON and EDN have an escape for each of these characters ([`json`]).
+//! A history, or the name of its file, can hold escape sequences that make a terminal draw something else, and
+//! characters that no reader sees or that turn the text around them (Boucher, Anderson, "Trojan Source", 2021). Whoever
+//! prints such text, or puts it on a page or into a picture, prints what these functions make of it. Escaping for HTML
+//! or XML is not done here. What programs read keeps the value of a text, but not its bytes: strings of JSON and EDN
+//! have an escape for each of these characters ([`json`]).
 //!
 //! ```
 //! use history_core::visible;
@@ -16,9 +17,9 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
-/// Whether a character must not be shown as it is: controls, marks of direction, what takes no room or shows nothing (Unicode's
-/// `Default_Ignorable_Code_Point`, tags, variation selectors and a few more), what has no meaning of its own (private use), and what is
-/// no character.
+/// Whether a character must not be shown as it is: controls, marks of direction, what takes no room or shows nothing
+/// (Unicode's `Default_Ignorable_Code_Point`, tags, variation selectors and a few more), what has no meaning of its own
+/// (private use), and what is no character.
 pub fn is_hidden(c: char) -> bool {
     if (' '..='~').contains(&c) {
         return false;
@@ -32,7 +33,7 @@ pub fn is_hidden(c: char) -> bool {
         || u32::from(c) & 0xfffe == 0xfffe
 }
 
-/// Appends a character, or the escape that stands for it: `\n`, `\t`, `\r`, or `\u{202e}` and the like.
+/// Appends a character, or the escape that represents it: `\n`, `\t`, `\r`, or `\u{202e}` and the like.
 pub fn push(out: &mut String, c: char) {
     match c {
         '\n' | '\r' | '\t' => out.extend(c.escape_default()),
@@ -51,7 +52,8 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| c == '\n')
 }
 
-/// JSON that says the same, with `\u202e` and the like in place of hidden characters in its strings; its own ends of lines stay.
+/// JSON that says the same, with `\u202e` and the like in place of hidden characters in its strings; its own ends of
+/// lines stay.
 ///
 /// ```
 /// assert_eq!(history_core::visible::json("{\n\"a\u{202e}\":1}"), "{\n\"a\\u202e\":1}");
@@ -68,7 +70,8 @@ pub fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Writes a character as strings of JSON and EDN escape it: `\u` and four digits for each half of what UTF-16 makes of it.
+/// Writes a character as strings of JSON and EDN escape it: `\u` and four digits for each half of what UTF-16 makes of
+/// it.
 pub(crate) fn write_utf16(out: &mut impl Write, c: char) -> fmt::Result {
     c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}"))
 }

@@ -2,7 +2,8 @@
 
 /// Conversions of an integer to types that hold it.
 ///
-/// In place of `as`, which cuts off what does not fit: debug builds panic then. For what may not fit there is `try_from`.
+/// In place of `as`, which cuts off what does not fit: debug builds panic then. For what may not fit there is
+/// `try_from`.
 ///
 /// ```
 /// use history_core::cast::Cast;

@@ -123,7 +123,7 @@ impl Explanation {
         _ = writeln!(self.then, "  - {sentence}");
     }
 
-    /// Adds a line that is no item of a list.
+    /// Adds a line that is not an item of a list.
     pub fn line(&mut self, line: impl Display) {
         _ = writeln!(self.then, "  {line}");
     }

@@ -5,7 +5,8 @@ use crate::{Op, OpKind, Pair};
 
 /// The functions of the operations in flight.
 ///
-/// An `ok` with another `:f` than its invocation says nothing certain: neither that what was invoked happened, nor that what it names did.
+/// An `ok` with another `:f` than its invocation says nothing certain: neither that what was invoked happened, nor that
+/// what it names did.
 #[derive(Clone, Debug, Default)]
 pub struct FunctionsInFlight {
     /// By slot: the index of the invocation and its function. A text is kept for the next one in its slot.

@@ -24,7 +24,7 @@ impl<V> IntMap<V> {
         usize::try_from(key).ok().filter(|at| *at < self.dense.len())
     }
 
-    /// What stands under a key.
+    /// What is under a key.
     #[inline]
     pub fn get(&self, key: i64) -> Option<&V> {
         match self.at(key) {
@@ -42,7 +42,7 @@ impl<V> IntMap<V> {
         before
     }
 
-    /// Takes away what stands under a key.
+    /// Takes away what is under a key.
     #[inline]
     pub fn remove(&mut self, key: i64) -> Option<V> {
         match self.at(key) {

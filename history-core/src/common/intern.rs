@@ -4,14 +4,14 @@ use crate::cast::Cast as _;
 use crate::hash::HashMap;
 use crate::{Datum, Seq, Value};
 
-/// Codes below this stand for values other than small integers; the rest are the integers themselves. Readers give
+/// Codes below this represent values other than small integers; the rest are the integers themselves. Readers give
 /// integers as slices only below 2^62 in magnitude, so such a slice is already a slice of codes.
 const NAMED_BELOW: i64 = -(1 << 62);
 
 /// Gives each value its code, a number, and each code its value back.
 ///
-/// Two values get one code exactly if they are equal as EDN has it: a list equals a vector of the same elements, and the
-/// order in a set or map does not matter. A small integer is its own code.
+/// Two values get one code exactly if they are equal as EDN has it: a list equals a vector of the same elements, and
+/// the order in a set or map does not matter. A small integer is its own code.
 ///
 /// ```
 /// use history_core::{Datum, History, Interner};

@@ -4,7 +4,7 @@ use crate::{Format, OpKind, Rule, Severity, TimeUnit, Verdict};
 use std::fmt;
 use std::str::FromStr;
 
-/// A name that stands for nothing.
+/// A name that represents nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownName {

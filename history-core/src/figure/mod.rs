@@ -6,7 +6,7 @@ pub use window::{Window, window};
 
 use crate::{Client, Datum, OpKind, Step as Relation, Witness, WitnessOp};
 
-/// Transactions of a graph, at most. Of more nobody could make sense, and layout would take long.
+/// Transactions of a graph, at most. More would be unreadable, and layout would take long.
 pub const TXNS_MAX: usize = 120;
 
 /// Steps of a graph, at most.
@@ -20,7 +20,8 @@ pub const ORDERS_MAX: usize = 16;
 
 /// A picture for the reader of a report, before it is drawn.
 ///
-/// A [`Witness`] with steps has all that a figure of its cycle has: whoever shows a report without any figures draws these.
+/// A [`Witness`] with steps has all that a figure of its cycle has: whoever shows a report without any figures draws
+/// these.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// What its file is called, relative to the directory that was asked for, without an extension: `"sccs/0"`.
@@ -91,16 +92,17 @@ pub struct Timeline {
     pub summary: String,
     /// What the numbers of bars mean.
     pub scale: Scale,
-    /// The first and the last number to show; where it is absent, those of all bars. A bar that began long ago is cut here.
+    /// The first and the last number to show; where it is absent, those of all bars. A bar that began long ago is cut
+    /// here.
     pub extent: Option<(i64, i64)>,
     /// The names of the rows, from top to bottom: `"process 3"`.
     pub rows: Vec<String>,
     /// Operations, in any order. No more than [`BARS_MAX`].
     pub bars: Vec<Bar>,
-    /// Linearizations for the reader to choose from, the best one first; none if there is nothing to order. No more than
-    /// [`ORDERS_MAX`].
+    /// Linearizations for the reader to choose from, the best one first; none if there is nothing to order. No more
+    /// than [`ORDERS_MAX`].
     pub orders: Vec<Order>,
-    /// What the reader has to know beside the verdict: what was left out of the page.
+    /// What the reader has to know in addition to the verdict: what was omitted from the page.
     pub note: Option<String>,
 }
 
@@ -127,7 +129,8 @@ pub struct Bar {
     pub completed: Option<u64>,
     /// When it was invoked.
     pub start: i64,
-    /// When it took effect at the latest: its completion. Absent if it may still do so; it is then drawn to the edge, fading.
+    /// When it took effect at the latest: its completion. Absent if it may still do so; it is then drawn to the edge,
+    /// fading.
     pub end: Option<i64>,
     /// What it did, in a few letters that fit a bar: `"write 3"`, `"read -> 3"`.
     pub label: String,
@@ -139,7 +142,7 @@ pub struct Bar {
 
 /// What became of an operation.
 ///
-/// Once a reader has chosen an order, that order tells `Placed` from `Pending`.
+/// Once a reader has chosen an order, that order distinguishes `Placed` from `Pending`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum BarStatus {
@@ -159,7 +162,7 @@ pub enum BarStatus {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Order {
-    /// Steps that were left out before the first one of `steps`. Numbers of steps go on from here.
+    /// Steps that were omitted before the first one of `steps`. Numbers of steps continue from here.
     pub skipped: u64,
     /// Bars that were placed among those left out. They are positions in [`Timeline::bars`].
     pub earlier: Vec<u32>,

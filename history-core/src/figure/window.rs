@@ -28,7 +28,7 @@ impl Window {
         self.ops.len() == self.ops_count
     }
 
-    /// What was left out, as a sentence for the reader; `None` if nothing was.
+    /// What was omitted, as a sentence for the reader; `None` if nothing was.
     pub fn note(&self) -> Option<String> {
         let (shown, count) = (self.ops.len(), self.ops_count);
         (!self.is_whole()).then(|| format!("The page shows {shown} of {count} operations: those around the failure."))
@@ -39,7 +39,7 @@ impl Window {
         order.iter().rposition(|op| self.bar(*op).is_none()).map_or(0, |last| last + 1)
     }
 
-    /// An order as bars: `state` tells the state after the first so many steps, and is asked only for those shown.
+    /// An order as bars: `state` gives the state after the first so many steps, and is called only for those shown.
     ///
     /// ```
     /// use history_core::figure::window;
@@ -66,10 +66,11 @@ impl Window {
 
 /// Chooses the operations around a failure.
 ///
-/// A history has `ops_count` operations, and `span` tells the start and the end of each; `around` is the one that could not be
-/// placed, or the last one to look at. `orders` are the linearizations that the page will have. At most `bars_max`
-/// operations are chosen, and no more than [`BARS_MAX`]; all of them, if the history has no more. Of these, a quarter
-/// is kept for the last steps of all orders, and an eighth for operations that start after `around` has ended.
+/// A history has `ops_count` operations, and `span` gives the start and the end of each; `around` is the one that could
+/// not be placed, or the last one to look at. `orders` are the linearizations that the page will have. At most
+/// `bars_max` operations are chosen, and no more than [`BARS_MAX`]; all of them, if the history has no more. Of these,
+/// a quarter is kept for the last steps of all orders, and an eighth for operations that start after `around` has
+/// ended.
 ///
 /// Takes linear time, and four bytes for each operation.
 ///

@@ -1,8 +1,9 @@
 //! Finding out whether a history has keys, on its first ops.
 //!
-//! Nothing is buffered: until it is decided, a run on the whole and the runs by key both see the ops. An invocation that
-//! can be no op on one key decides at once for the whole; many that can, and none that cannot, decide for keys. What values
-//! look like is no proof, though: should a later op have no key after all, the verdict is unknown, not wrong.
+//! Nothing is buffered: until it is decided, a run on the whole and the runs by key both see the ops. An invocation
+//! that can be no op on one key decides at once for the whole; many that can, and none that cannot, decide for keys.
+//! What values look like is not a proof, though: should a later op have no key after all, the verdict is unknown, not
+//! wrong.
 
 use super::{Form, Keyed, field};
 use crate::branch::Branch;
@@ -35,9 +36,9 @@ impl std::fmt::Display for Decision {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Decision::Keyed { invocations, form } => {
-                write!(f, "each key is checked separately: {invocations} of {invocations} invocations have {form}")
+                write!(f, "each key is checked separately: all {invocations} invocations have {form}")
             }
-            Decision::Whole { because } => write!(f, "the history is judged as a whole: {because}"),
+            Decision::Whole { because } => write!(f, "the history is checked as a whole: {because}"),
         }
     }
 }
@@ -69,7 +70,7 @@ enum Way {
 }
 
 impl<'c> KeyedAuto<'c> {
-    /// Begins a history, and tells what was decided when it is.
+    /// Begins a history, and reports the decision when it is made.
     ///
     /// # Errors
     ///
@@ -128,7 +129,7 @@ impl<'c> KeyedAuto<'c> {
     }
 }
 
-/// Keys of histories are numbers and names. What stands first in a list of micro-ops is one of these.
+/// Keys of histories are numbers and names. What is first in a list of micro-ops is one of these.
 fn is_atom(value: Value<'_>) -> bool {
     matches!(
         value,
@@ -151,7 +152,7 @@ impl Run for KeyedAuto<'_> {
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
         if self.decided.is_none() && op.process.is_client() {
             if !self.has_key(op) {
-                self.decide(Way::Whole, || format!("the op at {} is not on one key", op.place()));
+                self.decide(Way::Whole, || format!("the op at {} does not have exactly one key", op.place()));
             } else if self.invocations >= INVOCATIONS {
                 self.decide(Way::Keyed, String::new);
             }

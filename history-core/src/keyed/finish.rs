@@ -8,7 +8,7 @@ use crate::error::HistoryError;
 use crate::{Budget, Report, Run, Searched, Verdict, parallel};
 use std::sync::{Mutex, PoisonError};
 
-/// Runs that are ended before their reports are merged: so many reports are in memory at one time.
+/// Runs that are ended before their reports are merged: so many reports are in memory at once.
 const CHUNK: usize = 1024;
 
 pub(super) fn finish(mut keyed: Keyed<'_>, budget: &Budget) -> Result<Report, HistoryError> {
@@ -32,7 +32,7 @@ fn judge(keyed: Keyed<'_>, budget: &Budget) -> Result<Report, HistoryError> {
         }
     };
     let unknown = |trouble: &str, nothing: &Report| {
-        unknown(name, Some(&format!("Nothing can be said of this history by key, because {trouble}")), nothing)
+        unknown(name, Some(&format!("No verdict by key, because of {trouble}")), nothing)
     };
     if let Some((trouble, nothing)) = &unread
         && keyed.guessed
@@ -44,7 +44,7 @@ fn judge(keyed: Keyed<'_>, budget: &Budget) -> Result<Report, HistoryError> {
     search(&mut runs, worth, budget);
     let mut merged = Merged::new(name.to_owned(), runs.len());
     let finish = |run: &Mutex<Option<Box<dyn Run>>>| {
-        // Each is taken once, by one thread; a panic of another is told by that one.
+        // Each is taken once, by one thread; a panic of another is reported by that one.
         let run = run.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         Some(if unread.is_some() { run.finish_before_unread(budget) } else { run.finish(budget).map(Some) })
     };
@@ -69,12 +69,12 @@ fn judge(keyed: Keyed<'_>, budget: &Budget) -> Result<Report, HistoryError> {
     })
 }
 
-/// Searches all keys slice by slice, until each is decided or one is invalid. What is found does not depend on the number of
-/// threads: every key gets the same slices.
+/// Searches all keys slice by slice, until each is decided or one is invalid. What is found does not depend on the
+/// number of threads: every key gets the same slices.
 fn search(runs: &mut [Box<dyn Run>], worth: bool, budget: &Budget) {
     let mut left: Vec<Mutex<&mut Box<dyn Run>>> = runs.iter_mut().map(Mutex::new).collect();
     for slice in 0.. {
-        // The last one can as well go on to its end.
+        // The last one can as well continue to its end.
         if left.len() < 2 {
             return;
         }
@@ -95,7 +95,7 @@ fn search(runs: &mut [Box<dyn Run>], worth: bool, budget: &Budget) {
 /// The report on a history that could be read up to some op only.
 pub(super) fn resting(mut report: Report, unread: Option<&str>) -> Report {
     if let Some(trouble) = unread {
-        report.notes.insert(0, format!("The verdict rests on the ops before this one: {trouble}"));
+        report.notes.insert(0, format!("The verdict covers only the ops before {trouble}"));
     }
     report
 }

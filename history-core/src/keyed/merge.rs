@@ -130,8 +130,8 @@ impl Merged {
         }
     }
 
-    /// Adds the verdict on a key, unless nothing was observed of it: then the verdict is that on the others. Of several checkers
-    /// each has its own.
+    /// Adds the verdict on a key, unless nothing was observed of it: then the verdict is that on the others. Of several
+    /// checkers each has its own.
     fn judge(&mut self, key: &Datum, report: &mut Report) {
         if is_unobserved(report) {
             let text = std::mem::take(&mut report.notes).join(" ");
@@ -190,28 +190,28 @@ impl Merged {
         if let Some(Note { text, first, keys }) = self.unobserved.take() {
             self.report.notes.push(if keys == self.keys {
                 self.report.verdict = self.report.verdict.and(Verdict::Unknown);
-                if keys == 1 { text } else { format!("Of every key: {text}") }
+                if keys == 1 { text } else { format!("Every key: {text}") }
             } else {
                 let more = if keys == 1 { String::new() } else { format!(" and {} more", keys - 1) };
-                format!("The verdict is on {} of {} keys. Of key {first}{more}: {text}", self.keys - keys, self.keys)
+                format!("The verdict covers {} of {} keys. Key {first}{more}: {text}", self.keys - keys, self.keys)
             });
         }
         for Note { text, first, keys } in self.notes {
             self.report.notes.push(match keys - 1 {
                 0 if self.keys == 1 => text,
-                others if others + 1 == self.keys => format!("Of every key: {text}"),
-                0 => format!("Of key {first}: {text}"),
-                1 => format!("Of key {first} and one more: {text}"),
-                others => format!("Of key {first} and {others} more: {text}"),
+                others if others + 1 == self.keys => format!("Every key: {text}"),
+                0 => format!("Key {first}: {text}"),
+                1 => format!("Key {first} and one more: {text}"),
+                others => format!("Key {first} and {others} more: {text}"),
             });
         }
         let left_out = [
-            (self.notes_left_out, "notes on single keys"),
+            (self.notes_left_out, "notes about single keys"),
             (self.not_listed, "keys that are not valid"),
-            (self.artifacts_left_out, "files on single keys"),
+            (self.artifacts_left_out, "files about single keys"),
         ];
         for (count, what) in left_out.into_iter().filter(|(count, _)| *count > 0) {
-            self.report.notes.push(format!("{count} more {what} were left out."));
+            self.report.notes.push(format!("{count} more {what} were omitted."));
         }
         let also_not = &self.report.also_not;
         self.report.not.retain(|name| !also_not.contains(name));
@@ -230,7 +230,7 @@ impl Merged {
         self.report.checkers = self.checkers.into_iter().map(Merged::into_report).collect();
         self.report.verdict =
             self.report.checkers.iter().map(|report| report.verdict).fold(self.report.verdict, Verdict::and);
-        // What a checker counts under these names are no keys of this history.
+        // What a checker counts under these names are not keys of this history.
         self.report.counts.retain(|(name, _)| counts.iter().all(|(own, _)| own != name));
         self.report.counts.extend(counts.map(|(name, count)| (name.into(), count)));
         self.report

@@ -1,13 +1,13 @@
 //! A history of independent keys: one run of a checker for each, and one verdict on all.
 //!
-//! Jepsen's `independent` tests exercise many objects at once, each op on one of them: its value is a pair `[key value]`,
-//! or it has a field `:key`. A history is linearizable if and only if the part of each object is (Herlihy and Wing,
-//! "Linearizability", TOPLAS 1990, theorem 1: locality), and small parts are judged much faster than their whole.
+//! Jepsen's `independent` tests exercise many objects at once, each op on one of them: its value is a pair `[key
+//! value]`, or it has a field `:key`. A history is linearizable if and only if the part of each object is (Herlihy and
+//! Wing, "Linearizability", TOPLAS 1990, theorem 1: locality), and small parts are judged much faster than their whole.
 //! Serializability and its like are *not* local: what is split says nothing of anomalies across keys.
 //!
-//! The first invocation of a client decides between the two ways of writing keys. The key of a completion is that of its
-//! invocation. A pair that says otherwise, and an invocation without a key, end the history: the verdict is unknown, unless
-//! some key was invalid by then.
+//! The first invocation of a client decides between the two ways of writing keys. The key of a completion is that of
+//! its invocation. A pair that says otherwise, and an invocation without a key, end the history: the verdict is
+//! unknown, unless some key was invalid by then.
 
 mod auto;
 mod finish;
@@ -52,12 +52,13 @@ fn field<'a>(op: &Op<'a>) -> Option<Value<'a>> {
 
 /// Checks each key of a history on its own, with any checker.
 ///
-/// The report is the checker's: its verdict is that on all keys ([`Verdict::and`](crate::Verdict::and)) but those of which
-/// nothing was observed ([`Coverage`](crate::Coverage)), unless all are like that. [`Report::keys`] has those that are not valid
-/// (all, where there are few), and witnesses say which key they are about. A deadline and a cancellation are for all keys, limits on
-/// states and bytes for each. Ops of processes that are no clients belong to no key and are passed over.
+/// The report is the checker's: its verdict is that on all keys ([`Verdict::and`](crate::Verdict::and)) but those of
+/// which nothing was observed ([`Coverage`](crate::Coverage)), unless all are like that. [`Report::keys`] has those
+/// that are not valid (all, where there are few), and witnesses say which key they are about. A deadline and a
+/// cancellation are for all keys, limits on states and bytes for each. Ops of processes that are not clients belong to
+/// no key and are ignored.
 ///
-/// O(1) an op beside what the checker does. Memory: the checker's, for each key.
+/// O(1) an op in addition to what the checker does. Memory: the checker's, for each key.
 ///
 /// ```
 /// use history_core::{Budget, Checker, HistoryError, Keyed, Op, OptionError, OptionSpec, Options, Reader, Report, Run, Verdict};
@@ -112,7 +113,7 @@ pub struct Keyed<'c> {
     violated: Option<KeyId>,
     /// The first op that cannot be given to a key, and why.
     trouble: Option<String>,
-    /// Whether nobody said that the history has keys: then `trouble` shows that it may have none.
+    /// Whether the user did not say that the history has keys: then `trouble` shows that it may have none.
     guessed: bool,
 }
 
@@ -186,14 +187,14 @@ impl<'c> Keyed<'c> {
             (Some((key, value)), None) => Ok((self.keys.id(key)?, value)),
             (Some((key, value)), Some(invoked)) if self.keys.find(key) == Some(invoked) => Ok((invoked, value)),
             (None, Some(invoked)) if form == Form::Field || op.value.is_nil() => Ok((invoked, op.value)),
-            // What stands for the value of a failure is an error, whatever it looks like.
+            // What represents the value of a failure is an error, whatever it looks like.
             (_, Some(invoked)) if went_wrong => Ok((invoked, Value::Nil)),
             (Some((key, _)), Some(invoked)) => Err(Unplaced::Because(format!(
-                "a completion has the key {}, and its invocation the key {}",
+                "the completion has the key {}, its invocation the key {}",
                 keys::shown(&key.to_datum()),
                 keys::shown(self.keys.datum(invoked))
             ))),
-            (None, _) => Err(Unplaced::Because(format!("an op has no key: expected {}", form.name()))),
+            (None, _) => Err(Unplaced::Because(format!("the op has no key; expected {}", form.name()))),
         }
     }
 
@@ -203,7 +204,7 @@ impl<'c> Keyed<'c> {
     }
 
     fn stop(&mut self, op: &Op<'_>, reason: &str) {
-        self.trouble = Some(format!("at {} {reason}.", op.place()));
+        self.trouble = Some(format!("the op at {}: {reason}.", op.place()));
     }
 }
 

@@ -31,7 +31,7 @@ impl Reader<'_> {
     ///
     /// # Errors
     ///
-    /// If the text is not a history, behind the ops before the error; or what `see` returned.
+    /// If the text is not a history, after the ops before the error; or what `see` returned.
     pub fn for_each_batch_ahead(
         &mut self,
         mut see: impl FnMut(&Batch) -> Result<ControlFlow<()>, HistoryError>,

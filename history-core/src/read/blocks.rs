@@ -32,7 +32,7 @@ pub(crate) struct Blocks<'s> {
     behind: usize,
     /// Where the unread text begins.
     place: Place,
-    /// Why there is no more text, to be told once the text before it was read.
+    /// Why there is no more text, to be reported once the text before it was read.
     fault: Option<HistoryError>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Blocks<'s> {
 pub(crate) struct Block {
     /// Where the text not read yet begins.
     pub(crate) start: usize,
-    /// Where the source's text ends; one newline more stands behind it if the block is the last.
+    /// Where the source's text ends; one newline more is after it if the block is the last.
     pub(crate) end: usize,
     /// How much of the text was there before, but was not enough: a part of an op.
     pub(crate) carried: usize,
@@ -171,8 +171,8 @@ impl<'s> Blocks<'s> {
 
     /// Reads more bytes. Whether the source ended.
     fn pull(&mut self, bytes: &mut Vec<u8>, unread: usize) -> io::Result<bool> {
-        // An op longer than a block: double what is read, so that it is not scanned more than twice its length in all. One byte
-        // beyond the limit is enough to tell that it is too long.
+        // An op longer than a block: double what is read, so that it is not scanned more than twice its length in all.
+        // One byte beyond the limit is enough to know that it is too long.
         let room = self.op_bytes_max.saturating_add(1).saturating_sub(unread);
         let want = self.block_bytes.max(unread.min(room));
         if want > self.block_bytes {
@@ -213,13 +213,13 @@ impl<'s> Blocks<'s> {
         if !may_go_on {
             let mut place = self.place;
             place.advance(&bytes[self.behind..valid]);
-            // Nothing behind these bytes will be read, other than to show it.
+            // Nothing after these bytes will be read, other than to show it.
             let _ = self.source.by_ref().take(Snippet::SIDE_BYTES_MAX.to_u64()).read_to_end(&mut bytes);
             let error = HistoryError::new(ErrorKind::Syntax, "these bytes are not UTF-8").expected("UTF-8 text");
             let starts_at = self.place.offset - self.behind.to_u64();
             self.fault = Some(error.at(place.position()).with_source(&bytes, starts_at));
         }
-        // If they are a fault, they may still have to be shown behind one that comes before.
+        // If they are a fault, they may still have to be shown after one that comes before.
         self.rest = bytes.split_off(valid);
         *text = String::from_utf8(bytes).unwrap_or_default();
     }
@@ -238,7 +238,7 @@ impl<'s> Blocks<'s> {
         self.rest.extend_from_slice(&cut_char);
     }
 
-    /// The same where nobody needs the text any more: a long op is moved, not copied.
+    /// The same where the text is not needed any more: a long op is moved, not copied.
     pub(crate) fn keep_all(&mut self, text: &mut String, block: &Block, consumed: usize) {
         let consumed = consumed.min(block.end);
         self.place.advance(&text.as_bytes()[block.start..consumed]);

@@ -19,9 +19,8 @@ pub(crate) type Source<'s> = Box<dyn Read + Send + 's>;
 pub(super) fn open(mut source: Source<'_>) -> Result<(Source<'_>, u64), HistoryError> {
     let head = head(&mut source, JEPSEN.len())?;
     if head == JEPSEN {
-        return Err(
-            HistoryError::new(ErrorKind::Io, "this is Jepsen's binary form, which is not read").expected(TO_TEXT)
-        );
+        return Err(HistoryError::new(ErrorKind::Io, "this is Jepsen's binary format, which histcheck does not read")
+            .expected(TO_TEXT));
     }
     let whole = Cursor::new(head.clone()).chain(source);
     let mut text = if head.starts_with(&GZIP) {
@@ -72,7 +71,7 @@ fn gzip<'s>(source: impl Read + Send + 's) -> Result<Source<'s>, HistoryError> {
 
 #[cfg(not(feature = "gzip"))]
 fn gzip<'s>(_: impl Read + Send + 's) -> Result<Source<'s>, HistoryError> {
-    Err(HistoryError::new(ErrorKind::Io, "this is gzip, which was left out of this build").expected("text"))
+    Err(HistoryError::new(ErrorKind::Io, "this is gzip, and this program was built without it").expected("text"))
 }
 
 #[cfg(feature = "zstd")]
@@ -82,5 +81,5 @@ fn zstd<'s>(source: impl Read + Send + 's) -> Result<Source<'s>, HistoryError> {
 
 #[cfg(not(feature = "zstd"))]
 fn zstd<'s>(_: impl Read + Send + 's) -> Result<Source<'s>, HistoryError> {
-    Err(HistoryError::new(ErrorKind::Io, "this is zstd, which was left out of this build").expected("text"))
+    Err(HistoryError::new(ErrorKind::Io, "this is zstd, and this program was built without it").expected("text"))
 }

@@ -16,8 +16,8 @@ use crate::{ClientRule, OpKind, Position, TimeUnit};
 
 /// Reads what one writer of a history wrote: a line an op, in EDN or JSON.
 ///
-/// Each line is read on its own, and is one op and nothing else: what is wrong with it is wrong with no other. The ops have no
-/// indices but those that were written, and no partners, until [`Merge::add`] puts them into a history.
+/// Each line is read on its own, and is one op and nothing else: what is wrong with it is wrong with no other. The ops
+/// have no indices but those that were written, and no partners, until [`Merge::add`] puts them into a history.
 ///
 /// ```
 /// use history_core::{Lines, Merge, Pair};
@@ -50,7 +50,8 @@ impl Lines {
         Lines { format, time_unit: None, batch: Batch::new(), place: Place::default() }
     }
 
-    /// Takes the times of the ops to be in this unit, as [`Reader::with_time_unit`](crate::Reader::with_time_unit) does.
+    /// Takes the times of the ops to be in this unit, as [`Reader::with_time_unit`](crate::Reader::with_time_unit)
+    /// does.
     #[must_use]
     pub fn with_time_unit(self, unit: TimeUnit) -> Lines {
         Lines { time_unit: Some(unit), ..self }
@@ -125,7 +126,7 @@ fn record(
     let node = scanner.next_node();
     let first = value(&mut scanner, format);
     let end = scanner.pos;
-    // What stands behind a value that cannot be read is not looked at.
+    // What is after a value that cannot be read is not looked at.
     let more = first == Ok(true) && value(&mut scanner, format) != Ok(false);
     tape.source = source;
     if !first? {
@@ -138,7 +139,7 @@ fn record(
     // Until it is in a history, its place is that in the batch.
     let record = Record::new(tape, node, Position { offset: begins.to_u64(), ..begun.position() }, unit)?;
     if more {
-        return Err(Fault::syntax(next, "there is more than an op in this line", "one op a line"));
+        return Err(Fault::syntax(next, "this line has text after its op", "one op per line"));
     }
     Ok(Some(record))
 }
@@ -187,7 +188,7 @@ pub struct Merge {
     bytes: u64,
 }
 
-/// An op that does not fit behind those before it.
+/// An op that does not fit after those before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misplaced {
     /// What it says.
@@ -209,12 +210,12 @@ impl Merge {
         Merge { pairing: self.pairing.with_client_rule(rule), ..self }
     }
 
-    /// Puts ops of a writer behind those that are there: gives them their indices, their partners, and their lines in the
-    /// history.
+    /// Puts ops of a writer after those that are there: gives them their indices, their partners, and their lines in
+    /// the history.
     ///
     /// # Errors
     ///
-    /// If an op does not fit there. The batch then ends before it, and the history goes on as if it had never come.
+    /// If an op does not fit there. The batch then ends before it, and the history continues as if it had never come.
     pub fn add(&mut self, batch: &mut Batch) -> Result<(), Misplaced> {
         let mut added = Ok(());
         for i in 0..batch.len() {
@@ -278,8 +279,8 @@ impl Merge {
 mod tests {
     use super::*;
 
-    /// What is wrong with an op is the same whether it is asked before or found when it is taken in: all histories of five ops
-    /// of a client with a number, one with a name, the nemesis and ops of nobody.
+    /// What is wrong with an op is the same whether it is asked before or found when it is taken in: all histories of
+    /// five ops of a client with a number, one with a name, the nemesis, and ops without a process.
     #[test]
     fn a_misfit_is_foreseen() {
         let mut lines = Lines::new(None);

@@ -1,8 +1,8 @@
 //! Readers: a stream of bytes becomes batches of ops.
 //!
 //! The text is read in blocks into a buffer that is reused; an op that a block cuts is moved to the front of the next.
-//! So memory does not follow the length of the history, only that of its longest op. (Intervals, which must be sorted, are
-//! the exception.)
+//! So memory does not follow the length of the history, only that of its longest op. (Intervals, which must be sorted,
+//! are the exception.)
 
 mod ahead;
 mod blocks;
@@ -54,9 +54,9 @@ impl Default for Limits {
 
 /// Reads ops from a source of bytes, and pairs them.
 ///
-/// Formats are told apart by their first bytes: EDN (maps one after another, or in one vector or list), JSON (an array,
-/// objects one after another, JSON Lines), intervals (JSON objects with a call and a return), Jepsen's `history.txt`;
-/// with the features `gzip` and `zstd`, each compressed.
+/// Formats are distinguished by their first bytes: EDN (maps one after another, or in one vector or list), JSON (an
+/// array, objects one after another, JSON Lines), intervals (JSON objects with a call and a return), Jepsen's
+/// `history.txt`; with the features `gzip` and `zstd`, each compressed.
 ///
 /// ```
 /// use history_core::{Format, OpKind, Reader};
@@ -146,23 +146,24 @@ impl<'s> Reader<'s> {
         self
     }
 
-    /// Reads a history that is still being written: hands out ops as soon as the source has them, and takes what is there
-    /// for the history wherever it ends. [`Reader::cut_off`] tells where, if within an op.
+    /// Reads a history that is still being written: hands out ops as soon as the source has them, and takes what is
+    /// there for the history wherever it ends. [`Reader::cut_off`] gives the place, if within an op.
     #[must_use]
     pub fn growing(self) -> Reader<'s> {
         self.growing_if(Arc::new(AtomicBool::new(true)))
     }
 
-    /// Reads a history that is still being written, and that either ends by itself, and is then to be whole, or is cut off:
-    /// the same as [`Reader::growing`] if `is_cut` is set by the time that the source ends, else as [`Reader::eager`].
+    /// Reads a history that is still being written, and that either ends by itself, and is then to be whole, or is cut
+    /// off: the same as [`Reader::growing`] if `is_cut` is set by the time that the source ends, else as
+    /// [`Reader::eager`].
     #[must_use]
     pub fn growing_if(mut self, is_cut: Arc<AtomicBool>) -> Reader<'s> {
         self.blocks.set_may_be_cut(is_cut);
         self.eager()
     }
 
-    /// Leaves ops as they are: every [`Op::pair`] is [`Pair::Alone`](crate::Pair::Alone), and every process with a name is
-    /// [`Process::Other`](crate::Process::Other). Whether invocations and completions fit together is not looked at.
+    /// Leaves ops as they are: every [`Op::pair`] is [`Pair::Alone`](crate::Pair::Alone), and every process with a name
+    /// is [`Process::Other`](crate::Process::Other). Whether invocations and completions fit together is not looked at.
     #[must_use]
     pub fn without_pairing(mut self) -> Reader<'s> {
         self.pairing = None;
@@ -258,7 +259,7 @@ impl<'s> Reader<'s> {
     ///
     /// # Errors
     ///
-    /// If the text is not a history, behind the ops before the error; or what `see` returned.
+    /// If the text is not a history, after the ops before the error; or what `see` returned.
     pub fn for_each_batch(
         &mut self,
         mut see: impl FnMut(&Batch) -> Result<ControlFlow<()>, HistoryError>,
@@ -355,7 +356,7 @@ impl<'s> Reader<'s> {
         self.finish_records(batch)
     }
 
-    /// What validation goes on with.
+    /// What validation continues with.
     pub(crate) fn into_parts(self) -> Parts<'s> {
         let Reader { blocks, format, limits, unit, pairing, .. } = self;
         Parts { blocks, format, limits, unit, pairing: pairing.unwrap_or_default() }
@@ -398,7 +399,7 @@ pub(crate) struct Parts<'s> {
 
 #[cold]
 fn no_op() -> HistoryError {
-    HistoryError::new(ErrorKind::NotAnOp, "there is no op in it").expected(crate::batch::OP)
+    HistoryError::new(ErrorKind::NotAnOp, "it contains no op").expected(crate::batch::OP)
 }
 
 impl Batch {

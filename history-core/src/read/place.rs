@@ -22,7 +22,7 @@ impl Place {
     pub(crate) fn advance(&mut self, passed: &[u8]) {
         self.offset += passed.len().to_u64();
         let mut rest = passed;
-        // Mostly an op and the end of its line: one newline, and nothing behind it.
+        // Mostly an op and the end of its line: one newline, and nothing after it.
         while let Some(end) = memchr::memchr(b'\n', rest) {
             self.line += 1;
             self.column = 0;

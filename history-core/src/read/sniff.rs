@@ -34,8 +34,8 @@ impl Format {
         }
     }
 
-    /// The format of this name, or of a file that ends so: `"edn"`, `"json"`, `"jsonl"`, `"ndjson"`, `"intervals"`, `"txt"`,
-    /// `"log"`.
+    /// The format of this name, or of a file that ends so: `"edn"`, `"json"`, `"jsonl"`, `"ndjson"`, `"intervals"`,
+    /// `"txt"`, `"log"`.
     pub(crate) fn from_name(name: &str) -> Option<Format> {
         Some(match name {
             "edn" => Format::Edn,
@@ -91,14 +91,14 @@ pub(crate) fn format(text: &str, block: &Block) -> Result<Sniffed, HistoryError>
         None if block.last && inside == Some("") => Ok(Sniffed::Known(Format::Json)),
         None if block.last && !from.is_empty() => Ok(Sniffed::Known(Format::Edn)),
         None if block.last => {
-            Err(HistoryError::new(ErrorKind::NotAnOp, "there is no op in it").expected(crate::batch::OP))
+            Err(HistoryError::new(ErrorKind::NotAnOp, "it contains no op").expected(crate::batch::OP))
         }
         None => Ok(Sniffed::More(unread.len() - unread.trim_start_matches([' ', '\n', '\r', '\t']).len())),
     }
 }
 
 fn unknown() -> HistoryError {
-    HistoryError::new(ErrorKind::Syntax, "this is not a history in any format known here").expected(
-        "op maps in EDN or JSON (one after another, one a line, or in one array), or the columns of history.txt",
+    HistoryError::new(ErrorKind::Syntax, "unknown history format").expected(
+        "ops as maps in EDN or JSON (one after another, one per line, or in one array), or the columns of history.txt",
     )
 }

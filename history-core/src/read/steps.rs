@@ -22,7 +22,7 @@ enum Within {
     Closed,
 }
 
-/// Where a reader stands between two ops.
+/// Where a reader is between two ops.
 pub(crate) struct Steps {
     format: Format,
     within: Within,
@@ -32,17 +32,17 @@ pub(crate) struct Steps {
     last: Last,
     /// EDN: whether the last block ended inside a comment.
     in_comment: bool,
-    /// The table: whether the last op has an error, or a logger spoke, which may go on.
+    /// The table: whether the last op has an error, or a logger spoke, which may continue.
     after_error: bool,
     /// The values of the block at hand.
     found: Vec<Found>,
     /// Where the last value of the block ends, or the bracket before the first.
     end: Option<usize>,
-    /// The place behind the last value, and the end of the line up to there.
+    /// The place after the last value, and the end of the line up to there.
     ended: (Place, String),
 }
 
-/// A value that stands where an op belongs.
+/// A value that is where an op belongs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found {
     pub(crate) node: usize,
@@ -89,7 +89,7 @@ impl Steps {
         }
     }
 
-    /// Whether the ops stand in a container, which may then be empty.
+    /// Whether the ops are in a container, which may then be empty.
     pub(crate) fn saw_container(&self) -> bool {
         self.within != Within::Bare
     }
@@ -146,7 +146,7 @@ impl Steps {
         &self.found
     }
 
-    /// Reads all values of the block that stand where ops belong, from `from` on. How far; or the fault behind them.
+    /// Reads all values of the block that are where ops belong, from `from` on. How far; or the fault after them.
     pub(crate) fn scan(&mut self, tape: &mut Tape, block: &Block, from: usize) -> Result<usize, Stop> {
         self.found.clear();
         self.end = None;
@@ -238,7 +238,7 @@ impl Steps {
             Within::Closed => match scanner.byte(1) {
                 None if b == b'#' => Err(scanner.incomplete()),
                 Some(b'_') if b == b'#' && !json => Ok(false),
-                _ => Err(Fault::syntax(at, "there is text after the end of the history", "nothing more")),
+                _ => Err(Fault::syntax(at, "found text after the end of the history", "nothing more")),
             },
             Within::Container(close) if b == close => {
                 if json && self.last == Last::Comma {
@@ -250,7 +250,7 @@ impl Steps {
             }
             Within::Container(_) if json && self.last == Last::Op => {
                 if b != b',' {
-                    return Err(Fault::syntax(at, "no comma stands between two ops of an array", "a comma or ]"));
+                    return Err(Fault::syntax(at, "missing comma between two ops of an array", "a comma or ]"));
                 }
                 scanner.pos += 1;
                 self.last = Last::Comma;
@@ -312,7 +312,7 @@ pub(crate) fn too_long(
         let mut begins = place;
         begins.advance(&bytes[at..open]);
         let Position { line, column, .. } = begins.position();
-        let opened = format!(": the {what} that begins at line {line}, column {column} is not closed by then");
+        let opened = format!(": the {what} that begins at line {line}, column {column} is not closed");
         error.message.push_str(&opened);
     }
     error

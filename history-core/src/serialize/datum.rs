@@ -8,7 +8,7 @@ use std::fmt;
 
 impl Serialize for Datum {
     /// JSON: keywords, symbols and characters become strings, lists and sets arrays, a tagged value
-    /// `{"tag": ..., "value": ...}`, keys that are no names their EDN text.
+    /// `{"tag": ..., "value": ...}`, keys that are not names their EDN text.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Datum::Nil => serializer.serialize_unit(),

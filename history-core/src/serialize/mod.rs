@@ -1,7 +1,7 @@
 //! What serde sees of reports and values.
 //!
 //! EDN has kinds of values that serde's data model lacks: keywords, symbols, sets. They travel as newtypes of private
-//! names, which [`to_edn`](crate::to_edn) knows and any other format passes over: JSON gets strings and arrays.
+//! names, which [`to_edn`](crate::to_edn) knows and any other format ignores: JSON gets strings and arrays.
 
 mod datum;
 pub(crate) mod named;

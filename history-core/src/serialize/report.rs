@@ -90,7 +90,7 @@ struct ReportForm {
     checkers: Vec<(Name, Report)>,
 }
 
-/// What an anomaly's name stands for.
+/// What an anomaly's name represents.
 #[derive(DeriveSerialize, DeriveDeserialize)]
 struct AnomalyForm {
     count: u64,

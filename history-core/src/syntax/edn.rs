@@ -1,5 +1,5 @@
-//! EDN (<https://github.com/edn-format/edn>), and what Clojure prints beside it: ratios, `##NaN`, regular expressions,
-//! hexadecimal integers, namespaced maps.
+//! EDN (<https://github.com/edn-format/edn>), and what Clojure prints in addition to it: ratios, `##NaN`, regular
+//! expressions, hexadecimal integers, namespaced maps.
 
 use super::edn_token::ENDS_TOKEN;
 use super::number::Run;
@@ -103,7 +103,7 @@ impl Scanner<'_> {
             b'#' => return self.edn_dispatch(at),
             b'\\' => self.edn_char(at)?,
             b'^' | b'`' | b'~' | b'@' => {
-                return Err(Fault::syntax(at, format!("{:?} means nothing in EDN", b as char), "an EDN value"));
+                return Err(Fault::syntax(at, format!("{:?} is not EDN", b as char), "an EDN value"));
             }
             _ if ENDS_TOKEN[b.to_usize()] => {
                 return Err(Fault::syntax(at, format!("found {}", self.shown(at)), "an EDN value"));
@@ -179,7 +179,7 @@ impl Scanner<'_> {
             },
             Some(Frame::Tag { .. }) => Fault::syntax(at, "a tag without a value", "a value after the tag"),
             Some(Frame::Discard { .. }) => Fault::syntax(at, "#_ without a value to discard", "a value after #_"),
-            None => Fault::syntax(at, format!("{:?} closes nothing", b as char), "an EDN value"),
+            None => Fault::syntax(at, format!("{:?} without an opening bracket", b as char), "an EDN value"),
         }
     }
 
@@ -215,7 +215,7 @@ impl Scanner<'_> {
             _ => {
                 return Err(Fault::syntax(
                     at,
-                    format!("a # before {} means nothing", self.shown(self.pos)),
+                    format!("unknown # form: # before {}", self.shown(self.pos)),
                     "#{...}, #tag, #_ or ##NaN",
                 ));
             }

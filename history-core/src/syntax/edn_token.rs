@@ -31,7 +31,7 @@ impl Scanner<'_> {
             }
             self.pos += 1;
         }
-        // The block ends here, and so the token may go on.
+        // The block ends here, and so the token may continue.
         Err(self.incomplete())
     }
 
@@ -64,7 +64,7 @@ impl Scanner<'_> {
             b"NaN" => f64::NAN,
             b"Inf" => f64::INFINITY,
             b"-Inf" => f64::NEG_INFINITY,
-            _ => return Err(Fault::syntax(at, "this is no number", "##NaN, ##Inf or ##-Inf")),
+            _ => return Err(Fault::syntax(at, "this is not a number", "##NaN, ##Inf or ##-Inf")),
         };
         self.tape.push_bits(Tag::Float, x.to_bits());
         Ok(())
@@ -99,7 +99,7 @@ impl Scanner<'_> {
             return Ok(());
         }
         if digits[0] == b'0' && digits.get(1).is_some_and(u8::is_ascii_digit) {
-            return Err(Fault::syntax(at, "a number that begins with a zero", "a number, like 12, 0.5 or 12N"));
+            return Err(Fault::syntax(at, "a number that begins with a zero", "a number, such as 12, 0.5 or 12N"));
         }
         if all(digits) {
             self.push_int(from, end);
@@ -121,7 +121,7 @@ impl Scanner<'_> {
     fn not_a_number(&self, at: usize, end: usize) -> Fault {
         let text = String::from_utf8_lossy(&self.bytes[at..end]);
         let text: String = text.chars().take(40).collect();
-        Fault::syntax(at, format!("{text} is not a number"), "a number, like 12, 0.5 or 12N")
+        Fault::syntax(at, format!("{text} is not a number"), "a number, such as 12, 0.5 or 12N")
     }
 
     pub(super) fn edn_char(&mut self, at: usize) -> Result<(), Fault> {
@@ -132,7 +132,7 @@ impl Scanner<'_> {
                 return Err(Fault::syntax(
                     at,
                     "unexpected end of input after this character",
-                    r"a character, like \a or \space",
+                    r"a character, such as \a or \space",
                 ));
             }
             ..=0x7f => 1,
@@ -152,7 +152,7 @@ impl Scanner<'_> {
             let text: String = text.chars().take(40).collect();
             return Err(Fault::syntax(
                 at,
-                format!("\\{text} is no character"),
+                format!("\\{text} is not a character"),
                 r"\a, \newline, \space, \tab or \u0041",
             ));
         };

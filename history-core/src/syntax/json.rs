@@ -83,7 +83,7 @@ impl Scanner<'_> {
     fn json_key(&mut self) -> Result<(), Fault> {
         match self.peek() {
             Some(b'"') => self.pos += 1,
-            Some(_) => return Err(self.json_misplaced("where a key belongs", "a string in double quotes")),
+            Some(_) => return Err(self.json_misplaced("in the place of a key", "a string in double quotes")),
             None => return Err(self.incomplete()),
         }
         self.string::<true>()?;
@@ -132,7 +132,7 @@ impl Scanner<'_> {
             b'f' => self.word("false", Tag::False)?,
             b'N' => self.float_word("NaN", f64::NAN)?,
             b'I' => self.float_word("Infinity", f64::INFINITY)?,
-            _ => return Err(self.json_misplaced("where a value belongs", "a JSON value")),
+            _ => return Err(self.json_misplaced("in the place of a value", "a JSON value")),
         }
         Ok(Next::After)
     }
@@ -195,7 +195,7 @@ impl Scanner<'_> {
             at
         };
         at = digits(at);
-        let bad = |what: &str| Err(Fault::syntax(start, what, "a number, like 12, -3 or 0.5"));
+        let bad = |what: &str| Err(Fault::syntax(start, what, "a number, such as 12, -3 or 0.5"));
         // A block that ends here may end inside the number.
         if at == self.bytes.len() {
             return Err(self.incomplete());
@@ -253,7 +253,7 @@ impl Scanner<'_> {
 
     fn expect_word(&mut self, word: &'static str) -> Result<(), Fault> {
         let rest = &self.bytes[self.pos..];
-        // A word that the block ends may go on.
+        // A word that the block ends may continue.
         if word.as_bytes().starts_with(rest) {
             return Err(self.incomplete());
         }

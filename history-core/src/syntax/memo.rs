@@ -1,7 +1,7 @@
 //! Runs of integers seen before: a list that is read over and over, each time a little longer, is decoded once.
 //!
-//! In histories of lists and sets nearly all of the text is such lists, and what stands before one (`"r",18,` or `:r 18
-//! `) tells which of them it is. So the last run behind each such text is kept, as text and as integers; as far as the
+//! In histories of lists and sets nearly all of the text is such lists, and what is before one (`"r",18,` or `:r 18 `)
+//! determines which of them it is. So the last run after each such text is kept, as text and as integers; as far as the
 //! next one begins with the same text, its integers are copied. Comparing is an order of magnitude faster than
 //! decoding, and nothing else changes: equal text has equal integers.
 
@@ -9,7 +9,7 @@ use crate::cast::Cast as _;
 
 /// Runs kept; one is found by a hash of the text before it, and takes the place of another with the same hash.
 const SLOTS: usize = 256;
-/// Bytes of text before a run, its bracket included, that tell it from others.
+/// Bytes of text before a run, its bracket included, that distinguish it from others.
 const BEFORE: usize = 8;
 /// Shorter runs are decoded as fast as they would be compared.
 const TEXT_BYTES_MIN: usize = 32;
@@ -97,14 +97,14 @@ impl Slot {
         } else {
             self.ends.partition_point(|end| end.to_usize() < same)
         };
-        // The last one may go on in the text where here it ends: 12 is neither 123 nor 12.5.
+        // The last one may continue in the text where here it ends: 12 is neither 123 nor 12.5.
         match text.get(self.end(known)) {
             Some(b',' | b' ' | b']' | b')' | b'}' | b'\n' | b'\r' | b'\t') => known,
             _ => known.saturating_sub(1),
         }
     }
 
-    /// Replaces all behind the first `from` bytes.
+    /// Replaces all after the first `from` bytes.
     fn keep(&mut self, from: usize, text: &[u8], ints: &[i64]) {
         let known = self.ends.partition_point(|end| end.to_usize() <= from);
         self.cut(known);
@@ -186,7 +186,7 @@ mod tests {
     fn a_known_beginning_does_not_excuse_what_follows() {
         let good: Vec<String> = (1..100).map(|i: i32| i.to_string()).collect();
         let good = good.join(",");
-        for (tail, message) in [(",]", "found ']' where a value belongs"), (" 7]", "found '7' after a value")] {
+        for (tail, message) in [(",]", "found ']' in the place of a value"), (" 7]", "found '7' after a value")] {
             let text = format!(
                 "{{\"type\":\"ok\",\"value\":[\"r\",18,[{good}]]}}\n{{\"type\":\"ok\",\"value\":[\"r\",18,[{good}{tail}]]}}\n"
             );

@@ -20,7 +20,8 @@ use crate::tape::{Mark, Tag, Tape};
 /// Containers inside containers, at the most.
 pub(crate) const DEPTH_MAX: usize = 512;
 
-/// Values in one op, at the most; integers in a list of nothing else count as one. Each takes 16 bytes, and may be written in three.
+/// Values in one op, at the most; integers in a list of nothing else count as one. Each takes 16 bytes, and may be
+/// written in three.
 pub(crate) const VALUES_MAX: usize = 1 << 24;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,7 +104,7 @@ impl<'a> Scanner<'a> {
         self.bytes.get(self.pos).copied()
     }
 
-    /// The byte so far behind `pos`.
+    /// The byte so far after `pos`.
     pub(crate) fn byte(&self, ahead: usize) -> Option<u8> {
         self.bytes.get(self.pos + ahead).copied()
     }
@@ -116,7 +117,7 @@ impl<'a> Scanner<'a> {
             Some(Frame::Container { opened_at, .. }) => {
                 (*opened_at, format!("the text ends before this {} is closed", self.bracket(*opened_at)))
             }
-            Some(Frame::Tag { at }) => (*at, "the text ends before the value that this tag is for".into()),
+            Some(Frame::Tag { at }) => (*at, "the text ends before the value of this tag".into()),
             Some(Frame::Discard { at, .. }) => (*at, "the text ends before the value that this #_ discards".into()),
             None => (self.pos.min(self.bytes.len()), "the text ends inside a value".into()),
         };
@@ -145,7 +146,7 @@ impl<'a> Scanner<'a> {
 
     #[cold]
     fn too_many_values(&self) -> Fault {
-        let message = format!("more than {VALUES_MAX} values stand in this op");
+        let message = format!("this op contains more than {VALUES_MAX} values");
         Fault { kind: FaultKind::Limit, ..Fault::syntax(self.pos, message, "an op with fewer values") }
     }
 
@@ -156,7 +157,7 @@ impl<'a> Scanner<'a> {
                 kind: FaultKind::Limit,
                 ..Fault::syntax(
                     self.pos,
-                    format!("more than {DEPTH_MAX} values stand inside one another here"),
+                    format!("values are nested more than {DEPTH_MAX} deep here"),
                     "a value nested less deeply",
                 )
             });

@@ -41,11 +41,11 @@ impl Scanner<'_> {
     }
 
     /// Integers up to `close`, separated as JSON has it (`commas`) or by white space, of which EDN's commas are a part.
-    /// If the run breaks, `pos` is just behind its last integer.
+    /// If the run breaks, `pos` is directly after its last integer.
     pub(super) fn int_run(&mut self, close: u8, commas: bool) -> Run {
         let (start, from) = (self.tape.ints.len(), self.pos);
         let recalled = self.tape.memo.recall(self.bytes, from, commas, self.tape.ints.to_mut());
-        // Just behind the last integer of the run so far.
+        // Just after the last integer of the run so far.
         let mut resume = from + recalled.len;
         self.pos = resume;
         let mut behind_int = recalled.len > 0;
@@ -79,13 +79,13 @@ impl Scanner<'_> {
         Run::Broken { start, count: (self.tape.ints.len() - start).to_u32() }
     }
 
-    /// Integers of a run as long as a single separator stands between them. Whether the last one is followed by
-    /// something else that can follow one, and so belongs to the run; `resume` is then just behind it.
+    /// Integers of a run as long as a single separator is between them. Whether the last one is followed by
+    /// something else that can follow one, and so belongs to the run; `resume` is then directly after it.
     #[inline]
     fn next_of_run(&mut self, commas: bool, resume: &mut usize) -> bool {
         while let Some(n) = self.small_int() {
             match self.peek() {
-                // By far the most frequent: a separator, and the next integer right behind it.
+                // By far the most frequent: a separator, and the next integer directly after it.
                 Some(b',' | b' ') if matches!(self.bytes.get(self.pos + 1), Some(b'0'..=b'9')) => {
                     if commas && self.bytes[self.pos] == b' ' {
                         return false;
@@ -136,7 +136,7 @@ impl Scanner<'_> {
         let text = std::str::from_utf8(&self.bytes[start..end]).unwrap_or_default();
         let x: f64 = text
             .parse()
-            .map_err(|_| Fault::syntax(start, format!("{text} is not a number"), "a number, like 12 or 0.5"))?;
+            .map_err(|_| Fault::syntax(start, format!("{text} is not a number"), "a number, such as 12 or 0.5"))?;
         // Two numbers that overflow would seem equal.
         if x.is_infinite() {
             return Err(Fault::syntax(start, "this number is too large for a float", "at most about 1.8e308"));

@@ -18,7 +18,7 @@ const STOPS: [bool; 256] = {
 };
 
 impl Scanner<'_> {
-    /// A string whose opening quote is behind. EDN lets control characters stand in it, JSON does not.
+    /// A string whose opening quote is behind. EDN lets control characters are in it, JSON does not.
     #[inline]
     pub(super) fn string<const JSON: bool>(&mut self) -> Result<(), Fault> {
         let start = self.pos;
@@ -49,7 +49,7 @@ impl Scanner<'_> {
                 stop += 1;
             }
             let Some(&b) = self.bytes.get(stop) else { return Err(open_string(start)) };
-            // It stands between ASCII characters, so its ends are boundaries of characters.
+            // It is between ASCII characters, so its ends are boundaries of characters.
             self.tape.unescaped.to_mut().push_str(std::str::from_utf8(&self.bytes[from..stop]).unwrap_or_default());
             self.pos = stop + 1;
             match b {
@@ -64,7 +64,7 @@ impl Scanner<'_> {
                     return Err(Fault::syntax(
                         stop,
                         format!("{} inside a string", self.shown(stop)),
-                        "an escape like \\n, or a quote that closes the string",
+                        "an escape such as \\n, or a quote that closes the string",
                     ));
                 }
             }
@@ -96,7 +96,7 @@ impl Scanner<'_> {
             _ => {
                 return Err(Fault::syntax(
                     at,
-                    format!("a backslash before {} means nothing", self.shown(at + 1)),
+                    format!("unknown escape: a backslash before {}", self.shown(at + 1)),
                     r#"one of \n \t \r \b \f \" \\ \uXXXX"#,
                 ));
             }
@@ -125,7 +125,7 @@ impl Scanner<'_> {
         for _ in 0..4 {
             let Some(b) = self.peek() else { return Err(open_string(string_start)) };
             let Some(digit) = (b as char).to_digit(16) else {
-                return Err(Fault::syntax(at, r"\u wants four hexadecimal digits", r"something like \u00e9"));
+                return Err(Fault::syntax(at, r"\u needs four hexadecimal digits", r"an escape such as \u00e9"));
             };
             code = code * 16 + digit;
             self.pos += 1;
@@ -161,11 +161,11 @@ fn ended_by_line(start: usize) -> Fault {
     Fault::syntax(
         start - 1,
         "the line ends before this string is closed",
-        "a closing quote; a line's end in a string is written \\n",
+        "a closing quote; write \\n for a line break in a string",
     )
 }
 
 #[cold]
 fn lone_surrogate(at: usize) -> Fault {
-    Fault::syntax(at, "half a surrogate pair stands for no character", r"both halves, like \ud83d\ude00")
+    Fault::syntax(at, "one half of a surrogate pair is not a character", r"both halves, such as \ud83d\ude00")
 }

@@ -1,10 +1,10 @@
 //! Jepsen's `history.txt`: a line an op, `PROCESS TYPE F VALUE`, and sometimes `ERROR`, with tabs or spaces between.
 //!
-//! Process, type, f and value are EDN. What a logger puts before the process (`INFO  jepsen.util - `) is passed over.
+//! Process, type, f and value are EDN. What a logger puts before the process (`INFO  jepsen.util - `) is ignored.
 //! The error is printed for people: it is taken as EDN if it is one value, else as text; its further lines are passed
 //! over. So are a logger's lines that say something else, with what follows them, unless they begin as an op does.
 //!
-//! Older clients put `:timed-out` where the value belongs of an op that failed or whose end nobody knows. That is no
+//! Older clients put `:timed-out` where the value belongs of an op that failed or with an unknown outcome. That is no
 //! value but an error: the op's value is the one that was invoked.
 
 use super::edn::Read;
@@ -14,15 +14,15 @@ use crate::tape::Tag;
 use std::ops::Range;
 
 /// A line of the table, for messages.
-pub(crate) const LINE: &str = "PROCESS<TAB>TYPE<TAB>F<TAB>VALUE, like 0<TAB>:invoke<TAB>:read<TAB>nil";
+pub(crate) const LINE: &str = "PROCESS<TAB>TYPE<TAB>F<TAB>VALUE, such as 0<TAB>:invoke<TAB>:read<TAB>nil";
 
-/// What stands for the value of an op that took too long.
+/// What represents the value of an op that took too long.
 const TIMED_OUT: &[u8] = b":timed-out";
 
 /// What a line of the table came to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Line {
-    /// An op; whether it has an error, which may go on in the next line.
+    /// An op; whether it has an error, which may continue in the next line.
     Op { has_error: bool },
     /// What a logger says of other things, perhaps in several lines.
     Log,
@@ -67,7 +67,7 @@ const LEVELS: [&[u8]; 6] = [b"INFO", b"WARN", b"DEBUG", b"ERROR", b"TRACE", b"FA
 /// How many words a logger puts before the level: the date, the time, the thread's name.
 const LEVEL_WORDS_MAX: usize = 4;
 
-/// What stands behind a logger's prefix: `LEVEL LOGGER - message`, or `DATE LEVEL [THREAD] LOGGER: message`.
+/// What is after a logger's prefix: `LEVEL LOGGER - message`, or `DATE LEVEL [THREAD] LOGGER: message`.
 fn message(line: &[u8]) -> Option<&[u8]> {
     let level = words(line).take(LEVEL_WORDS_MAX).find(|word| LEVELS.contains(&&line[word.clone()]))?;
     let behind = &line[level.end..];
@@ -104,7 +104,7 @@ fn is_broken_op(line: &[u8]) -> bool {
         if is_number(last_two[0]) && is_keyword(last_two[1]) && is_keyword(word) {
             return true;
         }
-        // An op that is cut behind its process or in its type.
+        // An op that is cut after its process or in its type.
         let cut = if i == 0 { is_number(word) } else { i == 1 && is_number(last_two[1]) && is_keyword(word) };
         if cut && line.trim_ascii_end().ends_with(word) {
             return true;
@@ -144,7 +144,7 @@ impl Scanner<'_> {
         let process_node = self.next_node();
         let process_end = self.cell(process.start, process.end, "process")?;
         if process_end != process.end {
-            return Err(Fault::syntax(process.start, "the process is not one EDN value", LINE));
+            return Err(Fault::syntax(process.start, "the process is not an EDN value", LINE));
         }
         self.key("type");
         self.tape.push_source(Tag::Keyword, kind.start + 1, kind.end);
@@ -182,7 +182,7 @@ impl Scanner<'_> {
         Ok(Line::Op { has_error })
     }
 
-    /// Whether the value at `node`, which ends at `end`, stands for a lack of one in an op of this kind.
+    /// Whether the value at `node`, which ends at `end`, represents a lack of one in an op of this kind.
     fn is_timeout(&self, kind: Range<usize>, node: usize, end: usize) -> bool {
         let node = self.tape.nodes[node];
         matches!(&self.bytes[kind], b":fail" | b":info")
@@ -199,7 +199,7 @@ impl Scanner<'_> {
 
     /// One EDN value between `start` and `end`, where white space or the line ends. Where the value ends.
     fn cell(&mut self, start: usize, end: usize, name: &str) -> Result<usize, Fault> {
-        // The gap or newline behind the cell ends its last token.
+        // The gap or newline after the cell ends its last token.
         let mut inner = Scanner::new(&self.bytes[..=end], start, self.tape);
         inner.skip_edn_space();
         if inner.pos >= end {

@@ -39,7 +39,7 @@ pub(super) struct Checks {
 #[derive(Default)]
 struct Invoked {
     f: Option<String>,
-    /// What stands in its field `key`.
+    /// What is in its field `key`.
     key: Option<String>,
     /// Whether its value is a list of micro-ops, which then are `mops`.
     is_txn: bool,
@@ -68,7 +68,7 @@ impl Checks {
         self.indices.ops()
     }
 
-    /// Looks at the `i`th op of a batch, whose map stands at `node` if it was written as one.
+    /// Looks at the `i`th op of a batch, whose map is at `node` if it was written as one.
     pub(super) fn op(&mut self, batch: &mut Batch, i: usize, node: Option<usize>, findings: &mut Findings) {
         let written = batch.records[i].index();
         let (index, misplaced) = match self.indices.next(written) {
@@ -125,8 +125,8 @@ impl Checks {
                 Some(OwnField::Process) => self.process(value, position, text, findings),
                 Some(OwnField::F) if !value.is_nil() && value.as_name().is_none() => {
                     findings.add(Rule::OddFunction, Some(position), text, || {
-                        Said::new(format!("the op's f is {}, and is passed over", value.kind()))
-                            .expected("a name, like :read")
+                        Said::new(format!("the op's f is {}, and is ignored", value.kind()))
+                            .expected("a name, such as :read")
                     });
                 }
                 Some(_) => {}
@@ -138,7 +138,7 @@ impl Checks {
                     };
                     if twice {
                         findings.add(Rule::DuplicateField, Some(position), text, || {
-                            Said::new(format!("the op has two fields named {name}")).expected("one of each")
+                            Said::new(format!("the op has two fields named {name}")).expected("each field once")
                         });
                     }
                 }
@@ -160,7 +160,7 @@ impl Checks {
             findings.add(Rule::MixedProcesses, Some(position), text, || {
                 let (now, before) = if is_text { ("text", "an integer") } else { ("an integer", "text") };
                 Said::new(format!(
-                    "process {number} is {now} here and {before} elsewhere; both are taken for one client"
+                    "process {number} is {now} here and {before} elsewhere; both are treated as one client"
                 ))
                 .expected("integers")
             });
@@ -185,8 +185,7 @@ impl Checks {
             && time < last
         {
             findings.add(Rule::TimeGoesBack, Some(position), text, || {
-                Said::new(format!("the op's time, {time}, follows {last}"))
-                    .expected("times that do not decrease: ops in the order in which they happened")
+                Said::new(format!("the op's time, {time}, follows {last}")).expected("times that do not decrease")
             });
         }
         self.last_time = Some(time);
@@ -234,7 +233,7 @@ impl Checks {
                 let difference = if is_txn {
                     mops::difference(&invoked.mops, &self.mops)
                 } else {
-                    Some("this completion has no list of micro-ops, its invocation has".into())
+                    Some("this completion has no list of micro-ops, but its invocation has one".into())
                 };
                 if let Some(difference) = difference {
                     findings.add(Rule::MopMismatch, Some(position), text, || {
@@ -262,20 +261,20 @@ impl Checks {
         if self.participants.others() > 0 {
             let ops = ops_are(self.participants.others());
             let names = self.participants.left_out().map(|names| format!(" ({names})")).unwrap_or_default();
-            note(Rule::OtherProcesses, format!("{ops} of processes that are no clients{names}"));
+            note(Rule::OtherProcesses, format!("{ops} of processes that are not clients{names}"));
         }
         if self.unknown > 0 {
             let ops = ops_are(self.unknown);
             note(Rule::UnknownProcesses, format!("{ops} without a process: their order is unknown"));
         }
         if self.pairing.completions_only() {
-            let message = "only completions: what ran at the same time is unknown";
+            let message = "only completions: which ops were concurrent is unknown";
             note(Rule::CompletionsOnly, message.into());
         }
     }
 }
 
-/// What stands in an op's field `key`.
+/// What is in an op's field `key`.
 fn key(op: &Op<'_>) -> Option<String> {
     op.extra.get("key").map(|key| key.to_string())
 }

@@ -9,7 +9,7 @@ use crate::{Op, OpKind, Position, Value};
 #[derive(Default)]
 pub(super) struct Kinds {
     ints: HashMap<i64, Seen>,
-    /// Of keys that are no integers, by their text.
+    /// Of keys that are not integers, by their text.
     others: HashMap<Box<str>, Seen>,
     /// Of ops that have no key.
     whole: Option<Seen>,
@@ -19,7 +19,7 @@ pub(super) struct Kinds {
 struct Seen {
     kind: &'static str,
     line: u64,
-    /// Whether another kind was told of.
+    /// Whether another kind was reported.
     told: bool,
 }
 
@@ -53,8 +53,8 @@ impl Kinds {
             let (before, line) = (seen.kind, seen.line);
             findings.add(Rule::MixedValues, Some(position), text, || {
                 let of = if let Of::Key(key) = of { format!(" of key {key}") } else { String::new() };
-                Said::new(format!("a value{of} is {kind} here, {value}, and {before} in line {line}"))
-                    .expected("values of one type; 1, 1.0 and \"1\" are three values")
+                Said::new(format!("a value{of} is {kind} here, {value}, but {before} in line {line}"))
+                    .expected("values of one type; 1, 1.0 and \"1\" are different values")
             });
         };
         if is_txn {
@@ -68,7 +68,7 @@ impl Kinds {
         }
         match (op.extra.get("key"), op.value.as_pair()) {
             (Some(key), _) => values(Of::Key(key), op.value),
-            // The pair of a compare-and-set is no key with a value.
+            // The pair of a compare-and-set is not a key with a value.
             (None, Some((key, value))) if op.f != Some("cas") => values(Of::Key(key), value),
             _ => values(Of::Whole, op.value),
         }

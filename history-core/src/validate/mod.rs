@@ -23,7 +23,7 @@ pub struct Problems {
     pub ops: u64,
     /// What was found, in the order of the text; remarks on the history as a whole come last.
     pub list: Vec<Problem>,
-    /// How much was found of each rule, what is not in `list` included; rules that found nothing are left out.
+    /// How much was found of each rule, what is not in `list` included; rules that found nothing are omitted.
     pub counts: Vec<(Rule, u64)>,
     /// Whether the whole text was looked at.
     pub complete: bool,
@@ -80,9 +80,9 @@ impl fmt::Display for Problem {
 
 /// Reads a history to its end and says all that is wrong with it, as errors, and all that is doubtful, as warnings.
 ///
-/// A [`Reader`] stops at the first error; this goes on. After an op that cannot be read it goes on with the next line
-/// that begins one. Of each [`Rule`] the first `each_max` offences are listed and the others counted; reading stops
-/// only when so many ops could not be read.
+/// A [`Reader`] stops at the first error; this continues. After an op that cannot be read it continues with the next
+/// line that begins one. Of each [`Rule`] the first `each_max` offences are listed and the others counted; reading
+/// stops only when so many ops could not be read.
 ///
 /// O(text). Memory: the ops in flight, and what was written in micro-ops, to find duplicates.
 ///

@@ -90,9 +90,9 @@ impl Written {
             if let Some(line) = before {
                 findings.add(Rule::DuplicateWrite, Some(position), text, || {
                     Said::new(format!(
-                        "{mop} was written before, in line {line}: who reads it cannot tell which it was"
+                        "{mop} was already written in line {line}: which of the two a read saw is ambiguous"
                     ))
-                    .expected("values that are never written twice to one key")
+                    .expected("each value at most once per key")
                 });
             }
         }
@@ -104,8 +104,8 @@ impl Written {
         // Once is enough: of two types neither is right.
         if first != kind && findings.of(Rule::MixedKeys) == 0 {
             findings.add(Rule::MixedKeys, Some(position), text, || {
-                Said::new(format!("the key {key} is {kind}, and a key in line {line} is {first}"))
-                    .expected("keys of one type; 1 and \"1\" are two keys")
+                Said::new(format!("the key {key} is {kind}, but a key in line {line} is {first}"))
+                    .expected("keys of one type; 1 and \"1\" are different keys")
             });
         }
     }

@@ -1,4 +1,4 @@
-//! Where to go on after an op that cannot be read.
+//! Where to continue after an op that cannot be read.
 
 use crate::batch::Record;
 use crate::read::{Intervals, Place};
@@ -15,14 +15,14 @@ const TRIES: usize = 16;
 pub(super) enum Next {
     /// An op may begin here.
     At(usize),
-    /// No line before this one begins an op, and of this one too little is there to tell.
+    /// No line before this one begins an op, and of this one too little is there to decide.
     Unclear(usize),
-    /// No line begins an op, and the last goes on.
+    /// No line begins an op, and the last continues.
     MidLine,
 }
 
 /// Looks for a line that may begin an op, from the beginning of one. Ops begin at `column` or left of it, in bytes:
-/// what stands further right is a part of one.
+/// what is further right is a part of one.
 pub(super) fn next(text: &str, format: Format, mut line: usize, column: usize) -> Next {
     let bytes = text.as_bytes();
     loop {
@@ -49,7 +49,7 @@ pub(super) fn next(text: &str, format: Format, mut line: usize, column: usize) -
     }
 }
 
-/// Looks for the line behind `from` that may begin an op, after one at `start` that goes wrong at `from`.
+/// Looks for the line after `from` that may begin an op, after one at `start` that goes wrong at `from`.
 pub(super) fn after(text: &str, format: Format, start: usize, from: usize) -> Next {
     match memchr::memchr(b'\n', &text.as_bytes()[from..]) {
         Some(end) => next(text, format, from + end + 1, column(text, start)),
@@ -57,8 +57,8 @@ pub(super) fn after(text: &str, format: Format, start: usize, from: usize) -> Ne
     }
 }
 
-/// The first line behind `start`, and up to `end`, that holds an op of its own, though the one that begins at `start`
-/// goes on beyond it: that one was not closed.
+/// The first line after `start`, and up to `end`, that holds an op of its own, though the one that begins at `start`
+/// continues beyond it: that one was not closed.
 pub(super) fn inside(tape: &mut Tape, format: Format, start: usize, end: usize) -> Option<usize> {
     if format == Format::Table {
         return None;
@@ -79,7 +79,7 @@ pub(super) fn inside(tape: &mut Tape, format: Format, start: usize, end: usize) 
     None
 }
 
-/// How many bytes stand before `at` in its line.
+/// How many bytes are before `at` in its line.
 pub(super) fn column(text: &str, at: usize) -> usize {
     at - memchr::memrchr(b'\n', &text.as_bytes()[..at]).map_or(0, |newline| newline + 1)
 }

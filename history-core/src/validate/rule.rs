@@ -58,29 +58,30 @@ macro_rules! rules {
 }
 
 rules! {
-    Unreadable "unreadable" Error "The bytes of a history can be read, and decompressed, to their end.";
-    Syntax "syntax" Error "The text of a history is EDN, JSON or Jepsen's table.";
-    NotAnOp "not-an-op" Error "A history holds ops and nothing else.";
-    Limit "limit" Error "No op is too long, or nested too deeply.";
-    Index "index" Error "Indices stand in all ops or in none, and increase.";
-    UnpairedCompletion "unpaired-completion" Error "A completion has an invocation before it.";
-    DoubleInvocation "double-invocation" Error "A process invokes nothing while its last op is in flight.";
-    ProcessAfterInfo "process-after-info" Error "A process that got info does not come back under its number.";
-    UnclearClient "unclear-client" Error "Which processes are clients can be said.";
-    DuplicateField "duplicate-field" Warning "An op has no two fields of one name.";
-    FMismatch "f-mismatch" Warning "A completion has the function of its invocation.";
-    KeyMismatch "key-mismatch" Warning "A completion has the key of its invocation, in a field of its own.";
-    MopMismatch "mop-mismatch" Warning "A completion's micro-ops are those of its invocation, with the values read.";
-    DuplicateWrite "duplicate-write" Warning "No value is written twice to one key.";
-    MixedKeys "mixed-keys" Warning "Keys of micro-ops are all of one type.";
-    MixedValues "mixed-values" Warning "A key's numbers are written in one way: 1, 1.0 and \"1\" are three values.";
-    MixedProcesses "mixed-processes" Warning "A process's number is written in one way, as an integer or as text.";
-    MissingTime "missing-time" Warning "Times stand in all ops or in none.";
+    Unreadable "unreadable" Error "The history can be read and decompressed to its end.";
+    Syntax "syntax" Error "The text is EDN, JSON or Jepsen's table.";
+    NotAnOp "not-an-op" Error "The history contains only ops.";
+    Limit "limit" Error "No op is too long or nested too deeply.";
+    Index "index" Error "All ops have an index, or none; indices increase.";
+    UnpairedCompletion "unpaired-completion" Error "Every completion has an invocation before it.";
+    DoubleInvocation "double-invocation" Error "A process has at most one op in flight.";
+    ProcessAfterInfo "process-after-info" Error "A process is not used again after an info.";
+    UnclearClient "unclear-client" Error "It is known which processes are clients.";
+    DuplicateField "duplicate-field" Warning "Every field occurs once in an op.";
+    FMismatch "f-mismatch" Warning "A completion has the same function as its invocation.";
+    KeyMismatch "key-mismatch" Warning "A completion has the same key as its invocation, in a separate field.";
+    MopMismatch "mop-mismatch" Warning "A completion has the micro-ops of its invocation, with the values read.";
+    DuplicateWrite "duplicate-write" Warning "No value is written twice to the same key.";
+    MixedKeys "mixed-keys" Warning "All keys of micro-ops have the same type.";
+    MixedValues "mixed-values" Warning "All numbers of a key have the same type: 1, 1.0 and \"1\" are different \
+        values.";
+    MixedProcesses "mixed-processes" Warning "The number of a process is always an integer, or always text.";
+    MissingTime "missing-time" Warning "All ops have a time, or none.";
     TimeGoesBack "time-goes-back" Warning "Times do not decrease.";
-    OddFunction "odd-function" Warning "An op's function is a name.";
-    Stopped "stopped" Note "The whole text of a history can be looked at.";
-    OpenOps "open-ops" Note "Every op is completed before the history ends.";
-    OtherProcesses "other-processes" Note "Ops of processes that are no clients are passed over.";
-    UnknownProcesses "unknown-processes" Note "Ops say who did them.";
-    CompletionsOnly "completions-only" Note "A history holds invocations too.";
+    OddFunction "odd-function" Warning "The function of an op is a name.";
+    Stopped "stopped" Note "The whole text can be checked.";
+    OpenOps "open-ops" Note "Every op completes before the history ends.";
+    OtherProcesses "other-processes" Note "Ops of processes that are not clients are ignored.";
+    UnknownProcesses "unknown-processes" Note "Every op has a process.";
+    CompletionsOnly "completions-only" Note "The history contains invocations.";
 }

@@ -38,7 +38,7 @@ struct Skip {
     mid_line: bool,
     /// Where it goes wrong.
     position: Position,
-    /// Whether brackets were passed over since.
+    /// Whether brackets were ignored since.
     passed_ops: bool,
 }
 
@@ -84,7 +84,7 @@ impl<'s> Walk<'s> {
         }
         let in_container = self.steps.as_ref().is_some_and(Steps::saw_container);
         if complete && self.checks.ops() == 0 && !self.findings.has_errors() && !in_container {
-            self.error(HistoryError::new(ErrorKind::NotAnOp, "there is no op in it").expected(crate::batch::OP));
+            self.error(HistoryError::new(ErrorKind::NotAnOp, "it contains no op").expected(crate::batch::OP));
         }
         self.checks.finish(&mut self.findings);
         let (list, counts) = self.findings.finish();
@@ -217,7 +217,7 @@ impl<'s> Walk<'s> {
         skip.passed_ops |= self.batch.tape.source[from.min(consumed)..consumed].contains('{');
         self.skipping = Some(skip);
         if block.last && skip.passed_ops {
-            let message = "no line behind this begins an op, so the rest of the text was not looked at";
+            let message = "no later line begins an op, so the rest of the text was not checked";
             self.stopped(skip.position, message.into());
             return Err(Then::Stop);
         }
@@ -226,7 +226,7 @@ impl<'s> Walk<'s> {
 
     /// Looks at the ops of a block, from `from` on.
     fn ops(&mut self, block: &Block, format: Format, mut from: usize) -> Then {
-        // The block from the last op on: places behind that are counted from there.
+        // The block from the last op on: places after that are counted from there.
         let mut left = *block;
         // Where an op was given a second chance.
         let mut again = None;
@@ -261,14 +261,14 @@ impl<'s> Walk<'s> {
             }
             if self.unreadable > self.each_max {
                 let message =
-                    format!("{} ops could not be read; the rest of the text was not looked at", self.unreadable);
+                    format!("{} ops could not be read; the rest of the text was not checked", self.unreadable);
                 self.stopped(position, message);
                 return Then::Stop;
             }
         }
     }
 
-    /// Tells of a value that cannot be read. Where to go on.
+    /// Tells of a value that cannot be read. Where to continue.
     fn unread(
         &mut self,
         Stop { fault, start }: Stop,
@@ -282,7 +282,7 @@ impl<'s> Walk<'s> {
         let error = steps.sited(fault, &self.batch.tape.source, left);
         self.error(error);
         let text = &self.batch.tape.source;
-        // What is wrong may stand before this op, which then is good: a comma is missing.
+        // What is wrong may be before this op, which then is good: a comma is missing.
         if kind == FaultKind::Syntax && reach == start && text[start..].starts_with('{') && *again != Some(start) {
             *again = Some(start);
             return Next::At(start);
@@ -298,8 +298,10 @@ impl<'s> Walk<'s> {
     fn not_closed(&mut self, left: &Block, start: usize, next: usize) {
         let text = &self.batch.tape.source;
         let (position, next) = (left.place_of(text, start).position(), left.place_of(text, next).position());
-        let message = format!("this op is not closed before the next one begins, in line {}", next.line);
-        self.error(HistoryError::new(ErrorKind::Syntax, message).expected("all its brackets and quotes").at(position));
+        let message = format!("this op is not closed before the next one begins in line {}", next.line);
+        self.error(
+            HistoryError::new(ErrorKind::Syntax, message).expected("its closing brackets and quotes").at(position),
+        );
     }
 
     /// Looks at the values that were found. What is left then begins with the last of them.

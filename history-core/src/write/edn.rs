@@ -1,7 +1,7 @@
-//! EDN text. No character that [`visible::is_hidden`] stands in its strings: they have an escape for each.
+//! EDN text. No character that [`visible::is_hidden`] is in its strings: they have an escape for each.
 //!
-//! Names have none. A [`Datum`], which is what reports hold, shows a name with such a character as a string; a history that is
-//! written keeps it as it is, for a keyword and a string are not the same value.
+//! Names have none. A [`Datum`], which is what reports hold, shows a name with such a character as a string; a history
+//! that is written keeps it as it is, for a keyword and a string are not the same value.
 
 use crate::syntax::is_name;
 use crate::visible::{self, is_hidden};

@@ -60,7 +60,7 @@ impl<W: Write> Writer<W> {
         let line = &mut self.line;
         let written = match self.format {
             Format::Intervals => {
-                let message = "intervals are read, and not written: choose edn, json or txt";
+                let message = "histories cannot be written as intervals: choose edn, json or txt";
                 return Err(io::Error::new(io::ErrorKind::Unsupported, message));
             }
             Format::Edn => edn_op(line, op),

@@ -345,7 +345,7 @@ fn nesting_is_taken_up_to_a_limit() {
     let nested = |depth: usize| format!("{{:type :ok, :value {}{}}}", "[".repeat(depth), "]".repeat(depth));
     assert_eq!(read(nested(511)).error, None);
     let error = read(nested(513)).error.unwrap();
-    assert_eq!(error.message, "more than 512 values stand inside one another here");
+    assert_eq!(error.message, "values are nested more than 512 deep here");
     assert_eq!(error.kind, history_core::ErrorKind::Limit);
     for opening in ["#_ ", "#a ", "[", "{:a ", "("] {
         let text = format!("{{:type :ok, :value {}", opening.repeat(100_000));

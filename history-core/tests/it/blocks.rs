@@ -177,7 +177,7 @@ fn what_was_read_before_a_source_fails_is_given_out() {
         assert_eq!(ops.len(), 1);
         assert_eq!(error.unwrap().to_string(), "line 2, column 22: reading failed: the disk is gone");
     }
-    // The source failed in the middle of a character, which is no fault of the text.
+    // The source failed in the middle of a character, which is not a fault of the text.
     let cut = &text.as_bytes()[..text.len() - 1];
     let Read { error, .. } = drain(Reader::new(Broken(cut)));
     assert_eq!(error.unwrap().to_string(), "line 2, column 21: reading failed: the disk is gone");

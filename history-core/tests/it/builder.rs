@@ -20,12 +20,12 @@ fn what_fits_no_history_is_refused() {
         (
             NewOp::new(OpKind::Invoke, 0),
             ErrorKind::Pairing,
-            "process 0 invokes while its op with index 0 is in flight; expected that op's completion first",
+            "process 0 invokes an op while its op with index 0 is in flight; expected the completion of that op first",
         ),
         (
             NewOp::new(OpKind::Ok, 1),
             ErrorKind::Pairing,
-            "process 1 completes an op that it did not invoke; expected an invocation by that process before it",
+            "process 1 completes an op without having invoked one; expected an invocation by that process before it",
         ),
         (
             NewOp::new(OpKind::Ok, 0).index(1),
@@ -35,7 +35,7 @@ fn what_fits_no_history_is_refused() {
         (
             NewOp::new(OpKind::Ok, 0).with("value", 3),
             ErrorKind::NotAnOp,
-            "value is no further field; expected the method of that name",
+            "value is not an extra field; expected the method with this name",
         ),
     ] {
         let error = refusal(&op);

@@ -57,7 +57,7 @@ fn numbers_and_names_do_not_meet() {
     assert_eq!(distinct.len(), 4, "{clients:?}");
     assert_eq!(
         error("{:process -9223372036854775807, :type :invoke}"),
-        "line 1, column 1: the process's number, -9223372036854775807, is less than a client's may be; \
+        "line 1, column 1: the number of the process, -9223372036854775807, is below the minimum; \
          expected a number from -9223372032559808512 on"
     );
 }
@@ -67,21 +67,21 @@ fn pairing_is_as_strict_with_names() {
     let cases = [
         (
             "{:process :w1, :type :invoke}\n{:process :w1, :type :invoke}",
-            "line 2, column 1: process w1 invokes while its op of line 1 is in flight; expected that op's completion first",
+            "line 2, column 1: process w1 invokes an op while its op of line 1 is in flight; expected the completion of that op first",
         ),
         (
             "{:process 0, :type :invoke}\n{:process :w1, :type :ok}",
-            "line 2, column 1: process w1 completes an op that it did not invoke; \
+            "line 2, column 1: process w1 completes an op without having invoked one; \
              expected an invocation by that process before it",
         ),
         (
             "{:process :w1, :type :invoke}\n{:process :w1, :type :info}\n{:process :w1, :type :invoke}",
-            "line 3, column 1: process w1 is back after an info; \
-             expected a new process name for the client that goes on after a crash",
+            "line 3, column 1: process w1 is used again after an info; \
+             expected a new process name for a client that continues after a crash",
         ),
         (
             "{:process :w1, :type :invoke}\n{:process :w1, :type :ok}\n{:process :w1, :type :info}",
-            "line 3, column 1: process w1 completes an op that it did not invoke; \
+            "line 3, column 1: process w1 completes an op without having invoked one; \
              expected an invocation by that process before it",
         ),
     ];
@@ -120,10 +120,10 @@ fn a_name_with_info_only_is_no_client_where_others_invoke() {
     assert_eq!(history.partner(5), Some(4), "a crash");
     let mut participants = Participants::new();
     history.ops().for_each(|op| _ = participants.see(&op));
-    let note = "3 ops were left out, because who did them are no clients: 2 of log, 1 of w1.";
+    let note = "3 ops were ignored, because their processes are not clients: 2 of log, 1 of w1.";
     assert_eq!((participants.others(), participants.note().as_deref()), (3, Some(note)));
     let notes: Vec<String> = validate(Reader::new(text.as_bytes()), 9).list.iter().map(ToString::to_string).collect();
-    assert_eq!(notes.last().unwrap(), "note: 3 ops are of processes that are no clients (2 of log, 1 of w1)");
+    assert_eq!(notes.last().unwrap(), "note: 3 ops are of processes that are not clients (2 of log, 1 of w1)");
 }
 
 #[test]
@@ -137,11 +137,11 @@ fn a_name_with_info_only_is_a_client_where_nobody_invokes() {
     assert_eq!(who(&parse("{:type :info} {:process :w2, :type :info} {:process 1, :type :invoke}"))[1], None);
 }
 
-/// What was left out may have been a client's, and whatever it wrote may be read: there is no verdict without that.
+/// What was omitted may have been a client's, and whatever it wrote may be read: there is no verdict without that.
 #[test]
 fn an_info_before_the_first_completion_that_nobody_invoked_is_unclear() {
-    let unclear = "this history begins with a completion that nobody invoked, so the info of w2 at index 0 (line 1) may be a \
-                   client's that crashed or not; expected a client named so (--clients w2), or another (--not-clients w2)";
+    let unclear = "the history begins with a completion without an invocation, so whether the info of w2 at index 0 (line 1) is \
+                   of a crashed client is unknown; expected --clients w2 or --not-clients w2";
     for second in ["{:process :w1, :type :ok}", "{:process 1, :type :fail}", "{:process 1, :type :info}", "{:type :ok}"]
     {
         let text = format!("{{:process :w2, :type :info}}\n{second}");
@@ -162,7 +162,7 @@ fn a_rule_comes_first() {
     let text = "{:process :nemesis, :type :invoke} {:process :chaos-1, :type :invoke} {:process :w1, :type :info}";
     let rule = ClientRule::new().client("nemesis").client("w1").other("chaos*");
     let error = read_with(text, rule.clone()).unwrap_err();
-    assert!(error.contains("process w1 completes an op that it did not invoke"), "{error}");
+    assert!(error.contains("process w1 completes an op without having invoked one"), "{error}");
     let history = read_with(&text.replace(":info", ":invoke"), rule.clone()).unwrap();
     assert_eq!(who(&history), [Some("nemesis".to_owned()), None, Some("w1".to_owned())]);
     let mut builder = HistoryBuilder::new().with_client_rule(rule);

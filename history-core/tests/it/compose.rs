@@ -10,8 +10,8 @@ const fn spec(name: &'static str, kind: OptionKind) -> OptionSpec {
     OptionSpec::new(name, kind, "Helps.").with_value_name("X")
 }
 
-/// Judges by values, and tells how many ops it saw, and with which options. Of a value `:NAME-what` it does what is said:
-/// `bad`, `unclear`, `enough`, `error`, `late-error`; what is said to another one is nothing to it.
+/// Judges by values, and tells how many ops it saw, and with which options. Of a value `:NAME-what` it does what is
+/// said: `bad`, `unclear`, `enough`, `error`, `late-error`; what is said to another one is nothing to it.
 struct Puppet(&'static str, &'static [OptionSpec]);
 
 struct PuppetRun {
@@ -105,7 +105,7 @@ fn check(checker: &dyn Checker, text: &str) -> Result<Report, HistoryError> {
 fn alone(name: &'static str, text: &str) -> Report {
     check(&Puppet(name, &[]), text).unwrap_or_else(|error| {
         let mut report = Report::new(name, Verdict::Unknown);
-        report.notes.push(format!("The history cannot be judged by {name}: {error}."));
+        report.notes.push(format!("{name} cannot check this history: {error}."));
         report
     })
 }
@@ -180,11 +180,11 @@ fn what_cannot_be_composed_is_said() {
     let said = |checkers| Compose::new(checkers).err().unwrap();
     assert_eq!(said(vec![]), ComposeError::Nothing);
     let twice = said(vec![Box::new(Puppet("a", &[])), Box::new(Puppet("b", &[])), Box::new(Puppet("a", &[]))]);
-    assert_eq!(twice.to_string(), "a was named twice");
+    assert_eq!(twice.to_string(), "a was given twice");
     const TEXT: &[OptionSpec] = &[spec("size", OptionKind::Text)];
     const FLAG: &[OptionSpec] = &[spec("size", OptionKind::Flag)];
     let kinds = said(vec![Box::new(Puppet("a", &[])), Box::new(Puppet("b", TEXT)), Box::new(Puppet("c", FLAG))]);
-    assert_eq!(kinds.to_string(), "b and c cannot run together: --size takes text for b, and nothing for c");
+    assert_eq!(kinds.to_string(), "b and c cannot run together: for b, --size takes text, and for c nothing");
 }
 
 #[test]
@@ -217,6 +217,6 @@ fn by_key_one_that_cannot_judge_leaves_the_others_their_verdicts() {
     let report = history_core::check(Box::new(run), &mut Reader::new(text.as_bytes()), &Budget::default()).unwrap();
     let verdicts: Vec<Verdict> = report.checkers.iter().map(|report| report.verdict).collect();
     assert_eq!(verdicts, [Verdict::Unknown, Verdict::Valid, Verdict::Valid]);
-    let note = "Of key 1: The history cannot be judged by a: line 1, column 1: no op for a puppet.";
+    let note = "Key 1: a cannot check this history: line 1, column 1: no op for a puppet.";
     assert_eq!(report.checkers[0].notes, [note]);
 }

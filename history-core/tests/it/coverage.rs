@@ -85,7 +85,7 @@ fn keys_that_hold_only_crashed_ops_do_not_spoil_a_thousand_others() {
     assert_eq!(
         report.notes,
         [
-            "The verdict is on 998 of 1000 keys. Of key 7 and 1 more: The history holds no number, so there was nothing to check."
+            "The verdict covers 998 of 1000 keys. Key 7 and 1 more: The history contains no number, so there was nothing to check."
         ]
     );
     assert_eq!((count(&report, "unknown-key-count"), count(&report, "observed-count")), (Some(2), Some(998)));
@@ -96,7 +96,7 @@ fn keys_that_hold_only_crashed_ops_do_not_spoil_a_thousand_others() {
     let crashed = [op(0, "r", 3, "info", 1), op(1, "r", 4, "fail", 1)].concat();
     let report = keyed(&NoZero("r"), &crashed);
     assert_eq!(report.verdict, Verdict::Unknown);
-    assert_eq!(report.notes, ["Of every key: The history holds no number, so there was nothing to check."]);
+    assert_eq!(report.notes, ["Every key: The history contains no number, so there was nothing to check."]);
     assert_eq!(keyed(&NoZero("r"), &(crashed + &op(2, "r", 5, "ok", 0))).verdict, Verdict::Invalid);
     assert_eq!(keyed(&NoZero("r"), "[]").verdict, Verdict::Unknown);
 }
@@ -105,7 +105,7 @@ fn keys_that_hold_only_crashed_ops_do_not_spoil_a_thousand_others() {
 fn a_key_whose_ops_were_passed_over_spoils_the_verdict() {
     let report = keyed(&NoZero("r"), &[op(0, "r", 3, "ok", 1), op(1, "frob", 4, "info", 1)].concat());
     assert_eq!(report.verdict, Verdict::Unknown);
-    assert!(report.notes[0].contains("Of key 4: r understands none of the 2 client ops"), "{:?}", report.notes);
+    assert!(report.notes[0].contains("Key 4: r supports none of the 2 client ops"), "{:?}", report.notes);
 }
 
 #[test]
@@ -117,11 +117,12 @@ fn each_of_several_checkers_has_its_own_keys() {
         (report.verdict, of)
     };
     let (valid, unknown) = (Verdict::Valid, Verdict::Unknown);
-    // Both functions on each key, so that each checker passes over half of the ops; that is no observation of key 4 for s.
+    // Both functions on each key, so that each checker ignores half of the ops; that is not an observation of key 4 for
+    // s.
     let all = [op(0, "r", 3, "ok", 1), op(0, "s", 3, "ok", 1)].concat();
     assert_eq!(verdicts(&all), (valid, vec![valid, valid]));
     assert_eq!(verdicts(&(all + &op(0, "r", 4, "ok", 1))), (unknown, vec![valid, unknown]));
-    // One checker: key 4 is left out.
+    // One checker: key 4 is omitted.
     let one = Compose::new(vec![Box::new(NoZero("r"))]).unwrap();
     let report = keyed(&one, &[op(0, "r", 3, "ok", 1), op(1, "r", 4, "info", 1)].concat());
     assert_eq!((report.verdict, report.checkers[0].verdict), (valid, valid));
@@ -138,18 +139,19 @@ fn the_most_frequent_functions_are_named() {
     text += "{:process 0, :type :ok} {:process 0, :type :ok}";
     text += &format!("{{:process 0, :type :ok, :f \"{}\"}}", "long\\n".repeat(20)).repeat(5);
     let report = judge(NoZero("r").start(&Options::new()).unwrap(), &text);
-    // A function that comes up behind 16 others is not counted apart.
+    // A function that comes up after 16 others is not counted apart.
     assert_eq!(
         report.notes,
-        [
-            "r understands none of the 49 client ops that it saw. It expects numbers. The history holds :f9 (3), :f0 (1), :f1 (1), \
-          :f2 (1) and 43 other ops."
-        ]
+        ["r supports none of the 49 client ops. It expects numbers. The history contains :f9 (3), :f0 (1), :f1 (1), \
+          :f2 (1) and 43 other ops."]
     );
     let long = format!("{{:process 0, :type :ok, :f \"{}\"}}", "long\\n".repeat(20));
     let report = judge(NoZero("r").start(&Options::new()).unwrap(), &(long + "{:process 0, :type :ok}"));
     let name = "long\\n".repeat(8);
-    assert!(report.notes[0].ends_with(&format!("The history holds :{name}... (1), ops without :f (1).")), "{report:?}");
+    assert!(
+        report.notes[0].ends_with(&format!("The history contains :{name}... (1), ops without :f (1).")),
+        "{report:?}"
+    );
 }
 
 #[test]
@@ -163,7 +165,7 @@ fn an_unknown_verdict_with_a_reason_keeps_it_and_an_invalid_one_stays() {
         coverage.conclude(&EXPECTED, &mut report);
         (report.verdict, report.notes)
     };
-    let nothing = "The history holds no number, so there was nothing to check.".to_owned();
+    let nothing = "The history contains no number, so there was nothing to check.".to_owned();
     assert_eq!(conclude(Verdict::Valid, "x"), (Verdict::Unknown, vec!["x".to_owned(), nothing.clone()]));
     assert_eq!(conclude(Verdict::Unknown, "x"), (Verdict::Unknown, vec!["x".to_owned()]));
     assert_eq!(conclude(Verdict::Unknown, ""), (Verdict::Unknown, vec![nothing]));

@@ -141,7 +141,7 @@ fn compressed_files_that_are_cut_or_damaged_are_errors() {
 
 #[test]
 fn a_file_that_unpacks_without_end_meets_a_limit() {
-    // Half a gigabyte of one string would not; the limit stands in for a gigabyte.
+    // Half a gigabyte of one string would not; the limit is in for a gigabyte.
     let mut bomb = b"{:type :ok, :value \"".to_vec();
     bomb.resize(20 << 20, b'x');
     for packed in [gzip(&bomb), zstd(&bomb)] {
@@ -149,7 +149,7 @@ fn a_file_that_unpacks_without_end_meets_a_limit() {
         let read = drain(Reader::new(&packed[..]).with_limits(crate::common::op_bytes_max(1 << 20)));
         assert_eq!(
             read.error.unwrap().to_string(),
-            "line 1, column 1: an op is longer than 1048576 bytes: the string that begins at line 1, column 20 is not closed by then"
+            "line 1, column 1: an op is longer than 1048576 bytes: the string that begins at line 1, column 20 is not closed"
         );
     }
 }
@@ -159,19 +159,21 @@ fn a_store_directory_gives_its_best_history() {
     let dir = Dir::new("store");
     assert_eq!(
         failure(&dir.0),
-        "there is no history in this directory; expected one of history.edn, history.jsonl, history.json, history.txt \
-         in it, or the same with .gz or .zst behind"
+        "this directory contains no history; expected one of history.edn, history.jsonl, \
+         history.json, history.txt, each also with .gz or .zst"
     );
     dir.write("test.jepsen", b"JEPSEN\0\0\0\x01");
     let error = failure(&dir.0);
     assert!(
-        error.starts_with("this directory has its history in Jepsen's binary form only, which is not read; "),
+        error.starts_with(
+            "this directory contains its history only in Jepsen's binary format, which histcheck does not read; "
+        ),
         "{error}"
     );
     assert!(error.contains("history.edn") && error.contains("jepsen.store/write-history!"), "{error}");
     assert_eq!(
         failure(dir.0.join("test.jepsen")).split(';').next(),
-        Some("this is Jepsen's binary form, which is not read")
+        Some("this is Jepsen's binary format, which histcheck does not read")
     );
     // From the worst to the best: each is preferred to those before it.
     for (name, content, format) in [

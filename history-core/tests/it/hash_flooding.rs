@@ -1,4 +1,5 @@
-//! Hash maps under keys that were chosen to collide: comparisons are counted, and there are as few as under any other keys.
+//! Hash maps under keys that were chosen to collide: comparisons are counted, and there are as few as under any other
+//! keys.
 
 use history_core::hash::HashMap;
 use std::cell::Cell;
@@ -120,8 +121,8 @@ fn letters(mut number: u64) -> [u8; 8] {
     })
 }
 
-/// Strings of 64 letters and digits with one hash: words that choose a state, the word that cancels it, so that the next one is
-/// multiplied by zero, and any word.
+/// Strings of 64 letters and digits with one hash: words that choose a state, the word that cancels it, so that the
+/// next one is multiplied by zero, and any word.
 fn flooding_strings() -> Vec<String> {
     let word = |number: u64| u64::from_le_bytes(letters(number));
     let state = |number: u64| fold(SEEDS[0] ^ word(number), SECOND ^ word(0));

@@ -101,7 +101,7 @@ fn an_output_that_may_mean_anything_is_refused() {
         let text = format!(r#"{{"client":0,"call":1,"return":2,"input":["cas",1,2],"output":{output}}}"#);
         let said = error(&text);
         assert!(said.starts_with("line 1, column 1: the input has a value, and the output, "), "{said}");
-        assert!(said.ends_with(r#"as it came back, or "type": "fail" or "info""#), "{said}");
+        assert!(said.ends_with(r#"the value of the input again, or "type": "fail" or "info""#), "{said}");
     }
 }
 
@@ -143,28 +143,30 @@ fn a_client_that_gave_up_goes_on_under_another_number_or_name() {
 
 #[test]
 fn what_is_no_interval_is_refused_with_its_place() {
-    const SHAPE: &str =
-        r#"expected an interval, like {"client": 0, "call": 10, "return": 25, "input": ["write", 3], "output": null}"#;
-    const INPUT: &str = r#"expected an input like {"f": "write", "value": 3}, ["write", 3] or "read""#;
+    const SHAPE: &str = r#"expected an interval, such as {"client": 0, "call": 10, "return": 25, "input": ["write", 3], "output": null}"#;
+    const INPUT: &str = r#"expected an input such as {"f": "write", "value": 3}, ["write", 3] or "read""#;
     let good = r#"{"client":0,"call":1,"return":2,"input":"read"}"#;
     for (line, said) in [
-        ("3", format!("found an integer where an interval belongs; {SHAPE}")),
+        ("3", format!("found an integer in the place of an interval; {SHAPE}")),
         (r#"{"client":0,"return":2,"input":"read"}"#, format!("the interval has no call; {SHAPE}")),
         (r#"{"client":0,"call":null,"return":2,"input":"read"}"#, format!("the interval's call is null; {SHAPE}")),
         (r#"{"client":0,"call":3,"return":4}"#, format!("the interval has no input; {SHAPE}")),
-        (r#"{"client":0,"call":3,"input":"r","f":"r"}"#, format!("an interval has no field f; {SHAPE}")),
-        (r#"{"client":0,"call":3,"input":{"f":"r","time":1}}"#, format!("an interval has no field time; {SHAPE}")),
+        (r#"{"client":0,"call":3,"input":"r","f":"r"}"#, format!("an interval does not have a field f; {SHAPE}")),
+        (
+            r#"{"client":0,"call":3,"input":{"f":"r","time":1}}"#,
+            format!("an interval does not have a field time; {SHAPE}"),
+        ),
         (
             r#"{"client":0,"call":3,"call":3,"input":"r"}"#,
-            "the interval has two fields named call; expected one of each".into(),
+            "the interval has two fields named call; expected each field once".into(),
         ),
         (
             r#"{"client":0,"call":3,"input":{"f":"r","key":1},"key":1}"#,
-            "the interval has two keys; expected one of them".into(),
+            "the interval has two keys; expected one key".into(),
         ),
         (
             r#"{"client":0,"call":4,"return":3,"input":"r"}"#,
-            "the interval returns before its call; expected a return at its call or later".into(),
+            "the interval returns before its call; expected a return that is not before its call".into(),
         ),
         (
             r#"{"client":0,"call":1.5,"return":3,"input":"r"}"#,
@@ -214,7 +216,7 @@ fn what_is_no_interval_is_refused_with_its_place() {
         assert_eq!(told, [(Rule::NotAnOp, 2)], "{line}");
     }
     let said = error(format!("{good}\n{{\"client\":0,\"call\":x"));
-    assert_eq!(said, "line 2, column 20: found 'x' where a value belongs; expected a JSON value");
+    assert_eq!(said, "line 2, column 20: found 'x' in the place of a value; expected a JSON value");
 }
 
 #[test]
@@ -225,7 +227,7 @@ fn a_client_that_overlaps_itself_is_refused_with_both_lines() {
     assert_eq!(
         error.to_string(),
         "line 3, column 1: this operation of client \"a\" overlaps the one in line 1; \
-         expected a client that has one operation in flight at a time"
+         expected at most one operation in flight per client"
     );
     assert_eq!(error.kind, ErrorKind::Pairing);
     assert!(error.snippet.unwrap().text.starts_with("{\"client\":\"a\",\"call\":1"));
@@ -243,8 +245,8 @@ fn two_clients_that_hand_over_at_one_time_are_refused() {
     assert_eq!(
         error(&text),
         "line 4, column 1: at 5 both client 0 and client 1 return from one operation and call the next (here and in line \
-         3), and nobody can say in which order; expected finer times; or operations without a client, between which there \
-         is no order but that of time"
+         3), so their order is ambiguous; expected more precise times, or operations without a client, which \
+         are ordered by time only"
     );
 }
 
@@ -256,7 +258,7 @@ fn a_client_may_have_any_number() {
     assert_eq!(ops(&(line(&max, 1) + &line("-5", 2))).len(), 4);
     assert_eq!(
         error(line(&max, 1) + &line("null", 2)),
-        "line 2, column 1: no number is left for a client, because another has the greatest there is; expected smaller numbers"
+        "line 2, column 1: no number is left for a client, because another client has the greatest number; expected smaller numbers"
     );
     assert!(ops(&(line("-5", 1) + &line("null", 2)))[1].ends_with("by 0"));
 }
@@ -320,7 +322,7 @@ type Span = (usize, i64, Option<i64>, bool);
 /// Whether the first returned before the second was called, as the definition has it.
 fn precedes(world: &[Span], a: usize, b: usize) -> bool {
     let ((client, call, Some(end), ok), (other, next, next_end, _)) = (world[a], world[b]) else { return false };
-    // Of a client's own two at one time: the one that ends there comes first; of those that only begin there, one that
+    // Of a client's own two at once: the one that ends there comes first; of those that only begin there, one that
     // never ended, then one that ended at once, then the others.
     let follows = || next_end.is_some_and(|next_end| next_end > next || a < b);
     let own = ok && client == other && end == next && (call < end || follows());
@@ -348,7 +350,7 @@ fn refused(world: &[Span]) -> Option<&'static str> {
     for (a, b) in all.clone().flat_map(|a| all.clone().map(move |b| (a, b))).filter(|(a, b)| handed(*a, *b)) {
         for (c, d) in all.clone().flat_map(|c| all.clone().map(move |d| (c, d))).filter(|(c, d)| handed(*c, *d)) {
             if of(a).0 != of(c).0 && of(b).1 == of(d).1 {
-                return Some("nobody can say");
+                return Some("is ambiguous");
             }
         }
     }

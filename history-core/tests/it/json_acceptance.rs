@@ -22,7 +22,7 @@ fn agree(text: &str) {
     match ours.as_ref().map(|error| error.kind) {
         None => assert!(is_json(text), "taken, but it is no JSON: {text}"),
         Some(ErrorKind::Syntax) => assert!(!is_json(text), "{} {text}", ours.unwrap()),
-        // Something that is no op stands before what may be a fault of syntax.
+        // Something that is not an op is before what may be a fault of syntax.
         Some(_) => {}
     }
 }

@@ -7,8 +7,8 @@ use history_core::{
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
-/// Writes down what each run sees, by number of the run, and judges by it: a value `:bad` is invalid, `:unclear` unknown,
-/// `:break` is the last that it wants to see, `:error` and `:late-error` are errors.
+/// Writes down what each run sees, by number of the run, and judges by it: a value `:bad` is invalid, `:unclear`
+/// unknown, `:break` is the last that it wants to see, `:error` and `:late-error` are errors.
 #[derive(Default, Clone)]
 struct Spy {
     seen: Arc<Mutex<Vec<Vec<String>>>>,
@@ -159,21 +159,21 @@ fn an_op_without_a_key_makes_the_verdict_unknown() {
     let good = op(0, "[:x 1]", "ok", "[:x 1]");
     let bad = op(0, "[:x :bad]", "ok", "[:x :bad]");
     for (text, reason) in [
-        (op(1, "3", "ok", "3"), "an op has no key: expected a value of the form [key value]"),
-        (op(1, "nil", "ok", "[:x 3]"), "an op has no key: expected a value of the form [key value]"),
-        (op(1, "[1 2 3]", "ok", "nil"), "an op has no key: expected a value of the form [key value]"),
-        (op(1, "{:x 1}", "ok", "nil"), "an op has no key: expected a value of the form [key value]"),
+        (op(1, "3", "ok", "3"), "the op has no key; expected a value of the form [key value]"),
+        (op(1, "nil", "ok", "[:x 3]"), "the op has no key; expected a value of the form [key value]"),
+        (op(1, "[1 2 3]", "ok", "nil"), "the op has no key; expected a value of the form [key value]"),
+        (op(1, "{:x 1}", "ok", "nil"), "the op has no key; expected a value of the form [key value]"),
     ] {
         let report = keyed(&format!("{good}{bad}{text}")).0.unwrap();
         assert_eq!(report.verdict, Verdict::Unknown);
-        let note = format!("Nothing can be said of this history by key, because at index 4 (line 5) {reason}.");
+        let note = format!("No verdict by key, because of the op at index 4 (line 5): {reason}.");
         assert_eq!(report.notes, [note]);
     }
     let report = keyed(&op(1, "[:x 1]", "ok", "[:y 3]")).0.unwrap();
-    assert!(report.notes[0].ends_with("a completion has the key :y, and its invocation the key :x."), "{report:?}");
+    assert!(report.notes[0].ends_with("the completion has the key :y, its invocation the key :x."), "{report:?}");
     let other = op(0, "[:y 1]", "ok", "[:y 1]");
     let report = keyed(&(other.clone() + &op(1, "[:x 1]", "ok", "[:y 3]"))).0.unwrap();
-    assert!(report.notes[0].ends_with("a completion has the key :y, and its invocation the key :x."), "{report:?}");
+    assert!(report.notes[0].ends_with("the completion has the key :y, its invocation the key :x."), "{report:?}");
     let (_, seen) = keyed(&(other + &op(1, "[:x 1]", "info", "[:y 3]")));
     assert_eq!(seen[1], ["2 invoke 1 0", "3 info nil 0"], "an error that looks like another key");
     let report = keyed(&op(1, "[:x 1]", "ok", "3")).0.unwrap();
@@ -216,7 +216,7 @@ fn reports_are_merged() {
     assert_eq!(verdicts, [Verdict::Valid, Verdict::Invalid, Verdict::Unknown, Verdict::Invalid]);
     assert_eq!(report.keys[1].anomaly_types, ["badness"]);
     assert_eq!(report.keys[2].notes, ["It was unclear."]);
-    assert_eq!(report.notes, ["Of key 2: It was unclear."]);
+    assert_eq!(report.notes, ["Key 2: It was unclear."]);
     assert_eq!(report.not, ["good"]);
     let badness = &report.anomalies[0];
     assert_eq!((badness.count, badness.witnesses.len()), (4, 2));
@@ -244,7 +244,7 @@ fn a_report_on_many_keys_stays_small_and_says_what_is_left_out() {
     assert_eq!(report.artifacts[0].path, "independent/\"k1_\"/a/b.txt");
     assert_eq!(
         report.notes,
-        ["4500 more keys that are not valid were left out.", "5484 more files on single keys were left out."]
+        ["4500 more keys that are not valid were omitted.", "5484 more files about single keys were omitted."]
     );
     assert!(report.counts.contains(&("invalid-key-count".into(), 5500)));
 }
@@ -284,12 +284,15 @@ fn auto_says_what_it_decided_and_why() {
     let (report, told) = auto(&(op(0, "[1 2]", "ok", "[1 2]") + &op(0, ":bad", "ok", "nil")));
     assert_eq!(report.verdict, Verdict::Invalid, "the whole saw all ops");
     assert_eq!(told.len(), 1);
-    assert_eq!(told[0].to_string(), "the history is judged as a whole: the op at index 2 (line 3) is not on one key");
+    assert_eq!(
+        told[0].to_string(),
+        "the history is checked as a whole: the op at index 2 (line 3) does not have exactly one key"
+    );
     let (_, told) = auto(&op(0, "[1 2]", "ok", "[1 2]"));
-    let said = "each key is checked separately: 1 of 1 invocations have a value of the form [key value]";
+    let said = "each key is checked separately: all 1 invocations have a value of the form [key value]";
     assert_eq!(told[0].to_string(), said);
     let (_, told) = auto("{:process :nemesis, :type :info}");
-    assert_eq!(told[0].to_string(), "the history is judged as a whole: nothing was invoked");
+    assert_eq!(told[0].to_string(), "the history is checked as a whole: nothing was invoked");
 }
 
 #[test]
@@ -301,7 +304,7 @@ fn an_op_that_comes_late_without_a_key_is_no_verdict() {
     text += &op(0, "nil", "ok", "nil");
     let (report, _) = auto(&text);
     assert_eq!(report.verdict, Verdict::Unknown);
-    assert!(report.notes[0].contains("at index 600 (line 601) an op has no key"), "{report:?}");
+    assert!(report.notes[0].contains("at index 600 (line 601): the op has no key"), "{report:?}");
 }
 
 #[test]

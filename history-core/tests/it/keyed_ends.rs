@@ -6,8 +6,8 @@ use history_core::{
 };
 use std::ops::ControlFlow;
 
-/// Judges by values: what is `:bad` is so whatever comes next, `:found` is found to be bad in the second slice of a search, and
-/// of `:endless` ones there are always more slices.
+/// Judges by values: what is `:bad` is so whatever comes next, `:found` is found to be bad in the second slice of a
+/// search, and of `:endless` ones there are always more slices.
 struct Judge(&'static str);
 
 #[derive(Default)]
@@ -109,14 +109,14 @@ fn an_op_without_a_key_takes_back_no_violation() {
     let text = ops(&[(":x", "1"), (":y", ":bad")]) + NO_KEY;
     let report = keyed(&Judge("judge"), &text);
     assert_eq!(report.verdict, Verdict::Invalid);
-    let note = "The verdict rests on the ops before this one: at index 4 (line 5) an op has no key: \
+    let note = "The verdict covers only the ops before the op at index 4 (line 5): the op has no key; \
                 expected a value of the form [key value].";
     assert_eq!(report.notes, [note]);
     assert_eq!(verdicts(&report), [Verdict::Unknown, Verdict::Invalid]);
     // What is only found at the end of a history may be mended by what comes next.
     let report = keyed(&Judge("judge"), &(ops(&[(":x", ":found")]) + NO_KEY));
     assert_eq!(report.verdict, Verdict::Unknown);
-    assert!(report.notes[0].starts_with("Nothing can be said of this history by key, because at index 2 "));
+    assert!(report.notes[0].starts_with("No verdict by key, because of the op at index 2 "));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn a_violation_stays_known_while_the_history_goes_on() {
     let mut run = Keyed::start(&judge, &Options::new()).unwrap();
     Reader::new(text.as_bytes()).for_each(|op| run.observe(op)).unwrap();
     assert!(run.is_violated());
-    assert!(run.violation().unwrap().notes[0].starts_with("The verdict rests on the ops before this one: at index 2 "));
+    assert!(run.violation().unwrap().notes[0].starts_with("The verdict covers only the ops before the op at index 2 "));
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn a_key_that_is_invalid_ends_the_search_of_the_others() {
     // Two keys are searched for two slices, the third for one.
     let three = judge(&[("1", ":endless"), ("2", ":found"), ("3", "1")]);
     assert_eq!(three, (vec![Unknown, Invalid, Valid], 5));
-    // The last one of all that are searched goes on to its end.
+    // The last one of all that are searched continues to its end.
     assert_eq!(judge(&[("1", ":endless"), ("2", "1")]), (vec![Valid, Valid], 2));
     assert_eq!(judge(&[("1", ":endless")]), (vec![Valid], 0));
 }

@@ -83,15 +83,11 @@ fn long_gaps() {
 fn many_brackets() {
     for bracket in ["[", "(", "{", "#{", "#_", "#a ", "{:a ", "{\n", "[\n", "{:a\n", "#{\n"] {
         let (ops, error) = ends(&op(&bracket.repeat(MANY)));
-        assert_eq!(
-            (ops, error.as_deref()),
-            (0, Some("more than 512 values stand inside one another here")),
-            "{bracket:?}"
-        );
+        assert_eq!((ops, error.as_deref()), (0, Some("values are nested more than 512 deep here")), "{bracket:?}");
     }
     for bracket in ["[", "{\"a\":", "[\n"] {
         let text = format!("{{\"type\":\"ok\",\"value\":{}", bracket.repeat(MANY));
-        assert!(ends(&text).1.unwrap().starts_with("more than 512"));
+        assert!(ends(&text).1.unwrap().starts_with("values are nested more than 512"));
     }
 }
 
@@ -139,7 +135,7 @@ fn an_op_over_the_limit_ends_reading_and_not_validation() {
     assert_eq!(
         read.error.unwrap().to_string(),
         format!(
-            "line 2, column 1: an op is longer than {MANY} bytes: the [ that begins at line 2, column 20 is not closed by then"
+            "line 2, column 1: an op is longer than {MANY} bytes: the [ that begins at line 2, column 20 is not closed"
         )
     );
     let problems = validate(Reader::new(text.as_bytes()).with_limits(limits), 10);
@@ -179,11 +175,11 @@ fn no_more_is_read_of_what_never_ends_than_the_limit() {
         (&b"\0"[..], "line 1, column 1: an op is longer than 262144 bytes"),
         (
             b"{:type :ok, :value \"a",
-            "line 1, column 1: an op is longer than 262144 bytes: the string that begins at line 1, column 20 is not closed by then",
+            "line 1, column 1: an op is longer than 262144 bytes: the string that begins at line 1, column 20 is not closed",
         ),
         (
             b"{\"type\":\"ok\",\"value\":[\"a",
-            "line 1, column 1: an op is longer than 262144 bytes: the string that begins at line 1, column 23 is not closed by then",
+            "line 1, column 1: an op is longer than 262144 bytes: the string that begins at line 1, column 23 is not closed",
         ),
         (b"{:type :ok}\n{:type :ok, :f :a", "line 2, column 1: an op is longer than 262144 bytes"),
     ] {
@@ -214,7 +210,7 @@ fn an_op_of_too_many_values() {
         let error = drain(Reader::new(op(VALUES_MAX + 9, item, "[]").as_bytes())).error.unwrap();
         assert_eq!(error.kind, history_core::ErrorKind::Limit);
         assert!(
-            error.to_string().ends_with("more than 16777216 values stand in this op; expected an op with fewer values"),
+            error.to_string().ends_with("this op contains more than 16777216 values; expected an op with fewer values"),
             "{error}"
         );
     }

@@ -47,12 +47,12 @@ fn lines_of_one_writer_are_the_history_that_they_are_in_one_text() {
 fn a_line_is_one_op_and_nothing_else() {
     for (text, why) in [
         (r#"{"process":1,"type":"invoke","f":"get","note":["#, "the text ends before this [ is closed"),
-        ("]}", "closes nothing"),
+        ("]}", "without an opening bracket"),
         ("[", "the text ends before"),
-        ("[]", "found a vector where an op belongs"),
-        ("GET / HTTP/1.1", "found a symbol where an op belongs"),
-        (r#"{"type":"ok"} {"type":"ok"}"#, "there is more than an op in this line"),
-        (r#"{"type":"ok"} }"#, "there is more than an op in this line"),
+        ("[]", "found a vector in the place of an op"),
+        ("GET / HTTP/1.1", "found a symbol in the place of an op"),
+        (r#"{"type":"ok"} {"type":"ok"}"#, "this line has text after its op"),
+        (r#"{"type":"ok"} }"#, "this line has text after its op"),
         (r#"{"client":0,"call":1,"return":2,"input":"r"}"#, "the map has no :type"),
         ("{:type :nope}", "the op's type is :nope"),
         ("\u{1f}\u{8b}", ""),
@@ -91,7 +91,7 @@ fn a_line_of_edn_may_have_a_comment() {
         assert!(line(text).unwrap().batch().is_empty(), "{text}");
     }
     let mut lines = Lines::new(Some(Format::Json));
-    assert!(lines.read(b"{:type :ok}").unwrap_err().message.contains("where a key belongs"));
+    assert!(lines.read(b"{:type :ok}").unwrap_err().message.contains("in the place of a key"));
 }
 
 /// Adds lines; what was wrong with the last one.
@@ -113,9 +113,9 @@ fn an_op_that_does_not_fit_is_as_if_it_had_never_come() {
     assert_eq!(add(&mut history, &[invoke]).1, None);
     let (batch, wrong) = add(&mut history, &["{:process 2, :type :invoke}", invoke, "{:process 5, :type :invoke}"]);
     assert_eq!((batch.len(), wrong.as_ref().map(|wrong| wrong.0)), (1, Some(OpKind::Invoke)));
-    assert!(wrong.unwrap().1.contains("process 1 invokes while its op of line 1 is in flight"));
+    assert!(wrong.unwrap().1.contains("process 1 invokes an op while its op of line 1 is in flight"));
     let wrong = add(&mut history, &["{:process 9, :type :ok}"]).1.unwrap();
-    assert!(wrong.0 == OpKind::Ok && wrong.1.contains("process 9 completes an op that it did not invoke"));
+    assert!(wrong.0 == OpKind::Ok && wrong.1.contains("process 9 completes an op without having invoked one"));
     let wrong = add(&mut history, &["{:index 9, :process 9, :type :invoke}"]).1.unwrap();
     assert!(wrong.1.contains("has an index, though those before it have none"));
     assert_eq!((history.ops(), history.in_flight()), (2, 2));
@@ -123,7 +123,7 @@ fn an_op_that_does_not_fit_is_as_if_it_had_never_come() {
     assert_eq!((batch.op(0).index, wrong), (2, None));
     assert_eq!(batch.op(0).pair, Pair::Completes { slot: 0, invoked: 0, invoked_time_ns: None });
     for back in ["{:process 2, :type :invoke}", "{:process 2, :type :ok}"] {
-        assert!(add(&mut history, &[back]).1.unwrap().1.contains("process 2 is back after an info"));
+        assert!(add(&mut history, &[back]).1.unwrap().1.contains("process 2 is used again after an info"));
     }
     assert_eq!((history.ops(), history.in_flight()), (4, 0));
 }
@@ -134,7 +134,7 @@ fn a_history_of_completions_takes_no_invocation() {
     assert_eq!(add(&mut history, &["{:process 1, :type :ok}"]).1, None);
     assert!(history.is_of_completions());
     let wrong = add(&mut history, &["{:process 2, :type :invoke}"]).1.unwrap();
-    assert!(wrong.1.contains("now comes an invocation"));
+    assert!(wrong.1.contains("this op is an invocation"));
     assert_eq!(add(&mut history, &["{:process 1, :type :ok}"]).1, None);
     assert!(history.is_of_completions());
 }

@@ -1,18 +1,18 @@
-//! Texts that are no histories: how many ops are read, what is said, and where.
+//! Texts that are not histories: how many ops are read, what is said, and where.
 
 use crate::common::{check_errors as check, error, read};
 
 #[test]
 fn what_is_no_history_at_all() {
     check(&[
-        ("", 0, "there is no op in it; expected @op"),
-        ("   \n", 0, "there is no op in it; expected @op"),
-        (";just a comment", 0, "there is no op in it; expected @op"),
-        ("hello", 0, "line 1, column 1: this is not a history in any format known here; expected @any"),
-        ("[1 2]", 0, "line 1, column 1: this is not a history in any format known here; expected @any"),
-        ("[nil]", 0, "line 1, column 1: this is not a history in any format known here; expected @any"),
-        ("0\t:invok\t:read\tnil", 0, "line 1, column 1: this is not a history in any format known here; expected @any"),
-        (":invoke\t:read\tnil", 0, "line 1, column 1: this is not a history in any format known here; expected @any"),
+        ("", 0, "it contains no op; expected @op"),
+        ("   \n", 0, "it contains no op; expected @op"),
+        (";just a comment", 0, "it contains no op; expected @op"),
+        ("hello", 0, "line 1, column 1: unknown history format; expected @any"),
+        ("[1 2]", 0, "line 1, column 1: unknown history format; expected @any"),
+        ("[nil]", 0, "line 1, column 1: unknown history format; expected @any"),
+        ("0\t:invok\t:read\tnil", 0, "line 1, column 1: unknown history format; expected @any"),
+        (":invoke\t:read\tnil", 0, "line 1, column 1: unknown history format; expected @any"),
     ]);
 }
 
@@ -61,24 +61,24 @@ fn lines_that_are_not_of_the_table() {
             1,
             "line 2, column 1: this line has no process and type; expected @line",
         ),
-        ("INFO  a.b - nothing\nand more of it\n", 0, "there is no op in it; expected @op"),
+        ("INFO  a.b - nothing\nand more of it\n", 0, "it contains no op; expected @op"),
         (
             "INFO  a.b - nothing\nINFO  a.b - 0\t:ok\t:read\t[1",
             0,
             "line 2, column 25: the line ends before this [ is closed; expected the rest of it",
         ),
-        ("[0 1]\t:invoke\t:read\tnil", 0, "line 1, column 4: the process is not one EDN value; expected @line"),
+        ("[0 1]\t:invoke\t:read\tnil", 0, "line 1, column 4: the process is not an EDN value; expected @line"),
     ]);
 }
 
 #[test]
 fn values_that_are_no_ops_and_ops_that_do_not_fit() {
     check(&[
-        ("{:type :ok} garbage {:type :ok}", 1, "line 1, column 13: found a symbol where an op belongs; expected @op"),
+        ("{:type :ok} garbage {:type :ok}", 1, "line 1, column 13: found a symbol in the place of an op; expected @op"),
         ("{:f :x}", 0, "line 1, column 1: the map has no :type; expected @op"),
         ("{:type :okay}", 0, "line 1, column 1: the op's type is :okay; expected invoke, ok, fail or info"),
         ("{:type nil}", 0, "line 1, column 1: the op's type is nil; expected invoke, ok, fail or info"),
-        ("{:type :ok :type :ok}", 0, "line 1, column 1: the op has two fields named type; expected one of each"),
+        ("{:type :ok :type :ok}", 0, "line 1, column 1: the op has two fields named type; expected each field once"),
         ("{:type :ok :index -1}", 0, "line 1, column 1: the op's index is -1; expected an integer from 0 on"),
         (r#"{:type :ok :index "x"}"#, 0, r#"line 1, column 1: the op's index is "x"; expected an integer from 0 on"#),
         (
@@ -100,15 +100,15 @@ fn values_that_are_no_ops_and_ops_that_do_not_fit() {
         (
             "{:type :ok :process [1]}",
             0,
-            "line 1, column 1: the op's process is [1]; expected an integer, or a name like :nemesis",
+            "line 1, column 1: the op's process is [1]; expected an integer, or a name such as :nemesis",
         ),
         (
             "{:type :ok :process 1.5}",
             0,
-            "line 1, column 1: the op's process is 1.5; expected an integer, or a name like :nemesis",
+            "line 1, column 1: the op's process is 1.5; expected an integer, or a name such as :nemesis",
         ),
-        ("{:type :ok}\n[1 2]", 1, "line 2, column 1: found a vector where an op belongs; expected @op"),
-        ("{:type :ok}\n\"foo\"", 1, "line 2, column 1: found a string where an op belongs; expected @op"),
+        ("{:type :ok}\n[1 2]", 1, "line 2, column 1: found a vector in the place of an op; expected @op"),
+        ("{:type :ok}\n\"foo\"", 1, "line 2, column 1: found a string in the place of an op; expected @op"),
         (
             "{:type :ok, :index 1} {:type :ok}",
             1,
@@ -127,24 +127,24 @@ fn values_that_are_no_ops_and_ops_that_do_not_fit() {
         (
             "{:process 0 :type :invoke} {:process 0 :type :invoke}",
             1,
-            "line 1, column 28: process 0 invokes while its op of line 1 is in flight; expected that op's completion first",
+            "line 1, column 28: process 0 invokes an op while its op of line 1 is in flight; expected the completion of that op first",
         ),
         (
             "{:process 0 :type :invoke} {:process 1 :type :ok}",
             1,
-            "line 1, column 28: process 1 completes an op that it did not invoke; expected an invocation by that process before it",
+            "line 1, column 28: process 1 completes an op without having invoked one; expected an invocation by that process before it",
         ),
         (
             "{:process 0 :type :invoke} {:process 0 :type :info} {:process 0 :type :invoke}",
             2,
-            "line 1, column 53: process 0 is back after an info; expected a new process number for the client that goes on after a crash",
+            "line 1, column 53: process 0 is used again after an info; expected a new process number for a client that continues after a crash",
         ),
         (
             "{:process 0 :type :ok}\n{:process 0 :type :invoke}",
             1,
-            "line 2, column 1: this history began with a completion that nobody invoked, and now comes an invocation; expected every completion after its invocation, or no invocation at all",
+            "line 2, column 1: this op is an invocation, but the history began with a completion without one; expected an invocation before every completion, or no invocations",
         ),
-        (r#"[{"type":"ok"}, 3]"#, 1, "line 1, column 17: found an integer where an op belongs; expected @op"),
+        (r#"[{"type":"ok"}, 3]"#, 1, "line 1, column 17: found an integer in the place of an op; expected @op"),
         ("{}", 0, "line 1, column 1: the map has no :type; expected @op"),
         ("[{}]", 0, "line 1, column 2: the map has no :type; expected @op"),
     ]);
@@ -164,12 +164,19 @@ fn bytes_that_are_not_utf_8_are_told_where_they_stand() {
 
 #[test]
 fn what_comes_first_is_told_first() {
-    // Of several errors in one block: an op that does not fit, a value that is no op, a fault of syntax, bad bytes.
+    // Of several errors in one block: an op that does not fit, a value that is not an op, a fault of syntax, bad bytes.
     let mut text = b"{:process 0 :type :ok} {:process 0 :type :invoke} 3 ] ".to_vec();
     text.push(0xff);
-    assert!(error(&text).starts_with("line 1, column 24: this history began with a completion"), "{}", error(&text));
+    assert!(
+        error(&text)
+            .starts_with("line 1, column 24: this op is an invocation, but the history began with a completion"),
+        "{}",
+        error(&text)
+    );
     assert!(error(&text[23..]).starts_with("line 1, column 28: found an integer"), "{}", error(&text[23..]));
-    assert!(error([&text[..22], &text[51..]].concat()).starts_with("line 1, column 24: ']' closes nothing"));
+    assert!(
+        error([&text[..22], &text[51..]].concat()).starts_with("line 1, column 24: ']' without an opening bracket")
+    );
     assert!(error([&text[..22], &text[53..]].concat()).starts_with("line 1, column 24: these bytes"));
 }
 

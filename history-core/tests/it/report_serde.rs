@@ -311,7 +311,7 @@ fn problems_can_be_sent() {
         serde_json::to_string(&problems).unwrap(),
         r#"{"format":"edn","ops":1,"list":[{"rule":"syntax","severity":"error","message":"1x is not a number","#
             .to_owned()
-            + r#""expected":"a number, like 12, 0.5 or 12N","position":{"offset":19,"line":2,"column":8},"#
+            + r#""expected":"a number, such as 12, 0.5 or 12N","position":{"offset":19,"line":2,"column":8},"#
             + r#""snippet":{"text":"{:type 1x}","caret":7}},{"rule":"unknown-processes","severity":"note","#
             + r#""message":"1 op is without a process: their order is unknown","expected":null,"position":null,"snippet":null}],"#
             + r#""counts":[["syntax",1],["unknown-processes",1]],"complete":true}"#

@@ -129,8 +129,8 @@ fn an_op_that_was_not_closed_is_told_where_it_begins() {
     let text = "{:type :ok}\n{:type :ok, :value [1 2\n{:type :ok}\n{:type :ok}\n";
     assert_eq!(
         said(text)[0],
-        "error: line 2, column 1: this op is not closed before the next one begins, in line 3; \
-         expected all its brackets and quotes"
+        "error: line 2, column 1: this op is not closed before the next one begins in line 3; \
+         expected its closing brackets and quotes"
     );
     // So is one at the end, and one whose value spans lines.
     check("{:type :ok}\n{:type :ok,\n :value [1 2\n", &[(Rule::Syntax, 3, 9), (Rule::UnknownProcesses, 0, 0)]);
@@ -210,7 +210,7 @@ fn micro_ops_that_differ_from_those_invoked_are_warnings() {
         ("[[:r 1 nil]]", "[[:r 2 [3]]]", "micro-op 1 of this completion is [:r 2 ...], of its invocation [:r 1 ...]"),
         ("[[:r 1 nil]]", "[[:w 1 2]]", "micro-op 1 of this completion is [:w 1 2], of its invocation [:r 1 ...]"),
         ("[[:r 1 nil]]", "[[:r 1 3] [:r 2 3]]", "this completion has 2 micro-ops, its invocation 1"),
-        ("[[:r 1 nil]]", "nil", "this completion has no list of micro-ops, its invocation has"),
+        ("[[:r 1 nil]]", "nil", "this completion has no list of micro-ops, but its invocation has one"),
     ] {
         let expected = "; expected the micro-ops invoked in line 1, with the values read filled in";
         assert_eq!(pair(invoked, completed), [format!("warning: line 2, column 1: {message}{expected}")]);
@@ -240,16 +240,16 @@ fn what_is_written_twice_is_a_warning() {
     assert_eq!(
         said(text),
         [
-            "warning: line 3, column 1: [:append 1 3] was written before, in line 1: who reads it cannot tell which it was; \
-             expected values that are never written twice to one key",
-            "warning: line 4, column 1: the key \"a\" is a string, and a key in line 1 is an integer; \
-             expected keys of one type; 1 and \"1\" are two keys",
-            "warning: line 5, column 1: [:w \"b\" :x] was written before, in line 4: who reads it cannot tell which it was; \
-             expected values that are never written twice to one key",
+            "warning: line 3, column 1: [:append 1 3] was already written in line 1: which of the two a read saw is ambiguous; \
+             expected each value at most once per key",
+            "warning: line 4, column 1: the key \"a\" is a string, but a key in line 1 is an integer; \
+             expected keys of one type; 1 and \"1\" are different keys",
+            "warning: line 5, column 1: [:w \"b\" :x] was already written in line 4: which of the two a read saw is ambiguous; \
+             expected each value at most once per key",
             "note: 3 ops are in flight at the end, the first from line 3; they count as info",
         ]
     );
-    // Twice in one op, and in ops that nobody invoked.
+    // Twice in one op, and in ops that were never invoked.
     check(
         "{:type :ok, :value [[:append 1 2] [:append 1 2]]}\n{:type :ok, :value [[:append 1 2]]}",
         &[(Rule::DuplicateWrite, 1, 1), (Rule::DuplicateWrite, 2, 1), (Rule::UnknownProcesses, 0, 0)],
@@ -296,7 +296,7 @@ fn agrees(text: &[u8]) {
             not_closed || first.message == error.message && first.position == error.position,
             "{shown}\n{first} {error}"
         );
-        // Reading ends with the error, and so may look further ahead for what to show, past bytes that are no text.
+        // Reading ends with the error, and so may look further ahead for what to show, past bytes that are not text.
         let text = std::str::from_utf8(text).is_ok();
         assert!(
             not_closed || !text || first.snippet.as_ref() == error.snippet.as_deref(),
@@ -331,36 +331,36 @@ fn a_number_written_in_two_ways_is_doubtful() {
             "{{:process 0, :type :invoke, :f {invoked}}}\n{{:process 0, :type :ok, :f {invoked}}}
 {{:process 0, :type :invoke, :f :read}}\n{{:process 0, :type :ok, {read}}}"
         );
-        let found: Vec<String> = said(&text).into_iter().filter(|line| line.contains("three values")).collect();
+        let found: Vec<String> = said(&text).into_iter().filter(|line| line.contains("different values")).collect();
         assert!(found.len() < 2, "{found:#?}");
         found.into_iter().next().map(|line| line.split_once("; expected").unwrap().0.to_owned())
     };
     let here = "warning: line 4, column 1: a value";
     let cases = [
-        (":write, :value 1", ":f :read, :value \"1\"", Some("is a string here, \"1\", and an integer in line 1")),
-        (":write, :value 1", ":f :read, :value 1.0", Some("is a float here, 1.0, and an integer in line 1")),
-        (":write, :value \"-1.5\"", ":f :read, :value -1", Some("is an integer here, -1, and a string in line 1")),
+        (":write, :value 1", ":f :read, :value \"1\"", Some("is a string here, \"1\", but an integer in line 1")),
+        (":write, :value 1", ":f :read, :value 1.0", Some("is a float here, 1.0, but an integer in line 1")),
+        (":write, :value \"-1.5\"", ":f :read, :value -1", Some("is an integer here, -1, but a string in line 1")),
         (":write, :value 1", ":f :read, :value 1.5", None),
         (":write, :value 1", ":f :read, :value \"x1\"", None),
         (":write, :value 1", ":f :read, :value :1", None),
-        (":add, :value 1", ":f :read, :value #{2 \"1\"}", Some("is a string here, \"1\", and an integer in line 1")),
+        (":add, :value 1", ":f :read, :value #{2 \"1\"}", Some("is a string here, \"1\", but an integer in line 1")),
         (":add, :value 1", ":f :read, :value [2 3 1]", None),
-        (":cas, :value [1 2]", ":f :read, :value \"2\"", Some("is a string here, \"2\", and an integer in line 1")),
+        (":cas, :value [1 2]", ":f :read, :value \"2\"", Some("is a string here, \"2\", but an integer in line 1")),
         (
             ":write, :value [:x 1]",
             ":f :read, :value [:x \"1\"]",
-            Some("of key :x is a string here, \"1\", and an integer in line 1"),
+            Some("of key :x is a string here, \"1\", but an integer in line 1"),
         ),
         (":write, :value [:x 1]", ":f :read, :value [:y \"1\"]", None),
         (
             ":write, :value 1, :key 7",
             ":f :read, :value 1.0, :key 7",
-            Some("of key 7 is a float here, 1.0, and an integer in line 1"),
+            Some("of key 7 is a float here, 1.0, but an integer in line 1"),
         ),
         (
             ":txn, :value [[:append 5 1]]",
             ":f :txn, :value [[:r 5 [1 2 \"1\"]]]",
-            Some("of key 5 is a string here, \"1\", and an integer in line 1"),
+            Some("of key 5 is a string here, \"1\", but an integer in line 1"),
         ),
         (":txn, :value [[:w 5 1]]", ":f :txn, :value [[:r 5 1] [:r 6 \"1\"]]", None),
     ];

@@ -11,11 +11,10 @@ use crate::{OpKind, Pair, Position, TimeUnit, time_unit};
 
 /// An interval, for messages.
 pub(super) const INTERVAL: &str =
-    r#"an interval, like {"client": 0, "call": 10, "return": 25, "input": ["write", 3], "output": null}"#;
+    r#"an interval, such as {"client": 0, "call": 10, "return": 25, "input": ["write", 3], "output": null}"#;
 
 /// How an op that returned a value may say that it happened.
-const OUTPUT: &str =
-    "null or true if it happened, what it was given as it came back, or \"type\": \"fail\" or \"info\"";
+const OUTPUT: &str = "null or true if it happened, the value of the input again, or \"type\": \"fail\" or \"info\"";
 
 /// The fields that every interval has or may have. All others become fields of its ops.
 const OWN: [&str; 7] = ["client", "call", "return", "input", "output", "type", "error"];
@@ -51,7 +50,7 @@ impl Interval {
     /// The interval that the value at `node` is.
     pub(super) fn new(tape: &Tape, node: usize, unit: Option<TimeUnit>) -> Result<Interval, Fault> {
         if tape.nodes[node].tag != Tag::Map {
-            return Err(fault(format!("found {} where an interval belongs", Value::at(tape, node).kind())));
+            return Err(fault(format!("found {} in the place of an interval", Value::at(tape, node).kind())));
         }
         let fields = fields(tape, node)?;
         let [client, call, returned, input, output, kind, _] = fields;
@@ -63,7 +62,10 @@ impl Interval {
             None => None,
         };
         if return_ns.is_some_and(|ns| ns < call_ns) {
-            return Err(Fault::op("the interval returns before its call".into(), "a return at its call or later"));
+            return Err(Fault::op(
+                "the interval returns before its call".into(),
+                "a return that is not before its call",
+            ));
         }
         let output = output.filter(|at| !Value::at(tape, *at).is_nil());
         let end = end(tape, kind, return_ns)?;
@@ -85,12 +87,12 @@ impl Interval {
         for (key, _) in self.further(tape) {
             let name = tape.name(key).unwrap_or_default();
             if OwnField::from_name(name).is_some() {
-                return Err(fault(format!("an interval has no field {name}")));
+                return Err(fault(format!("an interval does not have a field {name}")));
             }
             keys += usize::from(name == "key");
         }
         if keys > 1 {
-            return Err(Fault::op("the interval has two keys".into(), "one of them"));
+            return Err(Fault::op("the interval has two keys".into(), "one key"));
         }
         Ok(())
     }
@@ -113,7 +115,7 @@ impl Interval {
         if same {
             return Ok(());
         }
-        Err(Fault::op(format!("the input has a value, and the output, {returned}, is another"), OUTPUT))
+        Err(Fault::op(format!("the input has a value, and the output, {returned}, differs from it"), OUTPUT))
     }
 
     /// Whether it was given no value, so that its output is one.
@@ -137,7 +139,7 @@ impl Interval {
         given.is_some() && given == lists(output)
     }
 
-    /// The keys and values that ops have beside those of their own.
+    /// The keys and values that ops have in addition to those of their own.
     fn further<'t>(&self, tape: &'t Tape) -> impl Iterator<Item = (usize, usize)> + use<'t> {
         let of_input = self.input.map(|input| entries(tape, input));
         let asked = |tape: &Tape, key: usize| !matches!(tape.name(key), Some("f" | "op" | "value"));
@@ -207,7 +209,7 @@ fn fields(tape: &Tape, node: usize) -> Result<[Option<usize>; 7], Fault> {
         let name = tape.name(key).unwrap_or_default();
         let Some(field) = OWN.iter().position(|own| *own == name) else { continue };
         if found[field].replace(value).is_some() {
-            return Err(Fault::op(format!("the interval has two fields named {name}"), "one of each"));
+            return Err(Fault::op(format!("the interval has two fields named {name}"), "each field once"));
         }
     }
     Ok(found)
@@ -230,7 +232,7 @@ fn end(tape: &Tape, kind: Option<usize>, return_ns: Option<i64>) -> Result<OpKin
 
 /// What an input calls, with what, and where further fields stand.
 fn function(tape: &Tape, input: usize) -> Result<(usize, Arguments, Option<usize>), Fault> {
-    const INPUT: &str = r#"an input like {"f": "write", "value": 3}, ["write", 3] or "read""#;
+    const INPUT: &str = r#"an input such as {"f": "write", "value": 3}, ["write", 3] or "read""#;
     let bad = || Fault::op(format!("the interval's input is {}", Value::at(tape, input)), INPUT);
     let is_name = |at: usize| tape.nodes[at].tag == Tag::Str;
     match (tape.nodes[input].tag, Value::at(tape, input)) {

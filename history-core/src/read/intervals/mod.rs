@@ -1,17 +1,17 @@
 //! Intervals: an operation a line, with the times of its call and its return; they become ops in order of time.
 //!
-//! What logs of clients and the tests of Porcupine hold: `{"client": 0, "call": 10, "return": 25, "input": ["write", 3],
-//! "output": null}`. Lines may stand in any order, so all are read before the first op is handed out: memory follows
+//! What logs of clients and the tests of Porcupine hold: `{"client": 0, "call": 10, "return": 25, "input": ["write",
+//! 3], "output": null}`. Lines may be in any order, so all are read before the first op is handed out: memory follows
 //! the history. It is the text, and 64 bytes an operation; half as much again while they are sorted.
 //!
 //! # What order means
 //!
 //! An operation precedes another in real time if it returns *before* the other is called (Herlihy and Wing,
-//! "Linearizability", TOPLAS 1990, section 2.2). So at equal times calls stand before returns, and no order is made up.
-//! A client ends one operation before it calls the next, though, and with clocks that are coarse both may have one time.
-//! Then its return and its call stand together behind the other calls of that time and before the other returns. Of two
-//! clients that do so at the same time no sequence says the truth (their four operations would be a 2+2, which no interval
-//! order is: Fishburn, 1970): such a history is refused.
+//! "Linearizability", TOPLAS 1990, section 2.2). So at equal times calls are before returns, and no order is made up. A
+//! client ends one operation before it calls the next, though, and with clocks that are coarse both may have one time.
+//! Then its return and its call stand together after the other calls of that time and before the other returns. Of two
+//! clients that do so at the same time no sequence says the truth (their four operations would be a 2+2, which no
+//! interval order is: Fishburn, 1970): such a history is refused.
 
 mod decode;
 mod order;
@@ -30,7 +30,7 @@ use decode::{INTERVAL, Interval};
 
 /// Rows, at the most: an event is a row and a bit.
 const ROWS_MAX: usize = (u32::MAX >> 1) as usize;
-/// Bytes of text behind the ops handed out at a time.
+/// Bytes of text after the ops handed out at a time.
 const BATCH_BYTES: usize = 64 << 10;
 
 /// All intervals of a history, and how far they were handed out.
@@ -75,7 +75,7 @@ struct Row {
 enum End {
     /// It happened, or it failed.
     Returned,
-    /// Nobody knows whether it happened. Its client goes on under another number or name.
+    /// It is unknown whether it happened. Its client continues under another number or name.
     GivenUp,
     /// The same, and the history does not say when.
     Never,
@@ -140,8 +140,8 @@ impl Clients {
         Ok(next)
     }
 
-    /// What a client with a name is called when it goes on after an operation whose end is unknown, for the `times`th time:
-    /// `w1.2`, unless another is called so.
+    /// What a client with a name is called when it continues after an operation with an unknown outcome, for the
+    /// `times`th time: `w1.2`, unless another is called so.
     fn next_name(&mut self, name: &str, times: &mut u32) -> Called {
         loop {
             *times += 1;
@@ -223,7 +223,7 @@ impl Intervals {
     pub(crate) fn sort(&mut self) -> Result<(), HistoryError> {
         self.events = order::sort(&mut self.rows, &mut self.clients).map_err(|error| {
             let offset = error.position.map_or(0, |position| position.offset);
-            // Rows stand in the order of the text.
+            // Rows are in the order of the text.
             match self.rows.binary_search_by_key(&offset, |row| row.offset) {
                 Ok(row) => error.with_source(self.text_of(row).as_bytes(), offset),
                 Err(_) => error,
@@ -235,7 +235,7 @@ impl Intervals {
     /// Puts the next ops into a batch that is empty. Whether there were any.
     pub(crate) fn hand_out(&mut self, batch: &mut Batch) -> Result<bool, HistoryError> {
         batch.tape.source.to_mut().clear();
-        // The text behind the ops of a batch is no piece of the whole text, and cannot be shown as one.
+        // The text after the ops of a batch is not a piece of the whole text, and cannot be shown as one.
         batch.starts_at = u64::MAX;
         while let Some(event) = self.events.get(self.handed_out)
             && batch.tape.source.len() < BATCH_BYTES
@@ -285,7 +285,7 @@ fn scan(tape: &mut Tape, at: usize) -> Result<usize, Fault> {
     scanned.map(|()| node)
 }
 
-/// What was read once reads alike again; should it not, that is no verdict.
+/// What was read once reads alike again; should it not, that is not a verdict.
 #[cold]
 fn misread(fault: &Fault, row: &Row) -> HistoryError {
     HistoryError::new(ErrorKind::NotAnOp, fault.message.clone()).expected(INTERVAL).at(row.position())

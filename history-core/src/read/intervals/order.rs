@@ -6,7 +6,7 @@ use crate::error::{ErrorKind, HistoryError};
 
 /// The calls and returns of all rows in order: rows, and in the lowest bit whether the return is meant. O(n log n).
 ///
-/// A client gets a new number, or a new name, after an operation whose end is unknown, as in Jepsen's histories.
+/// A client gets a new number, or a new name, after an operation with an unknown outcome, as in Jepsen's histories.
 pub(super) fn sort(rows: &mut [Row], clients: &mut Clients) -> Result<Vec<u32>, HistoryError> {
     let by_client = take_turns(rows);
     hand_over(rows, &by_client, clients)?;
@@ -24,7 +24,7 @@ pub(super) fn sort(rows: &mut [Row], clients: &mut Clients) -> Result<Vec<u32>, 
     Ok(events)
 }
 
-/// What events are sorted by: time; then calls, a client's returns with its calls behind them, other returns; then what
+/// What events are sorted by: time; then calls, a client's returns with its calls after them, other returns; then what
 /// is the same whatever the sort does.
 fn key(rows: &[Row], event: u32) -> (i64, u8, u32) {
     let row = &rows[(event >> 1).to_usize()];
@@ -36,7 +36,7 @@ fn key(rows: &[Row], event: u32) -> (i64, u8, u32) {
     }
 }
 
-/// The rows of each client in the order in which it called them. Of calls at one time those come first that never
+/// The rows of each client in the order in which it called them. Of calls at once those come first that never
 /// returned, then those that returned first.
 fn take_turns(rows: &mut [Row]) -> Vec<u32> {
     let mut by_client: Vec<u32> = (0..rows.len().to_u32()).collect();
@@ -56,7 +56,8 @@ fn take_turns(rows: &mut [Row]) -> Vec<u32> {
 fn hand_over(rows: &mut [Row], by_client: &[u32], clients: &Clients) -> Result<(), HistoryError> {
     let mut shared: Vec<(i64, ClientId, u32)> = Vec::new();
     let mut overlap: Option<(usize, usize)> = None;
-    // The client's last operation that has an end, and the last that returned. Who waited in vain went on at some time.
+    // The client's last operation that has an end, and the last that returned. Who waited in vain continued at some
+    // time.
     let (mut ended, mut returned): (Option<usize>, Option<usize>) = (None, None);
     for i in by_client {
         let at = i.to_usize();
@@ -96,7 +97,7 @@ fn overlaps(rows: &[Row], later: usize, earlier: usize, clients: &Clients) -> Hi
         ErrorKind::Pairing,
         format!("this operation of client {client} overlaps the one in line {}", rows[earlier].line),
     )
-    .expected("a client that has one operation in flight at a time")
+    .expected("at most one operation in flight per client")
     .at(rows[later].position())
 }
 
@@ -110,25 +111,25 @@ fn coarse(
     let name = |id: ClientId| &clients.names[id.0.to_usize()];
     let (earlier, later) = (i.min(j).to_usize(), i.max(j).to_usize());
     let message = format!(
-        "at {time} both client {} and client {} return from one operation and call the next (here and in line {}), and \
-         nobody can say in which order",
+        "at {time} both client {} and client {} return from one operation and call the next (here and in line {}), so \
+         their order is ambiguous",
         name(client),
         name(other),
         rows[earlier].line
     );
-    let expected = "finer times; or operations without a client, between which there is no order but that of time";
+    let expected = "more precise times, or operations without a client, which are ordered by time only";
     HistoryError::new(ErrorKind::Pairing, message).expected(expected).at(rows[later].position())
 }
 
-/// Gives numbers to clients that the history does not name, and new numbers or names to those that go on after an operation
-/// whose end is unknown.
+/// Gives numbers to clients that the history does not name, and new numbers or names to those that continue after an
+/// operation with an unknown outcome.
 fn number(rows: &mut [Row], by_client: &[u32], clients: &mut Clients) -> Result<(), HistoryError> {
     let numbers =
         clients.called.iter().filter_map(|called| if let Called::Number(n) = called { Some(*n) } else { None });
     let mut next = numbers.max().map_or(Some(0), |max| max.max(-1).checked_add(1));
     let mut fresh = |row: &Row| {
         let number = next.ok_or_else(|| {
-            let message = "no number is left for a client, because another has the greatest there is";
+            let message = "no number is left for a client, because another client has the greatest number";
             HistoryError::new(ErrorKind::Limit, message).expected("smaller numbers").at(row.position())
         })?;
         next = number.checked_add(1);
@@ -136,7 +137,7 @@ fn number(rows: &mut [Row], by_client: &[u32], clients: &mut Clients) -> Result<
     };
     let mut last: Option<(ClientId, bool)> = None;
     let mut now = ClientId::default();
-    // How often the client at hand went on.
+    // How often the client at hand continued.
     let mut times = 0;
     for i in by_client {
         let i = i.to_usize();

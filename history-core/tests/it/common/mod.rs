@@ -32,14 +32,14 @@ pub(crate) fn drain(mut reader: Reader<'_>) -> Read {
     Read { ops, error: ended.err(), format: reader.format() }
 }
 
-/// The values of a text's ops, as EDN; panics if it is no history.
+/// The values of a text's ops, as EDN; panics if it is not a history.
 pub(crate) fn values(text: &str) -> Vec<String> {
     let mut values = Vec::new();
     each(text, |op| values.push(op.value.to_string()));
     values
 }
 
-/// Gives each op of a text to `see`; panics if it is no history.
+/// Gives each op of a text to `see`; panics if it is not a history.
 pub(crate) fn each(text: &str, mut see: impl FnMut(&Op<'_>)) {
     let ended = Reader::new(text.as_bytes()).for_each(|op| {
         see(op);
@@ -72,8 +72,11 @@ pub(crate) fn op_bytes_max(op_bytes_max: usize) -> Limits {
 /// What is said to be expected, where it is long.
 const LONG: [(&str, &str); 3] = [
     ("@op", "an op: a map with :type (invoke, ok, fail or info), :process, :f and :value"),
-    ("@line", "PROCESS<TAB>TYPE<TAB>F<TAB>VALUE, like 0<TAB>:invoke<TAB>:read<TAB>nil"),
-    ("@any", "op maps in EDN or JSON (one after another, one a line, or in one array), or the columns of history.txt"),
+    ("@line", "PROCESS<TAB>TYPE<TAB>F<TAB>VALUE, such as 0<TAB>:invoke<TAB>:read<TAB>nil"),
+    (
+        "@any",
+        "ops as maps in EDN or JSON (one after another, one per line, or in one array), or the columns of history.txt",
+    ),
 ];
 
 /// Each text, the ops before its first error, and that error.
