@@ -1,6 +1,6 @@
-//! Figures of list-append and rw-register inside one process: generated histories of three sizes, each beside reading its
-//! bytes and parsing it into `serde_json` values; and components of 100,000 transactions that one read closes. Reports, and
-//! never gates.
+//! Figures of list-append and rw-register inside one process: generated histories of three sizes, each compared with
+//! reading its bytes and parsing it into `serde_json` values; and components of 100,000 transactions that one read
+//! closes. Reports, and never gates.
 //!
 //!     cargo bench -p check-elle [-- TXNS...]
 

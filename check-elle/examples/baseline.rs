@@ -1,4 +1,5 @@
-//! What a machine does with a history's bytes when nothing is checked: the figures beside which `bench/run` puts ours.
+//! What a machine does with a history's bytes when nothing is checked: the figures in addition to which `bench/run`
+//! puts ours.
 //!
 //!     baseline bytes|ops|serde FILE
 

@@ -1,5 +1,5 @@
-//! Holds list-append to a folder of histories in ways that the recorded verdicts do not: the report must be the same from
-//! every format and block of text, and every beginning and every corruption must end in a report or an error.
+//! Holds list-append to a folder of histories in ways that the recorded verdicts do not: the report must be the same
+//! from every format and block of text, and every beginning and every corruption must end in a report or an error.
 //!
 //!     corpus CORPUS_DIR
 //!
@@ -61,7 +61,7 @@ fn judge(text: &[u8]) -> std::result::Result<Report, HistoryError> {
 /// The same report from the history in every format.
 fn formats(text: &[u8]) -> std::result::Result<(), String> {
     let report = |text: &[u8]| judge(text).map_err(|e| e.to_string());
-    // Other checkers' histories hold ops that only a line number tells apart.
+    // Other checkers' histories hold ops that only a line number distinguishes.
     let known = report(text)?;
     let history = History::read(&mut Reader::new(text)).map_err(|e| e.to_string())?;
     let write = |format| -> std::io::Result<Vec<u8>> {
@@ -100,7 +100,7 @@ fn cuts(text: &[u8]) -> std::result::Result<(), String> {
         let mut changed = text.to_vec();
         for byte in [b'[', b']', b'"', b'9', b' ', 0xff, text[at] ^ 1] {
             changed[at] = byte;
-            // What stands far behind does not matter to what happens here; the rest is cut to keep this quick.
+            // What stands far after does not matter to what happens here; the rest is cut to keep this quick.
             let end = changed.len().min(at + 4_096);
             survive(&changed[..end]).map_err(|()| format!("{byte} at {at} makes it panic"))?;
         }

@@ -123,7 +123,7 @@ pub struct CycleExistsSpec {
     pub anomaly: AnomalyType,
     /// The model.
     pub model: Model,
-    /// The relations that a step may be of: the d of [`RwUse::OneHop`]. Never rw, of which the next field tells. With realtime
+    /// The relations that a step may be of: the d of [`RwUse::OneHop`]. Never rw: see the next field. With realtime
     /// go process steps, which follow from it where it is known when transactions were invoked.
     pub relations: Relations,
     /// Whether and how rw edges count too.
@@ -131,7 +131,7 @@ pub struct CycleExistsSpec {
 }
 
 impl CycleExistsSpec {
-    /// Which edges it takes beside ww, wr and rw.
+    /// Which edges it takes in addition to ww, wr and rw.
     pub const fn suffix(self) -> Suffix {
         if self.relations.contains(Relations::REALTIME) {
             Suffix::Realtime

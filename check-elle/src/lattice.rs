@@ -65,9 +65,10 @@ pub fn reportable(models: ModelSet, named: AnomalySet) -> AnomalySet {
     prohibited(models, named).union(UNKNOWN)
 }
 
-/// The edges to add to the graph beside ww, wr and rw, so that all of these types of anomalies can be found.
+/// The edges to add to the graph in addition to ww, wr and rw, so that all of these types of anomalies can be found.
 ///
-/// Realtime edges go beyond process edges, which are only added with them where it is not known when transactions were invoked.
+/// Realtime edges go beyond process edges, which are only added with them where it is not known when transactions were
+/// invoked.
 pub fn order_needed(reportable: AnomalySet) -> Suffix {
     let of_cycles = CYCLES.iter().filter(|spec| reportable.contains(spec.anomaly)).map(|spec| spec.suffix);
     let of_models = CYCLE_EXISTS.iter().filter(|spec| reportable.contains(spec.anomaly)).map(|spec| spec.suffix());

@@ -1,13 +1,14 @@
 //! Transactional consistency: which isolation levels a history of transactions obeys, or the cycles that prove it broke
 //! them.
 //!
-//! [`list_append`] judges transactions that append to lists and read them, [`rw_register`] such as write and read registers.
-//! [`anomaly`], [`model`] and [`lattice`] are what is known of anomalies and consistency models, and how they imply and
-//! forbid each other. The crate `histcheck-draw` draws what was found.
+//! [`list_append`] judges transactions that append to lists and read them, [`rw_register`] such as write and read
+//! registers. [`anomaly`], [`model`] and [`lattice`] are what is known of anomalies and consistency levels, and how
+//! they imply and forbid each other. The crate `histcheck-draw` draws what was found.
 //!
 //! # Features
 //!
-//! - `parallel`, on by default: histories of 20,000 transactions and more are judged on several threads, with the same answers.
+//! - `parallel`, on by default: histories of 20,000 transactions and more are judged on several threads, with the same
+//!   answers.
 
 #![warn(missing_debug_implementations)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

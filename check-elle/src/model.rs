@@ -13,7 +13,7 @@ use table::{Decision, MODELS};
 
 pub use crate::names::UnknownName;
 
-/// A consistency model.
+/// A consistency level.
 ///
 /// ```
 /// use check_elle::model::Model;
@@ -33,7 +33,7 @@ pub struct Model(
     u8,
 );
 
-/// A set of consistency models.
+/// A set of consistency levels.
 pub type ModelSet = RowSet<Model>;
 
 const COUNT: usize = MODELS.len();
@@ -91,8 +91,8 @@ impl Model {
         AnomalySet::from_bits(PROHIBITED[self.index()])
     }
 
-    /// Whether the checkers of this crate search for all that rules it out. A history that breaks another model may still
-    /// show nothing of what they find.
+    /// Whether the checkers of this crate search for all that rules it out. A history that breaks another model may
+    /// still show nothing of what they find.
     ///
     /// ```
     /// use check_elle::model::Model;
@@ -144,7 +144,7 @@ impl FromStr for Model {
         let is_named = |model: &Model| model.names().any(|known| known.eq_ignore_ascii_case(name));
         ModelSet::ALL.iter().find(is_named).ok_or_else(|| {
             let known = ModelSet::ALL.iter().map(Model::name).collect();
-            UnknownName::new("consistency model", name, known, ModelSet::ALL.iter().flat_map(Model::names))
+            UnknownName::new("consistency level", name, known, ModelSet::ALL.iter().flat_map(Model::names))
         })
     }
 }

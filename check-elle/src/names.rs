@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The nearest names are not looked for beyond this many bytes: nobody mistypes that much.
+/// The nearest names are not looked for beyond this many bytes.
 const NAME_BYTES_MAX: usize = 64;
 
 /// The most names suggested.
@@ -11,7 +11,7 @@ const NEAREST_MAX: usize = 3;
 /// A name that no anomaly or model has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
-    /// What was looked for: `"anomaly"`, `"consistency model"`.
+    /// What was looked for: `"anomaly"`, `"consistency level"`.
     pub kind: &'static str,
     /// The name as given.
     pub name: String,
@@ -35,7 +35,7 @@ impl UnknownName {
 
 impl fmt::Display for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} is no {}", self.name, self.kind)?;
+        write!(f, "unknown {}: {:?}", self.kind, self.name)?;
         match self.nearest.as_slice() {
             [] => f.write_str(".")?,
             nearest => write!(f, "; did you mean {}?", nearest.join(" or "))?,

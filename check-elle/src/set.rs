@@ -33,7 +33,7 @@ pub trait Row: Copy + fmt::Debug {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RowSet<R> {
-    /// Bit `i` stands for row `i`; no bit at or above `R::COUNT` is set.
+    /// Bit `i` represents row `i`; no bit at or above `R::COUNT` is set.
     bits: u128,
     of: PhantomData<R>,
 }

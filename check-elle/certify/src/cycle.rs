@@ -10,20 +10,22 @@ pub(super) fn certify(claims: &Claim<'_>, anomaly: &str) -> Result<(), Uncertifi
     let witness = claims.witness;
     let (base, suffix) = split(anomaly);
     if !TYPES.contains(&base) {
-        return Err(Uncertified::new(format!("{anomaly} has no definition to hold a witness against")));
+        return Err(Uncertified::new(format!("{anomaly} is unknown here: its witnesses cannot be verified")));
     }
     let n = claims.txns.len();
-    claim(n >= 2, || format!("a cycle has two transactions or more, not {n}"))?;
-    claim(witness.steps.len() == n, || format!("{n} transactions take {n} steps, not {}", witness.steps.len()))?;
+    claim(n >= 2, || format!("a cycle has at least two transactions, found {n}"))?;
+    claim(witness.steps.len() == n, || {
+        format!("expected {n} steps for {n} transactions, found {}", witness.steps.len())
+    })?;
     for (at, txn) in claims.txns.iter().enumerate() {
         let index = txn.index;
-        claim(txn.is_possible(), || format!("op {index} failed and has no place in a cycle"))?;
+        claim(txn.is_possible(), || format!("op {index} failed, and failed ops cannot be in a cycle"))?;
         claim(claims.txns[..at].iter().all(|other| other.index != index), || {
-            format!("the cycle meets op {index} twice")
+            format!("the cycle contains op {index} twice")
         })?;
     }
     for (at, step) in witness.steps.iter().enumerate() {
-        claim(step.from == at && step.to == (at + 1) % n, || "it does not go on where the step before it ends".into())
+        claim(step.from == at && step.to == (at + 1) % n, || "it does not begin where the step before it ends".into())
             .and_then(|()| certify_step(claims, step))
             .map_err(|error| Uncertified { step: Some(at), ..error })?;
     }
@@ -33,7 +35,7 @@ pub(super) fn certify(claims: &Claim<'_>, anomaly: &str) -> Result<(), Uncertifi
 
 const TYPES: [&str; 5] = ["G0", "G1c", "G-single-item", "G-nonadjacent-item", "G2-item"];
 
-/// A type and what stands behind it: `("G0", "-process")`.
+/// A type and what is after it: `("G0", "-process")`.
 fn split(anomaly: &str) -> (&str, &str) {
     for suffix in ["-process", "-realtime"] {
         if let Some(base) = anomaly.strip_suffix(suffix) {
@@ -62,7 +64,7 @@ fn certify_type(relations: &[&str], base: &str, suffix: &str) -> Result<(), Unce
         "-process" => process >= 1 && realtime == 0,
         _ => realtime >= 1,
     };
-    claim(is_of_base && is_of_suffix, || format!("a cycle of {} is no {base}{suffix}", relations.join(", ")))
+    claim(is_of_base && is_of_suffix, || format!("a cycle of {} is not {base}{suffix}", relations.join(", ")))
 }
 
 fn certify_step(claims: &Claim<'_>, step: &Step) -> Result<(), Uncertified> {
@@ -72,9 +74,11 @@ fn certify_step(claims: &Claim<'_>, step: &Step) -> Result<(), Uncertified> {
         "wr" => certify_wr(claims, step, from, to),
         "rw" => certify_rw(claims, step, from, to),
         "process" => {
-            claim(from.is_ok(), || format!("op {} may not have happened, so nothing is after it", from.index))?;
+            claim(from.is_ok(), || {
+                format!("op {} may not have happened, so nothing is known to come after it", from.index)
+            })?;
             let same = from.process.is_some() && from.process == to.process;
-            claim(same, || format!("ops {} and {} are not of one process", from.index, to.index))?;
+            claim(same, || format!("ops {} and {} are of different processes", from.index, to.index))?;
             claim(from.is_before_in_process(to), || format!("op {} is not before op {}", from.index, to.index))
         }
         "realtime" => {
@@ -83,7 +87,7 @@ fn certify_step(claims: &Claim<'_>, step: &Step) -> Result<(), Uncertified> {
                 format!("op {} had not completed when op {} was invoked", from.index, to.index)
             })
         }
-        other => Err(Uncertified::new(format!("there is no relation {other}"))),
+        other => Err(Uncertified::new(format!("unknown relation {other}"))),
     }
 }
 
@@ -97,10 +101,10 @@ fn certify_ww(claims: &Claim<'_>, step: &Step, from: &Txn, to: &Txn) -> Result<(
 fn certify_wr(claims: &Claim<'_>, step: &Step, from: &Txn, to: &Txn) -> Result<(), Uncertified> {
     let (key, value) = (key(step)?, stated(step.value.as_ref())?);
     let same = step.next_value.as_ref().is_none_or(|next| next == value);
-    claim(same, || "the version written and the version read are two".into())?;
+    claim(same, || "the version written and the version read differ".into())?;
     let written = claim_written(claims, from, key, value)?;
     let read = claim_read(claims, to, key, value)?;
-    claim(written == read, || format!("others wrote {value} to key {key} too"))
+    claim(written == read, || format!("other ops also wrote {value} to key {key}"))
 }
 
 fn certify_rw(claims: &Claim<'_>, step: &Step, from: &Txn, to: &Txn) -> Result<(), Uncertified> {
@@ -112,9 +116,9 @@ fn certify_rw(claims: &Claim<'_>, step: &Step, from: &Txn, to: &Txn) -> Result<(
 }
 
 fn key(step: &Step) -> Result<&Datum, Uncertified> {
-    step.key.as_ref().ok_or_else(|| Uncertified::new("it names no key"))
+    step.key.as_ref().ok_or_else(|| Uncertified::new("it states no key"))
 }
 
 fn stated(value: Option<&Datum>) -> Result<&Datum, Uncertified> {
-    value.ok_or_else(|| Uncertified::new("it does not name its versions"))
+    value.ok_or_else(|| Uncertified::new("it does not state its versions"))
 }

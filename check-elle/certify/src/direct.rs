@@ -1,4 +1,4 @@
-//! The anomalies that are no cycles and that all workloads define alike, but for what a read shows.
+//! The anomalies that are not cycles and that all workloads define alike, but for what a read shows.
 
 use super::log::{Mop, Txn};
 use super::workload::claim_write;
@@ -22,26 +22,26 @@ pub(super) fn g1b(claims: &Claim<'_>) -> Result<(), Uncertified> {
     let (key, value) = (claims.fact("key")?, claims.fact("element")?);
     let read = read_of(claims, reader)?;
     claim_ok(reader)?;
-    claim(reader.index != writer.index, || "a transaction may read what it has written so far".into())?;
+    claim(reader.index != writer.index, || "a transaction may read its own intermediate writes".into())?;
     let ends = claims.workload.last_written(&read.seen) == Some(value);
-    claim(ends, || format!("the read does not end in {value}"))?;
+    claim(ends, || format!("the last element of the read is not {value}"))?;
     claim_write(claims.workload, writer, key, value)?;
     let last = writer.writes().filter(|(k, _)| *k == key).last();
     let overwritten = last.is_some_and(|(_, last)| last != value);
     claim(overwritten, || format!("op {} did not overwrite {value} of key {key} later", writer.index))
 }
 
-/// An ok op read what nobody wrote.
+/// An ok op read what was never written.
 pub(super) fn garbage_read(claims: &Claim<'_>) -> Result<(), Uncertified> {
     let [txn] = claims.txns()?;
     let (key, value) = (claims.fact("key")?, claims.fact("element")?);
     let read = read_of(claims, txn)?;
     claim_ok(txn)?;
     claim(claims.workload.shows(&read.seen, value), || format!("the read does not show {value}"))?;
-    claim(*value != Datum::Nil, || "nil is what was there before all writes".into())?;
+    claim(*value != Datum::Nil, || "nil is the state before all writes".into())?;
     let writer = claims.log.txns.iter().find(|txn| txn.wrote(key, value));
     let verb = claims.workload.write_verb();
-    claim(writer.is_none(), || format!("some op did {verb} {value} to key {key}"))
+    claim(writer.is_none(), || format!("an op did {verb} {value} to key {key}"))
 }
 
 /// A transaction read what it wrote only later.
@@ -60,7 +60,7 @@ pub(super) fn future_read(claims: &Claim<'_>) -> Result<(), Uncertified> {
 /// Several ok transactions read one version of a key and then wrote it.
 pub(super) fn lost_update(claims: &Claim<'_>) -> Result<(), Uncertified> {
     let (key, value) = (claims.fact("key")?, claims.fact("value")?);
-    claim(claims.txns.len() >= 2, || "it takes two transactions to lose an update".into())?;
+    claim(claims.txns.len() >= 2, || "a lost update needs at least two transactions".into())?;
     for (at, txn) in claims.txns.iter().enumerate() {
         let index = txn.index;
         claim_ok(txn)?;
@@ -79,7 +79,7 @@ pub(super) fn lost_update(claims: &Claim<'_>) -> Result<(), Uncertified> {
 /// A read, as a fact states it.
 pub(super) struct Read {
     pub(super) seen: Datum,
-    /// Where it stands in its transaction.
+    /// Where it is in its transaction.
     pub(super) places: Vec<usize>,
 }
 
@@ -91,7 +91,7 @@ pub(super) fn read_of(claims: &Claim<'_>, txn: &Txn) -> Result<Read, Uncertified
     claim(txn.is_possible() && !places.is_empty(), || format!("{stated} is not known to be part of op {}", txn.index))?;
     match read {
         Mop::Read { key: k, seen: Some(seen) } if k == *key => Ok(Read { seen, places }),
-        _ => Err(Uncertified::new(format!("{stated} is no known read of key {key}"))),
+        _ => Err(Uncertified::new(format!("{stated} is not a known read of key {key}"))),
     }
 }
 

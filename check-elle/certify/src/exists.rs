@@ -52,7 +52,7 @@ fn steps(model: &str) -> Option<Steps> {
 
 /// Checks that the transactions of the fact `scc` reach each other, and that as many do as `scc-size` says.
 pub(super) fn certify(claims: &Claim<'_>, model: &str) -> Result<(), Uncertified> {
-    let steps = steps(model).ok_or_else(|| Uncertified::new(format!("no cycles rule out a model named {model}")))?;
+    let steps = steps(model).ok_or_else(|| Uncertified::new(format!("no type of cycle rules out {model}")))?;
     let log = claims.log;
     let stated = claims.list("scc")?;
     let members: Vec<usize> = stated.iter().map(|index| position(log, index)).collect::<Result<_, _>>()?;
@@ -64,7 +64,7 @@ pub(super) fn certify(claims: &Claim<'_>, model: &str) -> Result<(), Uncertified
     // Its nodes may be in two components.
     let recurs = |node: &usize| closure(log.txns.len(), edges.iter().copied(), *node)[*node];
     let nodes: Vec<usize> = [2 * first, 2 * first + 1].into_iter().filter(recurs).collect();
-    let mut result = Err(Uncertified::new(format!("op {} is on no such cycle", log.txns[first].index)));
+    let mut result = Err(Uncertified::new(format!("op {} is not on such a cycle", log.txns[first].index)));
     for node in nodes {
         result = result.or_else(|_| certify_component(claims, &edges, &members, node));
     }
@@ -84,7 +84,7 @@ fn certify_component(
     let inside = |txn: usize| (2 * txn..2 * txn + 2).any(|node| after[node] && before[node]);
     for member in members {
         let (index, first) = (txns[*member].index, txns[members[0]].index);
-        claim(inside(*member), || format!("op {index} is on no such cycle with op {first}"))?;
+        claim(inside(*member), || format!("op {index} is not on such a cycle with op {first}"))?;
     }
     let size = (0..txns.len()).filter(|txn| inside(*txn)).count();
     let right = *claims.fact("scc-size")? == Datum::from(size.to_u64());

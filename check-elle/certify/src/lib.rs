@@ -60,8 +60,8 @@ impl std::error::Error for Uncertified {}
 ///
 /// # Errors
 ///
-/// If some claim does not follow from the history, if the claims do not amount to the anomaly, or if nobody can tell
-/// because the history is no list-append history.
+/// If some claim does not follow from the history, if the claims do not amount to the anomaly, or if it is ambiguous
+/// because the history is not a list-append history.
 ///
 /// ```
 /// use elle_certify as certify;
@@ -111,8 +111,8 @@ pub fn list_append(history: &History, anomaly: &str, witness: &Witness) -> Resul
 ///
 /// # Errors
 ///
-/// If some claim does not follow from the history, if the claims do not amount to the anomaly, or if nobody can tell
-/// because the history is no rw-register history.
+/// If some claim does not follow from the history, if the claims do not amount to the anomaly, or if it is ambiguous
+/// because the history is not a rw-register history.
 ///
 /// ```
 /// use elle_certify::{self as certify, Sources};
@@ -140,7 +140,7 @@ pub fn list_append(history: &History, anomaly: &str, witness: &Witness) -> Resul
 ///
 /// assert_eq!(certify::rw_register(&history, &Sources::default(), "G2-item", &witness), Ok(()));
 /// let error = certify::rw_register(&history, &Sources::default(), "G0", &witness).unwrap_err();
-/// assert_eq!(error.to_string(), "a cycle of rw, rw is no G0");
+/// assert_eq!(error.to_string(), "a cycle of rw, rw is not G0");
 /// # Ok::<(), history_core::HistoryError>(())
 /// ```
 pub fn rw_register(history: &History, sources: &Sources, anomaly: &str, witness: &Witness) -> Result<(), Uncertified> {
@@ -190,7 +190,7 @@ impl<'a> Claim<'a> {
     fn list(&self, name: &str) -> Result<&'a [Datum], Uncertified> {
         match self.fact(name)? {
             Datum::Vector(items) | Datum::List(items) => Ok(items),
-            other => Err(Uncertified::new(format!("the witness's {name}, {other}, is no vector"))),
+            other => Err(Uncertified::new(format!("the witness's {name} is not a vector: {other}"))),
         }
     }
 
@@ -198,7 +198,7 @@ impl<'a> Claim<'a> {
     fn txns<const N: usize>(&self) -> Result<[&'a Txn; N], Uncertified> {
         let got = self.txns.len();
         <[&Txn; N]>::try_from(&self.txns[..])
-            .map_err(|_| Uncertified::new(format!("the witness names {got} ops, where {N} belong")))
+            .map_err(|_| Uncertified::new(format!("expected {N} ops in the witness, found {got}")))
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) enum Mop {
         key: Datum,
         value: Datum,
     },
-    /// What the client saw, as a vector where it is a list; `None` where nobody knows.
+    /// What the client saw, as a vector where it is a list; `None` if unknown.
     Read {
         key: Datum,
         seen: Option<Datum>,
@@ -36,7 +36,7 @@ pub(super) enum Mop {
 impl Log {
     pub(super) fn of(history: &History, workload: &dyn Workload) -> Result<Log, Uncertified> {
         let mut txns = Vec::new();
-        // Invocations of clients without a name: nobody can say to which completion they belong.
+        // Invocations of clients without a name: which completion they belong to is unknown.
         let mut nameless = Vec::new();
         for (at, op) in history.ops().enumerate() {
             if !op.process.is_client() {
@@ -121,8 +121,8 @@ impl Txn {
         self.writes().any(|write| write == (key, value))
     }
 
-    /// Whether it is before another in the order of their process: of its ok transactions, and the one that may have happened and
-    /// ended it.
+    /// Whether it is before another in the order of their process: of its ok transactions, and the one that may have
+    /// happened and ended it.
     pub(super) fn is_before_in_process(&self, other: &Txn) -> bool {
         self.is_ok()
             && other.is_possible()
@@ -141,7 +141,7 @@ impl Txn {
         self.is_ok() && other.invoked.is_some_and(|invoked| self.index < invoked)
     }
 
-    /// Whether these are its micro-ops, save that a read may be shown that says nothing.
+    /// Whether these are its micro-ops, except that a read may be shown that says nothing.
     fn is_described_by(&self, mops: &[Mop]) -> bool {
         let same = |(own, other): (&Mop, &Mop)| match (own, other) {
             (Mop::Read { key: a, seen: None }, Mop::Read { key: b, .. }) => a == b,
@@ -173,7 +173,7 @@ fn mops(value: &Datum, kind: OpKind, workload: &dyn Workload) -> Result<Vec<Mop>
     match value {
         Datum::Nil => Ok(Vec::new()),
         Datum::Vector(items) | Datum::List(items) => items.iter().map(|item| workload.mop(item, kind)).collect(),
-        other => Err(Uncertified::new(format!("{other} is no transaction"))),
+        other => Err(Uncertified::new(format!("{other} is not a transaction"))),
     }
 }
 

@@ -9,12 +9,12 @@ use history_core::{Datum, OpKind};
 pub(super) struct Version {
     /// What was written last; `None`: nothing yet.
     pub(super) value: Option<Datum>,
-    /// The index of who wrote it, where the value alone does not tell.
+    /// The index of the op that wrote it, where the value alone is ambiguous.
     pub(super) writer: Option<u64>,
 }
 
 impl Version {
-    /// A version that its value tells from all others.
+    /// A version that its value distinguishes from all others.
     pub(super) fn of_value(value: Option<&Datum>) -> Version {
         Version { value: value.cloned(), writer: None }
     }

@@ -24,22 +24,22 @@ const fn row(name: &'static str, implies: &'static [&'static str], summary: &'st
 pub(crate) const ANOMALIES: &[AnomalyRow] = &[
     // Cycles, worst first.
     row("G0", &["G1c", "G0-process"],
-        "Transactions overwrote each other in a cycle: ww edges alone [Adya: write cycle]."),
+        "Write cycle: a cycle of ww edges only [Adya]."),
     row("G1c", &["G1", "G1c-process"],
-        "Information flowed in a circle: ww and wr edges, at least one wr [Adya]."),
+        "Circular information flow: a cycle of ww and wr edges, with at least one wr edge [Adya]."),
     row("G-single-item", &["G-single", "G-nonadjacent-item", "G-single-item-process"],
-        "A cycle of ww and wr edges and exactly one rw, between items: read skew is one [Adya]."),
+        "A cycle of ww and wr edges and exactly one rw edge, between items; for example, read skew [Adya]."),
     row("G-nonadjacent-item", &["G-nonadjacent", "G2-item", "G-nonadjacent-item-process"],
         "A cycle with two or more rw edges, between items, no two of them adjacent [Cerone, Gotsman]."),
     row("G2-item", &["G2", "G2-item-process"],
-        "A cycle with two or more rw edges, between items, some two of them adjacent: write skew is one [Adya]."),
+        "A cycle with two or more rw edges, between items, two of them adjacent; for example, write skew [Adya]."),
 
     row("G0-process", &["G1c-process", "G0-realtime"],
-        "G0 with the order of single processes: ww edges and at least one process edge [Elle]."),
+        "G0 with process order: ww edges and at least one process edge [Elle]."),
     row("G1c-process", &["G1-process", "G1c-realtime"],
-        "G1c with the order of single processes: ww, wr and at least one process edge [Elle]."),
+        "G1c with process order: ww, wr and at least one process edge [Elle]."),
     row("G-single-item-process", &["G-single-process", "G-nonadjacent-item-process", "G-single-item-realtime"],
-        "G-single-item with at least one process edge: a process missed what it had done or seen [Elle]."),
+        "G-single-item with at least one process edge: a process missed its own earlier writes or reads [Elle]."),
     row("G-nonadjacent-item-process", &["G-nonadjacent-process", "G2-item-process", "G-nonadjacent-item-realtime"],
         "G-nonadjacent-item with at least one process edge [Elle]."),
     row("G2-item-process", &["G2-process", "G2-item-realtime"],
@@ -50,7 +50,7 @@ pub(crate) const ANOMALIES: &[AnomalyRow] = &[
     row("G1c-realtime", &["G1-realtime"],
         "G1c with real time: ww, wr and at least one realtime edge [Elle]."),
     row("G-single-item-realtime", &["G-single-realtime", "G-nonadjacent-item-realtime"],
-        "G-single-item with at least one realtime edge: a stale read is one [Elle]."),
+        "G-single-item with at least one realtime edge; for example, a stale read [Elle]."),
     row("G-nonadjacent-item-realtime", &["G-nonadjacent-realtime", "G2-item-realtime"],
         "G-nonadjacent-item with at least one realtime edge [Elle]."),
     row("G2-item-realtime", &["G2-realtime"],
@@ -58,31 +58,31 @@ pub(crate) const ANOMALIES: &[AnomalyRow] = &[
 
     // Found by looking at one key or one transaction.
     row("G1a", &["G1"],
-        "Aborted read: a transaction that happened read what a failed one wrote [Adya]."),
+        "Aborted read: a transaction read a value that a failed transaction wrote [Adya]."),
     row("G1b", &["G1"],
-        "Intermediate read: a transaction read a version that its writer itself overwrote later [Adya]."),
+        "Intermediate read: a transaction read a version that the same writer overwrote later [Adya]."),
     row("internal", &[],
-        "A read disagrees with what the same transaction read or wrote of that key before [Cerone et al.]."),
+        "A read contradicts an earlier read or write of the same key in the same transaction [Cerone et al.]."),
     row("future-read", &["G1c"],
-        "A transaction read an element that it appends only later [Elle]."),
+        "A transaction read a value before it wrote that value itself [Elle]."),
     row("dirty-update", &["G1a"],
-        "A write that happened was built on a failed one, which precedes it in the version order [Elle]."),
+        "A successful write follows a failed write in the version order [Elle]."),
     row("lost-update", &["write-skew", "G2-item"],
-        "Two transactions or more read the same version of a key and then wrote it [Berenson: P4]."),
+        "Two or more transactions read the same version of a key and then wrote the key [Berenson: P4]."),
     row("duplicate-elements", &[],
-        "One read holds an element twice [Elle]."),
+        "One read contains an element twice [Elle]."),
     row("incompatible-order", &["G1a"],
-        "Two reads of a key of which neither is a prefix of the other: no one order of versions explains both [Elle]."),
+        "Two reads of a key, neither a prefix of the other: no version order explains both [Elle]."),
     row("cyclic-versions", &[],
-        "What is known of the order of a key's versions contradicts itself [Elle]."),
+        "The known parts of a key's version order contradict each other [Elle]."),
     row("garbage-read", &["G1"],
-        "A read of a value that nobody wrote."),
+        "A read of a value that was never written."),
 
     // These leave a verdict unknown.
     row("empty-transaction-graph", &[],
-        "No transaction depends on another: the history shows too little to judge it [Elle]."),
+        "No transaction depends on another: the history contains too little to check [Elle]."),
     row("cycle-search-timeout", &[],
-        "The search for cycles was given up: there may be some [Elle]."),
+        "The search for cycles reached a limit: there may be more cycles [Elle]."),
 
     // What the above are kinds of.
     row("G1", &["G1-process"],
@@ -110,7 +110,7 @@ pub(crate) const ANOMALIES: &[AnomalyRow] = &[
     row("G2-realtime", &[],
         "G2, with realtime edges in the cycle [Elle]."),
     row("write-skew", &["G2"],
-        "Two transactions read what the other one wrote, before it did [Berenson: A5B]."),
+        "Each of two transactions overwrote what the other one had read [Berenson: A5B]."),
     row("GSIa", &["GSI"],
         "Interference: a transaction depends on one that had not committed when it started [Adya: G-SIa]."),
     row("GSIb", &["GSI"],
@@ -120,19 +120,19 @@ pub(crate) const ANOMALIES: &[AnomalyRow] = &[
 
     // Forbidden by models; nothing that the checkers find is counted as one of these.
     row("G-cursor", &[],
-        "An update through a cursor was lost: a cycle on one key with exactly one rw edge [Adya]."),
+        "Lost update through a cursor: a cycle on one key with exactly one rw edge [Adya]."),
     row("G-monotonic", &[],
-        "A transaction's reads went back in time: an earlier read saw what a later one missed [Adya]."),
+        "A transaction's reads are not monotonic: an earlier read saw what a later one missed [Adya]."),
     row("G-MSR", &[],
-        "A transaction's reads are of no series of snapshots that goes forward [Adya]."),
+        "A transaction's reads fit no series of snapshots in commit order [Adya]."),
     row("G-SIb", &[],
         "Missed effects, as forward consistent view forbids them [Adya]."),
     row("G-SI", &[],
         "Interference or missed effects, as snapshot isolation forbids them [Adya]."),
     row("G-update", &[],
-        "A cycle with rw edges among the transactions that write, and one that only reads [Adya]."),
+        "A cycle with rw edges among transactions that write and one read-only transaction [Adya]."),
     row("predicate-read-miss", &[],
-        "A read by a predicate missed an item that matches it [Elle]."),
+        "A predicate read missed a matching item [Elle]."),
 
     // A cycle is known to exist, by a strongly connected component, but its type is not.
     cycle_exists("PL-1-cycle-exists"),
@@ -151,5 +151,5 @@ pub(crate) const ANOMALIES: &[AnomalyRow] = &[
 ];
 
 const fn cycle_exists(name: &'static str) -> AnomalyRow {
-    row(name, &[], "There is a cycle that the model of this name rules out; its type was not found out [Elle].")
+    row(name, &[], "There is a cycle that this consistency level rules out; its type was not determined [Elle].")
 }

@@ -9,7 +9,7 @@ use crate::graph::{Graph, Relation};
 pub(crate) struct Cycle(pub(crate) Vec<(u32, Relation)>);
 
 impl Cycle {
-    /// From the edges of a closed walk that begins at the transaction `start`. Gates are left out.
+    /// From the edges of a closed walk that begins at the transaction `start`. Gates are omitted.
     pub(crate) fn from_edges(graph: &Graph, start: u32, edges: impl IntoIterator<Item = u32>) -> Cycle {
         let mut steps = Vec::new();
         let mut at = start;
@@ -28,7 +28,7 @@ impl Cycle {
         self.0.len()
     }
 
-    /// Whether no transaction stands in it twice.
+    /// Whether no transaction is in it twice.
     pub(crate) fn is_simple(&self) -> bool {
         let mut nodes: Vec<u32> = self.0.iter().map(|(node, _)| *node).collect();
         nodes.sort_unstable();

@@ -1,10 +1,10 @@
 //! Cycles: for each type, whether one exists, and a short one if so.
 //!
-//! The graph is cut into its strongly connected components, outside of which there are no cycles, and each is searched for
-//! each type in the order of [`CYCLES`], worst first. A type that one already found in the component implies is skipped
-//! there. That is what makes the search both complete and polynomial: by the time a type is searched for, the types that
-//! imply it are known to be absent from the component, and a cycle found under weaker conditions must be of the type.
-//! Each search in [`search`] says why.
+//! The graph is cut into its strongly connected components, outside of which there are no cycles, and each is searched
+//! for each type in the order of [`CYCLES`], worst first. A type that one already found in the component implies is
+//! skipped there. That is what makes the search both complete and polynomial: by the time a type is searched for, the
+//! types that imply it are known to be absent from the component, and a cycle found under weaker conditions must be of
+//! the type. Each search in [`search`] says why.
 
 pub(crate) mod cycle;
 mod exists;
@@ -31,8 +31,8 @@ pub(crate) fn order_relation(order: Suffix) -> Option<Relation> {
     }
 }
 
-/// The relations beside ww, wr and rw that a cycle with this suffix may have. Process edges stand beside realtime edges where it is
-/// not known when transactions were invoked.
+/// The relations in addition to ww, wr and rw that a cycle with this suffix may have. Process edges are added to realtime
+/// edges where it is not known when transactions were invoked.
 fn order_relations(suffix: Suffix) -> &'static [Relation] {
     match suffix {
         Suffix::None => &[],
@@ -41,7 +41,7 @@ fn order_relations(suffix: Suffix) -> &'static [Relation] {
     }
 }
 
-/// What edges a graph has beside ww, wr and rw.
+/// What edges a graph has in addition to ww, wr and rw.
 #[derive(Clone, Copy)]
 struct Ordered {
     by: Suffix,
@@ -81,11 +81,11 @@ struct Part {
     states: u64,
 }
 
-/// Finds them in a graph whose edges beside ww, wr and rw are of `order`.
+/// Finds them in a graph whose edges in addition to ww, wr and rw are of `order`.
 ///
-/// The budget is looked at before each search of a component for a type; a search counts as many states as the component
-/// has nodes and edges. Whatever the number of threads, components count in their order, up to the first that goes beyond the
-/// limit of states. Components: O(nodes + edges). Within a component see [`search`].
+/// The budget is looked at before each search of a component for a type; a search counts as many states as the
+/// component has nodes and edges. Whatever the number of threads, components count in their order, up to the first that
+/// goes beyond the limit of states. Components: O(nodes + edges). Within a component see [`search`].
 pub(crate) fn find(graph: &Graph, order: Suffix, budget: &Budget) -> Found {
     let components = components(&Masked { graph, mask: Mask::ALL }).large;
     let worth = components.len() > 1 && graph.txns.to_usize() >= parallel::WORTH_OPS;

@@ -1,30 +1,33 @@
 //! The search of one strongly connected component for a cycle of each type.
 //!
-//! Write d for the relations that a family allows beside rw: ww and wr, and for a suffixed type also its own relation
-//! (process or realtime). Beside realtime edges there may be process edges: the types with these are searched for first, and the
-//! types with realtime take them in. In each search the types that imply the one searched for are absent from the component; else it
-//! would have been skipped. From that:
+//! Write d for the relations that a family allows in addition to rw: ww and wr, and for a suffixed type also its own
+//! relation (process or realtime). Beside realtime edges there may be process edges: the types with these are searched
+//! for first, and the types with realtime take them in. In each search the types that imply the one searched for are
+//! absent from the component; else it would have been skipped. From that:
 //!
-//! - **G0, G1c** ([`Search::through`], on ww; on ww and wr). Any edge between two nodes of one strongly connected component
-//!   of the d edges lies on a cycle, and any cycle stays within one. For G0 every such cycle is one. For G1c the cycle goes
-//!   through a wr edge. For G0-process and -realtime it goes through an edge of that relation. For G1c-process and -realtime
-//!   too; and were it without wr, it would be a suffixed G0, which implies the type and so is absent.
-//! - **G-single** ([`Search::single`]). One rw edge from a to b, and a path of d edges back from b to a: all rw edges are
-//!   tried, so one is found if there is one. With a suffix, a path without the suffix's relation would make a plain
+//! - **G0, G1c** ([`Search::through`], on ww; on ww and wr). Any edge between two nodes of one strongly connected
+//!   component of the d edges lies on a cycle, and any cycle stays within one. For G0 every such cycle is one. For G1c
+//!   the cycle goes through a wr edge. For G0-process and -realtime it goes through an edge of that relation. For
+//!   G1c-process and -realtime too; and were it without wr, it would be a suffixed G0, which implies the type and so is
+//!   absent.
+//! - **G-single** ([`Search::single`]). One rw edge from a to b, and a path of d edges back from b to a: all rw edges
+//!   are tried, so one is found if there is one. With a suffix, a path without the suffix's relation would make a plain
 //!   G-single, which is absent.
 //! - **G-nonadjacent** ([`Search::nonadjacent`]). A cycle without adjacent rw edges is a cycle of the graph
-//!   [`Nonadjacent`], so an rw edge of it lies within one of that graph's components. Conversely such an edge lies on a closed
-//!   walk without adjacent rw edges. With exactly one rw edge it would contain a G-single, which is absent; so it has two or
-//!   more. A *shortest* such walk that passes a transaction twice falls apart there into two closed walks, one of which has
-//!   no rw edge at all (a walk with one holds a G-single, and one with more is a shorter walk of the kind or has two adjacent
-//!   where the parts were joined). So only in a component with a G0 or G1c can there be walks without there being cycles;
-//!   there all simple paths are tried, up to a limit. Either way the models that forbid G-nonadjacent forbid G1 too.
+//!   [`Nonadjacent`], so an rw edge of it lies within one of that graph's components. Conversely such an edge lies on a
+//!   closed walk without adjacent rw edges. With exactly one rw edge it would contain a G-single, which is absent; so
+//!   it has two or more. A *shortest* such walk that passes a transaction twice falls apart there into two closed
+//!   walks, one of which has no rw edge at all (a walk with one holds a G-single, and one with more is a shorter walk
+//!   of the kind or has two adjacent where the parts were joined). So only in a component with a G0 or G1c can there be
+//!   walks without there being cycles; there all simple paths are tried, up to a limit. Either way the models that
+//!   forbid G-nonadjacent forbid G1 too.
 //! - **G2** ([`Search::through`] with rw). An rw edge within a component of the d and rw edges lies on a cycle. One rw
-//!   edge would make it a G-single, several without adjacent ones a G-nonadjacent: both are absent. Where the limit above
-//!   kept a G-nonadjacent from being found, this finds one or the other, and the cycle is reported as what it is.
+//!   edge would make it a G-single, several without adjacent ones a G-nonadjacent: both are absent. Where the limit
+//!   above kept a G-nonadjacent from being found, this finds one or the other, and the cycle is reported as what it is.
 //!
-//! Existence is always decided. How short the cycle is depends on [`EFFORT_EDGES`]: within it, it is a shortest of its kind.
-//! So it is where a few edges close all cycles of a component, however large that is: see [`Search::shortest_of_all`].
+//! Existence is always decided. How short the cycle is depends on [`EFFORT_EDGES`]: within it, it is a shortest of its
+//! kind. So it is where a few edges close all cycles of a component, however large that is: see
+//! [`Search::shortest_of_all`].
 
 use super::{Cycle, order_relation, order_relations};
 use crate::cycle_spec::{CycleSpec, Family};
@@ -110,8 +113,8 @@ impl<'g> Search<'g> {
         self.shortest(&masked, &found, &candidates, counted)
     }
 
-    /// The shortest of the cycles that lead through one of the candidates and then back along `edges`. There is a way back
-    /// for the first one. They are the cycles of `counted`.
+    /// The shortest of the cycles that lead through one of the candidates and then back along `edges`. There is a way
+    /// back for the first one. They are the cycles of `counted`.
     fn shortest(
         &mut self,
         edges: &impl Digraph,
@@ -148,9 +151,10 @@ impl<'g> Search<'g> {
 
     /// The shortest of the cycles of `counted`, of which one is known; `None` if that would take too long.
     ///
-    /// Every cycle holds a back edge of any depth-first search, so it is enough to find the shortest closed walk through each
-    /// of those. (The shortest of all passes no node twice: else it would fall apart there, and the part with the counted edge
-    /// would be shorter.) Where a few reads close a large component, a search that begins behind them has few back edges.
+    /// Every cycle holds a back edge of any depth-first search, so it is enough to find the shortest closed walk
+    /// through each of those. (The shortest of all passes no node twice: else it would fall apart there, and the part
+    /// with the counted edge would be shorter.) Where a few reads close a large component, a search that begins after
+    /// them has few back edges.
     fn shortest_of_all(&mut self, known: &Cycle, counted: Counted<'_>) -> Option<Cycle> {
         let masked = Masked { graph: self.graph, mask: counted.mask };
         // A walk may look at each edge twice.
@@ -160,7 +164,7 @@ impl<'g> Search<'g> {
         for edge in back {
             let relation = self.graph.edge(edge.number).1;
             let is_counted = relation == counted.relation;
-            // Shorter than the best: an edge behind a gate is no step.
+            // Shorter than the best: an edge after a gate is not a step.
             let Some(steps_max) = best.len().checked_sub(if relation == Relation::Through { 1 } else { 2 }) else {
                 break;
             };

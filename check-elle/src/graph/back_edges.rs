@@ -1,9 +1,9 @@
 //! Back edges of a depth-first search: every cycle holds at least one of them.
 //!
-//! Of the nodes of a cycle let v be the one that the search reached first. From v it reaches all others before it leaves v, so
-//! the cycle's edge into v was looked at while v was still open: a back edge. (Tarjan, "Depth-first search and linear graph
-//! algorithms", SIAM J. Comput. 1972.) How many there are depends on where the search begins. Where a single edge closes all
-//! cycles and the search begins behind it, it is the only one.
+//! Of the nodes of a cycle let v be the one that the search reached first. From v it reaches all others before it
+//! leaves v, so the cycle's edge into v was looked at while v was still open: a back edge. (Tarjan, "Depth-first search
+//! and linear graph algorithms", SIAM J. Comput. 1972.) How many there are depends on where the search begins. Where a
+//! single edge closes all cycles and the search begins after it, it is the only one.
 
 use super::views::Digraph;
 use history_core::cast::Cast as _;
@@ -23,8 +23,8 @@ enum Seen {
     Left,
 }
 
-/// The back edges of a search that begins at `root` and goes on at the first node that was not reached; `None` if there
-/// are more than `max`. O(nodes + edges).
+/// The back edges of a search that begins at `root` and continues at the first node that was not reached; `None` if
+/// there are more than `max`. O(nodes + edges).
 pub(crate) fn back_edges(graph: &impl Digraph, root: u32, max: usize) -> Option<Vec<Edge>> {
     let mut seen = vec![Seen::Not; graph.nodes().to_usize()];
     let mut found = Vec::new();

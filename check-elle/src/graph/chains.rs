@@ -1,7 +1,7 @@
-//! Chains of a process: one step from each transaction to each later one, so that no cycle tells all those between.
+//! Chains of a process: one step from each transaction to each later one, so that no cycle lists all those between.
 //!
-//! The order of a process is transitive, but its edges lead from each transaction only to the next. As for realtime, gates
-//! make up for that without an edge for each pair: what leads to the next transaction leads to all after it too.
+//! The order of a process is transitive, but its edges lead from each transaction only to the next. As for realtime,
+//! gates make up for that without an edge for each pair: what leads to the next transaction leads to all after it too.
 
 use super::{Graph, Relation};
 use history_core::cast::Cast as _;
@@ -9,8 +9,8 @@ use history_core::cast::Cast as _;
 /// Stands for no gate.
 const NONE: u32 = u32::MAX;
 
-/// The same graph with a gate for each transaction that some later one of its process does not follow directly. The gates
-/// are its last nodes. O(nodes + edges).
+/// The same graph with a gate for each transaction that some later one of its process does not follow directly. The
+/// gates are its last nodes. O(nodes + edges).
 pub(crate) fn gated(graph: &Graph) -> Graph {
     let next_of = |node: u32| {
         let process = graph.out(node).filter(|(_, relation)| *relation == Relation::Process);

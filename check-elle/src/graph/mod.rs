@@ -1,8 +1,8 @@
-//! Graphs of transactions: flat adjacency, each edge with the relation it stands for.
+//! Graphs of transactions: flat adjacency, each edge with the relation it represents.
 //!
-//! Relations that would take an edge between every two of many transactions go through **gates**: nodes that stand for no
-//! transaction, joined by edges that stand for no relation of their own ([`Relation::Through`]). A step of a path is an
-//! edge that leaves a transaction, with the `Through` edges behind it.
+//! Relations that would take an edge between every two of many transactions go through **gates**: nodes that represent
+//! no transaction, joined by edges that represent no relation of their own ([`Relation::Through`]). A step of a path is
+//! an edge that leaves a transaction, with the `Through` edges after it.
 
 pub(crate) mod back_edges;
 pub(crate) mod chains;
@@ -14,9 +14,9 @@ pub(crate) mod views;
 use crate::cycle_spec::Relations;
 use history_core::cast::Cast as _;
 
-/// Why one transaction comes before another. The relations of what they wrote and read come first, strongest first: where
-/// two transactions are so related in several ways, on several keys, the strongest names the step between them, as it does
-/// in Elle. (Any cycle with a weaker one in its place is a cycle of a worse type as well.)
+/// Why one transaction comes before another. The relations of what they wrote and read come first, strongest first:
+/// where two transactions are so related in several ways, on several keys, the strongest names the step between them,
+/// as it does in Elle. (Any cycle with a weaker one in its place is a cycle of a worse type as well.)
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 pub(crate) enum Relation {
@@ -40,7 +40,7 @@ impl Relation {
         matches!(self, Relation::Ww | Relation::Wr | Relation::Rw)
     }
 
-    /// The bit that stands for it in sets.
+    /// The bit that represents it in sets.
     pub(crate) const fn bit(self) -> u8 {
         self as u8
     }
@@ -93,8 +93,7 @@ impl From<Relations> for Mask {
 pub(crate) struct Graph {
     /// How many nodes are transactions.
     pub(crate) txns: u32,
-    /// Where each node's edges begin.
-    /// Nondecreasing; its last entry is `to.len()`.
+    /// Where each node's edges begin. Nondecreasing; its last entry is `to.len()`.
     start: Vec<u32>,
     to: Vec<u32>,
     relation: Vec<Relation>,
@@ -194,8 +193,8 @@ impl Graph {
         steps
     }
 
-    /// The part between `nodes`, which are ascending; and nodes get new numbers by their places in it. Of several relations
-    /// of what two transactions wrote and read the strongest is kept: see [`Relation`].
+    /// The part between `nodes`, which are ascending; and nodes get new numbers by their places in it. Of several
+    /// relations of what two transactions wrote and read the strongest is kept: see [`Relation`].
     pub(crate) fn induced(&self, nodes: &[u32]) -> Graph {
         let txns = nodes.partition_point(|node| !self.is_gate(*node));
         let mut part = Graph::new(txns);

@@ -1,4 +1,4 @@
-//! Shortest paths: breadth first, edges behind gates at no cost, within a budget of edges looked at.
+//! Shortest paths: breadth first, edges after gates at no cost, within a budget of edges looked at.
 
 use super::views::Digraph;
 use super::{Graph, Relation};
@@ -52,8 +52,8 @@ impl Walker {
         }
     }
 
-    /// A path of the fewest steps, at most `steps_max`, between two different nodes. `graph` says for each edge whether its
-    /// relation is free of charge; `edges` says where it leads. O(edges), and no more than `effort`.
+    /// A path of the fewest steps, at most `steps_max`, between two different nodes. `graph` says for each edge whether
+    /// its relation is free of charge; `edges` says where it leads. O(edges), and no more than `effort`.
     pub(crate) fn shortest(
         &mut self,
         graph: &Graph,

@@ -21,8 +21,8 @@ pub(crate) struct Pair {
     pub(crate) to: u32,
 }
 
-/// For each pair whether a path leads from its first node to its second (a node reaches itself); up to and with the first
-/// round in which one does. `None` for the pairs that were left.
+/// For each pair whether a path leads from its first node to its second (a node reaches itself); up to and with the
+/// first round in which one does. `None` for the pairs that were left.
 pub(crate) fn reachable(graph: &impl Digraph, components: &Components, pairs: &[Pair]) -> Vec<Option<bool>> {
     let of = |node: u32| components.of[node.to_usize()];
     let mut found = vec![None; pairs.len()];
@@ -73,7 +73,7 @@ pub(crate) fn reachable(graph: &impl Digraph, components: &Components, pairs: &[
     found
 }
 
-/// The nodes to which a path of at least one step leads from some of `starts`: edges behind gates are no steps.
+/// The nodes to which a path of at least one step leads from some of `starts`: edges after gates are not steps.
 /// O(nodes + edges).
 pub(crate) fn stepped_to(graph: &Graph, edges: &impl Digraph, starts: impl Iterator<Item = u32>) -> Vec<bool> {
     // For each node whether it was reached without a step, and with one.

@@ -1,7 +1,8 @@
 //! Strongly connected components: Pearce's one-pass form of Tarjan's algorithm, on explicit stacks.
 //!
-//! D. J. Pearce, "A space-efficient algorithm for finding strongly connected components" (Information Processing Letters
-//! 116, 2016), algorithm `PEA_FIND_SCC2`, its recursion unrolled. O(nodes + edges), one number a node beside the stacks.
+//! D. J. Pearce, "A space-efficient algorithm for finding strongly connected components" (Information Processing
+//! Letters 116, 2016), algorithm `PEA_FIND_SCC2`, its recursion unrolled. O(nodes + edges), one number a node in
+//! addition to the stacks.
 
 use super::views::Digraph;
 use history_core::cast::Cast as _;

@@ -35,7 +35,8 @@ impl Digraph for Masked<'_> {
 }
 
 /// A graph by paths on which no rw edge follows another. Node `2v` is `v` reached by any other edge, `2v + 1` is `v`
-/// reached by an rw edge. A cycle here is a closed walk there on which, all the way around, no two rw edges are adjacent.
+/// reached by an rw edge. A cycle here is a closed walk there on which, all the way around, no two rw edges are
+/// adjacent.
 pub(crate) struct Nonadjacent<'g> {
     pub(crate) graph: &'g Graph,
     /// The relations other than rw.
@@ -64,8 +65,8 @@ impl Digraph for Nonadjacent<'_> {
     }
 }
 
-/// A graph by paths that remember whether they took an edge of one relation, of those edges whose relation is in `mask`. Node
-/// `2n` stands for node n before an edge of this `relation`, `2n + 1` for it after one.
+/// A graph by paths that remember whether they took an edge of one relation, of those edges whose relation is in
+/// `mask`. Node `2n` represents node n before an edge of this `relation`, `2n + 1` for it after one.
 #[derive(Clone, Copy)]
 pub(crate) struct Counted<'g> {
     pub(crate) graph: &'g Graph,

@@ -42,7 +42,7 @@ struct Meeting {
     key: KeyId,
     value: Option<ElemId>,
     next: Option<ElemId>,
-    /// Whether the first is the empty list, and not one of elements that nobody appended.
+    /// Whether the first is the empty list, and not one of elements that were never appended.
     is_empty: bool,
 }
 
@@ -113,7 +113,7 @@ impl Lists {
 impl Analysis for Lists {
     type Mop = Mop;
 
-    /// Only appends that nobody read, by two transactions of one cycle, have no order.
+    /// Only appends that were never read, by two transactions of one cycle, have no order.
     const DOUBT_IS_OF_THIS_HISTORY: bool = true;
 
     fn txns(&self) -> &Txns<Mop> {
@@ -162,8 +162,8 @@ impl Analysis for Lists {
         self.witnesses(anomaly, max)
     }
 
-    /// Appends that nobody read can be put in the order of an acyclic graph. Where it has cycles, but not of one kind, that may
-    /// make one of that kind.
+    /// Appends that were never read can be put in the order of an acyclic graph. Where it has cycles, but not of one
+    /// kind, that may make one of that kind.
     fn rests_on_order(model: Model) -> bool {
         let prohibited = model.prohibited();
         prohibited.contains(AnomalyType::G_SINGLE_ITEM) && !prohibited.contains(AnomalyType::G2_ITEM)
@@ -183,13 +183,13 @@ impl Analysis for Lists {
         };
         let mut keys = (0..self.states.key.len()).map(KeyId::new);
         let key = if component.is_empty() { None } else { keys.find(together) }?;
-        Some(format!("nothing says in which order the appends to key {} that nobody read came", self.key(key)))
+        Some(format!("the order of the appends to key {} that were never read is unknown", self.key(key)))
     }
 
     fn garbage_hint(&self) -> String {
         let cases = self.direct.garbage.iter().map(|(_, _, elem)| self.states.elem[elem.at()]);
         match shown_first(cases.map(|elem| (elem.key, elem.code))) {
-            Some(code) => format!("Every key with such a read shows {} first.", self.interner.datum(code)),
+            Some(code) => format!("The first such element of every key is {}.", self.interner.datum(code)),
             None => String::new(),
         }
     }
@@ -219,8 +219,8 @@ impl Analysis for Lists {
         let total = self.direct.incompatible.len();
         let more = if total > keys.len() { format!(" and {} more", total - keys.len()) } else { String::new() };
         vec![format!(
-            "Reads of key {}{more} do not agree on one version order. Only what holds whichever of them is right was used: the \
-             order of the elements that all of them begin with, and that all others come after these.",
+            "Reads of key {}{more} do not agree on one version order. The search for cycles used only what all of \
+             them imply: the order of their common prefix, and that all other elements come after it.",
             keys.join(", ")
         )]
     }
@@ -235,7 +235,7 @@ impl Analysis for Lists {
             let (key, (reads, count)) = (self.key(*key), self.reads_of(*key, disagreeing));
             let left = count - reads.len();
             let title =
-                if left > 0 { format!("{left} more reads of this key are not on this page.") } else { String::new() };
+                if left > 0 { format!("This page omits {left} more reads of this key.") } else { String::new() };
             let name = format!("incompatible-order/{}", key.to_string().replace('/', "_"));
             Figure { name, content: Content::Reads { title, key, reads } }
         })

@@ -1,10 +1,10 @@
 //! Anomalies that are seen on one key or in one transaction, without cycles.
 //!
-//! G1a and G1b: Adya, "Weak Consistency", section 3.1. Dirty and lost updates, duplicate elements and incompatible orders:
-//! Kingsbury and Alvaro, "Elle" (VLDB 2020), sections 4 and 6. Cyclic versions: a transaction takes effect in its own order at
-//! every level (Adya, section 3.1: the events of a transaction are ordered, and its reads see its own writes), so each of its
-//! appends comes after those that it made before. A version order that has them otherwise contradicts that. No edge between
-//! transactions shows it.
+//! G1a and G1b: Adya, "Weak Consistency", section 3.1. Dirty and lost updates, duplicate elements and incompatible
+//! orders: Kingsbury and Alvaro, "Elle" (VLDB 2020), sections 4 and 6. Cyclic versions: a transaction takes effect in
+//! its own order at every level (Adya, section 3.1: the events of a transaction are ordered, and its reads see its own
+//! writes), so each of its appends comes after those that it made before. A version order that has them otherwise
+//! contradicts that. No edge between transactions shows it.
 
 use super::mop::{Mop, What};
 use super::orders::Orders;
@@ -29,11 +29,12 @@ pub(crate) struct Direct {
     pub(crate) dirty_updates: Vec<(KeyId, std::ops::Range<u32>)>,
     /// A list and the transactions that read it and then appended to it.
     pub(crate) lost_updates: Vec<(StateId, Vec<TxnId>)>,
-    /// For each element that was read and that nobody appended, its first reader, and the micro-op.
+    /// For each element that was read and that was never appended, its first reader, and the micro-op.
     pub(crate) garbage: Vec<(TxnId, u32, ElemId)>,
     /// A reader and its micro-op.
     pub(crate) duplicates: Vec<(TxnId, u32)>,
-    /// A transaction that may have happened, and two of its appends to one key, the second of which comes first in the version order.
+    /// A transaction that may have happened, and two of its appends to one key, the second of which comes first in the
+    /// version order.
     pub(crate) reversed: Vec<(TxnId, [ElemId; 2])>,
     /// For a key, two reads of which neither is a prefix of the other: reader and micro-op.
     pub(crate) incompatible: Vec<(KeyId, [(TxnId, u32); 2])>,
@@ -122,7 +123,7 @@ impl Direct {
         if !(0..states.elem.len()).any(|elem| garbage(ElemId::new(elem))) {
             return;
         }
-        // Every list is looked at once, and every element told once.
+        // Every list is looked at once, and every element reported once.
         let mut passed = vec![false; states.state.len()];
         let mut told = vec![false; states.elem.len()];
         each_read(txns, |txn, at, state| {
@@ -186,8 +187,8 @@ impl Direct {
         });
     }
 
-    /// Appends of one transaction that the version order has the other way around. Two neighbours among its appends to a key are
-    /// enough: the places of all are in order if those of all neighbours are.
+    /// Appends of one transaction that the version order has the other way around. Two neighbours among its appends to
+    /// a key are enough: the places of all are in order if those of all neighbours are.
     fn find_reversed(&mut self, states: &States, txns: &Txns<Mop>, orders: &Orders) {
         let is_first_of_two = |elem: &Elem| elem.flags.has(ElemFlags::INTERMEDIATE);
         if !states.elem.iter().any(is_first_of_two) {

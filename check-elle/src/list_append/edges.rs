@@ -2,7 +2,8 @@
 //!
 //! Adya, "Weak Consistency" (MIT, 1999), section 3.1 (direct conflicts) for ww, wr and rw.
 //!
-//! Appends that nobody read come after each read of their key's last element: they are a crowd ([`Builder`]) where they are many.
+//! Appends that were never read come after each read of their key's last element: they are a crowd ([`Builder`]) where
+//! they are many.
 
 use super::mop::{Mop, What};
 use super::orders::{Orders, Readers};

@@ -1,9 +1,9 @@
 //! list-append: transactions that append unique elements to lists, and read lists.
 //!
-//! A read of a list shows the order in which its elements were appended, so the order of a key's versions follows from the
-//! reads alone. From it follow the dependencies between transactions, and from their cycles the isolation levels that the
-//! history cannot have had. Kingsbury and Alvaro, "Elle: Inferring Isolation Anomalies from Experimental Observations"
-//! (VLDB 2020); Adya, "Weak Consistency" (MIT, 1999).
+//! A read of a list shows the order in which its elements were appended, so the order of a key's versions follows from
+//! the reads alone. From it follow the dependencies between transactions, and from their cycles the isolation levels
+//! that the history cannot have had. Kingsbury and Alvaro, "Elle: Inferring Isolation Anomalies from Experimental
+//! Observations" (VLDB 2020); Adya, "Weak Consistency" (MIT, 1999).
 //!
 //! Each stage is a module: `run` decodes ops into columns (`mop`, `states`), `within` looks at one transaction,
 //! `orders` infers version orders, `direct` finds what needs no cycles, `edges` makes the graph, `crate::cycles`
@@ -50,9 +50,9 @@ use run::ListAppendRun;
 pub struct ListAppend {
     /// The models that the history is expected to obey.
     pub consistency_models: Vec<Model>,
-    /// Anomalies that are not expected beside those that the models forbid.
+    /// Anomalies that are not expected in addition to those that the models forbid.
     pub anomalies: AnomalySet,
-    /// Whether a read may show what nobody wrote, because the store was not empty at the start.
+    /// Whether a read may show what was never written, because the store was not empty at the start.
     pub garbage_reads_allowed: bool,
     /// Witnesses given for each type of anomaly, at the most. All are counted.
     pub witnesses_max: usize,

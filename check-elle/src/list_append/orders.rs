@@ -1,29 +1,33 @@
 //! Version orders: for each key, the order in which its elements were appended, as far as reads prove it.
 //!
-//! A read of `[a b c]` proves a << b << c. All reads being prefixes of the longest one, that gives the order. A key to which
-//! only one append was made has that for its order, read or not. What was appended and never read comes after all that was
-//! read. Kingsbury and Alvaro, "Elle" (VLDB 2020), section 4.2.
+//! A read of `[a b c]` proves a << b << c. All reads being prefixes of the longest one, that gives the order. A key to
+//! which only one append was made has that for its order, read or not. What was appended and never read comes after all
+//! that was read. Kingsbury and Alvaro, "Elle" (VLDB 2020), section 4.2.
 //!
 //! # Reads that disagree
 //!
-//! Of two reads of which neither is a prefix of the other (`incompatible-order`) at most one shows the order, and nothing says
-//! which one. So only what holds whichever read is right is used. Let `p` be the common beginning of all reads of the key.
+//! Of two reads of which neither is a prefix of the other (`incompatible-order`) at most one shows the order, and
+//! nothing says which one. So only what holds whichever read is right is used. Let `p` be the common beginning of all
+//! reads of the key.
 //!
 //! - Within `p` the order is that of `p`: every read shows it.
-//! - Any other element comes after all of `p`. Take the read that is right. If it shows the element, the element is behind `p`
-//!   there, because it is not in `p`. If it does not, the element was appended after the read, and the read shows `p`.
-//! - Nothing is said of two elements that are not in `p`: of `[1 2 4]` and `[1 2 3]`, 3 comes after 4 if the first is right, and
-//!   4 after 3 if the second is.
+//! - Any other element comes after all of `p`. Take the read that is right. If it shows the element, the element is
+//!   after `p` there, because it is not in `p`. If it does not, the element was appended after the read, and the read
+//!   shows `p`.
+//! - Nothing is said of two elements that are not in `p`: of `[1 2 4]` and `[1 2 3]`, 3 comes after 4 if the first is
+//!   right, and 4 after 3 if the second is.
 //!
-//! So such a key is treated as if `p` were its longest read. Some pairs outside of `p` stand in one order in all reads, as 2 and 3
-//! in `[1 2 3]` and `[9 2 3]`; they are not used. (For dirty updates the order is the longest read, of several the one read
-//! first: no verdict rests on that, because an incompatible order rules out all that a dirty update does.)
+//! So such a key is treated as if `p` were its longest read. Some pairs outside of `p` are in one order in all reads,
+//! as 2 and 3 in `[1 2 3]` and `[9 2 3]`; they are not used. (For dirty updates the order is the longest read, of
+//! several the one read first: no verdict rests on that, because an incompatible order rules out all that a dirty
+//! update does.)
 //!
-//! # Elements that nobody appended
+//! # Elements that were never appended
 //!
-//! Between two elements of a list there may be some that nobody appended, or a failed transaction. They are skipped, so that the
-//! neighbour of an element is the next one by a transaction that may have happened; and the version that a read observed is the last
-//! element in it by such a transaction. In `[1 2 3]`, 3 came after 1 whoever appended 2.
+//! Between two elements of a list there may be some that were never appended, or a failed transaction. They are
+//! skipped, so that the neighbour of an element is the next one by a transaction that may have happened; and the
+//! version that a read observed is the last element in it by such a transaction. In `[1 2 3]`, 3 came after 1 whoever
+//! appended 2.
 
 use super::mop::{Mop, What};
 use super::states::States;
@@ -37,24 +41,21 @@ const NOWHERE: u32 = u32::MAX;
 
 #[derive(Debug)]
 pub(crate) struct Orders {
-    /// For each key, where its longest list begins in `elems`.
-    /// Nondecreasing; its last entry is `elems.len()`.
+    /// For each key, where its longest list begins in `elems`. Nondecreasing; its last entry is `elems.len()`.
     start: Vec<u32>,
     /// The longest lists, one after another, each element once.
     elems: Vec<ElemId>,
     /// For each element its position in `elems`, or `NOWHERE`.
     at: Vec<u32>,
-    /// For each key, where what all its reads agree on ends in `elems`.
-    /// Between its start and the next key's.
+    /// For each key, where what all its reads agree on ends in `elems`. Between its start and the next key's.
     end: Vec<u32>,
-    /// For each position in `elems`, the first one from there on with a writer that may have happened, or some position from the key's
-    /// end on if there is none before it. Absent where all have such writers.
+    /// For each position in `elems`, the first one from there on with a writer that may have happened, or some position
+    /// from the key's end on if there is none before it. Absent where all have such writers.
     written: Option<Vec<u32>>,
-    /// For each key, where its appends begin in `unread`.
-    /// Nondecreasing; its last entry is `unread.len()`.
+    /// For each key, where its appends begin in `unread`. Nondecreasing; its last entry is `unread.len()`.
     unread_start: Vec<u32>,
-    /// Appends that may have happened and stand in no list that all reads agree on, grouped by key, each group in the order of
-    /// transactions.
+    /// Appends that may have happened and are in no list that all reads agree on, grouped by key, each group in the
+    /// order of transactions.
     unread: Vec<ElemId>,
 }
 
@@ -145,13 +146,13 @@ impl Orders {
         &self.elems[self.start[key.at()].to_usize()..self.start[key.at() + 1].to_usize()]
     }
 
-    /// A key's appends that stand in no list that all reads agree on: they come after the last element of those that do.
+    /// A key's appends that are in no list that all reads agree on: they come after the last element of those that do.
     pub(crate) fn unread(&self, key: KeyId) -> &[ElemId] {
         &self.unread[self.unread_start[key.at()].to_usize()..self.unread_start[key.at() + 1].to_usize()]
     }
 
-    /// What comes directly after an element by a transaction that may have happened (or, for `None`, after the empty list): the
-    /// next one, or all the unread ones.
+    /// What comes directly after an element by a transaction that may have happened (or, for `None`, after the empty
+    /// list): the next one, or all the unread ones.
     #[inline]
     pub(crate) fn after(&self, key: KeyId, elem: Option<ElemId>) -> &[ElemId] {
         let end = self.end[key.at()];
@@ -168,8 +169,8 @@ impl Orders {
         if next < end { &self.elems[next.to_usize()..=next.to_usize()] } else { self.unread(key) }
     }
 
-    /// Where an element stands in what all reads of its key agree on; what stands nowhere there comes after that, and has the
-    /// greatest number.
+    /// Where an element is in what all reads of its key agree on; what stands nowhere there comes after that, and has
+    /// the greatest number.
     #[inline]
     pub(crate) fn place(&self, key: KeyId, elem: ElemId) -> u32 {
         let at = self.at[elem.at()];
@@ -227,11 +228,12 @@ fn sole_appends(states: &States, txns: &Txns<Mop>) -> Vec<ElemId> {
     sole
 }
 
-/// Who observed what: for each element the reads of the version that ends in it, and for each key those of the empty list.
+/// Who observed what: for each element the reads of the version that ends in it, and for each key those of the empty
+/// list.
 #[derive(Debug)]
 pub(crate) struct Readers {
-    /// Where each element's readers begin in `txns`; the keys follow the elements.
-    /// Nondecreasing; its last entry is `txns.len()`.
+    /// Where each element's readers begin in `txns`; the keys follow the elements. Nondecreasing; its last entry is
+    /// `txns.len()`.
     start: Vec<u32>,
     /// In ascending order within each group.
     txns: Vec<TxnId>,
@@ -287,7 +289,7 @@ impl Readers {
         }
     }
 
-    /// The transactions that read the version that ends in this element; one that has two such reads stands here twice.
+    /// The transactions that read the version that ends in this element; one that has two such reads is here twice.
     #[inline]
     pub(crate) fn of(&self, elem: ElemId) -> &[TxnId] {
         self.group(elem.at())

@@ -33,7 +33,7 @@ impl ListAppendRun {
         }
     }
 
-    /// A read of `value`; `None` if that is no list.
+    /// A read of `value`; `None` if that is not a list.
     fn read(&mut self, kind: OpKind, key: KeyId, value: Value<'_>) -> Option<Mop> {
         let list = match value {
             Value::Nil => None,
@@ -56,7 +56,7 @@ impl ListAppendRun {
     fn appended_again(&mut self, mop: Mop, elem: ElemId) -> String {
         self.leave_out(mop);
         let (key, value) = self.names(elem);
-        format!("{value} is appended to key {key} for the second time")
+        format!("{value} is appended to key {key} a second time")
     }
 
     fn names(&self, elem: ElemId) -> (String, String) {
@@ -121,14 +121,14 @@ impl Workload for ListAppendRun {
         let What::Write(elem) = mop.what() else { return None };
         self.leave_out(mop);
         let (key, value) = self.names(elem);
-        Some(format!("{value} is appended to key {key}, and again by a completion"))
+        Some(format!("{value} is appended to key {key}, and a second time by a completion"))
     }
 
     fn leave_out(&mut self, mop: Mop) {
         self.states.key[mop.key.at()].left_out = true;
     }
 
-    /// What is left out shows nothing from here on.
+    /// What is omitted shows nothing from here on.
     fn settle(&mut self, txns: &mut Txns<Mop>) -> Option<Malformed> {
         let is_left_out = |key: KeyId| self.states.key[key.at()].left_out;
         if !self.states.key.iter().any(|key| key.left_out) {

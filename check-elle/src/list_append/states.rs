@@ -1,8 +1,8 @@
 //! The states that each list was seen in: a trie per key, whose longest path is kept as a flat slice.
 //!
-//! In a sound history all reads of a key are prefixes of the longest one, so a read is one comparison of slices with that
-//! **trunk**, and is then a single number, its [`StateId`]. Reads that leave the trunk branch off it. Every state is made
-//! once, and its parent before it.
+//! In a sound history all reads of a key are prefixes of the longest one, so a read is one comparison of slices with
+//! that **trunk**, and is then a single number, its [`StateId`]. Reads that leave the trunk branch off it. Every state
+//! is made once, and its parent before it.
 
 use super::mop::Mop;
 use crate::ids::{ElemId, KeyId, StateId, TxnId};
@@ -62,7 +62,7 @@ impl ElemFlags {
     pub(crate) const INTERMEDIATE: ElemFlags = ElemFlags(4);
     /// It was appended by a transaction that failed.
     pub(crate) const FAILED: ElemFlags = ElemFlags(8);
-    /// It stands in some list that was read.
+    /// It is in some list that was read.
     pub(crate) const SEEN: ElemFlags = ElemFlags(16);
 
     pub(crate) fn has(self, other: ElemFlags) -> bool {

@@ -1,7 +1,9 @@
-//! What a transaction's micro-ops say of each other: internal anomalies, future reads, and the reads that it overwrites.
+//! What a transaction's micro-ops say of each other: internal anomalies, future reads, and the reads that it
+//! overwrites.
 //!
 //! INT and EXT of Cerone, Bernardi and Gotsman, "A Framework for Transactional Consistency Models with Atomic
-//! Visibility" (CONCUR 2015), section 3, for lists. O(micro-ops), plus the lengths of lists read before an append to them.
+//! Visibility" (CONCUR 2015), section 3, for lists. O(micro-ops), plus the lengths of lists read before an append to
+//! them.
 
 use super::mop::{Mop, What};
 use super::states::{ElemFlags, States};
@@ -16,8 +18,8 @@ pub(crate) struct Findings {
     pub(crate) internal: Vec<Internal>,
     /// A transaction, its read, and an element in it that the transaction appends only later.
     pub(crate) future_reads: Vec<(TxnId, u32, ElemId)>,
-    /// The first state of a key that a transaction read, where it appended to the key after that. Two transactions with one
-    /// state are a lost update.
+    /// The first state of a key that a transaction read, where it appended to the key after that. Two transactions with
+    /// one state are a lost update.
     pub(crate) updates: Vec<(StateId, TxnId)>,
 }
 
@@ -141,8 +143,8 @@ impl Within {
         if slot.last_append != ElemId::NONE {
             states.elem[slot.last_append.at()].flags.add(ElemFlags::INTERMEDIATE);
         }
-        // A first read that shows an append of its own transaction counts too. Two transactions with such a read in common
-        // are a G1b besides, so no history is refused for it that would else be valid; and Elle reports it so.
+        // A first read that shows an append of its own transaction counts too. Two transactions with such a read in
+        // common are a G1b besides, so no history is refused for it that would else be valid; and Elle reports it so.
         if let (Some(read), OpKind::Ok, false) = (slot.first_read, kind, slot.updated) {
             slot.updated = true;
             found.updates.push((read, txn));
@@ -190,7 +192,7 @@ impl Within {
     }
 
     fn find_future_reads(&mut self, states: &States, txn: TxnId, mops: &[Mop], found: &mut Findings) {
-        // Appends are unique, so an element stands here once.
+        // Appends are unique, so an element is here once.
         self.late.sort_unstable();
         for (at, mop) in mops.iter().enumerate() {
             let What::Read(state) = mop.what() else { continue };

@@ -1,4 +1,4 @@
-//! What was found without cycles, told: the transactions, the facts and a sentence for each case.
+//! Witnesses of the anomalies that are not cycles: the transactions, the facts and a sentence for each case.
 
 use super::analysis::Lists;
 use super::mop::{Mop, What};
@@ -18,15 +18,15 @@ impl Lists {
         let (a, d) = (self, &self.direct);
         match anomaly {
             AnomalyType::G1A => first(max, &d.g1a, |(txn, mop, elem)| self.bad_read("failed", *txn, *mop, *elem)),
-            AnomalyType::G1B => {
-                first(max, &d.g1b, |(txn, mop, elem)| self.bad_read("had not finished with the key", *txn, *mop, *elem))
-            }
+            AnomalyType::G1B => first(max, &d.g1b, |(txn, mop, elem)| {
+                self.bad_read("appended to the key again later", *txn, *mop, *elem)
+            }),
             AnomalyType::GARBAGE_READ => first(max, &d.garbage, |(txn, mop, elem)| {
                 let mop = a.txns.mops(*txn)[mop.to_usize()];
                 let facts = vec![("key", a.key(mop.key)), ("element", a.elem(*elem)), ("mop", a.mop(mop))];
                 explain(a, &[*txn], facts, |ops| {
                     let (t, elem, key) = (&ops[0].name, a.elem(*elem), a.key(mop.key));
-                    format!("{t} read {elem} in key {key}, which nobody appended.")
+                    format!("{t} read {elem} in key {key}, which was never appended.")
                 })
             }),
             AnomalyType::INTERNAL => first(max, &d.internal, |case| self.internal(case)),
@@ -35,7 +35,7 @@ impl Lists {
                 let facts = vec![("key", a.key(mop.key)), ("mop", a.mop(mop)), ("element", a.elem(*elem))];
                 explain(a, &[*txn], facts, |ops| {
                     let (t, elem, key) = (&ops[0].name, a.elem(*elem), a.key(mop.key));
-                    format!("{t} read {elem} in key {key}, and only later appended it.")
+                    format!("{t} read {elem} in key {key} before it appended {elem} itself.")
                 })
             }),
             AnomalyType::DIRTY_UPDATE => first(max, &d.dirty_updates, |(key, range)| {
@@ -46,8 +46,8 @@ impl Lists {
                     let (first, last) = (a.elem(elems[0]), a.elem(elems[elems.len() - 1]));
                     let (t1, t2, key) = (&ops[0].name, &ops[1].name, a.key(*key));
                     format!(
-                        "{t1} failed, but its append of {first} to key {key} stands in what {t2}, which is ok, appended \
-                         {last} to."
+                        "{t1} failed, but {t2}, which is ok, appended {last} to a list of key {key} that contains \
+                         {t1}'s {first}."
                     )
                 })
             }),
@@ -72,7 +72,7 @@ impl Lists {
                 explain(a, &reads.map(|(txn, _)| txn), facts, |ops| {
                     let (t1, t2, key) = (&ops[0].name, &ops[1].name, a.key(*key));
                     let [x, y] = &lists;
-                    format!("{t1} read {x} in key {key}, and {t2} read {y}: neither is the beginning of the other.")
+                    format!("{t1} read {x} in key {key}, and {t2} read {y}: neither is a prefix of the other.")
                 })
             }),
             _ => (0, Vec::new()),
@@ -86,7 +86,7 @@ impl Lists {
         let facts = vec![("key", a.key(mop.key)), ("element", a.elem(elem)), ("mop", a.mop(mop))];
         explain(a, &[reader, writer], facts, |ops| {
             let (t1, t2, elem, key) = (&ops[0].name, &ops[1].name, a.elem(elem), a.key(mop.key));
-            format!("{t1} read {elem} in key {key}, which {t2} appended; and {t2} {what}.")
+            format!("{t1} read {elem} in key {key}, which {t2} appended, and {t2} {what}.")
         })
     }
 
@@ -102,7 +102,7 @@ impl Lists {
         let facts = vec![("key", a.key(mop.key)), ("mop", a.mop(mop)), ("expected", expected.clone())];
         explain(a, &[case.txn], facts, |ops| {
             let (t, key, list) = (&ops[0].name, a.key(mop.key), a.read_list(case.txn, case.mop));
-            format!("{t} read {list} in key {key}, where its own reads and appends before promise {expected}.")
+            format!("{t} read {list} in key {key}, but its own earlier reads and appends imply {expected}.")
         })
     }
 
@@ -120,7 +120,7 @@ impl Lists {
         let facts = vec![("key", a.key(mop.key)), ("mop", a.mop(mop)), ("duplicates", Datum::Map(twice))];
         explain(a, &[txn], facts, |ops| {
             let (t, key) = (&ops[0].name, a.key(mop.key));
-            format!("{t} read {} in key {key}: it holds {}.", a.read_list(txn, at), names.join(", "))
+            format!("{t} read {} in key {key}, which contains {}.", a.read_list(txn, at), names.join(", "))
         })
     }
 
@@ -143,8 +143,8 @@ impl Lists {
             let (t1, t2, key) = (&ops[0].name, &ops[ops.len() - 1].name, a.key(key));
             let (earlier, later, list) = (a.elem(earlier), a.elem(later), a.read_list(reader, at));
             format!(
-                "{t1} appended {earlier} and then {later} to key {key}, but {t2} read {list}, where {later} has no \
-                 {earlier} before it."
+                "{t1} appended {earlier} and then {later} to key {key}, but {t2} read {list}, which has no {earlier} \
+                 before {later}."
             )
         })
     }

@@ -93,12 +93,12 @@ impl Registers {
         };
         let would: Vec<String> =
             self.unused.iter().filter(orders).map(|source| format!("--{}", source.name())).collect();
-        let nothing = "Nothing says in which order the versions of a key replaced each other, but that the initial one came \
-                       first: few anomalies can be found so.";
+        let nothing = "The version order of each key is unknown, except that the initial version comes first, so few \
+            anomalies can be found.";
         Some(if would.is_empty() {
-            format!("{nothing} No other assumption would order them either.")
+            format!("{nothing} No other option would order more versions.")
         } else {
-            format!("{nothing} If it is true of the store, say so: {} would order some.", would.join(" or "))
+            format!("{nothing} {} would order some versions: pass it if the store guarantees it.", would.join(" or "))
         })
     }
 }
@@ -176,10 +176,10 @@ impl Analysis for Registers {
 
     fn unordered(&self, _: &[Vec<u32>]) -> Option<String> {
         if !self.direct.g1a.is_empty() || !self.direct.g1b.is_empty() {
-            return Some("some transaction read what its writer did not leave behind".to_owned());
+            return Some("a transaction read a failed or intermediate write".to_owned());
         }
         let key = self.unordered_key()?;
-        Some(format!("nothing says in which order the versions of key {key} replaced each other"))
+        Some(format!("the version order of key {key} is unknown"))
     }
 
     fn garbage_hint(&self) -> String {
@@ -192,12 +192,12 @@ impl Analysis for Registers {
             Some(code) => {
                 let value = self.interner.datum(code);
                 format!(
-                    "Every key with such a read shows {value} first. If registers hold {value} before anything is written, add \
-                     --initial {value}."
+                    "The first such value of every key is {value}. If registers contain {value} before the first \
+                     write, add --initial {value}."
                 )
             }
             None => {
-                "If registers hold something else than nil before anything is written, add --initial VALUE.".to_owned()
+                "If registers contain another value than nil before the first write, add --initial VALUE.".to_owned()
             }
         }
     }
@@ -225,14 +225,15 @@ impl Analysis for Registers {
         dropped.dedup();
         if !dropped.is_empty() {
             notes.push(format!(
-                "The order of versions contradicts itself with {}, which was then not used: cycles that it would show are \
-                 not reported.",
+                "The version order contradicts itself with {}, so this assumption was ignored: cycles that depend on \
+                 it are not reported.",
                 dropped.join(" and ")
             ));
         }
         if self.order.names_nothing > 0 {
             notes.push(format!(
-                "{} of the indices in the order of transactions name none that may have happened, or one named before.",
+                "Ignored {} indices in the order of transactions: each is of no transaction that may have happened, \
+                 or is a repetition.",
                 self.order.names_nothing
             ));
         }

@@ -1,7 +1,7 @@
 //! Anomalies that are seen on one key or in one transaction, without cycles.
 //!
-//! G1a and G1b: Adya, "Weak Consistency", section 3.1. Lost updates and internal consistency: Kingsbury and Alvaro, "Elle"
-//! (VLDB 2020), sections 4 and 6.
+//! G1a and G1b: Adya, "Weak Consistency", section 3.1. Lost updates and internal consistency: Kingsbury and Alvaro,
+//! "Elle" (VLDB 2020), sections 4 and 6.
 
 use super::mop::{Mop, What};
 use super::versions::{Flags, Versions};
@@ -17,7 +17,7 @@ pub(crate) struct Direct {
     pub(crate) g1a: Vec<(TxnId, u32)>,
     /// Readers of what its writer overwrote, and where.
     pub(crate) g1b: Vec<(TxnId, u32)>,
-    /// Readers of what nobody wrote, and where.
+    /// Readers of what was never written, and where.
     pub(crate) garbage: Vec<(TxnId, u32)>,
     /// Writers of what they themselves had read before, and where they wrote it.
     pub(crate) future_reads: Vec<(TxnId, u32)>,

@@ -87,8 +87,8 @@ impl Registers {
         None
     }
 
-    /// Of those that had the one last, the first to complete, if it did before the last of those that had the other first was
-    /// invoked.
+    /// Of those that had the one last, the first to complete, if it did before the last of those that had the other
+    /// first was invoked.
     fn between_in_time(&self, before: VersionId, after: VersionId) -> Option<Ground> {
         let key = self.versions.version[before.at()].key;
         let touches = self.touches.of_key(key);

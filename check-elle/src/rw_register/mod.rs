@@ -1,14 +1,14 @@
 //! rw-register: transactions that write and read registers, no value twice.
 //!
 //! A read shows which version of a key a transaction saw, but not the order in which versions replaced each other. That
-//! order is partial, and follows from assumptions that the user makes about the store: the [`RwRegister`]'s fields. From it
-//! follow the dependencies between transactions, and from their cycles the isolation levels that the history cannot have
-//! had. Kingsbury and Alvaro, "Elle: Inferring Isolation Anomalies from Experimental Observations" (VLDB 2020), section 5;
-//! Adya, "Weak Consistency" (MIT, 1999).
+//! order is partial, and follows from assumptions that the user makes about the store: the [`RwRegister`]'s fields.
+//! From it follow the dependencies between transactions, and from their cycles the isolation levels that the history
+//! cannot have had. Kingsbury and Alvaro, "Elle: Inferring Isolation Anomalies from Experimental Observations" (VLDB
+//! 2020), section 5; Adya, "Weak Consistency" (MIT, 1999).
 //!
-//! Each stage is a module: `run` decodes ops into columns (`mop`, `versions`), `within` looks at one transaction, `order`
-//! infers the order of versions from the `sources` in use, `edges` makes the graph, `crate::cycles` searches it, `witnesses`
-//! says what was found.
+//! Each stage is a module: `run` decodes ops into columns (`mop`, `versions`), `within` looks at one transaction,
+//! `order` infers the order of versions from the `sources` in use, `edges` makes the graph, `crate::cycles` searches
+//! it, `witnesses` says what was found.
 //!
 //! Time is O(n log n) in the micro-ops of one key, plus the search of components that hold cycles; memory is linear.
 
@@ -37,8 +37,8 @@ use sources::Sources;
 
 /// The rw-register checker, what is asked of it, and what it may assume.
 ///
-/// Without assumptions only the initial version, nil, is known to come before the others. Each assumption orders more of
-/// them; one that contradicts what the others say is an anomaly, `cyclic-versions`, and is then not used.
+/// Without assumptions only the initial version, nil, is known to come before the others. Each assumption orders more
+/// of them; one that contradicts what the others say is an anomaly, `cyclic-versions`, and is then not used.
 ///
 /// ```
 /// use check_elle::rw_register::RwRegister;
@@ -63,9 +63,9 @@ use sources::Sources;
 pub struct RwRegister {
     /// The models that the history is expected to obey.
     pub consistency_models: Vec<Model>,
-    /// Anomalies that are not expected beside those that the models forbid.
+    /// Anomalies that are not expected in addition to those that the models forbid.
     pub anomalies: AnomalySet,
-    /// Whether a read may show what nobody wrote, because the store was not empty at the start.
+    /// Whether a read may show what was never written, because the store was not empty at the start.
     pub garbage_reads_allowed: bool,
     /// Witnesses given for each type of anomaly, at the most. All are counted.
     pub witnesses_max: usize,
@@ -75,11 +75,11 @@ pub struct RwRegister {
     pub sequential_keys: bool,
     /// Each key is linearizable: its versions follow real time.
     pub linearizable_keys: bool,
-    /// The order in which transactions are known to have happened: the index of each one's completion, or of its invocation.
-    /// Versions of keys follow it. Those that are left out are in no order.
+    /// The order in which transactions are known to have happened: the index of each one's completion, or of its
+    /// invocation. Versions of keys follow it. Those that are omitted are in no order.
     pub transaction_order: Option<Vec<u64>>,
-    /// What every register holds before anything is written to it: nil, unless the store begins with something else. In all that is
-    /// said of the initial version it takes the place of nil, which is then a value like any other.
+    /// What every register holds before anything is written to it: nil, unless the store begins with something else. In
+    /// all that is said of the initial version it takes the place of nil, which is then a value like any other.
     pub initial: Datum,
 }
 
@@ -179,7 +179,7 @@ impl Checker for RwRegister {
             settings.transaction_order = Some(order);
         }
         if let Some(text) = options.text(INITIAL.name) {
-            let wrong = || OptionError::new(INITIAL.name, format!("{text} is neither an EDN nor a JSON value"));
+            let wrong = || OptionError::new(INITIAL.name, format!("expected an EDN or JSON value, found {text}"));
             settings.initial = value(text).ok_or_else(wrong)?;
         }
         let expected = self.expected().with_options(options)?;
@@ -223,5 +223,7 @@ fn value(text: &str) -> Option<Datum> {
 fn indices(text: &str) -> Result<Vec<u64>, String> {
     let words = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '(' | ')'));
     let words = words.filter(|word| !word.is_empty());
-    words.map(|word| word.parse().map_err(|_| format!("{word} is no index of an op: a number from 0 on"))).collect()
+    words
+        .map(|word| word.parse().map_err(|_| format!("expected the index of an op, a number from 0 on, found {word}")))
+        .collect()
 }

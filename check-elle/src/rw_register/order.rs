@@ -1,12 +1,12 @@
 //! The order of each key's versions: what the sources say, one after another, as long as it makes sense.
 //!
-//! A source whose edges would close a cycle with those before it contradicts them, or itself: it is left out, and that it
-//! was is an anomaly.
+//! A source whose edges would close a cycle with those before it contradicts them, or itself: it is omitted, and that
+//! it was is an anomaly.
 //!
-//! What a transaction overwrote itself is a version only to those that read it. So no source is held against the order in which one
-//! transaction wrote a key twice: nothing orders the earlier write unless another transaction read it, which is a G1b, or the
-//! transaction itself did before it wrote it, which is a future read. Read committed forbids both. Read uncommitted forbids neither,
-//! and lets reads show such versions in any order.
+//! What a transaction overwrote itself is a version only to those that read it. So no source is held against the order
+//! in which one transaction wrote a key twice: nothing orders the earlier write unless another transaction read it,
+//! which is a G1b, or the transaction itself did before it wrote it, which is a future read. Read committed forbids
+//! both. Read uncommitted forbids neither, and lets reads show such versions in any order.
 
 use super::sources::{Edge, Inference, Source, Sources};
 use super::timing::Timing;
@@ -36,7 +36,7 @@ pub(crate) struct CyclicVersions {
     pub(crate) key: KeyId,
     /// In ascending order.
     pub(crate) scc: Vec<VersionId>,
-    /// The sources that say so, the one that was left out for it last.
+    /// The sources that say so, the one that was omitted for it last.
     pub(crate) sources: Vec<Source>,
     /// Edges between them, as many as it takes to see it.
     pub(crate) edges: Vec<Edge>,
@@ -123,7 +123,7 @@ impl Order {
         order
     }
 
-    /// What comes directly after a version other than the initial one; each may stand here more than once.
+    /// What comes directly after a version other than the initial one; each may be here more than once.
     #[inline]
     pub(crate) fn after(&self, version: VersionId) -> &[VersionId] {
         self.after.of(version)
@@ -221,7 +221,7 @@ impl Order {
 struct Edges {
     /// Of all versions: whether there is a cycle depends on them.
     all: Vec<Edge>,
-    /// To those that somebody left behind: transactions are related by way of these alone.
+    /// To those that someone left behind: transactions are related by way of these alone.
     installed: Vec<Edge>,
 }
 

@@ -46,8 +46,8 @@ impl RwRegisterRun {
         if code == self.initial { self.versions.key[key.at()].initial } else { self.versions.version_id(key, code) }
     }
 
-    /// Where one value was written to a key several times: nobody can say which of the writes a read saw, so the key is left out.
-    /// Writes that nobody read are told apart all the same, as versions of their own.
+    /// Where one value was written to a key several times: it is unknown which of the writes a read saw, so the key is
+    /// omitted. Writes that were never read are distinguished nevertheless, as versions of their own.
     fn part_repeated(&mut self, txns: &mut Txns<Mop>) -> Option<Malformed> {
         let mut malformed = None;
         for Repeated { txn, mop, shared, own } in std::mem::take(&mut self.found.repeated) {
@@ -70,12 +70,13 @@ impl RwRegisterRun {
         let (key, value) = (self.interner.datum(self.versions.key[key.at()].code), self.interner.datum(code));
         if self.versions.is_initial(version) {
             return format!(
-                "{value} is written to key {key}, which begins with it, and was read: nobody can say whether the read saw the write"
+                "{value} is written to key {key}, which it is also the initial value of, and was read: whether the \
+                 read saw the write is unknown"
             );
         }
         format!(
-            "{value} is written to key {key}, as it is at index {}, and was read: nobody can say which of the two writes the \
-             read saw",
+            "{value} is written to key {key} here and at index {}, and was read: which of the two writes the read saw \
+             is unknown",
             txns.index(writer)
         )
     }
@@ -137,7 +138,7 @@ impl Workload for RwRegisterRun {
         self.versions.key[mop.key.at()].left_out = true;
     }
 
-    /// What is left out shows nothing from here on.
+    /// What is omitted shows nothing from here on.
     fn settle(&mut self, txns: &mut Txns<Mop>) -> Option<Malformed> {
         let malformed = self.part_repeated(txns);
         if !self.versions.key.iter().any(|key| key.left_out) {

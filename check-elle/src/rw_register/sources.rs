@@ -1,8 +1,9 @@
 //! Where the order of versions comes from: each source as the edges that it gives.
 //!
-//! Where a source orders transactions, the last version of a key that the earlier one had to do with comes before the first
-//! one of the later, for all pairs of transactions that touched the key, however many others did in between: of those nothing says that
-//! their own first and last versions come after each other. The pairs may be as many as there are; `timing` keeps a reduction.
+//! Where a source orders transactions, the last version of a key that the earlier one had to do with comes before the
+//! first one of the later, for all pairs of transactions that touched the key, however many others did in between: of
+//! those nothing says that their own first and last versions come after each other. The pairs may be as many as there
+//! are; `timing` keeps a reduction.
 
 use super::mop::Mop;
 use super::timing::{Rows, Spans, Timing};
@@ -16,7 +17,7 @@ use crate::txn::time::has_process_edges;
 use history_core::hash::HashMap;
 use std::collections::hash_map::Entry;
 
-/// The sources in use, beside the one that always is.
+/// The sources in use, in addition to the one that always is.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sources {
     pub(crate) transaction_order: Option<Vec<u64>>,
@@ -65,7 +66,8 @@ impl Inference<'_> {
         both.filter(|(read, write)| read != write && !self.versions.is_initial(*read)).collect()
     }
 
-    /// Versions follow the order of each process: its `ok` transactions, and the one that may have happened and ended it.
+    /// Versions follow the order of each process: its `ok` transactions, and the one that may have happened and ended
+    /// it.
     pub(crate) fn by_process(self) -> Timing {
         let mut rows: HashMap<(i64, KeyId), usize> = HashMap::default();
         let row = |touch: &Touch| {
@@ -105,7 +107,8 @@ impl Inference<'_> {
         Timing::Rows(Rows::new(self.versions.key.len(), placed))
     }
 
-    /// Versions follow real time; where it is not known when transactions were invoked, that is the order of each process.
+    /// Versions follow real time; where it is not known when transactions were invoked, that is the order of each
+    /// process.
     pub(crate) fn by_clock(self) -> Timing {
         if has_process_edges(self.txns, Suffix::Realtime) { self.by_process() } else { Timing::Clock(self.spans()) }
     }

@@ -1,12 +1,12 @@
 //! Versions in time: which of them a source puts after which, where it orders transactions.
 //!
-//! A version v comes before w if some transaction whose last version is v is before one whose first version is w. That is so
-//! exactly if the first of the one sort is before the last of the other: two numbers for each version, [`Spans`], say it all. In
-//! real time the numbers are completions; in a **row**, which is what a process (or a given order) did to one key, they are
-//! positions.
+//! A version v comes before w if some transaction whose last version is v is before one whose first version is w. That
+//! is so exactly if the first of the one sort is before the last of the other: two numbers for each version, [`Spans`],
+//! say it all. In real time the numbers are completions; in a **row**, which is what a process (or a given order) did
+//! to one key, they are positions.
 //!
-//! There may be as many such pairs as the square of the versions. Of these a reduction is kept in which every other one is a path:
-//! see [`Timing::reduced`].
+//! There may be as many such pairs as the square of the versions. Of these a reduction is kept in which every other one
+//! is a path: see [`Timing::reduced`].
 
 use super::sources::{Edge, Inference};
 use super::touches::Groups;
@@ -23,8 +23,8 @@ const NEVER: u32 = u32::MAX;
 pub(crate) struct Spans {
     /// The first moment at which a transaction whose last version it was is over. Or `NEVER`.
     pub(crate) since: Vec<u32>,
-    /// The last moment at which a transaction whose first version it was began, counted so that what was over by then has a lesser
-    /// number. 0 if none is known.
+    /// The last moment at which a transaction whose first version it was began, counted so that what was over by then
+    /// has a lesser number. 0 if none is known.
     pub(crate) until: Vec<u32>,
 }
 
@@ -65,8 +65,8 @@ pub(crate) enum Timing {
 }
 
 impl Timing {
-    /// The versions that are related to each other: those of a row, or of a key, each once, in ascending order; and when they were
-    /// there. Until `see` says that it has seen enough.
+    /// The versions that are related to each other: those of a row, or of a key, each once, in ascending order; and
+    /// when they were there. Until `see` says that it has seen enough.
     fn each_part(&self, from: Inference<'_>, mut see: impl FnMut(&mut Vec<VersionId>, &Spans) -> ControlFlow<()>) {
         let mut versions = Vec::new();
         match self {
@@ -102,12 +102,13 @@ impl Timing {
 
     /// Some of the edges: all others are paths where no version of a part comes before itself.
     ///
-    /// Of the versions that come after v let u be the one that is there first ([`Spans::since`]). All of them that are read
-    /// after that come after u as well, so from v there are only edges to u, and to those that are not. At any one time there are
-    /// no more of these than transactions in flight.
+    /// Of the versions that come after v let u be the one that is there first ([`Spans::since`]). All of them that are
+    /// read after that come after u as well, so from v there are only edges to u, and to those that are not. At any one
+    /// time there are no more of these than transactions in flight.
     ///
-    /// Where some do come before themselves, so they do by these edges alone: let w come after v, and both be in one cycle. If the
-    /// edge from v to w is left out, u comes before w, and is in the cycle as well. So each version of it has an edge to another.
+    /// Where some do come before themselves, so they do by these edges alone: let w come after v, and both be in one
+    /// cycle. If the edge from v to w is omitted, u comes before w, and is in the cycle as well. So each version of it
+    /// has an edge to another.
     ///
     /// Only versions that `counts` come after others. O(n log n + edges).
     pub(crate) fn reduced(&self, from: Inference<'_>, counts: impl Fn(VersionId) -> bool) -> Vec<Edge> {
@@ -128,12 +129,12 @@ impl Timing {
         edges
     }
 
-    /// The same relation, exact also where versions come before each other, for finding out where they do: from each version
-    /// an edge to a gate, and from each gate to the next one and to a version. Gates are numbered on from the versions; how
-    /// many there are comes second. O(n log n).
+    /// The same relation, exact also where versions come before each other, for finding out where they do: from each
+    /// version an edge to a gate, and from each gate to the next one and to a version. Gates are numbered on from the
+    /// versions; how many there are comes second. O(n log n).
     ///
-    /// By way of gates a version may lead to itself. That adds gates to its component, and no version: whoever leads to one of
-    /// these gates leads to the version as well.
+    /// By way of gates a version may lead to itself. That adds gates to its component, and no version: whoever leads to
+    /// one of these gates leads to the version as well.
     pub(crate) fn by_gates(&self, from: Inference<'_>) -> (Vec<Edge>, usize) {
         let mut edges = Vec::new();
         let base = from.versions.version.len();
@@ -174,7 +175,7 @@ impl Timing {
     }
 }
 
-/// The versions that somebody had first or last, each once, in ascending order.
+/// The versions that someone had first or last, each once, in ascending order.
 fn versions_of(touches: impl Iterator<Item = Touch>, versions: &mut Vec<VersionId>) {
     versions.clear();
     versions.extend(touches.flat_map(|touch| [touch.first(), touch.last()]));

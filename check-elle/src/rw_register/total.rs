@@ -10,8 +10,8 @@ use history_core::cast::Cast as _;
 const NEW: u32 = u32::MAX;
 
 impl Registers {
-    /// A key with two versions of which nothing says which came first, if there is one. What nobody read of a transaction that
-    /// may not have happened does not count. O(versions + edges), at the most.
+    /// A key with two versions of which nothing says which came first, if there is one. What was never read of a
+    /// transaction that may not have happened does not count. O(versions + edges), at the most.
     pub(super) fn unordered_key(&self) -> Option<Datum> {
         let mut longest = vec![NEW; self.versions.version.len()];
         let key = (0..self.versions.key.len()).map(KeyId::new).find(|key| !self.is_ordered(*key, &mut longest))?;

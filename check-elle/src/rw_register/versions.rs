@@ -106,7 +106,7 @@ impl Versions {
         self.key[self.version[version.at()].key.at()].initial == version
     }
 
-    /// The transaction that may have left it behind for others: not one that failed, nor one that overwrote it itself.
+    /// The transaction that may have left it to others: not one that failed, nor one that overwrote it itself.
     #[inline]
     pub(crate) fn installer(&self, version: VersionId) -> Option<TxnId> {
         let Version { writer, flags, .. } = self.version[version.at()];

@@ -11,8 +11,8 @@ use history_core::cast::Cast as _;
 pub(crate) struct Touch {
     pub(crate) txn: TxnId,
     pub(crate) key: KeyId,
-    /// The external read: what its first micro-op on the key read. `VersionId::NONE` if that was no read, or nobody knows
-    /// what it saw.
+    /// The external read: what its first micro-op on the key read. `VersionId::NONE` if that was not a read, or nobody
+    /// knows what it saw.
     read: VersionId,
     /// The external write, its last one; or `VersionId::NONE`.
     write: VersionId,
@@ -47,8 +47,8 @@ impl Touch {
 pub(crate) struct Findings {
     /// What those that may have happened did to keys.
     pub(crate) touches: Vec<Touch>,
-    /// A transaction, for each key the position of its first read that disagrees, and the version that its own reads and writes
-    /// promised.
+    /// A transaction, for each key the position of its first read that disagrees, and the version that its own reads
+    /// and writes promised.
     pub(crate) internal: Vec<(TxnId, u32, VersionId)>,
     /// The first version of a key that a transaction read, where it wrote the key after that.
     pub(crate) updates: Vec<(VersionId, TxnId)>,
@@ -66,7 +66,7 @@ pub(crate) struct Repeated {
     pub(crate) mop: u32,
     /// The version that was written first, and which reads of the value seem to see.
     pub(crate) shared: VersionId,
-    /// What was written now: a version of its own, if nobody read the value.
+    /// What was written now: a version of its own, if the value was never read.
     pub(crate) own: VersionId,
 }
 

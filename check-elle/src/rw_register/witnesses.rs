@@ -1,4 +1,5 @@
-//! What was found without cycles of transactions, told: the transactions, the facts and a sentence or more for each case.
+//! Witnesses of the anomalies that are not cycles of transactions: the transactions, the facts and a sentence or more
+//! for each case.
 
 use super::analysis::Registers;
 use super::ground::Ground;
@@ -19,7 +20,7 @@ use std::collections::VecDeque;
 /// Versions that come before each other which a report names.
 const SHOWN_VERSIONS_MAX: usize = 256;
 
-/// Versions from which a cycle to be told is looked for.
+/// Versions from which a cycle to show is looked for.
 const CYCLE_TRIES_MAX: usize = 64;
 
 impl Registers {
@@ -56,7 +57,7 @@ impl Registers {
         let facts = vec![("key", key.clone()), ("element", value.clone()), ("mop", mop)];
         explain(self, &[reader, version.writer], facts, |ops| {
             let (t1, t2) = (&ops[0].name, &ops[1].name);
-            format!("{t1} read {value} in key {key}, which {t2} wrote; and {t2} {what}.")
+            format!("{t1} read {value} in key {key}, which {t2} wrote, and {t2} {what}.")
         })
     }
 
@@ -68,7 +69,7 @@ impl Registers {
         let (key, value) = (self.key(self.versions.version[id.at()].key), self.value(id));
         let facts = vec![("key", key.clone()), ("mop", read), ("element", value.clone())];
         explain(self, &[txn], facts, |ops| {
-            format!("{} read {value} in key {key}, and only later wrote it.", ops[0].name)
+            format!("{} read {value} in key {key} before it wrote {value} itself.", ops[0].name)
         })
     }
 
@@ -76,7 +77,9 @@ impl Registers {
         let (mop, id) = self.version_read(reader, mop);
         let (key, value) = (self.key(self.versions.version[id.at()].key), self.value(id));
         let facts = vec![("key", key.clone()), ("element", value.clone()), ("mop", mop)];
-        explain(self, &[reader], facts, |ops| format!("{} read {value} in key {key}, which nobody wrote.", ops[0].name))
+        explain(self, &[reader], facts, |ops| {
+            format!("{} read {value} in key {key}, which was never written.", ops[0].name)
+        })
     }
 
     fn internal(&self, txn: TxnId, mop: u32, expected: VersionId) -> Witness {
@@ -86,7 +89,7 @@ impl Registers {
         let facts = vec![("key", key.clone()), ("mop", mop), ("expected", expected.clone())];
         explain(self, &[txn], facts, |ops| {
             let t = &ops[0].name;
-            format!("{t} read {value} in key {key}, where its own reads and writes before promise {expected}.")
+            format!("{t} read {value} in key {key}, but its own earlier reads and writes imply {expected}.")
         })
     }
 

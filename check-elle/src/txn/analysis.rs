@@ -44,13 +44,13 @@ pub(crate) trait Analysis {
     /// Where two transactions meet whose relation is ww, wr or rw.
     fn reason(&self, relation: Relation, from: Named<'_>, to: Named<'_>) -> Option<Reason>;
 
-    /// The types found without looking for cycles.
+    /// The types found without searching for cycles.
     fn direct(&self) -> AnomalySet;
 
     /// How many there are of such a type, and witnesses of the first `max`.
     fn direct_witnesses(&self, anomaly: AnomalyType, max: usize) -> (u64, Vec<Witness>);
 
-    /// Whether each write of the history is known; else some op wrote nobody knows what.
+    /// Whether each write of the history is known; else what some op wrote is unknown.
     fn writes_known(&self) -> bool;
 
     /// Whether a micro-op is a read with a result.
@@ -62,21 +62,22 @@ pub(crate) trait Analysis {
     /// Its key.
     fn key_of(mop: Self::Mop) -> KeyId;
 
-    /// What should be known of the verdict beside the anomalies.
+    /// What should be known of the verdict in addition to the anomalies.
     fn notes(&self) -> Vec<String>;
 
-    /// Whether [`Analysis::unordered`] is about cycles of this history, and not about all histories of this kind. If so, a level that
-    /// rests on the order is not known to hold.
+    /// Whether [`Analysis::unordered`] is about cycles of this history, and not about all histories of this kind. If
+    /// so, a level that rests on the order is not known to hold.
     const DOUBT_IS_OF_THIS_HISTORY: bool;
 
-    /// Whether it takes the order of all versions to know that a decided model holds, if nothing that rules it out was found.
+    /// Whether it takes the order of all versions to know that a decided model holds, if nothing that rules it out was
+    /// found.
     fn rests_on_order(model: Model) -> bool;
 
-    /// Why the order of all versions is not known, as far as it matters, as a clause; `None` if it is. `components` are those
-    /// of the graph that hold cycles.
+    /// Why the order of all versions is not known, as far as it matters, as a clause; `None` if it is. `components` are
+    /// those of the graph that hold cycles.
     fn unordered(&self, components: &[Vec<u32>]) -> Option<String>;
 
-    /// What may explain that something was read which nobody wrote; may be empty.
+    /// What may explain that something was read which was never written; may be empty.
     fn garbage_hint(&self) -> String;
 
     /// Other figures of the anomalies shown: `max` of each type at most.

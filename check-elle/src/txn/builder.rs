@@ -1,5 +1,5 @@
-//! The graph of transactions on its way: what a workload says of data, transaction by transaction, and what processes, time
-//! and crowds add to it.
+//! The graph of transactions on its way: what a workload says of data, transaction by transaction, and what processes,
+//! time and crowds add to it.
 
 pub(crate) use super::crowd::is_worth_gates;
 use super::crowd::{self, Crowd};
@@ -14,7 +14,7 @@ use history_core::cast::Cast as _;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct CrowdId(u32);
 
-/// To be told of each transaction in order: its edges, then its end.
+/// Receives each transaction in order: its edges, then its end.
 pub(crate) struct Builder {
     graph: Graph,
     time: TimeEdges,
@@ -50,7 +50,8 @@ impl Builder {
     }
 
     /// Leads from the transaction at hand, which is `txn`, to all members of crowds but those to which it leads for a
-    /// stronger reason: so what it leads to by itself is to be known by now, and stronger relations come first in `crowds`.
+    /// stronger reason: so what it leads to by itself is to be known by now, and stronger relations come first in
+    /// `crowds`.
     pub(crate) fn enter(&mut self, txn: TxnId, crowds: &[(Relation, CrowdId)]) {
         // Members of the crowds entered for stronger reasons.
         let mut stronger: Vec<TxnId> = Vec::new();

@@ -22,8 +22,7 @@ pub(crate) struct Txns<M> {
     invoked: Vec<u64>,
     invoked_time_ns: Vec<i64>,
     oks_before: Vec<u32>,
-    /// Where each one's micro-ops end.
-    /// Nondecreasing; its last entry is `mops.len()`.
+    /// Where each one's micro-ops end. Nondecreasing; its last entry is `mops.len()`.
     mops_end: Vec<u32>,
     mops: Vec<M>,
     /// Who they are.

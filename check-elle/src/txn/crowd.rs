@@ -1,7 +1,7 @@
 //! Crowds: many transactions that all come after each of many others, without an edge for each pair.
 //!
-//! The members of a crowd are the leaves of a tree of gates. Who comes before all of them leads into the few gates that have
-//! just the right leaves below them: all but itself, and those that it comes before for a stronger reason.
+//! The members of a crowd are the leaves of a tree of gates. Who comes before all of them leads into the few gates that
+//! have just the right leaves below them: all but itself, and those that it comes before for a stronger reason.
 
 use crate::graph::{Graph, Relation};
 use crate::ids::TxnId;
@@ -23,10 +23,11 @@ pub(crate) fn gates(after: usize) -> u32 {
 
 /// The members, and the number of their first gate.
 ///
-/// The tree of `n` leaves is laid out as a heap: leaf `i` is node `n + i`, and node `k` has the children `2k` and `2k + 1`.
+/// The tree of `n` leaves is laid out as a heap: leaf `i` is node `n + i`, and node `k` has the children `2k` and `2k +
+/// 1`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crowd<'a> {
-    /// In ascending order; one that has several reasons to be here stands here once or more.
+    /// In ascending order; one that has several reasons to be here is here once or more.
     members: &'a [TxnId],
     base: u32,
 }
@@ -37,8 +38,8 @@ impl<'a> Crowd<'a> {
         Crowd { members, base }
     }
 
-    /// Leads from the node being added to all members but those in `excluded`, which is in ascending order. Whether there
-    /// are any.
+    /// Leads from the node being added to all members but those in `excluded`, which is in ascending order. Whether
+    /// there are any.
     pub(crate) fn enter(self, graph: &mut Graph, relation: Relation, excluded: &[TxnId]) -> bool {
         let mut entered = false;
         let mut from = 0;
@@ -91,8 +92,8 @@ impl<'a> Crowd<'a> {
     }
 }
 
-/// Those to which the node being added already leads by a stronger relation than `relation`, also `by_crowds`, and the node
-/// itself, in ascending order.
+/// Those to which the node being added already leads by a stronger relation than `relation`, also `by_crowds`, and the
+/// node itself, in ascending order.
 pub(crate) fn excluded(graph: &Graph, txn: TxnId, relation: Relation, by_crowds: &[TxnId]) -> Vec<TxnId> {
     let open = graph.open_edges().filter(|(_, other)| *other < relation).map(|(to, _)| TxnId::new(to.to_usize()));
     let mut excluded: Vec<TxnId> = open.chain(by_crowds.iter().copied()).chain([txn]).collect();

@@ -1,20 +1,20 @@
-//! What is expected of a history, and how much of what was found is told: the options that all checkers of transactions
-//! take.
+//! What is expected of a history, and how much of what was found is reported: the options that all checkers of
+//! transactions take.
 
 use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::model::Model;
 use history_core::{OptionError, OptionKind, OptionSpec, Options};
 
-/// Witnesses given for each type of anomaly, unless somebody asks for another number.
+/// Witnesses given for each type of anomaly, unless someone asks for another number.
 pub(crate) const WITNESSES_MAX: usize = 8;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Expected {
     /// The models that the history is expected to obey.
     pub(crate) models: Vec<Model>,
-    /// Anomalies that are not expected beside those that the models forbid.
+    /// Anomalies that are not expected in addition to those that the models forbid.
     pub(crate) anomalies: AnomalySet,
-    /// Whether a read may show what nobody wrote.
+    /// Whether a read may show what was never written.
     pub(crate) garbage_reads_allowed: bool,
     pub(crate) witnesses_max: usize,
 }
@@ -37,7 +37,7 @@ pub(crate) const ANOMALIES: OptionSpec = OptionSpec::new(
 pub(crate) const ALLOW: OptionSpec = OptionSpec::new(
     "allow",
     OptionKind::Names,
-    "Anomalies to allow; only garbage-read (a read of a value that nobody wrote), for a store that was not empty \
+    "Anomalies to allow; only garbage-read (a read of a value that was never written), for a store that was not empty \
      at the start.",
 )
 .with_value_name("TYPES");
@@ -70,7 +70,7 @@ impl Expected {
             let names = options.names(CONSISTENCY_MODELS.name);
             if names.is_empty() {
                 // As from a shell's unset variable; with no model every history would be valid.
-                return Err(wrong("it names no model; leave it out, or name one".to_owned()));
+                return Err(wrong("it has no consistency level; pass one, or omit the option".to_owned()));
             }
             let models = names.into_iter().map(str::parse::<Model>);
             self.models = models.collect::<Result<_, _>>().map_err(|e| wrong(e.to_string()))?;
@@ -82,12 +82,15 @@ impl Expected {
         }
         for name in options.names(ALLOW.name) {
             if name.parse::<AnomalyType>() != Ok(AnomalyType::GARBAGE_READ) {
-                return Err(OptionError::new(ALLOW.name, format!("{name} cannot be allowed: only garbage-read can")));
+                return Err(OptionError::new(
+                    ALLOW.name,
+                    format!("{name} cannot be allowed: only garbage-read can be"),
+                ));
             }
             self.garbage_reads_allowed = true;
         }
         if self.garbage_reads_allowed && self.anomalies.contains(AnomalyType::GARBAGE_READ) {
-            let message = format!("garbage-read is also given to --{}", ANOMALIES.name);
+            let message = format!("garbage-read is also passed to --{}", ANOMALIES.name);
             return Err(OptionError::new(ALLOW.name, message));
         }
         if let Some(max) = options.size(MAX_WITNESSES.name)? {

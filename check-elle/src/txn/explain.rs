@@ -128,7 +128,7 @@ fn because_of_time<A: Analysis>(analysis: &A, a: Named<'_>, b: Named<'_>) -> Str
     text
 }
 
-/// Anomalies that are no cycles: the transactions, the facts, and one sentence.
+/// Anomalies that are not cycles: the transactions, the facts, and one sentence.
 pub(crate) fn explain<A: Analysis>(
     analysis: &A,
     txns: &[TxnId],

@@ -19,8 +19,8 @@ pub(crate) fn of_cycles(anomalies: &[Anomaly]) -> impl Iterator<Item = Figure> {
     anomalies.iter().flat_map(witnesses)
 }
 
-/// A figure of each of the first `max` components in which cycles were found, as `sccs/0`: all their transactions and the
-/// relations between them, of realtime only those that do not follow from others.
+/// A figure of each of the first `max` components in which cycles were found, as `sccs/0`: all their transactions and
+/// the relations between them, of realtime only those that do not follow from others.
 pub(crate) fn of_components<A: Analysis>(analysis: &A, graph: &Graph, found: &Found, max: usize) -> Vec<Figure> {
     let mut figures = Vec::new();
     for (at, nodes) in found.components.iter().take(max).enumerate() {
@@ -28,7 +28,7 @@ pub(crate) fn of_components<A: Analysis>(analysis: &A, graph: &Graph, found: &Fo
         let title = format!("component #{at}: {} transactions", txns.len());
         let too_large = |count: usize, what: &str, max: usize| {
             Content::TooLarge(format!(
-                "No picture was drawn, because {count} {what} are more than the {max} that one can show."
+                "No picture was drawn, because {count} {what} are more than the maximum of {max}."
             ))
         };
         let content = if txns.len() > TXNS_MAX {
@@ -48,12 +48,12 @@ pub(crate) fn of_components<A: Analysis>(analysis: &A, graph: &Graph, found: &Fo
     figures
 }
 
-/// All relations between transactions. `part` is the graph between them, where they are the first nodes: outside of it no gate
-/// leads back to any of them.
+/// All relations between transactions. `part` is the graph between them, where they are the first nodes: outside of it
+/// no gate leads back to any of them.
 fn relations(part: &Graph, txns: &[u32]) -> Vec<(usize, usize, Relation)> {
     let mut relations: Vec<(usize, usize, Relation)> = Vec::new();
     for from in 0..txns.len() {
-        // The strongest relation of what two transactions wrote and read stands for the others.
+        // The strongest relation of what two transactions wrote and read represents the others.
         let mut last = None;
         for (to, relation) in part.steps_of(from.to_u32()) {
             if !(relation.is_data() && last == Some(to)) {

@@ -28,15 +28,15 @@ pub(crate) trait Workload: Send {
     /// Whether a micro-op writes.
     fn is_write(mop: Self::Mop) -> bool;
 
-    /// Notes what an op writes; `completes` says whether it is a completion. Why a key of it cannot be judged, if one cannot
-    /// because of this; it is left out then.
+    /// Notes what an op writes; `completes` says whether it is a completion. Why a key of it cannot be judged, if one
+    /// cannot because of this; it is omitted then.
     fn claim(&mut self, mops: &[Self::Mop], completes: bool) -> Result<(), String>;
 
     /// Whether some completion holds this write.
     fn is_completed(&self, mop: Self::Mop) -> bool;
 
-    /// What is wrong, if anything is, with an invocation that was never answered, although a completion holds this write
-    /// of it. Its key is left out then.
+    /// What is wrong, if anything is, with an invocation that was never answered, although a completion holds this
+    /// write of it. Its key is omitted then.
     fn completed_by_another(&mut self, mop: Self::Mop) -> Option<String>;
 
     /// Leaves the key of a micro-op out of the judgement, for all transactions.
@@ -45,8 +45,8 @@ pub(crate) trait Workload: Send {
     /// Looks at a transaction, the next one.
     fn enter(&mut self, txn: TxnId, kind: OpKind, mops: &[Self::Mop]);
 
-    /// All transactions were looked at: takes out of them what is left out. What cannot be judged because of something that only
-    /// shows now, if there is such a thing.
+    /// All transactions were looked at: takes out of them what is omitted. What cannot be judged because of something
+    /// that only shows now, if there is such a thing.
     fn settle(&mut self, txns: &mut Txns<Self::Mop>) -> Option<Malformed>;
 
     /// The end of the history. Unless all `writes_known`, other ops than these may have written something.
@@ -63,10 +63,10 @@ pub(crate) struct Counts {
 
 /// An op that no such workload writes.
 ///
-/// What it did is unknown. Other ops are judged all the same, without the keys that it names: if they are invalid, then so
-/// is the history, whatever this op did, because a dependency that others show is there whatever else is. That rests on knowing
-/// which keys it names. If a micro-op of it cannot be decoded, it may have written any value, so only what is certain of reads
-/// whoever wrote the values counts. If they are not invalid, the verdict is unknown.
+/// What it did is unknown. Other ops are judged nevertheless, without the keys that it names: if they are invalid, then
+/// so is the history, whatever this op did, because a dependency that others show is there whatever else is. That rests
+/// on knowing which keys it names. If a micro-op of it cannot be decoded, it may have written any value, so only what
+/// is certain of reads whoever wrote the values counts. If they are not invalid, the verdict is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Malformed {
     pub(crate) index: u64,
@@ -79,10 +79,7 @@ impl Malformed {
     pub(crate) fn report(&self, checker: &'static str) -> Report {
         let mut report = Report::new(checker, Verdict::Unknown);
         let line = self.line.map(|line| format!(" (line {line})")).unwrap_or_default();
-        report.notes.push(format!(
-            "Nothing can be said of this history, because at index {}{line} {}.",
-            self.index, self.reason
-        ));
+        report.notes.push(format!("No verdict, because of the op at index {}{line}: {}.", self.index, self.reason));
         report.not_checked = lattice::names(ModelSet::ALL).into_iter().map(Into::into).collect();
         report
     }
@@ -97,8 +94,8 @@ impl Malformed {
         report.notes.insert(
             0,
             format!(
-                "Not all of this history was understood: at index {}{line} {}. Such ops and the keys they name are left out. What \
-                 is reported was found among the rest, and holds whatever they did.",
+                "Part of this history was ignored, because of the op at index {}{line}: {}. Such ops, and the keys they \
+                 use, are ignored. What is reported holds whatever these ops did.",
                 self.index, self.reason
             ),
         );
@@ -161,14 +158,19 @@ impl<W: Workload> TxnRun<W> {
         let items = match op.value {
             Value::Nil => return Ok(Ok(())),
             Value::Vector(items) | Value::List(items) => items,
-            other => return Ok(Err(format!("the op's value, {other}, is no list of micro-ops: {}", W::MOPS))),
+            other => {
+                return Ok(Err(format!(
+                    "the op's value is not a list of micro-ops, but {other}; expected {}",
+                    W::MOPS
+                )));
+            }
         };
         let mut read = Ok(());
         for item in items {
             match self.read_mop(op, item) {
                 Some(mop) => mops.push(mop),
                 None if read.is_ok() => {
-                    read = Err(format!("{item} is no micro-op of {}: {}", W::NAME, W::MOPS));
+                    read = Err(format!("{item} is not a micro-op of {}; expected {}", W::NAME, W::MOPS));
                 }
                 None => {}
             }
@@ -239,7 +241,7 @@ impl<W: Workload> TxnRun<W> {
             {
                 // What a failed op says that it wrote is of no consequence: it did not.
                 let reason = format!(
-                    "the op writes something else than its invocation, at index {}: a completion repeats the writes",
+                    "the op's writes differ from those of its invocation at index {}: a completion repeats the writes",
                     open.index
                 );
                 return self.leave_out(op, mops, reason);
@@ -287,7 +289,8 @@ impl<W: Workload> TxnRun<W> {
         }
     }
 
-    /// Leaves the keys of these out: what was read of them is known already, and what was written may be something else.
+    /// Leaves the keys of these out: what was read of them is known already, and what was written may be something
+    /// else.
     fn leave_keys_out(&mut self, mops: &[W::Mop]) {
         for mop in mops {
             self.workload.leave_out(*mop);
@@ -359,7 +362,7 @@ impl<W: Workload> Run for TxnRun<W> {
         let TxnRun { mut workload, mut txns, counts, malformed, writes_unknown, .. } = *self;
         let settled = workload.settle(&mut txns);
         let malformed = malformed.or(settled);
-        budget.begin("inferring who saw whom");
+        budget.begin("inferring dependencies");
         let report = workload.report(txns, counts, !writes_unknown, budget);
         Ok(match malformed {
             Some(malformed) => malformed.beside(report, W::NAME),

@@ -1,5 +1,6 @@
-//! What all checkers of transactions share: how ops become columns, what follows from processes and time, how a verdict is
-//! reached and explained. What a workload adds is what its micro-ops mean: [`fold::Workload`] and [`analysis::Analysis`].
+//! What all checkers of transactions share: how ops become columns, what follows from processes and time, how a verdict
+//! is reached and explained. What a workload adds is what its micro-ops mean: [`fold::Workload`] and
+//! [`analysis::Analysis`].
 
 mod about;
 pub(crate) mod analysis;

@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 pub(crate) enum What<W, R> {
     Write(W),
     Read(R),
-    /// A read of which nobody knows what it saw.
+    /// A read of which it is unknown what it saw.
     Unseen,
 }
 

@@ -36,9 +36,9 @@ pub(crate) fn report<A: Analysis>(
     let undecided = Undecided::of(models, expected.anomalies);
     let order = undecided.order(lattice::order_needed(reportable));
     let graph = analysis.graph(order);
-    budget.begin("looking for cycles");
+    budget.begin("searching for cycles");
     let cycles = cycles::find(&graph.graph, order, budget);
-    budget.begin("telling what was found");
+    budget.begin("explaining anomalies");
 
     // Without micro-ops there is nothing to judge, whatever process and realtime edges there are.
     let is_empty = graph.is_empty || analysis.keys() == 0;
@@ -67,7 +67,7 @@ pub(crate) fn report<A: Analysis>(
     report.notes = notes(checker, analysis, counts, &cycles, shown, allowed);
     if shown.is_empty() && !has_read {
         report.notes.push(
-            "No ok transaction read a key that any transaction writes, so no answer could have been wrong.".to_owned(),
+            "No ok transaction read a key that any transaction writes, so no read could have been wrong.".to_owned(),
         );
     }
     report.notes.extend(left_open);
@@ -103,8 +103,8 @@ fn levels(report: &mut Report, all: AnomalySet, shown: AnomalySet, standing: &St
     report.not_checked = lattice::names(standing.open(ruled_out)).into_iter().map(Into::into).collect();
 }
 
-/// Whether some `ok` transaction read a key that any transaction writes, whether that succeeded or not: such a read could have shown
-/// something wrong.
+/// Whether some `ok` transaction read a key that any transaction writes, whether that succeeded or not: such a read
+/// could have shown something wrong.
 fn has_read<A: Analysis>(analysis: &A) -> bool {
     let txns = analysis.txns();
     let mut is_written = vec![false; analysis.keys()];
@@ -142,7 +142,7 @@ fn notes<A: Analysis>(
 ) -> Vec<String> {
     let mut notes = Vec::new();
     if shown.contains(AnomalyType::GARBAGE_READ) {
-        let mut note = "Something was read that nobody wrote.".to_owned();
+        let mut note = "A value was read that was never written.".to_owned();
         for sentence in
             [&analysis.garbage_hint()[..], "If the store was not empty at the start, add --allow garbage-read."]
         {
@@ -160,12 +160,18 @@ fn notes<A: Analysis>(
     }
     if shown.contains(AnomalyType::EMPTY_TRANSACTION_GRAPH) {
         notes.push(if counts.ok + counts.fail + counts.info == 0 {
-            format!("The history holds no op of a client, so there was nothing to check. {checker} expects transactions.")
+            format!(
+                "The history contains no op of a client, so there was nothing to check. {checker} expects \
+                transactions."
+            )
         } else if analysis.keys() == 0 {
-            format!("No op holds a micro-op, so there was nothing to check. {checker} expects values that are lists of them.")
+            format!(
+                "No op contains a micro-op, so there was nothing to check. {checker} expects lists of micro-ops \
+                as values."
+            )
         } else {
-            "No transaction is related to any other, so there is nothing to judge: the history holds no reads of what \
-             others wrote, or too few ops."
+            "No transaction is related to another, so there was nothing to check: the history contains no reads of \
+             other transactions' writes, or too few ops."
                 .to_owned()
         });
     }

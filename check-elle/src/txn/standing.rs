@@ -1,8 +1,8 @@
-//! Which models a history is known to obey: those of which all that rules them out was searched for in vain, and what these
-//! imply. Of the others nobody knows, unless something rules them out.
+//! Which models a history is known to obey: those of which all that rules them out was searched for in vain, and what
+//! these imply. The others are unknown, unless something rules them out.
 //!
-//! A model that is not decided ([`Model::is_decided`]) can be known to hold only by a stronger one that is. So the graph takes
-//! in the edges by which the nearest of these can be judged.
+//! A model that is not decided ([`Model::is_decided`]) can be known to hold only by a stronger one that is. So the
+//! graph takes in the edges by which the nearest of these can be judged.
 
 use super::Txns;
 use super::analysis::Analysis;
@@ -30,8 +30,8 @@ impl Undecided {
         self.models.is_empty() && self.anomalies.is_empty()
     }
 
-    /// Which edges to add to the graph, where those that are needed in any case are `needed`. Realtime edges are never added
-    /// where process edges are needed: cycles by these would then have other names.
+    /// Which edges to add to the graph, where those that are needed in any case are `needed`. Realtime edges are never
+    /// added where process edges are needed: cycles by these would then have other names.
     pub(crate) fn order(self, needed: Suffix) -> Suffix {
         if needed != Suffix::None {
             return needed;
@@ -63,7 +63,7 @@ fn decided_against(anomaly: AnomalyType) -> ModelSet {
 /// What is not known of a history: each as a clause that says why, if so.
 #[derive(Debug, Default)]
 struct Doubts {
-    /// Some read shows what nobody wrote: no model forbids that by name, and none allows it.
+    /// Some read shows what was never written: no model forbids that by name, and none allows it.
     garbage: Option<String>,
     /// The order of all versions.
     versions: Option<String>,
@@ -77,14 +77,14 @@ struct Doubts {
 pub(crate) struct Standing {
     /// All types of anomalies found.
     found: AnomalySet,
-    /// The edges that the graph had beside ww, wr and rw.
+    /// The edges that the graph had in addition to ww, wr and rw.
     order: Suffix,
     /// Whether process edges were among them.
     has_process_edges: bool,
     doubts: Doubts,
     rests_on_order: fn(Model) -> bool,
-    /// Decided models, all of whose anomalies were searched for and none found, where that is enough to know that they hold,
-    /// and all that they imply.
+    /// Decided models, all of whose anomalies were searched for and none found, where that is enough to know that they
+    /// hold, and all that they imply.
     proven: ModelSet,
     /// The same, where it may not be enough, and what the proven ones imply.
     known: ModelSet,
@@ -115,7 +115,7 @@ impl Standing {
         }
         let garbage = analysis.direct().contains(AnomalyType::GARBAGE_READ);
         standing.doubts = Doubts {
-            garbage: garbage.then(|| "some transaction read what nobody wrote".to_owned()),
+            garbage: garbage.then(|| "a transaction read a value that was never written".to_owned()),
             versions: analysis.unordered(components),
             processes: unknown_process(analysis.txns()),
             times: unknown_time(analysis.txns()),
@@ -134,12 +134,12 @@ impl Standing {
                 standing.known = standing.known.union(model.weaker());
             }
         }
-        // A stronger one may be proven all the same.
+        // A stronger one may be proven nevertheless.
         standing.open = standing.open.difference(standing.known);
         standing
     }
 
-    /// The models of which nobody knows, if these are reported as ruled out.
+    /// The models that are unknown, if these are reported as ruled out.
     pub(crate) fn open(&self, ruled_out: ModelSet) -> ModelSet {
         ModelSet::ALL.difference(ruled_out).difference(self.known)
     }
@@ -149,7 +149,7 @@ impl Standing {
         let open = self.open.iter().filter(|model| asked.contains(*model));
         let versions = self.doubts.versions.as_deref().unwrap_or_default();
         open.map(|model| {
-            format!("Whether {model} holds is unknown: {versions}, and no order of them was searched for.")
+            format!("Whether {model} holds is unknown: {versions}, and possible orders were not searched.")
         })
         .collect()
     }
@@ -177,7 +177,8 @@ impl Standing {
             let stronger = above.iter().map(|model| format!("{model} (stronger)"));
             let weaker = below.iter().map(|model| format!("{model} (weaker)"));
             notes.push(format!(
-                "Whether {model} holds is unknown: {checker} does not decide it, because {}.{} Decided levels next to it: {}.",
+                "Whether {model} holds is unknown: {checker} does not decide it, because {}.{} The nearest levels \
+                 that it decides: {}.",
                 model.decision(),
                 self.would_hold(above, &indices),
                 stronger.chain(weaker).collect::<Vec<_>>().join(", "),
@@ -194,14 +195,14 @@ impl Standing {
     /// What keeps the nearest stronger models from answering.
     fn would_hold(&self, above: ModelSet, indices: &impl Fn(AnomalyType) -> Vec<u64>) -> String {
         match self.why_not(above, indices) {
-            Some((stronger, why)) => format!(" It would hold if {stronger} held, but {why}."),
+            Some((stronger, why)) => format!(" If {stronger} held, it would hold too, but {why}."),
             None => String::new(),
         }
     }
 
     fn would_be_absent(&self, against: ModelSet, indices: &impl Fn(AnomalyType) -> Vec<u64>) -> String {
         match self.why_not(against, indices) {
-            Some((model, why)) => format!(" There would be none if {model} held, but {why}."),
+            Some((model, why)) => format!(" If {model} held, there would be none, but {why}."),
             None => String::new(),
         }
     }
@@ -217,7 +218,7 @@ impl Standing {
                 format!("the history shows {anomaly}{shown}")
             }
             Some(Obstacle::NotSearched) => {
-                "real time was not looked at, as the order of processes was asked for".to_owned()
+                "real time was not checked, because the order of processes was requested".to_owned()
             }
             None => self.doubt(model)?.to_owned(),
         };
@@ -237,7 +238,7 @@ impl Standing {
         (!was_searched).then_some(Obstacle::NotSearched)
     }
 
-    /// Why a decided model, against which nothing was found, may not hold all the same: as a clause.
+    /// Why a decided model, against which nothing was found, may not hold nevertheless: as a clause.
     fn doubt(&self, model: Model) -> Option<&str> {
         let Doubts { garbage, versions, processes, times } = &self.doubts;
         let of_order = match order_of(model) {
@@ -259,12 +260,12 @@ enum Obstacle {
 
 fn unknown_process<M: Copy>(txns: &Txns<M>) -> Option<String> {
     let lone = txns.ids().find(|txn| txns.is_ok(*txn) && txns.process(*txn).is_none())?;
-    Some(format!("the history does not say which process ran the op at index {}", txns.index(lone)))
+    Some(format!("the process of the op at index {} is unknown", txns.index(lone)))
 }
 
 fn unknown_time<M: Copy>(txns: &Txns<M>) -> Option<String> {
     let sudden = txns.ids().find(|txn| txns.is_possible(*txn) && txns.invoked(*txn).is_none())?;
-    Some(format!("the history does not say when the op at index {} was invoked", txns.index(sudden)))
+    Some(format!("the invocation of the op at index {} is unknown", txns.index(sudden)))
 }
 
 /// Those between which and the model in question, which lies `towards` there, no other of them lies.

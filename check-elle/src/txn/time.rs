@@ -1,13 +1,13 @@
 //! What processes and the clock say of the order of transactions.
 //!
 //! In **realtime** order an edge for each pair would be too many. The completions form a chain of gates instead: a
-//! transaction leads to the gate of its own completion, a gate to the next one and to the transactions invoked between the
-//! two. So there is a path exactly from each completed transaction to each one invoked later, with two edges a transaction
-//! and one a gate.
+//! transaction leads to the gate of its own completion, a gate to the next one and to the transactions invoked between
+//! the two. So there is a path exactly from each completed transaction to each one invoked later, with two edges a
+//! transaction and one a gate.
 //!
-//! A process does one thing after another, so its order is part of real time, and follows from it where invocations are recorded.
-//! Where they are not, the process edges stand beside the realtime ones, of which there are few or none then. Without them a level
-//! with real time would let pass what the same level with the order of processes forbids.
+//! A process does one thing after another, so its order is part of real time, and follows from it where invocations are
+//! recorded. Where they are not, the process edges are added to the realtime ones, of which there are few or none then.
+//! Without them a level with real time would let pass what the same level with the order of processes forbids.
 
 use super::columns::Txns;
 use crate::cycle_spec::Suffix;
@@ -20,8 +20,8 @@ use history_core::hash::HashMap;
 /// Process or realtime edges on their way into a graph.
 pub(crate) struct TimeEdges {
     order: Suffix,
-    /// For each `ok` transaction the next one of its process that is `ok`, or that ended the process, and may have happened. Empty
-    /// if there are no process edges.
+    /// For each `ok` transaction the next one of its process that is `ok`, or that ended the process, and may have
+    /// happened. Empty if there are no process edges.
     next_of_process: Vec<TxnId>,
     /// How many completed `ok` so far.
     oks: u32,
@@ -41,7 +41,7 @@ struct Groups {
 }
 
 impl TimeEdges {
-    /// Edges of this order; their gates are the first ones behind the transactions.
+    /// Edges of this order; their gates are the first ones after the transactions.
     pub(crate) fn new<M: Copy>(txns: &Txns<M>, order: Suffix) -> TimeEdges {
         let mut edges = TimeEdges {
             order,
@@ -64,7 +64,7 @@ impl TimeEdges {
         edges
     }
 
-    /// The node behind the last gate.
+    /// The node after the last gate.
     pub(crate) fn end(&self) -> u32 {
         self.base + self.gates
     }
@@ -110,8 +110,8 @@ impl Groups {
     }
 }
 
-/// Whether a graph of this order has process edges: for real time only where some process did something of which it is not known
-/// when it was invoked.
+/// Whether a graph of this order has process edges: for real time only where some process did something of which it is
+/// not known when it was invoked.
 pub(crate) fn has_process_edges<M: Copy>(txns: &Txns<M>, order: Suffix) -> bool {
     let lacks_invocation = |txn| txns.is_possible(txn) && txns.oks_before(txn).is_none() && txns.process(txn).is_some();
     match order {
@@ -142,7 +142,8 @@ fn invoked_after<M: Copy>(txns: &Txns<M>) -> Groups {
     Groups { start, members }
 }
 
-/// A process that crashed does not come back, so its `info` transaction, or the one that it never completed, is its last one.
+/// A process that crashed does not come back, so its `info` transaction, or the one that it never completed, is its
+/// last one.
 fn next_of_process<M: Copy>(txns: &Txns<M>) -> Vec<TxnId> {
     let mut next = vec![TxnId::NONE; txns.len()];
     let mut last: HashMap<i64, TxnId> = HashMap::default();

@@ -66,10 +66,10 @@ fn reasons_name_what_fails() {
         ),
         (
             reason(&[0, 4], &[("ww", "x", one(), 4), ("ww", "x", 4.into(), 1)]),
-            "op 4 failed and has no place in a cycle",
+            "op 4 failed, and failed ops cannot be in a cycle",
         ),
-        (reason(&[0, 0], &[("ww", "x", one(), 2), ("ww", "y", 2.into(), 1)]), "the cycle meets op 0 twice"),
-        (reason(&[0], &[("ww", "x", one(), 2)]), "a cycle has two transactions or more, not 1"),
+        (reason(&[0, 0], &[("ww", "x", one(), 2), ("ww", "y", 2.into(), 1)]), "the cycle contains op 0 twice"),
+        (reason(&[0], &[("ww", "x", one(), 2)]), "a cycle has at least two transactions, found 1"),
         (
             reason(&[5, 3], &[("rw", "x", 2.into(), 3), ("wr", "x", 3.into(), 3)]),
             "step 1: op 5 read no list of key :x that ends in 3",
@@ -88,7 +88,7 @@ fn reasons_name_what_fails() {
         ),
         (
             reason(&[0, 1], &[("process", "x", one(), 2), ("ww", "y", 2.into(), 1)]),
-            "step 0: ops 0 and 1 are not of one process",
+            "step 0: ops 0 and 1 are of different processes",
         ),
         (
             reason(&[0, 1], &[("realtime", "x", one(), 2), ("ww", "y", 2.into(), 1)]),
@@ -149,7 +149,7 @@ fn components_are_those_of_the_model() {
         (stale, "strong-session-serializable", [1, 3]),
     ] {
         let reason = on(text, model, &txns, 2).unwrap_err();
-        assert!(reason.contains("is on no such cycle"), "{model} of {text}: {reason}");
+        assert!(reason.contains("is not on such a cycle"), "{model} of {text}: {reason}");
     }
-    assert_eq!(on(g0, "PL-0", &[0, 1], 2), Err("no cycles rule out a model named PL-0".into()));
+    assert_eq!(on(g0, "PL-0", &[0, 1], 2), Err("no type of cycle rules out PL-0".into()));
 }

@@ -53,15 +53,15 @@ fn reasons_name_what_fails() {
     assert_eq!(reason(&history, &wfr, &[0, 1], &good), "certified");
     let none = Sources::default();
     for (sources, ops, steps, expected) in [
-        (&none, [0, 1], good.clone(), "step 0: none of initial-state says that 2 came after 1 in key :x"),
+        (&none, [0, 1], good.clone(), "step 0: none of initial-state orders 2 after 1 in key :x"),
         (&wfr, [0, 1], [x("ww", one(), 3), y("ww", two(), 3)], "step 0: op 1 did not write 3 to key :x"),
-        (&wfr, [0, 2], [x("ww", one(), 4), x("ww", 4.into(), 1)], "op 2 failed and has no place in a cycle"),
+        (&wfr, [0, 2], [x("ww", one(), 4), x("ww", 4.into(), 1)], "op 2 failed, and failed ops cannot be in a cycle"),
         (&wfr, [0, 3], [x("wr", one(), 1), x("ww", 5.into(), 1)], "step 0: op 3 did not first read 1 of key :x"),
         // What was overwritten by its own transaction, and what that transaction read of it, is its own affair.
         (&wfr, [4, 0], [x("ww", 6.into(), 1), x("ww", one(), 7)], "step 0: op 4 did not write 6 to key :x"),
         (&wfr, [0, 4], [x("wr", 6.into(), 6), x("ww", 7.into(), 1)], "step 0: op 0 did not write 6 to key :x"),
         (&wfr, [4, 0], [x("rw", 6.into(), 1), x("ww", one(), 7)], "step 0: op 4 did not first read 6 of key :x"),
-        (&wfr, [5, 0], [x("rw", Datum::Nil, 1), ("process", "x", one(), 2)], "a cycle of rw, process is no G0"),
+        (&wfr, [5, 0], [x("rw", Datum::Nil, 1), ("process", "x", one(), 2)], "a cycle of rw, process is not G0"),
         (&wfr, [1, 0], [x("rw", Datum::Nil, 1), x("ww", one(), 2)], "step 0: op 1 did not first read nil of key :x"),
         (
             &wfr,
@@ -126,11 +126,11 @@ fn cyclic_versions_name_the_component_and_who_says_so() {
         result.map_err(|error| error.reason)
     };
     let wfr = ["initial-state", "wfr-keys"];
-    // The first was left out, so it is not among those that the second contradicts.
+    // The first was omitted, so it is not among those that the second contradicts.
     let sequential = ["initial-state", "sequential-keys"];
     assert_eq!(ask(&[two.clone(), one.clone()], &wfr), Ok(()));
     assert_eq!(ask(&[one.clone(), three.clone()], &sequential), Ok(()));
-    let incomplete = "versions [1] of key :x are not all of those that come after each other";
+    let incomplete = "versions [1] of key :x are not a whole cycle of versions";
     assert_eq!(ask(std::slice::from_ref(&one), &wfr), Err(incomplete.into()));
     for scc in [
         &[][..],
@@ -139,11 +139,11 @@ fn cyclic_versions_name_the_component_and_who_says_so() {
         &[two.clone(), three.clone()],
     ] {
         let reason = ask(scc, &wfr).unwrap_err();
-        assert!(reason.ends_with("are not all of those that come after each other"), "{reason}");
+        assert!(reason.ends_with("are not a whole cycle of versions"), "{reason}");
     }
     for sources in [&["wfr-keys"][..], &["initial-state", "wfr-keys", "sequential-keys"], &["initial-state"], &[]] {
         let reason = ask(&[one.clone(), two.clone()], sources).unwrap_err();
-        assert!(reason.ends_with("do not contradict each other"), "{reason}");
+        assert!(reason.ends_with("do not contradict one another"), "{reason}");
     }
     let with_op = |at: usize| {
         let mut witness = versions(&[one.clone(), two.clone()], &wfr);
@@ -151,7 +151,7 @@ fn cyclic_versions_name_the_component_and_who_says_so() {
         certify::rw_register(&history, &both, "cyclic-versions", &witness).map_err(|error| error.reason)
     };
     assert_eq!(with_op(0), Ok(()));
-    assert_eq!(with_op(5), Err("op 5 has nothing to do with key :x".into()));
+    assert_eq!(with_op(5), Err("op 5 does not use key :x".into()));
 }
 
 #[test]
@@ -159,8 +159,8 @@ fn what_nobody_can_tell_is_not_certified() {
     let steps = [("ww", "x", Datum::from(1), 2), ("wr", "y", Datum::from(1), 1)];
     for (text, expected) in [
         ("0 ok wx1 ry1\n1 ok rx1 wx2 wy1\n2 fail wx1", "1 was written to key :x 2 times"),
-        ("0 ok wx1 ry1\n1 ok rx1 wx2 wy1\n2 ok ax1", "[:append :x 1] is no micro-op of rw-register"),
-        ("0 ok wx1 ry1\n1 ok rx1 wx2 wy1\n2 ok wxnil", "[:w :x nil] is no micro-op of rw-register"),
+        ("0 ok wx1 ry1\n1 ok rx1 wx2 wy1\n2 ok ax1", "[:append :x 1] is not a micro-op of rw-register"),
+        ("0 ok wx1 ry1\n1 ok rx1 wx2 wy1\n2 ok wxnil", "[:w :x nil] is not a micro-op of rw-register"),
     ] {
         let history = History::parse(&edn(text)).unwrap();
         let sources = Sources { wfr_keys: true, ..Sources::default() };

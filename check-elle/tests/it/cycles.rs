@@ -1,4 +1,4 @@
-//! What stands in the cycle that is shown: each step by the strongest relation of its two transactions, and no chain of a
+//! What is in the cycle that is shown: each step by the strongest relation of its two transactions, and no chain of a
 //! process where one step says it.
 
 use crate::oracle::Question;
@@ -18,7 +18,7 @@ fn types(report: &Report) -> Vec<&str> {
     report.anomaly_types().collect()
 }
 
-/// What the transaction at index 1 wrote ten others replaced, at one time. One of these wrote what the first one read too
+/// What the transaction at index 1 wrote ten others replaced, at once. One of these wrote what the first one read too
 /// early, and what it read as `nil`; and it read of all who read the first one.
 fn a_crowd(nil: &str) -> String {
     let mut text = String::new();

@@ -127,31 +127,31 @@ fn a_note_says_why_it_is_unknown_and_what_to_ask_for() {
     assert_eq!(report.not, [""; 0]);
     assert_eq!(
         report.notes,
-        ["Whether read-atomic holds is unknown: list-append does not decide it, because its axioms, of which \
-         transactions each one sees, are not checked. It would hold if snapshot-isolation held, but the \
-         history shows G-single-item (at index 1, 3). Decided levels next to it: snapshot-isolation \
+        ["Whether read-atomic holds is unknown: list-append does not decide it, because its axioms (which \
+         transactions each transaction sees) are not checked. If snapshot-isolation held, it would hold too, but the \
+         history shows G-single-item (at index 1, 3). The nearest levels that it decides: snapshot-isolation \
          (stronger), read-committed (weaker)."]
     );
     let because = |txns: &[&str]| {
         let report = judge(&history(txns, false), "read-your-writes");
         let (lead, why) =
-            report.notes[0].split_once("It would hold if strict-serializable held, but ").expect("a reason");
+            report.notes[0].split_once("If strict-serializable held, it would hold too, but ").expect("a reason");
         assert_eq!(
             (lead, report.notes.len()),
             (
                 "Whether read-your-writes holds is unknown: list-append does not decide it, because it is about \
-                 single objects and sessions, and these checkers look for cycles of transactions. ",
+                 single objects and sessions, and these checkers search for cycles of transactions. ",
                 1
             )
         );
         why.to_owned()
     };
-    let end = "Decided levels next to it: strict-serializable (stronger).";
+    let end = "The nearest levels that it decides: strict-serializable (stronger).";
     let shown = format!("the history shows G-single-item-process (at index 0, 1). {end}");
     assert_eq!(because(LOST_OWN_WRITE), shown, "of completions only processes are all that is known of time");
-    let unknown = format!("the history does not say when the op at index 0 was invoked. {end}");
+    let unknown = format!("the invocation of the op at index 0 is unknown. {end}");
     assert_eq!(because(&["0: [:append :x 1]", "0: [:r :x [1]]"]), unknown);
-    // Either order of the last two appends to z, which nobody read, would make each cycle one with a single rw.
+    // Either order of the last two appends to z, which was never read, would make each cycle one with a single rw.
     let fork = [
         "0: [:append :x 1] [:append :z 1]",
         "1: [:append :y 1] [:append :z 2]",
@@ -163,9 +163,9 @@ fn a_note_says_why_it_is_unknown_and_what_to_ask_for() {
     assert_eq!(
         report.notes,
         ["Whether monotonic-view holds is unknown: list-append does not decide it, because G-monotonic is not \
-         searched for: it takes the order of the reads within a transaction. It would hold if consistent-view \
-         held, but nothing says in which order the appends to key :z that nobody read came. Decided levels \
-         next to it: consistent-view (stronger), read-committed (weaker)."]
+            searched for: it needs the order of the reads within a transaction. If consistent-view held, it would \
+            hold too, but the order of the appends to key :z that were never read is unknown. The nearest levels that \
+            it decides: consistent-view (stronger), read-committed (weaker)."]
     );
 }
 
@@ -184,7 +184,7 @@ fn real_time_is_not_looked_at_beside_processes() {
     let serial = history(&["0: [:append :x 1]", "1: [:r :x [1]]"], true);
     let report = checker(&serial, &Question::of_lists(&["strong-session-serializable", "linearizable"]));
     assert_eq!(report.verdict, Verdict::Unknown);
-    let why = "strict-serializable held, but real time was not looked at, as the order of processes was asked for";
+    let why = "strict-serializable held, it would hold too, but real time was not checked, because the order of processes was requested";
     assert!(report.notes[0].contains(why), "{:?}", report.notes);
     assert_eq!(judge(&serial, "linearizable").verdict, Verdict::Valid);
 }
@@ -197,7 +197,7 @@ fn what_was_read_and_not_written_is_of_no_undecided_model() {
     let allowed = Question { allow_garbage: true, ..Question::of_lists(&["read-atomic"]) };
     let report = checker(&garbage, &allowed);
     assert_eq!(report.verdict, Verdict::Unknown);
-    let is_why = |note: &String| note.contains("but some transaction read what nobody wrote");
+    let is_why = |note: &String| note.contains("but a transaction read a value that was never written");
     assert!(report.notes.iter().any(is_why), "{:?}", report.notes);
 }
 
@@ -215,7 +215,7 @@ fn registers_in_no_known_order_prove_nothing() {
     let report = checker(&history, &Question::of_registers(&["read-atomic"], Sources::default()));
     assert_eq!(report.verdict, Verdict::Unknown);
     assert!(
-        report.notes.iter().any(|note| note.contains("in which order the versions of key :x")),
+        report.notes.iter().any(|note| note.contains("the version order of key :x is unknown")),
         "{:?}",
         report.notes
     );

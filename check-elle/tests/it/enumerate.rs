@@ -1,7 +1,7 @@
 //! Every history of small worlds, judged by the checker, by the oracle, and by what the levels mean.
 //!
 //! Two keys; what is read is any arrangement of any of the elements that were appended to the key, and in most worlds
-//! also an element twice and one that nobody appended. Transactions are ok, failed, info (with their reads known, or
+//! also an element twice and one that was never appended. Transactions are ok, failed, info (with their reads known, or
 //! not) or never completed; their ops are interleaved in every way and spread over processes in every way, or there are
 //! no invocations.
 //!

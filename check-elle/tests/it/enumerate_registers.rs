@@ -1,10 +1,9 @@
 //! Every history of registers of small worlds, judged by the checker, by the oracle, and by what the levels mean, with
 //! every combination of the sources of version orders.
 //!
-//! Two keys, two clients (one whose op crashed goes on as another process); what is read is nil, any of the values that
-//! were written to the key, and in most worlds one that nobody wrote. Transactions end and are interleaved in every
-//! way, as in
-//! `enumerate.rs`.
+//! Two keys, two clients (one whose op crashed continues as another process); what is read is nil, any of the values
+//! that were written to the key, and in most worlds one that was never written. Transactions end and are interleaved in
+//! every way, as in `enumerate.rs`.
 //!
 //! | transactions | micro-ops in each | histories | judged |
 //! |---|---|---|---|
@@ -89,7 +88,7 @@ fn four_transactions_of_two_micro_ops() {
     judge_all(&size, Some(10_000), ALL);
 }
 
-/// All ok, and nobody knows when.
+/// All ok, and it is unknown when.
 const THREE_OK: Size =
     Size { txns: 3, mops_max: 2, fates: &[Fate::Ok], clocks: &[Clock::None], seen: Seen::Possible, ..REGISTERS };
 

@@ -1,4 +1,5 @@
-//! Histories of independent keys, each with transactions of its own: judged by key, each gets the verdict that it gets alone.
+//! Histories of independent keys, each with transactions of its own: judged by key, each gets the verdict that it gets
+//! alone.
 
 use check_elle::list_append::ListAppend;
 use check_elle::rw_register::RwRegister;

@@ -136,7 +136,7 @@ fn anomalies_draw_the_boundary_of_the_weakest_models() {
     assert!(all.also_not.is_sorted());
 }
 
-/// Whether cycles of a type run within the edges of a spec, where realtime edges stand for process edges too.
+/// Whether cycles of a type run within the edges of a spec, where realtime edges represent process edges too.
 fn is_within(cycle: CycleSpec, spec: CycleExistsSpec) -> bool {
     let family = match cycle.family {
         Family::G0 => true,

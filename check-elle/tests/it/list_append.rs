@@ -22,7 +22,7 @@ fn a_budget_that_is_spent_makes_the_verdict_unknown_and_says_so() {
     let report = check_with(WRITE_SKEW, &Options::new(), &budget);
     assert_eq!(report.verdict, Verdict::Unknown);
     assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["cycle-search-timeout"]);
-    assert!(report.notes[0].contains("the limit of states was reached"), "{:?}", report.notes);
+    assert!(report.notes[0].contains("the maximum number of states was reached"), "{:?}", report.notes);
 }
 
 #[test]
@@ -47,19 +47,19 @@ fn options_that_make_no_sense_are_refused_with_what_would() {
     };
     assert!(start("consistency-models", "serialisable").contains("serializable"));
     assert!(start("anomalies", "G1d").contains("G1c"));
-    assert_eq!(start("max-witnesses", "-1"), "--max-witnesses: -1 is less than 0");
+    assert_eq!(start("max-witnesses", "-1"), "--max-witnesses: expected a number from 0 on, found -1");
 }
 
 #[test]
 fn what_is_no_list_append_history_is_unknown_with_the_reason() {
     for (text, reason) in [
-        ("{:type :ok, :process 0, :value 3}", "the op's value, 3, is no list of micro-ops"),
-        ("{:type :ok, :process 0, :value [[:w :x 3]]}", "[:w :x 3] is no micro-op of list-append"),
-        ("{:type :ok, :process 0, :value [[:r :x 3]]}", "[:r :x 3] is no micro-op of list-append"),
-        ("{:type :ok, :process 0, :value [[:append :x]]}", "[:append :x] is no micro-op of list-append"),
+        ("{:type :ok, :process 0, :value 3}", "the op's value is not a list of micro-ops, but 3"),
+        ("{:type :ok, :process 0, :value [[:w :x 3]]}", "[:w :x 3] is not a micro-op of list-append"),
+        ("{:type :ok, :process 0, :value [[:r :x 3]]}", "[:r :x 3] is not a micro-op of list-append"),
+        ("{:type :ok, :process 0, :value [[:append :x]]}", "[:append :x] is not a micro-op of list-append"),
         (
             "{:type :ok, :process 0, :value [[:append :x 1]]} {:type :ok, :process 1, :value [[:append :x 1]]}",
-            "1 is appended to key :x for the second time",
+            "1 is appended to key :x a second time",
         ),
     ] {
         let report = check_with(text, &Options::new(), &Budget::default());
@@ -99,7 +99,7 @@ fn appends_of_one_transaction_the_other_way_around_are_shown_with_the_read() {
       T2 = {:index 3, :type :ok, :process 2, :value [[:r :y [2 1 3]]]}
 
     Then:
-      - T1 appended 1 and then 2 to key :y, but T2 read [2 1 3], where 2 has no 1 before it.
+      - T1 appended 1 and then 2 to key :y, but T2 read [2 1 3], which has no 1 before 2.
     ");
 
     // An op that is not understood may have appended 1 or 2 as well.
@@ -120,11 +120,11 @@ fn a_key_is_left_out_if_an_open_append_to_it_was_completed_by_another() {
         {:process 2, :type :ok, :value [[:r :x []]]}";
     let report = check_with(text, &Options::new(), &Budget::default());
     assert_eq!((report.verdict, report.anomaly_types().count()), (Verdict::Unknown, 0));
-    let reason = "at index 0 1 is appended to key :x, and again by a completion.";
-    assert_eq!(report.notes, [format!("Nothing can be said of this history, because {reason}")]);
+    let reason = "the op at index 0: 1 is appended to key :x, and a second time by a completion.";
+    assert_eq!(report.notes, [format!("No verdict, because of {reason}")]);
 }
 
-/// A store that was not empty: nobody appended the 0 of each list.
+/// A store that was not empty: was never appended the 0 of each list.
 const NOT_EMPTY: &str = "
     {:process 0, :type :invoke, :value [[:append :x 1]]}
     {:process 0, :type :ok, :value [[:append :x 1]]}
@@ -137,7 +137,7 @@ fn what_was_there_at_the_start_is_allowed_if_that_is_said() {
     let report = check_with(NOT_EMPTY, &Options::new(), &Budget::default());
     assert_eq!((report.verdict, report.anomaly_types().collect::<Vec<_>>()), (Verdict::Invalid, vec!["garbage-read"]));
     assert_eq!((&report.not[..], report.anomalies[0].count), (&["read-committed".into()][..], 2));
-    let note = "Something was read that nobody wrote. Every key with such a read shows 0 first. If the store was not empty at the \
+    let note = "A value was read that was never written. The first such element of every key is 0. If the store was not empty at the \
                 start, add --allow garbage-read.";
     assert_eq!(report.notes, [note]);
 
@@ -153,16 +153,16 @@ fn what_was_there_at_the_start_is_allowed_if_that_is_said() {
 
     let different = NOT_EMPTY.replace("[:r :y [0]]", "[:r :y [9]]");
     let report = check_with(&different, &Options::new(), &Budget::default());
-    assert!(!report.notes[0].contains("Every key"), "{:?}", report.notes);
+    assert!(!report.notes[0].contains("The first such element"), "{:?}", report.notes);
 }
 
 #[test]
 fn only_garbage_reads_can_be_allowed() {
     let start = |options: Options| ListAppend::default().start(&options).err().map(|error| error.to_string());
     let error = start(Options::new().with("allow", "G1a"));
-    assert_eq!(error.as_deref(), Some("--allow: G1a cannot be allowed: only garbage-read can"));
+    assert_eq!(error.as_deref(), Some("--allow: G1a cannot be allowed: only garbage-read can be"));
     let error = start(Options::new().with("allow", "garbage-read").with("anomalies", "garbage-read"));
-    assert_eq!(error.as_deref(), Some("--allow: garbage-read is also given to --anomalies"));
+    assert_eq!(error.as_deref(), Some("--allow: garbage-read is also passed to --anomalies"));
 }
 
 /// The verdict, the types, and the notes on a history of ops that are not all understood.
@@ -180,19 +180,20 @@ fn a_completion_that_writes_something_else_is_not_understood() {
         {:process 0, :type :ok, :value [[:append :x 2]]}
         {:process 1, :type :invoke, :value [[:r :x nil]]}
         {:process 1, :type :ok, :value [[:r :x [2]]]}";
-    let reason = "at index 1 (line 3) the op writes something else than its invocation, at index 0: a completion repeats the writes.";
-    spoiled(other, Verdict::Unknown, &[], &format!("Nothing can be said of this history, because {reason}"));
+    let reason = "the op at index 1 (line 3): the op's writes differ from those of its invocation at index 0: a completion repeats the writes.";
+    spoiled(other, Verdict::Unknown, &[], &format!("No verdict, because of {reason}"));
 
     let skew = "
         {:process 2, :type :invoke, :value [[:append :y 1] [:r :z nil]]}
         {:process 3, :type :invoke, :value [[:append :z 1] [:r :y nil]]}
         {:process 2, :type :ok, :value [[:append :y 1] [:r :z []]]}
         {:process 3, :type :ok, :value [[:append :z 1] [:r :y []]]}";
-    let rest = "Such ops and the keys they name are left out. What is reported was found among the rest, and holds whatever they did.";
-    let note = format!("Not all of this history was understood: {reason} {rest}");
+    let rest = "Such ops, and the keys they use, are ignored. What is reported holds whatever these ops did.";
+    let note = format!("Part of this history was ignored, because of {reason} {rest}");
     spoiled(&format!("{other}{skew}"), Verdict::Invalid, &["G2-item"], &note);
 
-    // A failed op wrote nothing, whatever it says; reads may differ, and an op without a value repeats its invocation's.
+    // A failed op wrote nothing, whatever it says; reads may differ, and an op without a value repeats its
+    // invocation's.
     for completion in [":fail, :value [[:append :x 2]]", ":ok, :value [[:append :x 1] [:r :x [1]]]", ":info", ":ok"] {
         let text = format!(
             "{{:process 0, :type :invoke, :value [[:append :x 1] [:r :x nil]]}} {{:process 0, :type {completion}}}"
@@ -209,8 +210,8 @@ fn nothing_is_garbage_if_not_all_writes_are_known() {
         {:process 1, :type :ok, :value [[:r :y [1]]]}
         {:process 2, :type :ok, :value [[:r :y []] [:append :z 1]]}
         {:process 3, :type :ok, :value [[:append :y 2]]}";
-    let note = "Nothing can be said of this history, because at index 0 (line 2) [:increment :x 1] is no micro-op of list-append: \
-                [:r key list] or [:append key value].";
+    let note = "No verdict, because of the op at index 0 (line 2): [:increment :x 1] is not a micro-op of list-append; \
+                expected [:r key list] or [:append key value].";
     spoiled(text, Verdict::Unknown, &[], note);
 }
 
@@ -240,7 +241,8 @@ fn what_is_not_understood_leaves_out_no_key_of_an_op_before_it() {
     assert_eq!((report.verdict, types), (Verdict::Invalid, vec!["G-single-item-realtime"]), "{:?}", report.notes);
 }
 
-/// What is appended again leaves its key out, each one of a transaction: else the second key has two writers, one of which failed.
+/// What is appended again leaves its key out, each one of a transaction: else the second key has two writers, one of
+/// which failed.
 #[test]
 fn each_key_that_a_transaction_appends_to_again_is_left_out() {
     let text = "
@@ -252,5 +254,5 @@ fn each_key_that_a_transaction_appends_to_again_is_left_out() {
         {:process 0 :type :ok :value [[:r :y [1]]]}";
     let report = check_with(text, &Options::new(), &Budget::default());
     assert_eq!(report.verdict, Verdict::Unknown, "{:?}", report.anomalies);
-    assert!(report.notes[0].contains("1 is appended to key :x for the second time"), "{:?}", report.notes);
+    assert!(report.notes[0].contains("1 is appended to key :x a second time"), "{:?}", report.notes);
 }

@@ -1,5 +1,5 @@
-//! A stronger level never passes what a weaker one refuses: each pair of the lattice, on random histories of both workloads, with
-//! invocations, without, and of clients without names.
+//! A stronger level never passes what a weaker one refuses: each pair of the lattice, on random histories of both
+//! workloads, with invocations, without, and of clients without names.
 
 use crate::oracle::against::checker;
 use crate::oracle::choices::Choices;

@@ -22,12 +22,12 @@ fn what_nobody_wrote_names_the_option_that_would_explain_it() {
     assert_eq!((report.verdict, report.anomaly_types().collect::<Vec<_>>()), (Verdict::Invalid, vec!["garbage-read"]));
     assert_eq!(
         report.notes[0],
-        "Something was read that nobody wrote. Every key with such a read shows 0 first. If registers hold 0 before anything is \
-         written, add --initial 0. If the store was not empty at the start, add --allow garbage-read."
+        "A value was read that was never written. The first such value of every key is 0. If registers contain 0 before the \
+         first write, add --initial 0. If the store was not empty at the start, add --allow garbage-read."
     );
     let different = ZERO.replace("[:r :y 0]", "[:r :y 9]");
     let note = &check_with(&different, &Options::new()).notes[0];
-    assert!(note.contains("something else than nil before anything is written, add --initial VALUE"), "{note}");
+    assert!(note.contains("another value than nil before the first write, add --initial VALUE"), "{note}");
     let allowed = check_with(ZERO, &Options::new().with("allow", "garbage-read"));
     assert_eq!(allowed.verdict, Verdict::Valid);
     assert!(
@@ -51,7 +51,7 @@ fn the_initial_value_comes_first() {
     let same = RwRegister { initial: 0.into(), ..RwRegister::default() }.check(&history).unwrap();
     assert_eq!(same.anomaly_types().collect::<Vec<_>>(), ["G-single-item-realtime"]);
 
-    // Then nobody wrote nil.
+    // Then was never written nil.
     let nil = "{:process 0, :type :ok, :value [[:r :x nil]]} {:process 1, :type :ok, :value [[:w :x 1]]}";
     let report = check_with(nil, &Options::new().with("initial", "0"));
     assert!(report.anomaly_types().any(|name| name == "garbage-read"), "{report:?}");
@@ -73,7 +73,7 @@ fn initial_values_are_edn_or_json() {
     for value in ["", "1 2", "["] {
         let error =
             RwRegister::default().start(&Options::new().with("initial", value)).err().map(|error| error.to_string());
-        assert_eq!(error, Some(format!("--initial: {value} is neither an EDN nor a JSON value")));
+        assert_eq!(error, Some(format!("--initial: expected an EDN or JSON value, found {value}")));
     }
 }
 
@@ -85,8 +85,8 @@ fn a_write_of_the_initial_value_is_as_good_as_a_second_one() {
     assert_eq!(
         report.notes,
         [
-            "Nothing can be said of this history, because at index 1 0 is written to key :x, which begins with it, and was read: \
-          nobody can say whether the read saw the write."
+            "No verdict, because of the op at index 1: 0 is written to key :x, which it is also the initial value of, and was read: \
+          whether the read saw the write is unknown."
         ]
     );
     let unread = "{:process 0, :type :ok, :value [[:r :x 1]]} {:process 1, :type :ok, :value [[:w :x 1] [:w :y 0]]}";
@@ -106,7 +106,7 @@ fn a_key_that_cannot_be_judged_hides_no_other() {
     let report = check_with(&format!("{twice}{skew}"), &Options::new());
     assert_eq!((report.verdict, report.anomaly_types().collect::<Vec<_>>()), (Verdict::Invalid, vec!["G2-item"]));
     assert!(
-        report.notes[0].contains("at index 1 1 is written to key :x, as it is at index 0, and was read"),
+        report.notes[0].contains("the op at index 1: 1 is written to key :x here and at index 0, and was read"),
         "{:?}",
         report.notes
     );
@@ -124,13 +124,13 @@ fn a_completion_that_writes_something_else_is_not_understood() {
     let report = check_with(text, &Options::new());
     assert_eq!(report.verdict, Verdict::Unknown);
     assert!(
-        report.notes[0].contains("at index 1 (line 3) the op writes something else than its invocation"),
+        report.notes[0].contains("at index 1 (line 3): the op's writes differ from those of its invocation"),
         "{:?}",
         report.notes
     );
 }
 
-/// Process 1 plainly wrote 1, and nobody knows what else.
+/// Process 1 plainly wrote 1, and it is unknown what else.
 #[test]
 fn a_micro_op_that_cannot_be_decoded_may_have_written_anything() {
     let text = "

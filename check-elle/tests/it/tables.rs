@@ -4,7 +4,7 @@ use check_elle::anomaly::{AnomalySet, AnomalyType};
 use check_elle::model::{Model, ModelSet};
 use std::collections::BTreeSet;
 
-/// What each anomaly also is, as chains; `S` stands for nothing, -process and -realtime in turn.
+/// What each anomaly also is, as chains; `S` represents nothing, -process and -realtime in turn.
 const ANOMALY_CHAINS: &str = "
     G0 -> G1c, G0-process
     G0-process -> G1c-process, G0-realtime
@@ -191,7 +191,7 @@ fn unknown_names_get_help() {
     assert_eq!(nearest("PL-4"), ["PL-3", "PL-2", "PL-1"], "all that are equally near");
     let nothing = "eventual".parse::<Model>().unwrap_err();
     assert!(nothing.nearest.is_empty(), "like nothing that is known");
-    assert!(nothing.to_string().starts_with("\"eventual\" is no consistency model. Known: strict-serializable, "));
+    assert!(nothing.to_string().starts_with("unknown consistency level: \"eventual\". Known: strict-serializable, "));
     let misspelt = |bytes| format!("{:x<bytes$}", "strong-session-snapshot-isolation-cycle-exists");
     let nearest_anomaly = |name: &str| name.parse::<AnomalyType>().unwrap_err().nearest;
     assert_eq!(nearest_anomaly(&misspelt(64)).len(), 1, "a name with less than a third more");
@@ -204,7 +204,7 @@ fn unknown_names_get_help() {
     assert_eq!(error.nearest, ["lost-update"]);
     assert_eq!(error.known.len(), AnomalySet::ALL.len());
     let message = error.to_string();
-    assert!(message.starts_with("\"lost-updates\" is no anomaly; did you mean lost-update? Known: G0, G1c, "));
+    assert!(message.starts_with("unknown anomaly: \"lost-updates\"; did you mean lost-update? Known: G0, G1c, "));
 }
 
 #[test]

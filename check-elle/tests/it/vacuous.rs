@@ -19,11 +19,11 @@ fn faults(checker: &dyn Checker, write: &str, judge: impl Fn(&dyn Checker, &str)
     let table = [
         ("empty", "[]".to_owned(), "no op of a client"),
         ("nemesis only", "{:process :nemesis, :type :info, :f :start}".to_owned(), "no op of a client"),
-        ("all info", op("info", "txn", write), "No transaction is related to any other"),
-        ("all fail", op("fail", "txn", write), "No transaction is related to any other"),
-        ("one op", op("ok", "txn", write), "No transaction is related to any other"),
-        ("a lock", op("ok", "acquire", "nil"), "No op holds a micro-op"),
-        ("another workload", op("ok", "read", "{0 5}"), "is no list of micro-ops: [:r key"),
+        ("all info", op("info", "txn", write), "No transaction is related to another"),
+        ("all fail", op("fail", "txn", write), "No transaction is related to another"),
+        ("one op", op("ok", "txn", write), "No transaction is related to another"),
+        ("a lock", op("ok", "acquire", "nil"), "No op contains a micro-op"),
+        ("another workload", op("ok", "read", "{0 5}"), "expected [:r key"),
     ];
     let mut faults = Vec::new();
     for (name, text, gist) in table {

@@ -1,4 +1,4 @@
-//! The anomalies of lists that are no cycles, each by its definition.
+//! The anomalies of lists that are not cycles, each by its definition.
 
 use super::order::{agreed_order, version_order};
 use super::{elements, lists_read};
@@ -22,7 +22,7 @@ pub(crate) fn internal(claims: &Claim<'_>) -> Result<(), Uncertified> {
     };
     claim(!agrees, || "the read is as expected".into())?;
     let justified = read.places.iter().any(|at| expectation(&txn.mops[..*at], key).as_deref() == Some(expected));
-    claim(justified, || format!("what came before does not make one expect {}", Datum::Vector(expected.to_vec())))
+    claim(justified, || format!("the micro-ops before the read do not imply {}", Datum::Vector(expected.to_vec())))
 }
 
 /// What a read of `key` must give after these micro-ops, if anything is known of it: a list, or `...` and its end.
@@ -47,21 +47,18 @@ pub(crate) fn dirty_update(claims: &Claim<'_>) -> Result<(), Uncertified> {
     claim(failed.kind == OpKind::Fail, || format!("op {} did not fail", failed.index))?;
     claim_ok(ok)?;
     let [first, between @ .., last] = values else {
-        return Err(Uncertified::new("a dirty update takes two elements at least"));
+        return Err(Uncertified::new("a dirty update needs at least two elements"));
     };
     claim_write(claims.workload, failed, key, first)?;
     claim_write(claims.workload, ok, key, last)?;
     let order = version_order(claims.log, key);
     claim(order.windows(values.len()).any(|run| run == values), || {
-        format!(
-            "the version order of key {key}, {}, does not have these elements in a row",
-            Datum::Vector(order.clone())
-        )
+        format!("these elements are not adjacent in the version order of key {key}, {}", Datum::Vector(order.clone()))
     })?;
     for element in between {
         let writer = claims.log.writer(key, element)?;
         let skipped = writer.is_none_or(|writer| !writer.is_ok());
-        claim(skipped, || format!("the append of {element} in between was ok"))?;
+        claim(skipped, || format!("the append of {element} between them was ok"))?;
     }
     Ok(())
 }
@@ -71,9 +68,9 @@ pub(crate) fn duplicate_elements(claims: &Claim<'_>) -> Result<(), Uncertified> 
     let [txn] = claims.txns()?;
     let read = read_of(claims, txn)?;
     let Datum::Map(stated) = claims.fact("duplicates")? else {
-        return Err(Uncertified::new("the duplicates are no map of elements to numbers"));
+        return Err(Uncertified::new("expected a map of element to count as duplicates"));
     };
-    claim(!stated.is_empty(), || "no duplicates are named".into())?;
+    claim(!stated.is_empty(), || "no duplicates are stated".into())?;
     let list = elements(&read.seen);
     for (element, count) in stated {
         let times = list.iter().filter(|e| *e == element).count();
@@ -82,7 +79,7 @@ pub(crate) fn duplicate_elements(claims: &Claim<'_>) -> Result<(), Uncertified> 
     }
     let is_stated = |element: &Datum| stated.iter().any(|(e, _)| e == element);
     let twice = |element: &Datum| list.iter().filter(|e| *e == element).count() >= 2;
-    claim(list.iter().all(|element| !twice(element) || is_stated(element)), || "duplicates are left out".into())
+    claim(list.iter().all(|element| !twice(element) || is_stated(element)), || "duplicates are missing".into())
 }
 
 /// Of two reads of a key neither is a prefix of the other.
@@ -90,7 +87,7 @@ pub(crate) fn incompatible_order(claims: &Claim<'_>) -> Result<(), Uncertified> 
     let readers: [&Txn; 2] = claims.txns()?;
     let key = claims.fact("key")?;
     let [Datum::Vector(a), Datum::Vector(b)] = claims.list("values")? else {
-        return Err(Uncertified::new("the values are not two lists"));
+        return Err(Uncertified::new("expected two lists as values"));
     };
     for (reader, list) in readers.into_iter().zip([a, b]) {
         claim(lists_read(reader, key).any(|read| read == list), || {
@@ -100,8 +97,8 @@ pub(crate) fn incompatible_order(claims: &Claim<'_>) -> Result<(), Uncertified> 
     claim(!a.starts_with(b) && !b.starts_with(a), || "one of the lists is a prefix of the other".into())
 }
 
-/// Two appends of a transaction to one key are the other way around in the order that all reads show, and a read shows the
-/// later one.
+/// Two appends of a transaction to one key are the other way around in the order that all reads show, and a read shows
+/// the later one.
 pub(crate) fn cyclic_versions(claims: &Claim<'_>) -> Result<(), Uncertified> {
     let (writer, reader): (&Txn, &Txn) = match claims.txns[..] {
         [both] => (both, both),
@@ -109,7 +106,7 @@ pub(crate) fn cyclic_versions(claims: &Claim<'_>) -> Result<(), Uncertified> {
     };
     claim(claims.txns.len() == 1 || writer.index != reader.index, || format!("op {} is named twice", writer.index))?;
     let (key, values) = (claims.fact("key")?, claims.list("values")?);
-    let [earlier, later] = values else { return Err(Uncertified::new("the values are not two elements")) };
+    let [earlier, later] = values else { return Err(Uncertified::new("expected two elements as values")) };
     claim(writer.is_possible(), || format!("op {} failed", writer.index))?;
     for element in values {
         claim_write(claims.workload, writer, key, element)?;

@@ -15,7 +15,7 @@ pub(super) struct Lists;
 impl Workload for Lists {
     /// Reads of nil are of the empty list. What a transaction read that is not ok says nothing.
     fn mop(&self, item: &Datum, kind: OpKind) -> Result<Mop, Uncertified> {
-        let bad = || Uncertified::new(format!("{item} is no micro-op of list-append"));
+        let bad = || Uncertified::new(format!("{item} is not a micro-op of list-append"));
         let (f, key, value) = parts(item).ok_or_else(bad)?;
         let key = key.clone();
         match (f, value) {
@@ -39,13 +39,13 @@ impl Workload for Lists {
         elements(seen).contains(value)
     }
 
-    /// All that it appended: what is behind an element shows that it was there.
+    /// All that it appended: what is after an element shows that it was there.
     fn written<'a>(&self, _: &Log, txn: &'a Txn) -> Vec<(&'a Datum, Version)> {
         let appends = txn.writes().filter(|_| txn.is_possible());
         appends.map(|(key, element)| (key, Version::of_value(Some(element)))).collect()
     }
 
-    /// A list is the version of the last element in it that may have been appended: others may stand behind it.
+    /// A list is the version of the last element in it that may have been appended: others may be after it.
     fn read<'a>(&self, log: &Log, txn: &'a Txn) -> Vec<(&'a Datum, Version)> {
         let version = |mop: &'a Mop| match mop {
             Mop::Read { key, seen: Some(list) } => {

@@ -22,8 +22,8 @@ pub(super) fn version_order(log: &Log, key: &Datum) -> Vec<Datum> {
     order
 }
 
-/// The beginning of the version order that holds whichever reads are right, of elements that may have been appended: all of it, unless
-/// two reads disagree. Every other element comes after it.
+/// The beginning of the version order that holds whichever reads are right, of elements that may have been appended:
+/// all of it, unless two reads disagree. Every other element comes after it.
 pub(super) fn agreed_order(log: &Log, key: &Datum) -> Vec<Datum> {
     let reads: Vec<&[Datum]> = log.txns.iter().flat_map(|txn| lists_read(txn, key)).collect();
     let agrees = |list: &[Datum]| reads.iter().all(|read| read.starts_with(list) || list.starts_with(read));

@@ -1,4 +1,4 @@
-//! The anomalies of registers that are no cycles of transactions, each by its definition.
+//! The anomalies of registers that are not cycles of transactions, each by its definition.
 
 use super::sources::{Edge, Source, Sources, edges, in_use, keys, reached};
 use crate::direct::{claim_ok, read_of};
@@ -21,13 +21,13 @@ pub(crate) fn internal(claims: &Claim<'_>) -> Result<(), Uncertified> {
         None => None,
     };
     let justified = read.places.iter().any(|at| before(at) == Some(expected));
-    claim(justified, || format!("what came before does not make one expect {expected}"))
+    claim(justified, || format!("the micro-ops before the read do not imply {expected}"))
 }
 
 /// By the sources named, of which the last one was not used for this, some versions of a key come after each other.
 pub(crate) fn cyclic_versions(claims: &Claim<'_>, asked: &Sources) -> Result<(), Uncertified> {
     let (key, scc, stated) = (claims.fact("key")?, claims.list("scc")?, claims.list("sources")?);
-    claim(claims.witness.steps.is_empty(), || "versions, not transactions, are what goes around here".into())?;
+    claim(claims.witness.steps.is_empty(), || "this cycle is of versions, not of transactions".into())?;
     let used = in_use(claims.log, asked);
     let is_stated = |sources: &&Vec<Source<'_>>| {
         let names: Vec<&str> = stated.iter().filter_map(name).collect();
@@ -35,20 +35,18 @@ pub(crate) fn cyclic_versions(claims: &Claim<'_>, asked: &Sources) -> Result<(),
     };
     let refused = used.refused.iter().find(is_stated);
     let refused = refused
-        .ok_or_else(|| Uncertified::new(format!("the sources {} do not contradict each other", list(stated))))?;
+        .ok_or_else(|| Uncertified::new(format!("the sources {} do not contradict one another", list(stated))))?;
     claim(keys(claims.log).contains(key), || format!("the history has no key {key}"))?;
     let edges = edges(claims.log, refused, key);
     let part = claims.fact("scc-size").ok();
     claim(components(&edges).any(|component| is_named(&component, scc, part)), || {
-        format!("versions {} of key {key} are not all of those that come after each other", list(scc))
+        format!("versions {} of key {key} are not a whole cycle of versions", list(scc))
     })?;
     // The ops only help to see it.
     for (at, txn) in claims.txns.iter().enumerate() {
         let twice = claims.txns[..at].iter().any(|other| other.index == txn.index);
         claim(!twice, || format!("op {} is named twice", txn.index))?;
-        claim(txn.mops.iter().any(|mop| mop.is_of(key)), || {
-            format!("op {} has nothing to do with key {key}", txn.index)
-        })?;
+        claim(txn.mops.iter().any(|mop| mop.is_of(key)), || format!("op {} does not use key {key}", txn.index))?;
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ pub(super) struct Registers<'a> {
 impl Workload for Registers<'_> {
     /// Only reads of ok transactions say anything. A read of the initial version is turned into one of nil.
     fn mop(&self, item: &Datum, kind: OpKind) -> Result<Mop, Uncertified> {
-        let bad = || Uncertified::new(format!("{item} is no micro-op of rw-register"));
+        let bad = || Uncertified::new(format!("{item} is not a micro-op of rw-register"));
         let (f, key, value) = parts(item).ok_or_else(bad)?;
         let (key, value) = (key.clone(), value.clone());
         match (f, &value) {
@@ -63,7 +63,7 @@ impl Workload for Registers<'_> {
         claim(used.edges(log, key).contains(&(version.clone(), next.clone())), || {
             let value = |version: &Version| version.value.clone().unwrap_or(Datum::Nil);
             let (version, next, names) = (value(version), value(next), used.names().join(", "));
-            format!("none of {names} says that {next} came after {version} in key {key}")
+            format!("none of {names} orders {next} after {version} in key {key}")
         })
     }
 
@@ -77,7 +77,8 @@ impl Workload for Registers<'_> {
 }
 
 impl Registers<'_> {
-    /// What a value is to the certifier: nil, if it is the initial one. What was nil is then a value that nobody writes.
+    /// What a value is to the certifier: nil, if it is the initial one. What was nil is then a value that is never
+    /// written.
     pub(super) fn read_as(&self, value: Datum) -> Datum {
         match value {
             value if value == self.sources.initial => Datum::Nil,
@@ -122,8 +123,8 @@ fn external_write(txn: &Txn, key: &Datum) -> Option<Version> {
     txn.is_possible().then(|| Version { value: Some(value.clone()), writer: Some(txn.index) })
 }
 
-/// Fails if a value was written twice to one key and read: nobody can tell whose write the read shows. Writes of one
-/// value that nobody read are versions of their own.
+/// Fails if a value was written twice to one key and read: which write the read shows is ambiguous. Writes of one
+/// value that was never read are versions of their own.
 pub(super) fn refuse_ambiguous_reads(log: &Log, sources: &Sources) -> Result<(), Uncertified> {
     let writes: Vec<(&Datum, &Datum)> = log.txns.iter().flat_map(Txn::writes).collect();
     for mop in log.txns.iter().filter(|txn| txn.is_ok()).flat_map(|txn| &txn.mops) {

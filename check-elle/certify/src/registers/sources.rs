@@ -5,8 +5,8 @@ use crate::log::{Log, Txn};
 use crate::workload::Version;
 use history_core::Datum;
 
-/// What is taken to hold of the store, so that the order of a key's versions follows from it. That every key has the same initial
-/// version is always taken to hold.
+/// What is taken to hold of the store, so that the order of a key's versions follows from it. That every key has the
+/// same initial version is always taken to hold.
 ///
 /// ```
 /// use elle_certify::Sources;
@@ -57,7 +57,7 @@ pub(super) enum Source<'a> {
 /// Those that were asked for, less those that contradict the ones before them.
 pub(super) struct InUse<'a> {
     sources: Vec<Source<'a>>,
-    /// For each that was left out, those in use before it, and itself.
+    /// For each that was omitted, those in use before it, and itself.
     pub(super) refused: Vec<Vec<Source<'a>>>,
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn history(choices: &mut Choices) -> Vec<Entry> {
     record(choices, txns)
 }
 
-/// A history of 18 to 22 transactions: of one, whose version many read and then many replaced at one time. It meets one of
+/// A history of 18 to 22 transactions: of one, whose version many read and then many replaced at once. It meets one of
 /// these on other keys as well, so that the step between the two may have several reasons; and so may all readers.
 pub(crate) fn overwritten(choices: &mut Choices) -> Vec<Entry> {
     let mut elements = 1..;

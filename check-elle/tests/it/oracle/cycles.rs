@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Shape {
-    /// How many rw edges; 2 stands for all above.
+    /// How many rw edges; 2 represents all above.
     pub(crate) rws: u8,
     /// Whether two rw edges meet.
     pub(crate) adjacent: bool,

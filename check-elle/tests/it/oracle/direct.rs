@@ -1,4 +1,4 @@
-//! The anomalies that are no cycles, each straight from its sentence in the specification.
+//! The anomalies that are not cycles, each straight from its sentence in the specification.
 
 use super::graph::{certain_order, version_order};
 use super::world::{Kind, Mop, Name, Txn, World};

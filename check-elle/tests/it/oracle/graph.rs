@@ -26,7 +26,7 @@ pub(crate) struct Graph {
     pub(crate) edges: Vec<Vec<Vec<Relation>>>,
 }
 
-/// The longest list that an ok or info transaction read, the first of that length, each element where it stands first.
+/// The longest list that an ok or info transaction read, the first of that length, each element where it is first.
 /// The sole append, where nothing was read.
 pub(crate) fn version_order(world: &World, key: Name) -> Vec<Name> {
     let mut longest: &[Name] = &[];
@@ -50,13 +50,13 @@ pub(crate) fn version_order(world: &World, key: Name) -> Vec<Name> {
     order
 }
 
-/// All that anybody tried to append to a key.
+/// All that anyone tried to append to a key.
 fn appended(world: &World, key: Name) -> Vec<Name> {
     world.txns.iter().flat_map(Txn::writes).filter(|(k, _)| *k == key).map(|(_, element)| element).collect()
 }
 
-/// What all reads of a key show in the same places, of elements that may have been appended: if two reads differ, only what stands
-/// before that is certain whichever of them is right.
+/// What all reads of a key show in the same places, of elements that may have been appended: if two reads differ, only
+/// what stands before that is certain whichever of them is right.
 pub(crate) fn certain_order(world: &World, key: Name) -> Vec<Name> {
     let reads: Vec<&Vec<Name>> =
         world.txns.iter().flat_map(Txn::reads).filter(|(k, _)| *k == key).map(|(_, l)| l).collect();
@@ -72,8 +72,8 @@ pub(crate) fn certain_order(world: &World, key: Name) -> Vec<Name> {
     order
 }
 
-/// What was written directly after an element; `None` stands for the empty list. All that may have been appended and has no certain
-/// place comes after the last element that has one.
+/// What was written directly after an element; `None` represents the empty list. All that may have been appended and
+/// has no certain place comes after the last element that has one.
 pub(crate) fn successors(world: &World, key: Name, element: Option<Name>) -> Vec<Name> {
     if let Some(versions) = &world.versions {
         return versions.successors(key, element);

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 pub(crate) type Names = BTreeSet<String>;
 
-/// Left: an anomaly. Right: what it also is. `S` stands for each suffix, `X` for each of [`SIX`].
+/// Left: an anomaly. Right: what it also is. `S` represents each suffix, `X` for each of [`SIX`].
 const ALSO_IS: &[(&str, &str)] = &[
     ("G0", "G1c G0-process"),
     ("G0-process", "G1c-process G0-realtime"),

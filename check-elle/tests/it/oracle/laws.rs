@@ -22,8 +22,8 @@ enum Law {
     Lets(fn(&World) -> bool),
     /// They forbid less than the level does, and nobody has written down what.
     Incomplete,
-    /// They are not all searched for: `may_have_happened` is what a stronger level lets happen, and without it no history is
-    /// valid.
+    /// They are not all searched for: `may_have_happened` is what a stronger level lets happen, and without it no
+    /// history is valid.
     Implied,
 }
 

@@ -111,7 +111,7 @@ pub(crate) fn history(choices: &mut Choices) -> Vec<Entry> {
         ops.retain(|op| op.kind != "invoke");
     }
     if ops.is_empty() {
-        // Nothing is no history.
+        // Nothing is not a history.
         ops.push(NEMESIS);
     }
     ops

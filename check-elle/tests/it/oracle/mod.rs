@@ -38,7 +38,7 @@ pub(crate) struct Question<'a> {
     pub(crate) models: &'a [&'a str],
     /// Anomalies asked for by name.
     pub(crate) anomalies: &'a [&'a str],
-    /// Whether reads may show what nobody wrote.
+    /// Whether reads may show what was never written.
     pub(crate) allow_garbage: bool,
     pub(crate) workload: Workload<'a>,
 }
@@ -61,9 +61,9 @@ pub(crate) struct Judgement {
     pub(crate) not_checked: Names,
     /// All types found, asked for or not.
     pub(crate) found: Names,
-    /// More types of cycles that may be reported. Of all pairs of versions that a source orders the checker has a reduction, so that
-    /// a step between two transactions that is by ww may be some steps by ww to it, and one by rw. With them there is always a
-    /// worse type, of which the models follow.
+    /// More types of cycles that may be reported. Of all pairs of versions that a source orders the checker has a
+    /// reduction, so that a step between two transactions that is by ww may be some steps by ww to it, and one by rw.
+    /// With them there is always a worse type, of which the models follow.
     pub(crate) may_be: Names,
 }
 
@@ -151,8 +151,8 @@ pub(crate) fn judge(history: &History, question: &Question<'_>) -> Result<Judgem
     Ok(judgement)
 }
 
-/// The orders that the edges of an order are; the first one names them. Where it is not known when transactions were invoked, those
-/// of real time are those of processes.
+/// The orders that the edges of an order are; the first one names them. Where it is not known when transactions were
+/// invoked, those of real time are those of processes.
 fn orders_there(world: &World, order: Order) -> Vec<Order> {
     if order == Order::Realtime && world.lacks_invocations() {
         return vec![Order::Process, Order::Realtime];

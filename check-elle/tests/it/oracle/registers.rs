@@ -25,7 +25,7 @@ pub(crate) struct Versions {
     pub(crate) used: Vec<Edge>,
     /// By all that were asked for.
     pub(crate) assumed: Vec<Edge>,
-    /// Whether one was left out.
+    /// Whether one was omitted.
     pub(crate) cyclic: bool,
 }
 

@@ -38,8 +38,8 @@ pub(crate) fn is_read_committed(world: &World) -> bool {
     })
 }
 
-/// Whether all keys were written in one order of transactions: each list in the order of some read of it, which is right, and then
-/// come all elements that it does not show.
+/// Whether all keys were written in one order of transactions: each list in the order of some read of it, which is
+/// right, and then come all elements that it does not show.
 pub(crate) fn orders_writes(world: &World) -> bool {
     if let Some(versions) = &world.versions {
         let happened = |(key, list): (Name, &Vec<Name>), txns: &[&Txn]| {
@@ -107,15 +107,15 @@ fn place_of(key: Name, element: Name, txns: &[&Txn]) -> Option<Place> {
     txns.iter().enumerate().find_map(|(at, txn)| Some((at, within(txn)?)))
 }
 
-/// Whether each transaction read from a snapshot, taken when it began, and of those that ran at one time no two
+/// Whether each transaction read from a snapshot, taken when it began, and of those that ran at once no two
 /// appended to one key.
 pub(crate) fn is_snapshot_isolated(world: &World, order: Order) -> bool {
     any_subset(world, |txns| {
-        // Each transaction stands there twice: it begins, and it commits.
+        // Each transaction is there twice: it begins, and it commits.
         let mut events: Vec<usize> = (0..txns.len()).flat_map(|txn| [txn, txn]).collect();
         loop {
             match failed_event(&events, txns, world, order) {
-                // Whatever order the events after it stand in, this one fails: go on behind all these orders.
+                // Whatever order the events after it are in, this one fails: continue after all these orders.
                 Some(failed_at) => events[failed_at + 1..].sort_unstable_by(|a, b| b.cmp(a)),
                 None if fits(world, &by_commit(&events, txns)) => return true,
                 None => {}

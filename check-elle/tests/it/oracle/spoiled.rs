@@ -1,4 +1,5 @@
-//! Histories of which an op cannot be understood, and what is left of them: the other ops, without the keys that it names.
+//! Histories of which an op cannot be understood, and what is left of them: the other ops, without the keys that it
+//! names.
 
 use super::against::checker;
 use super::choices::Choices;
@@ -84,7 +85,7 @@ pub(crate) fn compare(text: &str, rest: &[Entry], how: How, question: &Question<
             report.verdict
         ));
     }
-    let says = if expected == Verdict::Invalid { "Not all of this history" } else { "Nothing can be said" };
+    let says = if expected == Verdict::Invalid { "Part of this history was ignored" } else { "No verdict, because" };
     match report.notes.first() {
         Some(note) if note.starts_with(says) => Ok(expected == Verdict::Invalid),
         other => Err(format!("{other:?} does not begin with {says}\n{text}")),

@@ -1,5 +1,5 @@
-//! Which models are known to hold: the decided ones of which no anomaly is there, and what these imply where nothing is left
-//! open.
+//! Which models are known to hold: the decided ones of which no anomaly is there, and what these imply where nothing is
+//! left open.
 
 use super::graph::{Graph, Order, successors, version_order};
 use super::lattice::{self, Names, forbids};
@@ -183,7 +183,7 @@ fn is_of(txn: &Txn, key: Name, element: Name) -> bool {
     txn.kind != Kind::Fail && txn.mops.contains(&Mop::Write(key, element))
 }
 
-/// The versions that somebody left behind for sure: whoever did was ok, or what it wrote was read.
+/// The versions that someone certainly left behind: whoever did was ok, or what it wrote was read.
 fn settled(world: &World, key: Name) -> Vec<Name> {
     let read =
         |version: Name| world.txns.iter().any(|txn| txn.is_ok() && txn.external_read(key) == Some(Some(version)));

@@ -21,7 +21,7 @@ pub(crate) enum Kind {
 pub(crate) enum Mop {
     /// An append, or a write.
     Write(Name, Name),
-    /// `None`: nobody knows what was read.
+    /// `None`: it is unknown what was read.
     Read(Name, Option<Vec<Name>>),
 }
 
@@ -83,7 +83,7 @@ impl Txn {
         })
     }
 
-    /// What it read of a register, if that was the first thing it did to it and somebody knows.
+    /// What it read of a register, if that was the first thing it did to it and someone knows.
     #[expect(clippy::option_option, reason = "a version may be nil")]
     pub(crate) fn external_read(&self, key: Name) -> Option<Option<Name>> {
         let is_of_key = |mop: &&Mop| matches!(mop, Mop::Write(k, _) | Mop::Read(k, _) if *k == key);
@@ -152,7 +152,7 @@ impl World {
     /// it read before it wrote, and that once.
     pub(crate) fn versions_read(&self, txn: &Txn) -> Vec<(Name, Option<Name>)> {
         match self.versions {
-            // Of elements that nobody appended, or that failed, only those before them say on what they stand.
+            // Of elements that were never appended, or that failed, only those before them say on what they stand.
             None => txn.reads().map(|(key, list)| (key, last_possible(self, key, list))).collect(),
             Some(_) => (0..self.keys.len()).filter_map(|key| Some((key, txn.external_read(key)?))).collect(),
         }
@@ -207,7 +207,7 @@ impl World {
         Ok(mops)
     }
 
-    /// Gives each of several writes of one value a version of its own, unless somebody read one of them: nobody can say
+    /// Gives each of several writes of one value a version of its own, unless someone read one of them: nobody can say
     /// which.
     fn part_double_writes(&mut self) -> Result<(), String> {
         let mut seen = Vec::new();
@@ -243,8 +243,8 @@ impl World {
         self.writer(key, element).is_some_and(|writer| self.txns[writer].may_have_happened())
     }
 
-    /// Whether some process did something of which it is not known when it was invoked: there is no real time then but the order
-    /// of processes.
+    /// Whether some process did something of which it is not known when it was invoked: there is no real time then but
+    /// the order of processes.
     pub(crate) fn lacks_invocations(&self) -> bool {
         self.txns.iter().any(|txn| txn.may_have_happened() && txn.process.is_some() && txn.invoked.is_none())
     }
@@ -265,7 +265,7 @@ fn parts(value: Value<'_>) -> Result<Vec<[Value<'_>; 3]>, String> {
         return Ok(Vec::new());
     }
     let mut all = Vec::new();
-    for mop in value.as_seq().ok_or(format!("{value} is no transaction"))? {
+    for mop in value.as_seq().ok_or(format!("{value} is not a transaction"))? {
         let parts: Vec<Value<'_>> = mop.as_seq().ok_or(format!("{mop} is no micro-op"))?.iter().collect();
         all.push(<[Value<'_>; 3]>::try_from(parts).map_err(|_| format!("{mop} is no micro-op"))?);
     }

@@ -1,7 +1,7 @@
 //! Small worlds: every history of a few transactions on two keys, with everything that can be read, and some that
 //! cannot.
 //!
-//! What is left out, because it changes nothing but names: the first micro-op is always of key x; elements are numbered
+//! What is omitted, because it changes nothing but names: the first micro-op is always of key x; elements are numbered
 //! in the order in which they stand; transactions are numbered in the order in which they were invoked (or completed,
 //! where there are no invocations).
 
@@ -17,7 +17,7 @@ pub(crate) struct Size {
     pub(crate) clocks: &'static [Clock],
     pub(crate) seen: Seen,
     pub(crate) kind: Kind,
-    /// How many clients there are, at the most; one whose op crashed goes on as another process.
+    /// How many clients there are, at the most; one whose op crashed continues as another process.
     pub(crate) clients_max: usize,
 }
 
@@ -56,7 +56,7 @@ pub(crate) enum Clock {
 pub(crate) enum Seen {
     /// All arrangements of all sets of elements that were appended to the key; nil, or one that was written to it.
     Possible,
-    /// Also an element twice, and one that nobody wrote.
+    /// Also an element twice, and one that was never written.
     Any,
 }
 
