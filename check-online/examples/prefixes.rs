@@ -1,7 +1,7 @@
 //! Feeds recorded histories op by op, and compares what is known after each with the batch verdict on that prefix.
 //!
-//! `cargo run --release -p check-online --example prefixes -- MODEL FILE...`. Of a history of more than 400 ops some 200
-//! prefixes are compared, each after its own op. Exits with 1 if any differs.
+//! `cargo run --release -p check-online --example prefixes -- MODEL FILE...`. Of a history of more than 400 ops some
+//! 200 prefixes are compared, each after its own op. Exits with 1 if any differs.
 
 use history_core::{Budget, Checker, History, HistoryError, Op, Options, Run, Verdict};
 use std::process::ExitCode;

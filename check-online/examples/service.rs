@@ -2,8 +2,8 @@
 //!
 //! `cargo run -p check-online --example service` finds the bug; `-- correct` runs the store without it.
 //!
-//! Clients note when each request began and when its answer came, on one clock, and feed that to a checker on a thread of
-//! its own. If the checker falls behind, clients wait for it: nothing is lost.
+//! Clients note when each request began and when its answer came, on one clock, and feed that to a checker on a thread
+//! of its own. If the checker falls behind, clients wait for it: nothing is lost.
 
 use check_online::{FeedError, Online, OnlineHandle, Outcome, Span};
 use check_register::{Model, Shortcuts};
@@ -148,7 +148,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     match &outcome {
         Outcome::Ok => println!("{} requests, and all is well.", u64::from(CLIENTS) * REQUESTS),
         Outcome::Violation(violation) => print!("The store is not linearizable.\n{violation}"),
-        Outcome::Unknown(reason) => println!("Nothing is known, because {}.", reason.because()),
+        Outcome::Unknown(reason) => println!("No verdict, because {}.", reason.because()),
     }
     let expected = if is_correct { "Ok" } else { "Violation" };
     assert!(format!("{outcome:?}").starts_with(expected), "this was not to be");

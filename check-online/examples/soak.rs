@@ -9,7 +9,7 @@ use check_register::models::{CasRegister, FifoQueue, Kv, KvAction, KvOp, PlainRe
 use std::collections::VecDeque;
 use std::time::Instant;
 
-/// Resident memory in bytes; 0 where the system does not tell.
+/// Resident memory in bytes; 0 where the system does not report it.
 fn resident() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * 4096

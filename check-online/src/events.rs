@@ -21,15 +21,15 @@ impl Call {
     }
 }
 
-/// Checks the history of an object while it is being made, from the invocations and completions of its operations in the order
-/// in which they happened.
+/// Checks the history of an object while it is being made, from the invocations and completions of its operations in
+/// the order in which they happened.
 ///
 /// After each event it is known whether the history so far is linearizable, where an operation in flight may have taken
 /// effect or not. What is known at the end is what [`check_register::check`] says of the whole.
 ///
-/// An event takes time linear in what is in flight where that is little, and at worst exponential in it. Memory follows what
-/// happened since the first operation that is still in flight was called, and operations that crashed, of which nobody
-/// knows whether they will be seen yet: equal ones are one.
+/// An event takes time linear in what is in flight where that is little, and at worst exponential in it. Memory follows
+/// what happened since the first operation that is still in flight was called, and operations that crashed, of which no
+/// client knows whether they will be seen yet: equal ones are one.
 ///
 /// ```
 /// use check_online::{Events, Outcome};
@@ -60,8 +60,8 @@ impl<M: OnlineModel> Events<M> {
         Events { object: Object::new(model, settings.configurations_max, settings.lag_max) }
     }
 
-    /// An operation is called by a client, at this index of the history or this time. `op` is what it does, as one that may have any
-    /// result; `None` if that says nothing as long as it has none, like a read.
+    /// An operation is called by a client, at this index of the history or this time. `op` is what it does, as one that
+    /// may have any result; `None` if that says nothing as long as it has none, like a read.
     pub fn invoke(&mut self, client: i64, at: u64, op: Option<&M::Op>) -> Call {
         Call(self.object.call(client, at, NEVER, op, Event::Open))
     }
@@ -79,8 +79,8 @@ impl<M: OnlineModel> Events<M> {
         self.end(call.into_op(), Event::Fails)
     }
 
-    /// Nobody will know of an operation whether it happened: it may have at any time since its call, or may yet. `op` is what
-    /// it then did, most often what it was called for.
+    /// Nobody will know of an operation whether it happened: it may have at any time since its call, or may yet. `op`
+    /// is what it then did, most often what it was called for.
     pub fn crash(&mut self, call: Call, op: Option<&M::Op>) -> Outcome<M::Op> {
         let class = self.object.class(op);
         self.end(call.into_op(), Event::Crashes(class))

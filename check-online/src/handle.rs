@@ -1,5 +1,5 @@
-//! A checker on a thread of its own, fed by several threads through a channel that is bounded: who is faster than the checker
-//! waits for it, and nothing is lost.
+//! A checker on a thread of its own, fed by several threads through a channel that is bounded: who is faster than the
+//! checker waits for it, and nothing is lost.
 
 use crate::{FeedError, Online, OnlineModel, Outcome, Span};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// What the checker's thread is told.
+/// The messages to the checker's thread.
 enum Message<O> {
     Feed(Span<O>),
     Crash { client: u32, start: u64, op: O },
@@ -19,15 +19,15 @@ enum Message<O> {
     Finish(SyncSender<Result<Outcome<O>, FeedError>>),
 }
 
-/// What the checker's thread tells.
+/// The messages from the checker's thread.
 struct Shared<O> {
     outcome: Mutex<(Outcome<O>, Option<FeedError>)>,
-    /// Whether there is something else to be told than that all is well.
+    /// Whether there is anything to report besides progress.
     is_news: AtomicBool,
 }
 
-/// Feeds an [`Online`] checker that runs on a thread of its own. Clones feed the same one, from any thread; the spans of one
-/// client must come in order, so one client is best fed by one thread.
+/// Feeds an [`Online`] checker that runs on a thread of its own. Clones feed the same one, from any thread; the spans
+/// of one client must come in order, so one client is best fed by one thread.
 ///
 /// The thread ends with the last handle.
 ///
@@ -55,8 +55,8 @@ impl<O> Clone for OnlineHandle<O> {
 }
 
 impl<M: OnlineModel<State: 'static, Op: 'static> + Send + 'static> Online<M> {
-    /// Starts a thread that judges what is fed through the handle. As many spans as `waiting_max` may wait in between; who
-    /// feeds more waits.
+    /// Starts a thread that judges what is fed through the handle. As many spans as `waiting_max` may wait in between;
+    /// who feeds more waits.
     pub fn spawn(self, waiting_max: usize) -> OnlineHandle<M::Op> {
         let (sender, receiver) = sync_channel(waiting_max);
         let outcome = Mutex::new((self.outcome(), None));
@@ -67,7 +67,7 @@ impl<M: OnlineModel<State: 'static, Op: 'static> + Send + 'static> Online<M> {
     }
 }
 
-/// Takes messages until nobody is left who sends any.
+/// Takes messages until all senders are gone.
 fn serve<M: OnlineModel>(mut online: Online<M>, receiver: &Receiver<Message<M::Op>>, shared: &Shared<M::Op>) {
     let tell = |taken: Result<Outcome<M::Op>, FeedError>| {
         if let Ok(Outcome::Ok) = taken {
@@ -213,8 +213,8 @@ impl<O: Clone> OnlineHandle<O> {
         self.shared.outcome.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
     }
 
-    /// All clients stop. Waits until everything that was fed has been judged; what is known then is final. Other handles cannot
-    /// feed any more; what they feed at the same time may be judged or not.
+    /// All clients stop. Waits until everything that was fed has been judged; what is known then is final. Other
+    /// handles cannot feed any more; what they feed at the same time may be judged or not.
     ///
     /// # Errors
     ///

@@ -1,10 +1,11 @@
-//! Just-in-time linearization: all configurations at once, from event to event; an operation takes effect no earlier than a
-//! return demands it.
+//! Just-in-time linearization: all configurations at once, from event to event; an operation takes effect no earlier
+//! than a return demands it.
 //!
 //! Lowe, "Testing for linearizability" (Concurrency and Computation 2017), section 3.2; the idea is Wing and Gong's. A
-//! configuration is a state of the model and the set of operations in flight that have taken effect. A call adds nothing to be
-//! decided. A return keeps the configurations in which its operation took effect, and in the others lets operations in flight
-//! take effect, in every order that ends with this one. So memory follows what is in flight and not the length of the history.
+//! configuration is a state of the model and the set of operations in flight that have taken effect. A call adds
+//! nothing to be decided. A return keeps the configurations in which its operation took effect, and in the others lets
+//! operations in flight take effect, in every order that ends with this one. So memory follows what is in flight and
+//! not the length of the history.
 //!
 //! Three things keep the sets small:
 //! - An operation that only reads takes effect at the first instant that admits it: this hinders nothing later.
@@ -37,7 +38,7 @@ pub(crate) struct World<M: OnlineModel> {
     index: Index,
     /// Scratch space.
     useful: Vec<u32>,
-    /// Kernels that nobody needs.
+    /// Kernels that are free.
     pub(crate) spare: Vec<Kernel>,
     /// As many configurations may be held of one part.
     pub(crate) configurations_max: usize,
@@ -81,7 +82,7 @@ impl<M: OnlineModel> World<M> {
 pub(crate) struct InFlight {
     pub(crate) op: OpIx,
     pub(crate) class: ClassId,
-    /// When it returns, as far as it tells which of two does first.
+    /// When it returns, as far as this decides which of two does first.
     ret: u64,
 }
 
@@ -92,7 +93,7 @@ pub(crate) enum Stop {
     Refused(OpIx),
     /// There are more configurations than may be held.
     Full,
-    /// More is in flight than can be told apart.
+    /// More is in flight than can be distinguished.
     InFlight,
     /// More configurations of one state and mask were found than all that may be kept; those before the event are left.
     Wide,
@@ -353,9 +354,9 @@ impl Kernel {
 
     /// The entries of the pile that may be of use to a configuration, in order.
     ///
-    /// An effect that does not last is of use to those that see it before the state changes again: some operation in flight
-    /// that has not taken effect and that the state does not admit as it is, or another one of the pile that is of use
-    /// itself. Whatever else it is tried for could do without it.
+    /// An effect that does not last is of use to those that see it before the state changes again: some operation in
+    /// flight that has not taken effect and that the state does not admit as it is, or another one of the pile that is
+    /// of use itself. Whatever else it is tried for could do without it.
     fn useful<M: OnlineModel>(&self, world: &mut World<M>, pile: &Pile, from: usize, into: &mut Vec<u32>) {
         into.clear();
         let state = self.set.heads[from].state;

@@ -1,8 +1,8 @@
 //! An object as the parts that do not see each other, each judged on its own, over one world of states and operations.
 //!
-//! Parts are as in [`Shortcuts::part`](check_register::Shortcuts::part). Whether every operation will be about some part is not
-//! known before the end. As long as it is so parts are judged alone; what came in first is kept, so that the object can
-//! be judged as a whole from its start when an operation turns up that is about the whole of it.
+//! Parts are as in [`Shortcuts::part`](check_register::Shortcuts::part). Whether every operation will be about some
+//! part is not known before the end. As long as it is so parts are judged alone; what came in first is kept, so that
+//! the object can be judged as a whole from its start when an operation turns up that is about the whole of it.
 
 mod collect;
 
@@ -151,7 +151,8 @@ impl<M: OnlineModel> Object<M> {
         }
     }
 
-    /// Keeps an input while the object is judged part by part. If it is about the whole of the object, all is judged anew.
+    /// Keeps an input while the object is judged part by part. If it is about the whole of the object, all is judged
+    /// anew.
     #[cold]
     fn remember(&mut self, input: Input) {
         let class = match input.event {

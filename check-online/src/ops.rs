@@ -23,7 +23,7 @@ pub(crate) enum Fate {
     Open,
     /// It returns, and its result is known.
     Returns,
-    /// It may have happened, or may happen yet; nobody will know from it.
+    /// It may have happened, or may happen yet; its outcome stays unknown.
     Crashed,
     /// It did not happen.
     Failed,

@@ -30,7 +30,8 @@ impl<O> Outcome<O> {
 /// Why an answer was not found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Reason {
-    /// There are more configurations than may be held: see [`Settings::configurations_max`](crate::Settings::configurations_max).
+    /// There are more configurations than may be held: see
+    /// [`Settings::configurations_max`](crate::Settings::configurations_max).
     Full,
     /// More than 8,192 operations were in flight at one time.
     InFlight,
@@ -40,8 +41,8 @@ pub enum Reason {
         /// Which.
         client: u32,
     },
-    /// An operation was in flight for longer than what is kept of the past, and then ended in a way that would have mattered:
-    /// see [`Settings::lag_max`](crate::Settings::lag_max).
+    /// An operation was in flight for longer than what is kept of the past, and then ended in a way that would have
+    /// mattered: see [`Settings::lag_max`](crate::Settings::lag_max).
     Lag,
     /// More operations crashed, or are in flight, than may be remembered: see
     /// [`Settings::lag_max`](crate::Settings::lag_max).
@@ -55,17 +56,17 @@ impl Reason {
     pub fn because(self) -> String {
         match self {
             Reason::Full => {
-                "so much is in flight at one time that the search reached its limit of configurations".into()
+                "the search reached its maximum number of configurations, because many operations are in flight at \
+                 once"
+                    .into()
             }
-            Reason::InFlight => "more than 8,192 operations are in flight at one time".into(),
+            Reason::InFlight => "more than 8,192 operations are in flight at once".into(),
             Reason::Behind { client } => {
-                format!("client {client} lags so far behind the others that more waits for it than may be held")
+                format!("client {client} is so late that the maximum number of held operations was reached")
             }
-            Reason::Lag => "an operation was in flight for longer than what may be kept of the past".into(),
-            Reason::Crashed => "more operations crashed, or are in flight, than may be remembered".into(),
-            Reason::Whole => {
-                "parts of the object had been judged alone for long when an operation about the whole of it came".into()
-            }
+            Reason::Lag => "an operation was in flight for longer than the history that is kept".into(),
+            Reason::Crashed => "the maximum number of operations that crashed or are in flight was reached".into(),
+            Reason::Whole => "an operation on the whole object came after its parts had been checked separately".into(),
         }
     }
 }
@@ -75,9 +76,9 @@ impl Reason {
 pub struct Settings {
     /// Configurations of one part of the object, of about 20 bytes each. Where there are more the outcome is unknown.
     pub configurations_max: usize,
-    /// Events that may be kept because something that was in flight before them is not known yet: spans that wait for the
-    /// slowest client, calls and returns of a part since the call of an operation in flight; and operations of which nobody will
-    /// know whether they happened. About 50 bytes each.
+    /// Events that may be kept because something that was in flight before them is not known yet: spans that wait for
+    /// the slowest client, calls and returns of a part since the call of an operation in flight; and operations of
+    /// which no client will know whether they happened. About 50 bytes each.
     pub lag_max: usize,
 }
 
@@ -101,12 +102,13 @@ pub enum FeedError {
         /// Which.
         client: u32,
     },
-    /// The client runs, so it cannot be resumed.
+    /// The client is running, so it cannot be resumed.
     Running {
         /// Which.
         client: u32,
     },
-    /// A client's operations come one after another, but this starts at or before the time that it was known to have come to.
+    /// A client's operations come one after another, but this starts at or before the time that it was known to have
+    /// come to.
     OutOfOrder {
         /// Which.
         client: u32,
@@ -136,21 +138,21 @@ pub enum FeedError {
 impl fmt::Display for FeedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            FeedError::NoClient { client } => write!(f, "there is no client {client}; let it join first"),
-            FeedError::NotRunning { client } => write!(f, "client {client} has stopped; resume it first"),
-            FeedError::Running { client } => write!(f, "client {client} runs, so it cannot be resumed"),
+            FeedError::NoClient { client } => write!(f, "unknown client {client}: it must join first"),
+            FeedError::NotRunning { client } => write!(f, "client {client} has stopped: resume it first"),
+            FeedError::Running { client } => write!(f, "client {client} is running, so it cannot be resumed"),
             FeedError::OutOfOrder { client, start, last } => write!(
                 f,
-                "client {client} starts an operation at {start}, but is known to have come to {last} before; a client's \
-                 operations must follow each other"
+                "client {client} starts an operation at {start}, after it had reached {last}: the operations of a \
+                 client must not overlap"
             ),
             FeedError::Backwards { start, finish } => {
                 write!(f, "a span from {start} to {finish} ends before it starts")
             }
             FeedError::Late { at, judged } => {
-                write!(f, "a client cannot begin at {at}: everything up to {judged} has been judged without it")
+                write!(f, "a client cannot begin at {at}: everything up to {judged} was already checked")
             }
-            FeedError::Closed => write!(f, "the checker is not there any more"),
+            FeedError::Closed => write!(f, "the checker has ended"),
         }
     }
 }

@@ -1,9 +1,11 @@
-//! One part of an object on its way: its configurations now, and as much of the past as may have to be looked at once more.
+//! One part of an object on its way: its configurations now, and as much of the past as may have to be looked at once
+//! more.
 //!
-//! The future is not known, so an operation in flight is one that may have happened ([`pile`](crate::pile)) until it returns.
-//! What its return adds to the knowledge counts from its call on. So at each call the configurations are kept, as a
-//! **checkpoint**, and the events since the first call that may matter, as the **log**; a return goes back to its call and
-//! takes the events from there on again. Over a history this takes as many steps as operations are in flight, for each event.
+//! The future is not known, so an operation in flight is one that may have happened ([`pile`](crate::pile)) until it
+//! returns. What its return adds to the knowledge counts from its call on. So at each call the configurations are kept,
+//! as a **checkpoint**, and the events since the first call that may matter, as the **log**; a return goes back to its
+//! call and takes the events from there on again. Over a history this takes as many steps as operations are in flight,
+//! for each event.
 
 mod basis;
 
@@ -187,8 +189,8 @@ impl Part {
         self.rerun(world, row.seq)
     }
 
-    /// An operation whose part was not known until now turns out to be of this part. It was called at `world.ops.get(op).seq`,
-    /// and nothing since then was forgotten.
+    /// An operation whose part was not known until now turns out to be of this part. It was called at
+    /// `world.ops.get(op).seq`, and nothing since then was forgotten.
     pub(crate) fn adopt<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx) {
         let seq = world.ops.get(op).seq;
         let at = self.log.partition_point(|logged| logged.seq < seq);
@@ -255,7 +257,8 @@ impl Part {
         }
     }
 
-    /// Forgets the checkpoint of an operation that is not held any more, unless it is the first, which `trim` looks after.
+    /// Forgets the checkpoint of an operation that is not held any more, unless it is the first, which `trim` looks
+    /// after.
     pub(crate) fn release<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx) {
         if self.is_held(world, op) {
             return;
@@ -276,8 +279,8 @@ impl Part {
         }
     }
 
-    /// What is held longest is not waited for any longer: from now on it is taken as crashed. Whose it is if nobody knew how it
-    /// ends.
+    /// Gives up on the oldest held operation: from now on it counts as crashed. Returns the operation if it was still
+    /// open.
     pub(crate) fn pass_over<M: OnlineModel>(&mut self, world: &mut World<M>) -> Result<Option<OpIx>, Stop> {
         if let Some(first) = self.pile.wake_all() {
             self.rerun(world, first)?;

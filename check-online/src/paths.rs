@@ -1,5 +1,5 @@
-//! How configurations came about: linearizations as a tree, each configuration a node of it; all but the end of what they have in
-//! common is forgotten.
+//! How configurations came about: linearizations as a tree, each configuration a node of it; all but the end of what
+//! they have in common is forgotten.
 
 use crate::ops::OpIx;
 use check_register::engine;

@@ -1,9 +1,11 @@
-//! Operations that may have happened, and may happen yet: those that crashed, and those in flight whose result nobody knows.
+//! Operations that may have happened, and may happen yet: those that crashed, and those in flight, the result of which
+//! is unknown.
 //!
 //! Equal ones are one entry with a count. Three kinds of entries differ in when they are tried:
 //! - One whose effect does not last is tried where an operation in flight sees it: see [`Shortcuts::effect_lasts`].
-//! - Another one rests until some operation whose result is known may see it, or may see one that may see it: before, by the
-//!   law of [`Shortcuts::effect`], it matters to nobody. When it is woken, what has happened since its call is looked at once more.
+//! - Another one rests until some operation whose result is known may see it, or may see one that may see it: before,
+//!   by the law of [`Shortcuts::effect`], it affects no other operation. When it is woken, what has happened since its
+//!   call is looked at once more.
 //! - From then on it is tried wherever an operation returns, for who may see it later cannot be known.
 //!
 //! [`Shortcuts::effect`]: check_register::Model::effect
@@ -197,7 +199,8 @@ impl Pile {
         &self.awake
     }
 
-    /// Wakes the entries that operations of this class may see, and those that these may see. The first call among them.
+    /// Wakes the entries that operations of this class may see, and those that these may see. The first call among
+    /// them.
     pub(crate) fn wake<M: OnlineModel>(&mut self, table: &mut Table<M>, class: ClassId) -> Option<Seq> {
         if self.resting == 0 {
             return None;

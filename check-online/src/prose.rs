@@ -47,17 +47,17 @@ impl<'v, O> Story<'v, O> {
         let refused = self.name(&violation.refused);
         let mut then = String::new();
         if violation.common.is_empty() {
-            _ = writeln!(then, "Nothing is sure to have taken effect first.");
+            _ = writeln!(then, "No operation is certain to have taken effect before.");
         } else {
             let names = self.names(&violation.common);
             let order = explain::after_ellipsis(&names, violation.common_len);
-            _ = writeln!(then, "What is sure to have taken effect first, in this order: {order}.");
+            _ = writeln!(then, "These operations are certain to have taken effect before, in this order: {order}.");
         }
         _ = writeln!(then, "{refused} cannot take effect before it returns:");
         violation.configurations.iter().for_each(|configuration| self.configuration(&mut then, configuration));
         let more = violation.more_configurations;
         if more > 0 {
-            _ = writeln!(then, "  The state may be one of {more} more, none of which admits it.");
+            _ = writeln!(then, "  {more} more states are possible, and none of them admits it.");
         }
         let part = violation.part.as_ref();
         let mut explanation = part.map_or_else(Explanation::default, |part| Explanation::default().about(part));
@@ -66,7 +66,7 @@ impl<'v, O> Story<'v, O> {
             let (who, unit) = (self.client(*client), self.unit);
             let when = match finish {
                 Some(finish) => format!("{unit}{start} to {finish}"),
-                None => format!("from {unit}{start} on, its outcome unknown"),
+                None => format!("from {unit}{start} on, outcome unknown"),
             };
             explanation.op(explain::name(at), format!("{what} by process {who}, {when}"));
         }
@@ -90,7 +90,7 @@ impl<'v, O> Story<'v, O> {
         _ = if leads_on.is_empty() {
             writeln!(then, ".")
         } else {
-            writeln!(then, "; {} may be next, which helps no more.", leads_on.join(" or "))
+            writeln!(then, "; nor does it after {}, which may be next.", leads_on.join(" or "))
         };
     }
 }

@@ -14,9 +14,9 @@ use std::ops::ControlFlow;
 /// The linearizability checker of one kind of object, which knows at each completion whether the history so far is
 /// linearizable. Its run breaks off at the op that proves that it is not.
 ///
-/// It gives the verdict of [`Linearizable`]. It holds what is in flight, and not the history; and it may be `unknown` where that
-/// has an answer, since it cannot know the future: where crashed operations pile up that nobody sees, and where very
-/// much is in flight at one time.
+/// It gives the verdict of [`Linearizable`]. It holds what is in flight, and not the history; and it may be `unknown`
+/// where that has an answer, since it cannot know the future: where crashed operations pile up that no other operation
+/// sees, and where very much is in flight at one time.
 ///
 /// ```
 /// use check_online::OnlineLinearizable;
@@ -193,17 +193,17 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
         match (&self.malformed, report.verdict) {
             (None, _) => {}
             (Some(place), Verdict::Invalid) => {
-                report.notes.push(format!("The verdict rests on the ops before this one: {place}"));
+                report.notes.push(format!("The verdict covers only the ops before {place}"));
             }
             (Some(place), _) => {
                 report.verdict = Verdict::Unknown;
-                report.notes.push(format!("Nothing can be said of this history, because {place}"));
+                report.notes.push(format!("No verdict, because of {place}"));
                 return report;
             }
         }
         match outcome {
             Outcome::Ok => {}
-            Outcome::Unknown(reason) => report.notes.push(format!("Nothing is known, because {}.", reason.because())),
+            Outcome::Unknown(reason) => report.notes.push(format!("No verdict, because {}.", reason.because())),
             Outcome::Violation(_) => {
                 let witnesses = self.events.violations().iter().map(|violation| self.witness(violation)).collect();
                 let count = self.events.violations_count();
@@ -251,7 +251,7 @@ impl<S: Spec + OnlineModel> Run for OnlineRun<S> {
             return Ok(ControlFlow::Break(()));
         }
         if let Err(reason) = self.take(op) {
-            self.malformed = Some(format!("at {} {reason}.", op.place()));
+            self.malformed = Some(format!("the op at {}: {reason}.", op.place()));
             return Ok(ControlFlow::Break(()));
         }
         Ok(match self.events.outcome() {

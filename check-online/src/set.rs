@@ -8,7 +8,7 @@ use check_register::engine::uses::{Uses, UsesId};
 use history_core::hash::RandomState;
 use std::hash::{BuildHasher, Hash, Hasher};
 
-/// A configuration, but for its mask; and how it came about, which does not tell configurations apart.
+/// A configuration, but for its mask; and how it came about, which does not distinguish configurations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
     pub(crate) state: StateId,

@@ -1,11 +1,12 @@
-//! Spans: completed operations of a known set of clients, merged into calls and returns as soon as nothing unknown can come
-//! before them.
+//! Spans: completed operations of a known set of clients, merged into calls and returns as soon as nothing unknown can
+//! come before them.
 //!
-//! Each client's spans come in its own order; those of different clients in any. A client that runs has come to the finish of
-//! its last span: its next one starts later, and what that will be may be anything. So up to the time that the slowest client
-//! has come to, the **horizon**, all calls and returns are known, and they are judged; beyond it nothing can be refused, since an
-//! operation that is not known yet may have put the object into any state. A violation is thus found at the earliest span
-//! that proves it: the first with which no continuation is linearizable, whatever the model's operations can do.
+//! Each client's spans come in its own order; those of different clients in any. A client that runs has come to the
+//! finish of its last span: its next one starts later, and what that will be may be anything. So up to the time that
+//! the slowest client has come to, the **horizon**, all calls and returns are known, and they are judged; beyond it
+//! nothing can be refused, since an operation that is not known yet may have put the object into any state. A violation
+//! is thus found at the earliest span that proves it: the first with which no continuation is linearizable, whatever
+//! the model's operations can do.
 
 use crate::OnlineModel;
 use crate::object::{Event, Object};
@@ -22,8 +23,8 @@ use std::sync::Arc;
 pub struct Span<O> {
     /// Who did it.
     pub client: u32,
-    /// When it was called, on the clock of all; after the client's last one had returned. An operation that was called as one of
-    /// another client returned was in flight with it.
+    /// When it was called, on the clock of all; after the client's last one had returned. An operation that was called
+    /// as one of another client returned was in flight with it.
     pub start: u64,
     /// When it returned.
     pub finish: u64,
@@ -38,7 +39,8 @@ impl<O> Span<O> {
     }
 }
 
-/// What is to be taken next of a client. At one time calls come before returns, so that what meets was in flight together.
+/// What is to be taken next of a client. At one time calls come before returns, so that what meets was in flight
+/// together.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Next {
     /// It has not begun, so nothing is known even of the time 0.
@@ -78,8 +80,8 @@ struct Client<O> {
 
 /// Checks the history of an object while it is being made, from the spans of its clients.
 ///
-/// Feeding takes amortized constant time where little is in flight at one time, and at worst time exponential in what is.
-/// Memory follows what is in flight and how far the slowest client lags behind.
+/// Feeding takes amortized constant time where little is in flight at one time, and at worst time exponential in what
+/// is. Memory follows what is in flight and how far the slowest client lags behind.
 ///
 /// ```
 /// use check_online::{Online, Outcome, Span};
@@ -152,8 +154,8 @@ impl<M: OnlineModel> Online<M> {
         self.queue(client, finish, Queued { start, finish: Some(finish), op })
     }
 
-    /// A client calls an operation that will never return: it may have happened at any time since `start`, or may happen at any
-    /// time, or never. The client pauses then.
+    /// A client calls an operation that will never return: it may have happened at any time since `start`, or may
+    /// happen at any time, or never. The client pauses then.
     ///
     /// # Errors
     ///

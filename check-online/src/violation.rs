@@ -1,4 +1,5 @@
-//! What there is to say of a violation: what all configurations had in common, what became of each, and why none goes on.
+//! What there is to say of a violation: what all configurations had in common, what became of each, and why none goes
+//! on.
 
 use crate::OnlineModel;
 use crate::kernel::World;
@@ -9,7 +10,7 @@ use check_register::engine::paths::PathId;
 
 /// A proof that a history is not linearizable: no order of the operations up to the return of one of them is admitted.
 ///
-/// Its `Display` tells it in words.
+/// Its `Display` explains it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violation<O> {
     /// The part of the object; `None` if it is the whole of it.
@@ -48,8 +49,8 @@ pub struct Configuration<O> {
     pub after: Vec<Step<O>>,
     /// The state, as the model describes it.
     pub state: String,
-    /// What could come next: the operations in flight that have not taken effect and that will return, and whether each can. The
-    /// refused one is among them, and cannot.
+    /// What could come next: the operations in flight that have not taken effect and that will return, and whether each
+    /// can. The refused one is among them, and cannot.
     pub next: Vec<(Step<O>, Next)>,
 }
 

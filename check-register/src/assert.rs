@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 
 /// Fails the test unless operations are linearizable to a model, and says which one cannot be placed and why.
 ///
-/// Takes a [`Model`] and a slice of [`Operation`]s, both by reference or not. No operations, and operations of which none returned,
-/// are linearizable: whoever wrote the test knows what it recorded. Only recorded histories that hold no `ok` op are
-/// [`Unknown`](history_core::Verdict::Unknown) ([`Linearizable`](crate::Linearizable)).
+/// Takes a [`Model`] and a slice of [`Operation`]s, both by reference or not. No operations, and operations of which
+/// none returned, are linearizable: whoever wrote the test knows what it recorded. Only recorded histories that hold no
+/// `ok` op are [`Unknown`](history_core::Verdict::Unknown) ([`Linearizable`](crate::Linearizable)).
 ///
 /// ```
 /// use check_register::models::{PlainRegister, RegisterOp};
@@ -36,10 +36,11 @@ macro_rules! assert_linearizable {
     };
 }
 
-/// Operations of a linearization that are told of: the last ones.
+/// Operations of a linearization that are shown: the last ones.
 const TAIL: usize = 6;
 
-/// Why operations are not linearizable to a model, in several lines; `None` if they are. What [`assert_linearizable!`] prints.
+/// Why operations are not linearizable to a model, in several lines; `None` if they are. What [`assert_linearizable!`]
+/// prints.
 ///
 /// Searches without a budget, within the limits of [`Settings::default`](crate::Settings::default); where that does not
 /// suffice, the text says so.
@@ -58,13 +59,13 @@ pub fn explain_refusal<M: Model>(model: &M, operations: &[Operation<M::Op>]) -> 
         match &part.outcome {
             Outcome::Linearizable(_) => {}
             Outcome::Unknown(reason) => {
-                return Some(format!("it is not known whether the history{of} is linearizable: {}", reason.because()));
+                return Some(format!("whether the history{of} is linearizable is unknown: {}", reason.because()));
             }
             Outcome::Refused(refusal) => {
                 let mut text =
                     format!("the history{of} is not linearizable\n  cannot be placed: {}\n", name(refusal.op));
                 if let Some(last) = refusal.last {
-                    _ = writeln!(text, "  the last that could: {}", name(last));
+                    _ = writeln!(text, "  the last one that can: {}", name(last));
                 }
                 for End { state, order } in &refusal.ends {
                     _ = writeln!(text, "  the state may be {state}, after");
@@ -99,7 +100,7 @@ mod tests {
         insta::assert_snapshot!(explain_refusal(&PlainRegister::default(), &history).unwrap(), @r"
         the history is not linearizable
           cannot be placed: read of 2 (operation 2, process 1, called at 20, returned at 30)
-          the last that could: write of 1 (operation 0, process 0, called at 0, returned at 10)
+          the last one that can: write of 1 (operation 0, process 0, called at 0, returned at 10)
           the state may be 1, after
             write of 1 (operation 0, process 0, called at 0, returned at 10)
         ");

@@ -17,8 +17,8 @@ pub(crate) struct Evidence {
     pub(crate) op: u32,
     /// The one that returned last before it, and could be.
     pub(crate) last: Option<u32>,
-    /// Linearizations of all that returned before, and of some that had not, by the state each leads to: the first found of
-    /// each state, at most `ENDS_MAX`.
+    /// Linearizations of all that returned before, and of some that had not, by the state each leads to: the first
+    /// found of each state, at most `ENDS_MAX`.
     pub(crate) ends: Vec<(String, Vec<u32>)>,
     /// Further states.
     pub(crate) more_ends: usize,
@@ -71,7 +71,8 @@ fn find_ends<'m, const W: usize>(
     let mut engine = JustInTime::<W>::new(part, kinds, transitions.init(), exact);
     let mut progress = engine.advance(transitions, until, &limits);
     if exact && engine.at != refused.event {
-        // Crashed operations are too many to be counted class by class. Of what the relaxed search finds, some can be placed.
+        // Crashed operations are too many to be counted class by class. Of what the relaxed search finds, some can be
+        // placed.
         engine = JustInTime::new(part, kinds, transitions.init(), false);
         progress = engine.advance(transitions, until, &limits);
     }

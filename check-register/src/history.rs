@@ -49,7 +49,8 @@ const NONE: u32 = u32::MAX;
 
 /// What an operation does, and in the lowest bit whether it returned.
 ///
-/// One word, because a history of many keys has as many of these columns, and each one that an op touches is a cache miss.
+/// One word, because a history of many keys has as many of these columns, and each one that an op touches is a cache
+/// miss.
 #[derive(Clone, Copy, Debug)]
 struct OpClass(u32);
 

@@ -68,8 +68,8 @@ pub enum Outcome {
 pub struct Refusal {
     /// The operation that cannot be placed: up to its return there is no linearization.
     pub op: usize,
-    /// Whether there is one of all that comes before that return, so that this is the first such operation. It is not known
-    /// only where crashed operations make the search too long.
+    /// Whether there is one of all that comes before that return, so that this is the first such operation. It is not
+    /// known only where crashed operations make the search too long.
     pub is_first: bool,
     /// The operation that returned last before that, and could be placed.
     pub last: Option<usize>,

@@ -13,8 +13,8 @@ use std::hash::Hash;
 /// model admits them all: Herlihy and Wing, "Linearizability: A Correctness Condition for Concurrent Objects" (TOPLAS
 /// 1990).
 ///
-/// An operation is given with its result: `Op` is `Read(3)` rather than `Read`. What was never answered is given without
-/// its result, as an operation that may have had any.
+/// An operation is given with its result: `Op` is `Read(3)` rather than `Read`. What was never answered is given
+/// without its result, as an operation that may have had any.
 ///
 /// ```
 /// use check_register::{Model, Operation, check};
@@ -60,8 +60,8 @@ pub trait Model: Sync {
     /// return early when they say so: whatever it then returns is not used.
     fn step(&self, state: &Self::State, op: &Self::Op, budget: &Budget) -> Self::Next;
 
-    /// What the search may use besides [`Model::step`] to be faster: nothing, unless the model implements [`Shortcuts`] and returns
-    /// itself here.
+    /// What the search may use besides [`Model::step`] to be faster: nothing, unless the model implements [`Shortcuts`]
+    /// and returns itself here.
     fn shortcuts(&self) -> &dyn Shortcuts<Self::State, Self::Op> {
         &NoShortcuts
     }

@@ -8,7 +8,7 @@ use crate::paths::TRUNK;
 use check_register::engine::paths::PathId;
 
 impl<M: OnlineModel> Object<M> {
-    /// Forgets states, operations and paths that nobody needs any more, if there are many.
+    /// Forgets states, operations and paths that are no longer needed, if there are many.
     pub(super) fn collect(&mut self) {
         let World { table, ops, paths, uses, .. } = &mut self.world;
         if !(table.wants_collect() || ops.wants_collect() || paths.wants_prune() || uses.wants_collect()) {

@@ -109,7 +109,7 @@ fn a_client_that_lags_too_far_behind_ends_in_unknown() {
     assert_eq!((online.waiting(), online.finish()), (0, Outcome::Unknown(Reason::Behind { client: 1 })));
 }
 
-/// Puts of 0, 1, 2, ... at one time, then takes one after another. A client a put.
+/// Puts of 0, 1, 2, ... at once, then takes one after another. A client a put.
 fn queue(count: u32, order: impl Iterator<Item = i64>) -> (Vec<Span<QueueOp>>, Vec<Operation<QueueOp>>) {
     let put = |at: u32| Span::new(at, 1 + u64::from(at), 1_000 + u64::from(at), QueueOp::Put(at.into()));
     let take =
@@ -219,7 +219,7 @@ fn crashed_operations_that_nobody_sees_cost_nothing() {
 
 #[test]
 fn puts_that_crashed_rest_until_they_are_seen() {
-    // Thirty of them could stand in a queue in more orders than anybody can look at.
+    // Thirty of them could be in a queue in more orders than anyone can look at.
     let mut events = Events::new(FifoQueue::default());
     let mut at = 0;
     for value in 0..30 {

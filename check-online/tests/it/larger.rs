@@ -7,7 +7,8 @@ use history_core::{Budget, Checker, History, Options, Run, Verdict};
 use proptest::prelude::*;
 use std::fmt::Write as _;
 
-/// A step of a history: what, with which value, how long before and after it was in flight, how it ends, whether it lies.
+/// A step of a history: what, with which value, how long before and after it was in flight, how it ends, whether it
+/// lies.
 type Step = (u8, i64, u64, u64, u8, bool);
 
 fn steps(count: usize) -> impl Strategy<Value = Vec<Step>> {
@@ -15,8 +16,8 @@ fn steps(count: usize) -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec((0..3u8, 0..100i64, 0..400u64, 0..400u64, 0..16u8, lies), 1..count)
 }
 
-/// Each operation happens at its position, and was in flight a while before and after. Some crash, and some of these never
-/// happened.
+/// Each operation happens at its position, and was in flight a while before and after. Some crash, and some of these
+/// never happened.
 fn operations<O>(steps: &[Step], mut happens: impl FnMut(&Step) -> O) -> Vec<Operation<O>> {
     let operation = |(at, step): (u32, &Step)| {
         let (_, _, before, after, fate, _) = *step;

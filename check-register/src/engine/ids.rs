@@ -1,6 +1,8 @@
-//! Ids, and the only conversions between integers of different widths: each says what must hold, and debug builds check it.
+//! Ids, and the only conversions between integers of different widths: each says what must hold, and debug builds check
+//! it.
 
-/// Makes an id: a number below 2^32 - 1 that indexes a column, with a type of its own so that it cannot be mixed up with others.
+/// Makes an id: a number below 2^32 - 1 that indexes a column, with a type of its own so that it cannot be mixed up
+/// with others.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! engine_id {

@@ -1,7 +1,7 @@
 //! Finds configurations of a set by what they are: state and mask.
 //!
-//! A set is emptied at every event, most often of a handful; so the index is emptied in O(1), and below a handful the set is searched
-//! as a list.
+//! A set is emptied at every event, most often of a handful; so the index is emptied in O(1), and below a handful the
+//! set is searched as a list.
 
 use super::ids::{index, low_bits, number};
 
@@ -22,8 +22,8 @@ pub trait Configurations {
 pub struct Index {
     /// The next configuration of the same state and mask; `NONE` if there is none. As long as what was entered.
     next: Vec<u32>,
-    /// The first one of its state and mask, by hash; with the generation in which it was put there. As long as a power of two, and
-    /// at most half full.
+    /// The first one of its state and mask, by hash; with the generation in which it was put there. As long as a power
+    /// of two, and at most half full.
     table: Vec<(u32, u32)>,
     /// That of the entries that count. Others are empty.
     generation: u32,
@@ -41,8 +41,8 @@ impl Index {
         self.next.clear();
     }
 
-    /// Enters the last configuration of the set unless one of its state and mask is there that `covers` it. Whether it was
-    /// entered: otherwise the caller takes it away again.
+    /// Enters the last configuration of the set unless one of its state and mask is there that `covers` it. Whether it
+    /// was entered: otherwise the caller takes it away again.
     #[inline]
     pub fn insert_last(&mut self, set: &impl Configurations, mut covers: impl FnMut(usize) -> bool) -> bool {
         let last = set.count() - 1;

@@ -6,11 +6,11 @@ use hashbrown::hash_table::Entry;
 use history_core::hash::hash_one;
 use std::hash::Hash;
 
-/// Spreads what its argument's bits say, over the upper half of the result above all: a multiplication with an odd number
-/// whose bits look random (2^64 over the golden ratio), the upper half folded into the lower.
+/// Spreads what its argument's bits say, over the upper half of the result above all: a multiplication with an odd
+/// number whose bits look random (2^64 over the golden ratio), the upper half folded into the lower.
 ///
-/// For caches of fixed size only: whoever writes the history can make entries take each other's place, which costs a step each
-/// time, but a table that has to hold them all would be searched from end to end.
+/// For caches of fixed size only: whoever writes the history can make entries take each other's place, which costs a
+/// step each time, but a table that has to hold them all would be searched from end to end.
 #[inline]
 pub fn mix(x: u64) -> u64 {
     let product = x.wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -1,4 +1,5 @@
-//! The steps of a model that were taken lately: a cache of fixed size, so memory follows the states in use and not the steps.
+//! The steps of a model that were taken lately: a cache of fixed size, so memory follows the states in use and not the
+//! steps.
 
 use super::ids::{ClassId, StateId, high_bits, index, number};
 use super::rows::mix;
@@ -33,7 +34,7 @@ const CACHE_BITS: u32 = 12;
 /// Steps by state and class.
 #[derive(Debug)]
 pub struct Steps {
-    /// By a hash of state and class; as many as `CACHE_BITS` can tell apart.
+    /// By a hash of state and class; as many as `CACHE_BITS` can distinguish.
     cache: Box<[Cached]>,
     choices: Vec<StateId>,
 }

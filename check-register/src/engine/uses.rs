@@ -1,6 +1,7 @@
 //! How many crashed operations of each class a configuration has made use of.
 //!
-//! The batch search numbers the crashed classes of a part, the online search the entries of its pile: both are a `key` here.
+//! The batch search numbers the crashed classes of a part, the online search the entries of its pile: both are a `key`
+//! here.
 
 use super::rows::Rows;
 use history_core::hash::hash_one;

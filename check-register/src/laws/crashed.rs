@@ -24,7 +24,7 @@ impl<M: Model> World<'_, M> {
         all.clone().map(|op| all.clone().map(|other| self.sees(op, other)).collect()).collect()
     }
 
-    /// Where nobody sees an operation, all are admitted without it.
+    /// Where no operation sees an operation, all are admitted without it.
     fn breaks_left_out(&self) -> Option<Broken> {
         let sight = self.sight();
         let times = self.states.len() * self.ops.len();
@@ -36,7 +36,7 @@ impl<M: Model> World<'_, M> {
                     if self.admits(state, &with) && !self.admits(state, &word) {
                         let law = if self.shortcuts.effect(&self.ops[other]).is_some() { "sees" } else { "may_see" };
                         let expected =
-                            format!("admitted without {} too, because no other op sees it", self.name(other));
+                            format!("also admitted without {}, because no other op sees it", self.name(other));
                         let found = "admitted only with it".into();
                         return Some(self.broken(law, state, &with, (expected, found)));
                     }
@@ -46,7 +46,8 @@ impl<M: Model> World<'_, M> {
         None
     }
 
-    /// An operation whose effect does not last can be put off until just before one that sees it, and is not admitted as it is.
+    /// An operation whose effect does not last can be put off until just before one that sees it, and is not admitted
+    /// as it is.
     fn breaks_put_off(&self) -> Option<Broken> {
         let fleeting = self.which(|op| self.shortcuts.effect(op).is_some() && !self.shortcuts.effect_lasts(op));
         let sight = self.sight();
@@ -67,7 +68,7 @@ impl<M: Model> World<'_, M> {
                 };
                 if !(0..word.len()).any(|at| is_place(&at)) {
                     let expected = format!(
-                        "admitted with {} later, just before an op that sees it and is not admitted without it",
+                        "admitted with {} later, directly before an op that sees it and is not admitted without it",
                         self.name(other)
                     );
                     let found = "no such place: the effect lasts".into();
@@ -78,7 +79,7 @@ impl<M: Model> World<'_, M> {
         None
     }
 
-    /// An operation that needs an effect is admitted only behind one that has it.
+    /// An operation that needs an effect is admitted only after one that has it.
     fn breaks_needs(&self) -> Option<Broken> {
         /// States that are looked at for one effect.
         const REACHED_MAX: usize = 1_000;

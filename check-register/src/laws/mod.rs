@@ -10,11 +10,13 @@ use history_core::Budget;
 use history_core::hash::HashSet;
 use std::fmt;
 
-/// Fails the test if a model's [`Shortcuts`] contradict its steps, and says which law is broken, in which state, by which operations.
+/// Fails the test if a model's [`Shortcuts`] contradict its steps, and says which law is broken, in which state, by
+/// which operations.
 ///
-/// It takes operations that can see each other: a few of each kind, with few different values. It tries all short sequences of them,
-/// from the state at the start, from `states`, and from those that the operations lead to. `states` are further states that the object
-/// can come to; most tests need none. What it finds is a mistake; what it does not find may still be one, in longer sequences.
+/// It takes operations that can see each other: a few of each kind, with few different values. It tries all short
+/// sequences of them, from the state at the start, from `states`, and from those that the operations lead to. `states`
+/// are further states that the object can come to; most tests need none. What it finds is a mistake; what it does not
+/// find may still be one, in longer sequences.
 ///
 /// ```
 /// use check_register::{Model, Shortcuts, assert_model_laws};

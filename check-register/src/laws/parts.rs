@@ -14,7 +14,7 @@ impl<M: Model> World<'_, M> {
         let parted = self.which(|op| self.shortcuts.part(op).is_some());
         if self.shortcuts.states_are_of_parts() {
             let whole = (0..self.ops.len()).find(|op| self.part(*op).is_none())?;
-            let texts = ("a part, because states are of parts".into(), "none".into());
+            let texts = ("a part, because each state is of one part".into(), "none".into());
             return Some(self.broken("states_are_of_parts", &init, &[whole], texts));
         }
         for word in Self::words(&parted, 4) {
@@ -29,11 +29,11 @@ impl<M: Model> World<'_, M> {
             let texts = match (is_whole, refused) {
                 (true, Some(Some(part))) => {
                     let part = self.model.describe_part(*part);
-                    ("those of each part are admitted alone".into(), format!("those of {part} are not"))
+                    ("the ops of each part are admitted alone".into(), format!("the ops of {part} are not"))
                 }
                 (false, None) => (
-                    "all are admitted, as those of each part are alone".into(),
-                    "they are not: parts see each other".into(),
+                    "all ops are admitted, because the ops of each part are admitted alone".into(),
+                    "not admitted: parts see each other".into(),
                 ),
                 _ => continue,
             };
@@ -66,7 +66,7 @@ impl<M: Model> World<'_, M> {
                 let is_admitted = self.admits(&init, &word);
                 if is_register.is_some_and(|is_register| is_register != is_admitted) {
                     let say = |is: bool| if is { "admitted" } else { "not admitted" };
-                    let expected = format!("{}, as by a register", say(!is_admitted));
+                    let expected = format!("{}, as in a register", say(!is_admitted));
                     return Some(self.broken("access", &init, &word, (expected, say(is_admitted).into())));
                 }
             }

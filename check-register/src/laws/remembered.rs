@@ -36,11 +36,11 @@ impl<M: Model> World<'_, M> {
                 let law = if pends == pends_here { "begin" } else { "pend" };
                 if (pends, begins) != (pends_here, begins_here) {
                     let is_here = if pends == pends_here { begins_here } else { pends_here };
-                    let expected = format!("{}, as at the start", say(!is_here));
+                    let expected = format!("{}, as in the initial state", say(!is_here));
                     return Some(self.broken(law, state, &[op], (expected, say(is_here).into())));
                 }
                 if begins && !self.admits(state, &[op]) {
-                    let texts = ("admitted, as an operation under way must be".into(), "not admitted".into());
+                    let texts = ("admitted, as an operation in flight must be".into(), "not admitted".into());
                     return Some(self.broken("begin", state, &[op], texts));
                 }
             }
@@ -72,7 +72,7 @@ impl<M: Model> World<'_, M> {
         None
     }
 
-    /// What is under way takes effect before it ends; and what may wait is admitted behind that end as before it.
+    /// What is under way takes effect before it ends; and what may wait is admitted after that end as before it.
     fn breaks_begin(&self) -> Option<Broken> {
         let init = self.model.init();
         let begun = self.which(|op| self.shortcuts.begin(&init, op, FLIGHT).is_some());
@@ -83,7 +83,7 @@ impl<M: Model> World<'_, M> {
                     let is_remembered = self.admits_until(state, op, word, end);
                     let is_placed = self.admits_with(state, op, word, end);
                     if is_remembered != is_placed {
-                        let when = format!("under way until {end} of them took effect");
+                        let when = format!("in flight until {end} of them took effect");
                         return Some(self.broken("end", state, word, texts(&self.name(op), &when, is_placed)));
                     }
                     if let Some(last) = end.checked_sub(1)
@@ -93,7 +93,7 @@ impl<M: Model> World<'_, M> {
                     {
                         let waits = self.name(word[last]);
                         let expected = format!("admitted when {} ends before {waits}, which may wait", self.name(op));
-                        let texts = (expected, format!("admitted only when {} ends behind it", self.name(op)));
+                        let texts = (expected, format!("admitted only when {} ends after it", self.name(op)));
                         return Some(self.broken("may_wait", state, word, texts));
                     }
                 }
@@ -113,6 +113,7 @@ impl<M: Model> World<'_, M> {
 /// What is expected and what is found while an operation is remembered.
 fn texts(op: &str, when: &str, is_placed: bool) -> (String, String) {
     let say = |is: bool| if is { "admitted" } else { "not admitted" };
-    let expected = format!("{} while {op} is {when}, as they are with it at the places it may take", say(is_placed));
+    let expected =
+        format!("{} while {op} is {when}, as they are with it in each position that it may take", say(is_placed));
     (expected, say(!is_placed).into())
 }

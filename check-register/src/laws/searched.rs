@@ -1,5 +1,5 @@
-//! The law of all shortcuts together: the search finds a linearization exactly if trying all orders does, and the order that it
-//! shows is admitted.
+//! The law of all shortcuts together: the search finds a linearization exactly if trying all orders does, and the order
+//! that it shows is admitted.
 
 use super::{Broken, World};
 use crate::{Engine, Model, Operation, Outcome, Settings, check_with};
@@ -30,7 +30,7 @@ impl<M: Model> World<'_, M> {
             let operation = Operation::crashed(0, self.ops[op].clone(), call);
             Operation { ret, ..operation }
         };
-        // The first ends behind half of the others, the second behind all.
+        // The first ends after half of the others, the second after all.
         let mut history = vec![
             operation(a, 0, returns.0.then_some(10 * (len / 2) + 15)),
             operation(b, 1, returns.1.then_some(10 * len + 30)),
@@ -52,7 +52,7 @@ impl<M: Model> World<'_, M> {
                     if !is_all || !self.admits(&self.model.init(), &named) {
                         let names: Vec<String> = named.iter().map(|op| self.name(*op)).collect();
                         let found = format!("the order {}", names.join(", "));
-                        let expected = "an order of all that returned, which steps admit".into();
+                        let expected = "an order of all returned operations that the steps admit".into();
                         return Some(self.broken("settle", &self.model.init(), &order, (expected, found)));
                     }
                 }
@@ -67,7 +67,7 @@ impl<M: Model> World<'_, M> {
         let say = |is: bool| if is { "an order" } else { "no order" };
         let how = |returns: bool| if returns { "returns" } else { "crashes" };
         let expected = format!(
-            "{} of all that returned; the first two overlap the others, the first {}, the second {}",
+            "{} of all returned operations; the first two overlap the others, the first {}, the second {}",
             say(is_linearizable),
             how(returns.0),
             how(returns.1)

@@ -52,7 +52,7 @@ struct PairState {
     pings: u32,
 }
 
-/// A state that only [`Wrong::Begin`] tells from others.
+/// A state that only [`Wrong::Begin`] distinguishes from others.
 const FULL: PairState = PairState { held: [0, 0], pings: 50 };
 
 thread_local! {
@@ -80,7 +80,7 @@ impl Model for Pair {
         if self.0 == Wrong::Steps {
             next.held[0] += i64::from(STEPS.replace(STEPS.get() + 1));
         }
-        // What stands for a ping may not hinder a read.
+        // What represents a ping may not hinder a read.
         let is_hindered = self.0 == Wrong::End && state.pings > 0 || self.0 == Wrong::Pend && state.pings >= 100;
         (!(is_hindered && matches!(op, Read(..)))).then_some(next)
     }
@@ -270,14 +270,14 @@ fn a_message_names_the_law_the_state_and_the_operations() {
       state:    QueueState { items: [], flying: [], puts: [], takes: 0 }
       ops:      Take(Nothing)
       expected: admitted when Put(1) ends before Take(Nothing), which may wait
-      found:    admitted only when Put(1) ends behind it
+      found:    admitted only when Put(1) ends after it
     ");
     let broken = broken_law(&Pair(Wrong::MaySee), &[], &PAIR_OPS).unwrap();
     insta::assert_snapshot!(broken, @r"
     the model breaks the law of `may_see`
       state:    PairState { held: [0, 0], pings: 0 }
       ops:      Add(1), then Read(0, 1)
-      expected: admitted without Add(1) too, because no other op sees it
+      expected: also admitted without Add(1), because no other op sees it
       found:    admitted only with it
     ");
 }

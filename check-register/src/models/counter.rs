@@ -68,7 +68,7 @@ impl Spec for Counter {
     const PARTS: history_core::Parts = history_core::Parts::Sums;
 
     fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
-        self.initial = value.as_int().ok_or_else(|| format!("{value} is no integer"))?;
+        self.initial = value.as_int().ok_or_else(|| format!("expected an integer, found {value}"))?;
         Ok(())
     }
 
@@ -83,9 +83,9 @@ impl Spec for Counter {
             Some("read") => {
                 Ok(Some(CounterOp::Read(op.value.as_wide_int().ok_or_else(|| bad_value(op, "an integer"))?)))
             }
-            Some("add") => {
-                Ok(Some(CounterOp::Add(op.value.as_int().ok_or_else(|| bad_value(op, "an integer of 64 bits"))?)))
-            }
+            Some("add") => Ok(Some(CounterOp::Add(
+                op.value.as_int().ok_or_else(|| bad_value(op, "an integer of at most 64 bits"))?,
+            ))),
             _ => Err(unknown_op::<Self>(op)),
         }
     }

@@ -29,12 +29,12 @@ pub enum KvAction {
     Get(Arc<str>),
     /// It put this string in place of what was there.
     Put(Arc<str>),
-    /// It put this string behind what was there.
+    /// It put this string after what was there.
     Append(Arc<str>),
 }
 
 impl Model for Kv {
-    /// What a key holds; `None` as long as nobody has touched it.
+    /// What a key holds; `None` as long as no operation has changed it.
     type State = Option<Arc<str>>;
     type Op = KvOp;
     type Next = Option<Option<Arc<str>>>;
@@ -69,7 +69,7 @@ impl Model for Kv {
         match state {
             Some(held) => format!("{held:?}"),
             None if self.initial.is_empty() => "\"\"".into(),
-            None => "what it was at first".into(),
+            None => "its initial value".into(),
         }
     }
 
@@ -101,7 +101,7 @@ impl Shortcuts<Option<Arc<str>>, KvOp> for Kv {
     }
 }
 
-/// A value as the string that it stands for.
+/// A value as the string that it represents.
 fn string(value: Value<'_>) -> Arc<str> {
     match value {
         Value::Nil => "".into(),
@@ -114,12 +114,14 @@ impl Spec for Kv {
     const NAME: &'static str = "kv";
     const SUMMARY: &'static str = "Linearizability of a map from keys to strings with get, put and append.";
     const OPS: &'static str = ":get, :put and :append of a string by :key";
-    const SHOWN: &'static str = "ok :get beside a :put or :append of a text";
+    const SHOWN: &'static str = "ok :get together with a :put or :append of a string";
     const INITIAL: &'static str = "a map from key to string; all empty if not given";
     const PARTS: history_core::Parts = history_core::Parts::Registers;
 
     fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
-        let Value::Map(entries) = value else { return Err(format!("{value} is no map from key to string")) };
+        let Value::Map(entries) = value else {
+            return Err(format!("expected a map from key to string, found {value}"));
+        };
         self.initial = entries.iter().map(|(key, value)| (self.keys.code(key), string(value))).collect();
         Ok(())
     }

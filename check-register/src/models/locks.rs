@@ -50,7 +50,7 @@ impl Model for Mutex {
 
 impl Spec for Mutex {
     const NAME: &'static str = "mutex";
-    const SUMMARY: &'static str = "Linearizability of a mutex with acquire and release, by anyone.";
+    const SUMMARY: &'static str = "Linearizability of a mutex that any process may release.";
     const OPS: &'static str = ":acquire, :release";
     const SHOWN: &'static str = "ok op";
     const INITIAL: &'static str = "true if it is held, false or nil if it is free; free if not given";
@@ -60,7 +60,7 @@ impl Spec for Mutex {
         self.held = match value {
             Value::Bool(held) => held,
             Value::Nil => false,
-            _ => return Err(format!("{value} is neither true (held) nor false (free)")),
+            _ => return Err(format!("expected true (held) or false (free), found {value}")),
         };
         Ok(())
     }
@@ -99,9 +99,8 @@ pub type OwnerMutex = OwnedLock<false>;
 /// A mutex that its owner may acquire again, and must release as often.
 pub type ReentrantMutex = OwnedLock<true>;
 
-/// A lock that only its owner may release: the process that acquired it, or whom the
-/// invocations' values name: the value itself, or its `:client`. It is free at
-/// first.
+/// A lock that only its owner may release: the process that acquired it, or whom the invocations' values name: the
+/// value itself, or its `:client`. It is free at first.
 #[derive(Clone, Debug, Default)]
 pub struct OwnedLock<const REENTRANT: bool> {
     owners: Interner,
@@ -148,13 +147,13 @@ impl<const REENTRANT: bool> Model for OwnedLock<REENTRANT> {
 impl<const REENTRANT: bool> Spec for OwnedLock<REENTRANT> {
     const NAME: &'static str = if REENTRANT { "reentrant-mutex" } else { "owner-mutex" };
     const SUMMARY: &'static str = if REENTRANT {
-        "Linearizability of a mutex that its owner may acquire again, and must release as often."
+        "Linearizability of a mutex that its owner may acquire again, and must release equally often."
     } else {
         "Linearizability of a mutex that only its owner may release."
     };
-    const OPS: &'static str = ":acquire, :release, by the op's process or the owner that its invocation's value names";
+    const OPS: &'static str = ":acquire, :release; the owner is the op's process, or the value of its invocation";
     const SHOWN: &'static str = "ok op";
-    const INITIAL: &'static str = "the owner who holds it; free if not given";
+    const INITIAL: &'static str = "the owner; free if not given";
     const PARTS: history_core::Parts = history_core::Parts::Sums;
 
     fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
@@ -177,7 +176,7 @@ impl<const REENTRANT: bool> Spec for OwnedLock<REENTRANT> {
                 self.owners.code(Value::Keyword(name))
             }
             (Value::Nil, None, Process::Client(process)) => self.owners.code(Value::Int(process)),
-            (Value::Nil, ..) => return Err("neither its process nor its value says whose lock it is".into()),
+            (Value::Nil, ..) => return Err("the op has neither a process nor a value: its owner is unknown".into()),
             (owner, ..) => self.owners.code(owner),
         };
         match op.f {

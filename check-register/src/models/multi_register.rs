@@ -94,8 +94,8 @@ impl Shortcuts<Box<[(i64, i64)]>, Box<[RegisterAccess]>> for MultiRegister {
     }
 
     fn may_see(&self, op: &Box<[RegisterAccess]>, other: &Box<[RegisterAccess]>) -> bool {
-        // Whoever reads a key behind a transaction that wrote it, and before it is written again, finds what that one wrote. So
-        // if nobody finds it nobody looked.
+        // Whoever reads a key after a transaction that wrote it, and before it is written again, finds what that one
+        // wrote. So if no operation finds it, none looked.
         op.iter().any(|access| match *access {
             RegisterAccess::Read { key, value } => other.contains(&RegisterAccess::Write { key, value }),
             RegisterAccess::Write { .. } => false,
@@ -116,7 +116,7 @@ impl Spec for MultiRegister {
     const PARTS: history_core::Parts = history_core::Parts::Registers;
 
     fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
-        let Value::Map(entries) = value else { return Err(format!("{value} is no map from key to value")) };
+        let Value::Map(entries) = value else { return Err(format!("expected a map from key to value, found {value}")) };
         self.initial = entries.iter().map(|(key, value)| (self.values.code(key), self.values.code(value))).collect();
         self.initial.sort_unstable();
         Ok(())

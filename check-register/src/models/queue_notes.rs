@@ -49,7 +49,7 @@ pub(super) fn settle(discipline: Discipline, settling: &mut Settling<'_, QueueSt
                     notes.items.push(began.step);
                     notes.earliest.push(began.earliest);
                 } else {
-                    // Only who finds nothing could mind that it was there all the time.
+                    // Only an operation that finds nothing contradicts that it was there all the time.
                     settling.happened(began.earliest, began.step);
                 }
             }
@@ -75,7 +75,7 @@ pub(super) fn settle(discipline: Discipline, settling: &mut Settling<'_, QueueSt
 }
 
 impl Notes {
-    /// A value leaves: it was put in as soon as it may, but behind those that left before.
+    /// A value leaves: it was put in as soon as it may, but after those that left before.
     fn put(&mut self, settling: &mut Settling<'_, QueueState, QueueOp>, began: u64, earliest: u64) {
         self.last = self.last.max(earliest);
         if began > 0 {

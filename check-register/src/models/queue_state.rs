@@ -1,9 +1,9 @@
 //! What queues and stacks hold, and what operations under way and crashed ones may yet do to them, as one state.
 //!
-//! The search need not try when such operations take effect, because one state can stand for all that they allow: see
+//! The search need not try when such operations take effect, because one state can represent all that they allow: see
 //! [`Shortcuts::pend`](crate::Shortcuts::pend) and [`Shortcuts::begin`](crate::Shortcuts::begin).
 //!
-//! **Puts of a first-in-first-out queue.** Values leave in the order in which they were put in, so takes tell the
+//! **Puts of a first-in-first-out queue.** Values leave in the order in which they were put in, so takes give the
 //! order of puts. Puts can be given instants between their calls and returns in the order of the values' takes if and
 //! only if, of no two values, one leaves first whose put was called when the other's had returned (each instant is
 //! the latest call of those that left so far). So it is enough to know of each value how many of the values that are
@@ -13,20 +13,19 @@
 //!
 //! **Crashed operations.** Let L be any linearization. It can be changed, by exchanging neighbours, so that
 //!
-//! 1. *no crashed take takes what a crashed put has put*: both can be left out. What was in the collection between
-//!    them hindered
-//!    others, and who took something else still can. A crashed put that nobody takes can be left out for the same reason, and a
-//!    crashed take that finds nothing.
-//! 2. *crashed takes stand just before a take that returned, and are needed there.* A crashed take can be moved
-//!    behind a put: in
-//!    a queue it takes its value all the same; in a stack it takes its value when what was pushed onto it is gone,
-//!    and if it never is, nobody met the value's absence and the take can be left out. So it meets a take that returned. If
-//!    that one is admitted without it, the crashed take may come later still (of equal values it takes the other one); and one at
-//!    the end is left out. What such takes remove is then forced: in a queue and a stack whatever must leave before the value
-//!    that is returned; everything, before a take that found nothing. Where order does not matter only the latter needs them.
-//! 3. *the value of a crashed put hinders nobody.* In a stack and where order does not matter the put can stand just
-//!    before the
-//!    take that returns its value. In a first-in-first-out queue it is a put under way that never returns, and nothing waits for it.
+//! 1. *no crashed take takes what a crashed put has put*: both can be left out. What was in the collection between them
+//!    hindered others, and who took something else still can. A crashed put that is never taken can be left out for the
+//!    same reason, and a crashed take that finds nothing.
+//! 2. *crashed takes stand just before a take that returned, and are needed there.* A crashed take can be moved after a
+//!    put: in a queue it takes its value nevertheless; in a stack it takes its value when what was pushed onto it is
+//!    gone, and if it never is, no operation met the value's absence and the take can be left out. So it meets a take
+//!    that returned. If that one is admitted without it, the crashed take may come later still (of equal values it
+//!    takes the other one); and one at the end is omitted. What such takes remove is then forced: in a queue and a
+//!    stack whatever must leave before the value that is returned; everything, before a take that found nothing. Where
+//!    order does not matter only the latter needs them.
+//! 3. *the value of a crashed put hinders no operation.* In a stack and where order does not matter the put can stand
+//!    just before the take that returns its value. In a first-in-first-out queue it is a put under way that never
+//!    returns, and nothing waits for it.
 //!
 //! So it is enough to count crashed takes, and to keep crashed puts like those under way. A take that returned a
 //! value prefers one that is there to one whose put is under way, and that to a crashed one, if it could be returned
@@ -184,7 +183,7 @@ impl QueueState {
         for flying in self.flying.iter().filter(|flying| flying.item.value == value) {
             add(&mut ways, ids::index(flying.item.behind), Source::Flying(flying.flight));
         }
-        // The first one is behind the fewest.
+        // The first one is after the fewest.
         if let Some(put) = self.puts.iter().find(|put| put.value == value) {
             add(&mut ways, ids::index(put.behind), Source::Crashed(value));
         }
@@ -247,7 +246,7 @@ impl QueueState {
         Taken { state, crashed, source }
     }
 
-    /// Some items left; each that is still there is behind fewer.
+    /// Some items left; each that is still there is after fewer.
     fn move_up(&mut self, less: impl Fn(u32) -> u32) {
         self.items.iter_mut().for_each(|item| item.behind = less(item.behind));
         self.flying.iter_mut().for_each(|flying| flying.item.behind = less(flying.item.behind));

@@ -133,7 +133,7 @@ impl<const DISCIPLINE: u8> Shortcuts<QueueState, QueueOp> for Queue<DISCIPLINE> 
     }
 
     fn may_wait(&self, op: &QueueOp) -> bool {
-        // A value may leave as well when others have been put in behind it.
+        // A value may leave as well when others have been put in after it.
         matches!(op, QueueOp::Take(Removed::Value(_)))
     }
 
@@ -150,7 +150,7 @@ impl<const DISCIPLINE: u8> Shortcuts<QueueState, QueueOp> for Queue<DISCIPLINE> 
 
     fn sees(&self, op: &QueueOp, effects: &mut Vec<u64>) -> bool {
         match *op {
-            // What nobody takes out hinders only those who find nothing, or something that was put in before.
+            // What is never taken out hinders only operations that find nothing, or something that was put in before.
             QueueOp::Put(_) | QueueOp::Take(Removed::Nothing) => false,
             QueueOp::Take(Removed::Value(value)) => {
                 effects.push(value.cast_unsigned());
@@ -204,12 +204,12 @@ impl<const DISCIPLINE: u8> Spec for Queue<DISCIPLINE> {
         ":enqueue value, :dequeue value (nil if it found nothing)"
     };
     const SHOWN: &'static str =
-        if DISCIPLINE == 2 { "ok :pop beside a :push" } else { "ok :dequeue beside an :enqueue" };
+        if DISCIPLINE == 2 { "ok :pop together with a :push" } else { "ok :dequeue together with an :enqueue" };
     const INITIAL: &'static str = "a list, the oldest value first; empty if not given";
     const PARTS: history_core::Parts = history_core::Parts::Values;
 
     fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
-        let values = value.as_seq().ok_or_else(|| format!("{value} is no list"))?;
+        let values = value.as_seq().ok_or_else(|| format!("expected a list, found {value}"))?;
         self.initial = values.iter().map(|value| self.values.code(value)).collect();
         if Self::DISCIPLINE == Discipline::Unordered {
             self.initial.sort_unstable();
@@ -226,7 +226,9 @@ impl<const DISCIPLINE: u8> Spec for Queue<DISCIPLINE> {
             (Some(f), ..) if f == Self::TAKE => Ok(Some(QueueOp::Take(Removed::Unknown))),
             (Some(f), _, value) if f == Self::PUT => match (value, invoked) {
                 (Value::Nil, Some(invoked)) => Ok(Some(*invoked)),
-                (Value::Nil, None) => Err(bad_value(op, "a value: nil cannot be told from nothing")),
+                (Value::Nil, None) => {
+                    Err(bad_value(op, "a value other than nil, which means that the queue was empty"))
+                }
                 (value, _) => Ok(Some(QueueOp::Put(self.values.code(value)))),
             },
             (None, _, Value::Nil) => Ok(invoked.copied()),

@@ -63,18 +63,22 @@ impl Spec for Semaphore {
     const PARTS: history_core::Parts = history_core::Parts::Sums;
 
     fn assumes(&self) -> Option<String> {
-        let were = if self.permits == 1 { "was 1 permit".into() } else { format!("were {} permits", self.permits) };
-        Some(format!("It was taken that there {were} at first; if that is not so, say how many with --initial."))
+        let were = if self.permits == 1 { "1 permit".into() } else { format!("{} permits", self.permits) };
+        Some(format!(
+            "The semaphore was assumed to have {were} at first: if this is wrong, pass the number with \
+            --initial."
+        ))
     }
 
     fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
         let permits = value.as_int().and_then(|permits| u64::try_from(permits).ok());
-        self.permits = permits.ok_or_else(|| format!("{value} is no number of permits"))?;
+        self.permits = permits.ok_or_else(|| format!("expected a number of permits, found {value}"))?;
         Ok(())
     }
 
     fn decode(&mut self, op: &Op<'_>, invoked: Option<&SemaphoreOp>) -> Result<Option<SemaphoreOp>, String> {
-        // What an `info` says in the place of a value is why nobody knows, and no number of permits.
+        // What an `info` says in the place of a value is the reason for the unknown outcome, and not a number of
+        // permits.
         if (op.value.is_nil() || op.kind == OpKind::Info)
             && let Some(invoked) = invoked
         {

@@ -77,7 +77,8 @@ impl Shortcuts<Box<[i64]>, SetOp> for Set {
     }
 
     fn effect_lasts(&self, _: &SetOp) -> bool {
-        // It does; but an add that nobody sees for now may as well come later, just before the first read that sees it.
+        // It does; but an add that no read sees for now may as well come later, just before the first read that sees
+        // it.
         false
     }
 }
@@ -94,14 +95,14 @@ impl Set {
 
 impl Spec for Set {
     const NAME: &'static str = "linearizable-set";
-    const SUMMARY: &'static str = "Linearizability of a set with add, and reads of the whole.";
+    const SUMMARY: &'static str = "Linearizability of a set with add and reads of the whole set.";
     const OPS: &'static str = ":add value, :read of a set or list";
     const SHOWN: &'static str = "ok :read of a set";
     const INITIAL: &'static str = "a set or list; empty if not given";
     const PARTS: history_core::Parts = history_core::Parts::Values;
 
     fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
-        self.initial = self.codes(value).ok_or_else(|| format!("{value} is no set"))?;
+        self.initial = self.codes(value).ok_or_else(|| format!("expected a set, found {value}"))?;
         Ok(())
     }
 

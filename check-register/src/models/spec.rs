@@ -5,9 +5,9 @@ use history_core::{Datum, Op, Parts, Value};
 
 /// A model of an object that a history was recorded of.
 ///
-/// Each operation is decoded twice: when it is invoked, as one that may have any result; and when it completes, with its result.
-/// A `fail` means that it did not happen, so none is decoded; what the value of an `info` says is
-/// why nobody knows, so its operation is that of its invocation. A completion without a value has its invocation's.
+/// Each operation is decoded twice: when it is invoked, as one that may have any result; and when it completes, with
+/// its result. A `fail` means that it did not happen, so none is decoded; what the value of an `info` says is why the
+/// outcome is unknown, so its operation is that of its invocation. A completion without a value has its invocation's.
 pub trait Spec: Model + Send {
     /// The checker's name: `"cas-register"`.
     const NAME: &'static str;
@@ -41,20 +41,21 @@ pub trait Spec: Model + Send {
 
     /// What an op does. `invoked` is what its invocation was decoded to, `None` for an invocation.
     ///
-    /// The result is `None` if the op, as far as it is known, says nothing and changes nothing: an invocation of a read;
-    /// a read whose result is not known.
+    /// The result is `None` if the op, as far as it is known, says nothing and changes nothing: an invocation of a
+    /// read; a read whose result is not known.
     ///
     /// # Errors
     ///
     /// Why it is none of this object's ops.
     fn decode(&mut self, op: &Op<'_>, invoked: Option<&Self::Op>) -> Result<Option<Self::Op>, String>;
 
-    /// Whether a completion says something else than its invocation about what the operation changes, or where. `None` is as in
-    /// [`decode`](Spec::decode). Only results may be new in a completion: what an operation in flight may do must be known
-    /// when it is invoked, or a later op could take a violation back.
+    /// Whether a completion says something else than its invocation about what the operation changes, or where. `None`
+    /// is as in [`decode`](Spec::decode). Only results may be new in a completion: what an operation in flight may do
+    /// must be known when it is invoked, or a later op could take a violation back.
     fn contradicts(invoked: Option<&Self::Op>, done: Option<&Self::Op>) -> bool;
 
-    /// What the answer of an `ok` op shows, which was decoded to `done`. A history in which no answer shows anything says nothing.
+    /// What the answer of an `ok` op shows, which was decoded to `done`. A history in which no answer shows anything
+    /// says nothing.
     fn shows(&self, op: &Op<'_>, done: Option<&Self::Op>) -> Shows;
 
     /// Whether an operation, as its invocation was decoded, leaves something that an answer may show.
@@ -69,8 +70,8 @@ pub trait Spec: Model + Send {
 pub enum Shows {
     /// Nothing: whatever the object holds, this was right.
     Nothing,
-    /// Nil in the place of a value, which is right whatever the object holds. It shows that nothing was there yet if the operation
-    /// began before one that [fills](Spec::fills) the object returned; and nothing else.
+    /// Nil in the place of a value, which is right whatever the object holds. It shows that nothing was there yet if
+    /// the operation began before one that [fills](Spec::fills) the object returned; and nothing else.
     Nil,
     /// That nothing was there, which could be wrong if some operation fills the object.
     Absence,
@@ -82,15 +83,15 @@ pub enum Shows {
 #[cold]
 pub(super) fn unknown_op<S: Spec>(op: &Op<'_>) -> String {
     match op.f {
-        Some(f) => format!("{} has no operation :{f}; it has {}", S::NAME, S::OPS),
-        None => format!("the op says no :f; {} has {}", S::NAME, S::OPS),
+        Some(f) => format!("{} has no operation :{f}; expected {}", S::NAME, S::OPS),
+        None => format!("the op has no :f: {} expects {}", S::NAME, S::OPS),
     }
 }
 
 /// What is wrong with the value of an op.
 #[cold]
 pub(super) fn bad_value(op: &Op<'_>, expected: &str) -> String {
-    format!("the value of :{}, {}, is not {expected}", op.f.unwrap_or("?"), op.value)
+    format!("the value of :{} is {}; expected {expected}", op.f.unwrap_or("?"), op.value)
 }
 
 /// An operation of this function and value.

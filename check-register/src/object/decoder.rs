@@ -117,11 +117,9 @@ impl<O> Decoder<O> {
             }
             Pair::Completes { slot, .. } => self.complete(model, op, ids::index(slot)),
             Pair::Alone if op.kind == OpKind::Invoke => {
-                Err("the op names no process, so its completion cannot be found".into())
+                Err("the op has no process, so its completion is unknown".into())
             }
-            Pair::Alone => {
-                Err("the completion has no invocation, and without it nobody knows when the operation began".into())
-            }
+            Pair::Alone => Err("the completion has no invocation, so when the operation began is unknown".into()),
         }
     }
 
@@ -158,8 +156,8 @@ impl<O> Decoder<O> {
         })
     }
 
-    /// Ends the report on a history of so many operations: a valid verdict is unknown if no answer showed anything that could have
-    /// been wrong.
+    /// Ends the report on a history of so many operations: a valid verdict is unknown if no answer showed anything that
+    /// could have been wrong.
     pub fn conclude<S: Spec<Op = O>>(&self, operations: u64, report: &mut Report) {
         let Shown { something, absence, early_nil, late_nil, filling, .. } = self.shown;
         let observed = something + if filling > 0 { absence + early_nil } else { 0 };
@@ -169,12 +167,12 @@ impl<O> Decoder<O> {
             return;
         }
         if self.shown.returned > 0 && observed + filling == 0 && !self.shown.has_value {
-            report.notes.push("None of the ops has a value. Is it under another name than :value?".into());
+            report.notes.push("No op has a value: values must be in the field :value.".into());
         } else if something + absence == 0 && late_nil > 0 {
             let nils = early_nil + late_nil;
             report.notes.push(format!(
-                "All answers ({nils}) are nil, which says nothing of what was written. Is the value under another name than \
-                 :value?"
+                "All results ({nils}) are nil, which shows nothing about earlier writes: values must be in the field \
+                 :value."
             ));
         }
     }
@@ -202,10 +200,6 @@ impl Shown {
 
 #[cold]
 fn contradiction<S: Spec>(model: &S, invoked: Option<&S::Op>, done: Option<&S::Op>) -> String {
-    let said = |op: Option<&S::Op>| op.map_or("nothing that changes anything".into(), |op| model.datum(op).to_string());
-    format!(
-        "the completion contradicts its invocation, which said {}; the completion says {}",
-        said(invoked),
-        said(done)
-    )
+    let said = |op: Option<&S::Op>| op.map_or("no change".into(), |op| model.datum(op).to_string());
+    format!("the completion contradicts its invocation: {} was invoked, {} completed", said(invoked), said(done))
 }

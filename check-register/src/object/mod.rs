@@ -109,7 +109,7 @@ impl Checker for AnyObject {
     }
 
     fn summary(&self) -> &'static str {
-        "Linearizability of the object that --spec names."
+        "Linearizability of an object (see --spec)."
     }
 
     fn options(&self) -> &[OptionSpec] {
@@ -126,18 +126,18 @@ impl Checker for AnyObject {
         let names = || objects().iter().map(|object| spec_name(object.name())).collect::<Vec<_>>().join(", ");
         let wrong = |message: String| OptionError::new(options::SPEC.name, message);
         let Some(spec) = options.text(options::SPEC.name) else {
-            return Err(wrong(format!("say what the object is: {}", names())));
+            return Err(wrong(format!("expected an object: {}", names())));
         };
         let spec = spec.trim_start_matches(':').replace("owner-aware", "owner");
         let object = objects().into_iter().find(|object| object.name() == spec || spec_name(object.name()) == spec);
-        object.ok_or_else(|| wrong(format!("there is no object {spec}; there are {}", names())))?.start(options)
+        object.ok_or_else(|| wrong(format!("unknown object {spec}: expected one of {}", names())))?.start(options)
     }
 }
 
 /// What the checkers of an object say about themselves, here and while it is watched.
 pub fn about<S: Spec>() -> About {
-    let refused = "Some operation cannot be placed: whatever order everything before it is put in, no such object would have \
-                   answered as this one did.";
+    let refused = "Some operation cannot be placed: for every order of the operations before it, the object would \
+        have returned something else.";
     About::new(Subject::Object)
         .with_parts(S::PARTS)
         .with_prefix_deciding()
@@ -162,8 +162,8 @@ fn objects() -> Vec<Box<dyn Checker>> {
     all.0
 }
 
-/// All checkers of this crate, in the order in which to list them: of versioned registers, one for each object, and one that is
-/// told which.
+/// All checkers of this crate, in the order in which to list them: of versioned registers, one for each object, and one
+/// that is told which.
 pub fn checkers() -> Vec<Box<dyn Checker>> {
     let mut all: Vec<Box<dyn Checker>> = vec![Box::new(VersionedRegister::default())];
     all.extend(objects());

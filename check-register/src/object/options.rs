@@ -43,8 +43,9 @@ pub(super) const WITH_SPEC: &[OptionSpec] = &[SPEC, INITIAL, ENGINE, MAX_CONFIGU
 /// Sets what is given by name.
 pub(super) fn apply<S: Spec>(to: &mut Linearizable<S>, options: &Options) -> Result<(), OptionError> {
     if let Some(text) = options.text(INITIAL.name) {
-        let wrong = |message: String| OptionError::new(INITIAL.name, format!("{message}; it is {}", S::INITIAL));
-        let parsed = parse(text).ok_or_else(|| wrong(format!("{text} is neither an EDN nor a JSON value")))?;
+        let wrong =
+            |message: String| OptionError::new(INITIAL.name, format!("{message} (initial state: {})", S::INITIAL));
+        let parsed = parse(text).ok_or_else(|| wrong(format!("expected an EDN or JSON value, found {text}")))?;
         let value = parsed.value(0).as_seq().and_then(|one| one.iter().next());
         to.model.set_initial(value.unwrap_or(history_core::Value::Nil)).map_err(wrong)?;
     }
@@ -54,7 +55,7 @@ pub(super) fn apply<S: Spec>(to: &mut Linearizable<S>, options: &Options) -> Res
             "just-in-time" => Engine::JustInTime,
             "wing-gong" => Engine::WingGong,
             _ => {
-                let message = format!("there is no engine {name}; there are just-in-time, wing-gong and portfolio");
+                let message = format!("unknown engine {name}: expected just-in-time, wing-gong or portfolio");
                 return Err(OptionError::new(ENGINE.name, message));
             }
         };

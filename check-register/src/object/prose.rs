@@ -40,7 +40,7 @@ impl<'a, S: Spec> Story<'a, S> {
         let invoked = self.recorded.invoked(op);
         match self.recorded.completed(op) {
             Some(completed) if self.columns.returns(OpId::new(op)) => format!("index {invoked} to {completed}"),
-            _ => format!("from index {invoked} on, its outcome unknown"),
+            _ => format!("from index {invoked} on, outcome unknown"),
         }
     }
 
@@ -53,20 +53,20 @@ impl<'a, S: Spec> Story<'a, S> {
         let refused = self.name(refusal.op);
         let mut then = String::new();
         match refusal.last {
-            None => _ = writeln!(then, "{refused} cannot be placed, although nothing had returned before it did."),
+            None => _ = writeln!(then, "{refused} cannot be placed, although no operation returned before it."),
             Some(last) => {
                 let last = self.name(last);
                 _ = if refusal.is_first {
                     writeln!(
                         then,
-                        "Everything that had returned before {refused} did can be put in order, up to {last}.\n\
-                         {refused} is the first that cannot be placed."
+                        "All operations that returned before {refused} returned can be ordered, up to \
+                         {last}.\n{refused} is the first that cannot be placed."
                     )
                 } else {
                     writeln!(
                         then,
-                        "What had returned when {refused} did cannot be put in order. Whether it can up to {last}, which \
-                         returned last before, is not known."
+                        "The operations up to the return of {refused} cannot be ordered. Whether those up to {last}, \
+                         the last one to return before, can be ordered is unknown."
                     )
                 };
             }
@@ -75,7 +75,7 @@ impl<'a, S: Spec> Story<'a, S> {
             self.conflict(&mut then, conflict);
         }
         if refusal.ends.is_empty() {
-            _ = writeln!(then, "There were too many ways to go on to list the states it could have met.");
+            _ = writeln!(then, "There are too many orders to list the states in which it could take effect.");
         } else {
             let what = self.what(refusal.op);
             let from = if refusal.ends.len() == 1 { "It admits" } else { "None of these admits" };
@@ -84,7 +84,7 @@ impl<'a, S: Spec> Story<'a, S> {
                 _ if what.starts_with(['a', 'e', 'i', 'o', 'u']) => "an",
                 _ => "a",
             };
-            _ = writeln!(then, "When it took effect the state may be:");
+            _ = writeln!(then, "The states in which it could take effect are:");
             for end in refusal.ends.iter().take(STATES_MAX) {
                 self.end(&mut then, end);
             }
@@ -93,7 +93,7 @@ impl<'a, S: Spec> Story<'a, S> {
                 _ = writeln!(then, "  or one of {more} more");
             }
             if !refusal.all_ends {
-                _ = writeln!(then, "There may be others: there were too many ways to go on to list all.");
+                _ = writeln!(then, "There may be others: there are too many orders to list all states.");
             }
             _ = writeln!(then, "{from} {no} {what}.");
         }
@@ -111,7 +111,7 @@ impl<'a, S: Spec> Story<'a, S> {
         let names: Vec<String> = explain::tail(&end.order).iter().map(|op| self.name(*op)).collect();
         let state = shortened(&end.state);
         _ = if names.is_empty() {
-            writeln!(text, "  {state}, as at the start")
+            writeln!(text, "  {state}, the initial state")
         } else {
             writeln!(text, "  {state}, after {}", explain::after_ellipsis(&names, end.order.len() as u64))
         };
@@ -122,24 +122,24 @@ impl<'a, S: Spec> Story<'a, S> {
         _ = match conflict {
             Conflict::NeverWritten { read } => {
                 let read = self.name(read);
-                writeln!(text, "Nobody had begun to write what {read} found.")
+                writeln!(text, "No operation had begun to write the value that {read} found.")
             }
             Conflict::BeforeWrite { read, write } => {
                 let (read, write) = (self.name(read), self.name(write));
-                writeln!(text, "{read} found what {write} wrote, but had returned when {write} was called.")
+                writeln!(text, "{read} found the value of {write}, but returned before {write} was called.")
             }
             Conflict::Between { first, last, other_first, other_last } => {
                 let since = match first {
                     Some(first) => format!("{} returned", self.name(first)),
-                    None => "the start".into(),
+                    None => "the history began".into(),
                 };
                 let (last, other_first, other_last) = (self.name(last), self.name(other_first), self.name(other_last));
                 let others =
                     if other_first == other_last { other_first } else { format!("{other_first} and {other_last}") };
                 writeln!(
                     text,
-                    "{last} shows that from when {since} until {last} was called the value was one and the same; \
-                     but {others} can only have met another in between."
+                    "{last} shows that the value did not change from the time {since} until {last} was called, but \
+                     {others} have another value and can only have taken effect in between."
                 )
             }
         };

@@ -41,23 +41,23 @@ pub(super) fn report<S: Spec>(
                 unknown += 1;
                 if unknown == 1 {
                     let of = part.part.as_ref().map(|part| format!(" of {part}")).unwrap_or_default();
-                    report.notes.push(format!("Nothing is known{of}, because {}.", reason.because()));
+                    report.notes.push(format!("No verdict{of}, because {}.", reason.because()));
                 }
             }
         }
     }
     if unknown > 1 {
-        report.notes.push(format!("Nor is anything known of {} more parts.", unknown - 1));
+        report.notes.push(format!("There is no verdict on {} more parts either.", unknown - 1));
     }
     match stopped {
         0 => {}
         1 if answer.parts.len() == 1 => {
-            report.notes.push("It was not searched to the end, because another key is not linearizable.".into());
+            report.notes.push("The search ended early, because another key is not linearizable.".into());
         }
-        1 => report.notes.push("One part was not searched to the end, because another is not linearizable.".into()),
+        1 => report.notes.push("The search of one part ended early, because another part is not linearizable.".into()),
         _ => report
             .notes
-            .push(format!("{stopped} parts were not searched to the end, because another is not linearizable.")),
+            .push(format!("The search of {stopped} parts ended early, because another part is not linearizable.")),
     }
     report.notes.extend(recorded.participants.note());
     if refused > 0 {

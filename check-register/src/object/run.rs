@@ -97,7 +97,8 @@ impl<S: Spec + Clone> ObjectRun<S> {
         Ok(())
     }
 
-    /// What never completed may have happened, as what got `info` may. What only reads says nothing then. Once is enough.
+    /// What never completed may have happened, as what got `info` may. What only reads says nothing then. Once is
+    /// enough.
     fn push_crashed(&mut self) {
         let open = self.decoder.take_in_flight();
         self.crashed.extend(open.map(|(slot, op)| (self.open[slot], op)));
@@ -141,7 +142,7 @@ impl<S: Spec + Clone> Run for ObjectRun<S> {
             Ok(()) => Ok(ControlFlow::Continue(())),
             Err(OpFault::Error(error)) => Err(error),
             Err(OpFault::Malformed(reason)) => {
-                let place = format!("at {} {reason}.", op.place());
+                let place = format!("the op at {}: {reason}.", op.place());
                 let may_be_earlier = op.pair == Pair::Alone && op.kind != OpKind::Invoke;
                 self.malformed = Some(Malformed { place, may_be_earlier });
                 Ok(ControlFlow::Break(()))
@@ -177,7 +178,7 @@ impl<S: Spec + Clone> Run for ObjectRun<S> {
     fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
         let unknown = |malformed: &Malformed| {
             let mut report = Report::new(S::NAME, Verdict::Unknown);
-            report.notes.push(format!("Nothing can be said of this history, because {}", malformed.place));
+            report.notes.push(format!("No verdict, because of {}", malformed.place));
             report
         };
         if let Some(malformed) = self.malformed.as_ref().filter(|malformed| malformed.may_be_earlier) {
@@ -193,10 +194,10 @@ impl<S: Spec + Clone> Run for ObjectRun<S> {
         if let Some(malformed) = malformed.as_ref().filter(|_| answer.verdict() != Verdict::Invalid) {
             return Ok(unknown(malformed));
         }
-        budget.begin("telling what was found");
+        budget.begin("explaining anomalies");
         let mut report = super::report::report(&checker, &columns, &recorded, (counts, &decoder), &answer, budget);
         if let Some(malformed) = malformed {
-            let note = format!("The verdict rests on the ops before this one: {}", malformed.place);
+            let note = format!("The verdict covers only the ops before {}", malformed.place);
             report.notes.insert(0, note);
         }
         Ok(report)

@@ -51,9 +51,9 @@ struct Pages<'a, S: Spec> {
 /// What a timeline shows, in one sentence; `refused` is the operation that cannot be placed.
 fn summary<S: Spec>(refused: Option<&str>) -> String {
     match refused {
-        None => format!("These operations can be put in an order that a {} admits: the one shown.", S::NAME),
+        None => format!("These operations can be ordered as a {} allows; one such order is shown.", S::NAME),
         Some(op) => format!(
-            "{} cannot be placed: whatever order everything before it is put in, no {} admits it.",
+            "{} cannot be placed: after every order of the operations before it, a {} does not allow it.",
             sentence(op),
             S::NAME
         ),
@@ -146,7 +146,7 @@ impl<S: Spec> Pages<'_, S> {
             let (index, process) = (self.recorded.invoked(*op), row_name(self.recorded.client(*op)));
             let line = format!("{index}\t{process}\t{}\t{state}\n", shortened(&story.what(*op)));
             if text.len() + line.len() > LISTING_BYTES_MAX {
-                _ = writeln!(text, "... and so on: more than {LISTING_BYTES_MAX} bytes in all");
+                _ = writeln!(text, "... more than {LISTING_BYTES_MAX} bytes in total");
                 break;
             }
             text += &line;
@@ -228,7 +228,7 @@ fn placed(order: &[u32], count: usize) -> Vec<bool> {
     placed
 }
 
-/// What tells the statuses of the operations of a part, which are given by their positions in it.
+/// What determines the statuses of the operations of a part, which are given by their positions in it.
 struct Statuses<'a> {
     outcome: &'a Outcome,
     /// Whether the order that is shown has each; `None` if there is no order.
@@ -265,7 +265,7 @@ fn without_order(outcome: &Outcome) -> BarStatus {
 
 /// What the page does not show.
 fn note(left_out: Option<String>, is_without_order: bool) -> Option<String> {
-    const NO_ORDER: &str = "No order is shown: there were too many ways to put these operations in one.";
+    const NO_ORDER: &str = "No order is shown: there are too many orders of these operations.";
     let no_order = is_without_order.then(|| NO_ORDER.to_owned());
     let notes: Vec<String> = left_out.into_iter().chain(no_order).collect();
     (!notes.is_empty()).then(|| notes.join(" "))

@@ -1,19 +1,20 @@
 //! Registers to which no value is written twice: decided in O(n log n), however much is in flight.
 //!
 //! Gibbons and Korach, "Testing Shared Memories" (SIAM J. Comput. 1997), section 4; in the form of Golab, Li and Shah,
-//! "Analyzing consistency properties for fun and profit" (PODC 2011), section 3. A value's write and the reads that saw it
-//! are a cluster, and stand together in any linearization. Let a cluster's zone lie between the first return and the last
-//! call among its operations. If the first return comes first, the register held the value all through the zone: a *forward* zone.
-//! Otherwise all its operations were in flight through the zone, and any instant in it will do: a *backward* zone. The history is
-//! linearizable exactly if no read returned before its value's write was called, no two forward zones overlap, and no backward
-//! zone lies within a forward one.
+//! "Analyzing consistency properties for fun and profit" (PODC 2011), section 3. A value's write and the reads that saw
+//! it are a cluster, and stand together in any linearization. Let a cluster's zone lie between the first return and the
+//! last call among its operations. If the first return comes first, the register held the value all through the zone: a
+//! *forward* zone. Otherwise all its operations were in flight through the zone, and any instant in it will do: a
+//! *backward* zone. The history is linearizable exactly if no read returned before its value's write was called, no two
+//! forward zones overlap, and no backward zone lies within a forward one.
 
 use super::part::{NEVER, Part};
 use crate::Access;
 use crate::engine::ids;
 use history_core::hash::HashMap;
 
-/// Why the operations on a register to which no value is written twice contradict each other. `O` stands for an operation.
+/// Why the operations on a register to which no value is written twice contradict each other. `O` stands for an
+/// operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Conflict<O = usize> {
     /// The read returned a value that nobody wrote.
@@ -72,8 +73,8 @@ struct Cluster {
 /// A linearization, or the first event up to which there is none and why.
 type Decided = Result<Vec<u32>, (usize, Conflict<u32>)>;
 
-/// A linearization of a part, or the first event up to which there is none and why; `None` if the part is no register of
-/// distinct writes. O(n log n); O(n log^2 n) if there is none.
+/// A linearization of a part, or the first event up to which there is none and why; `None` if the part is no register
+/// of distinct writes. O(n log n); O(n log^2 n) if there is none.
 pub(crate) fn decide(part: &Part, access: impl Fn(usize) -> Option<Access>, initial: Option<i64>) -> Option<Decided> {
     let mut conflict = match decide_before(part, part.events.len(), &access, initial)? {
         Ok(order) => return Some(Ok(order)),
@@ -110,7 +111,7 @@ fn decide_before(
             _ => {}
         }
     }
-    // A crashed write that nobody saw never happened.
+    // A crashed write that no read saw never happened.
     let order: Vec<u32> = (0..ids::number(clusters.len()))
         .filter(|at| clusters[ids::index(*at)].first_return < i64::from(NEVER))
         .collect();
@@ -141,13 +142,14 @@ fn decide_before(
 }
 
 fn between(zone: &Cluster, other: &Cluster) -> Conflict<u32> {
-    // A cluster within or overlapping another's zone has a write of its own, or it would be the initial one, whose zone begins first.
+    // A cluster within or overlapping another's zone has a write of its own, or it would be the initial one, whose zone
+    // begins first.
     let other_first = other.first.unwrap_or(other.last);
     Conflict::Between { first: zone.first, last: zone.last, other_first, other_last: other.last }
 }
 
-/// The clusters before event `end`, the initial value's first if it is known; and of each operation its cluster, `NEVER` for
-/// reads that have not returned.
+/// The clusters before event `end`, the initial value's first if it is known; and of each operation its cluster,
+/// `NEVER` for reads that have not returned.
 fn clusters(
     part: &Part,
     end: usize,

@@ -1,5 +1,5 @@
-//! Just-in-time linearization: all configurations at once, from event to event; an operation is placed no earlier than a
-//! return demands it.
+//! Just-in-time linearization: all configurations at once, from event to event; an operation is placed no earlier than
+//! a return demands it.
 //!
 //! Lowe, "Testing for linearizability" (Concurrency and Computation 2017), section 3.2; the idea is Wing and Gong's.
 //! A configuration is a state of the model and the set of operations in flight that were placed already. A call adds
@@ -155,8 +155,8 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         }
     }
 
-    /// Keeps and makes the configurations that are ready for a return, and without the operation that was in flight. `None` if there
-    /// are some; for one that states remember, always, unless the search must stop.
+    /// Keeps and makes the configurations that are ready for a return, and without the operation that was in flight.
+    /// `None` if there are some; for one that states remember, always, unless the search must stop.
     fn make_return(
         &mut self,
         transitions: &mut Transitions<'_>,
@@ -409,7 +409,8 @@ impl<'p, const W: usize> JustInTime<'p, W> {
     }
 }
 
-/// Adds a configuration, unless one of its state and mask has made no more use of crashed operations. Whether it was added.
+/// Adds a configuration, unless one of its state and mask has made no more use of crashed operations. Whether it was
+/// added.
 fn insert<const W: usize>(seen: &mut Seen<W>, uses: &Uses, exact: bool, config: Config<W>) -> bool {
     seen.insert(config, |there| {
         if exact { uses.at_most(there.uses, config.uses) } else { there.uses.number() <= config.uses.number() }

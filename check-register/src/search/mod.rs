@@ -1,7 +1,7 @@
 //! The search for a linearization of one part of an object: engines behind one interface, and which of them runs when.
 //!
-//! Engines take turns, each turn longer than the one before, and the first answer wins. Turns are counted in steps of the
-//! model and not in time, so which engine answers is the same on every machine.
+//! Engines take turns, each turn longer than the one before, and the first answer wins. Turns are counted in steps of
+//! the model and not in time, so which engine answers is the same on every machine.
 
 pub(crate) mod distinct;
 pub(crate) mod just_in_time;
@@ -127,13 +127,16 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// As a clause: `"the time was up"`.
+    /// As a clause: `"the time limit was reached"`.
     pub fn because(self) -> &'static str {
         match self {
             Reason::Spent(spent) => spent.because(),
-            Reason::Full => "so much is in flight at one time that the search reached its limit of configurations",
-            Reason::InFlight => "more than 8,192 operations are in flight at one time",
-            Reason::OtherPart => "another part is not linearizable, so that the search was not taken to its end",
+            Reason::Full => {
+                "the search reached its maximum number of configurations, because many operations are in \
+                flight at once"
+            }
+            Reason::InFlight => "more than 8,192 operations are in flight at once",
+            Reason::OtherPart => "another part is not linearizable, so the search ended early",
         }
     }
 }
@@ -228,8 +231,8 @@ impl<'q, 'm> Question<'q, 'm> {
     }
 }
 
-/// What is known of a part of which `event` is refused in any case, when engines have searched up to there. `None` if they
-/// should go on.
+/// What is known of a part of which `event` is refused in any case, when engines have searched up to there. `None` if
+/// they should go on.
 fn refuse_unmet(event: usize, found: Option<Decision>, is_over: bool) -> Option<Decision> {
     let refused = |is_first| Some(Decision::Refused(Refused { event, is_first, conflict: None }));
     match found {

@@ -45,8 +45,8 @@ pub(crate) struct InFlight<const W: usize> {
     pub(crate) op: u32,
     pub(crate) class: ClassId,
     ret: u32,
-    /// Those of the same class that return earlier. Of operations that cannot be told apart the one that returns first may
-    /// as well be placed first.
+    /// Those of the same class that return earlier. Of operations that cannot be distinguished the one that returns
+    /// first may as well be placed first.
     pub(crate) before: Mask<W>,
 }
 
@@ -285,7 +285,8 @@ impl<'p, const W: usize> Open<'p, W> {
         }
     }
 
-    /// Whether some operation in flight that was not placed must perhaps be placed before one that states remember returns.
+    /// Whether some operation in flight that was not placed must perhaps be placed before one that states remember
+    /// returns.
     pub(crate) fn is_any_hurried(&self, config: &Config<W>) -> bool {
         let waits = |slot: u32| self.kinds[self.slots[ids::index(slot)].class.at()] == Kind::Waits;
         self.any_crashed()
@@ -294,7 +295,7 @@ impl<'p, const W: usize> Open<'p, W> {
     }
 
     /// Slots of operations in flight that are to be placed in every order: also those that only read, where what they
-    /// find may tell of pending operations.
+    /// find may depend on pending operations.
     #[inline]
     pub(crate) fn placeable(&self) -> impl Iterator<Item = u32> {
         let reads: &[u32] = if self.part.visibility.any_pends { &self.reads } else { &[] };

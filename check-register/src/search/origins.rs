@@ -1,4 +1,5 @@
-//! Whether what an operation found can have come from anywhere: a look at the history from call to call, in linear time.
+//! Whether what an operation found can have come from anywhere: a look at the history from call to call, in linear
+//! time.
 //!
 //! Some operations need an effect of others: a read of a value needs a write of it, unless the register began with
 //! it. An effect can have come about if an operation that has it was called, and what that one needs itself can have.

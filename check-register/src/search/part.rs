@@ -100,7 +100,7 @@ pub(crate) struct Part {
     pub(crate) ids: Vec<OpId>,
     /// Slots of operations that returned are below this.
     pub(crate) slots: u32,
-    /// The classes of operations that never returned. Those of one class cannot be told apart.
+    /// The classes of operations that never returned. Those of one class cannot be distinguished.
     pub(crate) crashed: Vec<ClassId>,
     /// Who may see these.
     pub(crate) visibility: Visibility,
@@ -140,8 +140,8 @@ impl Part {
         part
     }
 
-    /// The operation of this id. Most that return were called not long ago, so this looks from the end on, in steps that
-    /// double.
+    /// The operation of this id. Most that return were called not long ago, so this looks from the end on, in steps
+    /// that double.
     fn find(&self, id: OpId) -> usize {
         let (mut end, mut step) = (self.ids.len(), 1);
         loop {

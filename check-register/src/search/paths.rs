@@ -26,7 +26,7 @@ pub(crate) struct Node {
     parent: PathId,
 }
 
-/// There are no more operations, classes and choices than the lower bits can tell apart.
+/// There are no more operations, classes and choices than the lower bits can distinguish.
 const KIND: u32 = 30;
 
 impl engine::paths::Node for Node {

@@ -7,8 +7,8 @@ use crate::engine::paths::PathId;
 use crate::engine::uses::UsesId;
 use history_core::hash::hash_one;
 
-/// Where a search stands: the state, which operations in flight were placed, what use was made of crashed ones; and how it got
-/// there, which does not tell configurations apart.
+/// Where a search stands: the state, which operations in flight were placed, what use was made of crashed ones; and how
+/// it got there, which does not distinguish configurations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Config<const W: usize> {
     pub(crate) mask: Mask<W>,

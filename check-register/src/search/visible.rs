@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 /// What is known of crashed classes, which are given by their positions in [`Part::crashed`].
 #[derive(Debug, Default)]
 pub(crate) struct Visibility {
-    /// Of each, the event from which on nobody can see whether more of them happen.
+    /// Of each, the event from which on no operation can see whether more of them happen.
     pub(crate) until: Vec<u32>,
     /// Of each, whether states remember that it was called: the search then need not place it.
     pub(crate) pends: Vec<bool>,
@@ -103,11 +103,11 @@ struct Spread<'a, M: Model> {
     model: &'a M,
     classes: &'a [M::Op],
     part: &'a Part,
-    /// Of each crashed class, the event from which on nobody that was looked at sees it.
+    /// Of each crashed class, the event from which on no operation that was looked at sees it.
     until: Vec<u32>,
     /// Who sees until when.
     next: BinaryHeap<(u32, Seer)>,
-    /// Crashed classes by effect, of effects that nobody has seen yet.
+    /// Crashed classes by effect, of effects that no operation has seen yet.
     by_effect: HashMap<u64, Vec<u32>>,
     /// Crashed classes without an effect by number; none if there are too many to compare.
     unnumbered: Vec<u32>,
@@ -153,9 +153,9 @@ impl<M: Model> Spread<'_, M> {
     }
 }
 
-/// For each crashed class of a part, the event from which on nobody can see whether it happened. A crashed operation
-/// that matters may see others, which then matter as long; but for those that are pending. O(n log n), and for
-/// effects without a number the pairs.
+/// For each crashed class of a part, the event from which on no operation can see whether it happened. A crashed
+/// operation that matters may see others, which then matter as long; but for those that are pending. O(n log n), and
+/// for effects without a number the pairs.
 fn until<M: Model>(part: &Part, model: &M, classes: &[M::Op], pends: &[bool]) -> Vec<u32> {
     let mut last: HashMap<ClassId, u32> = HashMap::default();
     for op in part.ops.iter().filter(|op| !op.is_crashed()) {

@@ -5,8 +5,8 @@
 //! the place of the first return whose operation was not placed, and a bit for each operation in flight there; so a
 //! configuration is small however long the history is. The operation that returns first is tried first.
 //!
-//! Where much is in flight and all is well this finds a linearization where just-in-time linearization would look at all
-//! there are.
+//! Where much is in flight and all is well this finds a linearization where just-in-time linearization would look at
+//! all there are.
 
 use super::mask::Mask;
 use super::open::Open;

@@ -74,8 +74,8 @@ impl Clock {
         !self.all_timed
     }
 
-    /// The op that shows that the times are an order other than the file's; none if they are the same, or if not all ops
-    /// have times.
+    /// The op that shows that the times are an order other than the file's; none if they are the same, or if not all
+    /// ops have times.
     pub(crate) fn disorder(&self) -> Option<u64> {
         self.back.filter(|_| self.all_timed)
     }

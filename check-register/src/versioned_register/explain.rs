@@ -1,4 +1,4 @@
-//! Explanations: what happened, told so that a person sees the contradiction.
+//! Explanations of witnesses, which end in the contradiction.
 
 use super::packed::{Interner, Packed};
 use super::registers::{Proposal, Register, Seen, Settings};
@@ -111,7 +111,8 @@ impl Teller<'_> {
         story.finish()
     }
 
-    /// Two writes that replaced one version: the one in the chain, and the last of `path`, which `seen` shows with `tip`.
+    /// Two writes that replaced one version: the one in the chain, and the last of `path`, which `seen` shows with
+    /// `tip`.
     pub(crate) fn lost_update(&self, fork: VersionId, path: &[VersionId], tip: VersionId, seen: Seen) -> Witness {
         let mut story = Story::new(self);
         let prev = self.id(fork);
@@ -140,9 +141,12 @@ impl Teller<'_> {
             if write == shown {
                 story.say(format!("{write} replaced {prev} by {text}: it completed ok at index {}.", seen.at.index));
             } else if let [one] = chain[..] {
-                story.say(format!("{write} replaced {prev} by {}, which {shown} shows.", self.id(one)));
+                story.say(format!("{write} replaced {prev} by {}, as {shown} shows.", self.id(one)));
             } else {
-                story.say(format!("{write} began the versions {text} after {prev}; the last of them {shown} shows."));
+                story.say(format!(
+                    "{write} replaced {prev} and led to the versions {text}; {shown} shows the last of \
+                    them."
+                ));
             }
         }
         story.say(format!("However, only one write can replace {prev}: a contradiction!"));
@@ -176,7 +180,7 @@ impl Teller<'_> {
         }
         let write = story.write(version);
         story.say(format!(
-            "However, {write} is the write of {id}, and was invoked only then, at index {}: a contradiction!",
+            "However, {write}, the write of {id}, was invoked after that, at index {}: a contradiction!",
             written.index
         ));
         story.fact("write-id", id);
@@ -190,9 +194,9 @@ impl Teller<'_> {
         let seen = Seen { at: write.at, client: write.client, is_read: false };
         let ids = format!(":write-id {id}, :prev-write-id {prev}");
         let name = story.op("write", OpKind::Invoke, seen, write.value, &ids);
-        story.say(format!("{id} was the first version that any op showed, or showed to have been replaced."));
+        story.say(format!("{id} was the first version that any op showed or replaced."));
         story.say(format!(
-            "However, {name} is the write of {id}, and was invoked only then, at index {}: a contradiction!",
+            "However, {name}, the write of {id}, was invoked after that, at index {}: a contradiction!",
             write.at.index
         ));
         story.fact("write-id", id);
@@ -207,7 +211,7 @@ impl Teller<'_> {
             let name = story.observer(version, seen);
             story.say(format!("{name} read version {id}."));
         }
-        let proposes = if is_end { "proposes" } else { "had by then proposed" };
+        let proposes = if is_end { "proposes" } else { "had yet proposed" };
         story.say(format!(
             "However, no write that may have happened {proposes} {id}{}: a contradiction!",
             self.initial_clause()
@@ -222,14 +226,14 @@ impl Teller<'_> {
         let (name, id) = (story.read(read), self.datum(read.id));
         story.say(format!("{name} read version {id}."));
         story.say(format!(
-            "However, either no write that may have happened proposes {id}, or it was replaced so long before {name} began \
-             that it is forgotten: a contradiction!"
+            "However, either no write that may have happened proposes {id}, or it was replaced so long before {name} \
+             began that it was forgotten: a contradiction!"
         ));
         story.fact("write-id", id);
         story.finish()
     }
 
-    /// An observed write that replaces a version which nobody had proposed by then.
+    /// An observed write that replaces a version which no write had proposed by then.
     pub(crate) fn unknown_version(&self, id: Packed, first: VersionId, path: &[VersionId], seen: Seen) -> Witness {
         let mut story = Story::new(self);
         let id = self.datum(id);
@@ -246,10 +250,13 @@ impl Teller<'_> {
                 )),
             }
         }
-        let ago =
-            if self.settings.window.is_some() { ", or it was replaced so long ago that it is forgotten" } else { "" };
+        let ago = if self.settings.window.is_some() {
+            ", or {id} was replaced so long ago that it was forgotten"
+        } else {
+            ""
+        };
         story.say(format!(
-            "However, {write} replaces {id}, and by then no write that may have happened had proposed that{ago}{}: a \
+            "However, {write} replaces {id}, and no write that may have happened had proposed it by then{ago}{}: a \
              contradiction!",
             self.initial_clause()
         ));
@@ -265,7 +272,7 @@ impl Teller<'_> {
         let names: Vec<String> = cycle.iter().take(CHAIN_MAX).map(|version| story.write(*version)).collect();
         if let Some(tip) = path.first() {
             let shown = story.observer(*tip, seen);
-            story.say(format!("{shown} shows version {}, which these lead to.", self.id(*tip)));
+            story.say(format!("{shown} shows version {}, which follows from these writes.", self.id(*tip)));
         }
         story.fact("chain", self.chain_fact(&cycle));
         cycle.push(cycle[0]);
@@ -274,7 +281,7 @@ impl Teller<'_> {
             [one] => story.say(format!("{one} replaces its own version: {text}.")),
             all => story.say(format!("{} replace each other's versions: {text}.", all.join(", "))),
         }
-        story.say("However, a version must be there before it can be replaced: a contradiction!".to_owned());
+        story.say("However, a version must exist before it can be replaced: a contradiction!".to_owned());
         story.finish()
     }
 
@@ -282,7 +289,7 @@ impl Teller<'_> {
     pub(crate) fn failed_write_observed(&self, version: VersionId, shown: Option<(VersionId, Seen)>) -> Witness {
         let mut story = Story::new(self);
         let (id, name) = (self.id(version), story.write(version));
-        story.say(format!("{name} ended with fail, so version {id} never was."));
+        story.say(format!("{name} failed, so version {id} never existed."));
         let shown = shown.or_else(|| Some((version, self.first(version)?))).or_else(|| {
             let last = *self.chain_until(version, |_| true).last()?;
             Some((last, self.first(last)?))
@@ -305,7 +312,7 @@ impl Teller<'_> {
         match before {
             Some(_) if is_given && self.settings.initial_value.is_some() => {
                 let value = self.datum(row.value);
-                story.say(format!("The initial version {id} holds {value}, as it was given."));
+                story.say(format!("The initial version {id} has the value {value}, as given."));
             }
             Some(before) => {
                 let name = story.read(before);
@@ -332,7 +339,7 @@ impl Teller<'_> {
             let name = story.observer(version, seen);
             story.say(format!("{name} read {} as the value of version {id}.", self.datum(row.value)));
         }
-        story.say(format!("However, {id} is the initial version, and that holds {value}: a contradiction!"));
+        story.say(format!("However, {id} is the initial version, which has the value {value}: a contradiction!"));
         story.fact("write-id", id);
         story.fact("initial-value", value);
         story.finish()

@@ -5,7 +5,8 @@ use super::registers::{Registers, Seen};
 use super::versions::{State, VersionId, flag};
 use history_core::HistoryError;
 
-/// Failed writes that are remembered, so that one that is observed later can be told from a version nobody wrote.
+/// Failed writes that are remembered, so that one that is observed later can be distinguished from a version that was
+/// never written.
 const FAILURES_KEPT_MAX: usize = 16_384;
 /// Crashed writes below this are not worth a sweep.
 const SWEPT_MIN: usize = 64;

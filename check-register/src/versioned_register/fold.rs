@@ -71,7 +71,7 @@ pub(crate) struct Fold {
     clock: Clock,
     /// By slot; what was there stays when its operation has completed.
     flights: Vec<Flight>,
-    /// Whether there were ops of which nobody knows the invocation, or the completion.
+    /// Whether there were ops with an unknown invocation or completion.
     has_nameless: bool,
     counts: Counts,
 }
@@ -88,7 +88,7 @@ impl Fold {
         }
     }
 
-    /// Rows of versions that were ever needed at one time.
+    /// Rows of versions that were ever needed at once.
     #[cfg(test)]
     pub(crate) fn rows(&self) -> usize {
         self.registers.versions.rows()
@@ -103,9 +103,7 @@ impl Fold {
         };
         let at = At { index: op.index, time_ns: op.time.unwrap_or(NO_TIME) };
         if op.pair == Pair::Alone && self.is_violated() {
-            return malformed(
-                "nobody knows the op's invocation or completion, as is known of all ops before it".to_owned(),
-            );
+            return malformed("the op has no invocation or completion, but all ops before it have one".to_owned());
         }
         if !self.registers.settings.in_order
             && self.clock.tick(at.index, at.time_ns, client)
@@ -143,13 +141,13 @@ impl Fold {
     fn split<'a>(&mut self, op: &Op<'a>, request: &Request<'a>) -> Result<(Option<Packed>, Value<'a>), OpFault> {
         match (self.keying, op.kind) {
             (Keying::None, _) if request.key.is_none() => Ok((Some(Packed::NIL), op.value)),
-            (Keying::None, _) => malformed("the op has a :key, and those before it have none".to_owned()),
+            (Keying::None, _) => malformed("the op has a :key, but ops before it have none".to_owned()),
             (Keying::Field, _) => Ok((request.key.map(|key| self.registers.interner.pack(key)), op.value)),
             (Keying::Value, kind) => match split(op.value) {
                 Some((key, value)) => Ok((Some(self.registers.interner.pack(key)), value)),
                 None if op.value.is_nil() || matches!(kind, OpKind::Fail | OpKind::Info) => Ok((None, Value::Nil)),
                 None => malformed(format!(
-                    "the op's value, {}, is no vector of a key and a value, as all before it are",
+                    "the op's value is {}; expected a vector of a key and a value, as in all ops before it",
                     op.value
                 )),
             },
@@ -173,7 +171,7 @@ impl Fold {
                 (key, self.registers.register(key).head_place)
             }
             None if call == Call::Read => (KeyId::NONE, 0),
-            None => return malformed("the write has no key, as ops before it have".to_owned()),
+            None => return malformed("the write has no key, but ops before it have one".to_owned()),
         };
         let slot = match op.pair {
             Pair::Invokes { slot } => Some(ids::index(slot)),
@@ -211,7 +209,9 @@ impl Fold {
             Some(id) => self.registers.interner.pack(id),
         };
         let Some(prev) = request.prev else {
-            return malformed("the write has no :prev-write-id (nil would do, if that is the initial one)".to_owned());
+            return malformed(
+                "the write has no :prev-write-id (nil is allowed, if that is the initial version)".to_owned(),
+            );
         };
         let interner = &mut self.registers.interner;
         Ok(Proposal { id, prev: interner.pack(prev), value: interner.pack(value), ..so_far })
@@ -253,7 +253,8 @@ impl Fold {
         if !is_clear || self.registers.findings.is_clean() {
             return outcome::unknown(vec![note]);
         }
-        let read = "What was found holds in whatever order the ops came. Nothing else was looked for.".to_owned();
+        let read = "The anomalies found do not depend on the order of the ops. Other anomalies were not searched for."
+            .to_owned();
         outcome::report(self.registers, self.counts, others, vec![note, read])
     }
 

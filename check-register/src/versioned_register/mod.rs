@@ -1,62 +1,66 @@
 //! versioned-register: registers whose every write names the version it replaces, judged in linear time.
 //!
-//! Each write carries an id of its own, the **write-id**, and the id of the version that it replaces, the **prev-write-id**: it is
-//! a compare-and-set on the version. Reads return the value and its write-id. Then the versions that were ever there form one
-//! chain, and whether a history is linearizable can be told in one pass: Gibbons and Korach, "Testing Shared Memories" (SIAM
-//! J. Comput. 26(4), 1997), theorem 4.13.
+//! Each write carries an id of its own, the **write-id**, and the id of the version that it replaces, the
+//! **prev-write-id**: it is a compare-and-set on the version. Reads return the value and its write-id. Then the
+//! versions that were ever there form one chain, and whether a history is linearizable can be decided in one pass:
+//! Gibbons and Korach, "Testing Shared Memories" (SIAM J. Comput. 26(4), 1997), theorem 4.13.
 //!
 //! # What is decided
 //!
-//! The object's state is a version: an id and a value. A read returns it. A write (id, prev, value) may happen only when the
-//! state's id is prev, and makes the state (id, value). A history is valid if there is a sequence of its operations that this
-//! object allows, in which all `ok` ones occur, none that failed, any of those that were left open or ended with `info`, and
-//! in which an operation that completed before another was invoked comes before it. Why a write failed is not looked at.
-//! **Ids are unique**: no two writes that may have happened propose the same, and none proposes the initial one, which, unless it
-//! is given, may be any other, with any value. Where two do, the verdict on that register is unknown.
+//! The object's state is a version: an id and a value. A read returns it. A write (id, prev, value) may happen only
+//! when the state's id is prev, and makes the state (id, value). A history is valid if there is a sequence of its
+//! operations that this object allows, in which all `ok` ones occur, none that failed, any of those that were left open
+//! or ended with `info`, and in which an operation that completed before another was invoked comes before it. Why a
+//! write failed is not looked at. **Ids are unique**: no two writes that may have happened propose the same, and none
+//! proposes the initial one, which, unless it is given, may be any other, with any value. Where two do, the verdict on
+//! that register is unknown.
 //!
 //! # How
 //!
-//! At a completion that shows a version (the `ok` of its write, or an `ok` read) that is not in the chain yet, its prev-ids are
-//! followed through the writes invoked so far. They must lead to the chain's last version, its *head*; all of them are added,
-//! and it is the new head. At a read's invocation the head is remembered; the version that it returns must be that or a later
-//! one.
+//! At a completion that shows a version (the `ok` of its write, or an `ok` read) that is not in the chain yet, its
+//! prev-ids are followed through the writes invoked so far. They must lead to the chain's last version, its *head*; all
+//! of them are added, and it is the new head. At a read's invocation the head is remembered; the version that it
+//! returns must be that or a later one.
 //!
-//! This is exact. *If the history is valid*, take a sequence that proves it, cut off after each completion: its writes are the
-//! versions in their order, each the prev of the next. A version shown by now is in it and so are its prevs, each of them
-//! invoked by now, back to the initial one; of two writes on one prev only one is in it. So nothing is found. And a version
-//! shown before a read began is in the sequence before the read, so the read returns it or a later one.
-//! *If nothing is found*, let the sequence be the chain, each write followed by the reads of its version in the order of their
-//! invocations. The object allows it. Let a complete before b is invoked, a on version i and b on version j. If j < i and b is
-//! a read, the head was i or later when b was invoked, and b would have been found. If j < i and b is a write, or j = i and b is
-//! the write that a shows, then b was invoked before i was shown, hence before a completed, against what we supposed. Else a
-//! comes before b in the sequence. A write that fails after it was shown is found at its completion.
+//! This is exact. *If the history is valid*, take a sequence that proves it, cut off after each completion: its writes
+//! are the versions in their order, each the prev of the next. A version shown by now is in it and so are its prevs,
+//! each of them invoked by now, back to the initial one; of two writes on one prev only one is in it. So nothing is
+//! found. And a version shown before a read began is in the sequence before the read, so the read returns it or a later
+//! one. *If nothing is found*, let the sequence be the chain, each write followed by the reads of its version in the
+//! order of their invocations. The object allows it. Let a complete before b is invoked, a on version i and b on
+//! version j. If j < i and b is a read, the head was i or later when b was invoked, and b would have been found. If j <
+//! i and b is a write, or j = i and b is the write that a shows, then b was invoked before i was shown, hence before a
+//! completed, against what we supposed. Else a comes before b in the sequence. A write that fails after it was shown is
+//! found at its completion.
 //!
-//! What is found in the beginning of a history stays: no continuation makes a beginning linearizable. So a violation is known at
-//! the op that proves it, as soon as it is certain what the beginning is: see the end of the next section.
+//! What is found in the beginning of a history stays: no continuation makes a beginning linearizable. So a violation is
+//! known at the op that proves it, as soon as it is certain what the beginning is: see the end of the next section.
 //!
 //! # Order
 //!
-//! By `:time` where all ops of clients have one, else by index. Where the file is in the order of the times, ops of one time stand as
-//! in the file, as Jepsen records them. Where it is not, nobody knows how ops of one time stood to each other: if the verdict
-//! depends on that, it is unknown. A file that is out of order is not read twice, nor held: see `replay`. In a
-//! history without invocations, or of ops without processes, reads may have begun at any time.
+//! By `:time` where all ops of clients have one, else by index. Where the file is in the order of the times, ops of one
+//! time stand as in the file, as Jepsen records them. Where it is not, it is unknown how ops of one time stood to each
+//! other: if the verdict depends on that, it is unknown. A file that is out of order is not read twice, nor held: see
+//! `replay`. In a history without invocations, or of ops without processes, reads may have begun at any time.
 //!
-//! While all ops have times nothing is certain before the end, because an op with an earlier time may follow: it may propose a
-//! version that nobody had proposed, or propose one a second time, and then nobody can say what others replaced or read. If some
-//! op has no time, or with [`VersionedRegister::in_order`], what is found is certain: later ops cannot have happened before.
-//! It stays where a later op cannot be read, or says not whose it is; then the verdict rests on the ops before. A read of a
-//! version that nobody has proposed is a `garbage-read`, and a `future-read` if somebody proposes it later.
+//! While all ops have times nothing is certain before the end, because an op with an earlier time may follow: it may
+//! propose a version that no write had proposed, or propose one a second time, and then it is unknown what others
+//! replaced or read. If some op has no time, or with [`VersionedRegister::in_order`], what is found is certain: later
+//! ops cannot have happened before. It stays where a later op cannot be read, or names no process; then the verdict
+//! covers only the ops before it. A read of a version that no write has proposed is a `garbage-read`, and a
+//! `future-read` if a later write proposes it.
 //!
 //! # Cost
 //!
-//! O(1) an op, and O(v log v) in the versions for a file that is not sorted. Memory: about 160 bytes for each version of the
-//! chain and each write in flight or of unknown outcome, and up to 16,384 failed ones. With [`VersionedRegister::forget`] the
-//! chain is a window: the verdict is the same, but for reads that began before the window, and those are told. (Each id or value
-//! that is a string of more than 11 bytes and no UUID, or no scalar, is kept as well.)
+//! O(1) an op, and O(v log v) in the versions for a file that is not sorted. Memory: about 160 bytes for each version
+//! of the chain and each write in flight or of unknown outcome, and up to 16,384 failed ones. With
+//! [`VersionedRegister::forget`] the chain is a window: the verdict is the same, except for reads that began before the
+//! window, and those are reported. (Each id or value that is a string of more than 11 bytes and no UUID, or no scalar,
+//! is kept as well.)
 //!
-//! Each stage is a module: `request` takes ops apart, `run` pairs them and finds their register, `registers` takes note of them,
-//! `walk` keeps the chains and `fates` what may be forgotten (`versions` the rows, `packed` the ids, `clock` the order);
-//! `findings`, `explain` and `story` say what was found, `outcome` sums it up.
+//! Each stage is a module: `request` takes ops apart, `run` pairs them and finds their register, `registers` takes note
+//! of them, `walk` keeps the chains and `fates` what may be forgotten (`versions` the rows, `packed` the ids, `clock`
+//! the order); `findings`, `explain` and `story` say what was found, `outcome` sums it up.
 
 mod clock;
 mod explain;
@@ -88,10 +92,10 @@ use std::ops::ControlFlow;
 
 const NAME: &str = "versioned-register";
 
-/// The versioned-register checker, and what it is told.
+/// The versioned-register checker, and its options.
 ///
-/// Histories of several registers name them in the field `:key` of each op, or before each value, `[key value]`, as Jepsen's
-/// `independent` does.
+/// Histories of several registers name them in the field `:key` of each op, or before each value, `[key value]`, as
+/// Jepsen's `independent` does.
 ///
 /// ```
 /// use check_register::versioned_register::{self, VersionedRegister};
@@ -111,8 +115,8 @@ const NAME: &str = "versioned-register";
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct VersionedRegister {
-    /// The id of the version that is there at first. If absent, the first version that is read, or replaced, without any
-    /// write having proposed it.
+    /// The id of the version that is there at first. If absent, the first version that is read, or replaced, without
+    /// any write having proposed it.
     pub initial_write_id: Option<Datum>,
     /// The value of that version. If absent, what is first read of it.
     pub initial_value: Option<Datum>,
@@ -121,8 +125,8 @@ pub struct VersionedRegister {
     /// This bounds the memory of long runs, and costs names: a version read that is not in the window any more is
     /// `unknown-version`, whatever it once was.
     pub forget: Option<NonZeroU32>,
-    /// Whether the ops stand in the order in which they happened, whatever their times say. Then a violation is known at the
-    /// op that proves it.
+    /// Whether the ops are in the order in which they happened, whatever their times say. Then a violation is known at
+    /// the op that proves it.
     pub in_order: bool,
     /// Witnesses given for each type of anomaly, at the most: the first one of each key. All are counted.
     pub witnesses_max: usize,
@@ -178,7 +182,7 @@ const FORGET: OptionSpec = OptionSpec::new(
 const IN_ORDER: OptionSpec = OptionSpec::new(
     "in-order",
     OptionKind::Flag,
-    "Order ops by their position in the file, not by their times. Violations are then found at once.",
+    "Order ops by their position in the file, not by their times. Violations are then found immediately.",
 );
 
 const MAX_WITNESSES: OptionSpec = OptionSpec::new(
@@ -197,7 +201,8 @@ impl Checker for VersionedRegister {
     }
 
     fn summary(&self) -> &'static str {
-        "Linearizability, in linear time, of registers whose every write is a compare-and-set on the previous write-id."
+        "Linearizability, in linear time, of registers in which every write is a compare-and-set on the previous \
+         write-id."
     }
 
     fn options(&self) -> &[OptionSpec] {
@@ -206,7 +211,7 @@ impl Checker for VersionedRegister {
 
     fn about(&self) -> About {
         let mut about = About::new(Subject::Object).with_parts(Parts::Sums);
-        // A write that failed and is seen all the same is one of the anomalies.
+        // A write that failed and is seen nevertheless is one of the anomalies.
         about.reduction.failed_count = true;
         // What is watched comes in order, whatever clocks say.
         about.watching.push((IN_ORDER.name.into(), "true".into()));
@@ -224,7 +229,7 @@ impl Checker for VersionedRegister {
         }
         if let Some(window) = options.integer(FORGET.name)? {
             let window = u32::try_from(window).ok().and_then(NonZeroU32::new);
-            let wrong = || OptionError::new(FORGET.name, "it is a number from 1 to 4294967295");
+            let wrong = || OptionError::new(FORGET.name, "expected a number from 1 to 4294967295");
             checker.forget = Some(window.ok_or_else(wrong)?);
         }
         checker.in_order |= options.flag(IN_ORDER.name);
@@ -321,11 +326,11 @@ impl VersionedRun {
 }
 
 impl VersionedRun {
-    /// Says where it was that no further ops could be taken, and whose were left out.
+    /// Says where it was that no further ops could be taken, and whose were omitted.
     fn noted(&self, mut report: Report) -> Report {
         report.notes.extend(self.participants.note());
         if let Some(place) = &self.malformed {
-            report.notes.insert(0, format!("The verdict rests on the ops before this one: {place}"));
+            report.notes.insert(0, format!("The verdict covers only the ops before {place}"));
         }
         report
     }
@@ -355,7 +360,9 @@ impl Run for VersionedRun {
             match self.take(op) {
                 Ok(()) => return Ok(ControlFlow::Continue(())),
                 Err(OpFault::Error(error)) => return Err(error),
-                Err(OpFault::Malformed(reason)) => self.malformed = Some(format!("at {} {reason}.", op.place())),
+                Err(OpFault::Malformed(reason)) => {
+                    self.malformed = Some(format!("the op at {}: {reason}.", op.place()))
+                }
             }
         }
         self.stage.each(|fold| fold.pass(op));
@@ -365,7 +372,7 @@ impl Run for VersionedRun {
     }
 
     fn is_violated(&self) -> bool {
-        // Where keys may stand here or there, nobody knows which ops are of one register.
+        // Where keys may be here or there, it is unknown which ops are of one register.
         matches!(&self.stage, Stage::One(fold) if fold.is_violated())
     }
 
@@ -376,7 +383,7 @@ impl Run for VersionedRun {
 
     fn finish(mut self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {
         if let Some(place) = &self.malformed {
-            let unknown = || outcome::unknown(vec![format!("Nothing can be said of this history, because {place}")]);
+            let unknown = || outcome::unknown(vec![format!("No verdict, because of {place}")]);
             if !self.stage.is_violated_so_far() {
                 return Ok(unknown());
             }
@@ -398,8 +405,9 @@ impl Run for VersionedRun {
                 }
                 let [plain, keyed] = [plain, keyed].map(|report| report.verdict.name());
                 Ok(outcome::unknown(vec![format!(
-                    "Every value is a pair. If its first part is a key, the verdict is {keyed}; if they are plain values of one \
-                     register, it is {plain}. Give the key of each op in a field :key, or record what each read asks for: [key nil]."
+                    "Every value is a pair. If its first element is a key, the verdict is {keyed}; if the pairs are \
+                     values of one register, it is {plain}. Record the key of each op in a field :key, or record [key \
+                     nil] as the value of each invocation of a read."
                 )]))
             }
         };

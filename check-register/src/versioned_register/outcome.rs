@@ -7,17 +7,17 @@ use super::{NAME, Packed};
 use crate::engine::ids;
 use history_core::{Coverage, Expected, Report, Verdict};
 
-/// Doubts that are told one by one.
+/// Doubts that are reported one by one.
 const DOUBTS_TOLD_MAX: usize = 3;
 
 const EXPECTED: Expected =
     Expected { ops: ":read and :write, with :write-id and :prev-write-id", observation: "ok op" };
 
-pub(crate) const NAMELESS_FORGOTTEN: &str = "Some ops have no process, or no invocation, so that the order of the file is \
-    not that in which they began; and with --forget what came before is forgotten. Check it without --forget.";
+pub(crate) const NAMELESS_FORGOTTEN: &str = "Some ops have no process, or no invocation, so the order in which ops \
+    began is unknown, and with --forget earlier versions are not kept. Check the history without --forget.";
 
-pub(crate) const TIED: &str = "Some ops begin at the very time at which others end. If those of the later lines began later, \
-    this history is not linearizable; if they overlapped, it is. Times would have to be more exact to tell.";
+pub(crate) const TIED: &str = "Some ops begin at the same time as others end. If those of the later lines began \
+    later, this history is not linearizable; if they overlapped, it is. Record more precise times.";
 
 /// A report that says nothing but why.
 pub(crate) fn unknown(notes: Vec<String>) -> Report {
@@ -30,14 +30,14 @@ pub(crate) fn unknown(notes: Vec<String>) -> Report {
 pub(crate) fn why_no_order(clock: &Clock, registers: &Registers, index: u64) -> Option<String> {
     if let Some(index) = clock.contradiction() {
         return Some(format!(
-            "Nothing can be said of this history, because at index {index} a process goes back in time: neither the times nor \
-             the order of the file is the order of events. Give right times, or none."
+            "No verdict, because the times of a process decrease at index {index}: neither the times nor the order of \
+             the file is the order of events. Record correct times, or none."
         ));
     }
     registers.has_forgotten.then(|| {
         format!(
-            "The op at index {index} is earlier than those before it. With --forget a history must be sorted by time: sort it, \
-             or check it without --forget."
+            "No verdict, because the op at index {index} is earlier than those before it. With --forget a history \
+             must be sorted by time: sort it, or check it without --forget."
         )
     })
 }
@@ -47,7 +47,7 @@ pub(crate) fn report(registers: Registers, counts: Counts, others: u64, mut note
     let verdict = if doubts.is_empty() && notes.is_empty() { Verdict::Valid } else { Verdict::Unknown };
     notes.extend(doubts.iter().take(DOUBTS_TOLD_MAX).map(|register| tell(&registers, register)));
     if doubts.len() > DOUBTS_TOLD_MAX {
-        notes.push(format!("And so it is with {} more keys.", doubts.len() - DOUBTS_TOLD_MAX));
+        notes.push(format!("The same is true of {} more keys.", doubts.len() - DOUBTS_TOLD_MAX));
     }
     let mut report = Report::new(NAME, verdict.and(registers.findings.verdict()));
     report.notes = notes;
@@ -78,17 +78,19 @@ fn tell(registers: &Registers, register: &Register) -> String {
         Some(Doubt::Twice { id, first, second }) => {
             let id = registers.interner.datum(id);
             let first = match registers.settings.initial_id {
-                Some(initial) if registers.interner.datum(initial) == id => "that is the initial version's".to_owned(),
+                Some(initial) if registers.interner.datum(initial) == id => {
+                    "that is the id of the initial version".to_owned()
+                }
                 _ => format!("so does the one at index {first}"),
             };
             format!(
-                "{key}The write at index {second} proposes write-id {id}, and {first}: nobody can say which of the two an op \
-                 saw. Nothing after that was judged."
+                "{key}The write at index {second} proposes write-id {id}, and {first}: which of the two an op saw is \
+                 unknown. Later ops were not checked."
             )
         }
         Some(Doubt::Forgotten { id, index }) => format!(
-            "{key}The read at index {index} shows version {}, which is not, or no longer, known, and began so long before that \
-             it may have been right. Check it with a greater --forget, or without.",
+            "{key}The read at index {index} shows version {}, which is unknown or was forgotten, and began so long \
+             before that it may be correct. Check the history with a greater --forget, or without it.",
             registers.interner.datum(id)
         ),
         None => key,

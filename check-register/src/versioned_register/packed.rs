@@ -1,13 +1,14 @@
-//! Packed values: an id or a register's value in 16 bytes, so that they lie flat in columns and are compared as two words.
+//! Packed values: an id or a register's value in 16 bytes, so that they lie flat in columns and are compared as two
+//! words.
 
 use history_core::hash::{HashMap, hash_one};
 use history_core::{Datum, Value};
 
-/// A value in 16 bytes. Two are equal exactly if the values are, as EDN has it: a list equals a vector of the same elements,
-/// and the order in a set or map does not matter.
+/// A value in 16 bytes. Two are equal exactly if the values are, as EDN has it: a list equals a vector of the same
+/// elements, and the order in a set or map does not matter.
 ///
-/// Canonical UUIDs (36 characters, lower case), integers, names of up to 11 bytes, booleans and nil are held whole. Others
-/// are numbers that an [`Interner`] gives out.
+/// Canonical UUIDs (36 characters, lower case), integers, names of up to 11 bytes, booleans and nil are held whole.
+/// Others are numbers that an [`Interner`] gives out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Packed {
     high: u64,

@@ -68,7 +68,7 @@ pub(crate) struct Seen {
 pub(crate) struct Read {
     pub(crate) id: Packed,
     pub(crate) value: Packed,
-    /// Absent where nobody knows when it began.
+    /// Absent where it is unknown when it began.
     pub(crate) invoked: Option<At>,
     /// The place of the head at that time; 0 where that is unknown.
     pub(crate) head_at: u32,
@@ -96,7 +96,7 @@ pub(crate) struct Registers {
     keys: HashMap<Packed, KeyId>,
     pub(crate) clients: Vec<Client>,
     pub(crate) findings: Findings,
-    /// Versions that were read although nobody had proposed them.
+    /// Versions that were read although no write had proposed them.
     pub(crate) garbage: Vec<VersionId>,
     /// First completions and last reads by time, once the order of the ops is not that of the times.
     pub(crate) by_time: Option<ByTime>,
@@ -308,7 +308,7 @@ impl Registers {
         !self.findings.is_clean() || !self.garbage.is_empty()
     }
 
-    /// Reports what was read although nobody had proposed it.
+    /// Reports what was read although no write had proposed it.
     pub(crate) fn tell_garbage(&mut self, is_end: bool) {
         for version in std::mem::take(&mut self.garbage) {
             let row = &self.versions[version];

@@ -1,9 +1,9 @@
 //! Replay: the same judgement in another order of the ops than that of the file.
 //!
-//! Of a version three moments decide: when its write was invoked, when it was first shown, and the latest invocation of a
-//! read that shows it. Of two ops that show it the one that completed later says nothing more of when it was known, and of two
-//! reads the one that was invoked earlier is stale only if the other is. So a history whose ops came in a disorder needs no
-//! second look: at most three events a version are sorted and gone through again.
+//! Of a version three moments decide: when its write was invoked, when it was first shown, and the latest invocation of
+//! a read that shows it. Of two ops that show it the one that completed later says nothing more of when it was known,
+//! and of two reads the one that was invoked earlier is stale only if the other is. So a history whose ops came in a
+//! disorder needs no second look: at most three events a version are sorted and gone through again.
 
 use super::findings::Kind;
 use super::registers::{Registers, Seen};
@@ -15,7 +15,7 @@ use history_core::HistoryError;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Order {
     Index,
-    /// Ops of one time stand in the order of the file.
+    /// Ops of one time are in the order of the file.
     TimeThenIndex,
     /// Ops of one time overlap: none of them is known to have ended before another began.
     Time,
@@ -82,7 +82,7 @@ impl ByTime {
 
 fn last_read(versions: &Versions, version: VersionId) -> Option<(At, Seen)> {
     let row = &versions[version];
-    // When it completed is not kept: it matters to nobody.
+    // When it completed is not kept, because it is not needed.
     let at = At { index: row.last_read_index, time_ns: super::versions::NO_TIME };
     let seen = Seen { at, client: row.reader, is_read: true };
     (row.last_read_index != NO_READ).then_some((row.last_read, seen))
@@ -121,7 +121,8 @@ pub(crate) fn replay(registers: &mut Registers, order: Order) -> Result<(), Hist
             row.flags = row.flags & !flag::READ_FIRST | if seen.is_read { flag::READ_FIRST } else { 0 };
             events.push((seen.at, What::Observe, *version));
         }
-        // A write whose invocation nobody recorded may have begun at any time. The others are proposed when their time comes.
+        // A write without a recorded invocation may have begun at any time. The others are proposed when their time
+        // comes.
         proposed[at] = row.flags & flag::PROPOSED;
         if row.has(flag::PROPOSED) && !row.has(flag::NAMELESS) {
             row.flags &= !flag::PROPOSED;

@@ -35,8 +35,8 @@ impl<'a> Request<'a> {
             Some("read") => Some(Call::Read),
             Some("write") => Some(Call::Write),
             None if op.kind != OpKind::Invoke => None,
-            Some(f) => return Err(format!("the op calls {f}, which is neither read nor write")),
-            None => return Err("the op does not say what it calls: :f is neither read nor write".to_owned()),
+            Some(f) => return Err(format!("the op has the :f {f}; expected read or write")),
+            None => return Err("the op has no :f that is a name; expected read or write".to_owned()),
         };
         let mut request = Request { call, key: None, id: None, prev: None };
         for (name, value) in op.extra.iter() {
@@ -55,7 +55,7 @@ impl<'a> Request<'a> {
 /// What a value says about where the key of its op stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Shape {
-    /// It may be anything: it is nobody's argument or result.
+    /// It may be anything: it is not an argument or a result.
     Any,
     /// Two values in a vector: a key and a value, or a plain value that happens to be two.
     Pair,

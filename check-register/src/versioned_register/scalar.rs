@@ -3,11 +3,12 @@
 use super::packed::{Interner, Packed};
 use history_core::{Datum, Format, History, HistoryBuilder, HistoryError, NewOp, OpKind, Reader, Value};
 
-/// The value that a text stands for. A bare word (EDN's symbol), and text that is no value at all, is a string; so is a UUID.
+/// The value that a text represents. A bare word (EDN's symbol), and text that is not a value at all, is a string; so
+/// is a UUID.
 pub(crate) fn parse(text: &str) -> Result<Datum, String> {
     let trimmed = text.trim();
     if trimmed.is_empty() {
-        return Err("it is empty; \"\" is the empty string".to_owned());
+        return Err("expected a value, found nothing (\"\" is the empty string)".to_owned());
     }
     match trimmed {
         "null" => return Ok(Datum::Nil),
@@ -16,7 +17,8 @@ pub(crate) fn parse(text: &str) -> Result<Datum, String> {
         }
         _ => {}
     }
-    // All fields of an op are there, so that the text cannot add one; the line's end keeps a comment from swallowing the rest.
+    // All fields of an op are there, so that the text cannot add one; the line's end keeps a comment from swallowing
+    // the rest.
     let edn = format!("{{:index 0, :time 0, :process 0, :type :ok, :f :read, :value [{trimmed}\n]}}");
     let json = format!(r#"{{"index": 0, "time": 0, "process": 0, "type": "ok", "f": "read", "value": [{trimmed}]}}"#);
     match one(&edn, Format::Edn).or_else(|| one(&json, Format::Json)) {
@@ -25,7 +27,7 @@ pub(crate) fn parse(text: &str) -> Result<Datum, String> {
         None if trimmed.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) => {
             Ok(Datum::Str(trimmed.to_owned()))
         }
-        None => Err(format!("{trimmed} is no value; write one as EDN or JSON: 0, \"text\", :word")),
+        None => Err(format!("expected an EDN or JSON value, such as 0, \"text\" or :word, found {trimmed}")),
     }
 }
 

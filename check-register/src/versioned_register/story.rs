@@ -19,7 +19,7 @@ pub(crate) struct ReadOp {
 }
 
 impl ReadOp {
-    /// The first read of a version that nobody had proposed by then.
+    /// The first read of a version that no write had proposed by then.
     pub(crate) fn first_of(row: &Version, value: Packed) -> ReadOp {
         let seen = Seen { at: row.first, client: row.observer, is_read: true };
         ReadOp { seen, invoked: None, id: row.id, value }

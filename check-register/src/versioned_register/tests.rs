@@ -1,4 +1,4 @@
-//! How many versions are in memory, and when ones are forgotten that nobody can tell from outside.
+//! How many versions are in memory, and when versions are forgotten, which cannot be seen from outside.
 
 use super::fold::{Fold, Keying};
 use super::{VersionedRegister, registers};

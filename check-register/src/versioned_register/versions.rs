@@ -233,7 +233,7 @@ impl Versions {
         Ok(version)
     }
 
-    /// Forgets a version. Its number may then stand for another.
+    /// Forgets a version. Its number may then represent another.
     pub(crate) fn remove(&mut self, version: VersionId) {
         let mask = self.table.len() - 1;
         let Version { id, key, .. } = self.rows[version.at()];
@@ -241,7 +241,7 @@ impl Versions {
         while self.table[hole] as u32 != version.0 {
             hole = (hole + 1) & mask;
         }
-        // Those behind move up where their search passes the hole: then no search meets a gap before its end.
+        // Those after move up where their search passes the hole: then no search meets a gap before its end.
         let mut at = hole;
         loop {
             at = (at + 1) & mask;

@@ -11,7 +11,7 @@ use history_core::HistoryError;
 #[derive(Clone, Copy)]
 enum End {
     Chain(VersionId),
-    /// A version that nobody has proposed by now, and its row if it has one.
+    /// A version that no write has proposed so far, and its row if it has one.
     Root(Packed, Option<VersionId>),
     Cycle(VersionId),
     Condemned,
@@ -133,7 +133,7 @@ impl Registers {
             }
             (End::Root(_, Some(version)), []) => {
                 self.versions[version].state = State::Condemned;
-                // At the end it is known whether somebody proposed it later.
+                // At the end it is known whether someone proposed it later.
                 self.garbage.push(version);
             }
             (End::Root(id, _), [.., first]) => {

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 
 const SEARCHING: [Engine; 3] = [Engine::Portfolio, Engine::JustInTime, Engine::WingGong];
 
-/// A linearizable history: each operation happens at its position, and was in flight a while before and after. Some have
-/// crashed; of these, some never happened.
+/// A linearizable history: each operation happens at its position, and was in flight a while before and after. Some
+/// have crashed; of these, some never happened.
 fn history<O: Clone>(happens: &[(O, u64, u64, u8)]) -> Vec<Operation<O>> {
     let mut operations = Vec::new();
     for (at, (op, before, after, fate)) in (0_i64..).zip(happens) {
@@ -106,7 +106,7 @@ proptest! {
     }
 }
 
-/// Puts in 0, 1, 2, ... at one time, then takes them out one after another in `order`.
+/// Puts in 0, 1, 2, ... at once, then takes them out one after another in `order`.
 fn queue(order: impl Iterator<Item = i64>, count: i64) -> Vec<Operation<QueueOp>> {
     let put = |value| Operation::new(value, QueueOp::Put(value), value.cast_unsigned(), 10_000 + value.cast_unsigned());
     let take = |(at, value): (usize, i64)| {
@@ -118,7 +118,7 @@ fn queue(order: impl Iterator<Item = i64>, count: i64) -> Vec<Operation<QueueOp>
 
 #[test]
 fn one_engine_knows_where_the_other_has_too_much_to_look_at() {
-    // Twenty elements pushed at one time may lie in any order: far more than a search of all configurations can hold.
+    // Twenty elements pushed at once may lie in any order: far more than a search of all configurations can hold.
     let operations = queue((0..20).rev(), 20);
     let settings = |engine| Settings { engine, configurations_max: 100_000 };
     let by = |engine| check_with(&Stack::default(), &operations, settings(engine), &Budget::default());
@@ -155,7 +155,7 @@ impl Model for Slow {
     }
 
     fn step(&self, _: &u8, _: &u8, budget: &Budget) -> Option<u8> {
-        // Somebody else gives up while the step is under way.
+        // Someone else gives up while the step is under way.
         self.0.cancel();
         while budget.check(0, 0).is_ok() {}
         None
@@ -213,7 +213,7 @@ fn every_width_of_concurrency_is_decided() {
 
 #[test]
 fn what_nobody_can_have_written_is_refused_at_once() {
-    // 65 writes of 7 values at one time, and a read of an eighth while they are in flight.
+    // 65 writes of 7 values at once, and a read of an eighth while they are in flight.
     let writes = (0..65)
         .map(|at: i64| Operation::new(at, RegisterOp::Write(at % 7), at.cast_unsigned(), 1_000 + at.cast_unsigned()));
     let operations: Vec<_> = writes.chain([Operation::new(99, RegisterOp::Read(7), 100, 500)]).collect();
@@ -228,7 +228,7 @@ fn what_nobody_can_have_written_is_refused_at_once() {
 
 #[test]
 fn puts_at_one_time_and_crashed_takes_cost_a_queue_nothing() {
-    // A hundred elements put in at one time, of which every tenth is taken by one of a hundred crashed takes.
+    // A hundred elements put in at once, of which every tenth is taken by one of a hundred crashed takes.
     let crash = (0..100).map(|at| Operation::crashed(at, QueueOp::Take(Removed::Unknown), 15_000));
     let kept = queue((0..100).filter(|at| at % 10 > 0), 100);
     let nothing = Operation::new(0, QueueOp::Take(Removed::Nothing), 100_000, 100_001);

@@ -8,8 +8,8 @@ type Ops = &'static [(&'static str, &'static str)];
 /// An object, and a history that it can be judged by.
 struct Row {
     name: &'static str,
-    /// Ops that end with ok: what beside type and process is in an invocation, and in its completion. The first one can be done at the
-    /// start; the last one has an answer that could be wrong.
+    /// Ops that end with ok: what in addition to type and process is in an invocation, and in its completion. The first
+    /// one can be done at the start; the last one has an answer that could be wrong.
     ops: Ops,
     /// What a note says is missing where there is no such answer.
     missing: &'static str,
@@ -40,15 +40,19 @@ const OBJECTS: &[Row] = &[
     row(
         "kv",
         &[(":f :put, :key 0, :value \"b\"", ":f :put, :key 0"), (":f :get, :key 0", ":f :get, :key 0, :value \"b\"")],
-        "no ok :get beside a :put or :append of a text",
+        "no ok :get together with a :put or :append of a string",
     ),
     row("mutex", &[ACQUIRE], "no ok op"),
     row("owner-mutex", &[ACQUIRE], "no ok op"),
     row("reentrant-mutex", &[ACQUIRE], "no ok op"),
     row("semaphore", &[ACQUIRE], "no ok :acquire"),
-    row("fifo-queue", &[ENQUEUE, DEQUEUE], "no ok :dequeue beside an :enqueue"),
-    row("unordered-queue", &[ENQUEUE, DEQUEUE], "no ok :dequeue beside an :enqueue"),
-    row("stack", &[(":f :push, :value 1", ":f :push"), (":f :pop", ":f :pop, :value 1")], "no ok :pop beside a :push"),
+    row("fifo-queue", &[ENQUEUE, DEQUEUE], "no ok :dequeue together with an :enqueue"),
+    row("unordered-queue", &[ENQUEUE, DEQUEUE], "no ok :dequeue together with an :enqueue"),
+    row(
+        "stack",
+        &[(":f :push, :value 1", ":f :push"), (":f :pop", ":f :pop, :value 1")],
+        "no ok :pop together with a :push",
+    ),
     row("set", &[ADD, (":f :read", ":f :read, :value #{1}")], "no ok :read of a set"),
     row("counter", &[ADD, READ], "no ok :read of a number"),
     row(
@@ -96,7 +100,7 @@ fn table(row: &Row) -> Vec<(&'static str, String, &'static str)> {
         table.push(("no answer", op(first, "ok"), row.missing));
         table.push(("values under another name", right.replace(":value", ":val"), "alue"));
         let answer = op(last, "ok");
-        table.push(("answers only, under another name", answer.replace(":value", ":val"), ":value?"));
+        table.push(("answers only, under another name", answer.replace(":value", ":val"), "in the field :value"));
     }
     table
 }
@@ -125,10 +129,10 @@ pub(crate) fn assert_catches_a_stamp(checker: &dyn Checker) {
     assert_eq!(faults(checker, stamp).len(), table(row_of(checker)).len(), "{}", checker.name());
 }
 
-/// Histories in which all or most answers are nil: the checker, the ops that end with ok, one after another, and how often something
-/// was observed; unknown if never.
+/// Histories in which all or most answers are nil: the checker, the ops that end with ok, one after another, and how
+/// often something was observed; unknown if never.
 const NILS: &[(&str, Ops, u64)] = &[
-    // Nil before anything was written is what should be there; behind it, it says nothing.
+    // Nil before anything was written is what should be there; after it, it says nothing.
     ("register", &[(":f :read", ":f :read"), WRITE], 1),
     ("register", &[WRITE, (":f :read", ":f :read"), (":f :read", ":f :read")], 0),
     ("register", &[WRITE, (":f :read", ":f :read"), READ], 1),

@@ -1,4 +1,4 @@
-//! What recorded ops stand for: histories as clients write them, with little said or with more than was asked.
+//! What recorded ops represent: histories as clients write them, with little said or with more than was asked.
 
 use check_register::Linearizable;
 use check_register::models::{
@@ -80,7 +80,7 @@ fn a_refused_semaphore_tells_what_it_was_taken_to_hold() {
     let history = History::parse(ops).expect("a history");
     let refused = Linearizable::<Semaphore>::default().check(&history).expect("a history of a size");
     assert_eq!(refused.verdict, Verdict::Invalid);
-    let note = "It was taken that there was 1 permit at first; if that is not so, say how many with --initial.";
+    let note = "The semaphore was assumed to have 1 permit at first: if this is wrong, pass the number with --initial.";
     assert_eq!(refused.notes, [note]);
     let enough = Linearizable { model: Semaphore { permits: 2 }, ..Linearizable::default() };
     let report = enough.check(&history).expect("a history of a size");
@@ -129,8 +129,8 @@ fn a_refusal_names_owners_and_keys() {
     assert!(said.contains("= write of 1 under 4") && said.contains("= read of 2 under 4"), "{said}");
 }
 
-/// What was invoked and what completed differ in more than a result. If the completion decided, a prefix could be false and the
-/// whole true: nothing could be said while a history is being written.
+/// What was invoked and what completed differ in more than a result. If the completion decided, a prefix could be false
+/// and the whole true: nothing could be said while a history is being written.
 #[test]
 fn a_completion_that_contradicts_its_invocation_says_nothing() {
     fn told<S: Spec + Clone + Default + 'static>(invoked: &str, completed: &str) -> String {
@@ -179,7 +179,7 @@ fn a_counter_may_be_read_where_64_bits_do_not_reach() {
 
 #[test]
 fn a_completion_adds_what_it_found() {
-    // With another operation behind it, so that there is something to check.
+    // With another operation after it, so that there is something to check.
     fn holds<S: Spec + Clone + Default + 'static>(invoked: &str, completed: &str, then: &str) {
         let text = format!(
             "{{:process 0, :type :invoke, {invoked}}}\n{{:process 0, :type :ok, {completed}}}
@@ -210,7 +210,7 @@ fn what_cannot_be_read_takes_back_no_violation() {
     };
     let report = judge("{:process 0, :type :invoke, :f :foo}");
     assert_eq!(report.verdict, Verdict::Invalid);
-    let note = "The verdict rests on the ops before this one: at index 2 (line 1) cas-register has no operation :foo; \
+    let note = "The verdict covers only the ops before the op at index 2 (line 1): cas-register has no operation :foo; \
                 it has :read value, :write value, :cas [old new].";
     assert_eq!(report.notes, [note]);
     // The write is in flight all the time: whatever its completion means, it may have been what was read.
@@ -218,7 +218,7 @@ fn what_cannot_be_read_takes_back_no_violation() {
     let text = format!("{open} {STALE} {{:process 1, :type :ok, :f :write, :value 8}}");
     let report = Linearizable::<CasRegister>::default().check(&History::parse(&text).unwrap()).unwrap();
     assert_eq!(report.verdict, Verdict::Unknown);
-    assert!(report.notes[0].starts_with("Nothing can be said of this history, because at index 3 "), "{report:?}");
+    assert!(report.notes[0].starts_with("No verdict, because of the op at index 3 "), "{report:?}");
     // An operation of which only the end is known may have begun before the read.
     let report = judge("{:type :ok, :f :write, :value 7}");
     assert_eq!(report.verdict, Verdict::Unknown);
@@ -239,7 +239,7 @@ fn what_cannot_be_read_of_one_key_takes_back_no_violation_of_another() {
     let valid = "{:process 0, :type :invoke, :f :write, :value [2 7]} {:process 0, :type :ok, :f :write, :value [2 7]}";
     let report = keyed(&format!("{valid} {stale} {{:process 0, :type :invoke, :f :read}}"));
     assert_eq!(report.verdict, Verdict::Invalid);
-    let note = "The verdict rests on the ops before this one: at index 4 (line 1) an op has no key: \
+    let note = "The verdict covers only the ops before the op at index 4 (line 1): the op has no key; \
                 expected a value of the form [key value].";
     assert_eq!(report.notes, [note]);
     let verdicts: Vec<_> = report.keys.iter().map(|key| (key.key.to_string(), key.verdict)).collect();
@@ -251,13 +251,13 @@ fn what_cannot_be_read_of_one_key_takes_back_no_violation_of_another() {
     for text in [format!("{foo} {stale}"), format!("{stale} {foo}")] {
         let report = keyed(&text);
         assert_eq!(report.verdict, Verdict::Invalid, "{report:?}");
-        assert!(report.notes[0].starts_with("Of key 3: Nothing can be said of this history, "), "{report:?}");
+        assert!(report.notes[0].starts_with("Key 3: No verdict, "), "{report:?}");
     }
 }
 
 #[test]
 fn a_key_that_is_not_linearizable_ends_the_search_of_the_others() {
-    // Twenty elements pushed at one time and popped in some order, the last one twice: there are 20! orders to look at.
+    // Twenty elements pushed at once and popped in some order, the last one twice: there are 20! orders to look at.
     let mut text = String::new();
     let mut op = |process: usize, kind: &str, f: &str, key: usize, value: usize| {
         _ = writeln!(text, "{{:process {process}, :type :{kind}, :f :{f}, :value [{key} {value}]}}");
@@ -276,7 +276,7 @@ fn a_key_that_is_not_linearizable_ends_the_search_of_the_others() {
     let report =
         history_core::check_history(Box::new(run), &History::parse(&text).unwrap(), &Budget::default()).unwrap();
     assert_eq!(report.verdict, Verdict::Invalid);
-    let note = "Of key 0 and 2 more: It was not searched to the end, because another key is not linearizable.";
+    let note = "Key 0 and 2 more: The search ended early, because another key is not linearizable.";
     assert_eq!(report.notes, [note]);
     let verdicts: Vec<Verdict> = report.keys.iter().map(|key| key.verdict).collect();
     assert_eq!(verdicts, [Verdict::Unknown, Verdict::Unknown, Verdict::Unknown, Verdict::Invalid]);

@@ -8,7 +8,7 @@ fn op(key: i64, action: KvAction) -> KvOp {
     KvOp { key, action }
 }
 
-/// Appends of so many letters to a key at one time, and then gets that find these.
+/// Appends of so many letters to a key at once, and then gets that find these.
 fn appended(key: i64, letters: u8, found: &[&str]) -> Vec<Operation<KvOp>> {
     let letter = |at: u8| char::from(b'a' + at).to_string();
     let append = |at: u8| {
@@ -22,7 +22,7 @@ fn appended(key: i64, letters: u8, found: &[&str]) -> Vec<Operation<KvOp>> {
     (0..letters).map(append).chain((0..).zip(found).map(get)).collect()
 }
 
-/// A key to which twenty letters were appended at one time, in an order that nobody finds soon, and then another one.
+/// A key to which twenty letters were appended at once, in an order that nobody finds soon, and then another one.
 fn endless(key: i64) -> Vec<Operation<KvOp>> {
     appended(key, 20, &["tsrqponmlkjihgfedcba", "abcdefghijklmnopqrst"])
 }

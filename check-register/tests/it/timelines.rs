@@ -6,9 +6,9 @@ use history_core::figure::{Bar, BarStatus, Content, Timeline};
 use history_core::{Budget, History, Verdict};
 use std::fmt::Write as _;
 
-/// For each of eight values, a crashed write of it and a crashed cas to it: whoever reads it saw one of the two, which makes
-/// 2^8 ways, and with ten writes at one time too many to go through. Each value is read before a read of 99, which nobody
-/// wrote, and once more behind it.
+/// For each of eight values, a crashed write of it and a crashed cas to it: whoever reads it saw one of the two, which
+/// makes 2^8 ways, and with ten writes at once too many to go through. Each value is read before a read of 99, which
+/// nobody wrote, and once more after it.
 fn ambiguous() -> String {
     const VALUES: i64 = 8;
     let mut text = String::new();
@@ -83,13 +83,13 @@ fn what_was_placed_is_drawn_as_placed_where_not_all_ways_can_be_counted() {
         ]
     );
     assert!(told.contains("T1 is the first that cannot be placed."), "{told}");
-    assert!(told.contains("There may be others: there were too many ways to go on to list all."), "{told}");
+    assert!(told.contains("There may be others: there are too many orders to list all states."), "{told}");
     assert_eq!(timeline.note, None);
 }
 
 #[test]
 fn what_can_be_placed_is_drawn_as_placed_where_no_order_is_known() {
-    // More writes at one time than the search begins with, none of them of what is read.
+    // More writes at once than the search begins with, none of them of what is read.
     let mut text = String::new();
     for kind in ["invoke", "ok"] {
         for at in 0..1_100 {
@@ -100,7 +100,7 @@ fn what_can_be_placed_is_drawn_as_placed_where_no_order_is_known() {
     let (timeline, told) = timeline(&text);
     assert_eq!(drawn(&timeline), [(true, BarStatus::Placed, 1_100), (true, BarStatus::Refused, 1)]);
     assert!(told.contains("T1 is the first that cannot be placed."), "{told}");
-    assert!(told.contains("There were too many ways to go on to list the states it could have met."), "{told}");
-    let note = "No order is shown: there were too many ways to put these operations in one.";
+    assert!(told.contains("There are too many orders to list the states in which it could take effect."), "{told}");
+    let note = "No order is shown: there are too many orders of these operations.";
     assert_eq!(timeline.note.as_deref(), Some(note));
 }

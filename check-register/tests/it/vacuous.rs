@@ -57,8 +57,8 @@ fn nil_answers_are_told_of() {
     assert_eq!(
         report.notes,
         [
-            "The history holds no ok :read of a value, so there was nothing to check.",
-            "All answers (1) are nil, which says nothing of what was written. Is the value under another name than :value?"
+            "The history contains no ok :read of a value, so there was nothing to check.",
+            "All results (1) are nil, which shows nothing about earlier writes: values must be in the field :value."
         ]
     );
 }

@@ -79,7 +79,7 @@ where
             Outcome::Violation(violation) => {
                 let refused = expected.unwrap_or_else(|| panic!("refused {violation:?} {}", told()));
                 assert_eq!(violation.refused.start, operations[refused].call, "{violation:?} {}", told());
-                // An operation that was passed over is in no order, although it returned.
+                // An operation that was ignored is in no order, although it returned.
                 if lag_max >= 100 {
                     certify::certify(model, &known, &violation);
                 }

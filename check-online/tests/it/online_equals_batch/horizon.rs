@@ -1,8 +1,8 @@
 //! "The earliest span that proves it", by definition: the first with which no continuation is linearizable.
 //!
-//! A continuation is any number of operations of clients that run, each after what its client has come to. On a register it is
-//! enough to look at writes of the slowest client, at any instants after the time it has come to; and a write at some
-//! instant after it does what a write called then does that crashes.
+//! A continuation is any number of operations of clients that run, each after what its client has come to. On a
+//! register it is enough to look at writes of the slowest client, at any instants after the time it has come to; and a
+//! write at some instant after it does what a write called then does that crashes.
 
 use super::{Random, refused};
 use check_online::{Online, Outcome, Span};

@@ -1,5 +1,5 @@
-//! What is known online against what is known of the same prefix afterwards: on every history of up to three operations of
-//! each model, and on random ones of up to seven.
+//! What is known online against what is known of the same prefix afterwards: on every history of up to three operations
+//! of each model, and on random ones of up to seven.
 
 mod certify;
 mod events;

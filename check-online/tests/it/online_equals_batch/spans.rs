@@ -1,5 +1,5 @@
-//! Spans, fed in any order that keeps each client's: what is known is what the batch search says of all that happened up to the
-//! time that the slowest client has come to.
+//! Spans, fed in any order that keeps each client's: what is known is what the batch search says of all that happened
+//! up to the time that the slowest client has come to.
 
 use super::{Random, certify, refused};
 use check_online::{Online, OnlineModel, Outcome, Span};
@@ -55,7 +55,7 @@ fn hold<M: OnlineModel + Clone>(model: &M, plans: &[Vec<Step<M::Op>>], random: &
         if left.is_empty() {
             break;
         }
-        // A client that goes on must be back before the others go past it.
+        // A client that continues must be back before the others go past it.
         let resumes = left.iter().find(|at| matches!(plans[**at][next[**at]], Step::Resume(_)));
         let client = resumes.copied().unwrap_or(left[random.below(left.len() as u64) as usize]);
         let number = client as u32;

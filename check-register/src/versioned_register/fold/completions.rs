@@ -1,4 +1,5 @@
-//! What completions say: which version was seen, or whether a write happened; and that they agree with their invocations.
+//! What completions say: which version was seen, or whether a write happened; and that they agree with their
+//! invocations.
 
 use super::{Flight, Fold, OpFault, malformed};
 use crate::versioned_register::packed::Packed;
@@ -19,7 +20,7 @@ impl Fold {
     ) -> Result<(), OpFault> {
         if let Some(call) = request.call.filter(|call| *call != flight.call) {
             let (call, invoked) = (call.name(), flight.call.name());
-            return malformed(format!("a {call} completes, and what its client had invoked is a {invoked}"));
+            return malformed(format!("the completion is a {call}, its invocation a {invoked}"));
         }
         if flight.key == KeyId::NONE {
             return self.complete_read_of_some_key(invoked, op.kind, request, (key, value), seen);
@@ -27,7 +28,7 @@ impl Fold {
         if let Some(key) = key.filter(|key| *key != self.registers.register(flight.key).key) {
             let invoked = self.registers.register(flight.key).key;
             let [key, invoked] = [key, invoked].map(|key| self.registers.interner.datum(key));
-            return malformed(format!("the op has key {key}, and its invocation had {invoked}"));
+            return malformed(format!("the op has key {key}, its invocation {invoked}"));
         }
         match (flight.call, op.kind) {
             (Call::Read, OpKind::Ok) => {
@@ -63,7 +64,7 @@ impl Fold {
             return Ok(());
         }
         let Some(key) = key else {
-            return malformed("the read has no key, as ops before it have".to_owned());
+            return malformed("the read has no key, but ops before it have one".to_owned());
         };
         let key = self.registers.key(key)?;
         let id = self.read_id(request)?;
@@ -105,10 +106,10 @@ impl Fold {
             return Ok(());
         }
         let invoked = self.registers.interner.datum(invoked);
-        malformed(format!("the write completed with :{field} {completed}, and was invoked with {invoked}"))
+        malformed(format!("the write completed with :{field} {completed}, but was invoked with {invoked}"))
     }
 
-    /// A completion of which nobody knows the invocation.
+    /// A completion with an unknown invocation.
     pub(super) fn complete_alone(
         &mut self,
         op: &Op<'_>,
@@ -118,14 +119,14 @@ impl Fold {
     ) -> Result<(), OpFault> {
         self.has_nameless = true;
         let Some(call) = request.call else {
-            return malformed("the op does not say what it calls, and nobody knows its invocation".to_owned());
+            return malformed("the op has no :f and no invocation".to_owned());
         };
         let is_ok = op.kind == OpKind::Ok;
         let key = match key {
             Some(key) => self.registers.key(key)?,
             // What did not happen, or perhaps not, need not say where.
             None if !is_ok => return Ok(()),
-            None => return malformed("the op has no key, as those before it have".to_owned()),
+            None => return malformed("the op has no key, but ops before it have one".to_owned()),
         };
         match call {
             Call::Read if is_ok => {
@@ -138,7 +139,7 @@ impl Fold {
             Call::Write if is_ok || request.id.is_some_and(|id| !id.is_nil()) => {
                 self.complete_write_alone(op.kind, key, request, value, seen)?;
             }
-            // Without an id nobody knows which write that was; what was asked for may have happened.
+            // Without an id it is unknown which write that was; what was asked for may have happened.
             Call::Read | Call::Write => {}
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Reads: what one saw, beside what it should have seen.
+//! Reads: what one saw, and what it should have seen.
 
 use super::{Doubt, Read, Registers, Seen};
 use crate::versioned_register::findings::Kind;
@@ -7,7 +7,8 @@ use crate::versioned_register::versions::{At, KeyId, NO_READ, State, VersionId, 
 use history_core::HistoryError;
 
 impl Registers {
-    /// The place of a version that was known before `invoked`, for a read of `id`: of one newer than that, if there is any.
+    /// The place of a version that was known before `invoked`, for a read of `id`: of one newer than that, if there is
+    /// any.
     ///
     /// Walks over the versions that came since, up to the first that was known: for a read that is not stale those came
     /// while it was in flight.

@@ -1,5 +1,5 @@
-//! Registers of distinct writes with so much in flight that only their own algorithm decides, against all orders of the few
-//! operations that matter.
+//! Registers of distinct writes with so much in flight that only their own algorithm decides, against all orders of the
+//! few operations that matter.
 
 use super::oracle::linearizable;
 use super::world;
@@ -28,7 +28,7 @@ fn reads_of_nil_before_any_write() {
     assert_eq!(refusal.op, 1);
 }
 
-/// The operation at whose return there first is no linearization, by trying all orders.
+/// The operation at whose return there first is not a linearization, by trying all orders.
 fn first_refused(operations: &[Operation<RegisterOp>]) -> Option<usize> {
     let mut returns: Vec<(u64, usize)> =
         operations.iter().enumerate().filter_map(|(at, operation)| Some((operation.ret?, at))).collect();

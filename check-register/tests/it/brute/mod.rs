@@ -1,5 +1,5 @@
-//! Every engine against trying all orders, on every history of up to three operations of each model, and on random ones of
-//! up to six.
+//! Every engine against trying all orders, on every history of up to three operations of each model, and on random ones
+//! of up to six.
 
 mod distinct;
 mod models;
@@ -46,7 +46,7 @@ fn hold<M: Model>(model: &M, operations: &[Operation<M::Op>]) -> bool {
     expected
 }
 
-/// The operations of each part, as positions; those that say nothing are left out.
+/// The operations of each part, as positions; those that say nothing are omitted.
 fn parts<M: Model>(model: &M, operations: &[Operation<M::Op>]) -> Vec<Vec<usize>> {
     let says = |at: &usize| operations[*at].ret.is_some() || !model.shortcuts().reads_only(&operations[*at].op);
     let all: Vec<usize> = (0..operations.len()).filter(says).collect();

@@ -40,8 +40,8 @@ pub(crate) fn replay<M: Model>(model: &M, operations: &[Operation<M::Op>], order
     order.iter().fold(vec![model.init()], |states, at| step(model, &states, &operations[*at].op))
 }
 
-/// Whether `order` is a linearization of the operations at `mine`: each at most once, all that returned among them, none
-/// before one that had returned when it was called, and all admitted by the model.
+/// Whether `order` is a linearization of the operations at `mine`: each at most once, all that returned among them,
+/// none before one that had returned when it was called, and all admitted by the model.
 pub(crate) fn admits<M: Model>(model: &M, mine: &[usize], operations: &[Operation<M::Op>], order: &[usize]) -> bool {
     let once = (0..order.len()).all(|at| !order[..at].contains(&order[at]) && mine.contains(&order[at]));
     let all = mine.iter().all(|at| operations[*at].ret.is_none() || order.contains(at));

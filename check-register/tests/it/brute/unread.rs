@@ -32,10 +32,10 @@ fn hold_model<S: Spec + Clone + Default + 'static>(ops: &[S::Op]) {
                 let told = || format!("{unread:?} of {operations:#?}: {report:#?}");
                 let (verdict, start) = if is_linearizable {
                     unknown += 1;
-                    (Verdict::Unknown, "Nothing can be said of this history, because at index ")
+                    (Verdict::Unknown, "No verdict, because of the op at index ")
                 } else {
                     invalid += 1;
-                    (Verdict::Invalid, "The verdict rests on the ops before this one: at index ")
+                    (Verdict::Invalid, "The verdict covers only the ops before the op at index ")
                 };
                 assert_eq!(report.verdict, verdict, "{}", told());
                 assert!(report.notes[0].starts_with(start), "{}", told());

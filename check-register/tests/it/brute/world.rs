@@ -2,8 +2,8 @@
 
 use check_register::Operation;
 
-/// Calls `f` with every history of up to `len` of these operations: every way in which their calls and returns can follow
-/// each other, and every one of them crashed or not.
+/// Calls `f` with every history of up to `len` of these operations: every way in which their calls and returns can
+/// follow each other, and every one of them crashed or not.
 pub(crate) fn enumerate<O: Clone>(len: usize, ops: &[O], mut f: impl FnMut(&[Operation<O>])) {
     for count in 1..=len {
         let mut history = Vec::new();
@@ -26,7 +26,8 @@ pub(crate) fn enumerate<O: Clone>(len: usize, ops: &[O], mut f: impl FnMut(&[Ope
     }
 }
 
-/// All orders of `count` calls with returns behind them or none. Operations are called in order, for names do not matter.
+/// All orders of `count` calls with returns after them or none. Operations are called in order, for names do not
+/// matter.
 fn events(count: usize, history: &mut Vec<(u64, Option<u64>)>, now: u64, f: &mut impl FnMut(&[(u64, Option<u64>)])) {
     if history.len() == count {
         returns(history, now, f);
@@ -56,7 +57,7 @@ fn returns(history: &mut Vec<(u64, Option<u64>)>, now: u64, f: &mut impl FnMut(&
     }
 }
 
-/// Calls `f` with random histories of up to `len` of these operations, some of them at one time, of which one in
+/// Calls `f` with random histories of up to `len` of these operations, some of them at once, of which one in
 /// `crash_one_in` crashed.
 pub(crate) fn random<O: Clone>(
     len: u64,
@@ -79,7 +80,7 @@ pub(crate) fn random<O: Clone>(
                 Operation {
                     process: at.cast_signed(),
                     op: ops[below(ops.len() as u64) as usize].clone(),
-                    // No two events at one time.
+                    // No two events at once.
                     call: 16 * begin + 2 * at,
                     ret: (below(crash_one_in) > 0).then_some(16 * end + 2 * at + 1),
                 }

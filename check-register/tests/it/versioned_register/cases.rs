@@ -36,8 +36,8 @@ fn note(report: &Report) -> &str {
     note
 }
 
-/// `p w b a` invokes a write of b over a by process p, its value the id's place in the alphabet; `p r` a read. `p ok` and
-/// the like complete it; `p ok b` or `p ok b 7` say what was read.
+/// `p w b a` invokes a write of b over a by process p, its value the id's place in the alphabet; `p r` a read. `p ok`
+/// and the like complete it; `p ok b` or `p ok b 7` say what was read.
 fn ops(lines: &str) -> String {
     let mut text = String::new();
     let mut writes = std::collections::BTreeMap::new();
@@ -184,7 +184,7 @@ fn an_id_proposed_twice_leaves_no_verdict_but_what_was_found_before() {
     assert_eq!((report.verdict, report.notes.len()), (Verdict::Invalid, 1));
     let given = VersionedRegister { initial_write_id: Some("a".into()), ..VersionedRegister::default() };
     let report = judge_with(&ops("0 w a z, 0 fail"), &given);
-    assert!(note(&report).contains("that is the initial version's"), "{report:?}");
+    assert!(note(&report).contains("that is the id of the initial version"), "{report:?}");
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn what_cannot_be_judged_says_where_and_why() {
     let write = "{:process 0, :type :invoke, :f :write, :value 1, :write-id 1, :prev-write-id 0}";
     for (text, reason) in [
         ("{:process 0, :type :invoke, :f :cas}".to_owned(), "at index 0 (line 1) the op calls cas, which is neither"),
-        ("{:process 0, :type :invoke}".to_owned(), "the op does not say what it calls"),
+        ("{:process 0, :type :invoke}".to_owned(), "the op has no :f"),
         ("{:process 0, :type :invoke, :f :write}".to_owned(), "the write has no :write-id"),
         (
             "{:process 0, :type :invoke, :f :write, :write-id nil, :prev-write-id 1}".to_owned(),
@@ -210,7 +210,7 @@ fn what_cannot_be_judged_says_where_and_why() {
         ),
         (
             format!("{write} {{:process 0, :type :ok, :write-id 2}}"),
-            "the write completed with :write-id 2, and was invoked with 1",
+            "the write completed with :write-id 2, but was invoked with 1",
         ),
         (
             format!("{write} {{:process 0, :type :ok, :prev-write-id 2}}"),
@@ -219,24 +219,24 @@ fn what_cannot_be_judged_says_where_and_why() {
         (format!("{write} {{:process 0, :type :ok, :value 2}}"), "completed with :value 2, and was invoked with 1"),
         (
             format!("{write} {{:process 1, :type :invoke, :f :read, :key 1}}"),
-            "the op has a :key, and those before it have none",
+            "the op has a :key, but ops before it have none",
         ),
         (
             "{:process 0, :type :invoke, :f :read, :key 1} {:process 1, :type :invoke, :f :write, :write-id 1, :prev-write-id 0}".to_owned(),
-            "the write has no key, as ops before it have",
+            "the write has no key, but ops before it have one",
         ),
         (
             "{:process 0, :type :invoke, :f :read, :value [1 nil]} {:process 1, :type :invoke, :f :read, :value 3}".to_owned(),
-            "is no vector of a key and a value",
+            "expected a vector of a key and a value",
         ),
         (
             "{:process 0, :type :invoke, :f :read, :value [1 nil]} {:process 0, :type :ok, :value [2 0], :write-id 0}"
                 .to_owned(),
-            "the op has key 2, and its invocation had 1",
+            "the op has key 2, its invocation 1",
         ),
         (
             "{:type :ok, :write-id 2, :value 1}".to_owned(),
-            "the op does not say what it calls, and nobody knows its invocation",
+            "the op has no :f and no invocation",
         ),
     ] {
         let mut reader = Reader::new(text.as_bytes());
@@ -268,9 +268,9 @@ fn the_times_decide_where_all_ops_have_one() {
     assert_eq!(one(&judge(&tied), &tied), "stale-read");
     // It is not, and the two may overlap.
     let tied = format!("{} {}", tied, read(":time 10", "0").replace(":process 1", ":process 2"));
-    assert!(note(&judge(&tied)).starts_with("Some ops begin at the very time at which others end."));
+    assert!(note(&judge(&tied)).starts_with("Some ops begin at the same time as others end."));
     let back = format!("{} {}", read(":time 40", "0"), read(":time 30", "0"));
-    assert!(note(&judge(&back)).contains("at index 2 a process goes back in time"), "{:?}", judge(&back));
+    assert!(note(&judge(&back)).contains("the times of a process decrease at index 2"), "{:?}", judge(&back));
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn keys_may_stand_in_front_of_values() {
     valid(&plain);
     let wrong = writes(1, 0) + &pair(3, "read", "invoke", "nil", "") + &pair(3, "read", "ok", "[2 5]", ":write-id 1");
     assert!(note(&judge(&wrong)).starts_with("Every value is a pair. If its first part is a key, the verdict is true"));
-    // One value that is no pair, and all of them are plain.
+    // One value that is not a pair, and all of them are plain.
     let wrong = wrong + &pair(3, "write", "invoke", "7", ":write-id 2, :prev-write-id 1");
     assert_eq!(one(&judge(&wrong), &wrong), "wrong-value");
 }
@@ -318,7 +318,7 @@ fn a_window_forgets_and_says_so() {
     let out_of_order = text.clone() + "{:process 9, :time 0, :type :invoke, :f :read}";
     assert!(note(&judge_with(&out_of_order, &forget(1))).contains("With --forget a history must be sorted by time"));
     let nameless = text + "{:time 99, :type :invoke, :f :read}";
-    assert!(note(&judge_with(&nameless, &forget(1))).ends_with("Check it without --forget."));
+    assert!(note(&judge_with(&nameless, &forget(1))).ends_with("Check the history without --forget."));
 }
 
 #[test]
@@ -327,7 +327,7 @@ fn the_initial_version_can_be_given() {
     let wrong = |name: &str, value: &str| -> OptionError { start(name, value).map(|_| ()).unwrap_err() };
     assert_eq!(wrong("initial-write-id", "[").option, "initial-write-id");
     assert!(wrong("forget", "0").message.contains("from 1"));
-    assert!(wrong("max-witnesses", "-1").message.contains("less than 0"));
+    assert!(wrong("max-witnesses", "-1").message.contains("a number from 0 on"));
 
     let text = ops("0 r, 0 ok b, 1 w c b, 1 ok");
     valid(&text);

@@ -149,7 +149,7 @@ fn holds(log: &Log, name: &str, witness: &Witness) -> bool {
         ("wrong-value", [(_, other), (_, read)]) => {
             other.is_read && read.is_read && Some(&read.id) == id && other.id == read.id && other.value != read.value
         }
-        // One that nobody wrote is the initial version, whose value was given.
+        // One that was never written is the initial version, whose value was given.
         ("wrong-value", [(_, read)]) => {
             let written = log.write(&read.id).map(|write| &write.value);
             read.is_read && Some(&read.id) == id && written.is_none_or(|value| *value != read.value)

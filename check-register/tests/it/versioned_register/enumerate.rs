@@ -1,7 +1,8 @@
 //! Every history of small worlds, judged by the checker and by the definition.
 //!
-//! One process for each operation; processes that do several only take orders away. Ids of writes are 1, 2, 3 in the order
-//! of their invocations; they replace, and reads show, any of these, the initial 0, and where `strangers` a 9 that nobody wrote.
+//! One process for each operation; processes that do several only take orders away. Ids of writes are 1, 2, 3 in the
+//! order of their invocations; they replace, and reads show, any of these, the initial 0, and where `strangers` a 9
+//! that was never written.
 
 use super::certify::certify;
 use super::oracle::{Before, in_order, is_linearizable, never, writes_only};
@@ -103,8 +104,8 @@ fn judge(operations: &[Operation], form: Form, initial: Option<i64>, forget: u32
     check(&history(operations, form, 1), &settings(initial, forget)).unwrap()
 }
 
-/// Judges a history in every form. How often (with a window too small for a read that is long in flight) the verdict was
-/// unknown with a window.
+/// Judges a history in every form. How often (with a window too small for a read that is long in flight) the verdict
+/// was unknown with a window.
 fn agree(operations: &[Operation]) -> usize {
     let mut unknown = 0;
     for initial in [None, Some(INITIAL)] {

@@ -11,7 +11,8 @@ pub(crate) fn in_order(a: &Operation, b: &Operation) -> bool {
     a.fate != Fate::Open && a.completed < b.invoked
 }
 
-/// Nobody knows when operations began. A write that is known only from its completion began before that was shown, whenever.
+/// It is unknown when operations began. A write that is known only from its completion began before that was shown,
+/// whenever.
 pub(crate) fn never(_: &Operation, _: &Operation) -> bool {
     false
 }

@@ -224,7 +224,8 @@ proptest! {
         }
     }
 
-    /// Where times are coarse and the file is in disorder, a verdict is given if it is the same however ties are broken.
+    /// Where times are coarse and the file is in disorder, a verdict is given if it is the same however ties are
+    /// broken.
     #[test]
     fn ties_are_not_guessed(
         steps in steps(50), lies in prop::collection::vec(damage(), 0..3), initial: bool, tick in 2..6_i64,
@@ -244,7 +245,7 @@ proptest! {
             Verdict::Unknown if verdict_on(&ticks, true) == Verdict::Unknown => {
                 prop_assert_eq!(expected(&ticks, initial, in_order), Verdict::Unknown);
             }
-            // What overlaps where it touches is valid, and not what stands in the order of the file.
+            // What overlaps where it touches is valid, and not what is in the order of the file.
             Verdict::Unknown => {
                 prop_assert_eq!(expected(&ticks, initial, in_order), Verdict::Valid);
                 prop_assert_eq!(expected(&operations_of(&ticks), initial, in_order), Verdict::Invalid);
@@ -269,7 +270,7 @@ proptest! {
             check(&history(operations, Form::Untimed, 1), &settings(initial, 0)).unwrap()
         });
         let together = check(&keyed(&[(5, &one[..]), (6, &two[..])], place), &settings(initial, 0)).unwrap();
-        // A key of which nothing was observed is left out, unless both are like that.
+        // A key of which nothing was observed is omitted, unless both are like that.
         let observed = apart.iter().filter(|report| !report.notes.iter().any(|note| note.contains("no ok op")));
         let expected = observed.map(|report| report.verdict).reduce(Verdict::and).unwrap_or(Verdict::Unknown);
         if place == Place::ValueOfAnswers || place == Place::Value && !reads(&one) && !reads(&two) {
@@ -287,7 +288,7 @@ proptest! {
     }
 }
 
-/// Of ops at one time, those of the earlier lines come first: an operation's two ops stand side by side.
+/// Of ops at once, those of the earlier lines come first: an operation's two ops stand side by side.
 fn operations_of(ticks: &[Operation]) -> Vec<Operation> {
     let place = |at: i64, line: i64| at.saturating_mul(1000).saturating_add(line);
     let spread = |(number, operation): (i64, &Operation)| Operation {

@@ -27,8 +27,8 @@ fn judge(checker: &VersionedRegister, ops: &[NewOp<'static>]) -> Report {
     run.finish(&Budget::default()).unwrap()
 }
 
-/// After how many ops it is certain that the history is invalid. What was certain before must be so after each further op, and
-/// at the end.
+/// After how many ops it is certain that the history is invalid. What was certain before must be so after each further
+/// op, and at the end.
 fn certain(checker: &VersionedRegister, ops: &[NewOp<'static>]) -> Option<usize> {
     let mut run = start(checker);
     assert!(!run.is_violated() && run.violation().is_none(), "nothing has happened");
@@ -182,13 +182,13 @@ fn it_is_known_at_the_op_that_proves_it_whatever_comes_next() {
     assert_eq!(certain(&checker(false, 0), &ops), Some(4));
     for (strange, reason) in [
         (NewOp::new(OpKind::Invoke, 7).f("increment"), "calls increment, which is neither read nor write"),
-        (NewOp { process: Process::Unknown, ..write(OpKind::Ok, 0, 3, 2) }, "nobody knows the op's invocation"),
+        (NewOp { process: Process::Unknown, ..write(OpKind::Ok, 0, 3, 2) }, "the op has no invocation"),
         (NewOp::new(OpKind::Invoke, 7).f("write").value(1), "the write has no :write-id"),
     ] {
         ops.push(strange.clone());
         assert_eq!(certain(&checker(false, 0), &ops), Some(4));
         let report = judge(&checker(false, 0), &ops);
-        let start = "The verdict rests on the ops before this one: at index 4 ";
+        let start = "The verdict covers only the ops before the op at index 4 ";
         assert!(report.notes[0].starts_with(start) && report.notes[0].contains(reason), "{:?}", report.notes);
         assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["lost-update"]);
         ops.pop();
@@ -221,7 +221,7 @@ fn what_cannot_be_read_takes_back_no_violation_of_a_timed_history() {
     let judge = |ops: &[NewOp<'static>]| judge(&checker(false, 0), ops);
     let report = judge(&found);
     assert_eq!(report.verdict, Verdict::Invalid);
-    assert!(report.notes[0].starts_with("The verdict rests on the ops before this one: at index 4 "), "{report:?}");
+    assert!(report.notes[0].starts_with("The verdict covers only the ops before the op at index 4 "), "{report:?}");
     assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["lost-update"]);
     // Whatever comes later does not change it, but what turns out to have been earlier may.
     let followed = |op: NewOp<'static>| judge(&[&found[..], &[op]].concat());
@@ -230,7 +230,7 @@ fn what_cannot_be_read_takes_back_no_violation_of_a_timed_history() {
     assert_eq!(followed(invoke()).verdict, Verdict::Invalid);
     let report = followed(invoke().time_ns(5));
     assert_eq!(report.verdict, Verdict::Unknown);
-    assert!(report.notes[0].starts_with("Nothing can be said of this history, because at index 4 "), "{report:?}");
+    assert!(report.notes[0].starts_with("No verdict, because of the op at index 4 "), "{report:?}");
     // It may itself be of an earlier time, or have begun at any.
     let strange = NewOp::new(OpKind::Invoke, 7).f("increment").time_ns(5);
     assert_eq!(judge(&[timed(&lost_update()), vec![strange]].concat()).verdict, Verdict::Unknown);
@@ -245,7 +245,7 @@ fn what_cannot_be_read_takes_back_no_violation_wherever_keys_stand() {
     ops.push(NewOp::new(OpKind::Invoke, 7).f("increment"));
     let report = judge(&checker(false, 0), &ops);
     assert_eq!(report.verdict, Verdict::Invalid);
-    assert!(report.notes[0].starts_with("The verdict rests on the ops before this one: at index 4 "), "{report:?}");
+    assert!(report.notes[0].starts_with("The verdict covers only the ops before the op at index 4 "), "{report:?}");
     ops.remove(2);
     ops.remove(2);
     assert_eq!(judge(&checker(false, 0), &ops).verdict, Verdict::Unknown);
@@ -263,7 +263,7 @@ fn a_wrong_value_is_wrong_in_any_order() {
     let report = judge(wrong);
     assert_eq!(report.verdict, Verdict::Invalid);
     assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["wrong-value"]);
-    assert!(report.notes[0].contains("at index 3 a process goes back in time"), "{report:?}");
+    assert!(report.notes[0].contains("the times of a process decrease at index 3"), "{report:?}");
     let [_, right] = read(3, 1);
     assert_eq!(judge(right).verdict, Verdict::Unknown);
 }
@@ -275,7 +275,7 @@ fn a_version_that_nobody_proposed_may_be_proposed_later() {
     each(&ops, |op| _ = run.observe(op).unwrap());
     let report = run.violation().unwrap();
     assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["garbage-read"]);
-    assert!(report.anomalies[0].witnesses[0].explanation.contains("had by then proposed 5"), "{report:?}");
+    assert!(report.anomalies[0].witnesses[0].explanation.contains("had yet proposed 5"), "{report:?}");
     ops.push(write(OpKind::Invoke, 4, 5, 1));
     assert_eq!(certain(&checker(false, 0), &ops), Some(4));
     assert_eq!(judge(&checker(false, 0), &ops).anomaly_types().collect::<Vec<_>>(), ["future-read"]);
