@@ -1,18 +1,20 @@
 //! bank: money moves between accounts, and every read must show all of it.
 //!
 //! Clients transfer amounts between accounts and read all balances at once. Transfers keep the total, so under snapshot
-//! isolation every read shows the same total, and no balance below zero where the store refuses such transfers. Each `ok`
-//! read, a map from accounts to balances, is looked at on its own; of what is wrong with it the first that applies counts:
+//! isolation every read shows the same total, and no balance below zero where the store refuses such transfers. Each
+//! `ok` read, a map from accounts to balances, is looked at on its own; of what is wrong with it the first that applies
+//! counts:
 //!
-//! 1. `unexpected-key`: it shows an account that does not exist. Accounts are those of the first `ok` read, unless given.
+//! 1. `unexpected-key`: it shows an account that does not exist. Accounts are those of the first `ok` read, unless
+//!    given.
 //! 2. `nil-balance`: an account has no balance.
 //! 3. `wrong-total`: the balances do not sum to the total, that of the first read whose accounts all exist and all have
 //!    balances, unless given.
 //! 4. `negative-value`: a balance is below zero, and that is not allowed.
 //!
-//! Transfers themselves are not looked at. What is **observed** is an `ok` read that shows an account: without one the verdict
-//! is unknown. After Jepsen's `jepsen.tests.bank`, as elle-cli has it; balances may be of any
-//! size here. Time is linear; memory follows the number of accounts.
+//! Transfers themselves are not looked at. What is **observed** is an `ok` read that shows an account: without one the
+//! verdict is unknown. After Jepsen's `jepsen.tests.bank`, as elle-cli has it; balances may be of any size here. Time
+//! is linear; memory follows the number of accounts.
 
 use crate::elements::{ElemId, Elements};
 use crate::fold::{self, Workload, WorkloadRun};
@@ -23,7 +25,7 @@ use history_core::{
     OptionKind, OptionSpec, Options, Parts, Report, Run, Value, Verdict, WhichReads, Witness,
 };
 
-/// The bank checker, and what it is told of the accounts.
+/// The bank checker, and its options.
 ///
 /// ```
 /// use check_jepsen::bank::Bank;
@@ -45,7 +47,7 @@ pub struct Bank {
     pub total_amount: Option<i64>,
     /// Whether balances may be below zero.
     pub allow_negative_balances: bool,
-    /// The accounts; those of the first `ok` read if absent. Strings that are integers stand for these.
+    /// The accounts; those of the first `ok` read if absent. Strings that are integers represent these.
     pub accounts: Option<Vec<Datum>>,
 }
 
@@ -158,7 +160,7 @@ impl BankRun {
         self.unexpected_key.count + self.nil_balance.count + self.wrong_total.count + self.negative_value.count
     }
 
-    /// The account of a key: JSON's keys are strings, and those that are integers stand for these.
+    /// The account of a key: JSON's keys are strings, and those that are integers represent these.
     #[inline]
     fn account(&mut self, key: Value<'_>) -> Result<ElemId, OpFault> {
         match key {
@@ -177,14 +179,17 @@ impl BankRun {
                 Value::Int(balance) => Some(balance.into()),
                 Value::Big(text) if let Ok(balance) = text.trim_end_matches('N').parse() => Some(balance),
                 other => {
-                    return Err(unreadable(format!("the balance of {key}, {other}, is no integer that fits 128 bits")));
+                    return Err(unreadable(format!(
+                        "expected an integer of at most 128 bits as the balance of {key}, \
+                        found {other}"
+                    )));
                 }
             };
             if account.at() >= self.shown_by.len() {
                 self.shown_by.resize(account.at() + 1, 0);
             }
             if std::mem::replace(&mut self.shown_by[account.at()], self.reads) == self.reads {
-                return Err(unreadable(format!("a read shows the account {key} twice")));
+                return Err(unreadable(format!("the read contains the account {key} twice")));
             }
             self.balances.push((account, balance));
         }
@@ -213,7 +218,7 @@ impl BankRun {
             })
         };
         let (sum, below) =
-            sums().ok_or_else(|| unreadable("the sum of a read's balances does not fit 128 bits".into()))?;
+            sums().ok_or_else(|| unreadable("the sum of the read's balances does not fit 128 bits".into()))?;
         if balances.len() < known {
             self.partial += 1;
             self.first_partial.get_or_insert(op.index);
@@ -302,12 +307,12 @@ impl BankRun {
         if let (Some((low, high)), Some((total, _))) = (self.range, self.total)
             && (low, high) != (total, total)
         {
-            notes.push(format!("Totals are from {low} to {high}, and should be {total}."));
+            notes.push(format!("Totals range from {low} to {high}; expected {total}."));
         }
         if let Some(first) = self.first_partial {
             let reads = if self.partial == 1 { "1 read shows" } else { &format!("{} reads show", self.partial) };
             notes.push(format!(
-                "{reads} only some of the accounts (the first at index {first}); the sum was checked all the same."
+                "{reads} only some of the accounts (the first at index {first}); their sums were checked too."
             ));
         }
         notes
@@ -344,7 +349,7 @@ impl BankRun {
 
     fn explain_nil_balance(&self, bad: &Bad) -> Witness {
         let nils = self.those(bad, |_, balance| balance.is_none());
-        let sentence = format!("R1 shows no balance of {}", listed("account", &nils));
+        let sentence = format!("R1 lacks the balance of {}", listed("account", &nils));
         self.witness(bad, vec![("nils", Datum::Vector(nils))], sentence)
     }
 
@@ -362,7 +367,7 @@ impl BankRun {
 
     fn explain_negative_value(&self, bad: &Bad) -> Witness {
         let negative = self.those(bad, |_, balance| balance.is_some_and(|balance| balance < 0));
-        let sentence = format!("R1 shows a balance below zero of {}", listed("account", &negative));
+        let sentence = format!("R1 shows a negative balance of {}", listed("account", &negative));
         self.witness(bad, vec![("negative", Datum::Vector(negative))], sentence)
     }
 }

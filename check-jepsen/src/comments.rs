@@ -1,23 +1,24 @@
 //! comments: who sees a write sees all that was acknowledged before it began.
 //!
-//! Clients write values, each once, and read all there are. In real time, a write that was acknowledged before another one was
-//! invoked comes before it. So a read that shows the later one must show the earlier one too; if not, that is a
+//! Clients write values, each once, and read all there are. In real time, a write that was acknowledged before another
+//! one was invoked comes before it. So a read that shows the later one must show the earlier one too; if not, that is a
 //! **causal reverse**, and the store is not strictly serializable, though it may be serializable.
 //!
-//! For each `ok` read: of every value it shows, all values must be there whose writes were `ok` before the write of that value
-//! was invoked. What is `ok` before some op only grows with the op's place in the history, so all of that is what was `ok`
-//! before the latest-invoked write that the read shows: a beginning of the list of values in the order in which they were
-//! acknowledged. It is enough to count how many of them a read shows.
+//! For each `ok` read: of every value it shows, all values must be there whose writes were `ok` before the write of
+//! that value was invoked. What is `ok` before some op only grows with the op's place in the history, so all of that is
+//! what was `ok` before the latest-invoked write that the read shows: a beginning of the list of values in the order in
+//! which they were acknowledged. It is enough to count how many of them a read shows.
 //!
-//! A value that is shown before anybody began to write it says nothing until its write is invoked; such reads are kept
+//! A value that is shown before anyone began to write it says nothing until its write is invoked; such reads are kept
 //! to the end, though a write that proves one of them wrong is known for it at once (`early`). A value that is written
 //! a second time, unless what went before had failed, makes the verdict unknown, unless something else is wrong: what
 //! was acknowledged before the first of its writes must be there in any case.
 //!
-//! What is **observed** is an `ok` read that must show something: one that shows a value whose write began after another was
-//! acknowledged. Without one the verdict is unknown.
+//! What is **observed** is an `ok` read that must show something: one that shows a value whose write began after
+//! another was acknowledged. Without one the verdict is unknown.
 //!
-//! After `comments` of Jepsen's test of `CockroachDB`. Time is linear. Memory: 72 bytes a value beside the value itself.
+//! After `comments` of Jepsen's test of `CockroachDB`. Time is linear. Memory: 72 bytes a value in addition to the
+//! value itself.
 
 mod early;
 
@@ -48,7 +49,7 @@ use history_core::{
 /// ")?;
 /// let report = Comments::default().check(&history)?;
 /// assert_eq!(report.verdict, Verdict::Invalid);
-/// assert!(report.anomalies[0].witnesses[0].explanation.contains("R1 shows 2, and not 1"));
+/// assert!(report.anomalies[0].witnesses[0].explanation.contains("R1 shows 2, but not 1"));
 /// # Ok::<(), history_core::HistoryError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,7 +62,8 @@ impl Checker for Comments {
     }
 
     fn summary(&self) -> &'static str {
-        "Values written one by one and read together: a read that shows a write shows all writes acknowledged before it began."
+        "Values written one by one and read together: a read that shows a write also shows all writes acknowledged \
+         before that write began."
     }
 
     fn options(&self) -> &[OptionSpec] {
@@ -137,7 +139,7 @@ struct CommentsRun {
     /// How often a read was looked at.
     looks: u32,
     writes: u64,
-    /// Reads that show values nobody had begun to write.
+    /// Reads that show values whose write had not begun.
     too_early: Vec<(OpRef, Box<[ElemId]>)>,
     early: Early,
     /// Whether one of these is wrong, whatever else is written. Then `early` is of no more use.
@@ -157,7 +159,7 @@ impl CommentsRun {
     fn write(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
         if op.kind == OpKind::Invoke {
             if op.value.is_nil() {
-                return Err(OpFault::Blocking("a write says not what it writes".into()));
+                return Err(OpFault::Blocking("a write has no value".into()));
             }
             self.writes += 1;
             let id = self.elements.id(op.value)?;
@@ -166,7 +168,7 @@ impl CommentsRun {
             let comment = self.comment(id);
             comment.live = comment.live.saturating_add(1);
             if comment.live > 1 {
-                return Err(OpFault::Undecodable(format!("{} is written a second time", op.value)));
+                return Err(OpFault::Undecodable(format!("{} was already written", op.value)));
             }
             (comment.invoked, comment.before) = (OpRef::of(op), before);
             self.early_is_wrong |= self.early.proves(id);
@@ -222,7 +224,7 @@ impl CommentsRun {
             if is_pair(op.value) && unwritten(&shown[1]) {
                 self.scratch = shown;
                 return Err(OpFault::Undecodable(
-                    "a read is a pair of a key and a collection; keys are judged apart, with --keyed".into(),
+                    "the read is a pair of a key and a collection: check each key separately with --keyed".into(),
                 ));
             }
             self.keep(OpRef::of(op), &shown)?
@@ -233,7 +235,7 @@ impl CommentsRun {
         Ok(expected > 0)
     }
 
-    /// Keeps a read that shows what nobody has begun to write. Returns how many values it must show so far.
+    /// Keeps a read that shows values whose write has not begun. Returns how many values it must show so far.
     fn keep(&mut self, read: OpRef, shown: &[ElemId]) -> Result<u32, OpFault> {
         self.too_early.push((read, shown.into()));
         let look = self.look(shown)?;
@@ -283,7 +285,7 @@ impl CommentsRun {
             for id in shown {
                 self.comments[id.at()].seen_by = self.looks;
             }
-            // Of those that are there this passes over no more than the read shows.
+            // Of those that are there this ignores no more than the read shows.
             let absent = |rank: &u32| self.comments[self.acknowledged[rank.to_usize()].0.at()].seen_by != self.looks;
             let ranks = (0..expected).filter(absent).take(KEPT_MAX).collect();
             let missing = expected - there;
@@ -308,7 +310,7 @@ impl CommentsRun {
             format!(
                 "The write of {lacked} was acknowledged (W1) before that of {latest} was invoked (W2), so it came first"
             ),
-            format!("R1 shows {latest}, and not {lacked}"),
+            format!("R1 shows {latest}, but not {lacked}"),
         ];
         if bad.missing > 1 {
             let (expected, some) = (counted(bad.expected.into(), "value"), bad.missing.to_usize() > bad.ranks.len());
@@ -358,8 +360,8 @@ impl Workload for CommentsRun {
             let count = counted(too_early.len().to_u64(), "read");
             let index = first.index;
             report.notes.push(format!(
-                "{count} (the first at index {index}) showed values that nobody had begun to write by then. A value that \
-                 nobody writes says nothing of others."
+                "{count} (the first at index {index}) showed values whose write had not begun. Such values were \
+                 ignored."
             ));
         }
         for (read, shown) in &too_early {

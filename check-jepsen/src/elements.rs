@@ -1,4 +1,4 @@
-//! Elements: every value that a workload tells apart gets a small number, integers by an index, others by a table of texts.
+//! Elements: every distinct value of a workload gets a small number, integers by an index, others by a table of texts.
 
 use history_core::OpFault;
 use history_core::cast::{Cast as _, low_u32};
@@ -27,8 +27,9 @@ const VACANT: Slot = Slot { hash: 0, id: NONE };
 
 /// Gives each value its id, in the order in which they come, and each id its value back.
 ///
-/// Two values get one id exactly if they are equal as EDN has it: a list equals a vector of the same elements, and the order
-/// in a set or map does not matter. Memory: about 12 bytes an integer if they are dense, 32 if not; 40 and its text any other.
+/// Two values get one id exactly if they are equal as EDN has it: a list equals a vector of the same elements, and the
+/// order in a set or map does not matter. Memory: about 12 bytes an integer if they are dense, 32 if not; 40 and its
+/// text any other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Elements {
     /// By id: an integer, or the number of a text.
@@ -105,7 +106,8 @@ impl Elements {
         Ok(id)
     }
 
-    /// Notes the id of an integer that can be an index: as one it may waste no more than a small multiple of what is used.
+    /// Notes the id of an integer that can be an index: as one it may waste no more than a small multiple of what is
+    /// used.
     fn index(&mut self, int: i64, id: ElemId) -> bool {
         let dense_max = 64 + 4 * self.names.len();
         let Some(at) = usize::try_from(int).ok().filter(|at| *at < dense_max) else { return false };

@@ -1,4 +1,5 @@
-//! The fold that all workloads share: clients' ops go to the workload, and an op that it cannot read spoils a valid verdict.
+//! The fold that all workloads share: clients' ops go to the workload, and an op that it cannot read spoils a valid
+//! verdict.
 
 use crate::elements::ElemId;
 use crate::witness;
@@ -17,8 +18,8 @@ pub(crate) trait Workload: Clone + Send {
     /// Takes the next op of a client, and says what it did with it.
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault>;
 
-    /// Whether the history is invalid whatever comes after. O(1). Once it is true it stays so, and the report is invalid,
-    /// whether this was the whole history or not.
+    /// Whether the history is invalid whatever comes after. O(1). Once it is true it stays so, and the report is
+    /// invalid, whether this was the whole history or not.
     fn is_violated(&self) -> bool {
         false
     }
@@ -34,10 +35,10 @@ pub(crate) fn observed_if(observed: bool) -> OpUse {
     if observed { OpUse::Observed } else { OpUse::Understood }
 }
 
-/// An op in a history without invocations, or one whose client has no name: nobody knows when it began or ended.
+/// An op in a history without invocations, or one whose client has no name: it is unknown when it began or ended.
 #[cold]
 pub(crate) fn unpaired() -> OpFault {
-    OpFault::Blocking("the op's invocation or completion cannot be told, so nobody knows with what it overlaps".into())
+    OpFault::Blocking("the op has no invocation or completion, so which ops overlap it is unknown".into())
 }
 
 /// The elements of a value that is a collection: a vector, a list or a set.
@@ -45,7 +46,7 @@ pub(crate) fn unpaired() -> OpFault {
 pub(crate) fn collection(value: Value<'_>) -> Result<Seq<'_>, String> {
     match value {
         Value::Vector(seq) | Value::List(seq) | Value::Set(seq) => Ok(seq),
-        other => Err(format!("the read's value is no collection of elements, but {}", other.kind())),
+        other => Err(format!("expected a collection of elements as the read's value, found {}", other.kind())),
     }
 }
 
@@ -57,7 +58,7 @@ pub(crate) fn completed_element(
     id: impl FnOnce(Value<'_>) -> Result<ElemId, OpFault>,
 ) -> Result<ElemId, OpFault> {
     if value.is_nil() {
-        let nothing = || OpFault::Blocking("the op has no value, nor an invocation that has one".into());
+        let nothing = || OpFault::Blocking("neither the op nor its invocation has a value".into());
         return invoked.ok_or_else(nothing);
     }
     let said = id(value)?;
@@ -159,16 +160,16 @@ impl<W: Workload> Run for WorkloadRun<W> {
 
 impl Unreadable {
     fn sentence(&self, verdict: Verdict, stopped: bool) -> String {
-        let place = format!("at {} {}", self.place, self.reason);
+        let place = format!("the op at {}: {}", self.place, self.reason);
         let more = match self.count - 1 {
             0 => String::new(),
-            1 => " One more op is like that.".into(),
-            more => format!(" {more} more ops are like that."),
+            1 => " One more op has a problem of this kind.".into(),
+            more => format!(" {more} more ops have problems of this kind."),
         };
         match (verdict, stopped) {
-            (Verdict::Invalid, false) => format!("The verdict rests on the other ops: {place}.{more}"),
-            (Verdict::Invalid, true) => format!("The verdict rests on the ops before this one: {place}."),
-            _ => format!("Nothing can be said of this history, because {place}.{more}"),
+            (Verdict::Invalid, false) => format!("The verdict ignores {place}.{more}"),
+            (Verdict::Invalid, true) => format!("The verdict covers only the ops before {place}."),
+            _ => format!("No verdict, because of {place}.{more}"),
         }
     }
 }
@@ -196,8 +197,8 @@ impl<T> InFlight<T> {
         }
     }
 
-    /// What was remembered of a completion's invocation, if anything was. What stands there of another one, which completed
-    /// as something that the workload passes over, is forgotten.
+    /// What was remembered of a completion's invocation, if anything was. What is there of another one, which completed
+    /// as something that the workload ignores, is forgotten.
     #[inline]
     pub(crate) fn take(&mut self, pair: Pair) -> Option<T> {
         let Pair::Completes { slot, invoked, .. } = pair else { return None };

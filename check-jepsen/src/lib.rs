@@ -6,17 +6,17 @@
 //!
 //! What they have in common:
 //!
-//! - Ops of the nemesis, and ops whose `:f` is none of the workload's, are passed over. The latter are counted, and a note names
-//!   them where they are many ([`Coverage`](history_core::Coverage)).
-//! - The verdict is unknown if a history holds nothing that the workload understands, or nothing that it observes: the `ok` ops
-//!   whose answers it compares with what must hold. Each module says which these are.
+//! - Ops of the nemesis, and ops whose `:f` is none of the workload's, are ignored. The latter are counted, and a note
+//!   names them where they are many ([`Coverage`](history_core::Coverage)).
+//! - The verdict is unknown if a history holds nothing that the workload understands, or nothing that it observes: the
+//!   `ok` ops whose answers it compares with what must hold. Each module says which these are.
 //! - The value of a completion that has none is that of its invocation.
-//! - An op that cannot be read makes the verdict unknown, unless what the others say is invalid all the same. A note says
-//!   which op it was, and why.
+//! - An op that cannot be read makes the verdict unknown, unless what the others say is invalid nevertheless. A note
+//!   says which op it was, and why.
 //! - While a history is still being written, a violation is known at the op that proves it, whatever comes next
-//!   ([`Run::is_violated`](history_core::Run::is_violated)): everything that `bank`, `counter`, `comments`, `sequential`,
-//!   `queue` and `unique-ids` find, two reads that fork, an element twice in one read of `set-full`, or late although it must be
-//!   linearizable. The rest is known at the end.
+//!   ([`Run::is_violated`](history_core::Run::is_violated)): everything that `bank`, `counter`, `comments`,
+//!   `sequential`, `queue` and `unique-ids` find, two reads that fork, an element twice in one read of `set-full`, or
+//!   late although it must be linearizable. The rest is known at the end.
 //! - Anomalies come with the first, the last and the worst of each kind as witnesses.
 //!
 //! There are no features to choose.

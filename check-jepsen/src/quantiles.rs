@@ -1,4 +1,5 @@
-//! Quantiles by nearest rank: of n numbers in order, that of q is the one at rank ⌈q·n⌉, counted from 1, and the least for 0.
+//! Quantiles by nearest rank: of n numbers in order, that of q is the one at rank ⌈q·n⌉, counted from 1, and the least
+//! for 0.
 
 use history_core::cast::Cast as _;
 use std::borrow::Cow;

@@ -1,16 +1,16 @@
 //! queue: whatever is taken out was put in before.
 //!
-//! Every `ok` dequeue takes something that was enqueued before it and not yet taken. An enqueue counts from its invocation on,
-//! whatever becomes of it, because it may take effect long before it completes; what is enqueued twice may be taken twice. The
-//! order in which things come out is not looked at. Dequeues that are wrong are of two kinds:
+//! Every `ok` dequeue takes something that was enqueued before it and not yet taken. An enqueue counts from its
+//! invocation on, whatever becomes of it, because it may take effect long before it completes; what is enqueued twice
+//! may be taken twice. The order in which things come out is not looked at. Dequeues that are wrong are of two kinds:
 //!
-//! - `unexpected`: nobody had tried to enqueue this before.
+//! - `unexpected`: no op had tried to enqueue this before.
 //! - `duplicated`: it was enqueued, but has been taken as often already.
 //!
 //! What is **observed** is an `ok` dequeue of something else than nil: without one the verdict is unknown.
 //!
-//! What is wrong takes nothing, so it makes no later dequeue wrong. After Jepsen's `checker/queue` with an unordered queue,
-//! which stops at the first wrong one. Time is linear; memory: 12 bytes an element beside the element.
+//! What is wrong takes nothing, so it makes no later dequeue wrong. After Jepsen's `checker/queue` with an unordered
+//! queue, which stops at the first wrong one. Time is linear; memory: 12 bytes an element, plus the element.
 
 use crate::elements::{ElemId, Elements};
 use crate::fold::{self, InFlight, Workload, WorkloadRun};
@@ -46,7 +46,7 @@ impl Checker for Queue {
     }
 
     fn summary(&self) -> &'static str {
-        "Every dequeued element was enqueued before, and at least as often as it is dequeued."
+        "A queue: no element is dequeued before it is enqueued, or more often."
     }
 
     fn options(&self) -> &[OptionSpec] {
@@ -103,7 +103,7 @@ impl QueueRun {
         let balance = &mut self.balances[id.at()];
         let before = *balance;
         if before.put == 0 && op.value.is_nil() {
-            let reason = "a dequeue is ok and says not what it took; one that found nothing should fail";
+            let reason = "an ok dequeue has no value; a dequeue of an empty queue should fail";
             return Err(OpFault::Undecodable(reason.into()));
         }
         if balance.taken < balance.put {
@@ -123,7 +123,7 @@ impl QueueRun {
 
 #[cold]
 fn too_often() -> OpFault {
-    OpFault::limit("an element is enqueued or dequeued more than 2^32 - 1 times")
+    OpFault::limit("the element is enqueued or dequeued more than 2^32 - 1 times")
 }
 
 impl Workload for QueueRun {
@@ -142,13 +142,13 @@ impl Workload for QueueRun {
                 self.enqueues.put(op, id);
                 Ok(OpUse::Understood)
             }
-            // Without invocations nobody knows from when on it counts.
+            // Without invocations it is unknown from when on it counts.
             (Some("enqueue"), _) if op.pair == Pair::Alone && !self.invocations => Err(fold::unpaired()),
             (Some("enqueue"), OpKind::Ok) => {
                 let invoked = self.enqueues.take(op.pair);
                 fold::completed_element(op.value, invoked, |value| self.elements.id(value)).map(|_| OpUse::Understood)
             }
-            // Of nil nobody knows whether it is an element.
+            // Of nil it is unknown whether it is an element.
             (Some("dequeue"), OpKind::Ok) => self.dequeue(op).map(|()| fold::observed_if(!op.value.is_nil())),
             (Some("enqueue" | "dequeue"), _) => Ok(OpUse::Understood),
             _ => Ok(OpUse::PassedOver),
@@ -185,10 +185,11 @@ impl QueueRun {
         let Balance { put, taken, wrong } = bad.before;
         let taken = u64::from(taken) + u64::from(wrong);
         let sentence = if put == 0 {
-            format!("D1 took {element}, which nobody had tried to enqueue by then")
+            format!("D1 returned {element} before any enqueue of it began")
         } else {
             format!(
-                "By then {element} had been enqueued {} at the most, and dequeued {}. However, D1 took it once more",
+                "Before D1 completed, {element} was enqueued at most {} and dequeued {}. However, D1 returned it once \
+                 more",
                 counted(put.into(), "time"),
                 counted(taken, "time")
             )

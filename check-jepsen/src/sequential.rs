@@ -1,15 +1,16 @@
 //! sequential: what one client wrote in order shows in that order.
 //!
-//! A client writes the subkeys of a key one after another, k₀ first, and others read all of them in the reverse order, so that
-//! each subkey is read after those that were written later: `[k [v_n ... v_1 v_0]]`, `nil` where there is nothing yet. If the
-//! store is sequentially consistent, a read that finds one of them finds all that were written before it: after a value that
-//! is not `nil` comes none that is. A read that shows a later subkey and not an earlier one is `out-of-order`.
+//! A client writes the subkeys of a key one after another, k₀ first, and others read all of them in the reverse order,
+//! so that each subkey is read after those that were written later: `[k [v_n ... v_1 v_0]]`, `nil` where there is
+//! nothing yet. If the store is sequentially consistent, a read that finds one of them finds all that were written
+//! before it: after a value that is not `nil` comes none that is. A read that shows a later subkey and not an earlier
+//! one is `out-of-order`.
 //!
-//! Each `ok` read is looked at on its own. What is **observed** is one of two subkeys or more that shows at least one of them:
-//! without it the verdict is unknown.
-//! Writes are not looked at, nor what the values are. Reads are counted as Jepsen
-//! counts them: `all` shows every subkey, `some` lacks at least one, `none` shows nothing, `bad` is out of order; the latter two
-//! are among the second. After `sequential` of Jepsen's test of `CockroachDB`. Time is linear; memory is constant.
+//! Each `ok` read is looked at on its own. What is **observed** is one of two subkeys or more that shows at least one
+//! of them: without it the verdict is unknown. Writes are not looked at, nor what the values are. Reads are counted as
+//! Jepsen counts them: `all` shows every subkey, `some` lacks at least one, `none` shows nothing, `bad` is out of
+//! order; the latter two are among the second. After `sequential` of Jepsen's test of `CockroachDB`. Time is linear;
+//! memory is constant.
 
 use crate::fold::{self, Workload, WorkloadRun};
 use crate::witness::{self, Extremes, OpRef, counted};
@@ -19,7 +20,7 @@ use history_core::{
     Seq, Value, Verdict, Witness,
 };
 
-/// The sequential checker, and what it is told of keys.
+/// The sequential checker, and its options.
 ///
 /// ```
 /// use check_jepsen::sequential::Sequential;
@@ -98,7 +99,7 @@ struct Shown {
 
 #[derive(Clone, Debug)]
 struct SequentialRun {
-    /// How many subkeys a key has, and whether somebody said so.
+    /// How many subkeys a key has, and whether someone said so.
     key_count: usize,
     given: bool,
     reads: u64,
@@ -139,12 +140,12 @@ impl SequentialRun {
     fn explain(bad: &Bad) -> Witness {
         let Bad { key, shown, absent, .. } = bad;
         let mut sentences = vec![
-            format!("R1 shows subkey {shown} of {key}, and not subkey {absent}"),
+            format!("R1 shows subkey {shown} of {key}, but not subkey {absent}"),
             format!("Subkeys were written in order, {absent} before {shown}, and R1 read {absent} after {shown}"),
         ];
         if bad.absent_count > 1 {
             let count = counted(bad.absent_count, "subkey");
-            sentences.push(format!("In all, {count} are absent although one that was written later is there"));
+            sentences.push(format!("In total, {count} are absent although a later one is present"));
         }
         let number = |at: usize| Datum::from(at.to_u64());
         let facts = vec![("key", key.clone()), ("shown", number(*shown)), ("absent", number(*absent))];
@@ -161,11 +162,11 @@ fn pair(mut value: Value<'_>) -> Result<(Value<'_>, Seq<'_>), OpFault> {
     let mut parts = value.as_seq().map(Seq::iter).into_iter().flatten();
     match (parts.next(), parts.next().and_then(Value::as_seq), parts.next()) {
         (Some(key), Some(values), None) if key.as_seq().is_some_and(is_mop) && is_mop(values) => {
-            Err(OpFault::Undecodable("a read is a transaction, and no pair of a key and its subkeys' values".into()))
+            Err(OpFault::Undecodable("expected a pair of a key and its subkeys' values, found a transaction".into()))
         }
         (Some(key), Some(values), None) => Ok((key, values)),
         _ => Err(OpFault::Undecodable(format!(
-            "a read is no pair of a key and the list of its subkeys' values, but {}",
+            "expected a pair of a key and the list of its subkeys' values, found {}",
             all.kind()
         ))),
     }
@@ -187,7 +188,8 @@ fn look(values: Seq<'_>) -> Result<Shown, OpFault> {
             // Of a pair within a pair the outer key would look like a subkey.
             if value.as_seq().is_some() {
                 return Err(OpFault::Undecodable(
-                    "a subkey's value is a collection; where keys of a test are around those of a read, say --keyed"
+                    "a subkey's value is a collection: if the values have a key around them, check each key \
+                     separately with --keyed"
                         .into(),
                 ));
             }
@@ -246,7 +248,10 @@ impl Workload for SequentialRun {
         if self.whole < self.reads {
             let others = counted(self.reads - self.whole, "read");
             let count = self.key_count;
-            report.notes.push(format!("{others} of other than {count} subkeys; the order was checked all the same."));
+            report.notes.push(format!(
+                "{others} of another number of subkeys than {count}; the order was checked in \
+                them too."
+            ));
         }
         report.counts = vec![
             ("read-count".into(), self.reads),

@@ -1,16 +1,17 @@
 //! set: elements are added, and at the end all of them are read.
 //!
-//! Clients add elements; the last `ok` read shows what is left. With the elements whose adds were invoked (attempted) and those
-//! whose adds were `ok` (acknowledged), an element is
+//! Clients add elements; the last `ok` read shows what is left. With the elements whose adds were invoked (attempted)
+//! and those whose adds were `ok` (acknowledged), an element is
 //!
 //! - **lost** if it was acknowledged and is not in the last read,
 //! - **unexpected** if it is in the last read and was never attempted,
-//! - **recovered** if it is in the last read, and was attempted but not acknowledged. That is no anomaly.
+//! - **recovered** if it is in the last read, and was attempted but not acknowledged. That is not an anomaly.
 //!
-//! The history is valid if none is lost and none is unexpected, and unknown if no read was `ok` after an add was invoked: those are
-//! what is **observed**. Nothing is certain before the end, because any read may be followed by another one. After Jepsen's `checker/set`.
+//! The history is valid if none is lost and none is unexpected, and unknown if no read was `ok` after an add was
+//! invoked: those are what is **observed**. Nothing is certain before the end, because any read may be followed by
+//! another one. After Jepsen's `checker/set`.
 //!
-//! Time is linear. Memory: 27 bytes an element beside the element itself, and the last read.
+//! Time is linear. Memory: 27 bytes an element, plus the element itself, and the last read.
 
 use crate::elements::{ElemId, Elements};
 use crate::fold::{self, InFlight, Workload, WorkloadRun};
@@ -48,7 +49,7 @@ impl Checker for Set {
     }
 
     fn summary(&self) -> &'static str {
-        "Elements added to a set: the last read shows every acknowledged element, and none that nobody added."
+        "Elements added to a set: the last read shows every acknowledged element, and none that was never added."
     }
 
     fn options(&self) -> &[OptionSpec] {
@@ -107,7 +108,7 @@ impl SetRun {
             return Ok(());
         }
         let invoked = self.in_flight.take(op.pair);
-        // Without invocations, completions are all there is to tell what was attempted.
+        // Without invocations, only completions show what was attempted.
         let attempts = op.pair == Pair::Alone && !self.invocations;
         if op.kind != OpKind::Ok && !attempts {
             return Ok(());
@@ -168,9 +169,7 @@ impl Workload for SetRun {
         let mut report = Report::new("set", Verdict::Unknown);
         let Some(last) = self.last.filter(|_| whole) else { return report };
         if let Some(reason) = &self.last_unreadable {
-            report
-                .notes
-                .push(format!("Nothing can be said of this history, because at index {} {reason}.", last.index));
+            report.notes.push(format!("No verdict, because of the op at index {}: {reason}.", last.index));
             return report;
         }
         let ints = std::mem::take(&mut self.last_ints);
@@ -243,8 +242,8 @@ impl SetRun {
     fn explain_lost(&self, last: OpRef, id: ElemId) -> Witness {
         let element = self.elements.datum(id);
         let sentences = [
-            format!("A1 says that {element} was added"),
-            format!("R1, the last read, does not show it: {element} is lost"),
+            format!("A1 acknowledged that {element} was added"),
+            format!("R1, the last read, lacks it: {element} is lost"),
         ];
         let add = self.added[id.at()].named("A1", OpKind::Ok, element.clone());
         witness::witness(vec![add, self.last_read(last)], vec![("element", element)], &sentences)
@@ -252,7 +251,7 @@ impl SetRun {
 
     fn explain_unexpected(&self, last: OpRef, id: ElemId) -> Witness {
         let element = self.elements.datum(id);
-        let sentence = format!("R1, the last read, shows {element}, which nobody tried to add");
+        let sentence = format!("R1, the last read, shows {element}, but no op tried to add it");
         witness::witness(vec![self.last_read(last)], vec![("element", element)], &[sentence])
     }
 }

@@ -1,11 +1,13 @@
 //! stats: how many ops of each function there were, how they ended, and how long they took.
 //!
-//! For each `:f` of the clients' ops: how many completed `ok`, `fail` and `info`, how many never completed (`open`), and the
-//! latencies of those that were `ok`, from their invocations to their completions. The verdict is valid if each function was
-//! `ok` at least once, and there is one, else unknown: nothing wrong was seen, but something was not tested. What is **observed**
-//! is an `ok` op. After Jepsen's `checker/stats`, which has no latencies and passes over operations that never complete.
+//! For each `:f` of the clients' ops: how many completed `ok`, `fail` and `info`, how many never completed (`open`),
+//! and the latencies of those that were `ok`, from their invocations to their completions. The verdict is valid if each
+//! function was `ok` at least once, and there is one, else unknown: nothing wrong was seen, but something was not
+//! tested. What is **observed** is an `ok` op. After Jepsen's `checker/stats`, which has no latencies and ignores
+//! operations that never complete.
 //!
-//! Quantiles are by nearest rank, in microseconds, rounded down. Time is linear but for sorting; memory: 8 bytes an `ok` op.
+//! Quantiles are by nearest rank, in microseconds, rounded down. Time is linear but for sorting; memory: 8 bytes an
+//! `ok` op.
 
 use crate::fold::{self, Workload, WorkloadRun};
 use crate::quantiles::quantiles;
@@ -40,7 +42,7 @@ impl Checker for Stats {
     }
 
     fn summary(&self) -> &'static str {
-        "Counts and latencies of ops by function: each function must succeed at least once."
+        "Counts and latencies of ops by function; each function must succeed at least once."
     }
 
     fn options(&self) -> &[OptionSpec] {
@@ -161,7 +163,7 @@ fn sentence(name: &str, counts: &[(&str, u64); 5], latencies_us: &[u64]) -> Stri
     }
     text.push('.');
     if ok == 0 {
-        text += " None was ok, so it was not tested.";
+        text += " No such op was ok, so this function was not tested.";
     }
     text
 }

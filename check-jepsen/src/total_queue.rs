@@ -1,23 +1,23 @@
 //! total-queue: whatever was put in comes out, if the queue is drained in the end.
 //!
-//! Order does not matter, but number does: what is enqueued twice should come out twice. With the enqueues that were invoked
-//! (attempted), those that were `ok` (acknowledged), and the dequeues that were `ok`, all as multisets,
+//! Order does not matter, but number does: what is enqueued twice should come out twice. With the enqueues that were
+//! invoked (attempted), those that were `ok` (acknowledged), and the dequeues that were `ok`, all as multisets,
 //!
 //! - **lost** is what was acknowledged more often than dequeued,
 //! - **unexpected** is what was dequeued and never attempted,
 //! - **duplicated** is what was attempted, but dequeued more often than that,
 //! - **recovered** is what was attempted and dequeued, more often than acknowledged.
 //!
-//! The history is valid if nothing is lost and nothing unexpected; a queue may deliver twice. An `ok` `:drain` dequeues all
-//! elements of its value. Where a drain crashed, what is missing may be with it, and the verdict is unknown rather than
-//! invalid. After Jepsen's `checker/total-queue`, which refuses crashed drains.
+//! The history is valid if nothing is lost and nothing unexpected; a queue may deliver twice. An `ok` `:drain` dequeues
+//! all elements of its value. Where a drain crashed, what is missing may be with it, and the verdict is unknown rather
+//! than invalid. After Jepsen's `checker/total-queue`, which refuses crashed drains.
 //!
-//! What is **observed** is an `ok` enqueue or dequeue of something else than nil, and an `ok` drain that took something: without one
-//! the verdict is unknown.
+//! What is **observed** is an `ok` enqueue or dequeue of something else than nil, and an `ok` drain that took
+//! something: without one the verdict is unknown.
 //!
-//! Nothing is certain before the end: what is missing may be dequeued, and what nobody attempted may be enqueued.
+//! Nothing is certain before the end: what is missing may be dequeued, and what no op attempted may be enqueued later.
 //!
-//! Time is linear; memory: 40 bytes an element beside the element itself.
+//! Time is linear; memory: 40 bytes an element, plus the element itself.
 
 use crate::elements::{ElemId, Elements};
 use crate::fold::{self, InFlight, Workload, WorkloadRun};
@@ -55,7 +55,7 @@ impl Checker for TotalQueue {
     }
 
     fn summary(&self) -> &'static str {
-        "A queue that is drained at the end: every enqueued element comes out, and nothing else."
+        "A queue that is drained at the end: every enqueued element is dequeued, and nothing else."
     }
 
     fn options(&self) -> &[OptionSpec] {
@@ -77,8 +77,8 @@ struct Element {
     attempted: u32,
     acknowledged: u32,
     dequeued: u32,
-    /// If it is lost, an `ok` enqueue of it; if it was dequeued more often than attempted, a dequeue of it. It is never both,
-    /// because what is acknowledged was attempted.
+    /// If it is lost, an `ok` enqueue of it; if it was dequeued more often than attempted, a dequeue of it. It is never
+    /// both, because what is acknowledged was attempted.
     witness: OpRef,
 }
 
@@ -145,10 +145,12 @@ impl TotalQueueRun {
         }
         let invoked = match self.in_flight.take(op.pair) {
             Some(Flight::Enqueue(id)) => Some(id),
-            Some(Flight::Drain) => return Err(OpFault::Blocking("a drain completes as an enqueue".into())),
+            Some(Flight::Drain) => {
+                return Err(OpFault::Blocking("the completion is an enqueue, its invocation a drain".into()));
+            }
             None => None,
         };
-        // Without invocations, completions are all there is to tell what was attempted.
+        // Without invocations, only completions show what was attempted.
         let attempts = op.pair == Pair::Alone && !self.invocations;
         if op.kind != OpKind::Ok && !attempts {
             return Ok(false);
@@ -178,7 +180,7 @@ impl TotalQueueRun {
         let id = self.element(op.value)?;
         if op.value.is_nil() && self.known[id.at()].attempted == 0 {
             self.silent = true;
-            let reason = "a dequeue is ok and says not what it took; one that found nothing should fail";
+            let reason = "an ok dequeue has no value; a dequeue of an empty queue should fail";
             return Err(OpFault::Undecodable(reason.into()));
         }
         taken(&mut self.known[id.at()], op)?;
@@ -192,7 +194,7 @@ impl TotalQueueRun {
             return Ok(false);
         }
         if let Some(Flight::Enqueue(_)) = self.in_flight.take(op.pair) {
-            return Err(OpFault::Blocking("an enqueue completes as a drain".into()));
+            return Err(OpFault::Blocking("the completion is a drain, its invocation an enqueue".into()));
         }
         if op.kind == OpKind::Info {
             self.crashed_drains += 1;
@@ -202,7 +204,7 @@ impl TotalQueueRun {
         }
         let seq = fold::collection(op.value).map_err(|_| {
             self.silent = true;
-            OpFault::Undecodable(format!("a drain says not what it took: {} is no collection", op.value))
+            OpFault::Undecodable(format!("expected a collection of the drained elements, found {}", op.value))
         })?;
         let TotalQueueRun { elements, known, .. } = self;
         elements.each(seq, |id| {
@@ -216,7 +218,7 @@ impl TotalQueueRun {
 }
 
 fn one_more(count: &mut u32) -> Result<(), OpFault> {
-    *count = count.checked_add(1).ok_or_else(|| OpFault::limit("an element is there more than 2^32 - 1 times"))?;
+    *count = count.checked_add(1).ok_or_else(|| OpFault::limit("the element occurs more than 2^32 - 1 times"))?;
     Ok(())
 }
 
@@ -292,11 +294,13 @@ impl TotalQueueRun {
         }
         if lost > 0 && self.crashed_drains > 0 {
             let drains = counted(self.crashed_drains, "drain");
-            report.notes.push(format!("{drains} never said what was taken, so what is missing may not be lost."));
+            report
+                .notes
+                .push(format!("{drains} never returned the drained elements, so missing elements may not be lost."));
         }
         if lost > 0 && self.crashed_dequeues > 0 {
             let dequeues = counted(self.crashed_dequeues, "dequeue");
-            report.notes.push(format!("{dequeues} never completed, and may have taken some of what is missing."));
+            report.notes.push(format!("{dequeues} never completed and may have taken missing elements."));
         }
     }
 
@@ -334,10 +338,13 @@ impl TotalQueueRun {
         let (element, known) = (self.elements.datum(id), self.known[id.at()]);
         let enqueued = counted(known.acknowledged.into(), "time");
         let sentences = match known.dequeued {
-            0 => vec![format!("E1 says that {element} was enqueued"), "No dequeue ever took it: it is lost".into()],
+            0 => vec![
+                format!("E1 acknowledged that {element} was enqueued"),
+                "No dequeue returned it: it is lost".into(),
+            ],
             dequeued => vec![
-                format!("{element} was enqueued {enqueued}, E1 being the last"),
-                format!("It was dequeued {} only: the rest is lost", counted(dequeued.into(), "time")),
+                format!("{element} was enqueued {enqueued}, last by E1"),
+                format!("It was dequeued only {}: the rest is lost", counted(dequeued.into(), "time")),
             ],
         };
         witness::witness(vec![known.witness.named("E1", OpKind::Ok, element)], self.facts(id), &sentences)
@@ -345,7 +352,7 @@ impl TotalQueueRun {
 
     fn explain_unexpected(&self, id: ElemId) -> Witness {
         let (element, known) = (self.elements.datum(id), self.known[id.at()]);
-        let sentence = format!("D1 took {element}, which nobody ever tried to enqueue");
+        let sentence = format!("D1 returned {element}, but no op tried to enqueue it");
         witness::witness(vec![known.witness.named("D1", OpKind::Ok, element)], self.facts(id), &[sentence])
     }
 }

@@ -1,7 +1,8 @@
 //! unique-ids: no id is generated twice.
 //!
-//! Every `ok` `:generate` says which id it made; the history is valid if all of these are distinct, and unknown if there is none:
-//! they are what is **observed**. After Jepsen's `checker/unique-ids`. Time is linear. Memory: 24 bytes an id beside the id itself.
+//! Every `ok` `:generate` says which id it made; the history is valid if all of these are distinct, and unknown if
+//! there is none: they are what is **observed**. After Jepsen's `checker/unique-ids`. Time is linear. Memory: 24 bytes
+//! an id in addition to the id itself.
 
 use crate::elements::{ElemId, Elements};
 use crate::fold::{Workload, WorkloadRun};
@@ -38,7 +39,7 @@ impl Checker for UniqueIds {
     }
 
     fn summary(&self) -> &'static str {
-        "Generated ids: no two are equal."
+        "Generated ids: all are distinct."
     }
 
     fn options(&self) -> &[OptionSpec] {
@@ -77,7 +78,7 @@ impl Workload for UniqueIdsRun {
             (Some("generate"), OpKind::Ok) => {
                 self.acknowledged += 1;
                 if op.value.is_nil() {
-                    return Err(OpFault::Undecodable("the op says not which id it generated".into()));
+                    return Err(OpFault::Undecodable("the op has no value; expected the generated id".into()));
                 }
                 let id = self.elements.id(op.value)?;
                 if id.at() == self.first.len() {
@@ -126,7 +127,7 @@ impl UniqueIdsRun {
         ];
         let mut sentences = vec![format!("G1 and G2 generated the same id, {value}")];
         if times > 2 {
-            sentences.push(format!("It was generated {} in all", counted(times, "time")));
+            sentences.push(format!("It was generated {} in total", counted(times, "time")));
         }
         let facts = vec![("id", value), ("times", Datum::from(times))];
         witness::witness(ops, facts, &sentences)

@@ -49,7 +49,8 @@ impl OpRef {
     }
 }
 
-/// All anomalies of one kind, of which three are kept: the first, the last and the worst, of equally bad ones the first.
+/// All anomalies of one kind, of which three are kept: the first, the last and the worst, of equally bad ones the
+/// first.
 #[derive(Clone, Debug)]
 pub(crate) struct Extremes<B, T> {
     pub(crate) count: u64,
@@ -124,8 +125,8 @@ pub(crate) fn witness(ops: Vec<WitnessOp>, facts: Vec<(&'static str, Datum)>, se
     Witness::new(ops, explanation.to_string()).with_facts(facts)
 }
 
-/// Puts the names of clients in place of the numbers that stand for them in a report's witnesses. Workloads remember the
-/// numbers only; a witness shows them only in its ops, with which its explanation begins.
+/// Puts the names of clients in place of the numbers that represent them in a report's witnesses. Workloads remember
+/// the numbers only; a witness shows them only in its ops, with which its explanation begins.
 pub(crate) fn name_clients(report: &mut Report, participants: &Participants) {
     for anomaly in &mut report.anomalies {
         for witness in &mut anomaly.witnesses {

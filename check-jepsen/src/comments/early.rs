@@ -1,9 +1,9 @@
-//! Reads that show values nobody had begun to write: what later writes make of them.
+//! Reads that show values whose write had not begun: what later writes make of them.
 //!
-//! Such a value says nothing until its write is invoked; then the read must show all that was acknowledged by that time. So a
-//! write proves a read wrong exactly if the read shows what is written and lacks something that is acknowledged by then. What
-//! a read lacks it lacks for good: reads that lack nothing are kept as a list, which each acknowledgement thins out, and who
-//! leaves it marks what it shows. Time: what these reads show.
+//! Such a value says nothing until its write is invoked; then the read must show all that was acknowledged by that
+//! time. So a write proves a read wrong exactly if the read shows what is written and lacks something that is
+//! acknowledged by then. What a read lacks it lacks for good: reads that lack nothing are kept as a list, which each
+//! acknowledgement thins out, and who leaves it marks what it shows. Time: what these reads show.
 
 use crate::elements::ElemId;
 use history_core::cast::Cast as _;
@@ -46,7 +46,7 @@ impl Early {
         }
     }
 
-    /// A value is acknowledged, for the first time; `reads` tells what each read shows.
+    /// A value is acknowledged, for the first time; `reads` gives what each read shows.
     pub(super) fn acknowledge<T>(&mut self, id: ElemId, reads: &[(T, Shown)]) {
         if self.whole.is_empty() {
             return;

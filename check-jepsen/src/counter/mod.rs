@@ -1,20 +1,19 @@
 //! counter: amounts are added, and each read lies between what had surely and what could have been added.
 //!
-//! The counter starts at 0. For an `ok` read with its invocation and its completion, an add that failed, ever, did not happen;
-//! of the others
+//! The counter starts at 0. For an `ok` read with its invocation and its completion, an add that failed, ever, did not
+//! happen; of the others
 //!
 //! - those that were `ok` before the read's invocation are certain: they move both bounds by their amount,
-//! - those that were invoked before the read's completion may or may not be in it: a positive amount moves the upper bound, a
-//!   negative one the lower. That is so of `info` and of those still in flight, for all reads that follow.
+//! - those that were invoked before the read's completion may or may not be in it: a positive amount moves the upper
+//!   bound, a negative one the lower. That is so of `info` and of those still in flight, for all reads that follow.
 //!
-//! The history is valid if every read lies within its bounds, both included, and unknown if no read was `ok` after an add was
-//! invoked: those are what is **observed**. After Jepsen's `checker/counter`, which refuses
-//! negative amounts.
+//! The history is valid if every read lies within its bounds, both included, and unknown if no read was `ok` after an
+//! add was invoked: those are what is **observed**. After Jepsen's `checker/counter`, which refuses negative amounts.
 //!
-//! One pass keeps four sums (`Sums`). Only adds that fail look back: a read that is not surely right waits until every add
-//! that was in flight at its completion has ended (`pending`). Time is linear; memory follows the ops in flight, and the reads
-//! that wait, which an add that never completes may hold up to the end: 250 bytes each. That a read is wrong is known as soon as it
-//! is certain, though: a few steps more for an add that fails (`slack`).
+//! One pass keeps four sums (`Sums`). Only adds that fail look back: a read that is not surely right waits until every
+//! add that was in flight at its completion has ended (`pending`). Time is linear; memory follows the ops in flight,
+//! and the reads that wait, which an add that never completes may hold up to the end: 250 bytes each. That a read is
+//! wrong is known as soon as it is certain, though: a few steps more for an add that fails (`slack`).
 
 mod pending;
 mod slack;
@@ -54,7 +53,8 @@ impl Checker for Counter {
     }
 
     fn summary(&self) -> &'static str {
-        "Additions to a number: every read lies between the sum of certain and the sum of possible additions."
+        "Additions to a number: every read is between the sum of the certain additions and the sum of the possible \
+         ones."
     }
 
     fn options(&self) -> &[OptionSpec] {
@@ -154,7 +154,7 @@ impl CounterRun {
             let amount = op.value.as_wide_int().filter(|amount| (-AMOUNT_END..AMOUNT_END).contains(amount));
             let Some(amount) = amount else {
                 return Err(OpFault::Blocking(format!(
-                    "the amount of an add, {}, is no integer of up to 90 bits",
+                    "expected an integer of at most 90 bits as the amount of an add, found {}",
                     op.value
                 )));
             };
@@ -168,14 +168,17 @@ impl CounterRun {
         }
         let (amount, id) = match self.in_flight.take(op.pair) {
             Some(Flight::Add(amount, id)) => (amount, id),
-            Some(Flight::Read(..)) => return Err(OpFault::Blocking("a read completes as an add".into())),
+            Some(Flight::Read(..)) => {
+                return Err(OpFault::Blocking("the completion is an add, its invocation a read".into()));
+            }
             None => return Err(fold::unpaired()),
         };
         let added = Sums::of(amount);
         self.waiting = self.waiting.less(added);
         match op.kind {
             OpKind::Ok if !op.value.is_nil() && op.value.as_wide_int() != Some(amount) => {
-                let reason = format!("an add of {amount} says on completion that it was {}", op.value);
+                let reason =
+                    format!("the amount is {amount} in the invocation of an add, but {} in its completion", op.value);
                 return Err(OpFault::Blocking(reason));
             }
             OpKind::Ok => self.certain = self.certain.plus(added),
@@ -203,12 +206,17 @@ impl CounterRun {
         self.reads += 1;
         let certain = match self.in_flight.take(op.pair) {
             Some(Flight::Read(certain)) => certain,
-            Some(Flight::Add(..)) => return Err(OpFault::Blocking("an add completes as a read".into())),
+            Some(Flight::Add(..)) => {
+                return Err(OpFault::Blocking("the completion is a read, its invocation an add".into()));
+            }
             None => return Err(fold::unpaired()),
         };
         let Pair::Completes { invoked: invoked_index, .. } = op.pair else { return Err(fold::unpaired()) };
         let Some(value) = op.value.as_wide_int() else {
-            return Err(OpFault::Undecodable(format!("a read shows {}, which is no integer", op.value)));
+            return Err(OpFault::Undecodable(format!(
+                "expected an integer as the value of a read, found {}",
+                op.value
+            )));
         };
         let read = Read { op: OpRef::of(op), invoked_index, value, certain, possible: self.possible };
         // Right even if every add in flight fails, or not to be settled by those.
@@ -283,7 +291,7 @@ fn explain(read: &Read) -> Witness {
     });
     let off = if read.value < lower { "too little" } else { "too much" };
     sentences.push(format!(
-        "So R1 must show a number from {lower} to {upper}. However, it shows {}: {} {off}",
+        "So R1 must show a number from {lower} to {upper}. However, it shows {}, which is {} {off}",
         read.value,
         read.off()
     ));

@@ -1,11 +1,12 @@
 //! Reads that wait for adds: whether an add happened that was in flight when a read completed is known when it ends.
 //!
-//! Adds are numbered by invocation and reads by completion. A read is settled when every add that was invoked before it has
-//! ended, so reads are settled in order. An add that fails was counted for the reads that completed while it was in flight, a
-//! range of numbers: what it takes back from each of them is noted at the range's two ends, and summed up when reads leave.
+//! Adds are numbered by invocation and reads by completion. A read is settled when every add that was invoked before it
+//! has ended, so reads are settled in order. An add that fails was counted for the reads that completed while it was in
+//! flight, a range of numbers: what it takes back from each of them is noted at the range's two ends, and summed up
+//! when reads leave.
 //!
-//! A read may be wrong for certain long before it is settled. How far each is from either of its bounds only gets less, and for
-//! all reads from some number on by as much: `Slack` knows when one of them is beyond.
+//! A read may be wrong for certain long before it is settled. How far each is from either of its bounds only gets less,
+//! and for all reads from some number on by as much: `Slack` knows when one of them is beyond.
 
 use super::slack::Slack;
 use super::{Read, Sums};
@@ -45,7 +46,7 @@ pub(super) struct Pending {
     /// By read: how far it is below its upper bound, and above its lower one, if all adds in flight happened.
     below: Slack,
     above: Slack,
-    /// Whether a read that waits, or did, is wrong even so. Then nobody looks at the distances any more.
+    /// Whether a read that waits, or did, is wrong even so. Then the distances are not used any more.
     is_violated: bool,
 }
 

@@ -74,10 +74,10 @@ impl LongForkRun {
     fn order_sentences(&self, seen: &Seen, found: &Smallest, keys: &[u32]) -> Vec<String> {
         let count = found.states.len();
         let mut sentences = vec![
-            "A value that is over does not come back, so reads that show the same value of a key stand together, and those \
-             that show nil stand first"
+            "A value that was replaced does not come back, so reads that show the same value of a key are adjacent, \
+             and those that show nil come first"
                 .to_owned(),
-            format!("No order of R1 to R{count} is like that"),
+            format!("No order of R1 to R{count} satisfies this"),
         ];
         for order in permutations(count) {
             let states: Vec<u32> = order.iter().map(|at| found.states[*at]).collect();
@@ -97,11 +97,11 @@ impl LongForkRun {
             ));
         }
         sentences.push(match (found.least, found.minimal) {
-            (true, _) => format!("Fewer than {count} reads of this group can always be put in order"),
+            (true, _) => format!("Any smaller set of reads of this group can be ordered"),
             (false, true) => {
-                "Without any one of them there is such an order, but other, fewer reads may have none".into()
+                "Without any one of them there is an order, but a smaller set of other reads may have none".into()
             }
-            (false, false) => "Not all of them may be needed: to find out would take too long".into(),
+            (false, false) => "Some of them may not be needed: the search for a smaller set was too long".into(),
         });
         sentences
     }
@@ -116,10 +116,11 @@ impl LongForkRun {
         let (first, second) = (only(a, b), only(b, a));
         let (x, y) = (self.key_datum(first[0]), self.key_datum(second[0]));
         vec![
-            format!("R1 shows {}, and not {}", self.list(&first, "and"), self.list(&second, "or")),
-            format!("R2 shows {}, and not {}", self.list(&second, "and"), self.list(&first, "or")),
+            format!("R1 shows {}, but not {}", self.list(&first, "and"), self.list(&second, "or")),
+            format!("R2 shows {}, but not {}", self.list(&second, "and"), self.list(&first, "or")),
             format!(
-                "For R1 the write of {x} came before that of {y}, for R2 after it: they fork, and no order fits both"
+                "According to R1 the write of {x} came before that of {y}, according to R2 after it: no order fits \
+                 both"
             ),
         ]
     }
@@ -163,7 +164,7 @@ impl LongForkRun {
     }
 }
 
-/// All orders of three things; of more there are too many to tell.
+/// All orders of three things; of more there are too many to list.
 fn permutations(count: usize) -> impl Iterator<Item = [usize; 3]> {
     let all = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
     all.into_iter().filter(move |_| count == 3)

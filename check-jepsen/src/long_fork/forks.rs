@@ -1,4 +1,5 @@
-//! Forks: states of a group, sorted by the number of keys they show, of which each must show all that the one before it shows.
+//! Forks: states of a group, sorted by the number of keys they show, of which each must show all that the one before it
+//! shows.
 
 use super::run::{NIL, Seen};
 use history_core::cast::Cast as _;

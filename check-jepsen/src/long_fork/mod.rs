@@ -1,41 +1,43 @@
 //! long-fork: no two reads of a group of keys see its writes in different orders.
 //!
 //! Clients write each key at most once, and read groups of keys at once: `[[:w 3 1]]`, `[[:r 3 1] [:r 4 nil]]`. Under
-//! serializability, and under snapshot isolation, writes happen in one order, and every read shows some beginning of it: of
-//! two reads of one group, one **shows** (as other than `nil`) every key that the other shows. If neither does, there is a
-//! **long fork**: the reads saw two writes in different orders. Parallel snapshot isolation allows that.
+//! serializability, and under snapshot isolation, writes happen in one order, and every read shows some beginning of
+//! it: of two reads of one group, one **shows** (as other than `nil`) every key that the other shows. If neither does,
+//! there is a **long fork**: the reads saw two writes in different orders. Parallel snapshot isolation allows that.
 //!
-//! Sorted by the number of keys they show, the reads of a group have no fork exactly if each shows all that the one before it
-//! shows, because inclusion is transitive. So it is enough to compare neighbours; reads that are equal are one.
+//! Sorted by the number of keys they show, the reads of a group have no fork exactly if each shows all that the one
+//! before it shows, because inclusion is transitive. So it is enough to compare neighbours; reads that are equal are
+//! one.
 //!
 //! # Keys that take several values
 //!
-//! If keys take several values, each written once, a value is over when the next one is written. So in the order of writes the
-//! reads that show one value of a key stand together, and those that show `nil` come first, with the initial state. If no
-//! order of a group's reads is like that, they forked, two of them or more: three reads may be possible in pairs and not
-//! together. If there is one, then it is also an order of writes that explains all reads of the group. That is the
-//! consecutive-ones property of the sets of reads that show one value, which PQ-trees decide in time almost linear
-//! (Booth and Lueker 1976). Two reads alone are impossible exactly if they fork as above, so forks are looked for first; else
-//! a smallest set of reads that cannot be ordered is told, or one of which each is needed if that would take long. Jepsen's authors
-//! describe this form and leave it open, for the closed loops in it; `general` asks for it.
+//! If keys take several values, each written once, a value is over when the next one is written. So in the order of
+//! writes the reads that show one value of a key stand together, and those that show `nil` come first, with the initial
+//! state. If no order of a group's reads is like that, they forked, two of them or more: three reads may be possible in
+//! pairs and not together. If there is one, then it is also an order of writes that explains all reads of the group.
+//! That is the consecutive-ones property of the sets of reads that show one value, which PQ-trees decide in time almost
+//! linear (Booth and Lueker 1976). Two reads alone are impossible exactly if they fork as above, so forks are looked
+//! for first; else a smallest set of reads that cannot be ordered is shown, or one of which each is needed if that
+//! would take long. Jepsen's authors describe this form and leave it open, for the closed loops in it; `general` asks
+//! for it.
 //!
 //! # What is refused
 //!
-//! What the method rests on is checked, and the verdict is unknown without it: each read is of as many different keys as a
-//! group has, each key is written once at the most (by invocations, whatever became of them; by completions in a history
-//! that has no invocations), no key is seen with two values, and nobody writes `nil`. With `general` each value is written to
-//! a key once at the most. Transactions are told by what they are, not by their `:f`, and those that both read and write
-//! cannot be judged.
+//! What the method rests on is checked, and the verdict is unknown without it: each read is of as many different keys
+//! as a group has, each key is written once at the most (by invocations, whatever became of them; by completions in a
+//! history that has no invocations), no key is seen with two values, and `nil` is never written. With `general` each
+//! value is written to a key once at the most. Transactions are recognized by what they are, not by their `:f`, and
+//! those that both read and write cannot be judged.
 //!
-//! What is **observed** is an `ok` read of two keys or more that shows at least one of them: without one the verdict is unknown,
-//! because nothing could fork.
+//! What is **observed** is an `ok` read of two keys or more that shows at least one of them: without one the verdict is
+//! unknown, because nothing could fork.
 //!
-//! What was found before an op for which a history is refused stays, if there are invocations: reads that completed before a
-//! write was invoked owe nothing to it. So two reads that fork are a violation whatever comes next. That more than two cannot
-//! be ordered is looked for at the end only.
+//! What was found before an op for which a history is refused stays, if there are invocations: reads that completed
+//! before a write was invoked owe nothing to it. So two reads that fork are a violation whatever comes next. That more
+//! than two cannot be ordered is looked for at the end only.
 //!
-//! After Jepsen's `jepsen.tests.long-fork`. Time is linear but for the sorting of different reads. Memory: 12 bytes a key of a
-//! group, and for each different read of one 40 bytes and 4 a key.
+//! After Jepsen's `jepsen.tests.long-fork`. Time is linear but for the sorting of different reads. Memory: 12 bytes a
+//! key of a group, and for each different read of one 40 bytes and 4 a key.
 
 mod explain;
 mod forks;
@@ -49,7 +51,7 @@ use crate::fold::WorkloadRun;
 use history_core::{Checker, OptionError, OptionKind, OptionSpec, Options, Run};
 use run::LongForkRun;
 
-/// The long-fork checker, and what it is told of groups.
+/// The long-fork checker, and its options.
 ///
 /// ```
 /// use check_jepsen::long_fork::LongFork;
@@ -65,7 +67,7 @@ use run::LongForkRun;
 /// ")?;
 /// let report = LongFork::default().check(&history)?;
 /// assert_eq!(report.verdict, Verdict::Invalid);
-/// assert!(report.anomalies[0].witnesses[0].explanation.contains("R1 shows 0, and not 1"));
+/// assert!(report.anomalies[0].witnesses[0].explanation.contains("R1 shows 0, but not 1"));
 ///
 /// // Three values that are the same in two reads each: any two reads can be put in order, all three cannot.
 /// let history = History::parse("

@@ -6,8 +6,9 @@ use history_core::cast::Cast as _;
 
 /// Whether there is such an order of these states of one group. Time: their size, and sorting the values of each key.
 ///
-/// For each key and value the states that show it are a set that must stand together; for `nil` the initial state is among
-/// them. So must all states but the initial one: it is then at one end, and read from there the order begins with it.
+/// For each key and value the states that show it are a set that must stand together; for `nil` the initial state is
+/// among them. So must all states but the initial one: it is then at one end, and read from there the order begins with
+/// it.
 pub(super) fn can_be_ordered(seen: &Seen, states: &[u32]) -> bool {
     const INITIAL: u32 = 0;
     // Who has read nothing but nil has read the initial state.
@@ -34,8 +35,8 @@ pub(super) fn can_be_ordered(seen: &Seen, states: &[u32]) -> bool {
     possible
 }
 
-/// The key, by its place in the group, and two of the states in this order, by their places, that show it with one value
-/// although another state between them does not. Place 0 is the initial state.
+/// The key, by its place in the group, and two of the states in this order, by their places, that show it with one
+/// value although another state between them does not. Place 0 is the initial state.
 pub(super) fn broken_by(seen: &Seen, order: &[u32]) -> Option<(usize, usize, usize)> {
     (0..seen.size).find_map(|key| {
         let at = |place: usize| if place == 0 { NIL } else { seen.values(order[place - 1])[key] };

@@ -9,7 +9,7 @@ use crate::witness::OpRef;
 use history_core::cast::Cast as _;
 use history_core::{Expected, Op, OpFault, OpKind, OpUse, Pair, Report, Seq, Value};
 
-/// The value of a key that nobody has written yet; others are ids of values, and one more.
+/// The value of a key that was not written yet; others are ids of values, and one more.
 pub(super) const NIL: u32 = 0;
 
 /// Stands for no value.
@@ -19,7 +19,7 @@ const UNSEEN: u32 = u32::MAX;
 const NO_STATE: u32 = u32::MAX;
 
 /// Why several values of a key are refused.
-const UNLESS_GENERAL: &str = "each may be written once, unless --general says that keys take several values";
+const UNLESS_GENERAL: &str = "each key may be written once; with --general, several times";
 
 /// What is known of a key.
 #[derive(Clone, Copy, Debug)]
@@ -52,8 +52,8 @@ impl Seen {
         Seen { size, groups, states, readers: Vec::new(), shown: Vec::new(), levels: Vec::new() }
     }
 
-    /// Whether the last state forks with another of its group. Of those that show equally many keys one is enough, and of the
-    /// others the neighbours are, as long as none forked: then each shows all that those do which show fewer.
+    /// Whether the last state forks with another of its group. Of those that show equally many keys one is enough, and
+    /// of the others the neighbours are, as long as none forked: then each shows all that those do which show fewer.
     fn forks(&mut self) -> bool {
         let state = self.shown.len().to_u32() - 1;
         let (shown, width) = (self.shown[state.to_usize()].to_usize(), self.size + 1);
@@ -133,7 +133,8 @@ impl LongForkRun {
         }
     }
 
-    /// Takes a transaction apart, into `self.read` and `self.written`. Values of reads are of no interest before they are ok.
+    /// Takes a transaction apart, into `self.read` and `self.written`. Values of reads are of no interest before they
+    /// are ok.
     fn decode(&mut self, mops: Seq<'_>, ok: bool) -> Result<(), OpFault> {
         self.read.clear();
         self.written.clear();
@@ -159,7 +160,7 @@ impl LongForkRun {
         if self.written.is_empty() || self.read.is_empty() {
             return Ok(());
         }
-        Err(OpFault::Undecodable("a transaction both reads and writes, so what it read was not all there was".into()))
+        Err(OpFault::Undecodable("the transaction both reads and writes; expected one or the other".into()))
     }
 
     #[inline]
@@ -186,7 +187,7 @@ impl LongForkRun {
             if *value == NIL {
                 let key = self.key_datum(*key);
                 return Err(refuse(format!(
-                    "nil is written to the key {key}, which reads as if nobody had written it"
+                    "nil is written to the key {key}: such a write cannot be distinguished from none"
                 )));
             }
             if let Some(pairs) = &mut self.pairs {
@@ -196,7 +197,7 @@ impl LongForkRun {
                 }
             } else if std::mem::replace(&mut self.known[key.to_usize()].written, true) {
                 let key = self.key_datum(*key);
-                return Err(refuse(format!("the key {key} is written a second time ({UNLESS_GENERAL})")));
+                return Err(refuse(format!("the key {key} was already written ({UNLESS_GENERAL})")));
             }
         }
         Ok(())
@@ -211,12 +212,12 @@ impl LongForkRun {
         self.read.dedup();
         if let Some(twice) = self.read.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             let key = self.key_datum(twice[0].0);
-            return Err(OpFault::Undecodable(format!("a read shows the key {key} twice, with different values")));
+            return Err(OpFault::Undecodable(format!("the read shows the key {key} twice, with different values")));
         }
         let seen = self.seen.get_or_insert_with(|| Seen::new(self.read.len()));
         if seen.size != self.read.len() || seen.size == 0 {
             let (size, group) = (crate::witness::counted(self.read.len().to_u64(), "key"), seen.size);
-            return Err(refuse(format!("a read is of {size}, and groups have {group}")));
+            return Err(refuse(format!("the read is of {size}, but groups have {group}")));
         }
         self.row.clear();
         self.row.extend(self.read.iter().map(|(key, _)| *key));
@@ -251,7 +252,7 @@ impl LongForkRun {
             if known.value != UNSEEN {
                 let (key, value, other) = (*key, *value, known.value);
                 return Err(refuse(format!(
-                    "a read shows the key {} with the value {}, an earlier one with {} ({UNLESS_GENERAL})",
+                    "the read shows the key {} with the value {}, an earlier one with {} ({UNLESS_GENERAL})",
                     self.key_datum(key),
                     self.value_datum(value),
                     self.value_datum(other)
@@ -284,7 +285,7 @@ fn strange(mop: Value<'_>) -> OpFault {
         Value::Vector(_) | Value::List(_) => mop.to_string(),
         other => other.kind().to_owned(),
     };
-    OpFault::Undecodable(format!("a transaction holds {told}, which is neither [:r key value] nor [:w key value]"))
+    OpFault::Undecodable(format!("expected [:r key value] or [:w key value] in the transaction, found {told}"))
 }
 
 /// The history is not one of this workload.
@@ -313,7 +314,9 @@ impl Workload for LongForkRun {
             Value::Vector(mops) | Value::List(mops) => self.decode(mops, ok),
             // What a read will show is not known before; what a write wrote is known.
             Value::Nil if writer || op.kind != OpKind::Ok && op.f != Some("write") => return Ok(unread),
-            other => Err(OpFault::Undecodable(format!("the op's value is no transaction, but {}", other.kind()))),
+            other => {
+                Err(OpFault::Undecodable(format!("expected a transaction as the op's value, found {}", other.kind())))
+            }
         };
         match decoded {
             Err(OpFault::Undecodable(_)) if !of_this_workload => return Ok(OpUse::PassedOver),

@@ -1,4 +1,5 @@
-//! A smallest set of states that cannot be ordered, or one of which each is needed, if finding a smallest one would take long.
+//! A smallest set of states that cannot be ordered, or one of which each is needed, if finding a smallest one would
+//! take long.
 
 use super::order::can_be_ordered;
 use super::run::Seen;
@@ -37,9 +38,9 @@ pub(super) fn find_smallest(seen: &Seen, states: &[u32]) -> Smallest {
 
 /// A set of which each is needed, unless it would take too long.
 ///
-/// Of a list that cannot be ordered, together with those that are needed for sure, the shortest beginning that cannot either
-/// ends with one that is needed; the list goes on with those before it. Parts of what can be ordered can be, so whoever was
-/// needed stays so.
+/// Of a list that cannot be ordered, together with those that are needed for sure, the shortest beginning that cannot
+/// either ends with one that is needed; the list continues with those before it. Parts of what can be ordered can be,
+/// so whoever was needed stays so.
 fn shrink(seen: &Seen, states: &[u32]) -> (Vec<u32>, bool) {
     let mut cells = 0;
     let mut possible = |needed: &[u32], list: &[u32]| {

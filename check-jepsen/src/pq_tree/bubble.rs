@@ -30,8 +30,8 @@ impl PqTree {
 
     /// Marks all nodes on the way, each with the number of its children that are.
     ///
-    /// All ways go up at the same pace, so that the one that gets to the common root first goes on above it for no longer than
-    /// the others need. It ends when one node is left that no way has left.
+    /// All ways go up at the same pace, so that the one that gets to the common root first continues above it for no
+    /// longer than the others need. It ends when one node is left that no way has left.
     pub(super) fn bubble(&mut self, set: &[u32]) {
         self.queue.clear();
         for leaf in set {

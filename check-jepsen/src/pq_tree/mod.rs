@@ -1,15 +1,16 @@
 //! PQ-trees: all orders of some things in which each of several sets stands together, in one tree.
 //!
-//! A **P-node**'s children may be in any order, a **Q-node**'s in one order or its reverse; the orders of leaves that remain
-//! possible are the tree's **frontiers**. At first that is every order: one P-node. [`PqTree::reduce`] takes one more set and
-//! keeps exactly those frontiers in which it stands together, or finds that there are none. A matrix of zeros and ones whose
-//! columns are such sets has the **consecutive-ones property** if its rows can be ordered so.
+//! A **P-node**'s children may be in any order, a **Q-node**'s in one order or its reverse; the orders of leaves that
+//! remain possible are the tree's **frontiers**. At first that is every order: one P-node. [`PqTree::reduce`] takes one
+//! more set and keeps exactly those frontiers in which it stands together, or finds that there are none. A matrix of
+//! zeros and ones whose columns are such sets has the **consecutive-ones property** if its rows can be ordered so.
 //!
-//! After Booth and Lueker, "Testing for the consecutive ones property, interval graphs, and graph planarity using PQ-tree
-//! algorithms", JCSS 13 (1976). Two things differ. They know the parent of a Q-node's inner child only in passing; here those
-//! children share their parent through a union-find, which no child ever leaves, and which makes linear time almost so: the
-//! time for all sets is their total size times an inverse Ackermann function. And instead of their templates, each node makes
-//! one list of its children with the set at one end, and splices it into its parent's list.
+//! After Booth and Lueker, "Testing for the consecutive ones property, interval graphs, and graph planarity using
+//! PQ-tree algorithms", JCSS 13 (1976). Two things differ. They know the parent of a Q-node's inner child only in
+//! passing; here those children share their parent through a union-find, which no child ever leaves, and which makes
+//! linear time almost so: the time for all sets is their total size times an inverse Ackermann function. And instead of
+//! their templates, each node makes one list of its children with the set at one end, and splices it into its parent's
+//! list.
 //!
 //! Nothing recurses, and no node's id is used twice.
 
@@ -39,12 +40,13 @@ struct Node {
     parent: u32,
     /// In the union-find of children of Q-nodes. Stands for itself if it is its own, or the child of none.
     union: u32,
-    /// For what stands for a set of children: how many they are, and the Q-node that they are of.
+    /// For what represents a set of children: how many they are, and the Q-node that they are of.
     size: u32,
     owner: u32,
     /// The neighbours among the parent's children, in no order: children form a list that can be read from either end.
     beside: [u32; 2],
-    /// The first and the last child. Of a Q-node in which the set at hand ends: the end without it, then the end with it.
+    /// The first and the last child. Of a Q-node in which the set at hand ends: the end without it, then the end with
+    /// it.
     ends: [u32; 2],
     /// What the set at hand says of this node.
     mark: Mark,
@@ -107,8 +109,8 @@ impl PqTree {
         tree
     }
 
-    /// Keeps the orders in which these leaves, all different, stand together. `false` if there are none; the tree is then of
-    /// no more use. Time: the number of leaves, almost, on the average of all sets so far.
+    /// Keeps the orders in which these leaves, all different, stand together. `false` if there are none; the tree is
+    /// then of no more use. Time: the number of leaves, almost, on the average of all sets so far.
     pub(crate) fn reduce(&mut self, set: &[u32]) -> bool {
         if set.len() < 2 {
             return true;
@@ -206,7 +208,7 @@ impl PqTree {
         }
     }
 
-    /// What stands for the children of a Q-node that `child` is among. Halves paths as it goes.
+    /// What represents the children of a Q-node that `child` is among. Halves paths as it goes.
     fn find(&mut self, mut child: u32) -> u32 {
         loop {
             let up = self.nodes[child.to_usize()].union;

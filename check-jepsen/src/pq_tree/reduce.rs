@@ -1,8 +1,9 @@
 //! The way back down the set's leaves: each node gathers them at one end of its children, until one node has them all.
 //!
-//! A node is **full** if all its leaves are of the set, **partial** if some are. A partial node below the root of the set's
-//! leaves becomes a Q-node that has the set at one end, `ends[1]`; its children are empty, then full, and that is how its
-//! parent splices them in. Of such a node there is at most one partial child, of the root of the set's leaves at most two.
+//! A node is **full** if all its leaves are of the set, **partial** if some are. A partial node below the root of the
+//! set's leaves becomes a Q-node that has the set at one end, `ends[1]`; its children are empty, then full, and that is
+//! how its parent splices them in. Of such a node there is at most one partial child, of the root of the set's leaves
+//! at most two.
 
 use super::{Kind, NONE, Node, PqTree};
 use history_core::cast::Cast as _;
@@ -128,8 +129,8 @@ impl PqTree {
         gathered
     }
 
-    /// Adds a child that may be in the union of another Q-node's children. That is the parent of `node`, which is spliced into
-    /// it next; then all are of one union, and until then nobody asks.
+    /// Adds a child that may be in the union of another Q-node's children. That is the parent of `node`, which is
+    /// spliced into it next; then all are of one union, and until then it is not needed.
     fn extend_apart(&mut self, node: u32, end: usize, child: u32) {
         if self.find(child) == child && self.nodes[child.to_usize()].owner == NONE {
             self.extend(node, end, child);
@@ -139,8 +140,8 @@ impl PqTree {
         }
     }
 
-    /// The run of full children of a Q-node: how many they are, its two ends, and what is beyond each. They stand together if
-    /// they are as many as the node has.
+    /// The run of full children of a Q-node: how many they are, its two ends, and what is beyond each. They stand
+    /// together if they are as many as the node has.
     fn full_run(&self, first: u32) -> (u32, [u32; 2], [u32; 2]) {
         let (mut count, mut ends, mut beyond) = (1, [first; 2], self.nodes[first.to_usize()].beside);
         for side in 0..2 {
@@ -189,8 +190,8 @@ impl PqTree {
         node
     }
 
-    /// Puts the children of a partial Q-node into its place among its parent's, a Q-node. `toward` is the neighbour, or the
-    /// end of the list, that its full end comes to stand beside.
+    /// Puts the children of a partial Q-node into its place among its parent's, a Q-node. `toward` is the neighbour, or
+    /// the end of the list, that its full end comes to be beside.
     fn splice(&mut self, node: u32, partial: u32, toward: u32) {
         let away = self.after(partial, toward);
         let [empty, full] = self.nodes[partial.to_usize()].ends;

@@ -1,11 +1,12 @@
 //! Reads that lack what they must show, known as they complete.
 //!
-//! If a set is linearizable a read must show every element that was known before the read was invoked; as latencies below a
-//! millisecond do not count, before that by a millisecond, where there are times. In the order in which elements come to be
-//! known, those are a beginning. So it is enough to count: of what a read shows, all is known when it completes, and what does
-//! not belong to the beginning belongs to the rest.
+//! If a set is linearizable a read must show every element that was known before the read was invoked; as latencies
+//! below a millisecond do not count, before that by a millisecond, where there are times. In the order in which
+//! elements come to be known, those are a beginning. So it is enough to count: of what a read shows, all is known when
+//! it completes, and what does not belong to the beginning belongs to the rest.
 //!
-//! Time: a look at each element of the rest or at each that the read shows, whichever are fewer. Memory: 8 bytes an element.
+//! Time: a look at each element of the rest or at each that the read shows, whichever are fewer. Memory: 8 bytes an
+//! element.
 
 use super::report::latency_ms;
 use super::track::Tracks;
@@ -24,7 +25,7 @@ pub(super) struct Late {
     places: Vec<u32>,
     /// How many a read that is invoked now must show.
     must: u32,
-    /// Whether a read lacked one. Then nobody counts any more.
+    /// Whether a read lacked one. Then counting has ended.
     is_certain: bool,
 }
 
@@ -46,7 +47,7 @@ impl Late {
             let known = known[id.at()];
             let is_due = match latency_ms(known, Some(invoked)) {
                 Some(latency) => latency > 0,
-                // By index, unless a later read may tell the time.
+                // By index, unless a later read may give the time.
                 None => known.time_ns().is_none(),
             };
             if !is_due {

@@ -4,29 +4,30 @@
 //!
 //! - It is **known** from the completion of its add (`ok`) or of the first read that shows it, whichever comes first.
 //! - *Last present* is the latest invocation of a read that shows it, *last absent* of one that does not.
-//! - It is **stable** if it is present, and last so later than absent: from then on every read showed it. Its stable latency
-//!   is the time from when it was known until just after it was last absent, at least 0; 0 if it never was absent.
+//! - It is **stable** if it is present, and last so later than absent: from then on every read showed it. Its stable
+//!   latency is the time from when it was known until just after it was last absent, at least 0; 0 if it never was
+//!   absent.
 //! - It is **lost** if it is known, and last absent later than last present and than it was known.
 //! - Otherwise it was **never read**.
 //! - It is **stale** if it is stable with a latency of a millisecond or more.
 //!
-//! "Later" goes by index, latencies go by time. Where the clock goes back, a read is taken to have been invoked no earlier than
-//! the reads before it. Where the times of a history are missing, a stable element is stale if the read
-//! in which it was last absent was invoked after it was known.
+//! "Later" goes by index, latencies go by time. Where the clock goes back, a read is taken to have been invoked no
+//! earlier than the reads before it. Where the times of a history are missing, a stable element is stale if the read in
+//! which it was last absent was invoked after it was known.
 //!
 //! What is **observed** is an `ok` read: without one the verdict is unknown.
 //!
-//! A history is invalid if an element is lost, or is twice in one read; else unknown if none is stable; else invalid if one is
-//! stale and the set has to be linearizable; else valid. After Jepsen's `checker/set-full`. An element that is added again
-//! stays the same: elements are never removed, so its first add counts.
+//! A history is invalid if an element is lost, or is twice in one read; else unknown if none is stable; else invalid if
+//! one is stale and the set has to be linearizable; else valid. After Jepsen's `checker/set-full`. An element that is
+//! added again stays the same: elements are never removed, so its first add counts.
 //!
-//! Before the end it is certain that an element is twice in one read, and, if the set has to be linearizable, that a read lacks
-//! an element that it must show: whatever comes next, that one will be stale or lost (`late`). What is lost so far may come
-//! back.
+//! Before the end it is certain that an element is twice in one read, and, if the set has to be linearizable, that a
+//! read lacks an element that it must show: whatever comes next, that one will be stale or lost (`late`). What is lost
+//! so far may come back.
 //!
-//! Time is linear in the elements that reads show. Reads are not compared: an element remembers the number of the last read
-//! that showed it, and if that was not the one before this, the gap says where it was absent (`track`). Memory: 36 bytes an
-//! element beside the element itself, and 48 a read.
+//! Time is linear in the elements that reads show. Reads are not compared: an element remembers the number of the last
+//! read that showed it, and if that was not the one before this, the gap says where it was absent (`track`). Memory: 36
+//! bytes an element in addition to the element itself, and 48 a read.
 
 mod late;
 mod report;
@@ -67,7 +68,7 @@ pub struct SetFull {
 const LINEARIZABLE: OptionSpec = OptionSpec::new(
     "linearizable",
     OptionKind::Flag,
-    "Require that elements are visible at once: a stale read makes the history invalid.",
+    "Require elements to be visible immediately: a stale read makes the history invalid.",
 );
 
 impl Checker for SetFull {
@@ -159,7 +160,9 @@ impl SetFullRun {
         }
         let invoked = match self.in_flight.take(op.pair) {
             Some(Flight::Add(id)) => Some(id),
-            Some(Flight::Read(..)) => return Err(OpFault::Blocking("a read completes as an add".into())),
+            Some(Flight::Read(..)) => {
+                return Err(OpFault::Blocking("the completion is an add, its invocation a read".into()));
+            }
             None => None,
         };
         if op.kind != OpKind::Ok {
@@ -189,7 +192,9 @@ impl SetFullRun {
             }
             OpKind::Ok => match self.in_flight.take(op.pair) {
                 Some(Flight::Read(read, must)) => self.completed(read, must, op),
-                Some(Flight::Add(_)) => Err(OpFault::Blocking("an add completes as a read".into())),
+                Some(Flight::Add(_)) => {
+                    Err(OpFault::Blocking("the completion is a read, its invocation an add".into()))
+                }
                 None => Err(fold::unpaired()),
             },
             OpKind::Fail | OpKind::Info => Ok(()),

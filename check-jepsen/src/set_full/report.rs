@@ -184,7 +184,7 @@ impl SetFullRun {
         let set = |ids: &[ElemId]| interval_set(&self.elements, ids.iter().copied(), NOTE_RUNS_MAX);
         let notes = &mut report.notes;
         if report.verdict == Verdict::Unknown && self.tracks.completed() > 0 {
-            notes.push("No element is in the reads from some time on, so nothing shows that adds take effect.".into());
+            notes.push("No element stays in the reads, so nothing shows that adds take effect.".into());
         }
         if !fates.lost.is_empty() {
             notes.push(format!("{} lost: {}.", fates.lost.len(), set(&fates.lost)));
@@ -193,12 +193,12 @@ impl SetFullRun {
             notes.push(format!("{} stale: {}.", fates.stale.len(), set(&fates.stale)));
         }
         if fates.untimed {
-            notes.push("Some ops have no :time, so latencies are not known of all elements.".into());
+            notes.push("Some ops have no :time, so the latencies of some elements are unknown.".into());
         }
         if let Some((id, read)) = self.tracks.first_unexpected {
             notes.push(format!(
-                "Reads show {} before anyone tried to add it, the first at index {}: {}. set-full does not judge that; set \
-                 does.",
+                "Reads show {} before any op tried to add it, the first at index {}: {}. set-full does not check \
+                 this; set does.",
                 counted(self.tracks.unexpected, "element"),
                 self.reads[read.at()].completed.index,
                 self.elements.datum(id)
@@ -243,7 +243,7 @@ impl SetFullRun {
         let sentence = if by_read {
             format!("K1 is the first op to show {element}, so it is in the set")
         } else {
-            format!("K1 says that {element} was added")
+            format!("K1 acknowledged that {element} was added")
         };
         (fate.known.named("K1", OpKind::Ok, value), sentence)
     }
@@ -261,7 +261,7 @@ impl SetFullRun {
         if let Some(present) = fate.present.filter(|present| present.completed != fate.known) {
             ops.push(SetFullRun::read_op("P1", present));
             sentences.push(format!(
-                "P1, invoked at index {}, is of the reads that show {element} the one that began last",
+                "P1, invoked at index {}, is the last read to begin that shows {element}",
                 present.invoked.index
             ));
         }
@@ -269,8 +269,8 @@ impl SetFullRun {
             ops.push(SetFullRun::read_op("A1", absent));
             let since = if ops.len() > 2 { " and after P1 began" } else { "" };
             sentences.push(format!(
-                "However, A1 was invoked at index {}, after K1{since}, and does not show {element}, nor does any read that \
-                 began later: it is lost",
+                "However, A1 was invoked at index {}, after K1{since}, and neither A1 nor any later read shows \
+                 {element}: it is lost",
                 absent.invoked.index
             ));
         }

@@ -36,8 +36,8 @@ const NOT_BEGUN: u32 = u32::MAX;
 struct Track {
     /// The completion number of the last read that showed it, or of the last read before its add was invoked.
     seen: u32,
-    /// One more than the last present read's id; 0 if it never was present. Of an element that was not begun: the completion
-    /// number of the last read that showed it.
+    /// One more than the last present read's id; 0 if it never was present. Of an element that was not begun: the
+    /// completion number of the last read that showed it.
     present: u32,
 }
 
@@ -45,12 +45,13 @@ struct Track {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tracks {
     by_element: Vec<Track>,
-    /// By element: one more than the last absent read's id, as far as gaps are known; 0 if there is none. May be shorter.
+    /// By element: one more than the last absent read's id, as far as gaps are known; 0 if there is none. May be
+    /// shorter.
     absent: Vec<u32>,
     /// How many reads completed.
     completed: u32,
-    /// Completed reads, by number, that were invoked later than all that completed after them: numbers increase, and ids
-    /// decrease. No longer than the most reads that were in flight at one time.
+    /// Completed reads, by number, that were invoked later than all that completed after them: numbers increase, and
+    /// ids decrease. No longer than the most reads that were in flight at once.
     latest: Vec<(u32, ReadId)>,
     /// The read being looked at: its number, and one more than its id.
     number: u32,

@@ -172,17 +172,17 @@ fn what_cannot_be_read_is_unknown_unless_the_rest_is_wrong() {
     for (value, reason) in [
         ("nil", "expected a map of account to balance, found nil"),
         ("[1 2]", "found a vector"),
-        ("{0 1.5}", "the balance of 0, 1.5, is no integer"),
-        ("{0 \"5\"}", "the balance of 0, \"5\", is no integer"),
-        ("{0 5, \"0\" 5}", "shows the account \"0\" twice"),
-        ("{0 1000000000000000000000000000000000000000}", "is no integer that fits 128 bits"),
+        ("{0 1.5}", "expected an integer of at most 128 bits as the balance of 0, found 1.5"),
+        ("{0 \"5\"}", "expected an integer of at most 128 bits as the balance of 0, found \"5\""),
+        ("{0 5, \"0\" 5}", "contains the account \"0\" twice"),
+        ("{0 1000000000000000000000000000000000000000}", "expected an integer of at most 128 bits"),
     ] {
         let odd = format!("{{:process 0, :type :ok, :f :read, :value {value}}}");
         let report = judge(&Bank::default(), &[], &format!("{good}\n{odd}\n{odd}\n{good}"));
         assert_eq!(report.verdict, Verdict::Unknown, "{value}");
         assert!(report.notes[0].contains("at index 1 (line 2)"), "{:?}", report.notes);
         assert!(report.notes[0].contains(reason), "{:?}", report.notes);
-        assert!(report.notes[0].contains("One more op is like that"), "{:?}", report.notes);
+        assert!(report.notes[0].contains("One more op has a problem of this kind"), "{:?}", report.notes);
         let report = judge(&Bank::default(), &[], &format!("{good}\n{odd}\n{wrong}"));
         assert_eq!(anomalies(&report), [("wrong-total", 1)], "{value}");
         // Without a first read the accounts are not known.
@@ -207,5 +207,5 @@ fn other_ops_are_passed_over() {
     assert_eq!(count(&report, "nonclient-op-count"), 1);
     let report = judge(&Bank::default(), &[], "{:process 0, :type :ok, :f :txn}");
     assert_eq!(report.verdict, Verdict::Unknown);
-    assert!(report.notes[0].contains("understands none of the 1 client ops"), "{:?}", report.notes);
+    assert!(report.notes[0].contains("supports none of the 1 client ops"), "{:?}", report.notes);
 }

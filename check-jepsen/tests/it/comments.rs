@@ -154,7 +154,7 @@ fn values_from_nowhere_say_nothing_until_they_are_written() {
     let early = op(0, "read", "nil", "ok", "#{9}");
     let report = judge(&Comments::default(), &[], &early);
     assert_eq!(report.verdict, Verdict::Unknown);
-    assert!(report.notes[0].contains("1 read (the first at index 1) showed values that nobody"), "{:?}", report.notes);
+    assert!(report.notes[0].contains("1 read (the first at index 1) showed values whose write"), "{:?}", report.notes);
     let report =
         judge(&Comments::default(), &[], &(early + &op(0, "write", "1", "ok", "1") + &op(0, "write", "9", "ok", "9")));
     assert_eq!(anomalies(&report), [("causal-reverse", 1)]);
@@ -165,10 +165,10 @@ fn what_cannot_be_read_is_unknown_unless_the_rest_is_wrong() {
     let good = op(0, "write", "1", "ok", "1") + &op(0, "write", "2", "ok", "2");
     let wrong = op(1, "read", "nil", "ok", "#{2}");
     for (odd, reason, lasts) in [
-        (op(1, "read", "nil", "ok", "nil"), "is no collection of elements, but nil", true),
-        (op(1, "read", "nil", "ok", "[:k #{1 2}]"), "keys are judged apart, with --keyed", true),
-        (op(1, "write", "2", "ok", "2"), "2 is written a second time", true),
-        (op(1, "write", "nil", "ok", "7"), "says not what it writes", false),
+        (op(1, "read", "nil", "ok", "nil"), "expected a collection of elements as the read's value, found nil", true),
+        (op(1, "read", "nil", "ok", "[:k #{1 2}]"), "check each key separately with --keyed", true),
+        (op(1, "write", "2", "ok", "2"), "2 was already written", true),
+        (op(1, "write", "nil", "ok", "7"), "a write has no value", false),
         (op(1, "write", "7", "ok", "8"), "differs from its invocation's", false),
     ] {
         let report = judge(&Comments::default(), &[], &format!("{good}{odd}"));
@@ -180,8 +180,8 @@ fn what_cannot_be_read_is_unknown_unless_the_rest_is_wrong() {
     }
     let report = judge(&Comments::default(), &[], "{:process 0, :type :ok, :f :write, :value 1}");
     assert_eq!(report.verdict, Verdict::Unknown);
-    assert!(report.notes[0].contains("invocation or completion cannot be told"), "{:?}", report.notes);
-    // Pairs that somebody wrote are values.
+    assert!(report.notes[0].contains("the op has no invocation or completion"), "{:?}", report.notes);
+    // Pairs that someone wrote are values.
     let pairs = op(0, "write", "[1 [2]]", "ok", "nil")
         + &op(0, "write", "[2]", "ok", "nil")
         + &op(0, "read", "nil", "ok", "[[1 [2]] [2]]");

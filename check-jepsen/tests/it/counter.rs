@@ -119,16 +119,16 @@ fn what_cannot_be_read_is_unknown_unless_the_rest_is_wrong() {
         format!("{{:process 0, :type :invoke, :f :read}} {{:process 0, :type :ok, :f :read, :value {value}}}")
     };
     for (odd, reason) in [
-        (read("nil"), "a read shows nil, which is no integer"),
-        (read("\"3\""), "a read shows \"3\""),
-        (read("3.0"), "a read shows 3.0"),
-        (read("1/2"), "a read shows 1/2"),
-        (add("nil"), "the amount of an add, nil, is no integer"),
-        (add("1.5"), "the amount of an add, 1.5"),
-        (add(&format!("1{}", "0".repeat(30))), "is no integer of up to 90 bits"),
+        (read("nil"), "expected an integer as the value of a read, found nil"),
+        (read("\"3\""), "found \"3\""),
+        (read("3.0"), "found 3.0"),
+        (read("1/2"), "found 1/2"),
+        (add("nil"), "expected an integer of at most 90 bits as the amount of an add, found nil"),
+        (add("1.5"), "as the amount of an add, found 1.5"),
+        (add(&format!("1{}", "0".repeat(30))), "expected an integer of at most 90 bits"),
         (
             "{:process 0, :type :invoke, :f :add, :value 1} {:process 0, :type :ok, :f :add, :value 7}".into(),
-            "says on completion that it was 7",
+            "1 in the invocation of an add, but 7 in its completion",
         ),
         (
             "{:process 0, :type :invoke, :f :add, :value 1} {:process 0, :type :ok, :f :read, :value 1}".into(),
@@ -138,8 +138,8 @@ fn what_cannot_be_read_is_unknown_unless_the_rest_is_wrong() {
             "{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :add, :value 1}".into(),
             "the completion has :f :add, its invocation :f :read",
         ),
-        ("{:type :ok, :f :read, :value 1}".into(), "invocation or completion cannot be told"),
-        ("{:type :invoke, :f :add, :value 1}".into(), "invocation or completion cannot be told"),
+        ("{:type :ok, :f :read, :value 1}".into(), "the op has no invocation or completion"),
+        ("{:type :invoke, :f :add, :value 1}".into(), "the op has no invocation or completion"),
     ] {
         let report = judge(&Counter::default(), &[], &format!("{}\n{odd}", read("0")));
         assert_eq!(report.verdict, Verdict::Unknown, "{odd}");

@@ -15,8 +15,9 @@ use history_core::Verdict::{Invalid, Unknown, Valid};
 use history_core::{Checker, Verdict};
 use std::fmt::Write;
 
-/// The text of a history in the README's short form: `0i add 3` is the invocation of `(add 3)` by process 0. Unless the history
-/// is of completions only, those that nobody invokes are invoked just before, with the same value if they add something.
+/// The text of a history in the README's short form: `0i add 3` is the invocation of `(add 3)` by process 0. Unless the
+/// history is of completions only, those that nobody invokes are invoked just before, with the same value if they add
+/// something.
 fn long(short: &[&str], completions_only: bool) -> String {
     let (mut text, mut open) = (String::new(), Vec::new());
     for op in short {

@@ -1,4 +1,4 @@
-//! Histories that make no sense: every workload answers all the same, and says nothing that more ops could prove wrong.
+//! Histories that make no sense: every workload answers nevertheless, and says nothing that more ops could prove wrong.
 
 use check_jepsen::bank::Bank;
 use check_jepsen::comments::Comments;

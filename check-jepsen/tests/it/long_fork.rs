@@ -48,7 +48,7 @@ fn same_keys(a: &State, b: &State) -> bool {
     a.iter().map(|(key, _)| key).eq(b.iter().map(|(key, _)| key))
 }
 
-/// What forked before the op for which a history is refused did so all the same.
+/// What forked before the op for which a history is refused did so nevertheless.
 fn expected(events: &[Event], group_size: Option<u32>) -> Verdict {
     let mut before = (0..=events.len()).rev().map(|len| defined(&events[..len], group_size));
     let before = before.find(|verdict| *verdict != Verdict::Unknown);
@@ -205,7 +205,7 @@ fn reads_of_several_values_are_in_order_if_some_permutation_is() {
     let (mut possible, mut sizes) = (0, [0; 5]);
     for number in 0..27usize.pow(4) {
         let events: Vec<Event> = (0..4).map(|at| all[number / 27usize.pow(at) % 27].clone()).collect();
-        // Each order of four once; tests of orders themselves are beside the code.
+        // Each order of four once; tests of orders themselves are next to the code.
         if !events.is_sorted_by_key(|event| event.value.to_string()) {
             continue;
         }
@@ -248,7 +248,7 @@ fn what_a_person_reads_of_a_loop() {
     assert_eq!(report.anomalies[0].witnesses[0].ops.len(), 2);
     let report = judge(&LongFork::default(), &[], &text.join("\n"));
     assert_eq!(report.verdict, Verdict::Unknown);
-    assert!(report.notes[0].contains("unless --general says"), "{:?}", report.notes);
+    assert!(report.notes[0].contains("with --general, several times"), "{:?}", report.notes);
 }
 
 #[test]
@@ -290,10 +290,10 @@ fn groups_of_any_size_are_judged() {
 fn what_is_no_history_of_this_workload_is_unknown() {
     let fork = "{:type :ok, :value [[:r 0 1] [:r 1 nil]]}\n{:type :ok, :value [[:r 0 nil] [:r 1 1]]}\n";
     for (op, reason) in [
-        ("{:type :ok, :value [[:r 0 1]]}", "a read is of 1 key, and groups have 2"),
-        ("{:type :ok, :value []}", "a read is of 0 keys, and groups have 2"),
+        ("{:type :ok, :value [[:r 0 1]]}", "the read is of 1 key, but groups have 2"),
+        ("{:type :ok, :value []}", "the read is of 0 keys, but groups have 2"),
         ("{:type :ok, :value [[:r 0 2] [:r 1 nil]]}", "shows the key 0 with the value 2, an earlier one with 1"),
-        ("{:type :ok, :value [[:w 5 1] [:w 5 1]]}", "the key 5 is written a second time"),
+        ("{:type :ok, :value [[:w 5 1] [:w 5 1]]}", "the key 5 was already written"),
         ("{:type :ok, :value [[:w 5 nil]]}", "nil is written to the key 5"),
     ] {
         for text in [format!("{fork}{op}"), format!("{fork}{op}\n{fork}")] {
@@ -317,9 +317,9 @@ fn what_was_found_before_a_history_is_refused_stays() {
         let report = judge(&LongFork::default(), &[("general", "true")], &format!("{text} {refused}"));
         assert_eq!(anomalies(&report), [("long-fork", 1)]);
         assert_eq!(report.anomalies[0].witnesses[0].ops.len(), reads);
-        assert!(report.notes[0].starts_with("The verdict rests on the ops before this one"), "{:?}", report.notes);
+        assert!(report.notes[0].starts_with("The verdict covers only the ops before the op"), "{:?}", report.notes);
     }
-    // The read for which it is refused is no witness.
+    // The read for which it is refused is not a witness.
     let read = |value: &str| {
         format!("{{:process 0, :type :invoke, :f :read}} {{:process 0, :type :ok, :f :read, :value {value}}}")
     };
@@ -332,11 +332,11 @@ fn what_cannot_be_read_is_unknown_unless_the_rest_forks() {
     let good = "{:type :ok, :f :read, :value [[:r 0 1] [:r 1 nil]]}\n";
     let fork = "{:type :ok, :f :read, :value [[:r 0 nil] [:r 1 1]]}\n";
     for (value, reason) in [
-        ("nil", "is no transaction, but nil"),
-        ("7", "is no transaction, but an integer"),
-        ("[[:r 0 1] [:r 1]]", "holds [:r 1], which is neither"),
-        ("[[:append 0 1]]", "holds [:append 0 1], which is neither"),
-        ("[3]", "holds an integer, which is neither"),
+        ("nil", "expected a transaction as the op's value, found nil"),
+        ("7", "expected a transaction as the op's value, found an integer"),
+        ("[[:r 0 1] [:r 1]]", "in the transaction, found [:r 1]"),
+        ("[[:append 0 1]]", "in the transaction, found [:append 0 1]"),
+        ("[3]", "in the transaction, found an integer"),
         ("[[:r 0 1] [:w 1 1]]", "both reads and writes"),
         ("[[:r 0 1] [:r 1 1] [:r 0 nil]]", "shows the key 0 twice"),
     ] {
@@ -408,7 +408,7 @@ fn a_fork_of_a_long_key_is_told() {
     let report = LongFork::default().check(&builder.build()).unwrap();
     assert_eq!(report.verdict, Verdict::Invalid);
     assert!(
-        report.anomalies[0].witnesses[0].explanation.contains("they fork"),
+        report.anomalies[0].witnesses[0].explanation.contains("no order fits both"),
         "{}",
         report.anomalies[0].witnesses[0].explanation.len()
     );

@@ -72,11 +72,11 @@ fn a_dequeue_of_nothing_is_no_observation() {
     let nothing = "{:process 0, :type :invoke, :f :dequeue} {:process 0, :type :ok, :f :dequeue}";
     let report = judge(&Queue::default(), &[], nothing);
     assert_eq!(report.verdict, Verdict::Unknown);
-    assert!(report.notes[0].contains("says not what it took"), "{:?}", report.notes);
+    assert!(report.notes[0].contains("an ok dequeue has no value"), "{:?}", report.notes);
     let nil = "{:process 0, :type :invoke, :f :enqueue} {:process 0, :type :ok, :f :enqueue}";
     let report = judge(&Queue::default(), &[], &format!("{nil} {nothing}"));
     assert_eq!((report.verdict, count(&report, "observed-count")), (Verdict::Unknown, 0));
-    assert_eq!(report.notes, ["The history holds no ok :dequeue of an element, so there was nothing to check."]);
+    assert_eq!(report.notes, ["The history contains no ok :dequeue of an element, so there was nothing to check."]);
     assert_eq!(anomalies(&judge(&Queue::default(), &[], &format!("{nil} {nothing} {nothing}"))), [("duplicated", 1)]);
 }
 

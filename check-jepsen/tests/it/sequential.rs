@@ -104,7 +104,7 @@ fn what_cannot_be_read_is_unknown_unless_another_is_wrong() {
         let odd = op(0, "read", "nil", "ok", value);
         let report = judge(&Sequential::default(), &[], &odd);
         assert_eq!(report.verdict, Verdict::Unknown, "{value}");
-        assert!(report.notes[0].contains("at index 1 (line 1) a read is no pair of a key"), "{:?}", report.notes);
+        assert!(report.notes[0].contains("the op at index 1 (line 1): expected a pair of a key"), "{:?}", report.notes);
         let wrong = op(0, "read", "nil", "ok", "[1 [2 nil]]");
         assert_eq!(judge(&Sequential::default(), &[], &(odd + &wrong)).verdict, Verdict::Invalid, "{value}");
     }

@@ -124,7 +124,11 @@ fn only_the_last_read_has_to_be_readable() {
     assert_eq!(judge(&Set::default(), &[], &format!("{add}\n{odd}\n{good}")).verdict, Verdict::Valid);
     let report = judge(&Set::default(), &[], &format!("{good}\n{odd}"));
     assert_eq!(report.verdict, Verdict::Unknown);
-    assert!(report.notes[0].contains("at index 3 the read's value is no collection"), "{:?}", report.notes);
+    assert!(
+        report.notes[0].contains("the op at index 3: expected a collection of elements as the read's value"),
+        "{:?}",
+        report.notes
+    );
     let nil = "{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read}";
     assert_eq!(judge(&Set::default(), &[], &format!("{good}\n{nil}")).verdict, Verdict::Unknown);
 }
@@ -144,7 +148,7 @@ fn an_add_that_completes_as_another_is_unknown() {
                 {:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value [3]}";
     let report = judge(&Set::default(), &[], text);
     assert_eq!(report.verdict, Verdict::Unknown);
-    assert!(report.notes[0].contains("at index 1 (line 1) the completion's value differs"), "{:?}", report.notes);
+    assert!(report.notes[0].contains("at index 1 (line 1): the completion's value differs"), "{:?}", report.notes);
 }
 
 #[test]

@@ -177,7 +177,7 @@ fn stale_elements_fail_only_a_linearizable_set() {
         (Verdict::Valid, 1, 1)
     );
     assert_eq!(anomalies(&judge(1_000_009, &linearizable)), [("stale", 1)]);
-    // Less than a millisecond is no latency.
+    // Less than a millisecond is not a latency.
     assert_eq!(judge(1_000_008, &linearizable).verdict, Verdict::Valid);
 }
 
@@ -200,13 +200,13 @@ fn what_cannot_be_read_is_unknown_unless_an_element_is_twice_in_one_read() {
     for (odd, reason) in [
         (
             "{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read}",
-            "no collection of elements, but nil",
+            "expected a collection of elements as the read's value, found nil",
         ),
-        ("{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value {1 1}}", "but a map"),
-        ("{:type :ok, :f :read, :value [1]}", "cannot be told"),
-        ("{:type :invoke, :f :read, :value [1]}", "cannot be told"),
-        ("{:type :ok, :f :add, :value 7}", "cannot be told"),
-        ("{:type :ok, :f :add}", "no value"),
+        ("{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value {1 1}}", "found a map"),
+        ("{:type :ok, :f :read, :value [1]}", "has no invocation or completion"),
+        ("{:type :invoke, :f :read, :value [1]}", "has no invocation or completion"),
+        ("{:type :ok, :f :add, :value 7}", "has no invocation or completion"),
+        ("{:type :ok, :f :add}", "neither the op nor its invocation has a value"),
         ("{:process 0, :type :invoke, :f :add, :value 2} {:process 0, :type :ok, :f :add, :value 3}", "differs from"),
         (
             "{:process 0, :type :invoke, :f :add, :value 2} {:process 0, :type :ok, :f :read, :value [2]}",

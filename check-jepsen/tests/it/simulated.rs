@@ -1,5 +1,5 @@
-//! Simulated histories: correct ones are valid, of broken ones the checker names what is wrong, and several checkers at one
-//! time say what each says alone.
+//! Simulated histories: correct ones are valid, of broken ones the checker names what is wrong, and several checkers at
+//! one time say what each says alone.
 
 use check_jepsen::checkers;
 use history_core::{Budget, Checker, Compose, Decision, Keyed, KeyedAuto, Options, Reader, Report, Run, Verdict};
@@ -110,7 +110,8 @@ fn each_bug_is_found_and_named() {
     }
 }
 
-/// The verdict is the worst one, and what each says is what it says alone, whatever the blocks in which a history is read.
+/// The verdict is the worst one, and what each says is what it says alone, whatever the blocks in which a history is
+/// read.
 #[test]
 fn several_checkers_say_what_each_says_alone() {
     let (all, mut verdicts) = (Compose::new(checkers()).unwrap(), [0; 3]);
@@ -154,7 +155,7 @@ fn several_checkers_say_of_keys_what_each_says_alone() {
     }
 }
 
-/// Two histories at one time, each op as one on a key.
+/// Two histories at once, each op as one on a key.
 fn keyed(histories: &[Vec<u8>]) -> String {
     let texts: Vec<&str> = histories.iter().map(|text| std::str::from_utf8(text).unwrap()).collect();
     let mut lines: Vec<_> = texts.iter().map(|text| text.lines()).collect();

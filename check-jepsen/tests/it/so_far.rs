@@ -1,5 +1,5 @@
-//! Violated so far: what is certain is never taken back, is said at the op that proves it, and holds in every history that
-//! goes on from there.
+//! Violated so far: what is certain is never taken back, is said at the op that proves it, and holds in every history
+//! that continues from there.
 
 use crate::common::{Item, item, random_history, read};
 use check_jepsen::bank::Bank;
@@ -57,7 +57,7 @@ fn start(checker: &dyn Checker) -> Box<dyn Run> {
     checker.start(&Options::new()).unwrap()
 }
 
-/// The ops as a history that is read, one at a time; none if they are no history.
+/// The ops as a history that is read, one at a time; none if they are not history.
 fn each(ops: &[NewOp<'static>], mut look: impl FnMut(&Op<'_>)) {
     let mut builder = HistoryBuilder::new();
     for op in ops {
@@ -117,7 +117,7 @@ fn holds(before: &Report, after: &Report) {
     }
 }
 
-/// Goes on with a read of everything that anybody ever added or saw.
+/// Goes on with a read of everything that anyone ever added or saw.
 fn healed(ops: &[NewOp<'static>]) -> Vec<NewOp<'static>> {
     let mut all: Vec<Datum> = Vec::new();
     for op in ops {

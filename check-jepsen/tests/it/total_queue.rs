@@ -120,10 +120,13 @@ fn what_may_be_with_a_crashed_or_silent_op_is_not_lost() {
     let enqueued = "{:process 0, :type :invoke, :f :enqueue, :value 1} {:process 0, :type :ok, :f :enqueue, :value 1}";
     let strange = "{:process 0, :type :invoke, :f :dequeue} {:process 0, :type :ok, :f :dequeue, :value 7}";
     for (odd, reason) in [
-        ("{:process 1, :type :invoke, :f :drain}", "1 drain never said what was taken"),
-        ("{:process 1, :type :invoke, :f :drain} {:process 1, :type :info, :f :drain}", "1 drain never said"),
-        ("{:process 1, :type :invoke, :f :drain} {:process 1, :type :ok, :f :drain}", "nil is no collection"),
-        ("{:process 1, :type :invoke, :f :dequeue} {:process 1, :type :ok, :f :dequeue}", "says not what it took"),
+        ("{:process 1, :type :invoke, :f :drain}", "1 drain never returned the drained elements"),
+        ("{:process 1, :type :invoke, :f :drain} {:process 1, :type :info, :f :drain}", "1 drain never returned"),
+        (
+            "{:process 1, :type :invoke, :f :drain} {:process 1, :type :ok, :f :drain}",
+            "expected a collection of the drained elements, found nil",
+        ),
+        ("{:process 1, :type :invoke, :f :dequeue} {:process 1, :type :ok, :f :dequeue}", "an ok dequeue has no value"),
         (
             "{:process 1, :type :invoke, :f :drain} {:process 1, :type :ok, :f :enqueue}",
             "the completion has :f :enqueue, its invocation :f :drain",

@@ -49,7 +49,7 @@ fn an_id_that_was_not_said_is_unknown_unless_another_is_there_twice() {
     };
     let report = judge(&UniqueIds::default(), &[], &[op("nil"), op("nil")].concat());
     assert_eq!(report.verdict, Verdict::Unknown);
-    assert!(report.notes[0].contains("says not which id"), "{:?}", report.notes);
+    assert!(report.notes[0].contains("expected the generated id"), "{:?}", report.notes);
     let report = judge(&UniqueIds::default(), &[], &[op("7"), op("nil"), op("7")].concat());
     assert_eq!(anomalies(&report), [("duplicated", 1)]);
 }

@@ -63,7 +63,7 @@ fn rows() -> Vec<Row> {
         row(Queue::default(), queue, "no ok :dequeue", ":enqueue and :dequeue"),
         row(TotalQueue::default(), queue, "no ok :enqueue, :dequeue or :drain", ":drain of several"),
         row(UniqueIds::default(), &[("generate", "nil", "7")], "no ok :generate", ":generate of an id"),
-        row(Stats::default(), &[("read", "nil", "1")], "None was ok", "any :f"),
+        row(Stats::default(), &[("read", "nil", "1")], "No such op was ok", "any :f"),
     ]
 }
 
@@ -166,7 +166,7 @@ fn reads_before_any_change_are_no_observation() {
         }
         assert!(judge(*checker, &[], &inserted).notes.join(" ").contains("no ok :read after an :add"));
     }
-    // What nobody added is wrong all the same.
+    // What nobody added is wrong nevertheless.
     let shown = op(0, "insert", "1", "ok", "1") + &op(0, "read", "nil", "ok", "[1]");
     assert_eq!(judge(&Set::default(), &[], &shown).verdict, Verdict::Invalid);
 }
@@ -174,7 +174,7 @@ fn reads_before_any_change_are_no_observation() {
 #[test]
 fn reads_that_need_show_nothing_are_no_observation() {
     let two = op(0, "write", "1", "ok", "1") + &op(0, "write", "2", "ok", "2");
-    // Nothing, what others began, and what nobody wrote as it was written.
+    // Nothing, what others began, and what was never written as it was written.
     for (shown, verdict) in [
         ("[]", Verdict::Unknown),
         ("[1]", Verdict::Unknown),
@@ -184,7 +184,7 @@ fn reads_that_need_show_nothing_are_no_observation() {
     ] {
         let report = judge(&Comments::default(), &[], &(two.clone() + &op(0, "read", "nil", "ok", shown)));
         assert_eq!(report.verdict, verdict, "{shown}: {:?}", report.notes);
-        assert_eq!(report.notes.iter().any(|note| note.contains("nobody had begun to write")), shown.contains('"'));
+        assert_eq!(report.notes.iter().any(|note| note.contains("whose write had not begun")), shown.contains('"'));
     }
 }
 
@@ -216,14 +216,10 @@ fn ops_that_are_passed_over_are_counted_and_named_if_they_are_many() {
         assert_eq!(count(&report, "passed-over-count"), 2);
         assert_eq!(count(&report, "observed-count"), others as u64);
         let notes = report.notes.join(" ");
-        assert_eq!(
-            notes.contains("passed over 2 of the 200 client ops") && notes.contains(":frob (2)"),
-            named,
-            "{notes}"
-        );
+        assert_eq!(notes.contains("ignored 2 of 200 client ops") && notes.contains(":frob (2)"), named, "{notes}");
         assert_eq!(notes.is_empty(), !named);
     }
-    // What cannot be read is passed over, too.
+    // What cannot be read is ignored, too.
     let report = judge(&Counter::default(), &[], &(add.clone() + &reads(1) + &op(0, "read", "nil", "ok", ":x")));
     assert_eq!((report.verdict, count(&report, "passed-over-count")), (Verdict::Unknown, 1));
     // An invalid verdict stays.
@@ -244,7 +240,9 @@ fn a_key_without_an_observation_does_not_spoil_the_verdict_on_the_others() {
     let crashed = op(1, "generate", "[:y nil]", "info", "[:y nil]");
     let report = keyed(&(right.clone() + &crashed));
     assert_eq!(report.verdict, Verdict::Valid);
-    assert!(report.notes[0].starts_with("The verdict is on 1 of 2 keys. Of key :y: The history holds no ok :generate"));
+    assert!(
+        report.notes[0].starts_with("The verdict covers 1 of 2 keys. Key :y: The history contains no ok :generate")
+    );
     let report = keyed(&crashed);
     assert_eq!(report.verdict, Verdict::Unknown);
     // A key whose ops are not understood might have held anything.

@@ -142,7 +142,8 @@ pub(crate) fn count(report: &Report, name: &str) -> u64 {
     report.counts.iter().find(|(known, _)| known == name).unwrap_or_else(|| panic!("no {name}: {report:?}")).1
 }
 
-/// The verdict where so much was found, and so many answers could have contradicted what must hold. Each of them is counted.
+/// The verdict where so much was found, and so many answers could have contradicted what must hold. Each of them is
+/// counted.
 pub(crate) fn verdict(report: &Report, wrong: u64, observed: u64) -> Verdict {
     assert_eq!(count(report, "observed-count"), observed, "{report:?}");
     match (wrong, observed) {
@@ -167,8 +168,8 @@ pub(crate) fn anomalies(report: &Report) -> Vec<(&str, u64)> {
     report.anomalies.iter().map(|anomaly| (anomaly.name.as_ref(), anomaly.count)).collect()
 }
 
-/// Whether a report is as it should be, whatever was found: invalid with anomalies and only then, and each with witnesses
-/// whose ops are in the history as they are told.
+/// Whether a report is as it should be, whatever was found: invalid with anomalies and only then, and each with
+/// witnesses whose ops are in the history as they are told.
 pub(crate) fn assert_sound(report: &Report, events: &[Event]) {
     assert_eq!(report.verdict == Verdict::Invalid, !report.anomalies.is_empty(), "{report:?}");
     for anomaly in &report.anomalies {
