@@ -58,7 +58,7 @@ fn simulate(count: usize, rows: u32, random: &mut Random) -> Vec<Simulated> {
     let mut free = vec![0; rows as usize];
     let mut all = Vec::with_capacity(count);
     for _ in 0..count {
-        // The row that has been free for longest goes on.
+        // The row that has been free for longest continues.
         let row = (0..rows as usize).min_by_key(|row| free[*row]).unwrap_or(0);
         let start = free[row] + 20_000 + random.time_below(900_000);
         let end = start + 150_000 + random.time_below(1_500_000);

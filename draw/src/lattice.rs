@@ -1,8 +1,8 @@
 //! The models of consistency as a picture: each above those it implies, and which of them a history rules out.
 //!
-//! Layers are lengths of the longest path from above, and the order within a layer comes from the means of neighbours, as in
-//! Sugiyama, Tagawa, Toda, "Methods for Visual Understanding of Hierarchical System Structures" (1981). Edges that cross
-//! layers get a place in each.
+//! Layers are lengths of the longest path from above, and the order within a layer comes from the means of neighbours,
+//! as in Sugiyama, Tagawa, Toda, "Methods for Visual Understanding of Hierarchical System Structures" (1981). Edges
+//! that cross layers get a place in each.
 
 use crate::text;
 use history_core::{About, AboutLevel, Report};
@@ -58,9 +58,9 @@ impl Standing {
     /// What it means.
     pub fn words(self) -> &'static str {
         match self {
-            Standing::Not => "ruled out by what was found",
-            Standing::AlsoNot => "ruled out with it, being stronger",
-            Standing::Unknown => "not checked, or not asked for: may hold or not",
+            Standing::Not => "ruled out by the anomalies found",
+            Standing::AlsoNot => "ruled out, because a weaker level is",
+            Standing::Unknown => "not checked or not requested: may hold or not",
             Standing::Holds => "holds, as far as this history shows",
         }
     }
@@ -121,7 +121,7 @@ impl<'a> Lattice<'a> {
         };
         html! {
             svg xmlns="http://www.w3.org/2000/svg" class="lattice" role="img" width=(right) height=(height) viewBox={ "0 0 " (right) " " (height) } {
-                title { "Models of consistency, each above those that it implies" }
+                title { "Consistency levels, each above those that it implies" }
                 desc { "Ruled out: " (names(Standing::Not)) ". With them: " (names(Standing::AlsoNot)) ". Not checked: " (names(Standing::Unknown)) ". Hold: " (names(Standing::Holds)) "." }
                 @for (from, to) in &layout.edges {
                     @let (x1, x2) = (x(*from), x(*to));
@@ -393,8 +393,8 @@ mod tests {
         report.also_not = vec!["strict".into()];
         report.not_checked = vec!["prefix".into()];
         let svg = Lattice::of(&about, &report).draw().into_string();
-        assert!(svg.contains("<g class=\"not\"><title>serial: ruled out by what was found."), "{svg}");
-        assert!(svg.contains("<g class=\"also-not\"><title>strict: ruled out with it"), "{svg}");
+        assert!(svg.contains("<g class=\"not\"><title>serial: ruled out by the anomalies found."), "{svg}");
+        assert!(svg.contains("<g class=\"also-not\"><title>strict: ruled out, because a weaker level is"), "{svg}");
         assert!(svg.contains("Ruled out: serial. With them: strict. Not checked: prefix. Hold: "), "{svg}");
         assert!(svg.contains("<g class=\"unknown\"><title>prefix: not checked"), "{svg}");
         assert!(svg.contains("<g class=\"holds\"><title>committed: holds"), "{svg}");

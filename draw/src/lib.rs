@@ -3,8 +3,8 @@
 //! Checkers say what to show, as data: a [`Figure`], a [`Witness`](history_core::Witness) with steps, the levels of
 //! [`About`](history_core::About). This crate draws it. [`draw`] draws any figure.
 //!
-//! Every picture and page stands alone: no script from elsewhere, no font, no other file; they follow the reader's choice of
-//! light or dark. Equal data gives equal bytes. Texts may hold anything: [`text`] makes them safe.
+//! Every picture and page stands alone: no script from elsewhere, no font, no other file; they follow the reader's
+//! choice of light or dark. Equal data gives equal bytes. Texts may hold anything: [`text`] makes them safe.
 
 #![warn(missing_debug_implementations)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -79,7 +79,8 @@ pub fn draw(figure: &Figure, limits: &Limits) -> Drawing {
     }
 }
 
-/// Draws all figures of a report, and leaves none in it; if it has none, the cycles among its witnesses, as `TYPE/0.svg`.
+/// Draws all figures of a report, and leaves none in it; if it has none, the cycles among its witnesses, as
+/// `TYPE/0.svg`.
 pub fn draw_all(report: &mut Report, limits: &Limits) -> Vec<Drawing> {
     let mut figures = report.take_figures();
     if figures.is_empty() {

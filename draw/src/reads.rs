@@ -19,7 +19,7 @@ const READERS_MAX: usize = 3;
 /// Columns of text for one element, and for the key.
 const ELEMENT_COLUMNS_MAX: usize = 24;
 const KEY_COLUMNS_MAX: usize = 60;
-/// What the sentence on what was left out, and the end of the page, may take.
+/// What the sentence on what was omitted, and the end of the page, may take.
 const TAIL_BYTES: usize = 400;
 
 const CSS: &str = "\
@@ -45,7 +45,7 @@ span{padding:.1rem .4rem}\
 ///
 /// Reads that end in `nil` or say nothing should be left out. The page takes no more than
 /// [`PlotOptions::max_plot_bytes`], but for its frame of about four thousand bytes, and no more than a hundred distinct
-/// lists and sixty columns; a sentence says what was left out. Lists that are the beginning of another go first, as
+/// lists and sixty columns; a sentence says what was omitted. Lists that are the beginning of another go first, as
 /// they disagree with nothing that the other does not. The title of the options, if there is one, stands above.
 ///
 /// Takes time in proportion to the number of elements, and their logarithm.
@@ -80,7 +80,7 @@ pub fn html(key: &Datum, reads: &[KeyRead], options: &PlotOptions) -> String {
         if at == rows.branches {
             let span = columns.len() + 1;
             let _ =
-                writeln!(text, "<tr><th colspan=\"{span}\" scope=\"rowgroup\">beginnings of the lists above</th></tr>");
+                writeln!(text, "<tr><th colspan=\"{span}\" scope=\"rowgroup\">prefixes of the lists above</th></tr>");
         }
         write_row(&mut text, reads, &rows, (at, row), &columns);
         // The first row is the order that others are held against.
@@ -92,7 +92,7 @@ pub fn html(key: &Datum, reads: &[KeyRead], options: &PlotOptions) -> String {
     }
     page.push_str("</tbody>\n</table></div>\n");
     if shown < distinct {
-        let _ = writeln!(page, "<p>{} of {distinct} distinct lists were left out.</p>", distinct - shown);
+        let _ = writeln!(page, "<p>{} of {distinct} distinct lists were omitted.</p>", distinct - shown);
     }
     page.push_str("</main>\n</body>\n</html>\n");
     page
@@ -115,11 +115,11 @@ fn head(page: &mut String, key: &Datum, options: &PlotOptions, rows: &Rows<'_>, 
     }
     let _ = writeln!(page, "<p>{reads} reads saw {distinct} distinct lists; each is a row below.</p>");
     page.push_str(if rows.forks.is_empty() {
-        "<p>Of any two, one is the beginning of the other: they agree.</p>\n"
+        "<p>Of any two, one is a prefix of the other: they agree.</p>\n"
     } else {
-        "<p>A list only ever grows at its end, so of any two reads one must be the beginning of the other. These are \
-         not: where a row <span class=\"fork\">parts</span> from the first one, or from the one above it, both \
-         elements stand out. Elements after that which differ from those of the first row are tinted.</p>\n"
+        "<p>A list only grows at its end, so of any two reads one must be a prefix of the other. These reads violate \
+         that: where a row <span class=\"fork\">differs</span> from the first one, or from the one above it, both \
+         elements are highlighted. Later elements that differ from those of the first row are tinted.</p>\n"
     });
 }
 

@@ -69,7 +69,7 @@ pub fn validate(data: &[u8]) -> String {
         Some(error) => {
             let first = problems.list.iter().find(|problem| problem.severity == Severity::Error).expect("an error");
             let same = first.message == error.message && first.position == error.position;
-            // What is told of a bracket, or of an op, that is not closed stands where that begins, before the fault.
+            // What is reported of a bracket, or of an op, that is not closed is where it begins, before the fault.
             let of_whole = ["not closed before the next", "the text ends before the history does"];
             assert!(same || of_whole.iter().any(|of| first.message.contains(of)), "{first}\n{error}");
         }
@@ -78,8 +78,8 @@ pub fn validate(data: &[u8]) -> String {
     format!("{rules:?} {} {}", problems.complete, account(&whole))
 }
 
-/// Any bytes as a history of each of Jepsen's workloads: what is no history is an error, all else has an answer, the same
-/// however the text is read, and is invalid exactly if something was found.
+/// Any bytes as a history of each of Jepsen's workloads: what is not a history is an error, all else has an answer, the
+/// same however the text is read, and is invalid exactly if something was found.
 pub fn workloads(data: &[u8]) -> String {
     let checkers: [&dyn Checker; 13] = [
         &bank::Bank::default(),
@@ -165,7 +165,7 @@ fn round_trip<'a>(reader: impl Fn() -> Reader<'a>) {
 }
 
 /// Asserts that JSON objects are refused for their syntax exactly if `serde_json` refuses them, up to the extensions:
-/// words for what is no number, and deeper nesting.
+/// words for what is not a number, and deeper nesting.
 fn acceptance(text: &str) {
     if !text.trim_start_matches([' ', '\t', '\r', '\n']).starts_with('{')
         || text.contains("NaN")
@@ -184,7 +184,7 @@ fn acceptance(text: &str) {
     match ours {
         None => assert_eq!(theirs, None, "taken, but it is no JSON"),
         Some(error) if error.kind == ErrorKind::Syntax => assert!(theirs.is_some(), "{error}"),
-        // Something that is no op stands before what may be a fault of syntax.
+        // Something that is not an op is before what may be a fault of syntax.
         Some(_) => {}
     }
 }

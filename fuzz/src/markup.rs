@@ -22,7 +22,7 @@ pub(crate) fn assert_well_formed(text: &str, is_html: bool) {
         assert!(!name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric()), "an element {name:?}");
         assert_attributes(attributes, is_html);
         if is_html && (name == "script" || name == "style") {
-            // Whatever stands there, the first such tag closes it.
+            // Whatever is there, the first such tag closes it.
             let (_, behind) = rest.split_once(&format!("</{name}>")).expect("it is closed");
             rest = behind;
         } else if !is_closed && !(is_html && VOID.contains(&name)) {
@@ -68,7 +68,7 @@ fn assert_attributes(mut rest: &str, is_html: bool) {
     }
 }
 
-/// Asserts that every reference of a text is known, and that nothing but blanks stands where elements alone belong.
+/// Asserts that every reference of a text is known, and that nothing but blanks is where elements alone belong.
 fn assert_text(text: &str, is_outside: bool) {
     assert!(!is_outside || text.trim().is_empty(), "text outside: {text:?}");
     assert!(!text.contains("]]>"), "{text:?}");

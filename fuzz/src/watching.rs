@@ -1,4 +1,4 @@
-//! A history that comes in pieces and is watched, beside the same history at once.
+//! A history that comes in pieces and is watched, compared with the same history at once.
 
 use crate::models::{budget, checkers, options};
 use history_core::{Checker, HistoryError, Reader, Report, Verdict};
@@ -43,7 +43,8 @@ fn watch(checker: &dyn Checker, reader: &mut Reader<'_>) -> Result<Report, Histo
     Ok(report)
 }
 
-/// Any bytes: the first say how the rest is cut. Who watches may not know where who has it all knows, but never knows otherwise.
+/// Any bytes: the first say how the rest is cut. Who watches may not know where who has it all knows, but never knows
+/// otherwise.
 pub fn watching(data: &[u8]) -> String {
     let lengths = usize::from(data.first().copied().unwrap_or_default()) % 8;
     let (lengths, text) = data.split_at((1 + lengths).min(data.len()));

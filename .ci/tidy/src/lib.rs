@@ -1,4 +1,5 @@
-//! Holds the repository to its own rules: the tests of this crate read manifests, sources and documents, and nothing else.
+//! Holds the repository to its own rules: the tests of this crate read manifests, sources and documents, and nothing
+//! else.
 //!
 //! - `dependencies`: who depends on whom, as the table in `docs/architecture.md` allows it.
 //! - `packages`: what each published crate brings along.
@@ -36,7 +37,7 @@ pub fn code(text: &str) -> String {
     code.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
-/// All files whose names end so, by their paths from the root, in order. Links are left out, and so is what is built.
+/// All files whose names end so, by their paths from the root, in order. Links are omitted, and so is what is built.
 ///
 /// # Panics
 ///

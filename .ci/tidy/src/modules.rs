@@ -86,7 +86,7 @@ pub fn is_test(module: &Module) -> bool {
     module.iter().any(|part| part == "tests" || part.ends_with("_tests"))
 }
 
-/// The paths that a text names, with those in braces one by one. Comments are left out.
+/// The paths that a text names, with those in braces one by one. Comments are omitted.
 fn paths_in(text: &str) -> Vec<Module> {
     let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();
     let code = code.join("\n");

@@ -224,7 +224,7 @@ mod tests {
     }
 
     proptest! {
-        /// Ends stand in the same few places above and below, so that many stand over each other.
+        /// Ends are in the same few places above and below, so that many stand over each other.
         #[test]
         fn no_two_wires_lie_upon_each_other(
             above in prop::sample::subsequence((0..12).map(|x| x * 8).collect::<Vec<i32>>(), 9).prop_shuffle(),

@@ -54,7 +54,7 @@ impl Out {
         text::escape(&mut self.text, text);
     }
 
-    /// A line of text. One with letters that its font may lack is told how long it is to be.
+    /// A line of text. One with letters that its font may lack gets a length.
     fn line(&mut self, class: &str, at: Point, text: &str, column_width: i32) {
         self.put(format_args!("<text x=\"{}\" y=\"{}\"", at.x, at.y));
         if !class.is_empty() {
@@ -237,7 +237,7 @@ impl Frame {
         let missing = steps.len() - layout.edges.len();
         let note = (missing > 0).then(|| {
             format!(
-                "Not drawn: {missing} of {} relations, which do not lead from one of these to another.",
+                "Not drawn: {missing} of {} relations, which do not connect two of these transactions.",
                 steps.len()
             )
         });

@@ -17,7 +17,7 @@ pub(super) struct Wanted {
     pub(super) is_left: bool,
 }
 
-/// A lane beside the boxes.
+/// A lane next to the boxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lane {
     pub(super) is_left: bool,
@@ -46,7 +46,7 @@ pub(super) fn assign(wanted: &[Option<Wanted>]) -> Vec<Option<Lane>> {
     lanes
 }
 
-/// The x of each lane, beside boxes between 0 and `width`.
+/// The x of each lane, next to boxes between 0 and `width`.
 pub(super) fn places(lanes: &[Option<Lane>], width: i32) -> Vec<Option<i32>> {
     let place = |lane: &Lane| {
         let away = MARGIN + px(lane.number) * LANE_GAP;

@@ -32,7 +32,7 @@ impl Default for PlotOptions {
     }
 }
 
-/// A picture that was not drawn. Its `Display` is a sentence that can stand in the picture's place.
+/// A picture that was not drawn. Its `Display` is a sentence that can be in the picture's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TooLarge {
     /// It would take more bytes than [`PlotOptions::max_plot_bytes`].
@@ -57,13 +57,13 @@ impl fmt::Display for TooLarge {
         f.write_str("No picture was drawn, because ")?;
         match self {
             TooLarge::Bytes { bytes_max } => {
-                write!(f, "it would take more than {bytes_max} bytes; with a larger max-plot-bytes it is.")
+                write!(f, "it would need more than {bytes_max} bytes; pass a larger --max-plot-bytes.")
             }
             TooLarge::Txns { count } => {
-                write!(f, "{count} transactions are more than the {TXNS_MAX} that one can show.")
+                write!(f, "{count} transactions are more than the maximum of {TXNS_MAX}.")
             }
             TooLarge::Steps { count } => {
-                write!(f, "{count} relations are more than the {STEPS_MAX} that one can show.")
+                write!(f, "{count} relations are more than the maximum of {STEPS_MAX}.")
             }
         }
     }
@@ -76,7 +76,7 @@ impl std::error::Error for TooLarge {}
 /// Serves a single cycle, as a [`Witness`](history_core::Witness) has it, and a component with several relations
 /// between two transactions alike. A transaction is a box of its micro-ops; the edge of a step leads from the micro-op
 /// that it is about to the other one, or, where it is about none (`process`, `realtime`), from box to box. A ring
-/// stands in its order from top to bottom, so that only its last edge leads up; anything else stands in the order of
+/// is in its order from top to bottom, so that only its last edge leads up; anything else is in the order of
 /// indices, so that what leads up leads back in time. A step that leads from an op to itself or points at none of `ops`
 /// is not drawn, and a line below the picture counts these. Of a long list its ends are shown, and of more than two
 /// dozen micro-ops those that edges lead to, and the first.

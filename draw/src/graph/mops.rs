@@ -17,7 +17,7 @@ struct Mop<'a> {
     value: &'a Datum,
 }
 
-/// The micro-ops of a transaction; none if its value is no list.
+/// The micro-ops of a transaction; none if its value is not a list.
 pub(super) fn all(op: &WitnessOp) -> &[Datum] {
     items(&op.value).unwrap_or_default()
 }
@@ -35,7 +35,7 @@ fn parse(mop: &Datum) -> Option<Mop<'_>> {
     Some(Mop { f, key, value })
 }
 
-/// A micro-op as it stands in its cell: `r 7 [1 2 3]`.
+/// A micro-op as it is in its cell: `r 7 [1 2 3]`.
 pub(super) fn show(mop: &Datum, is_aside: bool) -> String {
     let columns_max = if is_aside { ASIDE_COLUMNS_MAX } else { MOP_COLUMNS_MAX };
     let Some(Mop { f, key, value }) = parse(mop) else { return text::datum(mop, columns_max) };

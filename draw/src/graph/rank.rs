@@ -1,6 +1,6 @@
 //! Ranks: transactions from top to bottom, so that most relations lead down, and none stays on its rank.
 //!
-//! A ring stands in its own order, anything else in the order of the history: what leads up then leads back in time.
+//! A ring is in its own order, anything else in the order of the history: what leads up then leads back in time.
 
 use history_core::{Step, WitnessOp};
 

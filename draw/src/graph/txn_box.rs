@@ -1,6 +1,6 @@
 //! A transaction as a box: its name, its micro-ops in rows of cells, and the ports where edges leave and enter.
 //!
-//! Edges come and go at the top and the bottom of a box. Where micro-ops take several rows, they stand in columns, so
+//! Edges come and go at the top and the bottom of a box. Where micro-ops take several rows, they are in columns, so
 //! that an edge of an inner row finds a straight alley between two columns.
 
 use super::mops;
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Columns of a transaction's name, at most.
 const NAME_COLUMNS_MAX: usize = 24;
-/// Micro-ops shown, at most, beside those that edges lead to.
+/// Micro-ops shown, at most, in addition to those that edges lead to.
 const MOPS_MAX: usize = 24;
 /// Width of a row of micro-ops, if it has more than one.
 const ROW_WIDTH_MAX: i32 = 960;
@@ -27,7 +27,7 @@ const INNER_ARROW: i32 = 14;
 /// Least width of an alley without edges, and height between rows without any.
 const GUTTER: i32 = 6;
 
-/// Where the first edge of a name comes and goes, from the box's left: far enough for a label to stand there.
+/// Where the first edge of a name comes and goes, from the box's left: far enough for a label to be there.
 const NAME_PORT: i32 = 40;
 
 // Widths of columns: what the widest of common fonts take at the sizes in use.
@@ -64,7 +64,7 @@ pub(super) type Uses = BTreeMap<(Part, Side), usize>;
 /// A rectangle of a box with text in it.
 #[derive(Debug)]
 pub(super) struct Cell {
-    /// None for what stands in the place of micro-ops left out.
+    /// None for what is in the place of micro-ops left out.
     pub(super) part: Option<Part>,
     pub(super) text: String,
     pub(super) corner: Point,
@@ -170,7 +170,7 @@ impl TxnBox {
                 let border = if side == Side::Top { 0 } else { self.height };
                 let mut ways = Vec::with_capacity(count);
                 for port in 0..count {
-                    // Names stand in a column, and so do their first ports.
+                    // Names are in a column, and so do their first ports.
                     let x = match part {
                         Part::Name => cell.corner.x + NAME_PORT + px(port) * PORT_GAP,
                         Part::Mop(_) => cell.corner.x + cell.width * px(port + 1) / px(count + 1),
@@ -260,7 +260,7 @@ fn drafts(op: &WitnessOp, uses: &Uses) -> Vec<Draft> {
     drafts
 }
 
-/// How many cells a row takes: as many as fit if all rows stand in columns.
+/// How many cells a row takes: as many as fit if all rows are in columns.
 fn fit(drafts: &[Draft]) -> usize {
     let width = |in_row: usize| -> i32 {
         (0..in_row)

@@ -75,7 +75,7 @@ pub(super) fn label_all(ranks: usize, passings: &[Passing], width: i32) -> Vec<Z
 }
 
 impl Zone {
-    /// Labels want to stand where their edges come from.
+    /// Labels want to be where their edges come from.
     fn new(number: usize, passings: &[Passing], width: i32) -> Zone {
         let mut wanted: Vec<(i32, usize, i32)> = Vec::new();
         for (edge, passing) in passings.iter().enumerate() {
@@ -85,7 +85,7 @@ impl Zone {
             wanted.push((end.x, edge, middle));
         }
         wanted.sort_unstable();
-        // Labels that would overlap stand in the order of their edges on the whole, or these would get entangled.
+        // Labels that would overlap are in the order of their edges on the whole, or these would get entangled.
         for at in 1..wanted.len() {
             let mut here = at;
             while here > 0 {

@@ -66,7 +66,7 @@ impl<'a> Rows<'a> {
                 u32::try_from(elements.len() - 1).unwrap_or(u32::MAX)
             })
         };
-        // Numbered first, the longest list has rising numbers, so all that parts from it sorts behind it.
+        // Numbered first, the longest list has rising numbers, so all that parts from it sorts after it.
         longest.into_iter().flat_map(|read| &read.list).for_each(|element| {
             number(element);
         });

@@ -3,7 +3,7 @@
 use history_core::{Client, Datum, visible};
 use std::fmt::{self, Write};
 
-/// What stands for what was left out.
+/// What represents what was omitted.
 const ELLIPSIS: &str = "...";
 
 /// Columns of a process's name.
@@ -23,7 +23,7 @@ pub(crate) fn columns(text: &str) -> usize {
 }
 
 /// Whether a character takes two columns: the scripts of East Asia, and pictures. The blocks of Unicode that hold them
-/// are told apart roughly; what is drawn says its length, so an error costs beauty and no more.
+/// are distinguished roughly; what is drawn says its length, so an error costs beauty and no more.
 fn is_wide(c: char) -> bool {
     matches!(u32::from(c),
         0x1100..=0x115F | 0x2E80..=0x303E | 0x3041..=0xA4CF | 0xA960..=0xA97F | 0xAC00..=0xD7A3
@@ -59,7 +59,7 @@ fn take(chars: impl Iterator<Item = char>, columns_max: usize) -> String {
     taken
 }
 
-/// A process as it is named behind an op: by a number or by whatever name the history gives it.
+/// A process as it is named after an op: by a number or by whatever name the history gives it.
 pub(crate) fn process(process: &Client) -> String {
     format!(", process {}", shorten(&process.to_string(), PROCESS_COLUMNS_MAX))
 }

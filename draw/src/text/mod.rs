@@ -1,5 +1,5 @@
-//! The way by which every text of a history gets into a picture or a page: nothing hidden, nothing that reorders what stands
-//! around it ([`history_core::visible`]), nothing endless, and nothing that markup or a script would understand.
+//! The way by which every text of a history gets into a picture or a page: nothing hidden, nothing that reorders what
+//! is around it ([`history_core::visible`]), nothing endless, and nothing that markup or a script would understand.
 
 use history_core::cast::Cast as _;
 
@@ -12,8 +12,8 @@ pub use numbers::{count, duration, grouped, percent};
 pub(crate) use shown::shorten_chars;
 pub use shown::{clipped, shown};
 
-/// Appends a text as XML or HTML, in an element or an attribute between double quotes. Hidden characters are escaped before, by
-/// the functions that shorten.
+/// Appends a text as XML or HTML, in an element or an attribute between double quotes. Hidden characters are escaped
+/// before, by the functions that shorten.
 pub(crate) fn escape(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {
@@ -26,7 +26,8 @@ pub(crate) fn escape(out: &mut String, text: &str) {
     }
 }
 
-/// Appends a text as a string of JSON that can stand inside of a script element: no `<` could close it or open a comment.
+/// Appends a text as a string of JSON that can be inside of a script element: no `<` could close it or open a
+/// comment.
 pub(crate) fn push_json(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {

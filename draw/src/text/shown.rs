@@ -1,4 +1,5 @@
-//! Text from histories, made safe to look at: nothing invisible, nothing that turns what follows around, nothing endless.
+//! Text from histories, made safe to look at: nothing invisible, nothing that turns what follows around, nothing
+//! endless.
 
 use super::grouped;
 use history_core::cast::Cast as _;
@@ -7,8 +8,8 @@ use std::fmt::Write as _;
 
 /// The text as a page may show it, at most so many characters of it. What is cut is counted.
 ///
-/// Escaping for HTML comes later; this is about what escaping does not help against: controls that cannot be seen, and those
-/// that reorder the text around them (Boucher, Anderson, "Trojan Source", 2021).
+/// Escaping for HTML comes later; this is about what escaping does not help against: controls that cannot be seen, and
+/// those that reorder the text around them (Boucher, Anderson, "Trojan Source", 2021).
 pub fn shown(text: &str, chars_max: usize) -> String {
     let mut out = String::with_capacity(text.len().min(chars_max + 32));
     for (at, c) in text.chars().enumerate() {

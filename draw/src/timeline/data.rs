@@ -1,4 +1,4 @@
-//! The data of a page: columns of numbers beside a table of texts, as JSON.
+//! The data of a page: columns of numbers, and a table of texts, as JSON.
 //!
 //! Bars are sorted by their starts, so that starts and indices are small differences, and each text stands once.
 
@@ -98,7 +98,7 @@ impl<'a> Shown<'a> {
     /// The data as JSON, or `None` if it takes more bytes.
     pub(super) fn json(&self, bytes_max: usize) -> Option<String> {
         let parts = self.parts();
-        // Where a browser could not tell the numbers apart, it counts from the first one.
+        // Where a browser could not distinguish the numbers, it counts from the first one.
         let (from, until) = (self.extent.0 * parts, self.extent.1 * parts);
         let is_exact = from.abs() < EXACT_MAX && until.abs() < EXACT_MAX;
         let base = if is_exact { 0 } else { from };

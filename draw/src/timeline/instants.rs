@@ -1,8 +1,8 @@
 //! Instants of an order: one in each operation's interval, none before that of the step before.
 //!
-//! A step can come no earlier than any operation up to it starts (E), and no later than any from it on ends (L). The order
-//! has instants if and only if E <= L at each step; both are nondecreasing, and so is whatever is chosen between them step
-//! by step. Steps with the same L share the room up to it evenly, so that they stand apart where they can.
+//! A step can come no earlier than any operation up to it starts (E), and no later than any from it on ends (L). The
+//! order has instants if and only if E <= L at each step; both are nondecreasing, and so is whatever is chosen between
+//! them step by step. Steps with the same L share the room up to it evenly, so that they stand apart where they can.
 
 use super::{Bar, Step};
 use history_core::cast::Cast as _;
@@ -17,7 +17,11 @@ pub struct NotInTime {
 
 impl fmt::Display for NotInTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no instant is left for step {}: an operation from it on ended before one up to it began", self.step)
+        write!(
+            f,
+            "step {} has no possible instant: an operation at or after it ended before one at or before it began",
+            self.step
+        )
     }
 }
 
@@ -29,7 +33,7 @@ impl std::error::Error for NotInTime {}
 ///
 /// # Errors
 ///
-/// If there are no such instants: the order is no linearization of these bars.
+/// If there are no such instants: the order is not a linearization of these bars.
 ///
 /// # Panics
 ///

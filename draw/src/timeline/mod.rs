@@ -1,9 +1,9 @@
 //! Timelines: a history as one page that stands alone, with a row for each process and a bar for each operation.
 //!
-//! Pure data goes in, HTML comes out: whoever judged the history says what to show in a [`Timeline`], and [`html`] writes it.
-//! The page needs no network and no other file. It draws on a canvas only what can be seen, so that it stays quick to
-//! 100,000 bars; of a longer history a checker chooses the part around the failure. Whoever reads it without script
-//! finds the verdict, the operation that does not fit, and the steps before it as text.
+//! Pure data goes in, HTML comes out: whoever judged the history says what to show in a [`Timeline`], and [`html`]
+//! writes it. The page needs no network and no other file. It draws on a canvas only what can be seen, so that it stays
+//! quick to 100,000 bars; of a longer history a checker chooses the part around the failure. Whoever reads it without
+//! script finds the verdict, the operation that does not fit, and the steps before it as text.
 //!
 //! A linearization is drawn as instants: each operation takes effect at one, between its start and its end
 //! (Herlihy and Wing, "Linearizability: A Correctness Condition for Concurrent Objects", TOPLAS 1990, section 2).
@@ -36,7 +36,7 @@ impl Default for PageOptions {
     }
 }
 
-/// A timeline of which no page was made. Its `Display` is a sentence that can stand in the page's place.
+/// A timeline of which no page was made. Its `Display` is a sentence that can be in the page's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimelineError {
     /// It has more than [`BARS_MAX`] bars.
@@ -54,7 +54,7 @@ pub enum TimelineError {
         /// The limit.
         bytes_max: usize,
     },
-    /// A bar stands in a row that does not exist, or ends before it starts.
+    /// A bar is in a row that does not exist, or ends before it starts.
     Bar {
         /// Its position in [`Timeline::bars`].
         at: usize,
@@ -72,11 +72,15 @@ impl fmt::Display for TimelineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("No timeline was drawn, because ")?;
         match self {
-            TimelineError::Bars { count } => write!(f, "{count} operations are more than the {BARS_MAX} of one page."),
-            TimelineError::Orders { count } => write!(f, "{count} orders are more than the {ORDERS_MAX} of one page."),
-            TimelineError::Bytes { bytes_max } => write!(f, "it would take more than {bytes_max} bytes."),
+            TimelineError::Bars { count } => write!(f, "{count} operations are more than the maximum of {BARS_MAX}."),
+            TimelineError::Orders { count } => write!(f, "{count} orders are more than the maximum of {ORDERS_MAX}."),
+            TimelineError::Bytes { bytes_max } => write!(f, "it would need more than {bytes_max} bytes."),
             TimelineError::Bar { at } => write!(f, "bar {at} has no row, or ends before it starts."),
-            TimelineError::Order { at, bar } => write!(f, "order {at} places bar {bar} twice, or it does not exist."),
+            TimelineError::Order { at, bar } => write!(
+                f,
+                "order {at} places bar {bar}, which does not exist or is \
+                placed twice."
+            ),
         }
     }
 }
@@ -87,8 +91,8 @@ impl std::error::Error for TimelineError {}
 ///
 /// Equal timelines give equal bytes. Takes time in proportion to the length of all texts, and n log n in bars.
 ///
-/// The page does not prove its orders: it draws each step as near to the one before as its operation's bar allows, and a
-/// sentence on it says how many could not keep their order. [`instants`] finds out beforehand.
+/// The page does not prove its orders: it draws each step as near to the one before as its operation's bar allows, and
+/// a sentence on it says how many could not keep their order. [`instants`] finds out beforehand.
 ///
 /// # Errors
 ///

@@ -49,15 +49,18 @@ fn push_notes(page: &mut String, timeline: &Timeline, shown: &Shown<'_>) {
     let mut notes: Vec<String> = timeline.note.iter().map(|note| shorten_chars(note, CHARS_MAX)).collect();
     let hidden = timeline.orders.len() - shown.orders.len();
     if hidden > 0 {
-        notes.push(format!("{hidden} further orders were left out, as the page would be too large."));
+        notes.push(format!("{hidden} more orders were omitted, because the page would be too large."));
     }
     if shown.chars_max < CHARS_MAX {
-        notes.push(format!("Texts are shortened to {} letters, as the page would be too large.", shown.chars_max));
+        notes.push(format!(
+            "Texts are shortened to {} characters, because the page would be too large.",
+            shown.chars_max
+        ));
     }
     match shown.late() {
         0 => {}
         late => notes
-            .push(format!("{late} steps contradict the times: they are drawn as near to their places as they can be.")),
+            .push(format!("{late} steps contradict the times: they are drawn as close to their times as possible.")),
     }
     for note in notes {
         page.push_str("<p class=\"note\">");
@@ -70,7 +73,7 @@ fn push_notes(page: &mut String, timeline: &Timeline, shown: &Shown<'_>) {
 fn push_facts(page: &mut String, timeline: &Timeline, shown: &Shown<'_>) {
     let refused: Vec<&Bar> = timeline.bars.iter().filter(|bar| bar.status == BarStatus::Refused).collect();
     if !refused.is_empty() {
-        page.push_str("<h2>What does not fit</h2>\n<ul class=\"refused\">\n");
+        page.push_str("<h2>Operations that cannot be placed</h2>\n<ul class=\"refused\">\n");
         for bar in refused.iter().take(REFUSED_MAX) {
             page.push_str("<li>");
             push_op(page, timeline, bar);

@@ -93,7 +93,7 @@ fn a_picture_that_would_be_too_large_gives_way_to_the_reason() {
     let mut small = Limits::default();
     small.plot_bytes_max = 200;
     let report = drawn(&ListAppend::default(), BOTH, &small);
-    assert!(content(&report, "G1c/0.txt").contains("it would take more than 200 bytes"), "{:?}", paths(&report));
+    assert!(content(&report, "G1c/0.txt").contains("it would need more than 200 bytes"), "{:?}", paths(&report));
     assert!(!paths(&report).contains(&"G1c/0.svg"));
 }
 

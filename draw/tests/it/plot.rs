@@ -117,10 +117,7 @@ fn what_is_too_large_is_not_drawn_and_says_so() {
     let steps = vec![step(0, 1, "ww"); STEPS_MAX + 1];
     let said = graph::svg(&ops, &[], &large()).unwrap_err();
     assert_eq!(said, TooLarge::Txns { count: TXNS_MAX + 1 });
-    assert_eq!(
-        said.to_string(),
-        "No picture was drawn, because 121 transactions are more than the 120 that one can show."
-    );
+    assert_eq!(said.to_string(), "No picture was drawn, because 121 transactions are more than the maximum of 120.");
     assert_eq!(graph::svg(&ops[1..], &steps, &large()), Err(TooLarge::Steps { count: STEPS_MAX + 1 }));
     assert!(graph::svg(&ops[1..], &steps[1..], &large()).is_ok(), "the limits themselves are allowed");
 

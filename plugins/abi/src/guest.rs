@@ -69,7 +69,7 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
 }
 
 fn json(value: &impl Serialize) -> RString {
-    // Only maps whose keys are no text fail, and there are none.
+    // Only maps whose keys are not text fail, and there are none.
     serde_json::to_string(value).unwrap_or_default().into()
 }
 
@@ -110,7 +110,7 @@ extern "C" fn start<P: Plugin>(checker: u32, options: RStr<'_>) -> Started {
     }
 }
 
-/// The run behind a handle.
+/// The run of a handle.
 ///
 /// # Safety
 ///
@@ -124,7 +124,8 @@ unsafe fn guest<'a>(handle: RunHandle) -> &'a mut Guest {
 ///
 /// # Safety
 ///
-/// The column's items are of this type wherever their size is this one's, and they stay for as long as is made use of the slice.
+/// The column's items are of this type wherever their size is this one's, and they stay for as long as is made use of
+/// the slice.
 unsafe fn slice<T>(ops: &Ops<'_>, number: u32) -> Result<&'static [T], Refusal> {
     let column = ops.columns.iter().find(|column| column.number == number);
     let Some(Column { items, len, .. }) = column.filter(|column| column.item_bytes as usize == size_of::<T>()) else {
@@ -166,7 +167,8 @@ unsafe extern "C" fn observe(handle: RunHandle, ops: Ops<'_>) -> Observed {
     let guest = unsafe { guest(handle) };
     let observed = caught(|| {
         let run = guest.run.as_mut().ok_or_else(|| Refusal::Panic(GONE.into()))?;
-        // SAFETY: as the interface demands of its caller; the batch is gone when this returns, and is only lent until then.
+        // SAFETY: as the interface demands of its caller; the batch is gone when this returns, and is only lent until
+        // then.
         let batch = unsafe { batch(&ops) }?;
         let flow = run.observe_batch(&batch)?;
         let configurations = run.configurations().map_or(0, |count| count.saturating_add(1));
@@ -203,7 +205,8 @@ unsafe extern "C" fn ask(handle: RunHandle, question: RStr<'_>) -> RString {
 }
 
 unsafe extern "C" fn finish(handle: RunHandle, limits: RStr<'_>, cancel: *const u8) -> RString {
-    // SAFETY: `start` made it of a box of this type; the caller says that it is still there, and gives it back with this.
+    // SAFETY: `start` made it of a box of this type; the caller says that it is still there, and gives it back with
+    // this.
     let guest = unsafe { Box::from_raw(handle.0.cast::<Guest>()) };
     // SAFETY: the caller says that this is an atomic byte that is never freed; the host only ever stores 0 and 1.
     let cancel = unsafe { &*cancel.cast::<AtomicBool>() };
@@ -219,7 +222,7 @@ unsafe extern "C" fn finish(handle: RunHandle, limits: RStr<'_>, cancel: *const 
 unsafe extern "C" fn discard(handle: RunHandle) {
     // SAFETY: as for `finish`.
     let guest = unsafe { Box::from_raw(handle.0.cast::<Guest>()) };
-    // Nobody is left to be told of a panic.
+    // No caller is left to report a panic to.
     let _ = caught(|| {
         drop(guest);
         Ok(())

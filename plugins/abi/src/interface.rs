@@ -1,7 +1,7 @@
 //! Interface 1: all that two libraries must agree on to the byte. Frozen; what is new goes into the data.
 //!
-//! `abi_stable` compares the layout of these types when a plugin is loaded. It refuses an older plugin as soon as anything
-//! was added here, even at the end; so nothing may be, and the tests hold this against a copy.
+//! `abi_stable` compares the layout of these types when a plugin is loaded. It refuses an older plugin as soon as
+//! anything was added here, even at the end; so nothing may be, and the tests hold this against a copy.
 #![expect(clippy::expl_impl_clone_on_copy, reason = "written by the derive macro of abi_stable")]
 
 use abi_stable::StableAbi;
@@ -12,7 +12,7 @@ use abi_stable::std_types::{RSlice, RStr, RString};
 /// The version of the interface: the first number is that of this module, the second counts what was added to the data.
 pub const VERSION: (u32, u32) = (1, 0);
 
-/// What this version of the data has that a plugin may need. Version 1.0 has nothing beside its base.
+/// What this version of the data has that a plugin may need. Version 1.0 has nothing in addition to its base.
 pub const HAS: &[&str] = &[];
 
 /// What a plugin can do. Every function catches what panics on its side.
@@ -77,11 +77,12 @@ pub struct Started {
 #[repr(C)]
 #[derive(StableAbi)]
 pub struct Observed {
-    /// 0: go on; 1: the verdict can no longer change; else see `refusal`.
+    /// 0: continue; 1: the verdict can no longer change; else see `refusal`.
     pub flow: u32,
     /// Whether the history is certainly invalid.
     pub violated: u32,
-    /// One more than the configurations that the search keeps; 0 if there is no search. Interface 1 has this name for them.
+    /// One more than the configurations that the search keeps; 0 if there is no search. Interface 1 has this name for
+    /// them.
     pub possibilities: u64,
     /// A [`wire::Refusal`](crate::wire::Refusal), or empty.
     pub refusal: RString,
@@ -91,9 +92,9 @@ pub struct Observed {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy)]
 pub struct Ops<'a> {
-    /// The offset of the first column in the text of the history; `u64::MAX` if it is no part of one.
+    /// The offset of the first column in the text of the history; `u64::MAX` if it is not a part of one.
     pub starts_at: u64,
-    /// Ordered by number. Those that a plugin does not know it passes over.
+    /// Ordered by number. Those that a plugin does not know it ignores.
     pub columns: RSlice<'a, Column>,
 }
 

@@ -38,25 +38,25 @@
 //! # fn main() {}
 //! ```
 //!
-//! Built with `cargo build --release`, it is loaded with `histcheck --plugin target/release/librising.so -m rising FILE`. A
-//! complete crate to begin with is written by `histcheck plugin new NAME`.
+//! Built with `cargo build --release`, it is loaded with `histcheck --plugin target/release/librising.so -m rising
+//! FILE`. A complete crate to begin with is written by `histcheck plugin new NAME`.
 //!
 //! # The promise
 //!
-//! A plugin that was built with version 1.x of this crate loads in every later histcheck of interface 1, whichever compilers
-//! built the two. A newer plugin loads in an older histcheck as long as it needs nothing that that one lacks; else it is refused
-//! in one sentence that says what it needs.
+//! A plugin that was built with version 1.x of this crate loads in every later histcheck of interface 1, whichever
+//! compilers built the two. A newer plugin loads in an older histcheck as long as it needs nothing that that one lacks;
+//! else it is refused in one sentence that says what it needs.
 //!
-//! What is frozen for that is small: a table of six functions, the columns in which ops cross, and that all else crosses as
-//! JSON whose unknown fields are passed over. The README of this crate says why, and the tests load plugins that
+//! What is frozen for that is small: a table of six functions, the columns in which ops cross, and that all else
+//! crosses as JSON whose unknown fields are ignored. The README of this crate says why, and the tests load plugins that
 //! were built with a frozen copy of it.
 //!
 //! # What a plugin may rely on
 //!
 //! - Ops come in order, in batches that are borrowed: nothing is copied, and [`Op`]s are good for one call.
 //! - A panic is caught, and ends the history with an error that names the plugin. An abort, a stack overflow or
-//!   `process::exit` ends histcheck itself, unless it was given `--timeout` or `--max-memory`: then each file is judged in a
-//!   process of its own.
+//!   `process::exit` ends histcheck itself, unless it was given `--timeout` or `--max-memory`: then each file is judged
+//!   in a process of its own.
 //! - Libraries are never unloaded.
 //!
 //! # Features
@@ -81,8 +81,8 @@ pub use abi_stable;
 
 /// Makes a library a plugin: exports these checkers, each an expression.
 ///
-/// Once in a crate, which must be a `cdylib`. A list that comes from elsewhere is exported with `export_checkers!(all: LIST)`,
-/// where `LIST` is a `Vec<Box<dyn Checker>>`.
+/// Once in a crate, which must be a `cdylib`. A list that comes from elsewhere is exported with `export_checkers!(all:
+/// LIST)`, where `LIST` is a `Vec<Box<dyn Checker>>`.
 #[macro_export]
 macro_rules! export_checkers {
     (all: $checkers:expr $(,)?) => {

@@ -1,4 +1,4 @@
-//! What crosses the border as JSON: it may grow, because each side passes over fields that it does not know.
+//! What crosses the border as JSON: it may grow, because each side ignores fields that it does not know.
 //!
 //! Values cross as EDN text within it, for JSON knows no keywords, sets and symbols.
 
@@ -122,8 +122,8 @@ impl TryFrom<CheckerForm> for Described {
     }
 }
 
-/// The text for good, as [`OptionSpec`] has it: a library is never unloaded either. Equal texts are kept once, so a plugin that is
-/// loaded again takes nothing more.
+/// The text for good, as [`OptionSpec`] has it: a library is never unloaded either. Equal texts are kept once, so a
+/// plugin that is loaded again takes nothing more.
 fn keep(text: &str) -> &'static str {
     static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -148,7 +148,7 @@ pub struct OptionForm {
     pub name: String,
     /// See [`kind_name`].
     pub kind: String,
-    /// What stands for its value.
+    /// What represents its value.
     #[serde(default)]
     pub value_name: String,
     /// In words.

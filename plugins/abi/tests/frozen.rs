@@ -1,4 +1,5 @@
-//! Plugins that were built with a frozen copy of the interface load here: older ones, and newer ones that need nothing more.
+//! Plugins that were built with a frozen copy of the interface load here: older ones, and newer ones that need nothing
+//! more.
 #![cfg(feature = "host")]
 
 use histcheck_plugin::host::{self, LoadErrorKind, Trust};

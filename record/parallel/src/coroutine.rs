@@ -22,7 +22,7 @@ pub(crate) struct Coroutine(Generator<'static, (), ()>);
 
 impl Coroutine {
     fn new() -> Coroutine {
-        // A body that ends takes its stack with it, so it goes on with job after job. Without a job it ends.
+        // A body that ends takes its stack with it, so it continues with job after job. Without a job it ends.
         Coroutine(Gn::<()>::new_opt(STACK_BYTES / size_of::<usize>(), || {
             while let Some(job) = JOB.take() {
                 job();
@@ -39,8 +39,8 @@ impl Coroutine {
 
 /// Goes back to whoever resumed this coroutine, until it is resumed again.
 pub(crate) fn suspend() {
-    // The handle that is offered instead lives on the coroutine's stack, and could be reached from the depth of a program under
-    // test only through a pointer.
+    // The handle that is offered instead lives on the coroutine's stack, and could be reached from the depth of a
+    // program under test only through a pointer.
     #[expect(deprecated, reason = "there is no other way to suspend that needs no handle")]
     generator::yield_with(());
 }

@@ -1,12 +1,13 @@
 //! One execution: managed threads, of which exactly one runs between two pause points.
 //!
-//! A thread pauses *before* each operation that others may see. The operation waits for the scheduler's word, and is done
-//! together with all that follows up to the thread's next pause point: a step. So an execution is a function of the program
-//! and of the scheduler's words. A thread that is spawned runs at once up to its first pause point, before its parent goes
-//! on: nothing that others can see happens there.
+//! A thread pauses *before* each operation that others may see. The operation waits for the scheduler's word, and is
+//! done together with all that follows up to the thread's next pause point: a step. So an execution is a function of
+//! the program and of the scheduler's words. A thread that is spawned runs at once up to its first pause point, before
+//! its parent goes on: nothing that others can see happens there.
 //!
-//! What an operation may have to wait for is a **gate** of its object: a mutex has one that is open while it is free, a channel one
-//! for senders and one for receivers. A thread is ready if its operation's gate is open. Nothing is tried in vain.
+//! What an operation may have to wait for is a **gate** of its object: a mutex has one that is open while it is free, a
+//! channel one for senders and one for receivers. A thread is ready if its operation's gate is open. Nothing is tried
+//! in vain.
 
 use crate::coroutine::Job;
 use crate::failure::{Cause, Waiting};
@@ -22,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) enum State {
     /// It has the baton, or has spawned the one that has it.
     Running,
-    /// It stands before an operation: ready if the gate is open, blocked on the object if not.
+    /// It is before an operation: ready if the gate is open, blocked on the object if not.
     Paused,
     Finished,
     Panicked,
@@ -218,7 +219,7 @@ impl Execution {
         }
     }
 
-    /// Gives a thread the token that it needs to go on from parking, or takes it.
+    /// Gives a thread the token that it needs to continue from parking, or takes it.
     pub(crate) fn set_token(&mut self, thread: ThreadId, has: bool) {
         let object = self.threads[thread.at()].object;
         let finished = self.rows[index(object.0)].open[0];
@@ -234,7 +235,7 @@ impl Execution {
         }
     }
 
-    /// Lets a thread stand before an operation.
+    /// Lets a thread be before an operation.
     fn stand(&mut self, thread: ThreadId, op: Op) {
         self.threads[thread.at()].op = op;
         if op.gate == Gate::Free {
@@ -265,7 +266,7 @@ impl Execution {
         self.stand(thread, op);
     }
 
-    /// The running thread comes to stand before an operation. Returns whether somebody else is to run.
+    /// The running thread comes to be before an operation. Returns whether someone else is to run.
     #[inline]
     pub(crate) fn pause_with(&mut self, op: impl FnOnce(u64, &mut Vec<Row>) -> Op) -> bool {
         let op = op(self.serial, &mut self.rows);
@@ -283,7 +284,7 @@ impl Execution {
         }
     }
 
-    /// Gives the baton to whom the scheduler chooses. Returns whether that is somebody else.
+    /// Gives the baton to whom the scheduler chooses. Returns whether that is someone else.
     fn hand_over(&mut self, from: Option<ThreadId>) -> bool {
         let ready = self.ready;
         let current = from.filter(|from| ready.contains(*from));
@@ -336,7 +337,8 @@ impl Execution {
         Some(next) != from
     }
 
-    /// The running thread is about to call an operation of the recorded history. The call is a moment of its first step.
+    /// The running thread is about to call an operation of the recorded history. The call is a moment of its first
+    /// step.
     pub(crate) fn call(&mut self) {
         self.threads[self.current.at()].calling = true;
     }
@@ -383,7 +385,7 @@ impl Execution {
         self.over = true;
     }
 
-    /// The threads that stand before an operation.
+    /// The threads that are before an operation.
     fn waiting(&self) -> Vec<Waiting> {
         let threads = self.threads.iter().enumerate();
         let paused = threads.filter(|(_, thread)| thread.state == State::Paused);

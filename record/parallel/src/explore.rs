@@ -15,7 +15,8 @@ use std::sync::Arc;
 pub struct Settings {
     /// Steps of one execution, at most. An execution that reaches it fails: it is taken for a livelock.
     pub steps_max: usize,
-    /// So many executions, the first ones, are repeated to see whether the program does the same under the same schedule.
+    /// So many executions, the first ones, are repeated to see whether the program does the same under the same
+    /// schedule.
     pub repeated: u64,
     /// Executions that the search for a failure of fewer preemptions may take.
     pub simplify_max: u64,
@@ -33,8 +34,8 @@ impl Default for Settings {
 pub struct Explored {
     /// Executions, without those that are known to be no different from others.
     pub executions: u64,
-    /// Executions that turned out to be no different from others, or to show no more than that a loop does not end by itself,
-    /// beside those.
+    /// Executions that turned out to be no different from others, or to show no more than that a loop does not end by
+    /// itself, in addition to those.
     pub redundant: u64,
     /// Steps of all of them.
     pub steps: u64,
@@ -44,20 +45,22 @@ pub struct Explored {
     pub threads_max: usize,
     /// Whether whatever the program can come to has been seen, within the bounds that the scheduler was given.
     ///
-    /// A loop that yields and changes nothing is taken to have no end of its own after 64 rounds. A loop that changes something
-    /// and yields for longer than 16 rounds beside threads that could go on leaves the search incomplete.
+    /// A loop that yields and changes nothing is taken to have no end of its own after 64 rounds. A loop that changes
+    /// something and yields for longer than 16 rounds while there are threads that could continue leaves the search
+    /// incomplete.
     pub is_complete: bool,
 }
 
 /// Runs a program under the schedules of a scheduler, and stops at the first failure.
 ///
-/// The program must be a function of its schedule: it makes what its threads share anew each time, and takes threads, locks and
-/// atomics from [`thread`](crate::thread) and [`sync`](crate::sync). All of its threads run on the caller's, in turns.
+/// The program must be a function of its schedule: it makes what its threads share anew each time, and takes threads,
+/// locks and atomics from [`thread`](crate::thread) and [`sync`](crate::sync). All of its threads run on the caller's,
+/// in turns.
 ///
 /// # Errors
 ///
-/// A thread panicked, no thread could go on, an execution had too many steps, or the program did not do the same under the
-/// same schedule. The failure is reported as it was found; [`simplify`] looks for one with fewer preemptions.
+/// A thread panicked, no thread could continue, an execution had too many steps, or the program did not do the same
+/// under the same schedule. The failure is reported as it was found; [`simplify`] looks for one with fewer preemptions.
 ///
 /// # Panics
 ///
@@ -95,11 +98,12 @@ pub fn explore<S: Scheduler + 'static>(
     Explorer::new(*settings, Arc::new(program)).explore(Box::new(scheduler))
 }
 
-/// Looks for a failure for the same reason ([`Cause::is_like`]) with as few preemptions as possible; gives back the one it has if it
-/// finds none.
+/// Looks for a failure for the same reason ([`Cause::is_like`]) with as few preemptions as possible; gives back the one
+/// it has if it finds none.
 ///
-/// It gives it back at once if the same schedule does not lead to it again: then something is left of the failed execution, such as
-/// a `static` lock that a thread still holds, and nothing that is found from there on says anything about the program.
+/// It gives it back at once if the same schedule does not lead to it again: then something is left of the failed
+/// execution, such as a `static` lock that a thread still holds, and nothing that is found from there on says anything
+/// about the program.
 ///
 /// Schedules without any preemption are tried first, then those with one, and so on, [`Settings::simplify_max`] in all.
 pub fn simplify(
@@ -112,8 +116,8 @@ pub fn simplify(
 
 /// Tests a program: under 500 schedules at random, and 500 each of PCT for bugs of depths 2 and 3.
 ///
-/// If the variable `HISTCHECK_REPLAY` is set, under the schedule that it says and no other. Seeds are fixed, so a test that
-/// passes once passes always; set `HISTCHECK_SEED` to a number to search elsewhere.
+/// If the variable `HISTCHECK_REPLAY` is set, under the schedule that it says and no other. Seeds are fixed, so a test
+/// that passes once passes always; set `HISTCHECK_SEED` to a number to search elsewhere.
 ///
 /// # Panics
 ///

@@ -22,23 +22,24 @@ pub enum Cause {
         /// Where, as `file:line:column`; empty if that is not known.
         place: String,
     },
-    /// Some threads are not finished, and none can go on.
+    /// Some threads are not finished, and none can continue.
     Deadlock(Vec<Waiting>),
     /// The limit of steps was reached: threads wait for each other in circles, or the limit is too low.
     Livelock(Vec<Waiting>),
-    /// The recorded history is not linearizable. Why is told here.
+    /// The recorded history is not linearizable, and the reason.
     NotLinearizable(String),
-    /// It could not be found out whether the recorded history is linearizable: the program is too large. Why is told here.
+    /// It could not be found out whether the recorded history is linearizable: the program is too large; and the
+    /// reason.
     NotJudged(String),
-    /// The same schedule led elsewhere the second time. What differs is told here.
+    /// The same schedule led elsewhere the second time, and what differs.
     Nondeterminism(String),
     /// The scheduler had no answer: the schedule belongs to another program.
     NoChoice,
 }
 
 impl Cause {
-    /// Whether two executions failed for the same reason: a panic at the same place, or a deadlock in which threads wait at the
-    /// same places for the same objects. Of the other causes only the name is compared.
+    /// Whether two executions failed for the same reason: a panic at the same place, or a deadlock in which threads
+    /// wait at the same places for the same objects. Of the other causes only the name is compared.
     pub fn is_like(&self, other: &Cause) -> bool {
         let place = |place: &Location<'_>| (place.file().to_owned(), place.line(), place.column());
         let waits = |waiting: &[Waiting]| -> BTreeSet<_> {
@@ -56,7 +57,7 @@ impl Cause {
     }
 }
 
-/// A thread that has not finished, and what it stands before.
+/// A thread that has not finished, and what it is before.
 #[derive(Clone, Debug)]
 pub struct Waiting {
     /// Which one.
@@ -71,7 +72,7 @@ pub struct Waiting {
     pub object: Option<(&'static str, &'static Location<'static>)>,
     /// Who had the object last: the holder of a lock.
     pub holder: Option<ThreadId>,
-    /// Whether it could go on.
+    /// Whether it could continue.
     pub is_ready: bool,
 }
 

@@ -56,8 +56,8 @@ impl Object {
         ObjectId(id)
     }
 
-    /// A pause point: waits until the schedule says that this thread goes on, and its gate is open. Returns whether this is a
-    /// managed thread; if not, nothing was waited for.
+    /// A pause point: waits until the schedule says that this thread continues, and its gate is open. Returns whether
+    /// this is a managed thread; if not, nothing was waited for.
     #[track_caller]
     #[inline]
     pub(crate) fn pause(&self, kind: Kind, gate: Gate, open: impl FnOnce() -> [bool; 2]) -> bool {
@@ -73,7 +73,8 @@ impl Object {
         true
     }
 
-    /// A pause point of an operation that is described whole, given the object's number. Returns whether this is a managed thread.
+    /// A pause point of an operation that is described whole, given the object's number. Returns whether this is a
+    /// managed thread.
     ///
     /// `open` says how its gates stand when it is first met.
     pub(crate) fn pause_op(&self, open: impl FnOnce() -> [bool; 2], op: impl FnOnce(ObjectId) -> Op) -> bool {
@@ -84,7 +85,7 @@ impl Object {
         true
     }
 
-    /// A pause point of an operation that needs no gate, and is told to be at `place`: destructors have no caller.
+    /// A pause point of an operation that needs no gate, and is recorded at `place`: destructors have no caller.
     pub(crate) fn pause_at(
         &self,
         kind: Kind,
@@ -98,8 +99,9 @@ impl Object {
         self.pause_op(open, |object| Op { kind, gate: Gate::Free, object, also: ObjectId::NONE, place })
     }
 
-    /// Notes that the step under way touches this object as well, which its operation does not name. So does an operation of a
-    /// thread that unwinds, since it is no step of its own; whether it only looks makes no difference: few programs do either.
+    /// Notes that the step under way touches this object as well, which its operation does not name. So does an
+    /// operation of a thread that unwinds, since it is not a step of its own; whether it only looks makes no
+    /// difference: few programs do either.
     pub(crate) fn touch_too(&self, open: impl FnOnce() -> [bool; 2]) {
         runtime::with(|execution| {
             let id = execution.id_of(self, open);

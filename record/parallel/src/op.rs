@@ -215,7 +215,7 @@ pub(crate) enum Gate {
     Free,
     First,
     Second,
-    /// One that never opens: somebody else gives the thread another operation.
+    /// One that never opens: someone else gives the thread another operation.
     Shut,
 }
 
@@ -242,10 +242,10 @@ pub(crate) mod extra {
     pub(crate) const FINISH: u8 = 8;
     /// The baton was taken from a thread that could have gone on.
     pub(crate) const PREEMPTION: u8 = 16;
-    /// This thread goes on wherever no schedule says otherwise.
+    /// This thread continues wherever no schedule says otherwise.
     pub(crate) const UNDISTURBED: u8 = 32;
-    /// The operation changed nothing after all: its object is as if somebody had only looked. Of an unlock: nor was anything
-    /// changed under the lock.
+    /// The operation changed nothing after all: its object is as if someone had only looked. Of an unlock: nor was
+    /// anything changed under the lock.
     pub(crate) const LOOKED: u8 = 64;
     /// More objects were changed than a step has room for: it is taken to depend on every other.
     pub(crate) const MANY: u8 = 128;
@@ -312,8 +312,8 @@ impl Step {
         }
     }
 
-    /// Whether two steps of different threads that could be taken one after the other might lead elsewhere in the other order.
-    /// `objects_of` gives each thread's own object, which its end changes.
+    /// Whether two steps of different threads that could be taken one after the other might lead elsewhere in the other
+    /// order. `objects_of` gives each thread's own object, which its end changes.
     pub(crate) fn depends_on(&self, other: &Step, object_of: impl Fn(ThreadId) -> ObjectId) -> bool {
         let touch = |a: ObjectId, b: ObjectId| a == b && a != ObjectId::NONE;
         let both = [(self, other), (other, self)];

@@ -1,7 +1,7 @@
 //! Chance, the same on every machine and for ever: `SplitMix64`.
 //!
-//! Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators" (OOPSLA 2014). A few instructions a number; every
-//! seed gives a different stream, and neighbouring seeds give streams without a likeness.
+//! Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators" (OOPSLA 2014). A few instructions a number;
+//! every seed gives a different stream, and neighbouring seeds give streams without a likeness.
 
 /// A source of chance.
 #[derive(Clone, Debug)]
@@ -39,7 +39,8 @@ mod tests {
 
     #[test]
     fn the_stream_is_pinned() {
-        // The generator's published test vector. Were these to change, every seed written down would mean another schedule.
+        // The generator's published test vector. Were these to change, every seed written down would mean another
+        // schedule.
         let mut rng = Rng::new(1_234_567);
         assert_eq!([rng.next(), rng.next()], [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]);
     }

@@ -1,4 +1,5 @@
-//! Where managed threads meet their execution: what this thread of the system is running now, and the loop that runs it.
+//! Where managed threads meet their execution: what this thread of the system is running now, and the loop that runs
+//! it.
 
 use crate::coroutine::{self, Coroutine, Job, Pool};
 use crate::execution::{Execution, Limits, Outcome};
@@ -47,8 +48,8 @@ impl Drop for Active {
     }
 }
 
-/// Whether the caller is a managed thread whose pause points count. While a thread unwinds they do not: nobody else may run on a
-/// thread of the system that counts itself as panicking.
+/// Whether the caller is a managed thread whose pause points count. While a thread unwinds they do not: nobody else may
+/// run on a thread of the system that counts itself as panicking.
 #[inline]
 pub(crate) fn is_managed() -> bool {
     ACTIVE.get() && !std::thread::panicking()
@@ -74,7 +75,8 @@ pub(crate) fn look() {
     }
 }
 
-/// A pause point of the running thread, before the operation that `op` makes of the execution's serial number and objects.
+/// A pause point of the running thread, before the operation that `op` makes of the execution's serial number and
+/// objects.
 #[inline]
 pub(crate) fn pause(op: impl FnOnce(u64, &mut Vec<Row>) -> Op) {
     let switch = EXECUTION.with_borrow_mut(|execution| {
@@ -113,9 +115,9 @@ pub(crate) fn spawn(name: Option<String>, place: &'static Location<'static>, bod
     new
 }
 
-/// Runs the body of a thread and tells the execution how it ended.
+/// Runs the body of a thread and reports its result to the execution.
 pub(crate) fn run_thread<T>(body: impl FnOnce() -> T, keep: impl FnOnce(T)) {
-    // Whatever the body leaves half done is seen by nobody: a panic ends the execution.
+    // Whatever the body leaves half done is not seen by any thread: a panic ends the execution.
     match catch_unwind(AssertUnwindSafe(|| keep(body()))) {
         Ok(()) => _ = with(Execution::finish),
         Err(payload) => {
@@ -130,7 +132,8 @@ fn describe(payload: &(dyn std::any::Any + Send)) -> String {
     text.unwrap_or("(its payload is not text)").to_owned()
 }
 
-/// Panics of managed threads are told of in the report of the execution, once, and not as they happen in each of thousands.
+/// Panics of managed threads are listed in the report of the execution, once, and not as they happen in each of
+/// thousands.
 fn keep_panics_quiet() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -176,8 +179,8 @@ pub(crate) fn run(pool: &mut Pool, scheduler: Box<dyn Scheduler>, limits: Limits
         }
     }
     let execution = Active::end(active);
-    // Threads that were cut off hold on to their stacks: unwinding them would run destructors in an order that no schedule
-    // said, and some of those would wait for each other.
+    // Threads that were cut off hold on to their stacks: unwinding them would run destructors in an order that no
+    // schedule said, and some of those would wait for each other.
     for coroutine in coroutines.into_iter().flatten() {
         std::mem::forget(coroutine);
         STACKS_LOST.fetch_add(1, Ordering::Relaxed);

@@ -11,8 +11,9 @@ const STEPS_MAX: u64 = 100_000_000;
 
 /// Who takes each step of an execution.
 ///
-/// Written as the threads' letters, each with the number of steps that it takes in a row if there are several. What is left out at
-/// the end goes on undisturbed: a thread runs until it must wait or is done, and then comes the one with the lowest number.
+/// Written as the threads' letters, each with the number of steps that it takes in a row if there are several. What is
+/// omitted at the end continues undisturbed: a thread runs until it must wait or is done, and then comes the one with
+/// the lowest number.
 ///
 /// ```
 /// use record_parallel::Schedule;
@@ -35,7 +36,7 @@ impl Schedule {
         self.runs.iter().flat_map(|(thread, steps)| std::iter::repeat_n(*thread, index(*steps)))
     }
 
-    /// The schedule of an execution, without what goes on undisturbed at its end.
+    /// The schedule of an execution, without what continues undisturbed at its end.
     pub(crate) fn of(steps: &[Step]) -> Schedule {
         let said = steps.iter().rposition(|step| !step.has(extra::UNDISTURBED)).map_or(0, |last| last + 1);
         steps[..said].iter().map(|step| step.thread).collect()
@@ -74,7 +75,7 @@ impl fmt::Display for Schedule {
     }
 }
 
-/// Why a text is no schedule.
+/// Why a text is not a schedule.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScheduleError(pub(crate) String);
 
@@ -99,7 +100,7 @@ impl FromStr for Schedule {
             return Ok(schedule);
         }
         if text.is_empty() {
-            return Err(error(0, "there is nothing; an empty one is \"-\","));
+            return Err(error(0, "the text is empty (an empty schedule is \"-\")"));
         }
         while let Some((at, letter)) = rest.next() {
             let thread = ThreadId::from_letter(letter).ok_or_else(|| error(at, "expected the letter of a thread"))?;
@@ -143,7 +144,7 @@ mod tests {
     #[test]
     fn what_is_no_schedule_is_told_with_its_place() {
         for (text, told) in [
-            ("", "not a schedule: there is nothing; an empty one is \"-\", at position 0 of \"\""),
+            ("", "not a schedule: the text is empty (an empty schedule is \"-\") at position 0 of \"\""),
             ("a2-", "not a schedule: expected the letter of a thread at position 2 of \"a2-\""),
             ("ab0", "not a schedule: expected 1 to 100000000 steps at position 1 of \"ab0\""),
         ] {

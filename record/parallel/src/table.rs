@@ -15,7 +15,7 @@ const COLUMN_MAX: usize = 120;
 pub(crate) struct Names {
     threads: Vec<Option<String>>,
     objects: Vec<String>,
-    /// What is said beside steps, by their numbers: calls and returns.
+    /// Notes on steps, by their numbers: calls and returns.
     pub(crate) notes: Vec<(usize, String)>,
 }
 

@@ -1,7 +1,7 @@
 //! Threads: in a managed thread, those that are spawned are managed as well; anywhere else they are std's.
 //!
-//! Without the feature `scheduled` this module is `std::thread`. All managed threads share the `thread_local!` variables of the
-//! one thread of the system that they run on. Sleeping is yielding: no time passes.
+//! Without the feature `scheduled` this module is `std::thread`. All managed threads share the `thread_local!`
+//! variables of the one thread of the system that they run on. Sleeping is yielding: no time passes.
 
 use crate::op::{Gate, Kind, ObjectId, ThreadId as Managed};
 use crate::runtime;
@@ -127,7 +127,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
 
 /// As [`std::thread::Builder`].
 #[derive(Debug, Default)]
-#[must_use = "a builder makes a thread when it is told to spawn"]
+#[must_use = "a builder makes a thread only when `spawn` is called"]
 pub struct Builder {
     name: Option<String>,
     stack_size: Option<usize>,
@@ -145,7 +145,7 @@ impl Builder {
         self
     }
 
-    /// With a stack of so many bytes. The stacks of managed threads are 1 MiB all the same.
+    /// With a stack of so many bytes. The stacks of managed threads are 1 MiB nevertheless.
     pub fn stack_size(mut self, bytes: usize) -> Builder {
         self.stack_size = Some(bytes);
         self
@@ -217,7 +217,7 @@ pub fn current() -> Thread {
     Thread(managed.unwrap_or_else(|| Handle::Std(std::thread::current())))
 }
 
-/// Waits until somebody calls [`Thread::unpark`] of this thread, unless that was done already.
+/// Waits until someone calls [`Thread::unpark`] of this thread, unless that was done already.
 #[track_caller]
 pub fn park() {
     if let Handle::Managed { thread, object, .. } = current().0 {
@@ -240,7 +240,7 @@ pub fn park_timeout(duration: Duration) {
     }
 }
 
-/// Lets others go first, or goes on at once, as the schedule says.
+/// Lets others go first, or continues at once, as the schedule says.
 #[track_caller]
 pub fn yield_now() {
     if runtime::is_managed() {

@@ -5,9 +5,9 @@ use crate::workload::{Holds, Workload};
 
 /// What the store does wrong.
 ///
-/// A bug names what the store does, not what a checker must find: a short history may happen to be valid all the same.
+/// A bug names what the store does, not what a checker must find: a short history may happen to be valid nevertheless.
 ///
-/// Among them is every level of isolation that can be told apart here. Repeatable read cannot: it forbids all that
+/// Among them is every level of isolation that can be distinguished here. Repeatable read cannot: it forbids all that
 /// serializability does, except where transactions read by predicate, and none does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
@@ -17,7 +17,8 @@ pub enum Bug {
     None,
     /// Read-only transactions read a past state: serializable, but a client may not see what it did itself.
     StaleRead,
-    /// Read-only transactions read a past state, but none before what their client saw last: strong session serializable.
+    /// Read-only transactions read a past state, but none before what their client saw last: strong session
+    /// serializable.
     SessionStale,
     /// Transactions read a snapshot and fail only if another wrote what they write: write skew.
     StrongSnapshotIsolation,
@@ -25,19 +26,20 @@ pub enum Bug {
     SessionSnapshotIsolation,
     /// The same, but read-only transactions read a past snapshot.
     SnapshotIsolation,
-    /// Two sites tell each other late of their transactions, so that their clients see them in different orders: parallel
+    /// Two sites exchange their transactions late, so that their clients see them in different orders: parallel
     /// snapshot isolation.
     LongFork,
-    /// Transactions read a snapshot and nobody checks that what they write is still what they read.
+    /// Transactions read a snapshot and no one checks that what they write is still what they read.
     LostUpdate,
-    /// Every read sees what is committed by then, and what a transaction reads to write it nobody else writes meanwhile.
+    /// Every read sees what is committed by then, and what a transaction reads to write it nobody else writes
+    /// meanwhile.
     CursorStability,
     /// Every read sees what is committed by then.
     ReadCommitted,
     /// Writes show at once, and vanish if their transaction fails: aborted and intermediate reads.
     ReadUncommitted,
-    /// Each read lacks some of the last writes to its key, whatever other reads see: no order is left, and components of
-    /// transactions that depend on each other get large.
+    /// Each read lacks some of the last writes to its key, whatever other reads see: no order is left, and components
+    /// of transactions that depend on each other get large.
     StaleKeys,
     /// Some transactions fail only after their writes showed for a while.
     AbortedRead,
@@ -45,8 +47,8 @@ pub enum Bug {
     DroppedWrite,
     /// Some transactions' writes are done twice, as if by a retry.
     DuplicateWrite,
-    /// Some appends land before the last element instead of behind it. Lists only: of a register nobody could tell it
-    /// from a dropped write.
+    /// Some appends land before the last element instead of after it. Lists only: of a register it could not be
+    /// distinguished from a dropped write.
     ReorderedAppend,
     /// Some transactions do not see their own writes.
     Internal,
@@ -57,11 +59,12 @@ pub enum Bug {
     /// A transaction is done key by key, with others in between: G0, a cycle of writes alone.
     DirtyWrite,
     /// The first transaction that writes reads what only the last one writes. Where keys are few for the number of
-    /// transactions, this single read puts nearly all of them into one component: a cycle of writes and what was read of
-    /// them, as long as the history is. The two transactions have one micro-operation more than others, and both succeed.
+    /// transactions, this single read puts nearly all of them into one component: a cycle of writes and what was read
+    /// of them, as long as the history is. The two transactions have one micro-operation more than others, and both
+    /// succeed.
     PlantedG1c,
-    /// The last transaction does not read what the first one that writes wrote. As [`Bug::PlantedG1c`], but the read that closes the
-    /// cycle is of a state that was overwritten.
+    /// The last transaction does not read what the first one that writes wrote. As [`Bug::PlantedG1c`], but the read
+    /// that closes the cycle is of a state that was overwritten.
     PlantedGSingle,
 }
 
@@ -156,7 +159,7 @@ impl Bug {
         matches!(self, Bug::PlantedG1c | Bug::PlantedGSingle)
     }
 
-    /// How many of the transactions it applies to, from 0 to 1, unless told otherwise.
+    /// How many of the transactions it applies to, from 0 to 1, by default.
     pub fn default_rate(self) -> f64 {
         self.row().rate
     }

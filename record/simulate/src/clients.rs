@@ -2,7 +2,7 @@
 //!
 //! A client is one thread. Its request takes time to reach the store, the store takes steps at later instants, and the
 //! answer takes time to come back. Some requests fail, and some answers never come: then the client gives up after a
-//! while and goes on as a new process, and the store may do what it was asked before that, after it, or never.
+//! while and continues as a new process, and the store may do what it was asked before that, after it, or never.
 
 mod nemesis;
 
@@ -24,8 +24,8 @@ pub trait Observer {
     fn op(&mut self, op: &SimOp<'_>) -> io::Result<()>;
 
     /// An operation took effect. `invoked` is the index of its invocation. Where the store does not do all of a
-    /// transaction at one instant, this is when it decided that the answer is `ok`.
-    /// `result` is what it comes to, also where nobody is told.
+    /// transaction at one instant, this is when it decided that the answer is `ok`. `result` is what it comes to, also
+    /// if no client gets it.
     fn commit(&mut self, invoked: u64, time_ns: u64, result: Payload<'_>) {
         let _ = (invoked, time_ns, result);
     }
@@ -59,7 +59,7 @@ const STRAGGLE: Delay = Delay(1_000, 1_000_000);
 enum Event {
     /// A client is ready to ask.
     Idle(u32),
-    /// The store goes on with an operation.
+    /// The store continues with an operation.
     Step(Slot),
     /// The answer arrives.
     Answer(Slot),
@@ -89,7 +89,7 @@ struct InFlight {
     stepping: bool,
     /// Whether the client waits.
     awaited: bool,
-    /// What the client will be told.
+    /// What the client will receive.
     answer: Kind,
 }
 

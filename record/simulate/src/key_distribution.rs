@@ -63,7 +63,7 @@ impl fmt::Display for KeyDistribution {
 impl FromStr for KeyDistribution {
     type Err = ParameterError;
 
-    /// A distribution by its name, with its parameter behind a colon. Without, the base is 2, as Elle's is, and s is 1.
+    /// A distribution by its name, with its parameter after a colon. Without, the base is 2, as Elle's is, and s is 1.
     fn from_str(text: &str) -> Result<KeyDistribution, ParameterError> {
         let number = |number: &str| number.parse::<f64>().ok();
         let distribution = match text.split_once(':') {
@@ -86,7 +86,8 @@ impl FromStr for KeyDistribution {
 /// A [`KeyDistribution`] over a number of places, ready to draw from. O(log places) a draw.
 pub(crate) struct Popularity {
     places: u64,
-    /// For each place the weight of it and of those before it, in units of 2^-53 of all. Nondecreasing; empty if uniform.
+    /// For each place the weight of it and of those before it, in units of 2^-53 of all. Nondecreasing; empty if
+    /// uniform.
     until: Vec<u64>,
 }
 

@@ -2,9 +2,9 @@
 //!
 //! # Inside
 //!
-//! Clients know nothing of what they ask for, and stores nothing of clients: a workload plans operations and takes steps,
-//! and the clients bring the clock, the network, failures and lost answers. Chance comes from a generator whose stream
-//! cannot change, drawn from with integer arithmetic alone.
+//! Clients know nothing of what they ask for, and stores nothing of clients: a workload plans operations and takes
+//! steps, and the clients bring the clock, the network, failures and lost answers. Chance comes from a generator whose
+//! stream cannot change, drawn from with integer arithmetic alone.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

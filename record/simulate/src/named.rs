@@ -1,9 +1,10 @@
 //! Names for the variants of an enum, from a table that has a row for each.
 
-/// Gives an enum what follows from its `TABLE`: `ALL`, `name` and `summary`, `Display`, and `FromStr` with an error that lists the names.
+/// Gives an enum what follows from its `TABLE`: `ALL`, `name` and `summary`, `Display`, and `FromStr` with an error
+/// that lists the names.
 ///
-/// Rows are in the order of the variants, and each has the fields `name` and `summary`, and the one that is named here, of the enum's
-/// type. What a variant can be called beside its name is for `also` to say.
+/// Rows are in the order of the variants, and each has the fields `name` and `summary`, and the one that is named here,
+/// of the enum's type. What a variant can be called in addition to its name is for `also` to say.
 macro_rules! named {
     ($Type:ident, $Unknown:ident, $field:ident, $what:literal, $doc:literal, also $also:expr) => {
         impl $Type {

@@ -24,7 +24,7 @@ pub struct SimOp<'a> {
 /// Who did something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Process {
-    /// A client. One that gave up waiting goes on under its number plus the number of clients.
+    /// A client. One that gave up waiting continues under its number plus the number of clients.
     Client(i64),
     /// What disturbs the store. Its ops are all `info`.
     Nemesis,

@@ -32,7 +32,7 @@ pub(crate) fn check_range(low: (&'static str, u64), high: (&'static str, u64)) -
     refuse(low.0, format!("{low_name} is {}, which is more than {high_name}, {}", low.1, high.1))
 }
 
-/// Refuses what is no probability.
+/// Refuses what is not a probability.
 pub(crate) fn check_rate(parameter: &'static str, rate: f64) -> Result<(), ParameterError> {
     if (0.0..=1.0).contains(&rate) {
         return Ok(());

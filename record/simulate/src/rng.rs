@@ -1,8 +1,8 @@
 //! Chance, the same on every machine: one PCG stream for each purpose.
 //!
-//! `rand_pcg::Pcg64` is the published generator PCG XSL RR 128/64 (LCG), held to its reference vectors by its own tests,
-//! so its stream cannot change without being another generator. What `rand` draws with it (ranges, floats, shuffles) may
-//! change between its versions; hence the few draws here, on integers alone.
+//! `rand_pcg::Pcg64` is the published generator PCG XSL RR 128/64 (LCG), held to its reference vectors by its own
+//! tests, so its stream cannot change without being another generator. What `rand` draws with it (ranges, floats,
+//! shuffles) may change between its versions; hence the few draws here, on integers alone.
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng as _;
@@ -81,7 +81,8 @@ impl Chance {
     /// As likely as not.
     pub(crate) const HALF: Chance = Chance(1 << 52);
 
-    /// From a probability between 0 and 1. Exact: scaling by a power of two rounds nothing away that a ticket could see.
+    /// From a probability between 0 and 1. Exact: scaling by a power of two rounds nothing away that a ticket could
+    /// see.
     #[expect(clippy::cast_sign_loss, reason = "the assertion keeps it from 0 to 2^53")]
     pub(crate) fn new(probability: f64) -> Chance {
         assert!((0.0..=1.0).contains(&probability));

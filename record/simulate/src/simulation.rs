@@ -8,8 +8,8 @@ use std::io::{self, Write};
 
 /// A simulation ready to run.
 ///
-/// Takes about 0.5 µs a transaction beside what the writing of its lists takes. Memory follows the number of clients and
-/// live keys, not the number of transactions.
+/// Takes about 0.5 µs a transaction in addition to what the writing of its lists takes. Memory follows the number of
+/// clients and live keys, not the number of transactions.
 pub struct Simulation {
     clients: Clients,
     system: Box<dyn System>,

@@ -1,7 +1,7 @@
 //! The store: which way each transaction goes.
 //!
 //! For each key it keeps the list of values written to it. Where keys hold registers, clients are shown the last of
-//! them: a register is a list of which nobody sees more. So every bug is written once.
+//! them: a register is a list of which reads return only the last item. So every bug is written once.
 
 mod at_once;
 mod by_key;
@@ -96,13 +96,14 @@ impl Store {
         }
     }
 
-    /// What a read sees of the list as it is now. Copied if it may be taken back or reordered before the client is told.
+    /// What a read sees of the list as it is now. Copied if it may be taken back or reordered before the client gets
+    /// it.
     fn see(&mut self, slot: Slot, list: ListId) -> Seen {
         if self.lists.locked_to(list, slot) || self.bug == Bug::ReorderedAppend {
             let copies = &mut self.txns[index(slot)].copies;
             let from = small(copies.len());
             let items = &self.lists.get(list).items[..];
-            // Of a register nobody is shown more than the last item.
+            // Of a register only the last item is returned.
             let shown = if self.holds == Holds::Registers { items.len().saturating_sub(1) } else { 0 };
             copies.extend_from_slice(&items[shown..]);
             return Seen::Copy { from, to: small(copies.len()) };

@@ -10,10 +10,12 @@ pub(crate) trait System {
     /// The name of the function that an operation calls.
     fn f(&self, slot: Slot) -> &'static str;
 
-    /// Decides what the next operation asks for. Its slot is new or was released. Whether it must succeed, come what may.
+    /// Decides what the next operation asks for. Its slot is new or was released. Whether it must succeed, come what
+    /// may.
     fn plan(&mut self, slot: Slot, client: u32) -> bool;
 
-    /// Nothing is in flight any more, and clients have asked for all they wanted. How many operations are still to be asked for.
+    /// Nothing is in flight any more, and clients have asked for all they wanted. How many operations are still to be
+    /// asked for.
     fn end(&mut self) -> u64 {
         0
     }

@@ -68,22 +68,23 @@ pub struct Transactions<W> {
     /// Which of the live keys micro-operations go to. Uniform by default.
     pub key_distribution: KeyDistribution,
     /// How many of the micro-operations after a transaction's first go to a key that it named before, whatever the
-    /// distribution, from 0 to 1. Transactions that read a key and then write it are what many bugs break. 0.2 by default.
+    /// distribution, from 0 to 1. Transactions that read a key and then write it are what many bugs break. 0.2 by
+    /// default.
     pub reuse_fraction: f64,
     /// What the store does wrong. Nothing by default. One of [`Bug::of`] this workload.
     pub bug: Bug,
-    /// How many of the transactions the bug applies to, from 0 to 1; the bug's own rate by default. The others are as in a
-    /// correct store.
+    /// How many of the transactions the bug applies to, from 0 to 1; the bug's own rate by default. The others are as
+    /// in a correct store.
     pub bug_rate: Option<f64>,
     /// How many of the transactions the store refuses, from 0 to 1. 0.03 by default.
     pub fail_rate: f64,
-    /// How many of the transactions end in `info`, from 0 to 1: nobody knows whether they took effect, and half of them
-    /// did. 0.01 by default.
+    /// How many of the transactions end in `info`, from 0 to 1: it is unknown whether they took effect, and half of
+    /// them did. 0.01 by default.
     pub info_rate: f64,
     /// How many of the transactions have no completion at all, from 0 to 1. Half of them took effect. 0 by default.
     pub lost_rate: f64,
-    /// Whether a nemesis cuts the network now and then: while it does, a quarter of the requests gets no answer. False by
-    /// default.
+    /// Whether a nemesis cuts the network now and then: while it does, a quarter of the requests gets no answer. False
+    /// by default.
     pub nemesis: bool,
 }
 

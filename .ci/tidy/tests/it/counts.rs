@@ -1,12 +1,13 @@
-//! What there is too much of, by numbers that only fall: casts between integers, long functions, files that nothing uses.
+//! What there is too much of, by numbers that only fall: casts between integers, long functions, files that nothing
+//! uses.
 
 use histcheck_tidy::manifests::manifests;
 use histcheck_tidy::modules::is_test;
 use histcheck_tidy::{code, files, read, root};
 use std::collections::BTreeMap;
 
-/// Casts with `as` between numbers, by folder of a crate, without those in its module `ids`: use `From` or `TryFrom`, or a function of
-/// that module. A crate that is not here has none.
+/// Casts with `as` between numbers, by folder of a crate, without those in its module `ids`: use `From` or `TryFrom`,
+/// or a function of that module. A crate that is not here has none.
 const CASTS: [(&str, usize); 14] = [
     ("check-elle", 17),
     ("check-jepsen", 2),

@@ -6,7 +6,7 @@ use histcheck_tidy::{files, read};
 const COMMENT_CHARS_MAX: usize = 140;
 const FILE_LINES_MAX: usize = 500;
 
-/// Files that are longer all the same, and why.
+/// Files that are longer nevertheless, and why.
 const LONG: [(&str, &str); 0] = [];
 
 /// Never to change.

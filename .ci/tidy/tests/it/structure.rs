@@ -1,4 +1,5 @@
-//! How the tree is built: no circles of modules, folders that one can take in, and a command line that knows no checker by name.
+//! How the tree is built: no circles of modules, folders that one can take in, and a command line that knows no checker
+//! by name.
 
 use histcheck_tidy::manifests::manifests;
 use histcheck_tidy::modules::{circles, modules};
@@ -31,8 +32,8 @@ const CROWDED: [(&str, usize); 5] = [
     ("record/simulate/src/objects", 23),
 ];
 
-/// Names of checkers and anomalies, any of which would be wrong in the command line. Those that are words of English as well are
-/// told apart by their quotes.
+/// Names of checkers and anomalies, any of which would be wrong in the command line. Those that are words of English as
+/// well are distinguished by their quotes.
 const NAMES: [&str; 24] = [
     "list-append",
     "rw-register",

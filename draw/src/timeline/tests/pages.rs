@@ -1,4 +1,4 @@
-//! Pages: what stands in them, and that nothing gets out of its place.
+//! Pages: what is in them, and that nothing gets out of its place.
 
 use super::*;
 use history_core::cast::Cast as _;
@@ -14,7 +14,7 @@ fn data(page: &str) -> &str {
     rest.split_once("</script>").unwrap().0
 }
 
-/// What stands between the header and the data.
+/// What is between the header and the data.
 fn body(page: &str) -> &str {
     let (_, rest) = page.split_once("<section class=\"facts\">").unwrap();
     rest.split_once("</section>").unwrap().0
@@ -53,7 +53,7 @@ fn the_data_of_a_small_page() {
 #[test]
 fn a_page_tells_the_failure_without_script() {
     insta::assert_snapshot!(body(&page(&register())), @r##"
-    <h2>What does not fit</h2>
+    <h2>Operations that cannot be placed</h2>
     <ul class="refused">
     <li><b>read -&gt; 3</b> by process 0, index 5 to 7, 500 ns to 700 ns</li>
     </ul>
@@ -158,7 +158,7 @@ fn what_does_not_point_at_anything_is_an_error() {
     let many = error(|timeline| timeline.bars = vec![bar(0, None); BARS_MAX + 1]);
     assert_eq!(
         many.to_string(),
-        "No timeline was drawn, because 100001 operations are more than the 100000 of one page."
+        "No timeline was drawn, because 100001 operations are more than the maximum of 100000."
     );
     let many = error(|timeline| timeline.orders = vec![Order::default(); 17]);
     assert_eq!(many, TimelineError::Orders { count: 17 });
@@ -181,11 +181,11 @@ fn a_page_that_is_too_large_loses_other_orders_first_and_then_the_ends_of_texts(
     let sized = |bytes_max| html(&timeline, &PageOptions { bytes_max });
     let whole = sized(1 << 20).unwrap();
     let no_orders = sized(whole.len() - 1).unwrap();
-    assert!(no_orders.contains("1 further orders were left out") && !no_orders.contains("zzz"));
+    assert!(no_orders.contains("1 more orders were omitted") && !no_orders.contains("zzz"));
     assert!(no_orders.contains(&"x".repeat(1000)));
     let short = sized(no_orders.len() - 1).unwrap();
     assert!(!short.contains(&"x".repeat(200)) && short.contains("...yyy"));
-    assert!(short.contains("Texts are shortened to 200 letters"));
+    assert!(short.contains("Texts are shortened to 200 characters"));
     for bytes_max in [0, 1, 1000, frame / 2, frame - 1] {
         assert_eq!(sized(bytes_max), Err(TimelineError::Bytes { bytes_max }));
     }

@@ -77,7 +77,7 @@ fn an_order_against_time_names_its_first_step() {
     assert_eq!(error, NotInTime { step: 0 });
     assert_eq!(
         error.to_string(),
-        "no instant is left for step 0: an operation from it on ended before one up to it began"
+        "step 0 has no possible instant: an operation at or after it ended before one at or before it began"
     );
 }
 

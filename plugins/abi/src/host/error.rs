@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 pub enum LoadErrorKind {
     /// There is no file at the path, or it cannot be read.
     Missing,
-    /// It is no dynamic library.
+    /// It is not a dynamic library.
     NotALibrary,
     /// It is one for another processor or system.
     OtherMachine,

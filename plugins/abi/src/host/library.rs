@@ -14,8 +14,8 @@ pub(super) enum NotOpened {
     Header(LibraryError),
 }
 
-/// The header of the plugin in a library, at an absolute path. The library stays loaded for good: threads that it started, and
-/// text that it lent, may outlive every checker of it.
+/// The header of the plugin in a library, at an absolute path. The library stays loaded for good: threads that it
+/// started, and text that it lent, may outlive every checker of it.
 pub(super) fn open(path: &Path, absolute: &Path) -> Result<&'static LibHeader, NotOpened> {
     let refused = |kind, message: &str, error: libloading::Error| {
         NotOpened::Refused(LoadError::new(path, kind, message).with_details(error.to_string()))
@@ -24,8 +24,8 @@ pub(super) fn open(path: &Path, absolute: &Path) -> Result<&'static LibHeader, N
     let library = unsafe { Library::new(absolute) }.map_err(|error| {
         refused(LoadErrorKind::NotLoadable, "cannot be loaded by this system; --debug prints what is missing", error)
     })?;
-    // SAFETY: under this name, which `export_checkers!` gives it, stands a static `LibHeader`. It begins with an `AbiHeader`, which
-    // `upgrade` looks at before anything else.
+    // SAFETY: under this name, which `export_checkers!` gives it, stands a static `LibHeader`. It begins with an
+    // `AbiHeader`, which `upgrade` looks at before anything else.
     let header = unsafe { library.get::<AbiHeaderRef>(ROOT_MODULE_LOADER_NAME_WITH_NUL.as_bytes()) };
     let header = header.map(|header| *header).map_err(|error| {
         let message =

@@ -1,8 +1,9 @@
 //! Finding and loading plugins, for programs that run them.
 //!
-//! Nothing is loaded that was not named: [`load`] takes a path, [`libraries_in`] lists what is in a directory. Both refuse what
-//! other users could have written, unless told to trust it: a library runs with all the rights of whoever loads it. Libraries
-//! are never unloaded. Names and help texts of their options are kept for good, too, each text once.
+//! Nothing is loaded that was not named: [`load`] takes a path, [`libraries_in`] lists what is in a directory. Both
+//! refuse what other users could have written, unless the user trusts it: a library runs with all the rights of whoever
+//! loads it. Libraries are never unloaded. Names and help texts of their options are kept for good, too, each text
+//! once.
 
 mod error;
 mod library;
@@ -32,7 +33,7 @@ pub struct Library {
 /// Whether to load what other users can write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Trust {
-    /// Only what nobody can have changed but the user and the system's owner.
+    /// Only what no one can have changed except the user and the system's owner.
     #[default]
     Own,
     /// Anything.
@@ -66,7 +67,7 @@ pub fn load(path: &Path, trust: Trust) -> Result<Library, LoadError> {
     Ok(Library { path: path.to_owned(), checkers })
 }
 
-/// The libraries in a directory, by name; files of other kinds are passed over.
+/// The libraries in a directory, by name; files of other kinds are ignored.
 ///
 /// # Errors
 ///

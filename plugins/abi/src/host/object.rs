@@ -1,4 +1,4 @@
-//! What a file is, told by its first bytes: the system's own messages about libraries help nobody.
+//! What a file is, by its first bytes: the system's own messages about libraries are not helpful.
 
 use super::error::{LoadError, LoadErrorKind};
 use std::env::consts::{ARCH, OS};
@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// What stands before the load commands of a Mach-O file of 64 bits.
+/// What is before the load commands of a Mach-O file of 64 bits.
 const MACH_HEADER_BYTES: u64 = 32;
 
 /// What the head of a file says.
@@ -22,7 +22,7 @@ enum Object {
     Unknown,
 }
 
-/// Refuses what is no library, or none for this machine.
+/// Refuses what is not a library, or none for this machine.
 pub(super) fn look(path: &Path) -> Result<(), LoadError> {
     let unreadable = |error: &std::io::Error| LoadError::unreadable(path, error);
     let metadata = std::fs::metadata(path).map_err(|error| unreadable(&error))?;
@@ -105,7 +105,7 @@ fn judge(path: &Path, object: Object) -> Result<(), LoadError> {
             if system == here && processor == ARCH {
                 return Ok(());
             }
-            let system = if system == "elf" { "Linux or its like" } else { system };
+            let system = if system == "elf" { "Linux or a similar system" } else { system };
             let message = format!(
                 "was built for {processor} and {system}, and this histcheck runs on {ARCH} and {OS}; build it for this machine"
             );

@@ -102,7 +102,7 @@ struct RemoteRun {
     configurations: Option<u64>,
 }
 
-// SAFETY: the handle stands for a `Box<dyn Run>`, which is `Send`, and nobody else has it.
+// SAFETY: the handle represents a `Box<dyn Run>`, which is `Send`, and nobody else has it.
 unsafe impl Send for RemoteRun {}
 
 impl RemoteRun {
@@ -121,7 +121,8 @@ impl RemoteRun {
             batch.ops().for_each(|op| _ = self.participants.see(&op));
         }
         let ops = Ops { starts_at, columns: RSlice::from_slice(&columns) };
-        // SAFETY: the run is there, and ours alone, as `self` is; the columns are those of interface 1, and outlive the call.
+        // SAFETY: the run is there, and ours alone, as `self` is; the columns are those of interface 1, and outlive the
+        // call.
         let observed = unsafe { (self.interface.observe())(run, ops) };
         let Observed { flow, violated, possibilities, refusal } = observed;
         self.violated |= violated != 0;
@@ -190,7 +191,8 @@ impl Run for RemoteRun {
     fn violation(&self) -> Option<Report> {
         let run = self.run.filter(|_| self.violated)?;
         let question = RStr::from_str("violation");
-        // SAFETY: the run is there, and whoever has `self` lent uses it alone: what is not `Sync` is lent to one thread.
+        // SAFETY: the run is there, and whoever has `self` lent uses it alone: what is not `Sync` is lent to one
+        // thread.
         let answer = unsafe { (self.interface.ask())(run, question) };
         answered::<Option<ReportForm>>(&self.plugin, "it was asked for a violation", &answer)
             .ok()??

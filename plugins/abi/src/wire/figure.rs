@@ -43,7 +43,7 @@ struct ReadForm {
     list: Vec<Edn>,
 }
 
-/// Figures on their way out, as JSON. One of a kind that has no form yet is left out.
+/// Figures on their way out, as JSON. One of a kind that has no form yet is omitted.
 pub(super) fn forms(figures: Vec<Figure>) -> Vec<serde_json::Value> {
     figures.into_iter().filter_map(form).filter_map(|form| serde_json::to_value(form).ok()).collect()
 }
@@ -69,7 +69,7 @@ fn form(figure: Figure) -> Option<FigureForm> {
     Some(FigureForm { name: figure.name, content })
 }
 
-/// The figures that came; those of a kind that only a newer plugin knows are passed over.
+/// The figures that came; those of a kind that only a newer plugin knows are ignored.
 ///
 /// # Errors
 ///

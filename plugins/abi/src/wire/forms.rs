@@ -78,7 +78,7 @@ pub(super) fn is_inside(path: &str) -> bool {
     path.split('/').all(is_name)
 }
 
-/// The client; what an older plugin knows by a number that stands for a name gets the name.
+/// The client; what an older plugin knows by a number that represents a name gets the name.
 pub(super) fn named(client: Client, participants: &Participants) -> Client {
     match client {
         Client::Number(number) => participants.client(number),

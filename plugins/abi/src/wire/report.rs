@@ -1,9 +1,9 @@
 //! Reports as they cross the border, and whether what comes is one.
 //!
-//! These types look like those of `history_core`, and are not the same. Their fields are frozen with interface 1: a plugin that was
-//! built once sends them for good. The serialization of a [`Report`] is the output of the program: its keys may change, it
-//! leaves out artifacts and pictures, and writes values as plain JSON, in which a keyword and a text are the same. So neither
-//! can take the place of the other.
+//! These types look like those of `history_core`, and are not the same. Their fields are frozen with interface 1: a
+//! plugin that was built once sends them for good. The serialization of a [`Report`] is the output of the program: its
+//! keys may change, it leaves out artifacts and pictures, and writes values as plain JSON, in which a keyword and a
+//! text are the same. So neither can take the place of the other.
 
 use super::figure;
 use super::forms::{Edn, OpForm, StepForm, is_inside};
@@ -121,11 +121,11 @@ fn verdict(name: &str) -> Result<Verdict, String> {
         .ok_or_else(|| format!("{name:?} is not a verdict"))
 }
 
-/// Reports hold the reports of checkers that run as one; nobody nests them deeper.
+/// Reports hold the reports of checkers that run as one; they are never nested deeper.
 const NESTED_MAX: usize = 4;
 
 impl ReportForm {
-    /// The report, if it is one. What an older plugin knows by a number that stands for a name gets that.
+    /// The report, if it is one. What an older plugin knows by a number that represents a name gets that.
     ///
     /// # Errors
     ///

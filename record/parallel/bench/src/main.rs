@@ -1,7 +1,8 @@
-//! Steps per second of record-parallel beside shuttle, for the same programs under random schedules.
+//! Steps per second of record-parallel and shuttle, for the same programs under random schedules.
 //!
-//! `cargo run --release --manifest-path record/parallel/bench/Cargo.toml`. The two take turns in one run, five times each; what is
-//! printed is the best time of each and their ratio. A step is an operation that the program asks for, the same number for both.
+//! `cargo run --release --manifest-path record/parallel/bench/Cargo.toml`. The two take turns in one run, five times
+//! each; what is printed is the best time of each and their ratio. A step is an operation that the program asks for,
+//! the same number for both.
 
 use std::time::{Duration, Instant};
 

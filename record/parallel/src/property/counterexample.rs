@@ -131,7 +131,7 @@ fn answer<R: fmt::Debug>(outcome: Option<&Outcome<R>>) -> String {
     }
 }
 
-/// Calls and returns beside the steps that they are part of.
+/// Calls and returns in addition to the steps that they are part of.
 fn add_notes<C: fmt::Debug, R: fmt::Debug>(failure: &mut Failure, program: &Program<C>, found: &Found<R>) {
     let commands = commands_of_steps(&failure.steps, &found.lanes);
     let mut notes = Vec::new();
@@ -150,7 +150,7 @@ fn add_notes<C: fmt::Debug, R: fmt::Debug>(failure: &mut Failure, program: &Prog
     failure.names.notes = notes;
 }
 
-/// The history as ops. A process whose operation has an unknown outcome goes on under another number.
+/// The history as ops. A process whose operation has an unknown outcome continues under another number.
 fn history<M: ParallelModel>(model: &M, program: &Program<M::Command>, records: &[Record<M::Response>]) -> History {
     let mut events: Vec<(u64, bool, &Record<M::Response>)> = Vec::new();
     for record in records {

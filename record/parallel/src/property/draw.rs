@@ -1,4 +1,5 @@
-//! Draws programs with proptest, in a way that can be repeated: from a seed, which commands are kept, and how each was simplified.
+//! Draws programs with proptest, in a way that can be repeated: from a seed, which commands are kept, and how each was
+//! simplified.
 
 use super::ParallelModel;
 use super::program::{Program, makes_sense};
@@ -91,7 +92,7 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
         state
     }
 
-    /// The program. Branches without commands are left out.
+    /// The program. Branches without commands are omitted.
     pub(crate) fn program(&self) -> Program<C> {
         let of = |branch| {
             let slots = self.slots.iter().filter(move |slot| slot.is_kept && slot.branch == branch);
@@ -148,7 +149,8 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
         self.slots[slot].value = value;
     }
 
-    /// All that is needed to draw it again: the seed, a `1` or `0` for each command, and the moves of those that have any.
+    /// All that is needed to draw it again: the seed, a `1` or `0` for each command, and the moves of those that have
+    /// any.
     pub(crate) fn describe(&self) -> String {
         let kept: String = self.slots.iter().map(|slot| if slot.is_kept { '1' } else { '0' }).collect();
         let mut text = format!("{:x}/{kept}/", self.seed);
@@ -182,11 +184,12 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
         let mut rest = moves;
         while !rest.is_empty() {
             let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-            let slot: usize = rest[..digits].parse().map_err(|_| error("the moves name no command"))?;
+            let slot: usize =
+                rest[..digits].parse().map_err(|_| error("expected the number of a command in the moves"))?;
             rest = &rest[digits..];
             let count = rest.bytes().take_while(|b| matches!(b, b's' | b'c')).count();
             if slot >= drawn.len() || count == 0 {
-                return Err(error("the moves are none of a command"));
+                return Err(error("the moves do not belong to a command"));
             }
             for byte in rest.bytes().take(count) {
                 if !drawn.move_slot(slot, byte == b's') {

@@ -1,7 +1,7 @@
 //! Parallel property tests: a sequential model, and the real thing under many schedules, judged by linearizability.
 //!
 //! Claessen and others, "Finding Race Conditions in Erlang with `QuickCheck` and PULSE" (ICFP 2009). Commands are drawn
-//! with proptest: some that run one after another, then two or more branches that run at one time. Each program runs
+//! with proptest: some that run one after another, then two or more branches that run at once. Each program runs
 //! under many schedules. Each operation is recorded with when it was called and when it returned, as tightly as the
 //! schedule allows: it is called together with its first step on what others see, and returns together with its last
 //! one. Any longer interval would only admit more. The history must be linearizable to the model.
@@ -87,8 +87,8 @@ pub trait ParallelModel: Send + Sync + 'static {
     /// Commands that make sense in a state.
     fn generate(&self, state: &Self::State) -> BoxedStrategy<Self::Command>;
 
-    /// Whether a command may be given in a state. Of programs with branches, only those are run in which it may be given however
-    /// the branches interleave.
+    /// Whether a command may be given in a state. Of programs with branches, only those are run in which it may be
+    /// given however the branches interleave.
     fn precondition(&self, state: &Self::State, command: &Self::Command) -> bool {
         let _ = (state, command);
         true
@@ -105,8 +105,8 @@ pub trait ParallelModel: Send + Sync + 'static {
     /// Gives a command to the real object.
     fn run_real(&self, system: &Self::System, command: &Self::Command) -> Outcome<Self::Response>;
 
-    /// How an operation is recorded: its function and its value, which is that of the call where there is no response. To be
-    /// overridden if the history is to be read by a checker that knows the object; see `histcheck help`.
+    /// How an operation is recorded: its function and its value, which is that of the call where there is no response.
+    /// To be overridden if the history is to be read by a checker that knows the object; see `histcheck help`.
     fn record(&self, command: &Self::Command, response: Option<&Self::Response>) -> (String, Datum) {
         let value = response.map_or(Datum::Nil, |response| Datum::Str(format!("{response:?}")));
         (format!("{command:?}"), value)

@@ -21,8 +21,8 @@ const COMMANDS_MAX: u32 = 1000;
 
 /// A parallel property test of a model.
 ///
-/// By default: 100 programs of up to 3 commands one after another and 2 or 3 branches of up to 3 commands, each under 40
-/// schedules; the seed is fixed, so that a test that passes once passes always.
+/// By default: 100 programs of up to 3 commands one after another and 2 or 3 branches of up to 3 commands, each under
+/// 40 schedules; the seed is fixed, so that a test that passes once passes always.
 pub struct Parallel<M: ParallelModel> {
     model: Arc<M>,
     cases: u64,
@@ -109,8 +109,9 @@ impl<M: ParallelModel> Parallel<M> {
         self
     }
 
-    /// Keeps the seeds of failures in proptest's file of regressions for a source file, and tries those first. To be given
-    /// `file!()`: for a file in `src` they are in the folder `proptest-regressions`, for any other beside the file.
+    /// Keeps the seeds of failures in proptest's file of regressions for a source file, and tries those first. To be
+    /// given `file!()`: for a file in `src` they are in the folder `proptest-regressions`, for any other next to the
+    /// file.
     #[must_use]
     pub fn persist(mut self, source: &'static str) -> Parallel<M> {
         self.source = Some(source);
@@ -154,8 +155,8 @@ impl<M: ParallelModel> Parallel<M> {
 
     /// Does the same as a test: panics with a report if a program fails.
     ///
-    /// If the variable `HISTCHECK_REPLAY` is set, only the program and the schedule that it says are run. If `HISTCHECK_SEED` is
-    /// set, programs are drawn from that seed.
+    /// If the variable `HISTCHECK_REPLAY` is set, only the program and the schedule that it says are run. If
+    /// `HISTCHECK_SEED` is set, programs are drawn from that seed.
     ///
     /// # Panics
     ///
@@ -185,7 +186,7 @@ impl<M: ParallelModel> Parallel<M> {
     #[track_caller]
     pub fn check_sequentially(mut self, commands: u32) {
         self.sizes = Sizes { prefix_max: commands.min(COMMANDS_MAX), branches: 0..=0, commands_max: 1 };
-        // Where nothing runs at one time there is one schedule.
+        // Where nothing runs at once there is one schedule.
         self.schedules = 1;
         self.check();
     }

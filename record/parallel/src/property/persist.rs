@@ -1,11 +1,11 @@
-//! Seeds of failures, kept in proptest's file of regressions beside the source.
+//! Seeds of failures, kept in proptest's file of regressions next to the source.
 
 use super::program::Program;
 use proptest::test_runner::{FailurePersistence as _, FileFailurePersistence, PersistedSeed};
 use std::fmt::Debug;
 
-/// Where proptest keeps seeds by default: a folder `proptest-regressions` beside `src`. A file that is not below a `src` has them beside
-/// itself, for there proptest by itself would keep none.
+/// Where proptest keeps seeds by default: a folder `proptest-regressions` next to `src`. A file that is not below a
+/// `src` has them beside itself, for there proptest by itself would keep none.
 fn file(source: &str) -> FileFailurePersistence {
     if std::path::Path::new(source).components().any(|part| part.as_os_str() == "src") {
         FileFailurePersistence::default()
@@ -32,7 +32,7 @@ fn to_text(seed: u64) -> String {
     format!("cc {:016x}{:048x}", seed.swap_bytes(), 0)
 }
 
-/// A seed of this crate; from seeds of other tests in the same file a number is made all the same.
+/// A seed of this crate; from seeds of other tests in the same file a number is made nevertheless.
 fn from_text(text: &str) -> Option<u64> {
     let hex = text.strip_prefix("cc ")?.trim();
     let words = (0..4).map(|at| u64::from_str_radix(hex.get(16 * at..16 * at + 16)?, 16).ok());

@@ -1,4 +1,4 @@
-//! Programs: commands that run one after another, then branches of commands that run at one time.
+//! Programs: commands that run one after another, then branches of commands that run at once.
 
 use super::ParallelModel;
 use std::collections::HashSet;
@@ -12,7 +12,7 @@ const STATES_MAX: usize = 10_000;
 pub struct Program<C> {
     /// What runs first, one after another.
     pub prefix: Vec<C>,
-    /// What then runs at one time: a thread for each branch.
+    /// What then runs at once: a thread for each branch.
     pub branches: Vec<Vec<C>>,
 }
 
@@ -60,7 +60,8 @@ impl<C: fmt::Debug> fmt::Display for Program<C> {
     }
 }
 
-/// Whether every command may be given whatever order the branches interleave in; of models that may choose, whatever they do.
+/// Whether every command may be given whatever order the branches interleave in; of models that may choose, whatever
+/// they do.
 pub(crate) fn makes_sense<M: ParallelModel>(model: &M, program: &Program<M::Command>) -> bool {
     let mut states = HashSet::from([model.init()]);
     for command in &program.prefix {

@@ -24,7 +24,7 @@ pub(crate) struct Done<C, R> {
     pub(crate) response: Option<R>,
 }
 
-/// What check-register is told of a model.
+/// A model as check-register needs it.
 pub(crate) struct Spec<'a, M>(pub(crate) &'a M);
 
 impl<M: ParallelModel> Model for Spec<'_, M> {
@@ -171,7 +171,7 @@ fn give<M: ParallelModel>(
     runtime::with(execution::Execution::call);
     let outcome = model.run_real(system, command);
     if runtime::with(|execution| execution.is_calling()) == Some(true) {
-        // It has touched nothing that others can see. Where it stands among what others do matters all the same.
+        // It has touched nothing that others can see. Where it stands among what others do matters nevertheless.
         runtime::pause_on(None, Kind::Call, Gate::Free, Location::caller());
     }
     let times = runtime::with(execution::Execution::return_from_call);

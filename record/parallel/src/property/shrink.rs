@@ -1,9 +1,10 @@
 //! Shrinks a program together with the schedule under which it fails, so that the bug is kept.
 //!
-//! The schedule is data. A command that is taken away leaves a hole in it where its steps were, and what is left is tried first;
-//! then all schedules with few preemptions, as many as there is room for. When no command can be taken away or made simpler,
-//! schedules with fewer preemptions are tried. What is left is minimal in this sense: without any one command, no schedule
-//! among those that were tried shows a bug of the same kind, and none with fewer preemptions does.
+//! The schedule is data. A command that is taken away leaves a hole in it where its steps were, and what is left is
+//! tried first; then all schedules with few preemptions, as many as there is room for. When no command can be taken
+//! away or made simpler, schedules with fewer preemptions are tried. What is left is minimal in this sense: without any
+//! one command, no schedule among those that were tried shows a bug of the same kind, and none with fewer preemptions
+//! does.
 
 use super::ParallelModel;
 use super::draw::Drawn;
@@ -42,7 +43,8 @@ impl<M: ParallelModel> Shrinking<'_, M> {
         (self.drawn, self.found)
     }
 
-    /// Looks for a failure of the same kind of the program that is drawn now, under a schedule or one with few preemptions.
+    /// Looks for a failure of the same kind of the program that is drawn now, under a schedule or one with few
+    /// preemptions.
     fn fails(&mut self, hint: &Schedule) -> bool {
         let program = self.drawn.program();
         if program.is_empty() || !makes_sense(&*self.runner.model, &program) {

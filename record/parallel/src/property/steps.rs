@@ -11,7 +11,7 @@ pub(crate) struct Lanes {
 }
 
 impl Lanes {
-    /// The branch of a thread; `None` for the prefix. Threads that the object started itself are nobody's.
+    /// The branch of a thread; `None` for the prefix. Threads that the object started itself belong to no branch.
     #[expect(clippy::option_option, reason = "a lane is a branch or the prefix, here and wherever records are kept")]
     pub(crate) fn lane(&self, thread: ThreadId) -> Option<Option<usize>> {
         match self.threads.iter().position(|of| *of == thread) {
@@ -39,8 +39,8 @@ pub(crate) fn commands_of_steps(steps: &[Step], lanes: &Lanes) -> Vec<Option<(Op
     steps.iter().map(of).collect()
 }
 
-/// The schedule of an execution for the program without one command: its steps are taken out, and if its branch is then empty
-/// the threads after it have other letters.
+/// The schedule of an execution for the program without one command: its steps are taken out, and if its branch is then
+/// empty the threads after it have other letters.
 pub(crate) fn without_command(
     steps: &[Step],
     lanes: &Lanes,

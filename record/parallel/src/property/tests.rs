@@ -21,7 +21,7 @@ enum Command {
     Store(usize),
     /// Reads one and then changes the other.
     Copy(usize),
-    /// Tries until nobody has come between.
+    /// Tries until no other thread has come between.
     Count(usize),
     Lock,
 }

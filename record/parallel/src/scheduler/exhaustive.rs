@@ -1,12 +1,12 @@
 //! Exhaustive: every schedule, depth first; or every one with a bounded number of preemptions.
 //!
-//! Musuvathi and Qadeer, "Iterative Context Bounding for Systematic Testing of Multithreaded Programs" (PLDI 2007): most bugs take
-//! few preemptions, and with k steps there are in the order of k^c schedules with c of them.
+//! Musuvathi and Qadeer, "Iterative Context Bounding for Systematic Testing of Multithreaded Programs" (PLDI 2007):
+//! most bugs take few preemptions, and with k steps there are in the order of k^c schedules with c of them.
 //!
-//! A thread that yields may go on at once, or others go first. A thread that yields in a loop waits for the others sooner or
-//! later, or its schedules would have no end; `fairness` says when, and why that loses nothing. Before it has to wait it is run
-//! alone, once from each such place: if its loop ends within [`ROUNDS_MAX`] rounds, all schedules from there count like any
-//! others; if not, it waits.
+//! A thread that yields may continue at once, or others go first. A thread that yields in a loop waits for the others
+//! sooner or later, or its schedules would have no end; `fairness` says when, and why that loses nothing. Before it has
+//! to wait it is run alone, once from each such place: if its loop ends within [`ROUNDS_MAX`] rounds, all schedules
+//! from there count like any others; if not, it waits.
 
 use super::fairness::Fairness;
 use super::{Choice, Ended, Scheduler};
@@ -30,7 +30,7 @@ pub struct Exhaustive {
     alone: Option<(ThreadId, usize)>,
     /// Its loop does not end: the rest of this execution is no more than that.
     is_redundant: bool,
-    /// Schedules were left out that might have led elsewhere.
+    /// Schedules were omitted that might have led elsewhere.
     is_cut: bool,
     is_complete: bool,
     error: Option<String>,
@@ -63,7 +63,8 @@ impl Exhaustive {
         }
     }
 
-    /// Only those with so many preemptions at most: a preemption takes the baton from a thread that could go on and did not yield.
+    /// Only those with so many preemptions at most: a preemption takes the baton from a thread that could continue and
+    /// did not yield.
     #[must_use]
     pub fn preemptions_max(mut self, preemptions: u32) -> Exhaustive {
         self.preemptions_max = Some(preemptions);
@@ -111,7 +112,7 @@ impl Exhaustive {
     }
 }
 
-/// Who goes on by default, of those that need not wait.
+/// Who continues by default, of those that need not wait.
 fn fairly(choice: &Choice<'_>, fair: ThreadSet) -> Option<ThreadId> {
     choice.undisturbed().filter(|thread| fair.contains(*thread)).or_else(|| fair.first())
 }

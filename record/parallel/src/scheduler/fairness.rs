@@ -1,20 +1,22 @@
-//! Fairness: who waits because it runs in circles, so that a loop that waits for another thread has finitely many schedules.
+//! Fairness: who waits because it runs in circles, so that a loop that waits for another thread has finitely many
+//! schedules.
 //!
-//! Musuvathi and Qadeer, "Fair Stateless Model Checking" (PLDI 2008), algorithm 1. A thread's window is what happens between two
-//! of its yields: from where it stands before one to where it stands before the next. When a window of thread t ends, t waits
-//! for every thread that was ready all through it, or that t itself blocked, and that took no step in it: t goes on only when
-//! that thread has taken a step or cannot. The first yield of a thread only begins a window, so a thread that yields once waits
-//! for nobody.
+//! Musuvathi and Qadeer, "Fair Stateless Model Checking" (PLDI 2008), algorithm 1. A thread's window is what happens
+//! between two of its yields: from where it is before one to where it is before the next. When a window of thread t
+//! ends, t waits for every thread that was ready all through it, or that t itself blocked, and that took no step in it:
+//! t continues only when that thread has taken a step or cannot. The first yield of a thread only begins a window, so a
+//! thread that yields once waits for nobody.
 //!
-//! In the paper the second yield in a row makes a thread wait, which loses states: of `yield_now(); yield_now(); x.store(1)` the
-//! store never comes first. Here a window counts only if it is **idle**: somebody looked at an object, nobody changed one, and
-//! what was locked was unlocked. All that others can see is then as it was when the window began, and so is the thread itself if
-//! it is in a loop that waits. What it could do now it could do then, and every order of that was open. So nothing is lost by
-//! making it wait, except for a loop that counts its rounds; [`super::Exhaustive`] looks whether it ends by itself before it
-//! makes it wait. What was locked counts as unchanged if nobody borrowed it to change it.
+//! In the paper the second yield in a row makes a thread wait, which loses states: of `yield_now(); yield_now();
+//! x.store(1)` the store never comes first. Here a window counts only if it is **idle**: someone looked at an object,
+//! nobody changed one, and what was locked was unlocked. All that others can see is then as it was when the window
+//! began, and so is the thread itself if it is in a loop that waits. What it could do now it could do then, and every
+//! order of that was open. So nothing is lost by making it wait, except for a loop that counts its rounds;
+//! [`super::Exhaustive`] looks whether it ends by itself before it makes it wait. What was locked counts as unchanged
+//! if nobody borrowed it to change it.
 //!
-//! A loop that changes something in each round (a number, or what a mutex holds) is made to wait after [`WINDOWS_MAX`] windows,
-//! for otherwise it might never end. That does lose states: the search is then not complete, and says so.
+//! A loop that changes something in each round (a number, or what a mutex holds) is made to wait after [`WINDOWS_MAX`]
+//! windows, for otherwise it might never end. That does lose states: the search is then not complete, and says so.
 
 use super::Choice;
 use crate::ThreadId;
@@ -22,7 +24,7 @@ use crate::ThreadSet;
 use crate::execution::State;
 use crate::op::{Kind, ObjectId, Step, extra};
 
-/// Windows in a row that are not idle, and in which a thread passes over others, before it waits for them.
+/// Windows in a row that are not idle, and in which a thread ignores others, before it waits for them.
 const WINDOWS_MAX: u32 = 16;
 
 /// What is known of each thread's windows in an execution.
@@ -32,7 +34,7 @@ pub(super) struct Fairness {
     seen: usize,
     /// By number; empty as long as nobody has yielded.
     threads: Vec<Window>,
-    /// Who could go on before the next step.
+    /// Who could continue before the next step.
     ready: ThreadSet,
     is_cut: bool,
 }
@@ -53,7 +55,7 @@ struct Window {
     locked: u64,
     /// Windows before it that were not idle, in a row.
     busy: u32,
-    /// Not empty only if the last window was idle, or the thread is made to wait all the same.
+    /// Not empty only if the last window was idle, or the thread is made to wait nevertheless.
     waits_for: u64,
     /// Idle windows before it, in a row.
     idle: u32,
@@ -82,7 +84,7 @@ impl Fairness {
     fn look(&mut self, choice: &Choice<'_>) {
         while let Some(step) = choice.steps.get(self.seen) {
             self.seen += 1;
-            // Where nobody was asked only one could go on.
+            // Where nobody was asked only one could continue.
             let after = match choice.steps.get(self.seen) {
                 Some(next) => ThreadSet::default().with(next.thread),
                 None => choice.ready,
@@ -130,7 +132,7 @@ impl Fairness {
         let own = &mut self.threads[step.thread.at()];
         own.blocked |= blocked;
         if is_changed {
-            // It goes on, so it is not where it was told to wait.
+            // It continues, so it is not where it had to wait.
             (own.idle, own.waits_for) = (0, 0);
         }
     }
@@ -163,8 +165,8 @@ fn next_of(choice: &Choice<'_>, seen: usize, thread: ThreadId) -> Option<Kind> {
     (thread.state == State::Paused).then_some(thread.op.kind)
 }
 
-/// A number for a lock that a step takes, so that it and that of the unlock are nothing together; 0 if it takes none, or if what is
-/// locked was changed before it was unlocked.
+/// A number for a lock that a step takes, so that it and that of the unlock are nothing together; 0 if it takes none,
+/// or if what is locked was changed before it was unlocked.
 fn lock_of(step: &Step) -> u64 {
     let number = (u64::from(step.op.object.0) << 8 | u64::from(step.thread.0)) + 1;
     let number = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -19,9 +19,9 @@ use crate::execution::Thread;
 use crate::op::{ObjectId, Step};
 use crate::{ThreadId, ThreadSet};
 
-/// Decides who goes on at each pause point.
+/// Decides who continues at each pause point.
 ///
-/// A scheduler must be a function of what it was made of and of what it is told: the same executions then happen again.
+/// A scheduler must be a function of its parameters and of its input: the same executions then happen again.
 ///
 /// ```
 /// use record_parallel::scheduler::{Choice, Scheduler};
@@ -56,7 +56,7 @@ pub trait Scheduler {
     /// Prepares for the next execution. Returns whether there is to be one.
     fn begin(&mut self) -> bool;
 
-    /// Who goes on: one of those that are ready. `None` ends the search with [`Scheduler::error`].
+    /// Who continues: one of those that are ready. `None` ends the search with [`Scheduler::error`].
     ///
     /// It is asked only where more than one thread is ready, unless [`Scheduler::wants_every_step`].
     fn next(&mut self, choice: &Choice<'_>) -> Option<ThreadId>;
@@ -66,8 +66,8 @@ pub trait Scheduler {
         false
     }
 
-    /// Looks at an execution that has ended. Returns whether it counts: it does not if it is known to be no different from one
-    /// that was seen.
+    /// Looks at an execution that has ended. Returns whether it counts: it does not if it is known to be no different
+    /// from one that was seen.
     fn end(&mut self, ended: &Ended<'_>) -> bool {
         let _ = ended;
         true
@@ -96,12 +96,12 @@ pub struct Choice<'a> {
 }
 
 impl Choice<'_> {
-    /// The threads that can go on; at least one.
+    /// The threads that can continue; at least one.
     pub fn ready(&self) -> ThreadSet {
         self.ready
     }
 
-    /// Who took the last step, if it can go on.
+    /// Who took the last step, if it can continue.
     pub fn current(&self) -> Option<ThreadId> {
         self.current
     }
@@ -116,7 +116,7 @@ impl Choice<'_> {
         self.steps.len()
     }
 
-    /// The threads that can go on, without one that lets the others go first.
+    /// The threads that can continue, without one that lets the others go first.
     pub fn willing(&self) -> ThreadSet {
         match self.current {
             Some(current) if self.yielded && self.ready.len() > 1 => self.ready.without(current),
@@ -124,7 +124,8 @@ impl Choice<'_> {
         }
     }
 
-    /// Who goes on if the baton is not taken from anybody: the current thread; else the ready one with the lowest number.
+    /// Who continues if the baton is not taken from anyone: the current thread; else the ready one with the lowest
+    /// number.
     pub fn undisturbed(&self) -> Option<ThreadId> {
         match self.current {
             Some(current) if self.willing().contains(current) => Some(current),

@@ -1,13 +1,14 @@
-//! PCT: threads have random priorities, and at a few random steps whoever runs falls behind all others.
+//! PCT: threads have random priorities, and at a few random steps whoever runs falls after all others.
 //!
-//! Burckhardt, Kothari, Musuvathi and Nagarakatte, "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs"
-//! (ASPLOS 2010). A bug has depth d if d orderings between steps suffice for it to show. With n threads and k steps each
-//! execution finds a bug of depth d with probability at least 1 / (n k^(d-1)).
+//! Burckhardt, Kothari, Musuvathi and Nagarakatte, "A Randomized Scheduler with Probabilistic Guarantees of Finding
+//! Bugs" (ASPLOS 2010). A bug has depth d if d orderings between steps suffice for it to show. With n threads and k
+//! steps each execution finds a bug of depth d with probability at least 1 / (n k^(d-1)).
 //!
-//! Where this deviates from the paper: k is not known beforehand, so unless it is given the longest execution seen stands for it,
-//! and the first execution has no change points; threads get their priority when they are first seen; a thread that
-//! yields falls behind all others, or a spinning one of high priority would keep whoever it waits for from running. So the
-//! probability is not that of the paper for a bug that shows only if a thread goes on at once where it yields.
+//! Where this deviates from the paper: k is not known beforehand, so unless it is given the longest execution seen
+//! represents it, and the first execution has no change points; threads get their priority when they are first seen; a
+//! thread that yields falls after all others, or a spinning one of high priority would keep whoever it waits for from
+//! running. So the probability is not that of the paper for a bug that shows only if a thread continues at once where
+//! it yields.
 
 use super::{Choice, Ended, Scheduler};
 use crate::ThreadId;
@@ -108,8 +109,8 @@ impl Scheduler for Pct {
     }
 }
 
-/// The probability, at most, that PCT misses a bug of this depth in so many executions of programs with so many threads and
-/// steps: (1 - 1 / (n k^(d-1)))^executions.
+/// The probability, at most, that PCT misses a bug of this depth in so many executions of programs with so many threads
+/// and steps: (1 - 1 / (n k^(d-1)))^executions.
 ///
 /// ```
 /// use record_parallel::scheduler::miss_probability;

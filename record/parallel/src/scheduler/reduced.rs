@@ -1,21 +1,22 @@
-//! Reduced: at least one schedule of every kind, where schedules that differ in the order of independent steps are of one kind.
+//! Reduced: at least one schedule of every kind, where schedules that differ in the order of independent steps are of
+//! one kind.
 //!
-//! Source sets with sleep sets: Abdulla, Aronis, Jonsson and Sagonas, "Optimal Dynamic Partial Order Reduction" (POPL 2014),
-//! section 4. It refines Flanagan and Godefroid, "Dynamic Partial-Order Reduction for Model Checking Software" (POPL 2005),
-//! whose backtracking points are not enough where sleep sets are in use: the thread that must be tried may be asleep, when
-//! another one must come before it. After each execution, for each operation of each thread and each moment at which the thread stood
-//! before it, the steps that depend on it and need not come before it are where another order must be tried. An
-//! operation that waits is looked at from the moment when the thread came to it, since two steps that lock a mutex are never next
-//! to each other.
+//! Source sets with sleep sets: Abdulla, Aronis, Jonsson and Sagonas, "Optimal Dynamic Partial Order Reduction" (POPL
+//! 2014), section 4. It refines Flanagan and Godefroid, "Dynamic Partial-Order Reduction for Model Checking Software"
+//! (POPL 2005), whose backtracking points are not enough where sleep sets are in use: the thread that must be tried may
+//! be asleep, when another one must come before it. After each execution, for each operation of each thread and each
+//! moment at which the thread stood before it, the steps that depend on it and need not come before it are where
+//! another order must be tried. An operation that waits is looked at from the moment when the thread came to it, since
+//! two steps that lock a mutex are never next to each other.
 //!
 //! Two steps are independent if they touch different objects or only look, and none of them is a return of an operation
-//! of the recorded history where the other is a call. What a step touches is known when it ends: the object of its operation, and
-//! what its thread changed besides while it unwound. An operation that might have changed its object and did not, such as an
-//! exchange that failed, has only looked. Counts (of senders, of pointers) go up and down without being seen; whoever acts on a
-//! count depends on all that changed it.
+//! of the recorded history where the other is a call. What a step touches is known when it ends: the object of its
+//! operation, and what its thread changed besides while it unwound. An operation that might have changed its object and
+//! did not, such as an exchange that failed, has only looked. Counts (of senders, of pointers) go up and down without
+//! being seen; whoever acts on a count depends on all that changed it.
 //!
-//! Yielding says nothing here: a program that spins until another thread has done something has no end, and is reported as a
-//! livelock; search it with [`super::Exhaustive`].
+//! Yielding says nothing here: a program that spins until another thread has done something has no end, and is reported
+//! as a livelock; search it with [`super::Exhaustive`].
 //!
 //! Preemptions are not bounded: with a bound, the one schedule of a kind that is tried may be one that exceeds it.
 
@@ -44,8 +45,8 @@ struct Node {
     done: ThreadSet,
     /// What must be tried; always holds `chosen`.
     wanted: ThreadSet,
-    /// Steps that were tried from here or before, and have met nothing since that depends on them: whatever starts with them was
-    /// seen.
+    /// Steps that were tried from here or before, and have met nothing since that depends on them: whatever starts with
+    /// them was seen.
     sleeping: Vec<Step>,
 }
 
@@ -164,8 +165,8 @@ struct Analysis<'a> {
     ended: &'a Ended<'a>,
     /// Steps that are looked at: the first ones.
     len: usize,
-    /// For each step and each thread, how many steps of the execution up to the thread's last one that happens before it, or
-    /// is it.
+    /// For each step and each thread, how many steps of the execution up to the thread's last one that happens before
+    /// it, or is it.
     clocks: Vec<usize>,
 }
 
@@ -206,7 +207,7 @@ impl<'a> Analysis<'a> {
         self.ended.steps[at].depends_on(step, |thread| self.ended.object_of(thread))
     }
 
-    /// Whether a step and an operation that another thread stands before depend on each other and might change places.
+    /// Whether a step and an operation that another thread is before depend on each other and might change places.
     fn may_change_places(&self, at: usize, later: &Step) -> bool {
         let step = &self.ended.steps[at];
         let lock = matches!(later.op.kind, Kind::Lock | Kind::Relock);
@@ -242,7 +243,7 @@ impl<'a> Analysis<'a> {
                     break;
                 }
             }
-            // What it stands before and was never ready for.
+            // What it is before and was never ready for.
             if thread.state == crate::execution::State::Paused && own.is_none_or(|own| own < self.len) {
                 let step = Step { op: thread.op, thread: thread_id, extras: 0 };
                 self.want_earlier(nodes, own, self.len, &step);
@@ -250,7 +251,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// A thread came to stand before a step after its step `own`, and took it as the one numbered `at`.
+    /// A thread came to be before a step after its step `own`, and took it as the one numbered `at`.
     fn want_earlier(&self, nodes: &mut [Node], own: Option<usize>, at: usize, step: &Step) {
         let stood = own.map_or(0, |own| own + 1);
         let mut races: Vec<usize> = Vec::new();
@@ -263,23 +264,23 @@ impl<'a> Analysis<'a> {
             if !is_covered {
                 self.want(nodes, other, at, step);
             }
-            // What waits may have been possible before somebody else made it wait: each moment since the thread stood there
-            // counts, and the last one before.
+            // What waits may have been possible before someone else made it wait: each moment since the thread stood
+            // there counts, and the last one before.
             let early = stood.max(other);
             let could = nodes.get(early).is_none_or(|node| node.ready.contains(step.thread));
             if step.op.gate != Gate::Free && could && (other >= stood || !is_covered) {
                 self.want(nodes, other, early, step);
             }
-            // Of a thread that waited, races are told apart by when it came to wait.
+            // Of a thread that waited, races are distinguished by when it came to wait.
             if other < stood || step.op.gate == Gate::Free {
                 races.push(other);
             }
         }
     }
 
-    /// Makes sure that an order is tried in which a step of another thread comes before the one numbered `at`: after whatever was
-    /// taken from there up to `end` that does not need that one. Any thread will do whose first step there needs nothing
-    /// of the rest: one of the weak initials of the source set.
+    /// Makes sure that an order is tried in which a step of another thread comes before the one numbered `at`: after
+    /// whatever was taken from there up to `end` that does not need that one. Any thread will do whose first step there
+    /// needs nothing of the rest: one of the weak initials of the source set.
     fn want(&self, nodes: &mut [Node], at: usize, end: usize, step: &Step) {
         let mut firsts: [Option<usize>; THREADS_MAX] = [None; THREADS_MAX];
         let mut is_free = true;

@@ -3,7 +3,7 @@
 use super::{Choice, Scheduler};
 use crate::{Schedule, ThreadId};
 
-/// Follows a schedule. Where it ends, threads go on undisturbed.
+/// Follows a schedule. Where it ends, threads continue undisturbed.
 #[derive(Clone, Debug)]
 pub struct Replay {
     threads: Vec<ThreadId>,
@@ -14,13 +14,13 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Follows a schedule, and gives up where the thread that it names cannot go on: the program is then not the one that the schedule
-    /// is of.
+    /// Follows a schedule, and gives up where the thread that it names cannot continue: the program is then not the one
+    /// that the schedule is of.
     pub fn new(schedule: &Schedule) -> Replay {
         Replay { threads: schedule.threads().collect(), at: 0, begun: false, is_strict: true, error: None }
     }
 
-    /// Follows a schedule as far as the program lets it: words that name a thread that cannot go on are skipped.
+    /// Follows a schedule as far as the program lets it: words that name a thread that cannot continue are skipped.
     pub fn as_far_as_possible(schedule: &Schedule) -> Replay {
         Replay { is_strict: false, ..Replay::new(schedule) }
     }

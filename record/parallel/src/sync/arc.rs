@@ -15,10 +15,10 @@ const OPEN: [bool; 2] = [true; 2];
 
 /// As [`std::sync::Arc`], with pause points where the number of pointers changes or is looked at.
 ///
-/// Two things that the compiler does for std's pointer alone are not there: methods that take `self: Arc<Self>`, and making an
-/// `Arc<dyn Trait>` of an `Arc<T>`. For the second, go through std's: `Arc::from(std::sync::Arc::new(value) as
-/// std::sync::Arc<dyn Trait>)`. Nor can it be made of a raw pointer. Where nobody can see who drops a value last, std's pointer does
-/// as well and takes fewer steps.
+/// Two things that the compiler does for std's pointer alone are not there: methods that take `self: Arc<Self>`, and
+/// making an `Arc<dyn Trait>` of an `Arc<T>`. For the second, go through std's: `Arc::from(std::sync::Arc::new(value)
+/// as std::sync::Arc<dyn Trait>)`. Nor can it be made of a raw pointer. Where no thread can see which one drops a value
+/// last, std's pointer does as well and takes fewer steps.
 pub struct Arc<T: ?Sized> {
     /// `None` only while it is taken apart.
     inner: Option<std_sync::Arc<T>>,
@@ -153,7 +153,7 @@ impl<T: ?Sized> Drop for Arc<T> {
     fn drop(&mut self) {
         let Some(inner) = &self.inner else { return };
         let is_managed = self.counts.pause_at(Kind::Drop, self.place, || OPEN);
-        // Which of two goes first makes no difference unless one of them is then the last, and somebody sees that it is.
+        // Which of two goes first makes no difference unless one of them is then the last, and someone sees that it is.
         if is_managed && (std_sync::Arc::strong_count(inner) > 2 || !std::mem::needs_drop::<T>()) {
             runtime::look();
         }
@@ -323,7 +323,7 @@ impl<T: ?Sized> Weak<T> {
 impl<T: ?Sized> Drop for Weak<T> {
     fn drop(&mut self) {
         if self.counts.pause_at(Kind::Drop, self.place, || OPEN) {
-            // It drops nothing that anybody sees; only who counts notices.
+            // It drops nothing that anyone sees; only who counts notices.
             runtime::look();
         }
     }

@@ -21,7 +21,7 @@ pub struct Barrier {
 pub struct BarrierWaitResult(bool);
 
 impl BarrierWaitResult {
-    /// Whether this is the one thread that is told so: under a schedule, the last to arrive.
+    /// Whether this is the one thread that gets `true`: under a schedule, the last to arrive.
     pub fn is_leader(&self) -> bool {
         self.0
     }
@@ -43,7 +43,7 @@ impl Barrier {
     #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {
         if !self.object.touch(Kind::Arrive) {
-            // A thread that unwinds waits for nobody.
+            // A thread that unwinds does not wait.
             return BarrierWaitResult(!runtime::is_active() && self.inner.wait().is_leader());
         }
         let place = Location::caller();

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 pub struct Condvar {
     object: Object,
     inner: std::sync::Condvar,
-    /// The managed threads that wait, the first one first, and the mutex that each then needs; none if it waits for the end of
-    /// some time as well, and goes on to the mutex by itself.
+    /// The managed threads that wait, the first one first, and the mutex that each then needs; none if it waits for the
+    /// end of some time as well, and continues to the mutex by itself.
     waiting: std::sync::Mutex<Vec<(ThreadId, Option<ObjectId>)>>,
 }
 
@@ -25,7 +25,7 @@ pub struct Condvar {
 pub struct WaitTimeoutResult(bool);
 
 impl WaitTimeoutResult {
-    /// Whether the time was up.
+    /// Whether the wait timed out.
     pub fn timed_out(&self) -> bool {
         self.0
     }
@@ -50,7 +50,7 @@ impl Condvar {
     ///
     /// # Panics
     ///
-    /// If it is called by a destructor while its thread unwinds: nobody would ever notify it.
+    /// If it is called by a destructor while its thread unwinds: no thread would ever notify it.
     #[track_caller]
     pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
         let place = Location::caller();
@@ -119,7 +119,8 @@ impl Condvar {
         }
     }
 
-    /// The same as [`Condvar::wait_while`], but the wait may end for lack of time: under a schedule, whenever it says so.
+    /// The same as [`Condvar::wait_while`], but the wait may end for lack of time: under a schedule, whenever it says
+    /// so.
     ///
     /// # Errors
     ///
@@ -145,7 +146,7 @@ impl Condvar {
         Ok((guard, WaitTimeoutResult(false)))
     }
 
-    /// Lets one thread go on, the one that has waited longest.
+    /// Lets one thread continue, the one that has waited longest.
     #[track_caller]
     pub fn notify_one(&self) {
         self.object.touch(Kind::NotifyOne);
@@ -160,7 +161,7 @@ impl Condvar {
         }
     }
 
-    /// Lets all threads go on.
+    /// Lets all threads continue.
     #[track_caller]
     pub fn notify_all(&self) {
         self.object.touch(Kind::NotifyAll);
@@ -173,8 +174,8 @@ impl Condvar {
         }
     }
 
-    /// Begins a wait: the mutex is free, and this thread is among those that wait. Gives the guard back where there is no
-    /// schedule.
+    /// Begins a wait: the mutex is free, and this thread is among those that wait. Gives the guard back where there is
+    /// no schedule.
     fn begin<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -194,7 +195,7 @@ impl Condvar {
         Ok(unlocked)
     }
 
-    /// Makes a thread that waits stand before its mutex.
+    /// Makes a thread that waits be before its mutex.
     fn wake(&self, thread: ThreadId, mutex: Option<ObjectId>) {
         let Some(mutex) = mutex else { return };
         runtime::with(|execution| {

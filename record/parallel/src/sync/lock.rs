@@ -73,7 +73,7 @@ pub(crate) fn is_free<G>(result: &TryLockResult<G>) -> bool {
     !matches!(result, Err(TryLockError::WouldBlock))
 }
 
-/// What a lock is beside a lock: as std's.
+/// What a lock adds to a lock: as std's.
 macro_rules! as_value {
     ($lock:ident) => {
         impl<T: ?Sized + std::fmt::Debug> std::fmt::Debug for $lock<T> {

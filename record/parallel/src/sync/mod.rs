@@ -1,17 +1,17 @@
 //! What std has under the same names, for code that is to be tested under schedules.
 //!
-//! In a managed thread each operation is a pause point. Anywhere else the types do what those of std do: they hold one, and
-//! call it. Without the feature `scheduled` this module is `std::sync`.
+//! In a managed thread each operation is a pause point. Anywhere else the types do what those of std do: they hold one,
+//! and call it. Without the feature `scheduled` this module is `std::sync`.
 //!
 //! What differs under a schedule, and where it cannot be otherwise:
 //!
 //! - Atomics are sequentially consistent whatever ordering is asked for: a bug that takes weaker ones is not found.
-//! - A condition variable wakes in the order in which threads began to wait, and never without reason; a wait with a time-out
-//!   may end at any moment.
-//! - [`Arc`] and [`Weak`] are pointers of this crate, since who drops the last one can be seen; std's are not under the schedule, and
-//!   a search does not see what hangs on how many of those there are.
-//! - An object that outlives an execution (a `static`) keeps what it holds; the next execution may then do something else, and
-//!   is reported as not determined by its schedule.
+//! - A condition variable wakes in the order in which threads began to wait, and never without reason; a wait with a
+//!   time-out may end at any moment.
+//! - [`Arc`] and [`Weak`] are pointers of this crate, since who drops the last one can be seen; std's are not under the
+//!   schedule, and a search does not see what hangs on how many of those there are.
+//! - An object that outlives an execution (a `static`) keeps what it holds; the next execution may then do something
+//!   else, and is reported as not determined by its schedule.
 //! - A destructor that waits for another thread while its own thread unwinds ends the process, as a second panic does.
 //! - Threads that a failure cuts off are not unwound: what is on their stacks is leaked.
 //!

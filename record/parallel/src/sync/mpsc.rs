@@ -178,7 +178,7 @@ impl<T> Channel<T> {
         let Some(message) = state.messages.pop_front() else {
             // Only without a message does it matter whether there are senders.
             self.senders.touch_too(|| [true; 2]);
-            // Where messages are handed over, senders have seen whether somebody waits for one.
+            // Where messages are handed over, senders have seen whether someone waits for one.
             if self.bound != Some(0) {
                 runtime::look();
             }
@@ -227,7 +227,8 @@ impl<T> Channel<T> {
 
     fn drop_sender(&self) {
         if self.senders.pause_at(Kind::Disconnect, self.made, || [true; 2]) {
-            // Which of several goes first makes no difference: a receiver sees that all have gone, and counts as a change of this.
+            // Which of several goes first makes no difference: a receiver sees that all have gone, and counts as a
+            // change of this.
             runtime::look();
         }
         let mut state = self.state();

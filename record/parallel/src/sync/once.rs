@@ -1,4 +1,4 @@
-//! What is done once. The first gate is open unless somebody is at it.
+//! What is done once. The first gate is open unless someone is at it.
 
 use crate::object::Object;
 use crate::op::{Gate, Kind};
@@ -14,10 +14,11 @@ pub struct Once {
     busy: AtomicBool,
 }
 
-/// Closes the gate while somebody is at it. It opens in the step in which it is done, or in which a panic ends it.
+/// Closes the gate while someone is at it. It opens in the step in which it is done, or in which a panic ends it.
 struct Busy<'a> {
     object: &'a Object,
-    /// Stays set if a failed execution cuts the thread off: nobody else may then come to std's, which would wait for ever.
+    /// Stays set if a failed execution cuts the thread off: nobody else may then come to std's, which would wait for
+    /// ever.
     busy: &'a AtomicBool,
 }
 
@@ -41,8 +42,8 @@ impl Drop for Busy<'_> {
     }
 }
 
-/// Does what is to be done once, and comes to a pause point before others see that it is done: they may see the last of what it
-/// did earlier.
+/// Does what is to be done once, and comes to a pause point before others see that it is done: they may see the last of
+/// what it did earlier.
 fn make<T>(object: &Object, place: &'static Location<'static>, f: impl FnOnce() -> T) -> T {
     let value = f();
     object.pause_at(Kind::OnceEnd, place, || [false, true]);
@@ -57,7 +58,7 @@ impl Once {
         Once { object, inner: std::sync::Once::new(), busy: AtomicBool::new(false) }
     }
 
-    /// Does it, unless it was done; waits while somebody else is at it.
+    /// Does it, unless it was done; waits while someone else is at it.
     #[track_caller]
     pub fn call_once(&self, f: impl FnOnce()) {
         if self.object.pause(Kind::Once, Gate::First, || self.gates()) && !self.inner.is_completed() {
@@ -117,7 +118,7 @@ impl<T> OnceLock<T> {
         self.inner.get()
     }
 
-    /// Sets the value, unless there is one; waits while somebody else is at it.
+    /// Sets the value, unless there is one; waits while someone else is at it.
     ///
     /// # Errors
     ///
@@ -128,7 +129,7 @@ impl<T> OnceLock<T> {
         self.inner.set(value).inspect_err(|_| runtime::look())
     }
 
-    /// The value; it is made by `f` if there is none. Waits while somebody else is at it.
+    /// The value; it is made by `f` if there is none. Waits while someone else is at it.
     #[track_caller]
     pub fn get_or_init(&self, f: impl FnOnce() -> T) -> &T {
         if self.object.pause(Kind::Once, Gate::First, || self.gates()) && self.inner.get().is_none() {

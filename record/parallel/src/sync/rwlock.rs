@@ -93,7 +93,7 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     ///
-    /// If somebody does, or a thread panicked while it held the lock for writing.
+    /// If someone does, or a thread panicked while it held the lock for writing.
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         self.object.pause(Kind::TryReadLock, Gate::Free, || self.gates());
@@ -105,7 +105,7 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     ///
-    /// If somebody does, or a thread panicked while it held the lock for writing.
+    /// If someone does, or a thread panicked while it held the lock for writing.
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         self.object.pause(Kind::TryLock, Gate::Free, || self.gates());

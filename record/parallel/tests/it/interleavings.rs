@@ -1,4 +1,5 @@
-//! How many schedules there are, counted by running them all, against the closed form; and the reduced search against all.
+//! How many schedules there are, counted by running them all, against the closed form; and the reduced search against
+//! all.
 
 use crate::noting::Seen;
 use proptest::prelude::*;

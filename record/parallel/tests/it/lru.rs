@@ -1,5 +1,5 @@
-//! A small cache that forgets what was used least recently, with one lock for the values and one for the order in which they were
-//! used: between the two, others see one without the other. Budget: 1,000 executions.
+//! A small cache that forgets what was used least recently, with one lock for the values and one for the order in which
+//! they were used: between the two, others see one without the other. Budget: 1,000 executions.
 
 use proptest::prelude::*;
 use record_parallel::property::{Outcome, Parallel, ParallelModel, Program};
@@ -108,7 +108,7 @@ fn lru(is_broken: bool) -> Parallel<Lru> {
     Parallel::new(Lru { is_broken })
 }
 
-/// Two put at one time: one forgets what the other has put before it is seen to be used.
+/// Two put at once: one forgets what the other has put before it is seen to be used.
 fn small() -> Program<Command> {
     Program { prefix: vec![Put(0, 1), Put(1, 1)], branches: vec![vec![Put(2, 1), Get(0)], vec![Get(0), Get(1)]] }
 }

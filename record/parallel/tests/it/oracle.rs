@@ -1,6 +1,8 @@
-//! The reduced search against all schedules, on random programs of what ends by being dropped, done once, or slept over.
+//! The reduced search against all schedules, on random programs of what ends by being dropped, done once, or slept
+//! over.
 //!
-//! `HISTCHECK_PROGRAMS=20000 cargo test -p record-parallel --release --test it oracle -- --nocapture` tries more of them.
+//! `HISTCHECK_PROGRAMS=20000 cargo test -p record-parallel --release --test it oracle -- --nocapture` tries more of
+//! them.
 
 use crate::noting::Seen;
 use record_parallel::scheduler::{Exhaustive, Reduced, Scheduler};
@@ -130,7 +132,7 @@ impl Draw {
             left -= count;
             let mut draw = || {
                 let drawn = kinds[self.below(kinds.len())];
-                // Whoever waits needs somebody who notifies.
+                // Whoever waits needs someone who notifies.
                 if matches!(drawn, Instruction::Wait) && self.below(2) == 0 { Instruction::Notify } else { drawn }
             };
             threads.push((0..count).map(|_| draw()).collect());

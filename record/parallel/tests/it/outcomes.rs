@@ -22,7 +22,7 @@ struct Store {
     value: Arc<Mutex<u8>>,
 }
 
-/// A register to write to at some time. `lies` makes a refused write happen all the same.
+/// A register to write to at some time. `lies` makes a refused write happen nevertheless.
 struct Register {
     lies: bool,
 }
@@ -168,7 +168,8 @@ fn commands_become_simple_without_losing_the_bug() {
     let found = Parallel::new(Bag { forgets: true }).cases(500).run().unwrap_err();
     let puts: Vec<u8> =
         found.program.commands().filter_map(|of| if let Put(n) = of { Some(*n) } else { None }).collect();
-    // One must be large for the bug to show, and is as small as that lets it be; the others are none or as small as any.
+    // One must be large for the bug to show, and is as small as that lets it be; the others are none or as small as
+    // any.
     assert!(puts.contains(&100) && puts.iter().all(|put| [0, 1, 100].contains(put)), "{found}");
     Parallel::new(Bag { forgets: true }).cases(500).replay(&found.replay).unwrap_err();
 }

@@ -1,4 +1,4 @@
-//! A counter whose increment loads and stores: two at one time count as one. With one that counts in one step.
+//! A counter whose increment loads and stores: two at once count as one. With one that counts in one step.
 
 use history_core::{Datum, Verdict};
 use proptest::prelude::*;
@@ -68,7 +68,7 @@ fn broken() -> Parallel<Counter> {
     Parallel::new(Counter { is_broken: true })
 }
 
-/// Two increments at one time and a look at what they came to.
+/// Two increments at once and a look at what they came to.
 fn smallest() -> Program<Command> {
     Program { prefix: vec![], branches: vec![vec![Increment, Get], vec![Increment]] }
 }
@@ -111,7 +111,7 @@ fn the_report_tells_all() {
 
     the history is not linearizable
       cannot be placed: Get -> Some(1) (operation 2, process 2, called at 4, returned at 5)
-      the last that could: Increment -> None (operation 1, process 2, called at 0, returned at 3)
+      the last one that can: Increment -> None (operation 1, process 2, called at 0, returned at 3)
       the state may be 2, after
         Increment -> None (operation 0, process 1, called at 1, returned at 2)
         Increment -> None (operation 1, process 2, called at 0, returned at 3)

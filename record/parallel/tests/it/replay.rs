@@ -1,5 +1,5 @@
-//! What a failing test prints replays it: the test binary is run again, with the string in the variable. And the same seed gives the
-//! same report, a thousand times in a row, while other threads keep every core busy.
+//! What a failing test prints replays it: the test binary is run again, with the string in the variable. And the same
+//! seed gives the same report, a thousand times in a row, while other threads keep every core busy.
 
 use record_parallel::scheduler::Pct;
 use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};

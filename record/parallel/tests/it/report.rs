@@ -1,4 +1,4 @@
-//! The report of the README's program, as it stands there.
+//! The report of the README's program, as it is there.
 
 use record_parallel::scheduler::Random;
 use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};

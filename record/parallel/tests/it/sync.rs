@@ -301,7 +301,7 @@ fn a_thread_gives_its_result_and_its_name() {
         let was_finished = thread.is_finished();
         (was_finished, thread.join().unwrap())
     });
-    // It touches nothing that others can see, so it is done before its parent goes on.
+    // It touches nothing that others can see, so it is done before its parent continues.
     assert_eq!(seen, [(true, Some("worker".to_owned()))]);
 }
 

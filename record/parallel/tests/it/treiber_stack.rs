@@ -1,5 +1,6 @@
-//! Treiber's stack in an arena whose places are used again. A place that comes back to the top while a thread looks elsewhere is
-//! taken for what was there before (the ABA problem); a count beside the index tells them apart. Budget: 2,000 executions.
+//! Treiber's stack in an arena whose places are used again. A place that comes back to the top while a thread looks
+//! elsewhere is taken for what was there before (the ABA problem); a count in addition to the index distinguishes them.
+//! Budget: 2,000 executions.
 
 use proptest::prelude::*;
 use record_parallel::Settings;

@@ -5,7 +5,7 @@ use crate::named::named;
 
 /// What an object does wrong.
 ///
-/// A bug names what the object does, not what a checker must find: a short history may happen to be valid all the same.
+/// A bug names what the object does, not what a checker must find: a short history may happen to be valid nevertheless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum ObjectBug {
@@ -18,8 +18,8 @@ pub enum ObjectBug {
     LostWrite,
     /// Some operations are said to fail, but happen.
     FalseFail,
-    /// One read near the end returns what it cannot have read: a value that was overwritten before it began, if there is
-    /// one of which this is certain, else one that nobody wrote. It always bites, if there is a read at all.
+    /// One read near the end returns what it cannot have read: a value that was overwritten before it began, if there
+    /// is one of which this is certain, else one that was never written. It always bites, if there is a read at all.
     WrongRead,
     /// What should be refused since another write came first is done on top of a past state.
     SplitBrain,
@@ -96,7 +96,7 @@ impl ObjectBug {
             ObjectBug::WrongRead => !object.is_lock(),
             ObjectBug::SplitBrain => matches!(object, Object::CasRegister | Object::VersionedRegister),
             ObjectBug::DoubleAcquire => object.is_lock(),
-            // Who dequeues in no order cannot tell a lost element from one that has not come yet.
+            // Who dequeues in no order cannot distinguish a lost element from one that has not come yet.
             ObjectBug::LostElement => ordered || object == Object::Set,
             ObjectBug::DuplicateElement => object.is_sequence(),
             ObjectBug::ReorderedElement => ordered,
@@ -105,7 +105,7 @@ impl ObjectBug {
         }
     }
 
-    /// Those of one of Jepsen's workloads that is no object of its own: what its checker can find.
+    /// Those of one of Jepsen's workloads that is not an object of its own: what its checker can find.
     fn of_workload(object: Object) -> Option<&'static [ObjectBug]> {
         Some(match object {
             Object::Bank => &[ObjectBug::WrongRead, ObjectBug::ReadSkew, ObjectBug::HalfTransfer],
@@ -120,7 +120,7 @@ impl ObjectBug {
         })
     }
 
-    /// How many of the operations it applies to, from 0 to 1, unless told otherwise.
+    /// How many of the operations it applies to, from 0 to 1, by default.
     pub fn default_rate(self) -> f64 {
         self.row().rate
     }

@@ -1,4 +1,4 @@
-//! The system that parameters describe: which model an object follows, and what that model is told.
+//! The system that parameters describe: which model an object follows, and the parameters of that model.
 
 use super::bank::Bank;
 use super::counter::Counter;
@@ -22,8 +22,8 @@ use crate::key_distribution::Popularity;
 use crate::rng::Chance;
 use crate::system::System;
 
-/// Keys for each client that a store remembers of those that are written once: while one client waits for an answer, another is
-/// answered some fifty times at the most.
+/// Keys for each client that a store remembers of those that are written once: while one client waits for an answer,
+/// another is answered some fifty times at the most.
 const ROOM_PER_CLIENT: i64 = 256;
 
 /// The system that these parameters describe.

@@ -4,7 +4,7 @@ use super::flight::{Ask, Flight};
 use super::model::{Model, Outcome, Want};
 use crate::rng::{Chance, Rng};
 
-/// A counter that stands at 0 at first.
+/// A counter that is at 0 at first.
 pub(super) struct Counter {
     pub(super) reads: Chance,
     /// The largest amount.

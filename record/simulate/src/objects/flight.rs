@@ -93,7 +93,7 @@ impl Versions {
     }
 }
 
-/// An operation, from when it is drawn until nobody needs it any more. Reused for another one then.
+/// An operation, from when it is drawn until it is not needed any more. Reused for another one then.
 #[derive(Debug, Default)]
 pub(super) struct Flight {
     pub(super) object: ObjectId,
@@ -144,7 +144,7 @@ impl Flight {
         }
     }
 
-    /// Whether its answer tells of the object.
+    /// Whether its result depends on the object.
     pub(super) fn tells(&self) -> bool {
         matches!(self.ask, Ask::Read | Ask::Get | Ask::Dequeue | Ask::Pop)
             || self.mops.iter().any(|mop| matches!(mop, RegisterMop::Read { .. }))

@@ -1,4 +1,5 @@
-//! The objects that there are, by key: each retired after its share of operations, and forgotten once nobody uses it.
+//! The objects that there are, by key: each retired after its share of operations, and forgotten once no operation uses
+//! it.
 
 use super::wrong_read::Tracker;
 use crate::ids::{index, small};

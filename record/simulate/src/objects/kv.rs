@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub(super) struct Kv {
     pub(super) values: Values,
     pub(super) reads: Chance,
-    /// How many of what is no get are puts. They keep strings short.
+    /// How many of what is not a get are puts. They keep strings short.
     pub(super) puts: Chance,
 }
 

@@ -9,9 +9,9 @@ use crate::rng::{Chance, Rng};
 
 /// A lock, free at first.
 ///
-/// The lock knows who holds it, whatever kind it is, so that a client releases nothing of others. A client that does not
-/// know whether it holds the lock releases it to be sure; what it asked for before that and has not come yet is refused
-/// then, lest nobody knows of it.
+/// The lock knows who holds it, whatever kind it is, so that a client releases nothing of others. A client that does
+/// not know whether it holds the lock releases it to be sure; what it asked for before that and has not come yet is
+/// refused then, so that a client knows of it.
 pub(super) struct Lock {
     pub(super) object: Object,
     /// How many permits there are; of a reentrant mutex, how often its owner can hold it.

@@ -1,4 +1,4 @@
-//! Keys in groups: each is written once, and all of a group are read at one time.
+//! Keys in groups: each is written once, and all of a group are read at once.
 
 use super::flight::{Ask, Flight};
 use super::model::{Model, Outcome, Want};
@@ -20,12 +20,12 @@ pub(super) struct LongFork {
     pub(super) group_size: u32,
     /// The next key to be written.
     pub(super) next: i64,
-    /// Keys that are remembered: more than anybody who waits for an answer may read.
+    /// Keys that are remembered: more than anyone who waits for an answer may read.
     pub(super) room: i64,
 }
 
 impl Model for LongFork {
-    /// The keys that were written, as far back as anybody reads.
+    /// The keys that were written, as far back as anyone reads.
     type State = BTreeSet<i64>;
 
     fn fresh(&self) -> BTreeSet<i64> {

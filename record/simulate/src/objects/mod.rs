@@ -1,7 +1,8 @@
-//! Objects of which every operation takes effect at one instant: linearizable by construction, or broken in a chosen way.
+//! Objects of which every operation takes effect at one instant: linearizable by construction, or broken in a chosen
+//! way.
 //!
-//! An operation is drawn when a client asks, and done in one step some time later, before the client is answered. What an
-//! object does is a [`model::Model`], one a file; [`store`] brings keys, failures and bugs to all of them alike.
+//! An operation is drawn when a client asks, and done in one step some time later, before the client is answered. What
+//! an object does is a [`model::Model`], one a file; [`store`] brings keys, failures and bugs to all of them alike.
 
 mod bank;
 mod bug;

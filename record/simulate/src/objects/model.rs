@@ -20,7 +20,7 @@ pub(super) enum Outcome {
 pub(super) enum Want {
     /// Whatever comes to mind.
     Anything,
-    /// Something whose answer tells of the object.
+    /// Something with a result that depends on the object.
     Read,
 }
 
@@ -85,7 +85,7 @@ pub(super) trait Model {
         None
     }
 
-    /// Whether the operation must be answered: clients could not tell what became of the object if it were not.
+    /// Whether the operation must be answered: clients could not know the state of the object if it were not.
     fn is_sure(&self, flight: &Flight) -> bool {
         let _ = flight;
         false

@@ -33,8 +33,8 @@ pub enum Object {
     Counter,
     /// `get`, `put`, `append` of strings by key. What was never put is empty.
     Kv,
-    /// A register whose every version has an id: `write` names the version that it replaces and fails if that is not there
-    /// any more; `read` tells the version with the value.
+    /// A register whose every version has an id: `write` names the version that it replaces and fails if that is not
+    /// there any more; `read` returns the version with the value.
     VersionedRegister,
     /// `transfer` between accounts, which fails if there is too little, and `read` of all balances.
     Bank,
@@ -105,17 +105,17 @@ const TABLE: [Row; 22] = [
 ];
 
 impl Object {
-    /// How many keys there are, unless told otherwise.
+    /// How many keys there are, by default.
     pub fn default_keys(self) -> u32 {
         self.row().keys
     }
 
-    /// How many operations a key has before another replaces it, unless told otherwise; 0 if none does.
+    /// How many operations a key has before another replaces it, by default; 0 if none does.
     pub fn default_ops_per_key(self) -> u64 {
         self.row().ops_per_key
     }
 
-    /// How many different values are written, unless told otherwise; 0 if each is new.
+    /// How many different values are written, by default; 0 if each is new.
     pub fn default_values(self) -> u32 {
         self.row().values
     }

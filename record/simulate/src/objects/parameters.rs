@@ -13,8 +13,8 @@ use crate::simulation::Simulation;
 /// A history of operations on an [`Object`], each of which takes effect at one instant between its invocation and its
 /// completion, unless there is a bug: it is linearizable.
 ///
-/// Equal parameters give equal histories, byte for byte, on every machine. Parameters that mean nothing for an object are
-/// ignored.
+/// Equal parameters give equal histories, byte for byte, on every machine. Parameters that mean nothing for an object
+/// are ignored.
 ///
 /// ```
 /// use record_simulate::{Format, Object, Objects};
@@ -29,49 +29,53 @@ use crate::simulation::Simulation;
 pub struct Objects {
     /// What clients work on.
     pub object: Object,
-    /// Operations that clients ask for, beside those that come when all else is over ([`Object::has_last`]), one for each key. Up to
-    /// 10^9; 1000 by default.
+    /// Operations that clients ask for, in addition to those that come when all else is over ([`Object::has_last`]),
+    /// one for each key. Up to 10^9; 1000 by default.
     pub ops: u64,
     /// Chooses one of the histories that the other parameters allow. 0 by default.
     pub seed: u64,
     /// Clients that ask at the same time, each one operation after another. 1 to 100,000; 10 by default.
     pub clients: u32,
-    /// How long a client waits on average from an answer until it asks again, in nanoseconds: anything from 0 to twice as
-    /// long. An operation takes some 60,000 itself. 0 is back to back. Up to 10^12; 100,000 by default.
+    /// How long a client waits on average from an answer until it asks again, in nanoseconds: anything from 0 to twice
+    /// as long. An operation takes some 60,000 itself. 0 is back to back. Up to 10^12; 100,000 by default.
     pub think_ns: u64,
-    /// Whether ops name one of several objects: by a field `key` for versioned registers, by values `[key value]` for all
-    /// others. Key-value maps and multi-registers have keys anyway. False by default.
+    /// Whether ops name one of several objects: by a field `key` for versioned registers, by values `[key value]` for
+    /// all others. Key-value maps and multi-registers have keys anyway. False by default.
     pub keyed: bool,
-    /// Keys that are live at a time. 1 to 1,000,000, for multi-registers 1 to 1000; 10 by default for key-value maps, 3 for
-    /// multi-registers, and 1 for others, which need to be keyed for more.
+    /// Keys that are live at a time. 1 to 1,000,000, for multi-registers 1 to 1000; 10 by default for key-value maps, 3
+    /// for multi-registers, and 1 for others, which need to be keyed for more.
     pub keys: u32,
-    /// A key is replaced by a new one after so many operations; 0 if never. 1000 by default for key-value maps, 0 for others.
+    /// A key is replaced by a new one after so many operations; 0 if never. 1000 by default for key-value maps, 0 for
+    /// others.
     pub ops_per_key: u64,
     /// Which of the live keys operations go to. Uniform by default.
     pub key_distribution: KeyDistribution,
-    /// How many different values are written; 0 if each is new. Of a counter, the largest amount to add, at least 1; of a bank the
-    /// accounts, at least 2; of long-fork the keys of a group, at least 2; of sequential the subkeys of a key, from 2 to 64. Up
-    /// to 1,000,000. By default 5 for registers, counters and sequential, 64 for sets, 100 for versioned registers, 8 for banks, 2
-    /// for long-fork and 0 for others. A set of which each element is new grows with the history, and so does each read of it.
+    /// How many different values are written; 0 if each is new. Of a counter, the largest amount to add, at least 1; of
+    /// a bank the accounts, at least 2; of long-fork the keys of a group, at least 2; of sequential the subkeys of a
+    /// key, from 2 to 64. Up to 1,000,000. By default 5 for registers, counters and sequential, 64 for sets, 100 for
+    /// versioned registers, 8 for banks, 2 for long-fork and 0 for others. A set of which each element is new grows
+    /// with the history, and so does each read of it.
     pub values: u32,
     /// How many of the operations are reads, gets, dequeues or pops, or of transactions the micro-operations, from 0 to 1.
     /// 0.5 by default.
     pub read_fraction: f64,
-    /// How many of the operations of a cas-register that are no reads are compare-and-sets, from 0 to 1. 0.5 by default.
+    /// How many of the operations of a cas-register that are not reads are compare-and-sets, from 0 to 1. 0.5 by
+    /// default.
     pub cas_fraction: f64,
-    /// How many of the operations of a key-value map that are no gets are puts, from 0 to 1. Appends make strings longer
-    /// until the next put. 0.2 by default.
+    /// How many of the operations of a key-value map that are not gets are puts, from 0 to 1. Appends make strings
+    /// longer until the next put. 0.2 by default.
     pub put_fraction: f64,
     /// The most micro-operations of a transaction. 1 to 1,000; 3 by default.
     pub ops_per_txn_max: u32,
-    /// Permits of a semaphore, 1 by default; of a reentrant mutex, how often its owner can hold it, 2 by default. 1 to 1,000,000.
+    /// Permits of a semaphore, 1 by default; of a reentrant mutex, how often its owner can hold it, 2 by default. 1 to
+    /// 1,000,000.
     pub permits: u32,
     /// From how many elements in a queue or stack on clients add no more. 1 to 1,000,000; 32 by default.
     pub capacity: u32,
     /// How many of the operations the object refuses, though it could do them, from 0 to 1. 0.01 by default.
     pub fail_rate: f64,
-    /// How many of the operations end in `info`, from 0 to 1: nobody knows whether they took effect, and half of them did,
-    /// some of them much later. 0.001 by default.
+    /// How many of the operations end in `info`, from 0 to 1: it is unknown whether they took effect, and half of them
+    /// did, some of them much later. 0.001 by default.
     pub info_rate: f64,
     /// How many of the operations have no completion at all, from 0 to 1. Half of them took effect. 0 by default.
     pub lost_rate: f64,
@@ -82,8 +86,8 @@ pub struct Objects {
     /// Where in the history the bug comes that comes once, [`ObjectBug::WrongRead`]: from 0, the start, to 1. 0.9 by
     /// default.
     pub bug_at: Option<f64>,
-    /// Whether a nemesis cuts the network now and then: while it does, a quarter of the requests gets no answer. False by
-    /// default.
+    /// Whether a nemesis cuts the network now and then: while it does, a quarter of the requests gets no answer. False
+    /// by default.
     pub nemesis: bool,
 }
 

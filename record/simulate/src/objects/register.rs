@@ -8,7 +8,7 @@ use crate::rng::{Chance, Rng};
 pub(super) struct Register {
     pub(super) values: Values,
     pub(super) reads: Chance,
-    /// How many of what is no read are compare-and-sets.
+    /// How many of what is not a read are compare-and-sets.
     pub(super) cas: Chance,
 }
 
@@ -23,7 +23,8 @@ impl Model for Register {
         flight.ask = if want == Want::Read || rng.happens(self.reads) {
             Ask::Read
         } else if rng.happens(self.cas) {
-            // Of values that are all new, one drawn blindly would never be there. Nil is there until something is written.
+            // Of values that are all new, one drawn blindly would never be there. Nil is there until something is
+            // written.
             let old = if self.values.are_new() { *state } else { state.map(|_| self.values.draw(rng)) };
             let new = self.values.draw(rng);
             old.map_or(Ask::Write(new), |old| Ask::Cas { old, new })

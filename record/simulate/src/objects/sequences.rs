@@ -13,7 +13,7 @@ pub(super) struct Sequence {
     pub(super) values: Values,
     /// How many operations take an element out.
     pub(super) takes: Chance,
-    /// From how many elements on nobody asks for more.
+    /// From how many elements on clients stop adding.
     pub(super) capacity: u32,
 }
 
@@ -67,7 +67,7 @@ impl Model for Sequence {
         (self.object == Object::TotalQueue).then_some(Ask::Drain)
     }
 
-    /// What is taken by somebody who does not say so is lost.
+    /// What is taken by someone who does not say so is lost.
     fn is_sure(&self, flight: &Flight) -> bool {
         self.object == Object::TotalQueue && matches!(flight.ask, Ask::Dequeue | Ask::Drain)
     }

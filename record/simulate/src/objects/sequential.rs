@@ -17,14 +17,14 @@ pub(super) struct Sequential {
     pub(super) subkeys: u32,
     /// For each client the key that it writes, and the next subkey.
     pub(super) clients: Vec<Option<(i64, u32)>>,
-    /// The next key that nobody writes yet.
+    /// The next key that is not written yet.
     pub(super) next: i64,
-    /// Keys that are remembered: more than anybody who waits for an answer may read or write.
+    /// Keys that are remembered: more than anyone who waits for an answer may read or write.
     pub(super) room: i64,
 }
 
 impl Model for Sequential {
-    /// Of each key that somebody may still read, the subkeys that were written.
+    /// Of each key that someone may still read, the subkeys that were written.
     type State = BTreeMap<i64, u64>;
 
     fn fresh(&self) -> BTreeMap<i64, u64> {
@@ -66,13 +66,14 @@ impl Model for Sequential {
 
     fn hear(&mut self, _: &mut BTreeMap<i64, u64>, flight: &Flight, kind: Kind) {
         if let Ask::WriteSubkey { key, subkey } = flight.ask {
-            // Whoever does not know whether a subkey is there writes none behind it.
+            // Whoever does not know whether a subkey is there writes none after it.
             let goes_on = kind == Kind::Ok && subkey + 1 < self.subkeys;
             self.clients[index(flight.client)] = goes_on.then_some((key, subkey + 1));
         }
     }
 
-    /// Each subkey is written long after another, so that hardly two fit into the states that are remembered: any may be missing.
+    /// Each subkey is written long after another, so that hardly two fit into the states that are remembered: any may
+    /// be missing.
     fn skew(&self, _: &BTreeMap<i64, u64>, flight: &mut Flight, rng: &mut Rng) {
         for item in &mut flight.items {
             if rng.happens(Chance::HALF) {

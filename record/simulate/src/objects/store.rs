@@ -147,7 +147,7 @@ impl<M: Model> Store<M> {
             _ => return REFUSED,
         }
         match bug {
-            // A lock that somebody has without knowing stays locked, and nothing more happens.
+            // A lock that someone has without knowing stays locked, and nothing more happens.
             ObjectBug::FalseFail if !flight.is_read() && flight.ask != Ask::Acquire => return REFUSED,
             ObjectBug::DuplicateElement if changes(flight) => model.double(&mut entry.state, flight),
             ObjectBug::HalfTransfer => model.halve(&mut entry.state, flight),
@@ -184,8 +184,8 @@ impl<M: Model> Store<M> {
     }
 }
 
-/// How the ops of this kind of object look, each object under a key of its own if it is `keyed`. `ids` salts what identifies
-/// writes.
+/// How the ops of this kind of object look, each object under a key of its own if it is `keyed`. `ids` salts what
+/// identifies writes.
 fn shape(object: Object, keyed: bool, ids: &mut Rng) -> Shape {
     let key: Option<fn(i64) -> ObjectKey> = match object {
         Object::Kv => Some(ObjectKey::NamedField),

@@ -63,7 +63,8 @@ pub enum ObjectValue<'a> {
         /// How much, above 0.
         amount: i64,
     },
-    /// Micro-operations on keys of one group, all reads or one write. Reads are to be shown without values unless the op is `ok`.
+    /// Micro-operations on keys of one group, all reads or one write. Reads are to be shown without values unless the
+    /// op is `ok`.
     Group {
         /// In any order.
         mops: &'a [RegisterMop],
@@ -72,7 +73,8 @@ pub enum ObjectValue<'a> {
     },
     /// A key, and the number of one of its subkeys.
     Subkey(i64, u32),
-    /// A key, and the numbers of its subkeys that were found, the last one first; a negative one stands for one that was not.
+    /// A key, and the numbers of its subkeys that were found, the last one first; a negative one represents one that
+    /// was not.
     Subkeys(i64, &'a [i64]),
     /// An id.
     Id(WriteId),

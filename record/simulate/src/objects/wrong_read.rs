@@ -1,8 +1,8 @@
 //! One read that cannot be: when it comes, and which value a register cannot have.
 //!
-//! A value cannot be read by R if every write of it was over before some other write W began that was done and over before
-//! R began: in any order that respects real time, W comes between all writes of the value and R. A write whose outcome
-//! nobody knows is never over. Whoever reads such a value, the history is not linearizable.
+//! A value cannot be read by R if every write of it was over before some other write W began that was done and over
+//! before R began: in any order that respects real time, W comes between all writes of the value and R. A write whose
+//! outcome of unknown outcome is never over. Whoever reads such a value, the history is not linearizable.
 
 use super::model::UNWRITTEN;
 use crate::ids::{index, wide};
@@ -40,7 +40,7 @@ impl Overwriters {
 /// What was written when, of one value.
 #[derive(Clone, Copy, Debug, Default)]
 struct Written {
-    /// Writes that are not over, and those of which nobody knows.
+    /// Writes that are not over, and those of unknown outcome.
     open: u32,
     /// When the last of the others was over; 0 if there is none.
     over: u64,

@@ -7,12 +7,12 @@ use crate::bug::Bug;
 use crate::ids::{index, small, wide};
 use crate::system::{Intent, Progress, Slot};
 
-/// How far behind a stale read is at most, in commits for each client: several times as long as a transaction takes, so
+/// How far after a stale read is at most, in commits for each client: several times as long as a transaction takes, so
 /// that it misses some that were over before it began.
 const STALE_COMMITS_MAX: u64 = 4;
 
-/// How many items a read with a past of its own lacks at most: some, so that however many keys there are, what is missed
-/// reaches back over more transactions than lie between those that share a key.
+/// How many items a read with a past of its own lacks at most: some, so that however many keys there are, what is
+/// missed reaches back over more transactions than lie between those that share a key.
 const STALE_ITEMS_MAX: u32 = 8;
 
 /// Steps until a retry does everything again: longer than an answer takes, so that clients can have built on it.
@@ -136,7 +136,7 @@ impl Store {
     fn append_or_not(&mut self, slot: Slot, bug: Bug, i: usize, list: ListId, value: i64) {
         let last = i + 1 == self.txns[index(slot)].asked.len();
         if bug == Bug::DroppedWrite && last {
-            // No read of its own can follow, so only others can tell.
+            // No read of its own can follow, so only others can see it.
             return;
         }
         self.lists.append(list, value);

@@ -1,4 +1,4 @@
-//! The store's lists, one for each key that somebody may still use.
+//! The store's lists, one for each key that someone may still use.
 //!
 //! A list only ever grows at its end (except where a bug says otherwise), so what a transaction read, and what the list
 //! was at an earlier commit, is a length. That is all that is kept of reads and versions.

@@ -1,7 +1,7 @@
 //! A planted cycle: the last transaction comes before one of the first, on a key that only these two name.
 //!
-//! All else that transactions depend on leads from the first to the last, so nearly all of them end up in one component,
-//! which a single read closes. Without it the history is strict serializable.
+//! All else that transactions depend on leads from the first to the last, so nearly all of them end up in one
+//! component, which a single read closes. Without it the history is strict serializable.
 
 use super::lists::{ListId, Lists};
 use super::mops::{Action, Asked, Seen};

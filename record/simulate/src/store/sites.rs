@@ -1,9 +1,9 @@
-//! Two sites, each with half of the clients, that tell each other late of their transactions.
+//! Two sites, each with half of the clients, that exchange their transactions late.
 //!
-//! A transaction reads and commits at its client's site, at one instant: it sees what committed there, and what committed
-//! at the other site up to the last time that the two spoke. It fails if the other site has appended to a list of its
-//! own that it cannot see. This is parallel snapshot isolation: transactions of one site are ordered, but clients of
-//! different sites may see two transactions in different orders.
+//! A transaction reads and commits at its client's site, at one instant: it sees what committed there, and what
+//! committed at the other site up to the last time that the two spoke. It fails if the other site has appended to a
+//! list of its own that it cannot see. This is parallel snapshot isolation: transactions of one site are ordered, but
+//! clients of different sites may see two transactions in different orders.
 
 use super::lists::{Commit, ListId};
 use super::mops::{Action, Seen};
@@ -77,8 +77,8 @@ impl Store {
         progress
     }
 
-    /// How much of a list this site sees. Whoever appends sees all that is there, so this is all of its commits up to the
-    /// first hidden one.
+    /// How much of a list this site sees. Whoever appends sees all that is there, so this is all of its commits up to
+    /// the first hidden one.
     fn seen_at(&self, site: usize, list: ListId) -> u32 {
         let heard = self.lists.len_at(list, self.sites.heard[site]);
         let later = self.lists.commits_from(list, heard);

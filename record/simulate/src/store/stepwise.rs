@@ -1,13 +1,15 @@
 //! Transactions done step by step, with others in between, and isolated from them too little.
 //!
-//! - Snapshot isolation: reads see the state at the first step; at the last, the transaction fails if one of its lists has
-//!   grown since (first committer wins). If it is not strong, transactions that only read may get an older snapshot.
+//! - Snapshot isolation: reads see the state at the first step; at the last, the transaction fails if one of its lists
+//!   has grown since (first committer wins). If it is not strong, transactions that only read may get an older
+//!   snapshot.
 //! - Read committed: reads see what is committed. An append locks its list until the end, so that nobody else's
 //!   appends come between a transaction's own.
 //! - Cursor stability: the same, and so does a read of a list that the transaction appends to.
-//! - Lost update: as read committed, but lists that the transaction has not appended to yet are read as at its first step, as
-//!   some databases do under the name of repeatable read.
-//! - Read uncommitted: the same locks, but appends are in the list at once, and are taken back if the transaction fails.
+//! - Lost update: as read committed, but lists that the transaction has not appended to yet are read as at its first
+//!   step, as some databases do under the name of repeatable read.
+//! - Read uncommitted: the same locks, but appends are in the list at once, and are taken back if the transaction
+//!   fails.
 //!
 //! Two transactions may wait for each other's locks; whoever waits too long fails.
 
@@ -46,7 +48,7 @@ impl Store {
             return DONE;
         };
         if let Action::Read(_) = action {
-            // Should this commit, the items behind the snapshot are its own.
+            // Should this commit, the items after the snapshot are its own.
             let len = self.lists.len_at(list, snapshot) + txn.appends_to(list, at);
             txn.asked[at].action = Action::Read(Seen::Prefix(len));
         }

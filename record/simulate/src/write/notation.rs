@@ -6,7 +6,7 @@ use crate::op::{Mop, Payload, Process, SimOp};
 use crate::registers::{RegisterMop, RegisterMops};
 use crate::store::Mops;
 
-/// The signs of a notation. Those of an op's fields are what stands before their values.
+/// The signs of a notation. Those of an op's fields are what is before their values.
 pub(super) struct Notation {
     index: &'static [u8],
     kind: &'static [u8],
@@ -31,11 +31,11 @@ pub(super) struct Notation {
     set: [&'static [u8]; 2],
     /// Around the owner of a lock.
     owner: [&'static [u8]; 2],
-    /// Around the accounts of a bank, around and behind each of them, and between one and the next.
+    /// Around the accounts of a bank, around and after each of them, and between one and the next.
     balances: [&'static [u8]; 3],
-    /// Before the accounts of a transfer, its amount, and behind it.
+    /// Before the accounts of a transfer, its amount, and after it.
     transfer: [&'static [u8]; 4],
-    /// Before what an op says beside its value.
+    /// Before what an op says in addition to its value.
     key: &'static [u8],
     write_id: &'static [u8],
     prev_write_id: &'static [u8],
@@ -118,7 +118,7 @@ impl Notation {
         text.put(self.end);
     }
 
-    /// The value, and the fields behind it.
+    /// The value, and the fields after it.
     fn object_op(&self, text: &mut Text, op: ObjectOp<'_>) {
         if let Some(ObjectKey::InValue(key)) = op.key {
             text.put(b"[");
@@ -198,7 +198,8 @@ impl Notation {
         text.put(b"]");
     }
 
-    /// Writes and reads of registers; `names` are those of the two. What a read returned is only `shown` if it is known.
+    /// Writes and reads of registers; `names` are those of the two. What a read returned is only `shown` if it is
+    /// known.
     fn object_mops(&self, text: &mut Text, mops: &[RegisterMop], shown: bool, names: [&[u8]; 2]) {
         let [write, read] = names;
         self.all(text, mops.iter(), |text, mop| match *mop {

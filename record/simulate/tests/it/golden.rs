@@ -1,6 +1,7 @@
 //! Equal parameters give equal bytes, on every machine and in every version: these are written down here.
 //!
-//! A change that fails a test here changes what every `--seed` means. Where that is meant, it is news for the changelog.
+//! A change that fails a test here changes what every `--seed` means. Where that is meant, it is news for the
+//! changelog.
 
 use record_simulate::{
     Bug, Format, KeyDistribution, ListAppend, Object, ObjectBug, Objects, OverRegisters, RwRegister, Transactions,

@@ -1,10 +1,11 @@
-//! Objects are linearizable: the order in which operations took effect is a proof. With a bug they are not, for some seed.
+//! Objects are linearizable: the order in which operations took effect is a proof. With a bug they are not, for some
+//! seed.
 
 use crate::common::object::{Recorded, Said, State, fresh, is_linearizable, step};
 use record_simulate::{Kind, Object, ObjectBug, Objects};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Many crashes, and many clients at one time.
+/// Many crashes, and many clients at once.
 fn rough(object: Object) -> Objects {
     let (info_rate, lost_rate) = (0.05, 0.05);
     Objects { ops: 3000, think_ns: 5000, info_rate, lost_rate, nemesis: true, ..Objects::of(object) }
@@ -128,7 +129,7 @@ fn each_bug_bites_for_some_seed() {
     }
 }
 
-/// Whatever crashed, whatever is written at one time: nobody can have read that value.
+/// Whatever crashed, whatever is written at once: nobody can have read that value.
 #[test]
 fn a_wrong_read_always_bites_even_if_its_value_was_there_once() {
     for object in [Object::Register, Object::CasRegister] {

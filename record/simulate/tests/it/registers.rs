@@ -66,7 +66,8 @@ impl<'h> Writes<'h> {
         self.0[&(key, value)]
     }
 
-    /// Whether `old` had been overwritten when `new` was there: both are certain, and one was over before the other began.
+    /// Whether `old` had been overwritten when `new` was there: both are certain, and one was over before the other
+    /// began.
     fn is_older(&self, key: i64, old: Option<i64>, new: i64) -> bool {
         let new = self.by(key, new);
         let Some(old) = old else { return new.is_ok() };

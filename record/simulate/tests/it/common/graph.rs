@@ -18,8 +18,8 @@ pub enum Edge {
 /// The dependencies of a history.
 pub struct Graph<'h> {
     txns: &'h [Txn],
-    /// Nodes are transactions, and behind them one moment for each op of the history: a transaction that completes before
-    /// a moment comes before it, and so do later moments, and transactions invoked then.
+    /// Nodes are transactions, and after them one moment for each op of the history: a transaction that completes
+    /// before a moment comes before it, and so do later moments, and transactions invoked then.
     nodes: usize,
     edges: HashSet<(usize, usize, Edge)>,
 }

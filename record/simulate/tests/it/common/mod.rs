@@ -10,7 +10,8 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::io;
 
-/// A micro-operation that owns what it read. Of a register that is a list of at most one value, and a write is an append.
+/// A micro-operation that owns what it read. Of a register that is a list of at most one value, and a write is an
+/// append.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Did {
     Append(i64, i64),

@@ -181,7 +181,7 @@ pub fn step(object: Object, state: &State, did: &Did, result: Option<&Said>) -> 
             after[to] += amount;
             only(after[from] >= 0, after)
         }
-        // Halves of the ids that were given. Nobody knows which id was not heard of.
+        // Halves of the ids that were given. It is unknown which id was not heard of.
         (Object::UniqueIds, "generate", _) => match result {
             Some(Said::Id(new)) if state.chunks(2).any(|given| given == id(*new)) => vec![],
             Some(Said::Id(new)) => {
@@ -290,9 +290,11 @@ fn take(object: Object, state: &State, result: Option<&Said>) -> Vec<State> {
     candidates.into_iter().filter(fits).map(without).collect()
 }
 
-/// Whether there is an order of the operations of each object that respects real time and in which every answer is right.
+/// Whether there is an order of the operations of each object that respects real time and in which every answer is
+/// right.
 ///
-/// Goes through the history with all states that it may be in, each with the operations in flight that brought it about.
+/// Goes through the history with all states that it may be in, each with the operations in flight that brought it
+/// about.
 pub fn is_linearizable(object: Object, recorded: &Recorded) -> bool {
     let mut by_key: BTreeMap<String, Vec<&Did>> = BTreeMap::new();
     for did in recorded.ops.iter().filter(|did| did.kind != Kind::Fail) {

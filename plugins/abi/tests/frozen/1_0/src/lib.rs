@@ -1,7 +1,8 @@
 //! Interface 1.0 as it was frozen, and a plugin that reads its columns by hand.
 //!
-//! The plugin, `frozen`, knows nothing of this repository but what stands here. It counts the ok ops, sums up their values where these are
-//! integers or vectors of small ones, and finds histories invalid in which an ok op's function is `boom`.
+//! The plugin, `frozen`, knows nothing of this repository but what is here. It counts the ok ops, sums up their values
+//! where these are integers or vectors of small ones, and finds histories invalid in which an ok op's function is
+//! `boom`.
 
 use abi_stable::StableAbi;
 use abi_stable::library::{__call_root_module_loader, CheckTypeLayout, LibHeader, RootModule, RootModuleResult};
