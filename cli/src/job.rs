@@ -24,7 +24,7 @@ pub(crate) struct Check<'c> {
     pub(crate) limits: Limits,
     /// Where pages go, if there are to be any.
     pub(crate) pages: Option<PageOptions>,
-    /// How many histories are judged at one time.
+    /// How many histories are judged at once.
     pub(crate) jobs: usize,
     /// Whose process this is, if it was started for one history.
     pub(crate) child: Option<ChildJob>,

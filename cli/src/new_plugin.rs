@@ -20,7 +20,7 @@ const FILES: [(&str, &str); 6] = [
     ("tests/plugin.rs", include_str!("../template/tests/plugin.rs")),
 ];
 
-/// Words of Rust that its crate cannot be called, and crates that every plugin has beside it.
+/// Words of Rust that its crate cannot be called, and crates that every plugin depends on.
 const TAKEN: [&str; 47] = [
     "abstract", "alloc", "as", "async", "await", "become", "box", "break", "const", "continue", "core", "crate", "do",
     "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "match",

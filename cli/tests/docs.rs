@@ -1,10 +1,10 @@
 //! Every shell line of the book is run where it stands, page by page, and prints what the page says it prints.
 //!
-//! In a block of `console`, `$ ` begins a line for the shell and `> ` continues it; `? 1` tells an exit code that is not 0, and what
-//! follows is the output, standard error included. `[..]` stands for anything within a line, `...` for any lines.
-//! A page is a directory of its own, in which `cli/examples` is as in the source, and nothing else is: a page shows all that it
-//! needs. A block such as `python file=recorder.py` is a file. Blocks of `console slow` build crates, and are run with
-//! `-- --ignored`; those of `console needs=go` are run where that program is.
+//! In a block of `console`, `$ ` begins a line for the shell and `> ` continues it; `? 1` tells an exit code that is
+//! not 0, and what follows is the output, standard error included. `[..]` represents anything within a line, `...` for
+//! any lines. A page is a directory of its own, in which `cli/examples` is as in the source, and nothing else is: a
+//! page shows all that it needs. A block such as `python file=recorder.py` is a file. Blocks of `console slow` build
+//! crates, and are run with `-- --ignored`; those of `console needs=go` are run where that program is.
 
 #![cfg(unix)]
 
@@ -238,7 +238,7 @@ fn follow(page: &Path, slow_too: bool, wrong: &mut Vec<String>) -> usize {
     run
 }
 
-/// Makes what is there before a page begins: its directory, beside which is a clone.
+/// Makes what is there before a page begins: its directory, next to which is a clone.
 fn furnish(begun: &Path) -> PathBuf {
     let root = Path::new(ROOT).canonicalize().unwrap();
     std::os::unix::fs::symlink(&root, begun.join("histcheck")).unwrap();

@@ -1,7 +1,7 @@
 //! Options of a checker, from text or from typed values.
 //!
-//! A checker reads all its options as text. What is given here is compared with what the checker declares first, so that a
-//! misspelled name or a wrong type is an error and not ignored.
+//! A checker reads all its options as text. What is given here is compared with what the checker declares first, so
+//! that a misspelled name or a wrong type is an error and not ignored.
 
 use history_core::{Checker, OptionError, OptionKind, OptionSpec, Options};
 use std::path::Path;
@@ -44,7 +44,8 @@ impl From<Vec<String>> for Value {
     }
 }
 
-/// The options given as `name=value`, or as `name` alone for a flag. The value of an option that takes a file is its path.
+/// The options given as `name=value`, or as `name` alone for a flag. The value of an option that takes a file is its
+/// path.
 ///
 /// ```
 /// use histcheck_front::{Registry, options};

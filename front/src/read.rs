@@ -62,7 +62,7 @@ impl ReadAs {
     }
 }
 
-/// The format of a history, detected from its beginning. An error behind that does not matter; a source without any ops
+/// The format of a history, detected from its beginning. An error after that does not matter; a source without any ops
 /// may have a format or none.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! All checkers there are: those that are built in, behind features of this crate, and those of plugins.
+//! All checkers there are: those that are built in, each with a feature of this crate, and those of plugins.
 
 use history_core::{AboutAnomaly, AboutLevel, Checker, Subject};
 use std::fmt;
@@ -106,7 +106,8 @@ impl Registry {
         Registry::from(all)
     }
 
-    /// The checkers for a history that is still being written: for objects those that report a violation when it happens.
+    /// The checkers for a history that is still being written: for objects those that report a violation when it
+    /// happens.
     pub fn watchers() -> Registry {
         #[cfg_attr(not(feature = "online"), expect(unused_mut, reason = "nothing takes the place of another"))]
         let mut watchers = Registry::built_in();

@@ -101,7 +101,7 @@ pub fn result(notation: Notation, file: &str, outcome: Result<&Report, &HistoryE
     }
 }
 
-/// A line about a file: `tail`, a struct of at least one field, behind the schema and the name.
+/// A line about a file: `tail`, a struct of at least one field, after the schema and the name.
 ///
 /// # Errors
 ///

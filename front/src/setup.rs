@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 const BATCHES_AFTER_INTERRUPT: usize = 8;
 
 /// The note of a report on a history of which nothing was read.
-pub const INTERRUPTED_AT_ONCE: &str = "Interrupted before the first op was read, so nothing is known.";
+pub const INTERRUPTED_AT_ONCE: &str = "Interrupted before the first op was read, so there is no verdict.";
 
 /// A checker, or several as one (`history_core::Compose`), and how it is run.
 pub struct Setup<'c> {
@@ -93,7 +93,7 @@ impl<'c> Setup<'c> {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, is no history, or is not one that the checker can check.
+    /// If the file cannot be read, is not a history, or is not one that the checker can check.
     pub fn check_file(&self, path: impl AsRef<Path>) -> Result<Report, HistoryError> {
         self.check_reader(ReadAs::default().open(path)?)
     }
@@ -102,7 +102,7 @@ impl<'c> Setup<'c> {
     ///
     /// # Errors
     ///
-    /// If the text is no history, or not one that the checker can check.
+    /// If the text is not a history, or not one that the checker can check.
     pub fn check_bytes(&self, bytes: &[u8]) -> Result<Report, HistoryError> {
         self.check_reader(ReadAs::default().bytes(bytes))
     }
@@ -111,7 +111,7 @@ impl<'c> Setup<'c> {
     ///
     /// # Errors
     ///
-    /// If the text is no history, or not one that the checker can check.
+    /// If the text is not a history, or not one that the checker can check.
     pub fn check_reader(&self, reader: Reader<'_>) -> Result<Report, HistoryError> {
         self.check(|_| Ok(reader), &Arc::default(), &Budget::default(), &()).outcome
     }
@@ -125,11 +125,11 @@ impl<'c> Setup<'c> {
         guarded(|| history_core::check_history(self.start(|_| {})?, history, &Budget::default()))
     }
 
-    /// Checks a history within a budget, while other threads look on: `reading` counts what is read and ends it on request.
-    /// A panic of the checker is an error of this history.
+    /// Checks a history within a budget, while other threads look on: `reading` counts what is read and ends it on
+    /// request. A panic of the checker is an error of this history.
     ///
-    /// A checker may know its verdict before the end. A violation stays one, so the rest is not read; behind any other
-    /// verdict it is, since text that is no history is an error.
+    /// A checker may know its verdict before the end. A violation stays one, so the rest is not read; after any other
+    /// verdict it is, since text that is not a history is an error.
     pub fn check<'r>(
         &self,
         open: impl FnOnce(&Arc<Reading>) -> Result<Reader<'r>, HistoryError>,
@@ -187,7 +187,7 @@ impl<'f> Fed<'f> {
         let spent = self.budget.check(0, 0).err();
         self.late += usize::from(spent == Some(Spent::Cancelled));
         if spent.is_some() && (spent != Some(Spent::Cancelled) || self.late > BATCHES_AFTER_INTERRUPT) {
-            // Where the verdict is known, only an error behind it is not.
+            // Where the verdict is known, only an error after it is not.
             self.spent = spent.filter(|_| !self.is_settled);
             return Ok(self.leave());
         }
@@ -212,7 +212,7 @@ impl<'f> Fed<'f> {
         let mut unread = None;
         let mut spent = self.spent;
         match read {
-            // The reader ran into the interrupt, which is no error of the history.
+            // The reader ran into the interrupt, which is not an error of the history.
             Err(error) if error.kind == ErrorKind::Io && self.reading.was_cut() => {
                 spent = Some(Spent::Cancelled).filter(|_| !self.is_settled);
             }

@@ -1,7 +1,7 @@
 //! The bytes of a history: counted as they are read, and no longer read once that is cancelled.
 //!
-//! A file is read as it is. Where a read may block (a pipe, a terminal), the source is polled first, so that an interrupt is not
-//! stuck behind a writer that never writes.
+//! A file is read as it is. Where a read may block (a pipe, a terminal), the source is polled first, so that an
+//! interrupt is not blocked by a writer that never writes.
 
 use history_core::{Cancel, ErrorKind, HistoryError};
 use std::ffi::OsStr;
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Between two checks whether reading was cancelled.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// How far the reading of a history has come, and whether it is to go on.
+/// How far the reading of a history has come, and whether it is to continue.
 #[derive(Debug, Default)]
 pub struct Reading {
     /// Ends all readings.
@@ -26,7 +26,7 @@ pub struct Reading {
     cut: AtomicBool,
     /// Read so far, as they are in the file: perhaps compressed.
     bytes: AtomicU64,
-    /// How many there are; 0 if nobody knows.
+    /// How many there are; 0 if unknown.
     bytes_all: AtomicU64,
 }
 
@@ -99,7 +99,7 @@ fn stdin() -> io::Result<File> {
 fn file(path: PathBuf, reading: &Reading) -> io::Result<File> {
     #[cfg(unix)]
     if std::fs::metadata(&path).is_ok_and(|found| std::os::unix::fs::FileTypeExt::is_fifo(&found.file_type())) {
-        // A named pipe opens when somebody else opens it to write.
+        // A named pipe opens when someone else opens it to write.
         let (opened, opens) = std::sync::mpsc::channel();
         std::thread::Builder::new().spawn(move || opened.send(File::open(path)))?;
         loop {

@@ -1,9 +1,9 @@
 //! `--timeout` and `--max-memory`: each history is judged in a process of its own, which can be ended.
 //!
-//! A checker that looks at its budget stops by itself, and answers `unknown`. One that does not (a plugin that never returns, or
-//! takes memory without end) cannot be stopped from within: a thread cannot be ended, and what it allocated cannot be taken back. So
-//! this program calls itself for each history, passes on what that prints when it ends, and ends it when it must; the other
-//! histories never know. A plugin that aborts ends no more than its own process, too.
+//! A checker that looks at its budget stops by itself, and answers `unknown`. One that does not (a plugin that never
+//! returns, or takes memory without end) cannot be stopped from within: a thread cannot be ended, and what it allocated
+//! cannot be taken back. So this program calls itself for each history, passes on what that prints when it ends, and
+//! ends it when it must; the other histories never know. A plugin that aborts ends no more than its own process, too.
 
 use crate::job::Check;
 use crate::judge::child::{self, Ended, Ran};
@@ -15,9 +15,9 @@ use history_core::{Cancel, ErrorKind, HistoryError, Report, Spent, Verdict};
 use std::io;
 use std::process::{ExitStatus, Stdio};
 
-/// What became of a history, before anybody was told.
+/// The outcome of a history, before it is reported.
 pub(crate) enum Judged {
-    /// In this process: what to say beside the verdict, and the verdict.
+    /// In this process: what to say in addition to the verdict, and the verdict.
     Here(Vec<String>, Result<Report, HistoryError>),
     /// Nobody has begun, and why.
     NotBegun(HistoryError),
@@ -78,7 +78,7 @@ fn given_up(job: &Check<'_>, ended: &Ended, stderr: &[u8], cancel: &Cancel) -> R
         Ended::ByItself(status) => return Err(crashed(name, *status, stderr)),
     };
     if job.is_plugin {
-        // It was told when to stop, like every checker.
+        // It knows its limits, like every checker.
         let message = format!(
             "{name}, of a plugin, {what} and was ended: the plugin ignored its limits, which is a bug of the plugin"
         );
@@ -89,8 +89,8 @@ fn given_up(job: &Check<'_>, ended: &Ended, stderr: &[u8], cancel: &Cancel) -> R
     Ok(report)
 }
 
-/// What is said of a process that ended in a way of its own. The system ends what takes the last of its memory, and a process that
-/// gets no more ends itself: neither is a bug.
+/// What is said of a process that ended in a way of its own. The system ends what takes the last of its memory, and a
+/// process that gets no more ends itself: neither is a bug.
 fn crashed(name: &str, status: ExitStatus, stderr: &[u8]) -> HistoryError {
     const NO_MEMORY: &[u8] = b"memory allocation of ";
     let is_out_of_memory = is_killed(status) || stderr.windows(NO_MEMORY.len()).any(|text| text == NO_MEMORY);
@@ -128,7 +128,7 @@ fn is_by_interrupt(_: ExitStatus) -> bool {
     false
 }
 
-/// Whether the system ended it at once, or somebody did.
+/// Whether the system ended it at once, or someone did.
 #[cfg(unix)]
 fn is_killed(status: ExitStatus) -> bool {
     std::os::unix::process::ExitStatusExt::signal(&status) == Some(signal_hook::consts::SIGKILL)

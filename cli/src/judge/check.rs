@@ -1,8 +1,9 @@
-//! Judging histories: one after another or several at one time, here or each in a process of its own, until all are told of or an
-//! interrupt comes.
+//! Judging histories: one after another or several at once, here or each in a process of its own, until all are
+//! reported or an interrupt comes.
 //!
-//! Results are told in the order given, whatever ends first, so `--jobs` changes no byte of what is written. What takes memory is
-//! the histories that are being judged, as many as there are jobs, and as many reports again that wait for their turn.
+//! Results are told in the order given, whatever ends first, so `--jobs` changes no byte of what is written. What takes
+//! memory is the histories that are being judged, as many as there are jobs, and as many reports again that wait for
+//! their turn.
 
 use crate::job::Check;
 use crate::judge::apart::{self, Judged};
@@ -29,7 +30,7 @@ pub(crate) fn run(job: &Check<'_>) -> Exit {
     if job.child.is_none() {
         job.warnings.iter().for_each(|warning| diagnose::warning(warning));
     }
-    // Progress would be drawn over what somebody types.
+    // Progress would be drawn over what someone types.
     let typed = job.inputs.iter().any(Input::is_stdin) && io::stdin().is_terminal();
     let progress = Progress::begin(job.inputs.len(), job.child.is_none() && !typed);
     let notes = end_on_signals(job, &cancel, &progress);
@@ -82,7 +83,7 @@ pub(crate) fn run(job: &Check<'_>) -> Exit {
     terminal.write(|| results.finish(exit))
 }
 
-/// Checks the first history only, and prints what there is to say beside the verdict.
+/// Checks the first history only, and prints what there is to say in addition to the verdict.
 pub(crate) fn check_alone(job: &Check<'_>) -> Result<Report, HistoryError> {
     let progress = Progress::begin(1, !job.inputs[0].is_stdin());
     let checked = check_here(job, 0, &progress, &Cancel::default());
@@ -99,7 +100,7 @@ pub(crate) fn check_alone(job: &Check<'_>) -> Result<Report, HistoryError> {
 /// Who tells the user of an interrupt.
 type Telling = Arc<Mutex<Option<JoinHandle<()>>>>;
 
-/// The first signal ends what is under way, the second one everything. Returns who tells the user so, once anybody does.
+/// The first signal ends what is under way, the second one everything. Returns who tells the user so, once anyone does.
 fn end_on_signals(job: &Check<'_>, cancel: &Cancel, progress: &Progress) -> Telling {
     let (cancel, notes) = (cancel.clone(), Telling::default());
     let caught = if let Some(child) = &job.child {

@@ -1,7 +1,7 @@
 //! A process of this program that does a part of the work: ended when it takes too much, and over when it ends.
 //!
-//! Whatever it started may live on and hold its pipes open. So what it wrote is read while it runs and once more when it has ended,
-//! and nobody waits for the end of the pipes.
+//! Whatever it started may live on and hold its pipes open. So what it wrote is read while it runs and once more when
+//! it has ended, and nobody waits for the end of the pipes.
 
 use crate::judge::limits::Limits;
 use history_core::Cancel;
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn what_a_process_leaves_behind_holds_nobody_up() {
-        // What goes on in the background has both pipes in hand.
+        // What continues in the background has both pipes in hand.
         let ran = shell("sleep 1000 & echo $!", &Limits::default());
         assert!(matches!(ran.ended, Ended::ByItself(status) if status.success()));
         let number = String::from_utf8(ran.stdout).unwrap();

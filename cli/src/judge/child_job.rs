@@ -1,6 +1,6 @@
 //! How this program calls itself to have one history judged in a process of its own.
 //!
-//! The words of the command line stay; what stands here is put before them. The history is given by its path: what is in a
+//! The words of the command line stay; what is here is put before them. The history is given by its path: what is in a
 //! directory may change between two looks at it.
 
 use crate::judge::input::Unmatched;
@@ -75,7 +75,8 @@ impl ChildJob {
     }
 }
 
-/// The beginning of a line on standard error that is for the parent process and not for people: no diagnostic has a NUL.
+/// The beginning of a line on standard error that is for the parent process and not for people: no diagnostic has a
+/// NUL.
 const UNMATCHED: &[u8] = b"\0unmatched ";
 
 /// Passes the names for clients that the history does not have to the parent process.

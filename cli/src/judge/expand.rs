@@ -2,14 +2,15 @@
 //!
 //! What is looked for:
 //!
-//! - A **test** of Jepsen's is a directory with a history in it (`history.edn` and the like, as [`history_core::history_in`]
-//!   says), or with what else Jepsen leaves there (`test.jepsen`, `test.fressian`, `jepsen.log`). It is one history, and
-//!   nothing below it counts: results, and the histories of single keys. A test whose history is missing is told as an error.
-//! - A **file** counts by its name: `.edn`, `.json`, `.jsonl`, `.ndjson`, alone or with `.gz` or `.zst` behind. `.txt` does not:
-//!   too much else is called so (a `history.txt` makes its directory a test).
-//! - Names that begin with a dot are passed over; a note says how many files named like histories that were.
-//! - A symbolic link counts as what it leads to, unless that was found without it (`latest`, `current`) or holds the directory
-//!   itself. So no history is judged twice, and no walk is without end.
+//! - A **test** of Jepsen's is a directory with a history in it (`history.edn` and the like, as
+//!   [`history_core::history_in`] says), or with what else Jepsen leaves there (`test.jepsen`, `test.fressian`,
+//!   `jepsen.log`). It is one history, and nothing below it counts: results, and the histories of single keys. A test
+//!   whose history is missing is told as an error.
+//! - A **file** counts by its name: `.edn`, `.json`, `.jsonl`, `.ndjson`, alone or with `.gz` or `.zst` behind. `.txt`
+//!   does not: too much else is called so (a `history.txt` makes its directory a test).
+//! - Names that begin with a dot are ignored; a note says how many files named like histories that were.
+//! - A symbolic link counts as what it leads to, unless that was found without it (`latest`, `current`) or holds the
+//!   directory itself. So no history is judged twice, and no walk is without end.
 //!
 //! Histories are in the order of the bytes of their paths, whatever order the file system has.
 
@@ -31,11 +32,11 @@ const ENTRIES_MAX: usize = 1_000_000;
 
 const EXTENSIONS: [&str; 4] = ["edn", "json", "jsonl", "ndjson"];
 const COMPRESSIONS: [&str; 2] = ["gz", "zst"];
-/// What Jepsen leaves in the directory of a test, beside a history in text.
+/// What Jepsen leaves in the directory of a test, in addition to a history in text.
 const LEFT_BY_JEPSEN: [&str; 3] = ["test.jepsen", "test.fressian", "jepsen.log"];
 
-/// The histories at a path: the one that it leads to, or all those in a directory that is no test of Jepsen's. Never none: what
-/// cannot be had is an input that tells why when it is opened.
+/// The histories at a path: the one that it leads to, or all those in a directory that is not a test of Jepsen's. Never
+/// none: what cannot be had is an input that tells why when it is opened.
 pub(crate) fn expand(path: &OsStr) -> Vec<Input> {
     let root = Path::new(path);
     if path == "-" || !root.is_dir() || is_test(root) {
@@ -78,7 +79,8 @@ fn is_test(directory: &Path) -> bool {
         || LEFT_BY_JEPSEN.iter().any(|name| directory.join(name).symlink_metadata().is_ok())
 }
 
-/// So many of what is in a directory, each with what it is; hidden files aside, of which those named like histories are counted.
+/// So many of what is in a directory, each with what it is; hidden files aside, of which those named like histories are
+/// counted.
 fn entries(directory: &Path, count: usize, hidden: &mut usize) -> io::Result<Vec<(PathBuf, FileType)>> {
     let mut is_shown = |entry: &DirEntry| {
         let name = entry.file_name();
@@ -112,7 +114,7 @@ struct Walk<'r> {
 }
 
 impl Walk<'_> {
-    /// Finds all there is. What is not behind a link comes first, so that it has its own name.
+    /// Finds all there is. What is reached without a link comes first, so that it has its own name.
     fn all(&mut self) -> Result<(), HistoryError> {
         self.directories(self.root.to_owned(), 0)?;
         while !self.links.is_empty() {
@@ -183,7 +185,7 @@ impl Walk<'_> {
     fn follow(&mut self, link: PathBuf, depth: usize) -> Result<(), HistoryError> {
         let is_named = link.file_name().is_some_and(is_named_like_one);
         let Ok(target) = link.canonicalize() else {
-            // Where it leads is gone. Jepsen leaves such links behind when tests are deleted; a file would be missed.
+            // Where it leads is gone. Jepsen leaves such links when tests are deleted; a file would be missed.
             return if is_named { self.take(link) } else { Ok(()) };
         };
         if target.is_dir() {

@@ -76,9 +76,10 @@ impl Input {
         Input { label: Some(label), ..self }
     }
 
-    /// The same, to be read as often as one likes: what can be read only once (standard input, a pipe) is kept in memory.
+    /// The same, to be read as often as one likes: what can be read only once (standard input, a pipe) is kept in
+    /// memory.
     pub(crate) fn kept(self) -> Input {
-        // No more than is known of it now: what is no file yet is opened, and that says so.
+        // No more than is known of it now: what is not a file yet is opened, and that says so.
         let is_stream = || std::fs::metadata(&self.path).is_ok_and(|found| !found.is_file() && !found.is_dir());
         let kept = (self.is_stdin() || is_stream()).then(OnceLock::new);
         Input { kept, ..self }
@@ -177,8 +178,8 @@ impl Input {
         Ok(self.read_as.reader(reader))
     }
 
-    /// All bytes of what can be read only once. If an interrupt ends that, it is an error now, and what there was by then is all
-    /// there is to whoever comes later.
+    /// All bytes of what can be read only once. If an interrupt ends that, it is an error now, and what there was by
+    /// then is all there is to whoever comes later.
     fn all(&self, kept: &OnceLock<Arc<[u8]>>, reading: &Arc<Reading>) -> Result<Arc<[u8]>, HistoryError> {
         if let Some(kept) = kept.get() {
             return Ok(kept.clone());

@@ -1,7 +1,8 @@
 //! The lines on a terminal that show how far checking has come.
 //!
-//! Where standard error is no terminal there are none, and nothing is counted for them. They come only once the work has taken a
-//! while, and go while anything else is written. The thread of `indicatif` draws what the others note in passing.
+//! Where standard error is not a terminal there are none, and nothing is counted for them. They come only once the work
+//! has taken a while, and go while anything else is written. The thread of `indicatif` draws what the others note in
+//! passing.
 
 use crate::ids::wide;
 use crate::judge::input::Input;
@@ -63,7 +64,7 @@ impl Progress {
     /// For so many histories; `wanted` says whether it may be shown at all.
     pub(crate) fn begin(histories: usize, wanted: bool) -> Progress {
         let bar = ProgressBar::no_length();
-        // A process that stands in for another one has no terminal, whatever it writes for.
+        // A process that is in for another one has no terminal, whatever it writes for.
         if !wanted || bar.is_hidden() {
             return Progress(None);
         }
@@ -173,7 +174,7 @@ impl Figures {
         let ops = self.ops.load(Ordering::Relaxed);
         let time = now.saturating_duration_since(self.began);
         match &self.reading {
-            None => _ = write!(line, "under way for {} s", time.as_secs()),
+            None => _ = write!(line, "running for {} s", time.as_secs()),
             Some(_) if self.read.load(Ordering::Relaxed) => {
                 let phase = self.activity.phase();
                 _ = write!(line, "{} ops, {}", short(ops), if phase.is_empty() { "checking" } else { phase });
@@ -259,7 +260,7 @@ mod tests {
         let pipe = figures(0, "<stdin>", Some(Arc::default()));
         assert_eq!(pipe.line(1, pipe.began), "<stdin>: reading, 0B, 1.2M ops, 1.2G per second");
         let elsewhere = figures(0, "h.edn", None);
-        assert_eq!(elsewhere.line(1, elsewhere.began + Duration::from_millis(2999)), "h.edn: under way for 2 s");
+        assert_eq!(elsewhere.line(1, elsewhere.began + Duration::from_millis(2999)), "h.edn: running for 2 s");
     }
 
     #[test]
@@ -293,6 +294,6 @@ mod tests {
         shown.began = Instant::now().checked_sub(FIRST).unwrap();
         let lines = shown.lines();
         let lines: Vec<&str> = lines.lines().collect();
-        assert_eq!((lines.len(), lines[0], lines[8]), (9, "1 of 20 h: under way for 0 s", "and 2 more"));
+        assert_eq!((lines.len(), lines[0], lines[8]), (9, "1 of 20 h: running for 0 s", "and 2 more"));
     }
 }

@@ -105,7 +105,7 @@ fn meant<'g>(grammar: &'g mut clap::Command, matches: &ArgMatches) -> &'g mut cl
 fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -> Result<Check<'c>, UsageError> {
     let (checker, is_plugin) = checker(matches, checkers)?;
     let (mut options, mut warnings) = options(matches, &*checker, checkers)?;
-    // A checker says of options that they make no sense when it starts; better now than behind the first file.
+    // A checker says of options that they make no sense when it starts; better now than after the first file.
     checker.start(&options).map_err(|error| UsageError::new(error.to_string()))?;
     let directory = matches.try_get_one::<OsString>("directory").ok().flatten().map(PathBuf::from);
     if directory.as_ref().is_some_and(|path| path.as_os_str().is_empty()) {
@@ -164,7 +164,7 @@ fn keyed(matches: &ArgMatches) -> WhetherKeyed {
     }
 }
 
-/// How many histories to judge at one time. One takes several threads as it is, and may take much of the memory.
+/// How many histories to judge at once. One takes several threads as it is, and may take much of the memory.
 fn jobs(matches: &ArgMatches) -> usize {
     match matches.try_get_one::<u16>("jobs").ok().flatten() {
         Some(0) => std::thread::available_parallelism().map_or(1, usize::from),

@@ -133,8 +133,8 @@ fn mishaps<W>(d: &Transactions<W>) -> [Arg; 6] {
     ]
 }
 
-/// The bugs of all workloads, and the levels of isolation that some are: a bug of another workload is told apart from
-/// an unknown one later.
+/// The bugs of all workloads, and the levels of isolation that some are: a bug of another workload is distinguished
+/// from an unknown one later.
 fn bugs() -> Vec<PossibleValue> {
     let named = |bug: Bug| PossibleValue::new(bug.name());
     Bug::ALL.into_iter().map(|bug| bug.level().map_or(named(bug), |level| named(bug).alias(level))).collect()

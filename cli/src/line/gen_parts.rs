@@ -64,6 +64,6 @@ pub(crate) fn share(name: &'static str, default: f64, help: &'static str) -> Arg
 
 fn option(name: &'static str, value_name: &'static str, default: String, help: &'static str) -> Arg {
     let arg = Arg::new(name).long(name).value_name(value_name).help(help);
-    // So that they are told apart from options, and refused as values.
+    // So that they are distinguished from options, and refused as values.
     arg.default_value(default).allow_negative_numbers(true)
 }

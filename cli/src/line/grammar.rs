@@ -74,7 +74,8 @@ fn with_options_of(checkers: &Registry, mut command: Command) -> Command {
     command
 }
 
-/// Options of the command line itself that also go to the checkers that declare them: older plugins draw for themselves.
+/// Options of the command line itself that also go to the checkers that declare them: older plugins draw for
+/// themselves.
 pub(crate) const PASSED_ON: [&str; 4] = ["directory", "plot-format", MAX_PLOT_BYTES, MAX_TIMELINE_BYTES];
 pub(crate) const MAX_PLOT_BYTES: &str = "max-plot-bytes";
 pub(crate) const MAX_TIMELINE_BYTES: &str = "max-timeline-bytes";
@@ -185,7 +186,7 @@ fn own_options(checkers: &Registry) -> [Arg; 10] {
     ]
 }
 
-/// A number of bytes; one that no file can have is told apart later.
+/// A number of bytes; one that no file can have is distinguished later.
 fn bytes(name: &'static str) -> Arg {
     let arg = Arg::new(name).long(name).value_name("BYTES").hide_short_help(true);
     arg.allow_negative_numbers(true).value_parser(value_parser!(i64))

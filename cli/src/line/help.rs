@@ -144,7 +144,7 @@ pub(crate) const OUTPUT: &str = "\
 Output format: a line per file (text), a full report as one JSON object or EDN map per line (json, edn), one document for \
 all files (junit, sarif), or workflow commands for GitHub Actions (github)";
 
-/// WORKLOAD, LEVELS and BUGS stand for what the command fills in.
+/// WORKLOAD, LEVELS and BUGS represent what the command fills in.
 pub(crate) const GEN: &str = "\
 Equal arguments give equal histories, byte for byte. A bug changes what the store does; a short history may still be \
 valid. If only one end of a range is given, the other end adapts to it.
@@ -173,7 +173,7 @@ transactions; `histcheck gen WORKLOAD --help` lists the options and bugs of each
 
 ";
 
-/// WORKLOAD, BUGS and BUG stand for what the command fills in.
+/// WORKLOAD, BUGS and BUG represent what the command fills in.
 pub(crate) const GEN_OBJECT: &str = "\
 Without a bug, every operation takes effect at one instant between its invocation and its completion, so the history is \
 linearizable. Equal arguments give equal histories, byte for byte. A bug changes what the object does; a short history \

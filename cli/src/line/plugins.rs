@@ -1,8 +1,10 @@
 //! Loads plugins before the command line is understood, for their options are part of its grammar.
 //!
-//! Each is loaded in a process of its own first ([`crate::line::probe`]); and only there if histories are judged so, too.
+//! Each is loaded in a process of its own first ([`crate::line::probe`]); and only there if histories are judged so,
+//! too.
 //!
-//! Loaded is what the command line names, what `HISTCHECK_PLUGINS` names, and what is in the user's own directory for them.
+//! Loaded is what the command line names, what `HISTCHECK_PLUGINS` names, and what is in the user's own directory for
+//! them.
 
 use crate::judge::limits::Limits;
 use crate::line::grammar;
@@ -37,8 +39,8 @@ struct Asked {
     limits: Limits,
 }
 
-/// Adds the plugins' checkers. A plugin that cannot be loaded is told of and left out; `FAILED` says so, unless it is one of the
-/// user's own directory.
+/// Adds the plugins' checkers. A plugin that cannot be loaded is told of and left out; `FAILED` says so, unless it is
+/// one of the user's own directory.
 pub(crate) fn load(checkers: &mut Registry, words: impl IntoIterator<Item = OsString>) -> Exit {
     let asked = asked(words);
     if asked.needless {
@@ -111,7 +113,7 @@ fn asked(words: impl IntoIterator<Item = OsString>) -> Asked {
     asked
 }
 
-/// `--name=value`, taken apart. What is no text is no option of ours, unless behind the sign.
+/// `--name=value`, taken apart. What is not text is not an option of ours, unless after the sign.
 fn split(word: &OsStr) -> (&str, Option<&OsStr>) {
     let bytes = word.as_encoded_bytes();
     for name in ["--plugin", "--plugin-dir", "--only-without", "--timeout", "--max-memory"] {

@@ -1,8 +1,9 @@
-//! What a plugin says of itself, asked in a process of its own: loading it runs its code, which may never return, or end the process.
+//! What a plugin says of itself, asked in a process of its own: loading it runs its code, which may never return, or
+//! end the process.
 //!
-//! Every plugin is loaded there first. One that does not come through costs itself and no more. Where histories are judged in
-//! processes of their own (`--timeout`, `--max-memory`), this process never loads it: it knows a plugin's checkers by what they said
-//! there, and has their options looked at there, too.
+//! Every plugin is loaded there first. One that does not come through costs itself and no more. Where histories are
+//! judged in processes of their own (`--timeout`, `--max-memory`), this process never loads it: it knows a plugin's
+//! checkers by what they said there, and has their options looked at there, too.
 
 use crate::judge::child::{self, Ended, Ran};
 use crate::judge::child_job;
@@ -21,7 +22,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// The first word of such a process; behind it come the process that asks, whether to trust all, the plugin, and what to start.
+/// The first word of such a process; after it come the process that asks, whether to trust all, the plugin, and what to
+/// start.
 const WORD: &str = "--only-probe";
 
 /// What such a process answers, in the last line that it writes.

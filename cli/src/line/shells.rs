@@ -26,8 +26,8 @@ pub(crate) fn of(matches: &ArgMatches) -> Shell {
     matches.get_one("shell").copied().unwrap_or(Shell::Bash)
 }
 
-/// The script of `clap_complete` for fish parses what stands before the cursor, fails where an option there still waits for its value,
-/// and then takes that for a subcommand: no values of options would be offered. It is none.
+/// The script of `clap_complete` for fish parses what is before the cursor, fails where an option there still waits for
+/// its value, and then takes that for a subcommand: no values of options would be offered. It is none.
 fn waiting_options(text: &[u8]) -> Vec<u8> {
     String::from_utf8_lossy(text).replacen("    or return\n", "    or return 0\n", 1).into_bytes()
 }

@@ -1,9 +1,9 @@
 //! `histcheck minimize`: the smallest part of a history that still shows what is wrong with it.
 //!
-//! The part is a *sub-history*: whole operations, invocation with completion, in their order and with their indices; of transactions,
-//! those of their micro-ops that matter. It is *closed* ([`needs`]), so what it shows is so in the whole, and is not made by leaving
-//! something out. And it is *1-minimal*: without any one of its operations it would not be closed, or not show the
-//! anomaly any more ([`shrink`]).
+//! The part is a *sub-history*: whole operations, invocation with completion, in their order and with their indices; of
+//! transactions, those of their micro-ops that matter. It is *closed* ([`needs`]), so what it shows is so in the whole,
+//! and is not made by leaving something out. And it is *1-minimal*: without any one of its operations it would not be
+//! closed, or not show the anomaly any more ([`shrink`]).
 
 mod needs;
 mod shrink;
@@ -303,7 +303,8 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
     })
 }
 
-/// The parts of the witness's operations; of transactions in a cycle only those on the keys on which their neighbours meet them.
+/// The parts of the witness's operations; of transactions in a cycle only those on the keys on which their neighbours
+/// meet them.
 fn parts_of(target: &Target, whole: &Whole<'_>) -> Vec<Unit> {
     let mut parts = Vec::new();
     for (at, op) in target.witness.ops.iter().enumerate() {

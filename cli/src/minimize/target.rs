@@ -10,8 +10,8 @@ pub(super) struct Target {
     pub(super) kind: String,
     /// Its witness in the whole history.
     pub(super) witness: Witness,
-    /// The op that is wrong: what is found in less must be about it. Absent for transactions, of whose anomalies every one in a closed
-    /// sub-history is one of the whole.
+    /// The op that is wrong: what is found in less must be about it. Absent for transactions, of whose anomalies every
+    /// one in a closed sub-history is one of the whole.
     pub(super) pinned: Option<u64>,
     /// The kinds found in the whole history.
     kinds: Vec<String>,
@@ -27,7 +27,8 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// If the kind that was asked for is not there: what was found instead. Within, if there is nothing to begin with: why.
+    /// If the kind that was asked for is not there: what was found instead. Within, if there is nothing to begin with:
+    /// why.
     pub(super) fn choose(report: &Report, kind: Option<&str>, about: &About) -> Result<Result<Target, String>, String> {
         let kinds: Vec<String> = report.anomaly_types().map(str::to_owned).collect();
         let found = match kind {
@@ -64,8 +65,9 @@ impl Target {
         }))
     }
 
-    /// Whether a report on less shows the same, and nothing of a kind that was not there before. For transactions a cycle is nothing new:
-    /// of one component only the worst cycles are listed, so the whole may list G1c in the place of a part's G1c-realtime.
+    /// Whether a report on less shows the same, and nothing of a kind that was not there before. For transactions a
+    /// cycle is nothing new: of one component only the worst cycles are listed, so the whole may list G1c in the place
+    /// of a part's G1c-realtime.
     pub(super) fn is_in(&self, report: &Report) -> bool {
         let Some(anomaly) = report.anomaly(&self.kind) else { return false };
         let is_same = |witness: &Witness| {

@@ -93,7 +93,7 @@ fn units_of(whole: &Whole<'_>, less: &History) -> BTreeSet<Unit> {
     units
 }
 
-/// Whether all of it is in the whole as it is, but for micro-ops that were left out, and no operation was cut in two.
+/// Whether all of it is in the whole as it is, but for micro-ops that were omitted, and no operation was cut in two.
 fn assert_is_part(whole: &History, less: &History) {
     let by_index: BTreeMap<u64, Op<'_>> = whole.ops().map(|op| (op.index, op)).collect();
     for (at, op) in less.ops().enumerate() {
@@ -135,7 +135,7 @@ fn assert_minimized(name: &str, job: &Minimize<'_>, history: &History, report: &
     assert!(is_closed(&units), "{name}: what it needs is not all there");
     assert!(shows(&units), "{name}: it does not show {}", target.kind);
 
-    // By brute force: each operation, and each micro-op, is left out alone.
+    // By brute force: each operation, and each micro-op, is omitted alone.
     let mut alone: Vec<BTreeSet<Unit>> = units.iter().map(|unit| BTreeSet::from([*unit])).collect();
     let operations: BTreeSet<u32> = units.iter().map(|unit| whole.parts[*unit as usize].operation).collect();
     alone.extend(operations.into_iter().map(|operation| whole.units_of(operation).collect()));
@@ -145,7 +145,8 @@ fn assert_minimized(name: &str, job: &Minimize<'_>, history: &History, report: &
         assert!(!can_go || rest.is_empty(), "{name}: {gone:?} could be left out of {units:?}");
     }
 
-    // What is wrong is not wrong because of what was left out: with more of the whole, closed or not, nothing gets better.
+    // What is wrong is not wrong because of what was omitted: with more of the whole, closed or not, nothing gets
+    // better.
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
     for round in 0..8 {
         let mut more = units.clone();
@@ -228,7 +229,7 @@ fn a_stale_read_keeps_the_write_that_it_saw_and_the_one_that_it_missed() {
 
 #[test]
 fn a_write_that_crashed_is_kept_for_whoever_may_have_seen_it() {
-    // The crashed 3 explains the first read; the second is wrong for it came back to 3 behind a 4 that had ended.
+    // The crashed 3 explains the first read; the second is wrong for it came back to 3 after a 4 that had ended.
     let text = [
         operation(0, "write", "3", "info", "3"),
         operation(1, "read", "nil", "ok", "3"),
@@ -274,7 +275,7 @@ fn a_list_keeps_the_appends_of_all_its_elements() {
 
 #[test]
 fn what_a_crashed_operation_did_is_what_it_was_asked_for() {
-    // The crashed 3 explains the first read of it; the second came back to it behind a 5 that had ended.
+    // The crashed 3 explains the first read of it; the second came back to it after a 5 that had ended.
     let text = [
         operation(1, "write", "1", "ok", "1"),
         operation(1, "write", "2", "ok", "2"),

@@ -75,8 +75,8 @@ impl Operation {
 }
 
 impl<'h> Whole<'h> {
-    /// Takes a history apart. `mops` says which micro-ops of an operation count, for transactions; an operation of which none
-    /// does is left out, as is one that `keeps` says nothing for.
+    /// Takes a history apart. `mops` says which micro-ops of an operation count, for transactions; an operation of
+    /// which none does is omitted, as is one that `keeps` says nothing for.
     pub(super) fn new(
         history: &'h History,
         is_paired: bool,
@@ -144,8 +144,8 @@ impl<'h> Whole<'h> {
         self.operations.binary_search_by_key(&first, |operation| operation.first).ok().map(small)
     }
 
-    /// The value of an operation as its checker sees it: its completion's, if it is ok and has one. What stands in the place of a value
-    /// where it is not ok is mostly why, such as `:timed-out`.
+    /// The value of an operation as its checker sees it: its completion's, if it is ok and has one. What is in the
+    /// place of a value where it is not ok is mostly why, such as `:timed-out`.
     pub(super) fn value(&self, operation: &Operation) -> Value<'h> {
         let last = self.history.op(operation.last());
         match self.inner(last.value) {

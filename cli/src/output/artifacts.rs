@@ -111,7 +111,7 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// One of several histories may have a folder that somebody made a link: what that leads to is not ours.
+    /// One of several histories may have a folder that someone made a link: what that leads to is not ours.
     pub(crate) fn own_folder_of(&mut self, input: &Input, file: &str) -> Result<PathBuf, String> {
         let folder = self.folder_of(input);
         if (self.shared || self.is_below) && folder.is_symlink() {

@@ -48,7 +48,7 @@ fn style(severity: Severity) -> Style {
 /// Writes what is to be said, its place first, so that editors find it:
 ///
 /// ```text
-/// history.edn:2:1: error: process 0 completes an op that it did not invoke
+/// history.edn:2:1: error: process 0 completes an op without having invoked one
 ///   2 | {:process 0, :type :ok, :f :read}
 ///     | ^
 ///   expected an invocation by that process before it

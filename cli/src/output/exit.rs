@@ -73,14 +73,15 @@ pub(crate) fn usage(said: &clap::Error) -> ExitCode {
 }
 
 fn print(said: &clap::Error) -> io::Result<()> {
-    // Words of the command line may be names of files, which anybody may have chosen.
+    // Words of the command line may be names of files, which anyone may have chosen.
     if std::env::args_os().any(|word| word.to_string_lossy().contains(visible::is_hidden)) && said.use_stderr() {
         return io::stderr().write_all(visible::lines(&said.render().to_string()).as_bytes());
     }
     said.print()
 }
 
-/// What it means that standard output cannot be written to. Whoever closed it has seen enough; anything else is an error.
+/// What it means that standard output cannot be written to. Whoever closed it has seen enough; anything else is an
+/// error.
 pub(crate) fn stopped(error: &io::Error) -> Exit {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return Exit::OK;
@@ -89,7 +90,8 @@ pub(crate) fn stopped(error: &io::Error) -> Exit {
     Exit::FAILED
 }
 
-/// The same where verdicts are written. Whoever reads only the code must not take those that were not written for valid ones.
+/// The same where verdicts are written. Whoever reads only the code must not take those that were not written for valid
+/// ones.
 pub(crate) fn unwritten(error: &io::Error) -> Exit {
     if error.kind() == io::ErrorKind::BrokenPipe { Exit::FAILED } else { stopped(error) }
 }

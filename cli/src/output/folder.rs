@@ -1,8 +1,10 @@
-//! A folder of files that this program writes: a new set of files takes the place of the one before, and of nothing else.
+//! A folder of files that this program writes: a new set of files takes the place of the one before, and of nothing
+//! else.
 //!
-//! The files are written into a new folder first, and renamed from there: so nothing that stands in their place (a pipe, a symbolic
-//! link) is opened or followed. A list of them, which is locked meanwhile, says which files are to go when others come; two processes
-//! that write into one folder do it one after the other. What is not in the list is somebody else's and stays.
+//! The files are written into a new folder first, and renamed from there: so nothing that is in their place (a pipe, a
+//! symbolic link) is opened or followed. A list of them, which is locked meanwhile, says which files are to go when
+//! others come; two processes that write into one folder do it one after the other. What is not in the list is someone
+//! else's and stays.
 
 use crate::output::diagnose;
 use std::borrow::Cow;
@@ -117,7 +119,8 @@ fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).open(path)?.write_all(content)
 }
 
-/// Gives a file its place. What was there is replaced, be it a link; folders on the way there are made, and no link is followed.
+/// Gives a file its place. What was there is replaced, be it a link; folders on the way there are made, and no link is
+/// followed.
 fn settle(folder: &Path, new: &Path, path: &Path) -> io::Result<()> {
     for above in above(path) {
         match folder.join(above).symlink_metadata() {
@@ -231,7 +234,7 @@ mod tests {
         assert!(said.ends_with("g is not a directory"), "{said}");
         replace(&folder, &content(&[("report.txt", "r")])).unwrap();
         assert_eq!(fs::read_to_string(outside.join("0.svg")).unwrap(), "of a user");
-        // Nor does a pipe in place of the list hold anybody up.
+        // Nor does a pipe in place of the list hold anyone up.
         fs::remove_file(folder.join(LIST)).unwrap();
         pipe(&folder.join(LIST));
         assert!(replace(&folder, &[]).unwrap_err().ends_with("it exists and is not a file"));

@@ -43,7 +43,7 @@ mod tests {
         let input = Input::new(path.into());
         let lines = |indices: &[u64]| find(&input, indices.iter().copied()).into_iter().collect::<Vec<_>>();
         assert_eq!(lines(&[9, 3, 5, 3]), [(3, 2), (5, 2), (9, 4)]);
-        // What is broken behind them does not matter, nor what is not there.
+        // What is broken after them does not matter, nor what is not there.
         assert_eq!(lines(&[0, 4, 5, 77]), [(5, 2)]);
         assert_eq!(lines(&[]), []);
     }

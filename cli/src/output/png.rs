@@ -67,7 +67,7 @@ fn paint(svg: &Artifact, fonts: &Arc<Database>) -> Result<Artifact, String> {
     Ok(Artifact { path: format!("{}.png", stem(&svg.path).unwrap_or(&svg.path)), content })
 }
 
-/// The fonts of this machine; the names that stand for any font of a kind stand for one that is there.
+/// The fonts of this machine; the names that represent any font of a kind represent one that is there.
 fn installed() -> Database {
     let mut fonts = Database::new();
     fonts.load_system_fonts();

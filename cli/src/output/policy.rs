@@ -67,7 +67,7 @@ impl Policy {
         Policy { unknown, compat }
     }
 
-    /// Whether nothing is judged behind a history that could not be.
+    /// Whether nothing is judged after a history that could not be.
     pub(crate) fn ends_at_errors(self) -> bool {
         self.compat == Some(Compat::ElleCli)
     }

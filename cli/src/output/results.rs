@@ -45,7 +45,7 @@ impl Results {
         }
     }
 
-    /// The folders that these histories, which are to be told of first, will get; none if there is nothing to choose.
+    /// The folders that these histories, which are reported first, will get; none if there is nothing to choose.
     pub(crate) fn folders(&self, inputs: &[Input]) -> Vec<String> {
         let pages = self.pages.as_ref().map(Pages::directory);
         self.directory.as_ref().or(pages).map_or(Vec::new(), |directory| directory.folders(inputs))
@@ -61,7 +61,8 @@ impl Results {
         }
     }
 
-    /// Tells what became of a history. What it means for the exit code; as an error if nothing more can be told.
+    /// Writes the result of a history. Returns what it means for the exit code; an error if nothing more can be
+    /// written.
     pub(crate) fn write(&mut self, input: &Input, mut judged: Result<Report, HistoryError>) -> Result<Exit, Exit> {
         // They belong into the directory, not into the report that is printed.
         let mut artifacts = judged.as_mut().map(Report::take_artifacts).unwrap_or_default();
@@ -99,7 +100,7 @@ impl Results {
         self.go_on(exit)
     }
 
-    /// Tells of a history that nobody has begun to judge.
+    /// Writes that a history was not started.
     pub(crate) fn write_not_begun(&mut self, input: &Input, why: &HistoryError) -> Result<Exit, Exit> {
         // A page would have to read it.
         let pages = self.pages.take();

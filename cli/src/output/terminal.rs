@@ -1,6 +1,7 @@
 //! What standard output and standard error are to those who print: asked once.
 //!
-//! A process that judges one history for another (`judge::child_job`) prints into pipes, and must write what the other one would.
+//! A process that judges one history for another (`judge::child_job`) prints into pipes, and must write what the other
+//! one would.
 
 use anstream::{AutoStream, ColorChoice};
 use std::io::{self, IsTerminal as _, StderrLock};
@@ -19,7 +20,7 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// What they are here, unless this process stands in for another one.
+    /// What they are here, unless this process is in for another one.
     pub(crate) fn get() -> Terminal {
         *TERMINAL.get_or_init(|| Terminal {
             stdout_colour: AutoStream::choice(&io::stdout()) != ColorChoice::Never,

@@ -1,7 +1,8 @@
-//! What a page says of a history beside the verdict: its statistics, and the operations around those of a witness.
+//! What a page says of a history in addition to the verdict: its statistics, and the operations around those of a
+//! witness.
 //!
-//! The checkers keep nothing of this, so the history is read again: once for columns of numbers, a row an op, and once more for
-//! the text of the few ops that are shown.
+//! The checkers keep nothing of this, so the history is read again: once for columns of numbers, a row an op, and once
+//! more for the text of the few ops that are shown.
 
 use crate::ids::{index, small, wide};
 use crate::judge::input::Input;
@@ -26,7 +27,7 @@ const VALUE_CHARS_MAX: usize = 400;
 /// Characters kept of a process's name.
 const ROW_CHARS_MAX: usize = 24;
 
-/// What stands where there is no partner.
+/// What is where there is no partner.
 const NONE: u32 = u32::MAX;
 
 /// Numbers about a history.
@@ -43,7 +44,7 @@ pub(super) struct Statistics {
     pub(super) processes: u64,
     /// Between the first time and the last.
     pub(super) duration_ns: Option<i64>,
-    /// Operations in flight at one time, at the most.
+    /// Operations in flight at once, at the most.
     pub(super) concurrency_max: u64,
     /// The sum over all client ops of what was in flight by then.
     pub(super) concurrency_sum: u64,
@@ -115,7 +116,7 @@ pub(super) struct Half {
 pub(super) struct Around {
     pub(super) rows: Vec<String>,
     pub(super) bars: Vec<Bar>,
-    /// The index at each column, and how many ops were left out before it.
+    /// The index at each column, and how many ops were omitted before it.
     pub(super) columns: Vec<(u64, u64)>,
     pub(super) left_out_behind: u64,
     /// Faults that were on in between.

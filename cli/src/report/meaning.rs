@@ -2,7 +2,7 @@
 
 use history_core::{About, Report, Subject, Verdict};
 
-/// The mark, the word and the class of a verdict: it can be told without its colour.
+/// The mark, the word and the class of a verdict: it is readable without its colour.
 pub(super) fn badge(verdict: Option<Verdict>) -> (&'static str, &'static str, &'static str) {
     match verdict {
         Some(Verdict::Valid) => ("\u{2713}", "valid", "valid"),

@@ -1,8 +1,8 @@
 //! `histcheck report`: each history as a page that stands alone, for whoever was not there.
 //!
-//! A page has the verdict and what it means, what is ruled out and what may still hold, each anomaly with its picture, its prose
-//! and the operations around it, and what the history is like. It is made of the report alone and of the history, read
-//! once more; equal histories and options give equal bytes.
+//! A page has the verdict and what it means, what is ruled out and what may still hold, each anomaly with its picture,
+//! its prose and the operations around it, and what the history is like. It is made of the report alone and of the
+//! history, read once more; equal histories and options give equal bytes.
 
 mod facts;
 mod gather;
@@ -190,7 +190,7 @@ impl Listed {
         const HEAD_BYTES: u64 = 1024;
         let mut head = String::new();
         let named = self.verdict.or_else(|| {
-            // What a link leads to is no page of ours.
+            // What a link leads to is not a page of ours.
             self.page.parent().filter(|folder| !folder.is_symlink())?;
             let mut bytes = Vec::new();
             File::open(&self.page).ok()?.take(HEAD_BYTES).read_to_end(&mut bytes).ok()?;
@@ -209,7 +209,7 @@ fn encoded(part: &str) -> String {
     part.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
-/// What stands around each witness; without any, how the history begins.
+/// What is around each witness; without any, how the history begins.
 fn around(input: &Input, judged: Result<&Report, &HistoryError>, gathered: &Gathered) -> Vec<Around> {
     let witnesses = judged.map(gather::witnesses).unwrap_or_default();
     let shown: Vec<_> =

@@ -101,7 +101,7 @@ fn summary(facts: &Facts<'_>, verdict: Option<Verdict>) -> Markup {
                 (badge(verdict)) " "
                 @match facts.judged {
                     Ok(report) => { (text::shown(&meaning::sentence(report, facts.about, facts.asked), CHARS_MAX)) },
-                    Err(_) => { "This file could not be checked. That is no result about the system under test." },
+                    Err(_) => { "This file could not be checked, so there is no result about the system under test." },
                 }
             }
         }

@@ -1,6 +1,7 @@
-//! The operations around a witness as a picture: a row a process, a bar an operation, a column an invocation or completion.
+//! The operations around a witness as a picture: a row a process, a bar an operation, a column an invocation or
+//! completion.
 //!
-//! Columns stand for the order of ops, not for time: what decides is who came before whom, and in real time a bar is often too
+//! Columns show the order of ops, not time: what decides is who came before whom, and in real time a bar is often too
 //! short to be seen. Times are in the bars' titles, and in the table below the picture.
 
 use super::gather::{Around, Band, Bar};

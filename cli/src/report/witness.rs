@@ -40,7 +40,7 @@ fn cycle(witness: &Witness, title: &str) -> Option<Markup> {
     })
 }
 
-/// A timeline; what is behind op `limit` could not be placed.
+/// A timeline; what is after op `limit` could not be placed.
 pub(super) fn figure(around: &Around, limit: Option<u64>, title: &str) -> Markup {
     let left_out: u64 = around.columns.iter().map(|(_, left_out)| left_out).sum::<u64>() + around.left_out_behind;
     html! {

@@ -33,7 +33,7 @@ impl Address {
     ///
     /// # Errors
     ///
-    /// If it is no address, or one that other machines could write to: writers are not authenticated.
+    /// If it is not an address, or one that other machines could write to: writers are not authenticated.
     pub(crate) fn parse(text: &str) -> Result<Address, String> {
         for scheme in ["unix", "unix-datagram"] {
             let Some(path) = text.strip_prefix(scheme).and_then(|rest| rest.strip_prefix(':')) else { continue };

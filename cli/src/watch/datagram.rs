@@ -1,11 +1,11 @@
 //! A socket without connections: each message is an op, and messages have one order, whoever sent them.
 //!
-//! A message to a unix socket is put into the one queue of its receiver, and the sender's call returns when it is there. So an
-//! invocation that is sent before the store is called stands in the queue by then, and a completion comes after all that was
-//! sent before it: the order of the queue is sound (see [`super::order`]) without acknowledgements.
+//! A message to a unix socket is put into the one queue of its receiver, and the sender's call returns when it is
+//! there. So an invocation that is sent before the store is called is in the queue by then, and a completion comes
+//! after all that was sent before it: the order of the queue is sound (see [`super::order`]) without acknowledgements.
 //!
-//! What is no op is left out, and may have been an invocation: its sender does not wait for anything, so from there on ops
-//! may take effect that are not recorded.
+//! What is not an op is omitted, and may have been an invocation: its sender does not wait for anything, so from there
+//! on ops may take effect that are not recorded.
 
 use super::feed::{FromWriters, Placed};
 use super::inbox::{Arrival, Sender};
@@ -44,7 +44,8 @@ impl DatagramSocket {
         Unlink(self.path.clone())
     }
 
-    /// What ends the history behind all that was sent by then: a message that is no op, which has its place in the queue.
+    /// What ends the history after all that was sent by then: a message that is not an op, which has its place in the
+    /// queue.
     pub(super) fn end(&self, sender: Sender<FromWriters>) -> impl Fn() + Send + 'static {
         let (path, is_over) = (self.path.clone(), Arc::clone(&self.is_over));
         move || {
@@ -52,7 +53,7 @@ impl DatagramSocket {
             let (path, sender) = (path.clone(), sender.clone());
             std::thread::spawn(move || {
                 let sent = UnixDatagram::unbound().and_then(|socket| socket.send_to(END, path));
-                // Somebody has taken the socket's file away.
+                // Someone has taken the socket's file away.
                 if sent.is_err() {
                     let _ = sender.send(Arrival::Cut);
                 }

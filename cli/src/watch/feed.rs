@@ -15,7 +15,7 @@ pub(super) enum FromWriters {
 /// Ops in their place in the history.
 pub(super) struct Placed {
     ops: Batch,
-    /// Operations in flight behind them.
+    /// Operations in flight after them.
     in_flight: usize,
     /// Names for clients that no process had so far.
     unmatched: Vec<String>,
@@ -136,7 +136,7 @@ impl Writers {
             }
             None if self.ops == 0 => {
                 let expected = "one op per line: a map with :type (invoke, ok, fail or info), :process, :f and :value";
-                return Err(HistoryError::new(ErrorKind::NotAnOp, "there is no op in it").expected(expected));
+                return Err(HistoryError::new(ErrorKind::NotAnOp, "it contains no op").expected(expected));
             }
             None => return Ok(false),
         }

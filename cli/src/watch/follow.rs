@@ -36,13 +36,13 @@ impl Follow {
         Follow { path, file: None }
     }
 
-    /// Brings what there is, and then more, until nobody wants it any more, or the history `is_over`: then all is brought that
-    /// is in the file by then.
+    /// Reads what there is, and then more, until the receiver is gone, or the history `is_over`: then all is brought
+    /// that is in the file by then.
     pub(super) fn run(mut self, sender: &Sender<Vec<u8>>, is_over: &Arc<AtomicBool>) {
         let (mut pause, mut looks, mut until) = (PAUSES[0], 0, None);
         loop {
             if is_over.load(Ordering::SeqCst) {
-                // A file that goes on growing ends where it did when this was seen.
+                // A file that continues growing ends where it did when this was seen.
                 let until = until.get_or_insert_with(|| std::fs::metadata(&self.path).ok());
                 let is_read = self.file.as_ref().zip(until.as_ref()).is_some_and(|(file, until)| file.is_read(until));
                 // To open a file is a look that shows nothing, and so is to come to the end of one that was replaced.
@@ -101,7 +101,7 @@ impl Follow {
     }
 
     fn open(&mut self) -> io::Result<()> {
-        // A pipe would be opened only when somebody opens it to write.
+        // A pipe would be opened only when someone opens it to write.
         if found(std::fs::metadata(&self.path))?.is_some_and(|found| !found.is_file()) {
             return Err(io::Error::other("it is not a regular file; to watch a pipe, create it first"));
         }
@@ -113,7 +113,8 @@ impl Follow {
 }
 
 impl Followed {
-    /// Whether it is this very file, and was read at least so far. One that is shorter than what was read of it was emptied since.
+    /// Whether it is this very file, and was read at least so far. One that is shorter than what was read of it was
+    /// emptied since.
     fn is_read(&self, until: &Metadata) -> bool {
         let now = self.file.metadata();
         now.is_ok_and(|now| is_same(&now, until) && (until.len()..=now.len()).contains(&self.offset))
@@ -155,7 +156,7 @@ fn is_same(a: &Metadata, b: &Metadata) -> bool {
     (a.dev(), a.ino()) == (b.dev(), b.ino())
 }
 
-/// Elsewhere files are told apart by when they were made.
+/// Elsewhere files are distinguished by when they were made.
 #[cfg(not(unix))]
 fn is_same(a: &Metadata, b: &Metadata) -> bool {
     a.created().ok() == b.created().ok()

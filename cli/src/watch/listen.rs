@@ -10,9 +10,9 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Writers at one time.
+/// Writers at once.
 const WRITERS_MAX: usize = 1024;
-/// Between two tries to let somebody in for whom there was no file descriptor.
+/// Between two tries to let someone in for whom there was no file descriptor.
 const RETRY: Duration = Duration::from_millis(100);
 
 /// Records what all write who connect. The history ends when the last of them is gone, if that is asked for.
@@ -81,7 +81,7 @@ struct Connections {
     unfinished: Unfinished,
     /// Those who were let in.
     count: Mutex<usize>,
-    /// Somebody is gone.
+    /// Someone is gone.
     left: Condvar,
     until_closed: bool,
 }
@@ -105,7 +105,7 @@ impl Connections {
         Ok(stream)
     }
 
-    /// Waits until somebody may be let in again.
+    /// Waits until someone may be let in again.
     fn wait(&self) {
         let waited = self.left.wait_timeout(self.count(), RETRY);
         drop(waited.unwrap_or_else(PoisonError::into_inner));

@@ -1,8 +1,8 @@
 //! `histcheck watch`: the verdict while the history is still being written.
 //!
-//! Other threads bring text, or the ops of several writers ([`source`]); one reads and judges them. Where it is slower, those who
-//! write wait. What is certain is printed at the op that proves it. In which order the ops of several writers count, and why that
-//! raises no false alarm, is said in [`order`].
+//! Other threads bring text, or the ops of several writers ([`source`]); one reads and judges them. Where it is slower,
+//! those who write wait. What is certain is printed at the op that proves it. In which order the ops of several writers
+//! count, and why that raises no false alarm, is said in [`order`].
 
 mod address;
 #[cfg(unix)]
@@ -36,10 +36,10 @@ use std::ops::ControlFlow;
 
 /// A history to be watched.
 pub(crate) struct Watch<'c> {
-    /// How it is judged; its one input stands for the history where it has no other name.
+    /// How it is judged; its one input represents the history where it has no other name.
     pub(crate) check: Check<'c>,
     pub(crate) source: Source,
-    /// Whether to go on behind a violation.
+    /// Whether to continue after a violation.
     pub(crate) keep_going: bool,
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
     }
 }
 
-/// The first signal ends the history, the next one the search that then may still go on, the third one everything.
+/// The first signal ends the history, the next one the search that then may still continue, the third one everything.
 fn end_on_signals(end: Box<dyn Fn() + Send>, cancel: Cancel) -> std::io::Result<()> {
     let mut signals = 0;
     signals::on_each(move || {
@@ -115,7 +115,7 @@ struct Watched<'w, 'c> {
 /// Why there will be no report.
 enum Stopped {
     History(HistoryError),
-    /// Nobody can be told.
+    /// The receiver is gone.
     Output(Exit),
 }
 
@@ -152,7 +152,7 @@ impl Watched<'_, '_> {
                         return Ok(ControlFlow::Break(()));
                     }
                 }
-                // Whoever writes a history that is invalid anyway shall be able to go on with it.
+                // Whoever writes a history that is invalid anyway shall be able to continue with it.
                 settled = flow.is_break() && self.job.keep_going && self.is_violated;
                 Ok(if settled { ControlFlow::Continue(()) } else { flow })
             })?;
@@ -166,7 +166,7 @@ impl Watched<'_, '_> {
         if let Some(position) = feed.cut_off() {
             let line = position.line;
             self.status.aside(|| {
-                diagnose::warning(&format!("the history ends within the op at line {line}; that op was left out"));
+                diagnose::warning(&format!("the history ends within the op at line {line}; that op was ignored"));
             });
         }
         if is_whole {
@@ -186,7 +186,7 @@ impl Watched<'_, '_> {
         }
     }
 
-    /// Tells what is certain while the history goes on.
+    /// Tells what is certain while the history continues.
     fn write_violation(&mut self, run: &dyn Run, feed: &Feed) -> Result<(), Exit> {
         // A document is written once, and then knows more.
         if !self.results.are_seen_at_once() {
@@ -194,7 +194,7 @@ impl Watched<'_, '_> {
         }
         let Some(mut report) = run.violation() else { return Ok(()) };
         self.qualify(&mut report, feed);
-        report.notes.push("The history goes on.".into());
+        report.notes.push("The history continues.".into());
         let Watched { results, input, status, .. } = self;
         status.aside(|| results.write(input, Ok(report))).map(|_| ())
     }
@@ -216,5 +216,5 @@ fn doubt(feed: &Feed) -> Doubt {
 }
 
 fn since(op: &Op<'_>) -> String {
-    format!("This was certain at the op at {}.", op.place())
+    format!("The violation was certain at the op at {}.", op.place())
 }

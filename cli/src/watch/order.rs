@@ -1,33 +1,35 @@
 //! The one order of the ops that several writers write, and who may write into it.
 //!
-//! Checkers conclude one thing from the order of a history: an operation whose completion was recorded before the invocation
-//! of another had ended before that one began. The order is sound if each such conclusion is true. Then a violation is one,
-//! however late things were recorded otherwise: a completion that is recorded late makes two operations overlap that did not,
-//! which allows more outcomes, and not fewer.
+//! Checkers conclude one thing from the order of a history: an operation whose completion was recorded before the
+//! invocation of another had ended before that one began. The order is sound if each such conclusion is true. Then a
+//! violation is one, however late things were recorded otherwise: a completion that is recorded late makes two
+//! operations overlap that did not, which allows more outcomes, and not fewer.
 //!
 //! *Acknowledged invocations make it sound.* A writer sends the invocation of an operation, waits for its acknowledgement, calls
-//! the store, and sends the completion when that has answered. Here, the invocation gets its place in the order (under one lock,
-//! and into one queue) before the acknowledgement is sent. So:
+//! the store, and sends the completion when that has answered. Here, the invocation gets its place in the order (under
+//! one lock, and into one queue) before the acknowledgement is sent. So:
 //!
 //! 1. An invocation is recorded before its acknowledgement is sent, and so before the operation begins.
 //! 2. A completion is sent, and so recorded, after the operation has ended.
-//! 3. If the completion of A was recorded before the invocation of B, then A had ended before its completion was recorded (2),
-//!    that was before the invocation of B was, and that before B began (1): A had ended before B began.
+//! 3. If the completion of A was recorded before the invocation of B, then A had ended before its completion was
+//!    recorded (2), that was before the invocation of B was, and that before B began (1): A had ended before B began.
 //!
-//! None of this needs two connections to be read in the order in which they were written. Without the acknowledgement (1) is
-//! missing: the invocation of B may wait in its socket while B takes effect and A sees that, ends, and is recorded.
+//! None of this needs two connections to be read in the order in which they were written. Without the acknowledgement
+//! (1) is missing: the invocation of B may wait in its socket while B takes effect and A sees that, ends, and is
+//! recorded.
 //!
 //! *A single writer need not wait.* Its connection keeps the order in which it wrote, so that is the order of the history, if it
-//! writes invocations before operations begin and completions after they end. So the rule begins with the second writer of
-//! an op:
+//! writes invocations before operations begin and completions after they end. So the rule begins with the second writer
+//! of an op:
 //!
-//! - A writer that is known not to wait may write as long as it is the only one of the history. It is known by a completion
-//!   that is there before the acknowledgement of its invocation was written, or that has no invocation.
-//! - If another one writes an op meanwhile, the first is refused from there on. What it wrote before is in order: others began
-//!   later, if they wait. What it does from then on is not recorded, so from there on no violation is certain.
-//! - One that turns out not to wait when there are several is refused, and what it wrote may have been out of order from the
-//!   beginning: no violation is certain.
-//! - One that has closed its connection before the second one wrote is no concern to that.
+//! - A writer that is known not to wait may write as long as it is the only one of the history. It is known by a
+//!   completion that is there before the acknowledgement of its invocation was written, or that has no invocation.
+//! - If another one writes an op meanwhile, the first is refused from there on. What it wrote before is in order:
+//!   others began later, if they wait. What it does from then on is not recorded, so from there on no violation is
+//!   certain.
+//! - One that turns out not to wait when there are several is refused, and what it wrote may have been out of order
+//!   from the beginning: no violation is certain.
+//! - One that has closed its connection before the second one wrote is not a concern to that.
 //!
 //! A writer that does not wait and is never caught (its store is slow enough) can cause a false alarm. That cannot be
 //! seen from here.
@@ -88,7 +90,7 @@ impl ProcessId {
     }
 }
 
-/// Why a writer cannot go on.
+/// Why a writer cannot continue.
 #[derive(Debug)]
 pub(super) enum Stop {
     Refused(String),
@@ -172,7 +174,8 @@ impl Order {
             first.waits &= !is_unwaiting && !state.history.is_of_completions();
         }
         added.map_err(|misplaced| {
-            // An invocation that was not recorded is not acknowledged. But a completion shows that something took effect.
+            // An invocation that was not recorded is not acknowledged. But a completion shows that something took
+            // effect.
             let began = misplaced.kind != OpKind::Invoke;
             let doubt = if began { Doubt::FromTheBeginning } else { Doubt::None };
             state.refuse(id, misplaced.error.to_string(), doubt)
@@ -211,7 +214,7 @@ impl Order {
         let _ = self.lock().sender.send(Arrival::Ended);
     }
 
-    /// Ends it because nobody can be heard any more.
+    /// Ends it because no writer can be received any more.
     pub(super) fn fail(&self, error: io::Error) {
         let _ = self.lock().sender.send(Arrival::Failed(error));
     }

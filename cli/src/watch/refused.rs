@@ -1,4 +1,4 @@
-//! What was left out of a history because of its writers, and what the verdict is worth without it.
+//! What was omitted from a history because of its writers, and what the verdict is worth without it.
 
 use history_core::{Report, Verdict};
 
@@ -17,7 +17,7 @@ pub(super) enum Doubt {
     FromTheBeginning,
 }
 
-/// A writer, or a message, that the history goes on without.
+/// A writer, or a message, that the history continues without.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
     /// As the subject of a sentence.
@@ -53,8 +53,8 @@ impl Refused {
         self.doubt
     }
 
-    /// Makes a report say no more than is known: never that all is valid, and that something is not only if it `was_certain`
-    /// before there was doubt, or if there is none.
+    /// Makes a report say no more than is known: never that all is valid, and that something is not only if it
+    /// `was_certain` before there was doubt, or if there is none.
     pub(super) fn qualify(&self, report: &mut Report, was_certain: bool) {
         if self.count == 0 {
             return;

@@ -17,7 +17,7 @@ pub(super) enum Listener {
     Unix(UnixListener, PathBuf),
 }
 
-/// Removes a socket's file when nobody listens any more.
+/// Removes a socket's file when no process listens any more.
 pub(super) struct Unlink(pub(super) PathBuf);
 
 impl Drop for Unlink {
@@ -29,7 +29,7 @@ impl Drop for Unlink {
 impl Listener {
     /// Begins to listen.
     pub(super) fn bind(address: &Address) -> io::Result<Listener> {
-        // Where it can be waited for in another way, nobody is to be stuck in `accept`.
+        // Where it can be waited for in another way, no thread is to be stuck in `accept`.
         match address {
             Address::Tcp(address) => {
                 let listener = TcpListener::bind(address)?;
@@ -59,7 +59,7 @@ impl Listener {
         }
     }
 
-    /// What is to be kept as long as anybody listens.
+    /// What is to be kept as long as anyone listens.
     pub(super) fn unlink(&self) -> Option<Unlink> {
         match self {
             Listener::Tcp(_) => None,
@@ -77,7 +77,7 @@ impl Listener {
         }
     }
 
-    /// Waits until somebody wants to be let in, or just looks. Whether there is somebody.
+    /// Waits until someone wants to be let in, or just looks. Whether there is someone.
     #[cfg(unix)]
     pub(super) fn poll(&self, within: Option<&rustix::event::Timespec>) -> io::Result<bool> {
         use rustix::event::{PollFd, PollFlags, poll};
@@ -88,7 +88,7 @@ impl Listener {
         Ok(poll(&mut [socket], within)? > 0)
     }
 
-    /// Whether somebody has connected who was not yet let in. Not every system can tell.
+    /// Whether someone has connected who was not yet let in. Not every system supports this.
     pub(super) fn has_callers(&self) -> bool {
         #[cfg(unix)]
         return self.poll(Some(&rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 })).unwrap_or(false);
@@ -97,7 +97,7 @@ impl Listener {
     }
 }
 
-/// Makes a socket with a path, in the place of one that nobody listens on any more.
+/// Makes a socket with a path, in the place of one on which no process listens any more.
 #[cfg(unix)]
 pub(super) fn bind_path<T>(
     path: &Path,
@@ -105,7 +105,7 @@ pub(super) fn bind_path<T>(
     connect: fn(&Path) -> io::Result<()>,
 ) -> io::Result<T> {
     bind(path).or_else(|error| {
-        // What nobody listens on was left behind by someone who could not remove it.
+        // A socket on which no process listens was left by a process that could not remove it.
         let kind = std::fs::symlink_metadata(path).map(|found| found.file_type());
         let is_socket = kind.is_ok_and(|kind| std::os::unix::fs::FileTypeExt::is_socket(&kind));
         if error.kind() == io::ErrorKind::AddrInUse && !is_socket {

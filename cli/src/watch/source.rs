@@ -50,7 +50,7 @@ pub(super) fn open(source: &Source, read_as: &ReadAs) -> Result<Opened, String> 
         Source::File(path) if path.is_dir() => Err(format!("{} is a directory; pass a file in it", path.display())),
         Source::File(path) if is_stream(path) => {
             let path = path.clone();
-            // A pipe opens when somebody else opens it to write.
+            // A pipe opens when someone else opens it to write.
             Ok(stream(read_as, || File::open(path)))
         }
         Source::File(path) => Ok(file(path, read_as)),
@@ -120,7 +120,7 @@ fn file(path: &Path, read_as: &ReadAs) -> Opened {
     Opened { feed: Feed::text(inbox, read_as, true), name: None, end, begin, unlink: None }
 }
 
-/// Cuts the history behind what has been brought by then. That may have to wait; another signal must not.
+/// Cuts the history after what has been brought by then. That may have to wait; another signal must not.
 fn cut<T: Send + 'static>(sender: Sender<T>) -> Box<dyn Fn() + Send> {
     Box::new(move || {
         let sender = sender.clone();

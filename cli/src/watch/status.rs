@@ -28,7 +28,7 @@ struct Figures {
 
 impl Status {
     pub(super) fn begin() -> Status {
-        // Draws to standard error, and nothing if that is no terminal.
+        // Draws to standard error, and nothing if that is not a terminal.
         let bar = ProgressBar::new_spinner();
         bar.set_style(
             ProgressStyle::with_template("{spinner} {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()),

@@ -14,7 +14,8 @@ pub(super) enum Stream {
 impl Stream {
     pub(super) fn tcp(stream: TcpStream) -> io::Result<Stream> {
         stream.set_nonblocking(true)?;
-        // An acknowledgement is a line of its own, and somebody waits for it. Where it cannot be hastened, it comes later.
+        // An acknowledgement is a line of its own, and someone waits for it. Where it cannot be hastened, it comes
+        // later.
         let _ = stream.set_nodelay(true);
         Ok(Stream::Tcp(stream))
     }
@@ -69,7 +70,8 @@ impl Stream {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
 
-    /// Whether a connection that is closed before all was read loses what it wrote last: TCP drops what was not sent yet.
+    /// Whether a connection that is closed before all was read loses what it wrote last: TCP drops what was not sent
+    /// yet.
     pub(super) fn loses_when_reset(&self) -> bool {
         matches!(self, Stream::Tcp(_))
     }

@@ -44,7 +44,7 @@ impl Unfinished {
     }
 }
 
-/// Records what a writer writes until its end, and tells it if it is refused.
+/// Records what a writer writes until its end, and sends it the reason if it is refused.
 pub(super) fn serve(stream: &Arc<Stream>, id: Arc<WriterId>, order: &Order, unfinished: &Unfinished, read_as: &ReadAs) {
     let mut writer = Writer {
         stream,
@@ -68,7 +68,7 @@ pub(super) fn serve(stream: &Arc<Stream>, id: Arc<WriterId>, order: &Order, unfi
     stream.close();
 }
 
-/// Tells somebody why nothing is read of what it writes, if it can be told without waiting.
+/// Sends a writer the reason why its ops are not read, if this is possible without waiting.
 pub(super) fn refusal(why: &str) -> Vec<u8> {
     format!("{{\"refused\":{}}}\n", serde_json::Value::from(why)).into_bytes()
 }

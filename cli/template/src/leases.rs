@@ -1,8 +1,8 @@
 //! Leader leases: spans in which a client is certainly the leader must not overlap.
 //!
-//! A client is certainly the leader from the completion of its `:acquire` to the invocation of its `:release`. Before and
-//! after that the lease may still be on its way, so nothing is held against it. An acquire that ends in `:info` may have
-//! been granted, but nobody knows, so it is not counted either.
+//! A client is certainly the leader from the completion of its `:acquire` to the invocation of its `:release`. Before
+//! and after that the lease may still be on its way, so nothing is held against it. An acquire that ends in `:info` may
+//! have been granted, but this is unknown, so it is not counted either.
 
 use histcheck_plugin::{
     Anomaly, Budget, Checker, Client, Coverage, Datum, Expected, HistoryError, Op, OpKind, OpUse, OptionError,
@@ -17,7 +17,7 @@ const MAX_WITNESSES: &str = "max-witnesses";
 /// What the history should hold. Where there is no such op the verdict is unknown, and a note says this.
 const EXPECTED: Expected = Expected { ops: ":acquire and :release", observation: "ok :acquire" };
 
-/// What `-m leader-lease` stands for.
+/// What `-m leader-lease` represents.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LeaderLease;
 
@@ -96,7 +96,7 @@ impl Leases {
             report.anomalies.push(Anomaly { name: "two-leaders".into(), count: self.overlaps, witnesses });
         }
         report.counts.push(("acquire-ok-count".into(), self.acquired));
-        // Where nobody ever led, nothing was tried: this makes the verdict unknown.
+        // If no process ever led, nothing was tried: this makes the verdict unknown.
         self.coverage.conclude(&EXPECTED, &mut report);
         report
     }
@@ -104,7 +104,8 @@ impl Leases {
 
 impl Run for Leases {
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
-        // The nemesis and its like are no clients; without a number or a name nobody can be told apart.
+        // The nemesis and similar processes are not clients; without a number or a name, processes cannot be
+        // distinguished.
         let Some(process) = Client::of(op) else {
             self.coverage.count(op, OpUse::PassedOver);
             return Ok(ControlFlow::Continue(()));

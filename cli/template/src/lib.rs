@@ -1,4 +1,4 @@
-//! A checker of leader leases, as a plugin of histcheck: no two leaders at one time.
+//! A checker of leader leases, as a plugin of histcheck: no two leaders at once.
 
 mod leases;
 

@@ -68,7 +68,7 @@ G-single-item-realtime
     </testsuite>
     <testsuite name="twice.edn" tests="1" skipped="1" errors="0" failures="0" file="twice.edn">
         <testcase name="list-append" classname="twice.edn" file="twice.edn">
-            <skipped message="Nothing can be said of this history, because at index 2 (line 4) 1 is appended to key :x for the second time." type="unknown">note: Nothing [..]
+            <skipped message="No verdict, because of the op at index 2 (line 4): 1 is appended to key :x a second time." type="unknown">note: No verdict[..]
 </skipped>
         </testcase>
     </testsuite>
@@ -88,9 +88,7 @@ G-single-item-realtime
 fn junit_fails_for_what_is_unknown_if_it_is_told_to() {
     let xml = stdout(&check("--output junit --unknown fail twice.edn").code(1));
     assert!(tags(&xml)[0].ends_with(r#"tests="1" skipped="0" failures="1" errors="0""#), "{xml}");
-    assert!(
-        xml.contains("<failure message=\"Nothing can be said of this history, ") && xml.contains(r#"type="unknown""#)
-    );
+    assert!(xml.contains("<failure message=\"No verdict, ") && xml.contains(r#"type="unknown""#));
     let xml = stdout(&check("--output junit --unknown pass twice.edn").code(0));
     assert!(tags(&xml)[0].ends_with(r#"tests="1" skipped="1" failures="0" errors="0""#), "{xml}");
 }
@@ -128,7 +126,7 @@ fn junit_has_a_case_for_each_key() {
     assert_eq!(why, why_b);
     assert!(why.contains(r#"type="G1a empty-transaction-graph""#), "{why}");
     let of_b = xml.split("key :b\" classname").nth(1).unwrap();
-    assert!(of_b.contains("T1 read 1 in key :x, which T2 appended; and T2 failed."), "{of_b}");
+    assert!(of_b.contains("T1 read 1 in key :x, which T2 appended, and T2 failed."), "{of_b}");
     for (name, count) in [("key-count", 2), ("valid-key-count", 1), ("invalid-key-count", 1)] {
         assert!(tags.contains(&format!(r#"property name="{name}" value="{count}"/"#).as_str()), "{xml}");
     }
@@ -240,7 +238,7 @@ fn sarif_says_what_is_not_known_as_notifications() {
         panic!("{run}")
     };
     assert_eq!((&unknown["level"], &failed["level"]), (&json!("warning"), &json!("error")));
-    assert!(unknown["message"]["text"].as_str().unwrap().starts_with("list-append: unknown: Nothing can be said"));
+    assert!(unknown["message"]["text"].as_str().unwrap().starts_with("list-append: unknown: No verdict, because"));
     let place = &failed["locations"][0]["physicalLocation"];
     assert_eq!(place["region"], json!({ "startLine": 2, "startColumn": 42 }));
 
@@ -270,7 +268,7 @@ valid.edn	true
 stale.edn	false
 ::error file=stale.edn,line=3,title=list-append%3A not valid::1 anomaly: G-single-item-realtime; see T1 at line 3, T2 at line 5
 twice.edn	unknown
-::warning file=twice.edn,title=list-append%3A unknown::Nothing can be said of this history, because at index 2 (line 4) 1 is appended to key :x for the second time.
+::warning file=twice.edn,title=list-append%3A unknown::No verdict, because of the op at index 2 (line 4): 1 is appended to key :x a second time.
 ::error file=truncated.edn,line=2,col=42,title=cannot be checked::the text ends before this [ is closed; expected the rest of it
 
 "#]]);
@@ -286,12 +284,12 @@ twice.edn	unknown
 fn github_explains_with_v() {
     check("--output github -v --keyed keyed.edn").code(1).stdout_eq(str![[r#"
 keyed.edn	false
-  note: Of key :b: No transaction is related to any other, [..]
+  note: Key :b: No transaction is related to any other, [..]
   key :b: false
   1 of 2 keys are valid
 ...
     Then:
-      - T1 read 1 in key :x, which T2 appended; and T2 failed.
+      - T1 read 1 in key :x, which T2 appended, and T2 failed.
 
   empty-transaction-graph
 ::error file=keyed.edn,line=8,title=list-append%3A not valid::2 anomalies: G1a, empty-transaction-graph in 1 of 2 keys; see T1 at line 8, T2 at line 4
@@ -335,7 +333,10 @@ fn a_history_that_takes_too_long_is_part_of_the_document() {
     let output = command.output().unwrap();
     let xml = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(1), "{xml}");
-    assert!(tags(&xml)[0].contains(r#"tests="2" skipped="1""#) && xml.contains("because the time was up"), "{xml}");
+    assert!(
+        tags(&xml)[0].contains(r#"tests="2" skipped="1""#) && xml.contains("because the time limit was reached"),
+        "{xml}"
+    );
 }
 
 #[test]

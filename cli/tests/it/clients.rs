@@ -41,7 +41,7 @@ fn generated(workload: &str, bug: &str, more: &str) -> String {
     stdout(&histcheck(&words).assert().success())
 }
 
-/// How the numbers begin that stand for names within checkers.
+/// How the numbers begin that represent names within checkers.
 const NUMBER_OF_A_NAME: &str = "-92233720368547758";
 
 /// Histories in which some clients have names.
@@ -167,13 +167,13 @@ fn what_is_left_out_is_noted() {
     let path = dir.path().join("h.edn");
     std::fs::write(&path, LEFT_OUT).unwrap();
     let judge = |words: &str| stdout(&histcheck(&format!("--output json {words}")).arg(&path).assert());
-    let note = "1 op was left out, because who did it is no client: 1 of w1.";
+    let note = "1 op was ignored, because its process is not a client: 1 of w1.";
     let judged = judge("-m list-append");
     assert!(judged.contains("\"valid\":true") && judged.contains(note), "{judged}");
     assert!(judged.contains("\"nonclient-op-count\":2"), "{judged}");
     assert!(judge("-m list-append,stats").matches(note).count() == 2);
     let judged = histcheck("-m list-append --clients w1,w2").arg(&path).assert().code(255);
-    let expected = "process w1 completes an op that it did not invoke";
+    let expected = "process w1 completes an op without having invoked one";
     assert!(stderr(&judged).contains(expected), "{}", stderr(&judged));
 }
 
@@ -188,11 +188,11 @@ fn numbers_are_left_out_like_names() {
     let judge = |words: &str| histcheck(&format!("-m register --output json {words}")).arg(&path).assert();
     judge("").code(1);
     let judged = stdout(&judge("--not-clients 1").success());
-    assert!(judged.contains("2 ops were left out, because who did them are no clients: 2 of 1."), "{judged}");
+    assert!(judged.contains("2 ops were ignored, because their processes are not clients: 2 of 1."), "{judged}");
     assert!(judged.contains("\"nonclient-op-count\":2"), "{judged}");
     // What is named as a client stays one.
     judge("--clients 1 --not-clients 1*").code(1);
-    // A process may come back after an info if it is no client.
+    // A process may come back after an info if it is not a client.
     std::fs::write(&path, format!("{text} {{:process 2, :type :info}} {{:process 2, :type :info}}")).unwrap();
     judge("--not-clients 1,2").success();
     judge("--not-clients 1").code(255);
@@ -253,7 +253,7 @@ fn every_command_warns_of_names_that_no_op_has() {
 fn an_info_that_may_be_a_clients_needs_an_option() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("h.edn");
-    // Without w2's op nobody wrote what was read.
+    // Without w2's op, what was read was never written.
     let text = "{:process :w2, :type :info, :f :txn, :value [[:append 1 2]]}
 {:process :w1, :type :ok, :f :txn, :value [[:r 1 [2]]]}";
     std::fs::write(&path, text).unwrap();

@@ -9,10 +9,10 @@ fn each_is_explained_under_its_name() {
     histcheck("-m long-fork,bank,stats -v transfers.edn").assert().code(1).stderr_eq("").stdout_eq(str![[r#"
 transfers.edn	false
   long-fork: unknown
-    note: Nothing can be said of this history, because at index 2 (line 3) the op's value is no transaction, but a map. One more op is like that.
-    note: long-fork passed over 4 of the 6 client ops that it saw, because it does not understand their :f or value: :transfer (2), :read (2). It expects :read, :write or :txn with [[:r key value] ...] or [[:w key value] ...].
+    note: No verdict, because of the op at index 2 (line 3): expected a transaction as the op's value, found a map. One more op has a problem of this kind.
+    note: long-fork ignored 4 of 6 client ops, because of their :f or value: :transfer (2), :read (2). It expects :read, :write or :txn with [[:r key value] ...] or [[:w key value] ...].
   bank: false
-    note: Totals are from 15 to 20, and should be 20.
+    note: Totals range from 15 to 20; expected 20.
 
     wrong-total
       Let:
@@ -32,8 +32,8 @@ fn the_worst_verdict_is_that_of_all_and_each_unclear_one_is_told() {
     histcheck("-m bank,stats transfers.edn").assert().code(1).stdout_eq("transfers.edn\tfalse\n");
     histcheck("-m stats,set,long-fork transfers.edn").assert().code(2).stdout_eq("transfers.edn\tunknown\n").stderr_eq(str![[r#"
 transfers.edn: stats: note: read: 2 of 2 ok (100.0 %); latency 1.000 to 1.500 ms, median 1.000, 95 % in 1.500, 99 % in 1.500. transfer: 1 of 1 ok (100.0 %); latency 3.500 to 3.500 ms, median 3.500, 95 % in 3.500, 99 % in 3.500.
-transfers.edn: set: unknown: Nothing can be said of this history, because at index 4 the read's value is no collection of elements, but a map. set passed over 4 of the 6 client ops that it saw, because it does not understand their :f or value: :transfer (2), :read (2). It expects :add of an element, and :read of all elements.
-transfers.edn: long-fork: unknown: Nothing can be said of this history, because at index 2 (line 3) the op's value is no transaction, but a map. One more op is like that. long-fork passed over 4 of the 6 client ops that it saw, because it does not understand their :f or value: :transfer (2), :read (2). It expects :read, :write or :txn with [[:r key value] ...] or [[:w key value] ...].
+transfers.edn: set: unknown: No verdict, because of the op at index 4: expected a collection of elements as the read's value, found a map. set ignored 4 of 6 client ops, because of their :f or value: :transfer (2), :read (2). It expects :add of an element, and :read of all elements.
+transfers.edn: long-fork: unknown: No verdict, because of the op at index 2 (line 3): expected a transaction as the op's value, found a map. One more op has a problem of this kind. long-fork ignored 4 of 6 client ops, because of their :f or value: :transfer (2), :read (2). It expects :read, :write or :txn with [[:r key value] ...] or [[:w key value] ...].
 
 "#]]);
     histcheck("-m stats,list-append valid.edn").assert().code(0).stdout_eq("valid.edn\ttrue\n");

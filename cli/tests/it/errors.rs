@@ -1,4 +1,4 @@
-//! What is said of files that are no histories.
+//! What is said of files that are not histories.
 
 use crate::{check, histcheck, stderr, stdout};
 use snapbox::str;
@@ -25,7 +25,7 @@ fn an_error_behind_an_op_that_ended_the_check_is_found() {
 #[test]
 fn a_completion_without_invocation() {
     check("unpaired.edn").code(255).stdout_eq("").stderr_eq(str![[r#"
-unpaired.edn:3:3: error: process 1 completes an op that it did not invoke
+unpaired.edn:3:3: error: process 1 completes an op without having invoked one
   3 |   {:process 1, :type :ok, :f :txn, :value [[:r :x [1]]]}
     |   ^
   expected an invocation by that process before it
@@ -59,10 +59,10 @@ unbalanced.json:2:71: error: found '}' after a value while [ is open (opened at 
 #[test]
 fn not_a_history_at_all() {
     check("letter.txt").code(255).stdout_eq("").stderr_eq(str![[r#"
-letter.txt:1:1: error: this is not a history in any format known here
+letter.txt:1:1: error: unknown history format
   1 | Dear diary, today the database was consistent.
     | ^
-  expected op maps in EDN or JSON (one after another, one a line, or in one array), or the columns of history.txt
+  expected ops as maps in EDN or JSON (one after another, one per line, or in one array), or the columns of history.txt
 
 "#]]);
 }

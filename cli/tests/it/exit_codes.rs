@@ -11,7 +11,7 @@ const BROKEN: &str = "truncated.edn";
 fn each_verdict_has_its_code() {
     check(VALID).code(0).stdout_eq("valid.edn\ttrue\n").stderr_eq("");
     check(INVALID).code(1).stdout_eq("stale.edn\tfalse\n").stderr_eq("");
-    check(UNKNOWN).code(2).stdout_eq("twice.edn\tunknown\n").stderr_eq("twice.edn: unknown: Nothing can be said[..]\n");
+    check(UNKNOWN).code(2).stdout_eq("twice.edn\tunknown\n").stderr_eq("twice.edn: unknown: No verdict, because[..]\n");
     check(BROKEN).code(255).stdout_eq("");
 }
 

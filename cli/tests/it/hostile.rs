@@ -206,7 +206,7 @@ fn results_for_programs_hide_nothing_and_lose_nothing() {
         let out = dir.path().join("out");
         histcheck("-m set,set-full -d").arg(&out).arg(&path).assert().code(1);
         assert!(all_shown(&out) >= 3, "a report and two sets");
-        // A tag that cannot be shown is left out; of all else the escapes are there.
+        // A tag that cannot be shown is omitted; of all else the escapes are there.
         let edn = fs::read_to_string(out.join("set/set.edn")).unwrap();
         assert!(edn.contains("u202e") || edn.contains("udb40") || value.starts_with('#'), "{edn}");
     }

@@ -90,7 +90,7 @@ fn what_was_broken_before_the_interrupt_is_invalid() {
         let generate = r#"{"process":0,"type":"invoke","f":"generate"}"#;
         let text = format!("{generate}\n{}\n", r#"{"process":0,"type":"ok","f":"generate","value":1}"#).repeat(2);
         stdin.write_all(text.as_bytes()).unwrap();
-        // What a checker does not know of goes on for long.
+        // What a checker does not know of continues for long.
         stdin.write_all(ops("[]").as_bytes()).unwrap();
         started.signal("INT");
         let (code, out, error) = started.end();
@@ -141,7 +141,8 @@ fn a_pipe_that_nobody_opens_can_be_interrupted() {
 #[test]
 fn the_second_interrupt_ends_at_once() {
     for words in ["", "--timeout 1000"] {
-        // Nobody reads what is printed, which is more than a pipe holds, so the program cannot come to an end by itself.
+        // Nobody reads what is printed, which is more than a pipe holds, so the program cannot come to an end by
+        // itself.
         let files = "stale.edn ".repeat(2000);
         let mut started = Started::new(&format!("-m list-append --output json {words} {files}"));
         // Once a result was printed signals are caught.
@@ -167,7 +168,7 @@ fn no_process_is_left_behind() {
     stdin.write_all(ops("[]").as_bytes()).unwrap();
     started.signal("KILL");
     started.child.wait().unwrap();
-    // As long as anybody reads, more can be written.
+    // As long as anyone reads, more can be written.
     let more = ops("[]");
     let error = loop {
         if let Err(error) = stdin.write_all(more.as_bytes()) {

@@ -8,7 +8,7 @@ use snapbox::str;
 fn a_read_in_the_middle_of_a_transfer_is_explained() {
     histcheck("-m bank -v transfers.edn").assert().code(1).stderr_eq("").stdout_eq(str![[r#"
 transfers.edn	false
-  note: Totals are from 15 to 20, and should be 20.
+  note: Totals range from 15 to 20; expected 20.
 
   wrong-total
     Let:
@@ -48,15 +48,15 @@ round.edn	false
       R3 = {:index 8, :type :ok, :process 3, :value [[:r 0 2] [:r 1 1] [:r 2 2]]}
 
     Then:
-      - A value that is over does not come back, so reads that show the same value of a key stand together, and those that show nil stand first.
-      - No order of R1 to R3 is like that.
+      - A value that was replaced does not come back, so reads that show the same value of a key are adjacent, and those that show nil come first.
+      - No order of R1 to R3 satisfies this.
       - In the order R1 R2 R3 the key 1 is 1 in R1 and in R3, and is not between them.
       - In the order R1 R3 R2 the key 0 is 1 in R1 and in R2, and is not between them.
       - In the order R2 R1 R3 the key 2 is 2 in R2 and in R3, and is not between them.
       - In the order R2 R3 R1 the key 0 is 1 in R2 and in R1, and is not between them.
       - In the order R3 R1 R2 the key 2 is 2 in R3 and in R2, and is not between them.
       - In the order R3 R2 R1 the key 1 is 1 in R3 and in R1, and is not between them.
-      - Fewer than 3 reads of this group can always be put in order.
+      - Any smaller set of reads of this group can be ordered.
 
       key  R1  R2  R3
       0    1   1   2
@@ -80,7 +80,7 @@ reverse.edn	false
 
     Then:
       - The write of 1 was acknowledged (W1) before that of 2 was invoked (W2), so it came first.
-      - R1 shows 2, and not 1.
+      - R1 shows 2, but not 1.
 
 "#]]);
     histcheck("-m sequential --key-count 3 -v backwards.edn").assert().code(1).stderr_eq("").stdout_eq(str![[r#"
@@ -91,7 +91,7 @@ backwards.edn	false
       R1 = {:index 1, :type :ok, :process 0, :value [7 ["7_2" nil "7_0"]]}
 
     Then:
-      - R1 shows subkey 2 of 7, and not subkey 1.
+      - R1 shows subkey 2 of 7, but not subkey 1.
       - Subkeys were written in order, 1 before 2, and R1 read 1 after 2.
 
 "#]]);

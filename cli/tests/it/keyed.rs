@@ -10,7 +10,7 @@ fn each_key_is_judged_on_its_own() {
     check("--keyed=no keyed.edn").code(2).stdout_eq("keyed.edn\tunknown\n");
     check("--keyed -v keyed.edn").code(1).stdout_eq(str![[r#"
 keyed.edn	false
-  note: Of key :b: No transaction is related to any other, [..]
+  note: Key :b: No transaction is related to any other, [..]
   key :b: false
   1 of 2 keys are valid
   not read-committed
@@ -40,9 +40,9 @@ fn the_report_lists_keys() {
 #[test]
 fn auto_says_what_it_decided() {
     let keyed =
-        "keyed.edn: note: each key is checked separately: 4 of 4 invocations have a value of the form [key value]\n";
+        "keyed.edn: note: each key is checked separately: all 4 invocations have a value of the form [key value]\n";
     check("--keyed=auto keyed.edn").code(1).stdout_eq("keyed.edn\tfalse\n").stderr_eq(keyed);
-    let whole = "valid.edn: note: the history is judged as a whole: the op at index 0 (line 1) is not on one key\n";
+    let whole = "valid.edn: note: the history is checked as a whole: the op at index 0 (line 1) does not have exactly one key\n";
     check("--keyed=auto valid.edn").code(0).stderr_eq(whole);
 }
 
@@ -50,7 +50,7 @@ fn auto_says_what_it_decided() {
 fn a_history_without_keys_is_not_judged_by_key() {
     let assert = check("--keyed valid.edn").code(2).stdout_eq("valid.edn\tunknown\n");
     let said = stderr(&assert);
-    assert!(said.contains("an op has no key: expected a value of the form [key value]"), "{said}");
+    assert!(said.contains("the op has no key; expected a value of the form [key value]"), "{said}");
     check("--keyed=perhaps valid.edn").code(254);
 }
 

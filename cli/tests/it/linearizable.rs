@@ -32,7 +32,7 @@ fn a_refused_read_is_told_with_the_states_that_it_met() {
     Then:
       Everything that had returned before T1 did can be put in order, up to T2.
       T1 is the first that cannot be placed.
-      When it took effect the state may be:
+      The states in which it could take effect are:
         2, after T3, T2
       It admits no read of 1.
 
@@ -58,12 +58,12 @@ fn the_object_is_named_by_the_model_or_by_spec() {
     let assert = histcheck("-m register -").stdin(STALE).assert().code(2);
     assert!(
         stderr(&assert)
-            .contains("at index 6 (line 8) register has no operation :cas; it has :read value, :write value"),
+            .contains("at index 6 (line 8) register has no operation :cas; expected :read value, :write value"),
         "{}",
         stderr(&assert)
     );
     let assert = histcheck("-m linearizable -").assert().code(254);
-    assert!(stderr(&assert).contains("--spec: say what the object is: register, cas-register"), "{}", stderr(&assert));
+    assert!(stderr(&assert).contains("--spec: expected an object: register, cas-register"), "{}", stderr(&assert));
     let assert = histcheck("-m linearizable --spec heap -").assert().code(254);
     assert!(stderr(&assert).contains("there is no object heap"), "{}", stderr(&assert));
     let set = "{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value #{1}}";
@@ -84,10 +84,10 @@ fn the_initial_state_may_be_edn_or_json() {
     histcheck("-m kv -").stdin(get).assert().code(1);
     histcheck(r#"-m kv --initial {"k":"v"} -"#).stdin(get).assert().code(0);
     let assert = histcheck("-m register --initial [ -").assert().code(254);
-    assert!(stderr(&assert).contains("--initial: [ is neither an EDN nor a JSON value"), "{}", stderr(&assert));
+    assert!(stderr(&assert).contains("--initial: expected an EDN or JSON value, found ["), "{}", stderr(&assert));
     let assert = histcheck("-m semaphore --initial many -").assert().code(254);
     assert!(
-        stderr(&assert).contains("many is no number of permits; it is the number of permits"),
+        stderr(&assert).contains("expected a number of permits, found many (initial state: the number of permits"),
         "{}",
         stderr(&assert)
     );
@@ -126,7 +126,7 @@ fn keys_are_parts_of_a_map_and_may_be_made_parts_of_anything() {
         {:process 0, :type :invoke, :f :get, :key 2}               {:process 0, :type :ok, :f :get, :key 2, :value \"a\"}";
     let assert = histcheck("-v -m kv -").stdin(kv).assert().code(1);
     let told = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
-    assert!(told.contains("Let, of key 2:") && told.contains("\"\", as at the start"), "{told}");
+    assert!(told.contains("Let, of key 2:") && told.contains("\"\", the initial state"), "{told}");
 
     let tuples = "
         {:process 0, :type :invoke, :f :write, :value [:x 1]} {:process 0, :type :ok, :f :write, :value [:x 1]}

@@ -27,7 +27,7 @@ stale.edn	false
       - T1 < T2, because T1 completed at index 1, before the invocation of T2 at index 2.
       - However, T2 < T1, because T2 observed the initial (empty) state of :x, to which T1 appended 1: a contradiction!
 twice.edn	unknown
-  note: Nothing can be said of this history, because at index 2 (line 4) 1 is appended to key :x for the second time.
+  note: No verdict, because of the op at index 2 (line 4): 1 is appended to key :x a second time.
 
 "#]]);
 }
@@ -35,7 +35,7 @@ twice.edn	unknown
 #[test]
 fn without_a_terminal_only_what_no_verdict_shows_is_told() {
     check("stale.edn twice.edn").code(1).stderr_eq(str![[r#"
-twice.edn: unknown: Nothing can be said of this history, because at index 2 (line 4) 1 is appended to key :x for the second time.
+twice.edn: unknown: No verdict, because of the op at index 2 (line 4): 1 is appended to key :x a second time.
 
 "#]]);
 }
@@ -45,7 +45,7 @@ fn a_valid_verdict_that_rests_on_little_says_so() {
     let history = "{:type :ok, :value [[:w 1 1]]} {:type :ok, :value [[:r 1 1] [:w 1 2]]}";
     let assert = histcheck("-m rw-register -").stdin(history).assert();
     assert.code(0).stdout_eq("-\ttrue\n").stderr_eq(str![[r#"
-<stdin>: note: Nothing says in which order the versions of a key replaced each other, but that the initial one came first: few anomalies can be found so. If it is true of the store, say so: --wfr-keys would order some.
+<stdin>: note: The version order of each key is unknown, except that the initial version comes first, so few anomalies can be found. --wfr-keys would order some versions: pass it if the store guarantees it.
 
 "#]]);
     histcheck("-m rw-register --wfr-keys -").stdin(history).assert().code(0).stderr_eq("");
@@ -91,7 +91,7 @@ fn json_says_of_a_broken_file_where_it_is_broken() {
 fn edn_holds_the_whole_report() {
     check("--output edn stale.edn unpaired.edn").code(255).stdout_eq(str![[r#"
 {:schema 1, :file "stale.edn", :checker :list-append, :valid false, :anomaly-types [:G-single-item-realtime], :not [:strong-snapshot-isolation], :also-not [:strict-serializable], :not-checked [:1SR :PRAM :causal :linearizable :monotonic-reads :monotonic-writes :read-your-writes :sequential :session-serializable :strong-session-serializable :strong-session-snapshot-isolation :writes-follow-reads], :anomalies {:G-single-item-realtime {:count 1, :witnesses [{:ops [{:name "T1", :index 1, :process 0, :kind :ok, :value [[:append :x 1]]} {:name "T2", :index 3, :process 1, :kind :ok, :value [[:r :x []]]}], :steps [{:from 0, :to 1, :relation :realtime, :because "T1 completed at index 1, before the invocation of T2 at index 2"} {:from 1, :to 0, :relation :rw, :key :x, :value nil, :next-value 1, :because "T2 observed the initial (empty) state of :x, to which T1 appended 1"}], :facts {}, :explanation "Let:\n  T1 = {:index 1, :type :ok, :process 0, :value [[:append :x 1]]}\n  T2 = {:index 3, :type :ok, :process 1, :value [[:r :x []]]}\n\nThen:\n  - T1 < T2, because T1 completed at index 1, before the invocation of T2 at index 2.\n  - However, T2 < T1, because T2 observed the initial (empty) state of :x, to which T1 appended 1: a contradiction!\n"}]}}, :notes [], :counts {:ok-count 2, :fail-count 0, :info-count 0, :nonclient-op-count 0, :key-count 1, :mop-count 2}}
-{:schema 1, :file "unpaired.edn", :error {:message "process 1 completes an op that it did not invoke", :line 3, :column 3, :expected "an invocation by that process before it", :text "  {:process 1, :type :ok, :f :txn, :value [[:r :x [1]]]}"}}
+{:schema 1, :file "unpaired.edn", :error {:message "process 1 completes an op without having invoked one", :line 3, :column 3, :expected "an invocation by that process before it", :text "  {:process 1, :type :ok, :f :txn, :value [[:r :x [1]]]}"}}
 
 "#]].raw());
 }

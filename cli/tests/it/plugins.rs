@@ -1,4 +1,5 @@
-//! Plugins: where they are found, what is said of those that cannot be loaded, and what becomes of those that misbehave.
+//! Plugins: where they are found, what is said of those that cannot be loaded, and what becomes of those that
+//! misbehave.
 
 use crate::{histcheck, stderr, stdout};
 use std::fs;
@@ -126,7 +127,7 @@ fn what_ends_the_process_ends_only_its_own() {
 #[test]
 fn what_a_process_leaves_behind_holds_no_verdict_up() {
     let plugin = misbehaving("");
-    // It starts another program, which goes on with the pipes in hand.
+    // It starts another program, which continues with the pipes in hand.
     let assert = with(&plugin, "-m leave --timeout 100 valid.edn provoke.edn stale.edn");
     let assert = assert.code(0).stdout_eq("valid.edn\ttrue\nprovoke.edn\ttrue\nstale.edn\ttrue\n");
     let left = stderr(&assert);
@@ -194,7 +195,7 @@ fn what_cannot_be_loaded_is_told_in_a_sentence() {
         ("garbage", "has a checker with the name \"no name, but words\": a name has letters, digits, - _ . and +"),
     ] {
         let plugin = misbehaving(features);
-        // Other checkers go on.
+        // Other checkers continue.
         let assert = with(&plugin, "-m stats valid.edn").code(255).stdout_eq("valid.edn\ttrue\n");
         let errors = said(&assert, &plugin);
         let errors: Vec<&str> = errors.lines().filter(|line| line.starts_with("error: ")).collect();
@@ -322,7 +323,10 @@ fn a_checker_whose_time_is_up_knows_nothing() {
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "-\tunknown\n");
     let error = String::from_utf8(output.stderr).unwrap();
-    assert!(error.contains("No verdict, because the time was up: list-append did not finish within"), "{error}");
+    assert!(
+        error.contains("No verdict, because the time limit was reached: list-append did not finish within"),
+        "{error}"
+    );
 }
 
 #[test]

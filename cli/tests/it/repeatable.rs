@@ -1,5 +1,5 @@
-//! Equal inputs give equal reports and files, byte for byte. Each process hashes with a random key of its own, so several runs
-//! try several orders of whatever is kept in a hash map.
+//! Equal inputs give equal reports and files, byte for byte. Each process hashes with a random key of its own, so
+//! several runs try several orders of whatever is kept in a hash map.
 
 use crate::{histcheck, stdout};
 use std::collections::BTreeMap;

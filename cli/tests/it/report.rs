@@ -40,7 +40,7 @@ fn every_history_gets_a_page_that_says_its_verdict() {
     let cases = [
         ("list-append stale.edn", 1, "invalid", "Consistency levels ruled out"),
         ("list-append valid.edn", 0, "valid", "What holds"),
-        ("list-append twice.edn", 2, "unknown", "for the second time"),
+        ("list-append twice.edn", 2, "unknown", "a second time"),
         ("list-append truncated.edn", 255, "not checked", "Error"),
         ("cas-register stale-register.edn", 1, "invalid", "linearizable up to here"),
         ("bank transfers.edn", 1, "invalid", "wrong-total"),
@@ -165,7 +165,7 @@ fn a_place_to_write_to_is_needed() {
     assert!(stderr(&assert).contains("cannot write letter.txt/below/report.html"), "{}", stderr(&assert));
 }
 
-/// As with `-d` alone: what a link in place of a history's folder leads to belongs to somebody else.
+/// As with `-d` alone: what a link in place of a history's folder leads to belongs to someone else.
 #[cfg(unix)]
 #[test]
 fn a_link_in_place_of_a_historys_folder_is_not_followed() {

@@ -1,4 +1,4 @@
-//! Several histories: those in a directory, and several at one time.
+//! Several histories: those in a directory, and several at once.
 
 use crate::{check, fixtures, histcheck, stderr, stdout};
 use std::fs;
@@ -135,7 +135,7 @@ fn whoever_wants_to_see_no_more_ends_all_jobs() {
     assert_eq!((output.status.code(), &output.stderr[..]), (Some(255), &b""[..]));
 }
 
-/// A program that is replaced while it runs (by an upgrade, or a new build) goes on as what it was.
+/// A program that is replaced while it runs (by an upgrade, or a new build) continues as what it was.
 #[cfg(target_os = "linux")]
 #[test]
 fn processes_of_their_own_are_of_the_program_that_runs() {

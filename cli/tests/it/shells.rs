@@ -50,7 +50,7 @@ fn bash_completes_with_it() {
     assert_eq!(completed("histcheck validate --output s"), "\n");
 }
 
-/// In fish, what waits for its value is no subcommand.
+/// In fish, what waits for its value is not a subcommand.
 #[test]
 fn values_of_options_are_completed_in_fish() {
     let text = stdout(&histcheck("completions fish").assert());

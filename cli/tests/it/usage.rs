@@ -178,7 +178,7 @@ fn commands_refuse_what_is_not_theirs() {
 #[test]
 fn an_option_that_names_nothing_is_refused() {
     // As from a shell's unset variable: without any model every history would be valid.
-    for (option, said) in [("-c", "it names no model"), ("-d", "needs a path")] {
+    for (option, said) in [("-c", "it has no consistency level"), ("-d", "needs a path")] {
         let assert = histcheck("-m list-append valid.edn").arg(option).arg("").assert().code(254).stdout_eq("");
         assert!(stderr(&assert).contains(said), "{}", stderr(&assert));
     }

@@ -1,8 +1,8 @@
-//! Nothing passes for nothing: every checker and every consistency level on histories in which there is nothing for it to
-//! look at.
+//! Nothing passes for nothing: every checker and every consistency level on histories in which there is nothing for it
+//! to look at.
 //!
-//! Each case has its verdict written down, and each `true` its reason. A checker that says valid of everything goes through the
-//! same table, which has to catch it in every case.
+//! Each case has its verdict written down, and each `true` its reason. A checker that says valid of everything goes
+//! through the same table, which has to catch it in every case.
 
 use crate::{histcheck, stdout};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// A checker, and how to make a history for it.
 struct Row {
-    /// What stands after `-m`.
+    /// What is after `-m`.
     checker: &'static str,
     /// What `histcheck gen` calls its workload.
     workload: &'static str,
@@ -304,8 +304,8 @@ pub(crate) const DECIDED_EXACTLY: [&str; 5] = [
     "strong-session-monotonic-atomic-view",
 ];
 
-/// Of every consistency level: what has nothing in it is unknown, what is serial holds, and what shows read skew is `true` at
-/// no level that forbids it, whether anybody looks for that or not.
+/// Of every consistency level: what has nothing in it is unknown, what is serial holds, and what shows read skew is
+/// `true` at no level that forbids it, whether anyone looks for that or not.
 #[test]
 fn no_level_holds_for_nothing() {
     let lines = stdout(&histcheck("consistency-models --output json").assert().code(0));

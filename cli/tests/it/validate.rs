@@ -8,11 +8,11 @@ use std::fs;
 #[test]
 fn all_problems_are_reported_at_once() {
     histcheck("validate many.edn").assert().code(1).stderr_eq("").stdout_eq(str![[r#"
-many.edn:2:1: error: process 0 invokes while its op of line 1 is in flight [double-invocation]
+many.edn:2:1: error: process 0 invokes an op while its op of line 1 is in flight [double-invocation]
   2 | {:process 0, :type :invoke, :f :txn, :value [[:append :x 2]]
     | ^
-  expected that op's completion first
-many.edn:3:1: error: process 1 completes an op that it did not invoke [unpaired-completion]
+  expected the completion of that op first
+many.edn:3:1: error: process 1 completes an op without having invoked one [unpaired-completion]
   3 | {:process 1, :type :ok, :f :txn, :value [[:r :x [1]]]}
     | ^
   expected an invocation by that process before it
@@ -20,14 +20,14 @@ many.edn:4:1: error: the op's type is :nope [not-an-op]
   4 | {:process 2, :type :nope, :f :txn, :value [[:r :x nil]]}
     | ^
   expected invoke, ok, fail or info
-many.edn:5:1: error: process 3 completes an op that it did not invoke [unpaired-completion]
+many.edn:5:1: error: process 3 completes an op without having invoked one [unpaired-completion]
   5 | {:process 3, :type :ok, :f :txn, :value [[:r :x [1]]]}
     | ^
   expected an invocation by that process before it
-many.edn:6:1: warning: [:append :x 1] was written before, in line 1: who reads it cannot tell which it was [duplicate-write]
+many.edn:6:1: warning: [:append :x 1] was already written in line 1: which of the two a read saw is ambiguous [duplicate-write]
   6 | {:process 4, :type :invoke, :f :txn, :value [[:append :x 1]]
     | ^
-  expected values that are never written twice to one key
+  expected each value at most once per key
 many.edn: note: 2 ops are in flight at the end, the first from line 2; they count as info [open-ops]
 many.edn	4 errors, 1 warning, 5 ops
 

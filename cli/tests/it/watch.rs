@@ -167,7 +167,7 @@ fn an_interrupt_ends_the_wait_for_a_pipes_writer() {
         std::thread::yield_now();
     }
     started.interrupt();
-    assert!(started.line().contains("there is no op in it"));
+    assert!(started.line().contains("it contains no op"));
     assert_eq!(started.end(), (Some(255), String::new()));
 }
 
@@ -222,13 +222,13 @@ fn an_interrupt_ends_the_history() {
     started.interrupt();
     let mut rest = String::new();
     printed.read_to_string(&mut rest).unwrap();
-    assert!(rest.contains("The history goes on."), "{rest}");
+    assert!(rest.contains("The history continues."), "{rest}");
     assert!(rest.contains(&first), "the verdict on all of it comes at the end: {rest}");
     assert_eq!(started.child.wait().unwrap().code(), Some(1));
     assert!(!socket.exists(), "a socket's file goes with it");
 }
 
-/// What stands in the file when the interrupt comes counts, though nobody has looked for a while.
+/// What is in the file when the interrupt comes counts, though nobody has looked for a while.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_a_file_where_it_ends() {
@@ -263,7 +263,7 @@ fn a_violation_ends_the_watch_while_writers_go_on() {
         let mut started = Started::new(&format!("watch -m {model}"));
         let mut writer = started.child.stdin.take().unwrap();
         writer.write_all(text.as_bytes()).unwrap();
-        // The pipe stays open, and the watch ends all the same.
+        // The pipe stays open, and the watch ends nevertheless.
         let (code, printed) = started.end();
         assert_eq!(code, Some(1), "{model}: {printed}");
         assert!(printed.starts_with("-\tfalse\n  note: This was certain at the op at index "), "{printed}");

@@ -54,7 +54,7 @@ impl Recorder {
     }
 }
 
-/// Clients that share a register behind a lock, each with a recorder of its own.
+/// Clients that share a register after a lock, each with a recorder of its own.
 fn share_a_register(recorder: impl Fn() -> Recorder) {
     let (register, written) = (Arc::new(Mutex::new(0)), Arc::new(AtomicUsize::new(0)));
     let begin = Arc::new(Barrier::new(CLIENTS));

@@ -84,7 +84,7 @@ fn a_single_writer_need_not_wait() {
     for (reads, code) in [(1, 0), (2, 1)] {
         let dir = tempfile::tempdir().unwrap();
         let (started, address) = listen(dir.path(), "counter");
-        // One that is no client is none of the writers.
+        // One that is not a client is none of the writers.
         let mut stranger = Client::new(&address);
         let mut only = Client::new(&address);
         only.write(&(line(1, "invoke", "add", 1) + &line(1, "ok", "add", 1) + &line(2, "invoke", "add", 0)));
@@ -137,7 +137,7 @@ fn a_connection_that_is_reset_is_not_all_there_was() {
     }
 }
 
-/// It may go on as long as it is alone.
+/// It may continue as long as it is alone.
 #[test]
 fn a_single_writer_that_does_not_wait_makes_way_for_the_second() {
     for closes in [false, true] {
@@ -212,18 +212,18 @@ fn a_line_that_is_no_op_is_its_writers_fault() {
     assert!(printed.contains(&format!("writer 1 ({address}) was refused")), "{printed}");
 }
 
-/// Strangers, and clients that are wrong: the others are judged on, and the verdict is not `true` of what was left out.
+/// Strangers, and clients that are wrong: the others are judged on, and the verdict is not `true` of what was omitted.
 #[test]
 fn the_others_are_judged_on() {
     let invoke = line(5, "invoke", "add", 1);
     let ok = line(5, "ok", "add", 1);
     for (text, why, codes) in [
-        ("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "line 1, column 1: found a symbol where an op belongs", [2, 1]),
+        ("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "line 1, column 1: found a symbol in the place of an op", [2, 1]),
         ("[\n", "the text ends before this [ is closed", [2, 1]),
         ("\u{1f}\u{8b}\n", "line 1, column 1", [2, 1]),
-        (&format!("{invoke}{invoke}"), "process 5 invokes while its op of line 6 is in flight", [2, 1]),
-        // It took effect, and nobody knows when.
-        (&ok, "process 5 completes an op that it did not invoke", [2, 2]),
+        (&format!("{invoke}{invoke}"), "process 5 invokes an op while its op of line 6 is in flight", [2, 1]),
+        // It took effect, and it is unknown when.
+        (&ok, "process 5 completes an op without having invoked one", [2, 2]),
     ] {
         for (reads, code) in [1, 9].into_iter().zip(codes) {
             let dir = tempfile::tempdir().unwrap();

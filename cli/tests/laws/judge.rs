@@ -69,7 +69,7 @@ fn watch(mut run: Box<dyn Run + '_>, reader: &mut Reader<'_>, budget: &Budget) -
             let verdict = known.as_ref().map(|report| report.verdict);
             assert_eq!(verdict, Some(Verdict::Invalid), "a violation has its report");
         }
-        // Whoever watches goes on after a violation, until the checker has seen enough.
+        // Whoever watches continues after a violation, until the checker has seen enough.
         Ok(if goes_on.is_break() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });
     read.unwrap_or_else(|error| panic!("{error}"));

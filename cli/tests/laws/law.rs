@@ -73,7 +73,7 @@ fn shifted(_: &World, case: &Case, random: &mut Random) -> Vec<Pair> {
     vec![(plain(case), plain(&later), Same::Findings), (plain(case), plain(&never), Same::Findings)]
 }
 
-/// Ops of a process that is no client, at some places.
+/// Ops of a process that is not a client, at some places.
 fn disturbed(_: &World, case: &Case, random: &mut Random) -> Vec<Pair> {
     let mut other = case.clone();
     for _ in 0..=random.below(5) {
@@ -187,7 +187,8 @@ fn commuted(world: &World, case: &Case, random: &mut Random) -> Vec<Pair> {
     vec![(plain(case), plain(&other), Same::Verdict)]
 }
 
-/// What is found op by op is what is found in the end. A watch keeps all configurations at once, of which there may be too many.
+/// What is found op by op is what is found in the end. A watch keeps all configurations at once, of which there may be
+/// too many.
 fn watched(world: &World, case: &Case, _: &mut Random) -> Vec<Pair> {
     vec![(plain(case), form(case, watching(world)), Same::Verdict)]
 }
@@ -206,7 +207,7 @@ fn limited(world: &World, case: &Case, _: &mut Random) -> Vec<Pair> {
 
 /// Whether a verdict is unknown because there were too many configurations for a limit.
 pub(crate) fn has_too_many(report: &Report) -> bool {
-    let says_so = |note: &String| note.contains("the search reached its limit");
+    let says_so = |note: &String| note.contains("the search reached its maximum");
     report.verdict == Verdict::Unknown && report.notes.iter().any(says_so)
 }
 

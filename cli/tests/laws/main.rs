@@ -1,8 +1,8 @@
-//! Laws that verdicts obey, tried on generated histories of every workload: what changes nothing in a history but names, times, the
-//! format it is written in or the way it is read must not change its verdict.
+//! Laws that verdicts obey, tried on generated histories of every workload: what changes nothing in a history but
+//! names, times, the format it is written in or the way it is read must not change its verdict.
 //!
-//! `HISTCHECK_LAWS=N` tries N histories in place of 2,000; `HISTCHECK_LAWS_SEED=S` begins at another seed. A law that fails names the
-//! seed, the workload and the law, and prints the smallest history that it still fails for.
+//! `HISTCHECK_LAWS=N` tries N histories in place of 2,000; `HISTCHECK_LAWS_SEED=S` begins at another seed. A law that
+//! fails names the seed, the workload and the law, and prints the smallest history that it still fails for.
 
 #![cfg(all(feature = "elle", feature = "register", feature = "jepsen", feature = "online"))]
 
@@ -55,7 +55,8 @@ fn try_all(judge: &dyn Judge, from: u64, count: u64) -> Result<Seen, String> {
     failure.into_inner().unwrap().map_or(Ok(seen.into_inner().unwrap()), Err)
 }
 
-/// Whether every workload had verdicts of both kinds: a checker that says the same of all histories obeys all other laws.
+/// Whether every workload had verdicts of both kinds: a checker that says the same of all histories obeys all other
+/// laws.
 fn both_kinds(seen: &Seen) -> Result<(), String> {
     for World { workload, checker, .. } in WORLDS.iter().filter(|world| world.can_be_invalid) {
         for verdict in ["true", "false"] {

@@ -1,4 +1,4 @@
-//! Which histories a directory stands for.
+//! Which histories a directory represents.
 
 use super::*;
 use std::fs::{create_dir_all, write};
@@ -52,7 +52,7 @@ fn a_store_holds_its_tests_and_nothing_below_them_counts() {
         .map(|input| input.open().err().map(|error| error.message).unwrap_or_default())
         .collect();
     assert_eq!(errors[0], "", "{errors:?}");
-    assert!(errors[1].contains("binary form only") && errors[2].contains("no history"), "{errors:?}");
+    assert!(errors[1].contains("only in Jepsen's binary format") && errors[2].contains("no history"), "{errors:?}");
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn files_count_by_name() {
 
 #[test]
 fn the_order_is_that_of_the_bytes_of_paths() {
-    // A directory's own order would put a/b.edn behind a.edn.
+    // A directory's own order would put a/b.edn after a.edn.
     let dir = made(&["a/b.edn", "a.edn", "a-b.edn", "B.edn", "ä.edn", "a/c/d.edn", "z.edn"]);
     assert_eq!(paths(dir.path()), ["B.edn", "a-b.edn", "a.edn", "a/b.edn", "a/c/d.edn", "z.edn", "ä.edn"]);
 }

@@ -81,7 +81,7 @@ pub(super) fn options(
     let of_elle_cli = compat::KNOWN.iter().map(|known| (known.name, known.kind));
     for (name, kind) in of_checkers.chain(of_elle_cli.filter(|(name, _)| takers(name).is_empty())) {
         let Some(value) = given(matches, name, kind)? else { continue };
-        // Here scripts may put the exception behind the rule, and elsewhere names add up: nobody should have to guess.
+        // Here scripts may put the exception after the rule, and elsewhere names add up: nobody should have to guess.
         if kind == OptionKind::Names && matches.get_many::<String>(name).is_some_and(|given| given.len() > 1) {
             warnings.push(format!("--{name} is given more than once; the last value is used: {value}"));
         }
@@ -89,7 +89,7 @@ pub(super) fn options(
         if checker.options().iter().any(|spec| spec.name == name) {
             options.set(name, value);
         } else if grammar::PASSED_ON.contains(&name) {
-            // The command line has a use for it all the same.
+            // The command line has a use for it nevertheless.
         } else if let Some(known) = compat::find(name) {
             warnings.push(format!("--{name} has no effect on {}: {}", checker.name(), known.why_not));
         } else {

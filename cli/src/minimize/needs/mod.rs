@@ -1,24 +1,28 @@
 //! What a part needs, so that leaving other parts out proves nothing that was not so.
 //!
-//! A sub-history in which something is wrong may be wrong only because of what was left out: a read of a value whose write is
-//! gone. So sub-histories are *closed*: with each part they hold what it needs. What that is depends on what operations mean.
+//! A sub-history in which something is wrong may be wrong only because of what was omitted: a read of a value whose
+//! write is gone. So sub-histories are *closed*: with each part they hold what it needs. What that is depends on what
+//! operations mean.
 //!
-//! - **Transactions**: a read needs all writes of the version it saw, on its key; of a list, of every element in it. Then
-//!   wr edges are what they were, and so is the order of versions, where it comes from reads. Where the versions of registers follow
-//!   transactions, it comes from the versions that each of these begins and ends with, so of a key a transaction keeps all or nothing:
-//!   without its read, `[r 0 2] [w 0 3]` would begin with 3. And where only neighbours are compared (those of a process), a
-//!   transaction that begins and ends with different versions is not left out between others. So every edge of a closed sub-history is one
-//!   of the whole (or follows from some), and so is every cycle.
-//! - **Registers**: a read of v needs the writes of v that it may have seen; not those that ended before another write began which ended
-//!   before the read began, but then one such other. In any order of the whole the write that a read saw is so
-//!   in the sub-history, and no other comes between. So if the whole can be put in order, a closed sub-history can.
-//! - **Values**: queues, stacks and sets treat each value apart. What is about a value needs all that changed anything about it.
-//!   Without some values, an order of the rest is as good as before.
+//! - **Transactions**: a read needs all writes of the version it saw, on its key; of a list, of every element in it.
+//!   Then wr edges are what they were, and so is the order of versions, where it comes from reads. Where the versions
+//!   of registers follow transactions, it comes from the versions that each of these begins and ends with, so of a key
+//!   a transaction keeps all or nothing: without its read, `[r 0 2] [w 0 3]` would begin with 3. And where only
+//!   neighbours are compared (those of a process), a transaction that begins and ends with different versions is not
+//!   left out between others. So every edge of a closed sub-history is one of the whole (or follows from some), and so
+//!   is every cycle.
+//! - **Registers**: a read of v needs the writes of v that it may have seen; not those that ended before another write
+//!   began which ended before the read began, but then one such other. In any order of the whole the write that a read
+//!   saw is so in the sub-history, and no other comes between. So if the whole can be put in order, a closed
+//!   sub-history can.
+//! - **Values**: queues, stacks and sets treat each value apart. What is about a value needs all that changed anything
+//!   about it. Without some values, an order of the rest is as good as before.
 //! - **Sums**: of counters, locks and semaphores each change counts. All of them are kept, but what only reads is not.
-//! - **Reads**: each read is wrong or two reads disagree, whatever else there is. They keep the writes of what they saw all the same,
-//!   so that nobody wonders where it came from.
+//! - **Reads**: each read is wrong or two reads disagree, whatever else there is. They keep the writes of what they saw
+//!   nevertheless, so that nobody wonders where it came from.
 //!
-//! An operation that crashed may have happened. Where nobody knows what it was about (a dequeue that never came back) it is kept.
+//! An operation that crashed may have happened. Where it is unknown what it was about (a dequeue that never came back)
+//! it is kept.
 
 mod registers;
 mod transactions;
@@ -61,7 +65,8 @@ struct Register {
     open: Vec<Write>,
 }
 
-/// What relates the versions of a key beside what transactions read, if anything does: the first of the options that is set.
+/// What relates the versions of a key in addition to what transactions read, if anything does: the first of the options
+/// that is set.
 fn version_order(reduction: &Reduction, options: &Options) -> Option<VersionOrder> {
     let is_set = |option: &str| options.text(option).is_some() && options.text(option) != Some("false");
     reduction.version_orders.iter().find(|(option, _)| is_set(option)).map(|(_, order)| *order)
@@ -121,7 +126,7 @@ impl<'w> Needs<'w> {
                 Parts::Values => needs.index_value(unit),
                 Parts::Sums => needs.index_sum(unit),
                 Parts::Reads => needs.index_read(unit),
-                // Where all count nothing is left out, and of other parts nothing is known.
+                // Where all count nothing is omitted, and of other parts nothing is known.
                 _ => {}
             }
         }

@@ -1,4 +1,4 @@
-//! What operations of registers need: the writes that a read may have seen, and one that stands between others.
+//! What operations of registers need: the writes that a read may have seen, and one that is between others.
 
 use super::{Access, Needs, Write};
 use crate::minimize::whole::{Operation, Unit};

@@ -1,4 +1,5 @@
-//! What transactions need: the writes of the versions that they saw, and of a key all or nothing where versions follow transactions.
+//! What transactions need: the writes of the versions that they saw, and of a key all or nothing where versions follow
+//! transactions.
 
 use super::{Needs, version};
 use crate::ids::index;
@@ -47,8 +48,8 @@ impl Needs<'_> {
         units.filter(|other| self.key(*other).as_ref() == Some(&key)).collect()
     }
 
-    /// Where versions follow transactions: what decides with which version of a key the transaction begins and ends, and
-    /// in a process the last transaction before it that did not end with the version that it began with.
+    /// Where versions follow transactions: what decides with which version of a key the transaction begins and ends,
+    /// and in a process the last transaction before it that did not end with the version that it began with.
     pub(super) fn with_its_key(&self, unit: Unit) -> Vec<Unit> {
         if self.order.is_none() {
             return Vec::new();

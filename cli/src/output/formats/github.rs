@@ -1,7 +1,8 @@
 //! Results as GitHub's workflow commands: lines of a job's log that become annotations of files.
 //!
-//! A command is `::error file=F,line=7,title=T::message`. In the message `%`, CR and LF are written as `%25`, `%0D` and `%0A`, in what
-//! stands before it also `:` and `,` as `%3A` and `%2C` (GitHub's documentation, "Workflow commands", and what its toolkit does).
+//! A command is `::error file=F,line=7,title=T::message`. In the message `%`, CR and LF are written as `%25`, `%0D` and
+//! `%0A`, in what is before it also `:` and `,` as `%3A` and `%2C` (GitHub's documentation, "Workflow commands", and
+//! what its toolkit does).
 
 use super::case::{Case, Failed, Finding};
 use super::text;
@@ -15,7 +16,8 @@ const MESSAGE_CHARS_MAX: usize = 300;
 /// Ops that a message names.
 const OPS_MAX: usize = 4;
 
-/// Writes what became of a history: its line, for those who read the log; with `verbose` what was found; and the commands.
+/// Writes what became of a history: its line, for those who read the log; with `verbose` what was found; and the
+/// commands.
 pub(super) fn write(
     out: &mut dyn Write,
     input: &Input,
@@ -128,7 +130,7 @@ fn short(message: &str) -> String {
     }
 }
 
-/// What stands behind the second `::`.
+/// What is after the second `::`.
 fn data(text: &str) -> String {
     visible::line(&text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")).into_owned()
 }

@@ -37,7 +37,7 @@ impl Paint {
             return line.to_owned();
         }
         let mut painted = String::new();
-        // A name is a word: letters and digits with none beside them.
+        // A name is a word: letters and digits with none next to them.
         for word in line.split_inclusive(|c: char| !c.is_alphanumeric()) {
             let name = word.trim_end_matches(|c: char| !c.is_alphanumeric());
             match ops.iter().position(|op| op.name == name) {

@@ -1,7 +1,7 @@
 //! Results as SARIF 2.1.0 (OASIS standard, 2020): an anomaly a result, its ops as places in the file.
 //!
-//! Of the standard's many properties only those are here that someone reads. What could not be judged is no result but a
-//! notification of the run, for nothing is known of the history.
+//! Of the standard's many properties only those are here that someone reads. What could not be judged is not a result
+//! but a notification of the run, for nothing is known of the history.
 
 use super::case::{Case, CaseWitness, Failed, Finding, Found};
 use crate::judge::input::Input;
@@ -17,7 +17,7 @@ const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os
 /// Ops of a result that are shown; viewers show no more than some.
 const RELATED_MAX: usize = 100;
 
-/// What there is to know of checkers, beside what they found.
+/// What there is to know of checkers, in addition to what they found.
 type Summaries = BTreeMap<String, String>;
 
 /// Writes the whole document. `cases` are histories by their URIs.
@@ -233,7 +233,7 @@ mod tests {
         let of = |path: &str| uri(&Input::new(path.into()));
         assert_eq!(of("a/b.edn"), "a/b.edn");
         assert_eq!(of("./a b#?%.edn"), "a%20b%23%3F%25.edn");
-        // What stands before a colon would be a scheme.
+        // What is before a colon would be a scheme.
         assert_eq!(of("a:b"), "a%3Ab");
         assert_eq!(of("/tmp/\u{fc}"), "file:///tmp/%C3%BC");
         assert_eq!(of("-"), "stdin");

@@ -18,8 +18,8 @@ pub(super) fn line(out: &mut dyn Write, input: &Input, verdict: Verdict, between
     writeln!(out, "{between}{}", verdict.name())
 }
 
-/// The path in one line, whatever the history is called. Bytes that are no text are written as `\xff`: some terminals would take
-/// them for the beginning of an escape sequence.
+/// The path in one line, whatever the history is called. Bytes that are not text are written as `\xff`: some terminals
+/// would take them for the beginning of an escape sequence.
 pub(crate) fn path(out: &mut dyn Write, input: &Input) -> io::Result<()> {
     for chunk in input.path().as_encoded_bytes().utf8_chunks() {
         out.write_all(visible::line(chunk.valid()).as_bytes())?;
@@ -28,7 +28,7 @@ pub(crate) fn path(out: &mut dyn Write, input: &Input) -> io::Result<()> {
     Ok(())
 }
 
-/// Everything that a report has to say, each line behind `indent`, in colour if `paint` says so.
+/// Everything that a report has to say, each line after `indent`, in colour if `paint` says so.
 pub(crate) fn account(out: &mut dyn Write, report: &Report, indent: &str, paint: Paint) -> io::Result<()> {
     let mut text = String::new();
     for note in &report.notes {
@@ -67,7 +67,7 @@ fn write_indented(out: &mut dyn Write, text: &str, indent: &str) -> io::Result<(
 /// Keys that prose names, at the most.
 const KEYS_MAX: usize = 20;
 
-/// How many keys there are, beside those that are named.
+/// How many keys there are, in addition to those that are named.
 fn keys_not_shown(report: &Report) -> Option<String> {
     let count = |name: &str| report.counts.iter().find(|(other, _)| other == name).map(|(_, count)| *count);
     let (all, valid) = (count("key-count")?, count("valid-key-count")?);
@@ -177,8 +177,8 @@ mod tests {
     fn a_hint_says_why_nothing_is_known() {
         let mut unknown = report(Verdict::Unknown, &[]);
         assert_eq!(hint(&unknown), None);
-        unknown.notes.push("the time was up".into());
-        assert_eq!(hint(&unknown).unwrap(), "unknown: the time was up");
+        unknown.notes.push("the time limit was reached".into());
+        assert_eq!(hint(&unknown).unwrap(), "unknown: the time limit was reached");
         let mut doubtful = report(Verdict::Valid, &[]);
         doubtful.notes.push("little was known".into());
         assert_eq!(hint(&doubtful).unwrap(), "note: little was known");
