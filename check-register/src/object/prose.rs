@@ -78,7 +78,7 @@ impl<'a, S: Spec> Story<'a, S> {
             _ = writeln!(then, "There are too many orders to list the states in which it could take effect.");
         } else {
             let what = self.what(refusal.op);
-            let from = if refusal.ends.len() == 1 { "It admits" } else { "None of these admits" };
+            let from = if refusal.ends.len() == 1 { "This state admits" } else { "None of these states admits" };
             let no = match refusal.ends.len() {
                 1 => "no",
                 _ if what.starts_with(['a', 'e', 'i', 'o', 'u']) => "an",

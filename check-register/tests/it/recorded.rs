@@ -140,7 +140,7 @@ fn a_completion_that_contradicts_its_invocation_says_nothing() {
         report.notes.concat()
     }
     let said = told::<CasRegister>(":f :write, :value 1", ":f :write, :value 2");
-    assert!(said.contains("which said [:write 1]; the completion says [:write 2]"), "{said}");
+    assert!(said.contains("[:write 1] was invoked, [:write 2] completed"), "{said}");
     let said = told::<CasRegister>(":f :read", ":f :write, :value 2");
     assert!(said.contains("the completion has :f :write, its invocation :f :read"), "{said}");
     told::<CasRegister>(":f :write, :value 1", ":f :read, :value 1");
@@ -211,14 +211,14 @@ fn what_cannot_be_read_takes_back_no_violation() {
     let report = judge("{:process 0, :type :invoke, :f :foo}");
     assert_eq!(report.verdict, Verdict::Invalid);
     let note = "The verdict covers only the ops before the op at index 2 (line 1): cas-register has no operation :foo; \
-                it has :read value, :write value, :cas [old new].";
+                expected :read value, :write value, :cas [old new].";
     assert_eq!(report.notes, [note]);
     // The write is in flight all the time: whatever its completion means, it may have been what was read.
     let open = "{:process 1, :type :invoke, :f :write, :value 7}";
     let text = format!("{open} {STALE} {{:process 1, :type :ok, :f :write, :value 8}}");
     let report = Linearizable::<CasRegister>::default().check(&History::parse(&text).unwrap()).unwrap();
     assert_eq!(report.verdict, Verdict::Unknown);
-    assert!(report.notes[0].starts_with("No verdict, because of the op at index 3 "), "{report:?}");
+    assert!(report.notes[0].starts_with("No verdict, because of the op at index 3: "), "{report:?}");
     // An operation of which only the end is known may have begun before the read.
     let report = judge("{:type :ok, :f :write, :value 7}");
     assert_eq!(report.verdict, Verdict::Unknown);

@@ -222,7 +222,7 @@ fn rules() -> [Arg; 3] {
         names("clients")
             .help("Processes to treat as clients, comma-separated; NAME* matches all names with this prefix"),
         names("not-clients").help(
-            "Processes whose ops to ignore (names or numbers), comma-separated; names that contain nemesis are always ignored",
+            "Processes to ignore (names or numbers), comma-separated; names that contain nemesis are always ignored",
         ),
         Arg::new("time-unit")
             .long("time-unit")

@@ -6,7 +6,7 @@ use clap_complete::Shell;
 use std::io::{self, Write as _};
 
 const AFTER: &str = "\
-Checkers of plugins are not among them.
+The completions do not include checkers of plugins.
 
 Examples:
   histcheck completions bash > ~/.local/share/bash-completion/completions/histcheck

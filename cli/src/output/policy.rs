@@ -48,7 +48,7 @@ pub(crate) fn options() -> [Arg; 2] {
                 "exit with 1 if some history is invalid, else with 0, even if a verdict is unknown; stop with 255 at the first \
                  file that cannot be checked; print `PATH <TAB> VERDICT`",
             )]))
-            .help("Program whose exit codes and output to imitate"),
+            .help("Imitate the exit codes and output of this program"),
     ]
 }
 

@@ -284,7 +284,7 @@ twice.edn	unknown
 fn github_explains_with_v() {
     check("--output github -v --keyed keyed.edn").code(1).stdout_eq(str![[r#"
 keyed.edn	false
-  note: Key :b: No transaction is related to any other, [..]
+  note: Key :b: No transaction is related to another, [..]
   key :b: false
   1 of 2 keys are valid
 ...
@@ -364,7 +364,7 @@ fn what_is_watched_is_a_document_of_one_history() {
     for words in ["--output junit", "--output junit --keep-going"] {
         let xml = watch(words);
         assert!(tags(&xml)[0].ends_with(r#"tests="1" skipped="0" failures="1" errors="0""#), "{xml}");
-        assert!(xml.contains("wrong-total") && xml.contains("This was certain at the op at index 4"), "{xml}");
+        assert!(xml.contains("wrong-total") && xml.contains("The violation was certain at the op at index 4"), "{xml}");
     }
     let log: Value = serde_json::from_str(&watch("--output sarif")).unwrap();
     assert_eq!(log["runs"][0]["results"][0]["ruleId"], "bank/wrong-total");

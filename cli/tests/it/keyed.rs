@@ -10,7 +10,7 @@ fn each_key_is_judged_on_its_own() {
     check("--keyed=no keyed.edn").code(2).stdout_eq("keyed.edn\tunknown\n");
     check("--keyed -v keyed.edn").code(1).stdout_eq(str![[r#"
 keyed.edn	false
-  note: Key :b: No transaction is related to any other, [..]
+  note: Key :b: No transaction is related to another, [..]
   key :b: false
   1 of 2 keys are valid
   not read-committed

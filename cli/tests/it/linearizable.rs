@@ -30,11 +30,11 @@ fn a_refused_read_is_told_with_the_states_that_it_met() {
       T3 = write of 1 by process 0, index 0 to 1
 
     Then:
-      Everything that had returned before T1 did can be put in order, up to T2.
+      All operations that returned before T1 returned can be ordered, up to T2.
       T1 is the first that cannot be placed.
       The states in which it could take effect are:
         2, after T3, T2
-      It admits no read of 1.
+      This state admits no read of 1.
 
 "#]]);
 }
@@ -48,7 +48,7 @@ fn every_engine_tells_the_same() {
     assert_eq!(told("just-in-time"), told("wing-gong"));
     assert_eq!(told("just-in-time"), told("portfolio"));
     let assert = histcheck("-m cas-register --engine fast -").assert().code(254);
-    assert!(stderr(&assert).contains("there is no engine fast; there are just-in-time"), "{}", stderr(&assert));
+    assert!(stderr(&assert).contains("unknown engine fast: expected just-in-time"), "{}", stderr(&assert));
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn the_object_is_named_by_the_model_or_by_spec() {
     let assert = histcheck("-m register -").stdin(STALE).assert().code(2);
     assert!(
         stderr(&assert)
-            .contains("at index 6 (line 8) register has no operation :cas; expected :read value, :write value"),
+            .contains("the op at index 6 (line 8): register has no operation :cas; expected :read value, :write value"),
         "{}",
         stderr(&assert)
     );

@@ -30,13 +30,17 @@ fn the_initial_version_may_be_given_as_a_bare_word() {
         .assert();
     assert.code(0).stdout_eq("-\ttrue\n").stderr_eq("");
     let assert = histcheck(&format!("{words} [")).assert().code(254);
-    assert!(stderr(&assert).starts_with("error: --initial-write-id: [ is no value"), "{}", stderr(&assert));
+    assert!(
+        stderr(&assert).starts_with("error: --initial-write-id: expected an EDN or JSON value"),
+        "{}",
+        stderr(&assert)
+    );
 }
 
 #[test]
 fn a_window_must_hold_something() {
     let assert = histcheck("-m versioned-register --forget 0 stale-register.edn").assert().code(254);
-    assert!(stderr(&assert).contains("--forget: it is a number from 1"), "{}", stderr(&assert));
+    assert!(stderr(&assert).contains("--forget: expected a number from 1"), "{}", stderr(&assert));
     histcheck("-m versioned-register --forget 2 stale-register.edn").assert().code(1);
 }
 
@@ -44,7 +48,7 @@ fn a_window_must_hold_something() {
 fn what_is_no_register_is_unknown_and_says_why() {
     histcheck("-m versioned-register valid.edn").assert().code(2).stdout_eq("valid.edn\tunknown\n").stderr_eq(str![[
         r#"
-valid.edn: unknown: No verdict, because of the op at index 0 (line 1): the op has the :f txn: expected read or write.
+valid.edn: unknown: No verdict, because of the op at index 0 (line 1): the op has the :f txn; expected read or write.
 
 "#
     ]]);

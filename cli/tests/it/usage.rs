@@ -201,7 +201,7 @@ fn an_order_of_transactions_is_read_from_a_file() {
     with(order.to_str().unwrap()).code(1).stdout_eq("-\tfalse\n");
     std::fs::write(&order, "5 3 7 9 9 100").unwrap();
     let assert = with(order.to_str().unwrap()).code(0);
-    assert!(stderr(&assert).contains("note: 2 of the indices in the order of transactions"), "{}", stderr(&assert));
+    assert!(stderr(&assert).contains("note: Ignored 2 indices in the order of transactions"), "{}", stderr(&assert));
     std::fs::write(&order, "3 five").unwrap();
     with(order.to_str().unwrap())
         .code(254)

@@ -266,7 +266,7 @@ fn a_violation_ends_the_watch_while_writers_go_on() {
         // The pipe stays open, and the watch ends nevertheless.
         let (code, printed) = started.end();
         assert_eq!(code, Some(1), "{model}: {printed}");
-        assert!(printed.starts_with("-\tfalse\n  note: This was certain at the op at index "), "{printed}");
+        assert!(printed.starts_with("-\tfalse\n  note: The violation was certain at the op at index "), "{printed}");
         drop(writer);
     }
 }

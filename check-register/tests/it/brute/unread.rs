@@ -39,7 +39,7 @@ fn hold_model<S: Spec + Clone + Default + 'static>(ops: &[S::Op]) {
                 };
                 assert_eq!(report.verdict, verdict, "{}", told());
                 assert!(report.notes[0].starts_with(start), "{}", told());
-                assert!(report.notes[0].contains(&format!("at index {event} ")), "{}", told());
+                assert!(report.notes[0].contains(&format!("at index {event}: ")), "{}", told());
                 assert_eq!(report.anomalies.len(), usize::from(!is_linearizable), "{}", told());
             }
         }

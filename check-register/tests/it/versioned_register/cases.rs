@@ -192,7 +192,7 @@ fn what_cannot_be_judged_says_where_and_why() {
     let read = "{:process 0, :type :invoke, :f :read}";
     let write = "{:process 0, :type :invoke, :f :write, :value 1, :write-id 1, :prev-write-id 0}";
     for (text, reason) in [
-        ("{:process 0, :type :invoke, :f :cas}".to_owned(), "at index 0 (line 1) the op calls cas, which is neither"),
+        ("{:process 0, :type :invoke, :f :cas}".to_owned(), "the op at index 0 (line 1): the op has the :f cas; expected"),
         ("{:process 0, :type :invoke}".to_owned(), "the op has no :f"),
         ("{:process 0, :type :invoke, :f :write}".to_owned(), "the write has no :write-id"),
         (
@@ -202,11 +202,11 @@ fn what_cannot_be_judged_says_where_and_why() {
         ("{:process 0, :type :invoke, :f :write, :write-id 1}".to_owned(), "the write has no :prev-write-id"),
         (
             format!("{read}\n{{:process 0, :type :ok, :f :read, :value 1}}"),
-            "at index 1 (line 2) the read completed ok without",
+            "the op at index 1 (line 2): the read completed ok without",
         ),
         (
             format!("{read} {{:process 0, :type :ok, :f :write, :value 1}}"),
-            "a write completes, and what its client had",
+            "the completion is a write, its invocation a read",
         ),
         (
             format!("{write} {{:process 0, :type :ok, :write-id 2}}"),
@@ -214,9 +214,9 @@ fn what_cannot_be_judged_says_where_and_why() {
         ),
         (
             format!("{write} {{:process 0, :type :ok, :prev-write-id 2}}"),
-            "completed with :prev-write-id 2, and was invoked with 0",
+            "completed with :prev-write-id 2, but was invoked with 0",
         ),
-        (format!("{write} {{:process 0, :type :ok, :value 2}}"), "completed with :value 2, and was invoked with 1"),
+        (format!("{write} {{:process 0, :type :ok, :value 2}}"), "completed with :value 2, but was invoked with 1"),
         (
             format!("{write} {{:process 1, :type :invoke, :f :read, :key 1}}"),
             "the op has a :key, but ops before it have none",
@@ -284,14 +284,18 @@ fn keys_may_stand_in_front_of_values() {
     };
     // As plain values, id 1 was proposed twice; as keys, each register has its own. Nothing tells.
     let both = writes(1, 0) + &writes(2, 1);
-    assert!(note(&judge(&both)).starts_with("Every value is a pair. If its first part is a key, the verdict is true"));
+    assert!(
+        note(&judge(&both)).starts_with("Every value is a pair. If its first element is a key, the verdict is true")
+    );
     let keyed =
         both.clone() + &pair(3, "read", "invoke", "[2 nil]", "") + &pair(3, "read", "ok", "[2 5]", ":write-id 1");
     valid(&keyed);
     let plain = writes(1, 0) + &pair(3, "read", "invoke", "nil", "") + &pair(3, "read", "ok", "[1 5]", ":write-id 1");
     valid(&plain);
     let wrong = writes(1, 0) + &pair(3, "read", "invoke", "nil", "") + &pair(3, "read", "ok", "[2 5]", ":write-id 1");
-    assert!(note(&judge(&wrong)).starts_with("Every value is a pair. If its first part is a key, the verdict is true"));
+    assert!(
+        note(&judge(&wrong)).starts_with("Every value is a pair. If its first element is a key, the verdict is true")
+    );
     // One value that is not a pair, and all of them are plain.
     let wrong = wrong + &pair(3, "write", "invoke", "7", ":write-id 2, :prev-write-id 1");
     assert_eq!(one(&judge(&wrong), &wrong), "wrong-value");
@@ -309,7 +313,10 @@ fn a_window_forgets_and_says_so() {
     // It began when a was.
     let text = ops(&format!("1 r, {chain}, 1 ok b"));
     assert_eq!(judge_with(&text, &forget(3)).verdict, Verdict::Valid);
-    assert!(note(&judge_with(&text, &forget(2))).starts_with("The read at index 7 shows version \"b\", which is not"));
+    assert!(
+        note(&judge_with(&text, &forget(2)))
+            .starts_with("The read at index 7 shows version \"b\", which is unknown or was forgotten")
+    );
     // Its own write is in flight all the time.
     let text = ops("0 w b a, 1 w c b, 1 ok, 1 w d c, 1 ok, 1 w e d, 1 ok, 0 fail");
     let report = judge_with(&text, &forget(1));
@@ -342,7 +349,7 @@ fn the_initial_version_can_be_given() {
     assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["wrong-initial-value"]);
     let explanation = &report.anomalies[0].witnesses[0].explanation;
     assert!(
-        explanation.ends_with("\"b\" is the initial version, and that holds 7: a contradiction!\n"),
+        explanation.ends_with("\"b\" is the initial version, which has the value 7: a contradiction!\n"),
         "{explanation}"
     );
     let report = judge(&Options::new().with("initial-write-id", "b").with("initial-value", "7"));

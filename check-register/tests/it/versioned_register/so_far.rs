@@ -188,7 +188,7 @@ fn it_is_known_at_the_op_that_proves_it_whatever_comes_next() {
         ops.push(strange.clone());
         assert_eq!(certain(&checker(false, 0), &ops), Some(4));
         let report = judge(&checker(false, 0), &ops);
-        let start = "The verdict covers only the ops before the op at index 4 ";
+        let start = "The verdict covers only the ops before the op at index 4: ";
         assert!(report.notes[0].starts_with(start) && report.notes[0].contains(reason), "{:?}", report.notes);
         assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["lost-update"]);
         ops.pop();
@@ -221,7 +221,7 @@ fn what_cannot_be_read_takes_back_no_violation_of_a_timed_history() {
     let judge = |ops: &[NewOp<'static>]| judge(&checker(false, 0), ops);
     let report = judge(&found);
     assert_eq!(report.verdict, Verdict::Invalid);
-    assert!(report.notes[0].starts_with("The verdict covers only the ops before the op at index 4 "), "{report:?}");
+    assert!(report.notes[0].starts_with("The verdict covers only the ops before the op at index 4: "), "{report:?}");
     assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["lost-update"]);
     // Whatever comes later does not change it, but what turns out to have been earlier may.
     let followed = |op: NewOp<'static>| judge(&[&found[..], &[op]].concat());
@@ -230,7 +230,7 @@ fn what_cannot_be_read_takes_back_no_violation_of_a_timed_history() {
     assert_eq!(followed(invoke()).verdict, Verdict::Invalid);
     let report = followed(invoke().time_ns(5));
     assert_eq!(report.verdict, Verdict::Unknown);
-    assert!(report.notes[0].starts_with("No verdict, because of the op at index 4 "), "{report:?}");
+    assert!(report.notes[0].starts_with("No verdict, because of the op at index 4: "), "{report:?}");
     // It may itself be of an earlier time, or have begun at any.
     let strange = NewOp::new(OpKind::Invoke, 7).f("increment").time_ns(5);
     assert_eq!(judge(&[timed(&lost_update()), vec![strange]].concat()).verdict, Verdict::Unknown);
@@ -245,7 +245,7 @@ fn what_cannot_be_read_takes_back_no_violation_wherever_keys_stand() {
     ops.push(NewOp::new(OpKind::Invoke, 7).f("increment"));
     let report = judge(&checker(false, 0), &ops);
     assert_eq!(report.verdict, Verdict::Invalid);
-    assert!(report.notes[0].starts_with("The verdict covers only the ops before the op at index 4 "), "{report:?}");
+    assert!(report.notes[0].starts_with("The verdict covers only the ops before the op at index 4: "), "{report:?}");
     ops.remove(2);
     ops.remove(2);
     assert_eq!(judge(&checker(false, 0), &ops).verdict, Verdict::Unknown);
