@@ -25,7 +25,7 @@ mod outcome;
 mod part;
 mod paths;
 mod pile;
-mod prose;
+mod explanation;
 mod run;
 mod set;
 mod spans;

@@ -1,10 +1,10 @@
 //! Checkers of recorded histories that say what is known op by op: any model of [`check_register::models`].
 
-use crate::prose::Story;
+use crate::explanation::Explainer;
 use crate::{Call, Events, OnlineModel, Outcome, Reason, Settings, Violation};
 use check_register::engine::ids;
 use check_register::models::{self, Spec, Visitor};
-use check_register::{Decoder, Happening, Linearizable};
+use check_register::{Decoder, DecodedEvent, Linearizable};
 use history_core::{
     Anomaly, Budget, Checker, Datum, HistoryError, Op, OpKind, OptionError, OptionKind, OptionSpec, Options,
     Participants, Process, Report, Run, Verdict, Witness, WitnessOp,
@@ -158,7 +158,7 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
         let happening = decoder.decode(events.model_mut(), op)?;
         let mut call = |slot: usize| calls[slot].take().expect("what ends was called");
         match happening {
-            Happening::Called { slot, op: does } => {
+            DecodedEvent::Called { slot, op: does } => {
                 let client = match op.process {
                     Process::Client(client) => client,
                     Process::Other(_) | Process::Unknown => -1,
@@ -170,15 +170,15 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
                 }
                 calls[slot] = Some(called);
             }
-            Happening::Returned { slot, op: did } => {
+            DecodedEvent::Returned { slot, op: did } => {
                 counts.ok += 1;
                 events.complete(call(slot), op.index, did.as_ref());
             }
-            Happening::Failed { slot } => {
+            DecodedEvent::Failed { slot } => {
                 counts.fail += 1;
                 events.fail(call(slot));
             }
-            Happening::Crashed { slot, op: may_do } => {
+            DecodedEvent::Crashed { slot, op: may_do } => {
                 counts.info += 1;
                 events.crash(call(slot), may_do.as_ref());
             }
@@ -222,17 +222,17 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
     }
 
     fn witness(&self, violation: &Violation<S::Op>) -> Witness {
-        let mut story = Story::new(violation, "index ").of(&self.participants);
-        let explanation = story.explain();
+        let mut explainer = Explainer::new(violation, "index ").of(&self.participants);
+        let explanation = explainer.explain();
         let op = |(at, step): (usize, &&crate::Step<S::Op>)| WitnessOp {
             name: format!("T{}", at + 1),
             index: step.finish.unwrap_or(step.start),
-            process: Some(story.client(step.client)),
+            process: Some(explainer.client(step.client)),
             kind: if step.finish.is_some() { OpKind::Ok } else { OpKind::Info },
             time_ns: None,
             value: self.events.model().datum(&step.op),
         };
-        let ops = story.named.iter().enumerate().map(op).collect();
+        let ops = explainer.named.iter().enumerate().map(op).collect();
         let mut facts = Vec::new();
         facts.extend(violation.part.as_ref().map(|part| ("part".into(), Datum::from(part.as_str()))));
         facts.push(("invoked".into(), Datum::from(violation.refused.start)));

@@ -84,7 +84,7 @@ fn find_ends<'m, const W: usize>(
     evidence.all_ends = is_certain && progress == Progress::Refused { event: refused.event };
     let (before, reached) = engine.configs();
     let remembers = part.visibility.any_pends || kinds.contains(&Kind::Begins);
-    let mut settling = remembers.then(more_transitions);
+    let mut settlement = remembers.then(more_transitions);
     let mut states: HashSet<StateId> = HashSet::default();
     for (at, config) in before.iter().chain(reached).enumerate() {
         if !is_certain && (evidence.ends.len() == ENDS_MAX || at == TRIED_MAX) {
@@ -105,7 +105,7 @@ fn find_ends<'m, const W: usize>(
             continue;
         }
         let mut path = engine.paths.get(config.path, PathId::ROOT);
-        if let Some(transitions) = &mut settling {
+        if let Some(transitions) = &mut settlement {
             path = transitions.settle(part, &path);
         }
         let order = placing::place(part, &path);

@@ -24,7 +24,7 @@ mod model;
 pub mod models;
 mod object;
 mod search;
-mod settling;
+mod settlement;
 mod shortcuts;
 mod slices;
 pub mod versioned_register;
@@ -34,11 +34,11 @@ pub use history::Operation;
 pub use judge::{Answer, End, Engine, Outcome, PartAnswer, Refusal, Settings, check, check_with};
 pub use laws::assert_model_laws;
 pub use model::{Access, Model};
-pub use object::decoder::{Decoder, Happening};
+pub use object::decoder::{Decoder, DecodedEvent};
 pub use object::{AnyObject, Linearizable, NONLINEARIZABLE, about, checkers};
 pub use search::Reason;
 pub use search::distinct::Conflict;
-pub use settling::{Moment, Settling};
+pub use settlement::{Moment, Settlement};
 pub use shortcuts::Shortcuts;
 
 /// The README's examples run too.

@@ -1,6 +1,6 @@
 //! Shortcuts: what a model may say of its operations so that the search is faster.
 
-use crate::{Access, Settling};
+use crate::{Access, Settlement};
 
 /// What the search may use besides [`Model::step`](crate::Model::step) to be faster.
 ///
@@ -108,8 +108,8 @@ pub trait Shortcuts<S: Clone, O> {
     /// Says which operations that states remembered took effect, and where: at a step that shows it, or at the last.
     /// It is called for every step of a linearization in order, if anything was remembered; the answers are part of
     /// what is found. All operations passed to [`Shortcuts::end`] must be named.
-    fn settle(&self, settling: &mut Settling<'_, S, O>) {
-        let _ = settling;
+    fn settle(&self, settlement: &mut Settlement<'_, S, O>) {
+        let _ = settlement;
     }
 
     /// The part of the object that an operation is about; `None` if it is about the whole of it. If every operation of

@@ -6,7 +6,7 @@ use crate::models::{
     PlainRegister, QueueOp, QueueState, ReentrantMutex, RegisterAccess, RegisterOp, Removed, Semaphore, SemaphoreOp,
     Set, SetOp, Stack, UnorderedQueue,
 };
-use crate::{Access, Model, Settling, Shortcuts};
+use crate::{Access, Model, Settlement, Shortcuts};
 use history_core::Budget;
 use std::cell::Cell;
 
@@ -184,10 +184,10 @@ impl Shortcuts<PairState, PairOp> for Pair {
         matches!(op, Write(..) | Add(_))
     }
 
-    fn settle(&self, settling: &mut Settling<'_, PairState, PairOp>) {
-        if let (crate::Moment::Begin { .. }, false) = (settling.moment, self.0 == Wrong::Settle) {
-            let step = settling.step;
-            settling.happened(step, step);
+    fn settle(&self, settlement: &mut Settlement<'_, PairState, PairOp>) {
+        if let (crate::Moment::Begin { .. }, false) = (settlement.moment, self.0 == Wrong::Settle) {
+            let step = settlement.step;
+            settlement.happened(step, step);
         }
     }
 }
@@ -256,8 +256,8 @@ impl Shortcuts<QueueState, QueueOp> for Waits {
         matches!(op, QueueOp::Take(_))
     }
 
-    fn settle(&self, settling: &mut Settling<'_, QueueState, QueueOp>) {
-        self.0.settle(settling);
+    fn settle(&self, settlement: &mut Settlement<'_, QueueState, QueueOp>) {
+        self.0.settle(settlement);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::queue_state::{QueueState, Source, Taken};
 use super::queues::{Discipline, QueueOp, Removed};
-use crate::{Moment, Settling};
+use crate::{Moment, Settlement};
 
 /// The steps at which operations began that have not taken effect. Those that were there at first began at step 0.
 #[derive(Debug, Default)]
@@ -29,10 +29,10 @@ struct Began {
 }
 
 /// Goes on by one step of a linearization.
-pub(super) fn settle(discipline: Discipline, settling: &mut Settling<'_, QueueState, QueueOp>) {
-    let Settling { step, before, after, .. } = *settling;
-    let (op, moment) = (*settling.op, settling.moment);
-    let mut notes: Notes = std::mem::take(settling.notes());
+pub(super) fn settle(discipline: Discipline, settlement: &mut Settlement<'_, QueueState, QueueOp>) {
+    let Settlement { step, before, after, .. } = *settlement;
+    let (op, moment) = (*settlement.op, settlement.moment);
+    let mut notes: Notes = std::mem::take(settlement.notes());
     if step == 1 {
         notes.items = vec![0; before.values().count()];
         notes.earliest.clone_from(&notes.items);
@@ -50,7 +50,7 @@ pub(super) fn settle(discipline: Discipline, settling: &mut Settling<'_, QueueSt
                     notes.earliest.push(began.earliest);
                 } else {
                     // Only an operation that finds nothing contradicts that it was there all the time.
-                    settling.happened(began.earliest, began.step);
+                    settlement.happened(began.earliest, began.step);
                 }
             }
         }
@@ -62,33 +62,33 @@ pub(super) fn settle(discipline: Discipline, settling: &mut Settling<'_, QueueSt
                 Removed::Unknown => before.take_any(discipline),
             };
             if let Some(way) = ways.into_iter().find(|way| way.state == *after) {
-                notes.take(discipline, settling, &way);
+                notes.take(discipline, settlement, &way);
             }
         }
         (Moment::Finish, _) => {
             for at in 0..notes.items.len() {
-                notes.put(settling, notes.items[at], notes.earliest[at]);
+                notes.put(settlement, notes.items[at], notes.earliest[at]);
             }
         }
     }
-    *settling.notes() = notes;
+    *settlement.notes() = notes;
 }
 
 impl Notes {
     /// A value leaves: it was put in as soon as it may, but after those that left before.
-    fn put(&mut self, settling: &mut Settling<'_, QueueState, QueueOp>, began: u64, earliest: u64) {
+    fn put(&mut self, settlement: &mut Settlement<'_, QueueState, QueueOp>, began: u64, earliest: u64) {
         self.last = self.last.max(earliest);
         if began > 0 {
-            settling.happened(self.last, began);
+            settlement.happened(self.last, began);
         }
     }
 
-    fn take(&mut self, discipline: Discipline, settling: &mut Settling<'_, QueueState, QueueOp>, way: &Taken) {
-        let now = settling.step;
+    fn take(&mut self, discipline: Discipline, settlement: &mut Settlement<'_, QueueState, QueueOp>, way: &Taken) {
+        let now = settlement.step;
         let is_fifo = discipline == Discipline::Fifo;
         if is_fifo {
             for at in 0..way.crashed {
-                self.put(settling, self.items[at], self.earliest[at]);
+                self.put(settlement, self.items[at], self.earliest[at]);
             }
             self.items.drain(..way.crashed);
             self.earliest.drain(..way.crashed);
@@ -97,15 +97,15 @@ impl Notes {
             Source::Item(at) if is_fifo => {
                 let at = at - way.crashed;
                 let (began, earliest) = (self.items.remove(at), self.earliest.remove(at));
-                self.put(settling, began, earliest);
+                self.put(settlement, began, earliest);
             }
             Source::Flying(flight) => {
                 if let Some(at) = self.flying.iter().position(|(other, _)| *other == flight) {
                     let (_, began) = self.flying.remove(at);
                     if is_fifo {
-                        self.put(settling, began.step, began.earliest);
+                        self.put(settlement, began.step, began.earliest);
                     } else {
-                        settling.happened(began.earliest, began.step);
+                        settlement.happened(began.earliest, began.step);
                     }
                 }
             }
@@ -114,14 +114,14 @@ impl Notes {
         let taken = if let Source::Crashed(value) = way.source { Some(value) } else { None };
         let put = self.puts.iter().position(|(other, _)| taken == Some(*other)).map(|at| self.puts.remove(at).1);
         match put {
-            Some(began) if is_fifo => self.put(settling, began.step, began.earliest),
+            Some(began) if is_fifo => self.put(settlement, began.step, began.earliest),
             _ => {}
         }
         for began in self.takes.drain(..way.crashed) {
-            settling.happened(now, began);
+            settlement.happened(now, began);
         }
         if let Some(began) = put.filter(|_| !is_fifo) {
-            settling.happened(now, began.step);
+            settlement.happened(now, began.step);
         }
         if way.source == Source::Nothing {
             // What is not in it now was put in later.

@@ -2,7 +2,7 @@
 
 use super::queue_state::QueueState;
 use super::spec::{Shows, Spec, bad_value, call, unknown_op};
-use crate::{Model, Settling, Shortcuts};
+use crate::{Model, Settlement, Shortcuts};
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 
 /// In which order values leave.
@@ -137,8 +137,8 @@ impl<const DISCIPLINE: u8> Shortcuts<QueueState, QueueOp> for Queue<DISCIPLINE> 
         matches!(op, QueueOp::Take(Removed::Value(_)))
     }
 
-    fn settle(&self, settling: &mut Settling<'_, QueueState, QueueOp>) {
-        super::queue_notes::settle(Self::DISCIPLINE, settling);
+    fn settle(&self, settlement: &mut Settlement<'_, QueueState, QueueOp>) {
+        super::queue_notes::settle(Self::DISCIPLINE, settlement);
     }
 
     fn effect(&self, op: &QueueOp) -> Option<u64> {

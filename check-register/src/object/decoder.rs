@@ -8,7 +8,7 @@ use history_core::{Coverage, Expected, FunctionsInFlight, Op, OpKind, Pair, Repo
 ///
 /// ```
 /// use check_register::models::{CasRegister, RegisterOp};
-/// use check_register::{Decoder, Happening};
+/// use check_register::{Decoder, DecodedEvent};
 /// use history_core::History;
 ///
 /// let history = History::parse("
@@ -18,9 +18,9 @@ use history_core::{Coverage, Expected, FunctionsInFlight, Op, OpKind, Pair, Repo
 /// let (mut model, mut decoder) = (CasRegister::default(), Decoder::default());
 /// let mut ops = history.ops();
 /// let called = decoder.decode(&mut model, &ops.next().unwrap()).unwrap();
-/// assert!(matches!(called, Happening::Called { op: Some(RegisterOp::Write(_)), .. }));
+/// assert!(matches!(called, DecodedEvent::Called { op: Some(RegisterOp::Write(_)), .. }));
 /// let crashed = decoder.decode(&mut model, &ops.next().unwrap()).unwrap();
-/// assert!(matches!(crashed, Happening::Crashed { op: Some(RegisterOp::Write(_)), .. }));
+/// assert!(matches!(crashed, DecodedEvent::Crashed { op: Some(RegisterOp::Write(_)), .. }));
 /// # Ok::<(), history_core::HistoryError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ struct InFlight<O> {
 
 /// What happens to an operation. Its slot is that of its ops: see [`Pair`].
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Happening<'d, O> {
+pub enum DecodedEvent<'d, O> {
     /// It is called.
     Called {
         /// Unique among those in flight.
@@ -100,7 +100,7 @@ impl<O> Decoder<O> {
     /// # Errors
     ///
     /// Why nothing can be said of what follows this op. What its invocation said stays in flight.
-    pub fn decode<S: Spec<Op = O>>(&mut self, model: &mut S, op: &Op<'_>) -> Result<Happening<'_, O>, String> {
+    pub fn decode<S: Spec<Op = O>>(&mut self, model: &mut S, op: &Op<'_>) -> Result<DecodedEvent<'_, O>, String> {
         self.shown.has_value |= !op.value.is_nil();
         self.functions.see(op)?;
         match op.pair {
@@ -113,7 +113,7 @@ impl<O> Decoder<O> {
                     self.open.resize_with(slot + 1, || None);
                 }
                 let in_flight = self.open[slot].insert(InFlight { op: decoded, fills, is_late: self.shown.is_filled });
-                Ok(Happening::Called { slot, op: in_flight.op.as_ref() })
+                Ok(DecodedEvent::Called { slot, op: in_flight.op.as_ref() })
             }
             Pair::Completes { slot, .. } => self.complete(model, op, ids::index(slot)),
             Pair::Alone if op.kind == OpKind::Invoke => {
@@ -128,7 +128,7 @@ impl<O> Decoder<O> {
         model: &mut S,
         op: &Op<'_>,
         slot: usize,
-    ) -> Result<Happening<'_, O>, String> {
+    ) -> Result<DecodedEvent<'_, O>, String> {
         let Some(in_flight) = self.open.get_mut(slot).and_then(Option::take) else {
             return Err("the completion has no invocation".into());
         };
@@ -136,14 +136,14 @@ impl<O> Decoder<O> {
         Ok(match op.kind {
             OpKind::Fail => {
                 self.shown.filling -= u64::from(in_flight.fills);
-                Happening::Failed { slot }
+                DecodedEvent::Failed { slot }
             }
             // What an `info` says in the place of a value is mostly why it failed.
-            OpKind::Info | OpKind::Invoke => Happening::Crashed { slot, op: in_flight.op },
+            OpKind::Info | OpKind::Invoke => DecodedEvent::Crashed { slot, op: in_flight.op },
             OpKind::Ok => match model.decode(op, invoked) {
                 Ok(done) if !S::contradicts(invoked, done.as_ref()) => {
                     self.shown.take(model.shows(op, done.as_ref()), &in_flight);
-                    Happening::Returned { slot, op: done }
+                    DecodedEvent::Returned { slot, op: done }
                 }
                 failed => {
                     let reason =

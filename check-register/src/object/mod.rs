@@ -2,7 +2,7 @@
 
 pub(crate) mod decoder;
 mod options;
-mod prose;
+mod explanation;
 mod recorded;
 mod report;
 mod run;

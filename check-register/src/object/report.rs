@@ -1,7 +1,7 @@
 //! From an answer to a report.
 
 use super::decoder::Decoder;
-use super::prose::Story;
+use super::explanation::Explainer;
 use super::recorded::Recorded;
 use super::run::Counts;
 use super::{Linearizable, timelines};
@@ -24,7 +24,7 @@ pub(super) fn report<S: Spec>(
     budget: &Budget,
 ) -> Report {
     let mut report = Report::new(S::NAME, answer.verdict());
-    let story = || Story::new(&checker.model, columns, recorded);
+    let explainer = || Explainer::new(&checker.model, columns, recorded);
     let (mut refused, mut unknown, mut stopped) = (0, 0, 0);
     let mut witnesses = Vec::new();
     for part in &answer.parts {
@@ -33,7 +33,7 @@ pub(super) fn report<S: Spec>(
             Outcome::Refused(refusal) => {
                 refused += 1;
                 if witnesses.len() < WITNESSES_MAX {
-                    witnesses.push(story().refusal(part.part.as_deref(), refusal));
+                    witnesses.push(explainer().refusal(part.part.as_deref(), refusal));
                 }
             }
             Outcome::Unknown(Reason::OtherPart) => stopped += 1,

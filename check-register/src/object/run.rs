@@ -1,7 +1,7 @@
 //! The fold: ops become operations of a model.
 
 use super::Linearizable;
-use super::decoder::{Decoder, Happening};
+use super::decoder::{Decoder, DecodedEvent};
 use super::recorded::{Recorded, TooLarge};
 use crate::engine::ids::OpId;
 use crate::history::Columns;
@@ -65,7 +65,7 @@ impl<S: Spec + Clone> ObjectRun<S> {
             return Err(limit(format!("more than {} operations", Columns::<S::Op>::OPS_MAX)));
         }
         let (slot, happened) = match self.decoder.decode(&mut self.checker.model, op)? {
-            Happening::Called { slot, .. } => {
+            DecodedEvent::Called { slot, .. } => {
                 let id = self.columns.call();
                 self.recorded.invoke(op.process, op.index, op.time)?;
                 if slot >= self.open.len() {
@@ -74,16 +74,16 @@ impl<S: Spec + Clone> ObjectRun<S> {
                 self.open[slot] = id;
                 return Ok(());
             }
-            Happening::Failed { slot } => {
+            DecodedEvent::Failed { slot } => {
                 self.counts.fail += 1;
                 (slot, None)
             }
-            Happening::Crashed { slot, op } => {
+            DecodedEvent::Crashed { slot, op } => {
                 self.counts.info += 1;
                 self.crashed.extend(op.map(|op| (self.open[slot], op)));
                 (slot, None)
             }
-            Happening::Returned { slot, op } => {
+            DecodedEvent::Returned { slot, op } => {
                 self.counts.ok += 1;
                 (slot, op)
             }

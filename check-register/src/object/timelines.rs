@@ -1,6 +1,6 @@
 //! Timelines as figures: one for the object, or for each of its parts that is not linearizable.
 
-use super::prose::{Story, shortened};
+use super::explanation::{Explainer, shortened};
 use super::recorded::Recorded;
 use crate::engine::ids::{OpId, index, number};
 use crate::history::Columns;
@@ -95,7 +95,7 @@ impl<S: Spec> Pages<'_, S> {
         processes.sort_unstable();
         processes.dedup();
         let whose = |process: i64| self.recorded.participants.client(process);
-        let story = Story::new(self.model, self.columns, self.recorded);
+        let explainer = Explainer::new(self.model, self.columns, self.recorded);
         let refused_at = refused.and_then(position);
         let statuses = Statuses {
             outcome: &part.outcome,
@@ -108,16 +108,16 @@ impl<S: Spec> Pages<'_, S> {
             let (start, end) = span(*at);
             let status = statuses.of(*at, (start, end));
             let row = processes.binary_search(&self.recorded.process(op)).unwrap_or_default();
-            let (label, detail) = (shortened(&story.what(op)), String::new());
+            let (label, detail) = (shortened(&explainer.what(op)), String::new());
             let completed = self.recorded.completed(op);
             Bar { row: number(row), index: self.recorded.invoked(op), completed, start, end, label, detail, status }
         };
         let refusal =
-            refused.map(|op| format!("Here {} is not possible.", shortened(&story.what(op)))).unwrap_or_default();
+            refused.map(|op| format!("Here {} is not possible.", shortened(&explainer.what(op)))).unwrap_or_default();
         let named = part.part.as_ref().map(|part| format!("{part}: ")).unwrap_or_default();
         Some(Timeline {
             title: format!("{named}{}", if refused.is_some() { "not linearizable" } else { "linearizable" }),
-            summary: summary::<S>(refused.map(|op| story.what(op)).as_deref()),
+            summary: summary::<S>(refused.map(|op| explainer.what(op)).as_deref()),
             scale,
             extent: Some(window.extent),
             rows: processes.iter().map(|process| row_name(process.map(whose))).collect(),
@@ -138,13 +138,13 @@ impl<S: Spec> Pages<'_, S> {
 
     /// A linearization as text: a line an operation, and the state after it.
     fn listing(&self, order: &[usize]) -> String {
-        let story = Story::new(self.model, self.columns, self.recorded);
+        let explainer = Explainer::new(self.model, self.columns, self.recorded);
         let ops: Vec<u32> = order.iter().copied().map(number).collect();
         let positions: Vec<u32> = (0..number(ops.len())).collect();
         let mut text = String::new();
         for (op, state) in order.iter().zip(self.states(&ops, &positions, 1)) {
             let (index, process) = (self.recorded.invoked(*op), row_name(self.recorded.client(*op)));
-            let line = format!("{index}\t{process}\t{}\t{state}\n", shortened(&story.what(*op)));
+            let line = format!("{index}\t{process}\t{}\t{state}\n", shortened(&explainer.what(*op)));
             if text.len() + line.len() > LISTING_BYTES_MAX {
                 _ = writeln!(text, "... more than {LISTING_BYTES_MAX} bytes in total");
                 break;
@@ -158,10 +158,10 @@ impl<S: Spec> Pages<'_, S> {
     fn states(&self, ops: &[u32], order: &[u32], from: usize) -> Vec<String> {
         let budget = Budget::default();
         let mut states = vec![self.model.init()];
-        let mut told = Vec::new();
+        let mut texts = Vec::new();
         for (at, op) in order.iter().enumerate() {
             if at >= from {
-                told.push(self.describe(&states));
+                texts.push(self.describe(&states));
             }
             let op = self.columns.op(OpId::new(index(ops[index(*op)])));
             let next =
@@ -174,18 +174,18 @@ impl<S: Spec> Pages<'_, S> {
             }
             states = reached;
         }
-        told.push(self.describe(&states));
-        told
+        texts.push(self.describe(&states));
+        texts
     }
 
     fn describe(&self, states: &[S::State]) -> String {
         const SHOWN: usize = 4;
-        let mut told: Vec<String> =
+        let mut texts: Vec<String> =
             states.iter().take(SHOWN).map(|state| shortened(&self.model.describe_state(state))).collect();
         if states.len() > SHOWN {
-            told.push(format!("{} more", states.len() - SHOWN));
+            texts.push(format!("{} more", states.len() - SHOWN));
         }
-        told.join(" or ")
+        texts.join(" or ")
     }
 
     /// Times if every operation has them and they agree with the order of the history, else positions.

@@ -6,7 +6,7 @@ use crate::engine::ids;
 use crate::engine::ids::{ClassId, StateId, index};
 use crate::engine::rows::Rows;
 use crate::engine::steps::{Next, Steps};
-use crate::{Model, Moment, Settling};
+use crate::{Model, Moment, Settlement};
 use history_core::{Budget, Spent};
 use std::any::Any;
 
@@ -226,7 +226,7 @@ impl<M: Model> States for Table<'_, M> {
     }
 
     fn settle(&self, replay: &mut Replay, moment: Moment, class: ClassId, (before, after): (StateId, StateId)) {
-        self.model.shortcuts().settle(&mut Settling {
+        self.model.shortcuts().settle(&mut Settlement {
             step: ids::count(replay.steps.len()),
             moment,
             op: &self.classes[class.at()],

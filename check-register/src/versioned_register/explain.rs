@@ -3,7 +3,7 @@
 use super::packed::{Interner, Packed};
 use super::registers::{Proposal, Register, Seen, Settings};
 use super::replay::Order;
-use super::story::{ReadOp, Story};
+use super::witness::{ReadOp, WitnessBuilder};
 use super::versions::{At, ClientId, NO_TIME, Version, VersionId, Versions, flag};
 use crate::engine::ids;
 use history_core::{Client, Datum, OpKind, Witness};
@@ -11,10 +11,10 @@ use history_core::{Client, Datum, OpKind, Witness};
 /// Versions of a chain that a witness holds.
 const CHAIN_MAX: usize = 64;
 /// Versions of a chain that prose names.
-const CHAIN_TOLD_MAX: usize = 8;
+const CHAIN_SHOWN_MAX: usize = 8;
 
 /// Tells of one register.
-pub(crate) struct Teller<'a> {
+pub(crate) struct Explainer<'a> {
     pub(crate) versions: &'a Versions,
     pub(crate) interner: &'a Interner,
     pub(crate) clients: &'a [Client],
@@ -23,7 +23,7 @@ pub(crate) struct Teller<'a> {
     pub(crate) order: Order,
 }
 
-impl Teller<'_> {
+impl Explainer<'_> {
     pub(super) fn datum(&self, packed: Packed) -> Datum {
         self.interner.datum(packed)
     }
@@ -71,10 +71,10 @@ impl Teller<'_> {
     fn chain_text(&self, chain: &[VersionId]) -> String {
         let mut parts: Vec<String> = Vec::new();
         for (at, version) in chain.iter().enumerate() {
-            if chain.len() > CHAIN_TOLD_MAX && at == CHAIN_TOLD_MAX / 2 {
-                parts.push(format!("({} more)", chain.len() - CHAIN_TOLD_MAX));
+            if chain.len() > CHAIN_SHOWN_MAX && at == CHAIN_SHOWN_MAX / 2 {
+                parts.push(format!("({} more)", chain.len() - CHAIN_SHOWN_MAX));
             }
-            if chain.len() <= CHAIN_TOLD_MAX || at < CHAIN_TOLD_MAX / 2 || at + CHAIN_TOLD_MAX / 2 >= chain.len() {
+            if chain.len() <= CHAIN_SHOWN_MAX || at < CHAIN_SHOWN_MAX / 2 || at + CHAIN_SHOWN_MAX / 2 >= chain.len() {
                 parts.push(self.id(*version).to_string());
             }
         }
@@ -84,80 +84,80 @@ impl Teller<'_> {
     /// A read of a version that was known to be replaced before it began.
     pub(crate) fn stale_read(&self, version: VersionId, read: &ReadOp) -> Witness {
         let newer = self.chain_until(version, |first| read.invoked.is_some_and(|at| self.order.is_before(first, at)));
-        let mut story = Story::new(self);
+        let mut witness = WitnessBuilder::new(self);
         let mut known = None;
         if let Some(last) = newer.last()
             && let Some(seen) = self.first(*last)
         {
-            known = Some((*last, seen, story.observer(*last, seen)));
+            known = Some((*last, seen, witness.observer(*last, seen)));
         }
-        let stale = story.read(read);
+        let stale = witness.read(read);
         let (id, mut chain) = (self.datum(read.id), vec![version]);
         chain.extend(newer);
         if let (Some((newest, seen, name)), Some(invoked)) = (known, read.invoked) {
             let newest = self.id(newest);
             let later = later_by(seen.at, invoked);
-            story.say(format!("{name} completed at index {}, and shows version {newest}.", seen.at.index));
-            story.say(format!("Writes replaced the versions in this order: {}.", self.chain_text(&chain)));
-            story.say(format!(
+            witness.then(format!("{name} completed at index {}, and shows version {newest}.", seen.at.index));
+            witness.then(format!("Writes replaced the versions in this order: {}.", self.chain_text(&chain)));
+            witness.then(format!(
                 "However, {stale} began after that, {later}at index {}, and read version {id}: a contradiction!",
                 invoked.index
             ));
-            story.fact("newer-write-id", newest);
-            story.fact("invoked-index", invoked.index.into());
+            witness.fact("newer-write-id", newest);
+            witness.fact("invoked-index", invoked.index.into());
         }
-        story.fact("write-id", id);
-        story.fact("chain", self.chain_fact(&chain));
-        story.finish()
+        witness.fact("write-id", id);
+        witness.fact("chain", self.chain_fact(&chain));
+        witness.finish()
     }
 
     /// Two writes that replaced one version: the one in the chain, and the last of `path`, which `seen` shows with
     /// `tip`.
     pub(crate) fn lost_update(&self, fork: VersionId, path: &[VersionId], tip: VersionId, seen: Seen) -> Witness {
-        let mut story = Story::new(self);
+        let mut witness = WitnessBuilder::new(self);
         let prev = self.id(fork);
         let accepted = self.chain_until(fork, |_| true);
-        let names = |story: &mut Story<'_>, first: VersionId, tip: VersionId, seen: Seen| {
+        let names = |witness: &mut WitnessBuilder<'_>, first: VersionId, tip: VersionId, seen: Seen| {
             if first == tip && !seen.is_read {
-                let name = story.observer(tip, seen);
+                let name = witness.observer(tip, seen);
                 return (name.clone(), name);
             }
-            (story.write(first), story.observer(tip, seen))
+            (witness.write(first), witness.observer(tip, seen))
         };
         let mut sides = Vec::new();
         if let (Some(first), Some(last)) = (accepted.first(), accepted.last())
             && let Some(seen) = self.first(*last)
         {
-            let (write, shown) = names(&mut story, *first, *last, seen);
+            let (write, shown) = names(&mut witness, *first, *last, seen);
             sides.push((write, shown, accepted.clone(), seen));
         }
         if let Some(first) = path.last() {
-            let (write, shown) = names(&mut story, *first, tip, seen);
+            let (write, shown) = names(&mut witness, *first, tip, seen);
             sides.push((write, shown, path.iter().rev().copied().collect(), seen));
         }
         let ids: Vec<Datum> = sides.iter().map(|(_, _, chain, _)| self.chain_fact(chain)).collect();
         for (write, shown, chain, seen) in sides {
             let text = self.chain_text(&chain);
             if write == shown {
-                story.say(format!("{write} replaced {prev} by {text}: it completed ok at index {}.", seen.at.index));
+                witness.then(format!("{write} replaced {prev} by {text}: it completed ok at index {}.", seen.at.index));
             } else if let [one] = chain[..] {
-                story.say(format!("{write} replaced {prev} by {}, as {shown} shows.", self.id(one)));
+                witness.then(format!("{write} replaced {prev} by {}, as {shown} shows.", self.id(one)));
             } else {
-                story.say(format!(
+                witness.then(format!(
                     "{write} replaced {prev} and led to the versions {text}; {shown} shows the last of \
                     them."
                 ));
             }
         }
-        story.say(format!("However, only one write can replace {prev}: a contradiction!"));
-        story.fact("prev-write-id", prev);
-        story.fact("chains", Datum::Vector(ids));
-        story.finish()
+        witness.then(format!("However, only one write can replace {prev}: a contradiction!"));
+        witness.fact("prev-write-id", prev);
+        witness.fact("chains", Datum::Vector(ids));
+        witness.finish()
     }
 
     /// A version that was observed before its write was invoked.
     pub(crate) fn future_read(&self, version: VersionId) -> Witness {
-        let mut story = Story::new(self);
+        let mut witness = WitnessBuilder::new(self);
         // An initial version may have been replaced without a read of it.
         let written = self.versions[version].written;
         let is_earlier = |first: At| self.order.is_before(first, written);
@@ -170,81 +170,81 @@ impl Teller<'_> {
         };
         let id = self.id(version);
         if let Some(seen) = seen {
-            let name = story.observer(shown, seen);
+            let name = witness.observer(shown, seen);
             let after = if shown == version { String::new() } else { ", which comes after it".to_owned() };
-            story.say(format!(
+            witness.then(format!(
                 "{name} completed at index {}, and shows version {}{after}.",
                 seen.at.index,
                 self.id(shown)
             ));
         }
-        let write = story.write(version);
-        story.say(format!(
+        let write = witness.write(version);
+        witness.then(format!(
             "However, {write}, the write of {id}, was invoked after that, at index {}: a contradiction!",
             written.index
         ));
-        story.fact("write-id", id);
-        story.finish()
+        witness.fact("write-id", id);
+        witness.finish()
     }
 
     /// The write of a first version that was there before it, and is forgotten.
     pub(crate) fn forgotten_future_read(&self, write: &Proposal) -> Witness {
-        let mut story = Story::new(self);
+        let mut witness = WitnessBuilder::new(self);
         let (id, prev) = (self.datum(write.id), self.datum(write.prev));
         let seen = Seen { at: write.at, client: write.client, is_read: false };
         let ids = format!(":write-id {id}, :prev-write-id {prev}");
-        let name = story.op("write", OpKind::Invoke, seen, write.value, &ids);
-        story.say(format!("{id} was the first version that any op showed or replaced."));
-        story.say(format!(
+        let name = witness.op("write", OpKind::Invoke, seen, write.value, &ids);
+        witness.then(format!("{id} was the first version that any op showed or replaced."));
+        witness.then(format!(
             "However, {name}, the write of {id}, was invoked after that, at index {}: a contradiction!",
             write.at.index
         ));
-        story.fact("write-id", id);
-        story.finish()
+        witness.fact("write-id", id);
+        witness.finish()
     }
 
     /// A read of a version that no write proposes, or none did so far.
     pub(crate) fn garbage_read(&self, version: VersionId, is_end: bool) -> Witness {
-        let mut story = Story::new(self);
+        let mut witness = WitnessBuilder::new(self);
         let id = self.id(version);
         if let Some(seen) = self.first(version) {
-            let name = story.observer(version, seen);
-            story.say(format!("{name} read version {id}."));
+            let name = witness.observer(version, seen);
+            witness.then(format!("{name} read version {id}."));
         }
         let proposes = if is_end { "proposes" } else { "had yet proposed" };
-        story.say(format!(
+        witness.then(format!(
             "However, no write that may have happened {proposes} {id}{}: a contradiction!",
             self.initial_clause()
         ));
-        story.fact("write-id", id);
-        story.finish()
+        witness.fact("write-id", id);
+        witness.finish()
     }
 
     /// A read of a version that is not in memory, and could not be read even if it once was in the chain.
     pub(crate) fn unknown_read(&self, read: &ReadOp) -> Witness {
-        let mut story = Story::new(self);
-        let (name, id) = (story.read(read), self.datum(read.id));
-        story.say(format!("{name} read version {id}."));
-        story.say(format!(
+        let mut witness = WitnessBuilder::new(self);
+        let (name, id) = (witness.read(read), self.datum(read.id));
+        witness.then(format!("{name} read version {id}."));
+        witness.then(format!(
             "However, either no write that may have happened proposes {id}, or it was replaced so long before {name} \
              began that it was forgotten: a contradiction!"
         ));
-        story.fact("write-id", id);
-        story.finish()
+        witness.fact("write-id", id);
+        witness.finish()
     }
 
     /// An observed write that replaces a version which no write had proposed by then.
     pub(crate) fn unknown_version(&self, id: Packed, first: VersionId, path: &[VersionId], seen: Seen) -> Witness {
-        let mut story = Story::new(self);
+        let mut witness = WitnessBuilder::new(self);
         let id = self.datum(id);
-        let write = story.write(first);
+        let write = witness.write(first);
         if let Some(tip) = path.first() {
-            let shown = story.observer(*tip, seen);
+            let shown = witness.observer(*tip, seen);
             let chain: Vec<VersionId> = path.iter().rev().copied().collect();
             let tip = self.id(*tip);
             match chain.len() {
-                1 => story.say(format!("{shown} shows version {tip}, and so that {write} happened.")),
-                _ => story.say(format!(
+                1 => witness.then(format!("{shown} shows version {tip}, and so that {write} happened.")),
+                _ => witness.then(format!(
                     "{shown} shows version {tip}, and so that {write} happened: {}.",
                     self.chain_text(&chain)
                 )),
@@ -255,94 +255,94 @@ impl Teller<'_> {
         } else {
             ""
         };
-        story.say(format!(
+        witness.then(format!(
             "However, {write} replaces {id}, and no write that may have happened had proposed it by then{ago}{}: a \
              contradiction!",
             self.initial_clause()
         ));
-        story.fact("prev-write-id", id);
-        story.finish()
+        witness.fact("prev-write-id", id);
+        witness.finish()
     }
 
     /// Observed writes each of which replaces another's version, in a circle.
     pub(crate) fn cyclic_versions(&self, from: VersionId, path: &[VersionId], seen: Seen) -> Witness {
-        let mut story = Story::new(self);
+        let mut witness = WitnessBuilder::new(self);
         let start = path.iter().position(|version| *version == from).unwrap_or_default();
         let mut cycle: Vec<VersionId> = path[start..].iter().rev().copied().collect();
-        let names: Vec<String> = cycle.iter().take(CHAIN_MAX).map(|version| story.write(*version)).collect();
+        let names: Vec<String> = cycle.iter().take(CHAIN_MAX).map(|version| witness.write(*version)).collect();
         if let Some(tip) = path.first() {
-            let shown = story.observer(*tip, seen);
-            story.say(format!("{shown} shows version {}, which follows from these writes.", self.id(*tip)));
+            let shown = witness.observer(*tip, seen);
+            witness.then(format!("{shown} shows version {}, which follows from these writes.", self.id(*tip)));
         }
-        story.fact("chain", self.chain_fact(&cycle));
+        witness.fact("chain", self.chain_fact(&cycle));
         cycle.push(cycle[0]);
         let text = self.chain_text(&cycle);
         match &names[..] {
-            [one] => story.say(format!("{one} replaces its own version: {text}.")),
-            all => story.say(format!("{} replace each other's versions: {text}.", all.join(", "))),
+            [one] => witness.then(format!("{one} replaces its own version: {text}.")),
+            all => witness.then(format!("{} replace each other's versions: {text}.", all.join(", "))),
         }
-        story.say("However, a version must exist before it can be replaced: a contradiction!".to_owned());
-        story.finish()
+        witness.then("However, a version must exist before it can be replaced: a contradiction!".to_owned());
+        witness.finish()
     }
 
     /// A write that failed, and of which `shown` or some earlier op shows that it happened.
     pub(crate) fn failed_write_observed(&self, version: VersionId, shown: Option<(VersionId, Seen)>) -> Witness {
-        let mut story = Story::new(self);
-        let (id, name) = (self.id(version), story.write(version));
-        story.say(format!("{name} failed, so version {id} never existed."));
+        let mut witness = WitnessBuilder::new(self);
+        let (id, name) = (self.id(version), witness.write(version));
+        witness.then(format!("{name} failed, so version {id} never existed."));
         let shown = shown.or_else(|| Some((version, self.first(version)?))).or_else(|| {
             let last = *self.chain_until(version, |_| true).last()?;
             Some((last, self.first(last)?))
         });
         if let Some((last, seen)) = shown {
-            let observer = story.observer(last, seen);
+            let observer = witness.observer(last, seen);
             let (last_id, after) = (self.id(last), if last == version { "" } else { ", which comes after it" });
-            story.say(format!("However, {observer} shows {last_id}{after}: a contradiction!"));
+            witness.then(format!("However, {observer} shows {last_id}{after}: a contradiction!"));
         }
-        story.fact("write-id", id);
-        story.finish()
+        witness.fact("write-id", id);
+        witness.finish()
     }
 
     /// A read of a value other than the one written, or read by `before`.
     pub(crate) fn wrong_value(&self, version: VersionId, before: Option<&ReadOp>, read: &ReadOp) -> Witness {
         let row = &self.versions[version];
-        let mut story = Story::new(self);
+        let mut witness = WitnessBuilder::new(self);
         let id = self.datum(read.id);
         let is_given = !row.has(flag::PROPOSED) && self.settings.initial_id == Some(row.id);
         match before {
             Some(_) if is_given && self.settings.initial_value.is_some() => {
                 let value = self.datum(row.value);
-                story.say(format!("The initial version {id} has the value {value}, as given."));
+                witness.then(format!("The initial version {id} has the value {value}, as given."));
             }
             Some(before) => {
-                let name = story.read(before);
-                story.say(format!("{name} read {} as the value of version {id}.", self.datum(before.value)));
+                let name = witness.read(before);
+                witness.then(format!("{name} read {} as the value of version {id}.", self.datum(before.value)));
             }
             None => {
-                let name = story.write(version);
-                story.say(format!("{name} wrote {} as version {id}.", self.datum(row.value)));
+                let name = witness.write(version);
+                witness.then(format!("{name} wrote {} as version {id}.", self.datum(row.value)));
             }
         }
-        let (name, value) = (story.read(read), self.datum(read.value));
-        story.say(format!("However, {name} read {value} as the value of {id}: a contradiction!"));
-        story.fact("write-id", id);
-        story.finish()
+        let (name, value) = (witness.read(read), self.datum(read.value));
+        witness.then(format!("However, {name} read {value} as the value of {id}: a contradiction!"));
+        witness.fact("write-id", id);
+        witness.finish()
     }
 
     /// A first version that does not hold what the user said it does.
     pub(crate) fn wrong_initial_value(&self, version: VersionId) -> Witness {
-        let mut story = Story::new(self);
+        let mut witness = WitnessBuilder::new(self);
         let row = &self.versions[version];
         let value = self.settings.initial_value.map_or(Datum::Nil, |value| self.datum(value));
         let id = self.id(version);
         if let Some(seen) = self.first(version) {
-            let name = story.observer(version, seen);
-            story.say(format!("{name} read {} as the value of version {id}.", self.datum(row.value)));
+            let name = witness.observer(version, seen);
+            witness.then(format!("{name} read {} as the value of version {id}.", self.datum(row.value)));
         }
-        story.say(format!("However, {id} is the initial version, which has the value {value}: a contradiction!"));
-        story.fact("write-id", id);
-        story.fact("initial-value", value);
-        story.finish()
+        witness.then(format!("However, {id} is the initial version, which has the value {value}: a contradiction!"));
+        witness.fact("write-id", id);
+        witness.fact("initial-value", value);
+        witness.finish()
     }
 
     /// `; the initial version is "a"`

@@ -27,7 +27,7 @@ impl Registers {
         match row.state {
             State::Accepted | State::Old => {
                 let key = row.key;
-                self.tell(key, Kind::FailedWriteObserved, |teller| teller.failed_write_observed(version, None));
+                self.report(key, Kind::FailedWriteObserved, |explainer| explainer.failed_write_observed(version, None));
                 self.remove_old(version);
             }
             // Before anything was observed it might be what the first observation shows.

@@ -242,7 +242,7 @@ impl Fold {
 
     /// What is certain of a history that [is violated](Fold::is_violated).
     pub(crate) fn so_far(mut self, others: u64) -> Report {
-        self.registers.tell_garbage(false);
+        self.registers.report_garbage(false);
         outcome::report(self.registers, self.counts, others, Vec::new())
     }
 
@@ -276,10 +276,10 @@ impl Fold {
         };
         if let Some(order) = order {
             replay::replay(&mut self.registers, order)?;
-            self.registers.tell_garbage(true);
+            self.registers.report_garbage(true);
             if order == Order::TimeThenIndex && !self.registers.findings.is_clean() {
                 replay::replay(&mut self.registers, Order::Time)?;
-                self.registers.tell_garbage(true);
+                self.registers.report_garbage(true);
                 if self.registers.findings.is_clean() {
                     notes.push(outcome::TIED.to_owned());
                 }
@@ -288,7 +288,7 @@ impl Fold {
                 self.registers.findings.clear_lasting();
             }
         } else {
-            self.registers.tell_garbage(true);
+            self.registers.report_garbage(true);
         }
         Ok(outcome::report(self.registers, self.counts, others, notes))
     }

@@ -60,7 +60,7 @@
 //!
 //! Each stage is a module: `request` takes ops apart, `run` pairs them and finds their register, `registers` takes note
 //! of them, `walk` keeps the chains and `fates` what may be forgotten (`versions` the rows, `packed` the ids, `clock`
-//! the order); `findings`, `explain` and `story` say what was found, `outcome` sums it up.
+//! the order); `findings`, `explain` and `witness` say what was found, `outcome` sums it up.
 
 mod clock;
 mod explain;
@@ -73,7 +73,7 @@ mod registers;
 mod replay;
 mod request;
 mod scalar;
-mod story;
+mod witness;
 #[cfg(test)]
 mod tests;
 mod versions;

@@ -45,7 +45,7 @@ pub(crate) fn why_no_order(clock: &Clock, registers: &Registers, index: u64) -> 
 pub(crate) fn report(registers: Registers, counts: Counts, others: u64, mut notes: Vec<String>) -> Report {
     let doubts: Vec<&Register> = registers.all.iter().filter(|register| register.doubt.is_some()).collect();
     let verdict = if doubts.is_empty() && notes.is_empty() { Verdict::Valid } else { Verdict::Unknown };
-    notes.extend(doubts.iter().take(DOUBTS_TOLD_MAX).map(|register| tell(&registers, register)));
+    notes.extend(doubts.iter().take(DOUBTS_TOLD_MAX).map(|register| explain_doubt(&registers, register)));
     if doubts.len() > DOUBTS_TOLD_MAX {
         notes.push(format!("The same is true of {} more keys.", doubts.len() - DOUBTS_TOLD_MAX));
     }
@@ -69,7 +69,7 @@ pub(crate) fn report(registers: Registers, counts: Counts, others: u64, mut note
     report
 }
 
-fn tell(registers: &Registers, register: &Register) -> String {
+fn explain_doubt(registers: &Registers, register: &Register) -> String {
     let key = match register.key {
         Packed::NIL => String::new(),
         key => format!("Key {}: ", registers.interner.datum(key)),

@@ -2,11 +2,11 @@
 
 mod reads;
 
-use super::explain::Teller;
+use super::explain::Explainer;
 use super::findings::{Findings, Kind};
 use super::packed::{Interner, Packed};
 use super::replay::{ByTime, Order};
-use super::story::ReadOp;
+use super::witness::ReadOp;
 use super::versions::{At, ClientId, KeyId, State, VersionId, Versions, flag};
 use crate::engine::ids;
 use history_core::hash::HashMap;
@@ -52,7 +52,7 @@ pub(crate) struct Register {
     /// Nothing more is judged.
     pub(crate) stopped: bool,
     /// One bit for each [`Kind`] that has a witness.
-    pub(crate) told: u16,
+    pub(crate) reported: u16,
 }
 
 /// A completion that shows a version.
@@ -164,7 +164,7 @@ impl Registers {
             inferred_id: None,
             doubt: None,
             stopped: false,
-            told: 0,
+            reported: 0,
         });
         if let Some(initial) = self.settings.initial_id {
             let version = self.insert(id, initial)?;
@@ -207,7 +207,7 @@ impl Registers {
             register.head = VersionId::NONE;
             register.head_place = 0;
             (register.inferred, register.inferred_id) = (VersionId::NONE, None);
-            register.told &= Kind::LASTING;
+            register.reported &= Kind::LASTING;
             let key = KeyId(ids::number(at));
             let initial = self.settings.initial_id.and_then(|id| self.versions.find(key, id));
             if let Some(initial) = initial {
@@ -235,7 +235,7 @@ impl Registers {
             }
             None => {
                 if self.register(key).inferred_id == Some(write.id) {
-                    self.tell(key, Kind::FutureRead, |teller| teller.forgotten_future_read(write));
+                    self.report(key, Kind::FutureRead, |explainer| explainer.forgotten_future_read(write));
                 }
                 self.insert(key, write.id)?
             }
@@ -262,7 +262,7 @@ impl Registers {
         row.flags |= flag::PROPOSED | flag::VALUED | write.flags;
         if let Some(value) = read_as {
             let read = ReadOp::first_of(&self.versions[version], value);
-            self.tell(key, Kind::WrongValue, |teller| teller.wrong_value(version, None, &read));
+            self.report(key, Kind::WrongValue, |explainer| explainer.wrong_value(version, None, &read));
         }
         self.proposed(version);
         Ok(Some(version))
@@ -280,15 +280,15 @@ impl Registers {
         let row = &self.versions[version];
         let key = row.key;
         if matches!(row.state, State::Accepted | State::Old) && self.register(key).inferred == version {
-            self.tell(key, Kind::FutureRead, |teller| teller.future_read(version));
+            self.report(key, Kind::FutureRead, |explainer| explainer.future_read(version));
         }
     }
 
     /// Counts a violation, and explains the first of its kind for each key.
     #[cold]
-    pub(crate) fn tell(&mut self, key: KeyId, kind: Kind, explain: impl FnOnce(&Teller<'_>) -> history_core::Witness) {
+    pub(crate) fn report(&mut self, key: KeyId, kind: Kind, explain: impl FnOnce(&Explainer<'_>) -> history_core::Witness) {
         let register = &self.all[ids::index(key.0)];
-        let teller = Teller {
+        let explainer = Explainer {
             versions: &self.versions,
             interner: &self.interner,
             clients: &self.clients,
@@ -297,9 +297,9 @@ impl Registers {
             order: self.order,
         };
         let bit = kind.bit();
-        let is_first = register.told & bit == 0;
-        if self.findings.add(kind, is_first, || explain(&teller)) {
-            self.all[ids::index(key.0)].told |= bit;
+        let is_first = register.reported & bit == 0;
+        if self.findings.add(kind, is_first, || explain(&explainer)) {
+            self.all[ids::index(key.0)].reported |= bit;
         }
     }
 
@@ -309,14 +309,14 @@ impl Registers {
     }
 
     /// Reports what was read although no write had proposed it.
-    pub(crate) fn tell_garbage(&mut self, is_end: bool) {
+    pub(crate) fn report_garbage(&mut self, is_end: bool) {
         for version in std::mem::take(&mut self.garbage) {
             let row = &self.versions[version];
             let key = row.key;
             if row.has(flag::PROPOSED) {
-                self.tell(key, Kind::FutureRead, |teller| teller.future_read(version));
+                self.report(key, Kind::FutureRead, |explainer| explainer.future_read(version));
             } else {
-                self.tell(key, Kind::GarbageRead, |teller| teller.garbage_read(version, is_end));
+                self.report(key, Kind::GarbageRead, |explainer| explainer.garbage_read(version, is_end));
             }
         }
     }

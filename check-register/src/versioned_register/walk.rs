@@ -58,8 +58,8 @@ impl Registers {
         };
         for version in path.iter().rev() {
             if self.versions[*version].has(flag::FAILED) {
-                self.tell(key, Kind::FailedWriteObserved, |teller| {
-                    teller.failed_write_observed(*version, Some((tip, seen)))
+                self.report(key, Kind::FailedWriteObserved, |explainer| {
+                    explainer.failed_write_observed(*version, Some((tip, seen)))
                 });
             }
         }
@@ -129,7 +129,7 @@ impl Registers {
     fn refuse(&mut self, key: KeyId, path: &[VersionId], end: End, seen: Seen) {
         match (end, path) {
             (End::Chain(fork), [tip, ..]) => {
-                self.tell(key, Kind::LostUpdate, |teller| teller.lost_update(fork, path, *tip, seen));
+                self.report(key, Kind::LostUpdate, |explainer| explainer.lost_update(fork, path, *tip, seen));
             }
             (End::Root(_, Some(version)), []) => {
                 self.versions[version].state = State::Condemned;
@@ -137,10 +137,10 @@ impl Registers {
                 self.garbage.push(version);
             }
             (End::Root(id, _), [.., first]) => {
-                self.tell(key, Kind::UnknownVersion, |teller| teller.unknown_version(id, *first, path, seen));
+                self.report(key, Kind::UnknownVersion, |explainer| explainer.unknown_version(id, *first, path, seen));
             }
             (End::Cycle(version), _) => {
-                self.tell(key, Kind::CyclicVersions, |teller| teller.cyclic_versions(version, path, seen));
+                self.report(key, Kind::CyclicVersions, |explainer| explainer.cyclic_versions(version, path, seen));
             }
             (End::Condemned | End::Chain(_) | End::Root(..), _) => {}
         }

@@ -41,7 +41,7 @@ pub(crate) fn run(job: &Check<'_>) -> Exit {
         if cancel.is_cancelled() {
             return Judged::NotBegun(not_begun());
         }
-        if let Some(trouble) = input.trouble() {
+        if let Some(trouble) = input.open_error() {
             return Judged::Here(Vec::new(), Err(trouble.clone()));
         }
         if elsewhere {

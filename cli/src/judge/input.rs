@@ -18,7 +18,7 @@ pub(crate) struct Input {
     /// What tells it apart from others in the directory that was named.
     label: Option<OsString>,
     /// Why there is none.
-    trouble: Option<HistoryError>,
+    error: Option<HistoryError>,
     /// All of standard input, or of a pipe, where it is to be read more than once.
     kept: Option<OnceLock<Arc<[u8]>>>,
 }
@@ -53,12 +53,12 @@ impl Unmatched {
 impl Input {
     /// The history at a path; `-` is standard input.
     pub(crate) fn new(path: OsString) -> Input {
-        Input { path, read_as: ReadAs::default(), label: None, trouble: None, kept: None }
+        Input { path, read_as: ReadAs::default(), label: None, error: None, kept: None }
     }
 
     /// What should have been one or more histories, and why it is none.
-    pub(crate) fn failed(path: OsString, trouble: HistoryError) -> Input {
-        Input { trouble: Some(trouble), ..Input::new(path) }
+    pub(crate) fn failed(path: OsString, error: HistoryError) -> Input {
+        Input { error: Some(error), ..Input::new(path) }
     }
 
     /// Reads it so.
@@ -129,8 +129,8 @@ impl Input {
     }
 
     /// Why nothing can be read here, if that is known already.
-    pub(crate) fn trouble(&self) -> Option<&HistoryError> {
-        self.trouble.as_ref()
+    pub(crate) fn open_error(&self) -> Option<&HistoryError> {
+        self.error.as_ref()
     }
 
     /// Whether all that is wrong with a file of this error is that it ends within an op.
@@ -168,8 +168,8 @@ impl Input {
         reading: &Arc<Reading>,
         open: impl FnOnce() -> Result<Reader<'static>, HistoryError>,
     ) -> Result<Reader<'static>, HistoryError> {
-        if let Some(trouble) = &self.trouble {
-            return Err(trouble.clone());
+        if let Some(error) = &self.error {
+            return Err(error.clone());
         }
         let reader = match &self.kept {
             Some(kept) => Reader::new(Cursor::new(self.all(kept, reading)?)),

@@ -165,14 +165,14 @@ impl Watched<'_, '_> {
         }
         if let Some(position) = feed.cut_off() {
             let line = position.line;
-            self.status.aside(|| {
+            self.status.suspended(|| {
                 diagnose::warning(&format!("the history ends within the op at line {line}; that op was ignored"));
             });
         }
         if is_whole {
             let unmatched = Unmatched::default();
             unmatched.add(Some(&feed.unmatched()));
-            self.status.aside(|| unmatched.warnings().iter().for_each(|warning| diagnose::warning(warning)));
+            self.status.suspended(|| unmatched.warnings().iter().for_each(|warning| diagnose::warning(warning)));
         }
         let mut report = run.finish(budget)?;
         self.qualify(&mut report, feed);
@@ -182,7 +182,7 @@ impl Watched<'_, '_> {
     /// Says what was refused.
     fn warn(&self, feed: &mut Feed) {
         for refusal in feed.news() {
-            self.status.aside(|| diagnose::warning(&refusal.sentence()));
+            self.status.suspended(|| diagnose::warning(&refusal.sentence()));
         }
     }
 
@@ -196,7 +196,7 @@ impl Watched<'_, '_> {
         self.qualify(&mut report, feed);
         report.notes.push("The history continues.".into());
         let Watched { results, input, status, .. } = self;
-        status.aside(|| results.write(input, Ok(report))).map(|_| ())
+        status.suspended(|| results.write(input, Ok(report))).map(|_| ())
     }
 
     /// Says since when a violation was certain, or why a verdict is not.

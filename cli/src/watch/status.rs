@@ -48,7 +48,7 @@ impl Status {
     }
 
     /// Does something else to the terminal meanwhile.
-    pub(super) fn aside<T>(&self, what: impl FnOnce() -> T) -> T {
+    pub(super) fn suspended<T>(&self, what: impl FnOnce() -> T) -> T {
         self.bar.suspend(what)
     }
 }

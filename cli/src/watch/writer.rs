@@ -63,7 +63,7 @@ pub(super) fn serve(stream: &Arc<Stream>, id: Arc<WriterId>, order: &Order, unfi
     let ended = writer.run();
     let _ = unfinished.hold(&mut writer.held, 0);
     if let Err(Stop::Refused(why)) = ended {
-        writer.tell_refused(&why);
+        writer.send_refusal(&why);
     }
     stream.close();
 }
@@ -221,7 +221,7 @@ impl Writer<'_> {
         self.order.close(&self.id)
     }
 
-    fn tell_refused(&mut self, why: &str) {
+    fn send_refusal(&mut self, why: &str) {
         self.acknowledge();
         if self.acks.is_empty() {
             let _ = self.stream.write(&refusal(why));

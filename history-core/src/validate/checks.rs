@@ -1,6 +1,6 @@
 //! What is looked at in every op that could be read.
 
-use super::findings::{Findings, Said};
+use super::findings::{Findings, Remark};
 use super::kinds::Kinds;
 use super::mops::{self, Mop, Written};
 use super::rule::Rule;
@@ -83,7 +83,7 @@ impl Checks {
         let text = (&*batch.tape.source, batch.starts_at);
         if let Some(error) = misplaced {
             findings
-                .add(Rule::Index, Some(position), text, || Said { message: error.message, expected: error.expected });
+                .add(Rule::Index, Some(position), text, || Remark { message: error.message, expected: error.expected });
         }
         if let Some(misfit) = misfit {
             let rule = match misfit {
@@ -94,7 +94,7 @@ impl Checks {
             };
             findings.add(rule, Some(position), text, || {
                 let error = self.pairing.error(misfit);
-                Said { message: error.message, expected: error.expected }
+                Remark { message: error.message, expected: error.expected }
             });
         }
         if let Some(node) = node {
@@ -125,7 +125,7 @@ impl Checks {
                 Some(OwnField::Process) => self.process(value, position, text, findings),
                 Some(OwnField::F) if !value.is_nil() && value.as_name().is_none() => {
                     findings.add(Rule::OddFunction, Some(position), text, || {
-                        Said::new(format!("the op's f is {}, and is ignored", value.kind()))
+                        Remark::new(format!("the op's f is {}, and is ignored", value.kind()))
                             .expected("a name, such as :read")
                     });
                 }
@@ -138,7 +138,7 @@ impl Checks {
                     };
                     if twice {
                         findings.add(Rule::DuplicateField, Some(position), text, || {
-                            Said::new(format!("the op has two fields named {name}")).expected("each field once")
+                            Remark::new(format!("the op has two fields named {name}")).expected("each field once")
                         });
                     }
                 }
@@ -159,7 +159,7 @@ impl Checks {
         if spelled.text && spelled.int && !std::mem::replace(&mut spelled.told, true) {
             findings.add(Rule::MixedProcesses, Some(position), text, || {
                 let (now, before) = if is_text { ("text", "an integer") } else { ("an integer", "text") };
-                Said::new(format!(
+                Remark::new(format!(
                     "process {number} is {now} here and {before} elsewhere; both are treated as one client"
                 ))
                 .expected("integers")
@@ -172,7 +172,7 @@ impl Checks {
         // Once is enough.
         if first != op.time.is_some() && findings.of(Rule::MissingTime) == 0 {
             findings.add(Rule::MissingTime, Some(position), text, || {
-                Said::new(if first {
+                Remark::new(if first {
                     "this op has no time, though those before it have one"
                 } else {
                     "this op has a time, though those before it have none"
@@ -185,7 +185,7 @@ impl Checks {
             && time < last
         {
             findings.add(Rule::TimeGoesBack, Some(position), text, || {
-                Said::new(format!("the op's time, {time}, follows {last}")).expected("times that do not decrease")
+                Remark::new(format!("the op's time, {time}, follows {last}")).expected("times that do not decrease")
             });
         }
         self.last_time = Some(time);
@@ -214,7 +214,7 @@ impl Checks {
                     let named = |f: Option<&str>| f.map_or("no function".into(), |f| format!("the function {f}"));
                     findings.add(Rule::FMismatch, Some(position), text, || {
                         let (f, invoked_f, line) = (named(op.f), named(invoked.f.as_deref()), invoked.line);
-                        Said::new(format!("this completion has {f}, its invocation in line {line} {invoked_f}"))
+                        Remark::new(format!("this completion has {f}, its invocation in line {line} {invoked_f}"))
                     });
                 }
                 if let (Some(key), Some(of_invocation)) = (key(op), &invoked.key)
@@ -222,7 +222,7 @@ impl Checks {
                 {
                     findings.add(Rule::KeyMismatch, Some(position), text, || {
                         let line = invoked.line;
-                        Said::new(format!(
+                        Remark::new(format!(
                             "this completion has the key {key}, its invocation in line {line} {of_invocation}"
                         ))
                     });
@@ -238,7 +238,7 @@ impl Checks {
                 if let Some(difference) = difference {
                     findings.add(Rule::MopMismatch, Some(position), text, || {
                         let line = invoked.line;
-                        Said::new(difference)
+                        Remark::new(difference)
                             .expected(format!("the micro-ops invoked in line {line}, with the values read filled in"))
                     });
                 }
@@ -253,7 +253,7 @@ impl Checks {
 
     /// Remarks on the history as a whole.
     pub(super) fn finish(&self, findings: &mut Findings) {
-        let mut note = |rule: Rule, message: String| findings.add(rule, None, ("", 0), || Said::new(message));
+        let mut note = |rule: Rule, message: String| findings.add(rule, None, ("", 0), || Remark::new(message));
         if let Some(first) = self.pairing.first_open() {
             let (ops, line) = (ops_are(self.pairing.open().to_u64()), first.line);
             note(Rule::OpenOps, format!("{ops} in flight at the end, the first from line {line}; they count as info"));

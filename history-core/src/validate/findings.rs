@@ -14,17 +14,17 @@ pub(super) struct Findings {
 }
 
 /// What a problem says.
-pub(super) struct Said {
+pub(super) struct Remark {
     pub(super) message: String,
     pub(super) expected: Option<String>,
 }
 
-impl Said {
-    pub(super) fn new(message: impl Into<String>) -> Said {
-        Said { message: message.into(), expected: None }
+impl Remark {
+    pub(super) fn new(message: impl Into<String>) -> Remark {
+        Remark { message: message.into(), expected: None }
     }
 
-    pub(super) fn expected(mut self, expected: impl Into<String>) -> Said {
+    pub(super) fn expected(mut self, expected: impl Into<String>) -> Remark {
         self.expected = Some(expected.into());
         self
     }
@@ -35,19 +35,19 @@ impl Findings {
         Findings { each_max, list: Vec::new(), counts: BTreeMap::new() }
     }
 
-    /// Counts an offence, and lists it if there is room. `said` is asked only then; `text` is the block that the
+    /// Counts an offence, and lists it if there is room. `remark` is called only then; `text` is the block that the
     /// position lies in, and where it begins.
     pub(super) fn add(
         &mut self,
         rule: Rule,
         position: Option<Position>,
         text: (&str, u64),
-        said: impl FnOnce() -> Said,
+        remark: impl FnOnce() -> Remark,
     ) {
         if !self.count(rule) {
             return;
         }
-        let Said { message, expected } = said();
+        let Remark { message, expected } = remark();
         let snippet = position.and_then(|position| Snippet::of(text.0.as_bytes(), text.1, position));
         self.list.push(Problem { rule, severity: rule.severity(), message, expected, position, snippet });
     }

@@ -1,6 +1,6 @@
 //! Whether a number is written in one way: `1`, `1.0` and `"1"` are three values, though a harness may mean one.
 
-use super::findings::{Findings, Said};
+use super::findings::{Findings, Remark};
 use super::rule::Rule;
 use crate::hash::HashMap;
 use crate::{Op, OpKind, Position, Value};
@@ -53,7 +53,7 @@ impl Kinds {
             let (before, line) = (seen.kind, seen.line);
             findings.add(Rule::MixedValues, Some(position), text, || {
                 let of = if let Of::Key(key) = of { format!(" of key {key}") } else { String::new() };
-                Said::new(format!("a value{of} is {kind} here, {value}, but {before} in line {line}"))
+                Remark::new(format!("a value{of} is {kind} here, {value}, but {before} in line {line}"))
                     .expected("values of one type; 1, 1.0 and \"1\" are different values")
             });
         };

@@ -1,6 +1,6 @@
 //! Micro-ops: what a transaction says it will do, and whether it did that.
 
-use super::findings::{Findings, Said};
+use super::findings::{Findings, Remark};
 use super::rule::Rule;
 use crate::hash::HashMap;
 use crate::{Datum, Position, Value};
@@ -89,7 +89,7 @@ impl Written {
             };
             if let Some(line) = before {
                 findings.add(Rule::DuplicateWrite, Some(position), text, || {
-                    Said::new(format!(
+                    Remark::new(format!(
                         "{mop} was already written in line {line}: which of the two a read saw is ambiguous"
                     ))
                     .expected("each value at most once per key")
@@ -104,7 +104,7 @@ impl Written {
         // Once is enough: of two types neither is right.
         if first != kind && findings.of(Rule::MixedKeys) == 0 {
             findings.add(Rule::MixedKeys, Some(position), text, || {
-                Said::new(format!("the key {key} is {kind}, but a key in line {line} is {first}"))
+                Remark::new(format!("the key {key} is {kind}, but a key in line {line} is {first}"))
                     .expected("keys of one type; 1 and \"1\" are different keys")
             });
         }

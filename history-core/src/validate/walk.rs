@@ -1,7 +1,7 @@
 //! Through the text of a history, past everything in it that cannot be read.
 
 use super::checks::Checks;
-use super::findings::{Findings, Said};
+use super::findings::{Findings, Remark};
 use super::resync::{self, Next};
 use super::{Problems, Rule};
 use crate::batch::{Batch, Record};
@@ -292,7 +292,7 @@ impl<'s> Walk<'s> {
 
     fn stopped(&mut self, position: Position, message: String) {
         let text = (&*self.batch.tape.source, self.batch.starts_at);
-        self.findings.add(Rule::Stopped, Some(position), text, || Said::new(message));
+        self.findings.add(Rule::Stopped, Some(position), text, || Remark::new(message));
     }
 
     fn not_closed(&mut self, left: &Block, start: usize, next: usize) {

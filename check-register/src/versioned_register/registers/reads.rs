@@ -2,7 +2,7 @@
 
 use super::{Doubt, Read, Registers, Seen};
 use crate::versioned_register::findings::Kind;
-use crate::versioned_register::story::ReadOp;
+use crate::versioned_register::witness::ReadOp;
 use crate::versioned_register::versions::{At, KeyId, NO_READ, State, VersionId, flag};
 use history_core::HistoryError;
 
@@ -46,7 +46,7 @@ impl Registers {
             None if register.oldest_place == 0 => self.insert(key, read.id)?,
             // If it was ever in the chain, something newer was known when the read began.
             None if read.head_at >= register.oldest_place => {
-                self.tell(key, Kind::UnknownVersion, |teller| teller.unknown_read(&op));
+                self.report(key, Kind::UnknownVersion, |explainer| explainer.unknown_read(&op));
                 return Ok(());
             }
             None => {
@@ -67,7 +67,7 @@ impl Registers {
             }
         }
         if matches!(row.state, State::Accepted | State::Old) && row.place < read.head_at {
-            self.tell(key, Kind::StaleRead, |teller| teller.stale_read(version, &op));
+            self.report(key, Kind::StaleRead, |explainer| explainer.stale_read(version, &op));
         }
         Ok(())
     }
@@ -84,7 +84,7 @@ impl Registers {
             let row = &self.versions[version];
             // What was not written was read, or given.
             let before = (!row.has(flag::PROPOSED)).then(|| ReadOp::first_of(row, row.value));
-            self.tell(key, Kind::WrongValue, |teller| teller.wrong_value(version, before.as_ref(), op));
+            self.report(key, Kind::WrongValue, |explainer| explainer.wrong_value(version, before.as_ref(), op));
         }
     }
 
@@ -95,7 +95,7 @@ impl Registers {
             && row.has(flag::VALUED)
             && self.settings.initial_value.is_some_and(|value| value != row.value)
         {
-            self.tell(key, Kind::WrongInitialValue, |teller| teller.wrong_initial_value(version));
+            self.report(key, Kind::WrongInitialValue, |explainer| explainer.wrong_initial_value(version));
         }
     }
 }

@@ -18,7 +18,7 @@ fn made(files: &[&str]) -> tempfile::TempDir {
 fn found(dir: &Path) -> Vec<(String, Option<String>)> {
     let told = |input: &Input| {
         let path = Path::new(input.path()).strip_prefix(dir).unwrap().to_str().unwrap().to_owned();
-        (path, input.trouble().map(|error| error.message.clone()))
+        (path, input.open_error().map(|error| error.message.clone()))
     };
     expand(dir.as_os_str()).iter().map(told).collect()
 }
@@ -75,7 +75,7 @@ fn without_any_it_says_what_was_looked_for() {
     for files in [&[][..], &["notes.txt", "sub/picture.svg"]] {
         let dir = made(files);
         let found = expand(dir.path().as_os_str());
-        let error = found[0].trouble().unwrap();
+        let error = found[0].open_error().unwrap();
         assert_eq!((found.len(), found[0].path()), (1, dir.path().as_os_str()));
         assert_eq!(error.message, "no history in this directory or below it");
         assert!(error.expected.as_ref().unwrap().contains("*.jsonl"), "{error:?}");
@@ -87,7 +87,7 @@ fn without_any_it_says_what_was_looked_for() {
 fn what_is_no_directory_is_left_to_whoever_opens_it() {
     for path in ["-", "nowhere.edn", "Cargo.toml"] {
         let found = expand(OsStr::new(path));
-        assert!(found.len() == 1 && found[0].path() == path && found[0].trouble().is_none());
+        assert!(found.len() == 1 && found[0].path() == path && found[0].open_error().is_none());
     }
 }
 

@@ -32,7 +32,7 @@ impl Paint {
     }
 
     /// A line of an explanation, in which these ops are named.
-    pub(crate) fn prose(self, line: &str, ops: &[WitnessOp]) -> String {
+    pub(crate) fn explanation(self, line: &str, ops: &[WitnessOp]) -> String {
         if self == Paint::Plain {
             return line.to_owned();
         }

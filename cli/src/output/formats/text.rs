@@ -98,7 +98,7 @@ fn describe(text: &mut String, anomaly: &Anomaly, paint: Paint) {
             text.push('\n');
         }
         for line in witness.explanation.trim_end().lines() {
-            _ = writeln!(text, "  {}", paint.prose(&visible::line(line), &witness.ops));
+            _ = writeln!(text, "  {}", paint.explanation(&visible::line(line), &witness.ops));
         }
     }
 }

@@ -141,7 +141,7 @@ impl<M: ParallelModel> Parallel<M> {
                         let executions_max = self.settings.simplify_max;
                         let shrinking = Shrinking { runner: &mut runner, drawn, found, executions_max };
                         let (drawn, found) = shrinking.shrink();
-                        let counterexample = self.tell(&drawn, &found, Some((passed, commands)));
+                        let counterexample = self.counterexample(&drawn, &found, Some((passed, commands)));
                         if let Some(source) = self.source.filter(|_| !kept.contains(&seed)) {
                             persist::save(source, seed, &counterexample.program);
                         }
@@ -209,7 +209,7 @@ impl<M: ParallelModel> Parallel<M> {
         runner.set_program(drawn.program());
         match runner.explore(Box::new(Replay::new(&schedule))) {
             Ok(_) => Ok(()),
-            Err(found) => Err(Box::new(self.tell(&drawn, &found, None))),
+            Err(found) => Err(Box::new(self.counterexample(&drawn, &found, None))),
         }
     }
 
@@ -245,7 +245,7 @@ impl<M: ParallelModel> Parallel<M> {
         ]
     }
 
-    fn tell(
+    fn counterexample(
         &self,
         drawn: &Drawn<M::Command>,
         found: &Found<M::Response>,

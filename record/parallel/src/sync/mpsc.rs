@@ -80,8 +80,8 @@ impl<T> Channel<T> {
         self.state().gates(self.bound)
     }
 
-    /// Tells everybody who waits what has become of the channel.
-    fn tell(&self, mut state: MutexGuard<'_, State<T>>) {
+    /// Updates all waiting threads after a change of the channel.
+    fn update_waiters(&self, mut state: MutexGuard<'_, State<T>>) {
         if runtime::is_active() {
             self.object.set_gates(state.gates(self.bound));
             let (taken, is_received) = (state.taken, state.is_received);
@@ -117,7 +117,7 @@ impl<T> Channel<T> {
         if self.bound == Some(0) {
             return self.hand_over(state, number, is_managed, place);
         }
-        self.tell(state);
+        self.update_waiters(state);
         Ok(())
     }
 
@@ -132,7 +132,7 @@ impl<T> Channel<T> {
         if is_managed {
             let me = runtime::with(|execution| execution.current()).expect("this is a managed thread");
             state.handing.push((me, number));
-            self.tell(state);
+            self.update_waiters(state);
             let op = |object| Op { kind: Kind::Sent, gate: Gate::Shut, object, also: object, place };
             self.object.pause_op(|| self.gates(), op);
             state = self.state();
@@ -170,7 +170,7 @@ impl<T> Channel<T> {
         }
         state.messages.push_back(message);
         state.sent += 1;
-        self.tell(state);
+        self.update_waiters(state);
         Ok(())
     }
 
@@ -185,7 +185,7 @@ impl<T> Channel<T> {
             return Err(if state.senders == 0 { TryRecvError::Disconnected } else { TryRecvError::Empty });
         };
         state.taken += 1;
-        self.tell(state);
+        self.update_waiters(state);
         Ok(message)
     }
 
@@ -234,7 +234,7 @@ impl<T> Channel<T> {
         let mut state = self.state();
         state.senders -= 1;
         if state.senders == 0 {
-            self.tell(state);
+            self.update_waiters(state);
         }
     }
 }
@@ -392,7 +392,7 @@ impl<T> Drop for Receiver<T> {
         state.is_received = false;
         // A message that is being handed over goes back to its sender.
         let left = if self.0.bound == Some(0) { VecDeque::new() } else { std::mem::take(&mut state.messages) };
-        self.0.tell(state);
+        self.0.update_waiters(state);
         drop(left);
     }
 }

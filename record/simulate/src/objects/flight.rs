@@ -145,7 +145,7 @@ impl Flight {
     }
 
     /// Whether its result depends on the object.
-    pub(super) fn tells(&self) -> bool {
+    pub(super) fn is_observation(&self) -> bool {
         matches!(self.ask, Ask::Read | Ask::Get | Ask::Dequeue | Ask::Pop)
             || self.mops.iter().any(|mop| matches!(mop, RegisterMop::Read { .. }))
     }

@@ -171,7 +171,7 @@ impl<M: Model> Store<M> {
     fn distort(&mut self, slot: Slot) {
         let Some(plan) = &mut self.wrong_read else { return };
         let flight = &mut self.flights[index(slot)];
-        if !flight.tells() || !plan.is_due(flight.number) {
+        if !flight.is_observation() || !plan.is_due(flight.number) {
             return;
         }
         let Some(tracker) = &self.keys.get(flight.object).tracker else {

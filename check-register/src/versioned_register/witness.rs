@@ -1,6 +1,6 @@
 //! Witnesses in the making: their ops by name, and the sentences about them.
 
-use super::explain::Teller;
+use super::explain::Explainer;
 use super::packed::Packed;
 use super::registers::Seen;
 use super::versions::{At, NO_TIME, Version, VersionId, flag};
@@ -27,20 +27,20 @@ impl ReadOp {
 }
 
 /// A witness in the making.
-pub(super) struct Story<'a> {
-    teller: &'a Teller<'a>,
+pub(super) struct WitnessBuilder<'a> {
+    explainer: &'a Explainer<'a>,
     pub(super) ops: Vec<WitnessOp>,
     facts: Vec<(Cow<'static, str>, Datum)>,
     explanation: Explanation,
 }
 
-impl<'a> Story<'a> {
-    pub(super) fn new(teller: &'a Teller<'a>) -> Story<'a> {
+impl<'a> WitnessBuilder<'a> {
+    pub(super) fn new(explainer: &'a Explainer<'a>) -> WitnessBuilder<'a> {
         let mut facts = Vec::new();
-        if teller.register.key != Packed::NIL {
-            facts.push(("key".into(), teller.datum(teller.register.key)));
+        if explainer.register.key != Packed::NIL {
+            facts.push(("key".into(), explainer.datum(explainer.register.key)));
         }
-        Story { teller, ops: Vec::new(), facts, explanation: Explanation::default() }
+        WitnessBuilder { explainer, ops: Vec::new(), facts, explanation: Explanation::default() }
     }
 
     /// Adds an op; its name.
@@ -48,8 +48,8 @@ impl<'a> Story<'a> {
         if let Some(same) = self.ops.iter().find(|op| op.index == seen.at.index && op.kind == kind) {
             return same.name.clone();
         }
-        let process = self.teller.client(seen.client);
-        let value = self.teller.datum(value);
+        let process = self.explainer.client(seen.client);
+        let value = self.explainer.datum(value);
         let name = explain::name(self.ops.len());
         let mut line = explain::op_start(seen.at.index, kind, process.as_ref());
         if seen.at.time_ns != NO_TIME {
@@ -63,13 +63,13 @@ impl<'a> Story<'a> {
     }
 
     pub(super) fn read(&mut self, read: &ReadOp) -> String {
-        let ids = format!(":write-id {}", self.teller.datum(read.id));
+        let ids = format!(":write-id {}", self.explainer.datum(read.id));
         self.op("read", OpKind::Ok, read.seen, read.value, &ids)
     }
 
     /// The invocation of a version's write, or its completion where that is all there is.
     pub(super) fn write(&mut self, version: VersionId) -> String {
-        let row = &self.teller.versions[version];
+        let row = &self.explainer.versions[version];
         let kind = match row.flags {
             flags if flags & flag::NAMELESS == 0 => OpKind::Invoke,
             flags if flags & flag::ACKED != 0 => OpKind::Ok,
@@ -77,29 +77,29 @@ impl<'a> Story<'a> {
             _ => OpKind::Info,
         };
         let seen = Seen { at: row.written, client: row.writer, is_read: false };
-        self.op("write", kind, seen, row.value, &self.teller.ids(row))
+        self.op("write", kind, seen, row.value, &self.explainer.ids(row))
     }
 
     /// A completion that shows a version.
     pub(super) fn observer(&mut self, version: VersionId, seen: Seen) -> String {
-        let row = &self.teller.versions[version];
+        let row = &self.explainer.versions[version];
         if seen.is_read {
-            let ids = format!(":write-id {}", self.teller.datum(row.id));
+            let ids = format!(":write-id {}", self.explainer.datum(row.id));
             return self.op("read", OpKind::Ok, seen, row.value, &ids);
         }
-        self.op("write", OpKind::Ok, seen, row.value, &self.teller.ids(row))
+        self.op("write", OpKind::Ok, seen, row.value, &self.explainer.ids(row))
     }
 
     pub(super) fn fact(&mut self, name: &'static str, value: Datum) {
         self.facts.push((name.into(), value));
     }
 
-    pub(super) fn say(&mut self, sentence: String) {
+    pub(super) fn then(&mut self, sentence: String) {
         self.explanation.then(sentence);
     }
 
     pub(super) fn finish(self) -> Witness {
-        let Story { ops, explanation, facts, .. } = self;
+        let WitnessBuilder { ops, explanation, facts, .. } = self;
         Witness::new(ops, explanation.to_string()).with_facts(facts)
     }
 }

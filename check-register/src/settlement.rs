@@ -4,7 +4,7 @@ use std::any::Any;
 
 /// A step of a linearization, for [`Shortcuts::settle`](crate::Shortcuts::settle).
 #[derive(Debug)]
-pub struct Settling<'s, S, O> {
+pub struct Settlement<'s, S, O> {
     /// Which step it is. Steps are numbered from 1.
     pub step: u64,
     /// What the step is.
@@ -40,7 +40,7 @@ pub enum Moment {
     Finish,
 }
 
-impl<S, O> Settling<'_, S, O> {
+impl<S, O> Settlement<'_, S, O> {
     /// What the model noted at the steps before: the default at the first one. The type must be the same at all.
     pub fn notes<N: Default + 'static>(&mut self) -> &mut N {
         if !self.notes.as_ref().is_some_and(|notes| notes.is::<N>()) {

@@ -6,7 +6,7 @@ use history_core::{Client, Participants};
 use std::fmt::{self, Write as _};
 
 /// An explanation in the making: operations get names as they are mentioned.
-pub(crate) struct Story<'v, O> {
+pub(crate) struct Explainer<'v, O> {
     violation: &'v Violation<O>,
     /// Operations with names, in the order of their names.
     pub(crate) named: Names<&'v Step<O>>,
@@ -16,14 +16,14 @@ pub(crate) struct Story<'v, O> {
     participants: Option<&'v Participants>,
 }
 
-impl<'v, O> Story<'v, O> {
-    pub(crate) fn new(violation: &'v Violation<O>, unit: &'static str) -> Story<'v, O> {
-        Story { violation, named: Names::default(), unit, participants: None }
+impl<'v, O> Explainer<'v, O> {
+    pub(crate) fn new(violation: &'v Violation<O>, unit: &'static str) -> Explainer<'v, O> {
+        Explainer { violation, named: Names::default(), unit, participants: None }
     }
 
     /// With the names that clients have in a history.
-    pub(crate) fn of(self, participants: &'v Participants) -> Story<'v, O> {
-        Story { participants: Some(participants), ..self }
+    pub(crate) fn of(self, participants: &'v Participants) -> Explainer<'v, O> {
+        Explainer { participants: Some(participants), ..self }
     }
 
     /// A client as the history calls it.
@@ -97,6 +97,6 @@ impl<'v, O> Story<'v, O> {
 
 impl<O> fmt::Display for Violation<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&Story::new(self, "").explain())
+        f.write_str(&Explainer::new(self, "").explain())
     }
 }

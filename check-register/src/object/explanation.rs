@@ -13,16 +13,16 @@ use std::fmt::Write as _;
 const STATES_MAX: usize = 8;
 
 /// The history that a witness is about.
-pub(super) struct Story<'a, S: Spec> {
+pub(super) struct Explainer<'a, S: Spec> {
     pub(super) model: &'a S,
     pub(super) columns: &'a Columns<S::Op>,
     pub(super) recorded: &'a Recorded,
     named: Names<usize>,
 }
 
-impl<'a, S: Spec> Story<'a, S> {
-    pub(super) fn new(model: &'a S, columns: &'a Columns<S::Op>, recorded: &'a Recorded) -> Story<'a, S> {
-        Story { model, columns, recorded, named: Names::default() }
+impl<'a, S: Spec> Explainer<'a, S> {
+    pub(super) fn new(model: &'a S, columns: &'a Columns<S::Op>, recorded: &'a Recorded) -> Explainer<'a, S> {
+        Explainer { model, columns, recorded, named: Names::default() }
     }
 
     /// What an operation did.
@@ -44,7 +44,7 @@ impl<'a, S: Spec> Story<'a, S> {
         }
     }
 
-    fn whose(&self, op: usize) -> String {
+    fn by_process(&self, op: usize) -> String {
         self.recorded.client(op).map_or_else(String::new, |process| format!(" by process {process}"))
     }
 
@@ -99,7 +99,7 @@ impl<'a, S: Spec> Story<'a, S> {
         }
         let mut explanation = part.map_or_else(Explanation::default, |part| Explanation::default().about(part));
         for (at, op) in self.named.iter().enumerate() {
-            let what = format!("{}{}, {}", self.what(*op), self.whose(*op), self.when(*op));
+            let what = format!("{}{}, {}", self.what(*op), self.by_process(*op), self.when(*op));
             explanation.op(explain::name(at), what);
         }
         then.lines().for_each(|line| explanation.line(line));
