@@ -146,7 +146,7 @@ pub(crate) fn replay(registers: &mut Registers, order: Order) -> Result<(), Hist
         let (key, is_stale) = (row.key, row.state == State::Accepted && row.place < heads_at[version.at()]);
         if let (true, Some((invoked, seen))) = (is_stale, last_reads[version.at()]) {
             let read = ReadOp { seen, invoked: Some(invoked), id: row.id, value: row.value };
-            registers.tell(key, Kind::StaleRead, |explainer| explainer.stale_read(version, &read));
+            registers.report(key, Kind::StaleRead, |explainer| explainer.stale_read(version, &read));
         }
     }
     registers.by_time = by_time;
