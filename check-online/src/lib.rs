@@ -16,6 +16,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod events;
+mod explanation;
 mod handle;
 mod kernel;
 mod model;
@@ -25,7 +26,6 @@ mod outcome;
 mod part;
 mod paths;
 mod pile;
-mod explanation;
 mod run;
 mod set;
 mod spans;

@@ -4,7 +4,7 @@ use crate::explanation::Explainer;
 use crate::{Call, Events, OnlineModel, Outcome, Reason, Settings, Violation};
 use check_register::engine::ids;
 use check_register::models::{self, Spec, Visitor};
-use check_register::{Decoder, DecodedEvent, Linearizable};
+use check_register::{DecodedEvent, Decoder, Linearizable};
 use history_core::{
     Anomaly, Budget, Checker, Datum, HistoryError, Op, OpKind, OptionError, OptionKind, OptionSpec, Options,
     Participants, Process, Report, Run, Verdict, Witness, WitnessOp,

@@ -34,7 +34,7 @@ pub use history::Operation;
 pub use judge::{Answer, End, Engine, Outcome, PartAnswer, Refusal, Settings, check, check_with};
 pub use laws::assert_model_laws;
 pub use model::{Access, Model};
-pub use object::decoder::{Decoder, DecodedEvent};
+pub use object::decoder::{DecodedEvent, Decoder};
 pub use object::{AnyObject, Linearizable, NONLINEARIZABLE, about, checkers};
 pub use search::Reason;
 pub use search::distinct::Conflict;

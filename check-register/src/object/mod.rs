@@ -1,8 +1,8 @@
 //! Checkers of recorded histories: any model that reads ops.
 
 pub(crate) mod decoder;
-mod options;
 mod explanation;
+mod options;
 mod recorded;
 mod report;
 mod run;

@@ -1,7 +1,7 @@
 //! The fold: ops become operations of a model.
 
 use super::Linearizable;
-use super::decoder::{Decoder, DecodedEvent};
+use super::decoder::{DecodedEvent, Decoder};
 use super::recorded::{Recorded, TooLarge};
 use crate::engine::ids::OpId;
 use crate::history::Columns;

@@ -3,8 +3,8 @@
 use super::packed::{Interner, Packed};
 use super::registers::{Proposal, Register, Seen, Settings};
 use super::replay::Order;
-use super::witness::{ReadOp, WitnessBuilder};
 use super::versions::{At, ClientId, NO_TIME, Version, VersionId, Versions, flag};
+use super::witness::{ReadOp, WitnessBuilder};
 use crate::engine::ids;
 use history_core::{Client, Datum, OpKind, Witness};
 

@@ -73,11 +73,11 @@ mod registers;
 mod replay;
 mod request;
 mod scalar;
-mod witness;
 #[cfg(test)]
 mod tests;
 mod versions;
 mod walk;
+mod witness;
 
 use fold::{Fold, Keying, OpFault};
 use history_core::{

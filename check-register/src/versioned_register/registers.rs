@@ -6,8 +6,8 @@ use super::explain::Explainer;
 use super::findings::{Findings, Kind};
 use super::packed::{Interner, Packed};
 use super::replay::{ByTime, Order};
-use super::witness::ReadOp;
 use super::versions::{At, ClientId, KeyId, State, VersionId, Versions, flag};
+use super::witness::ReadOp;
 use crate::engine::ids;
 use history_core::hash::HashMap;
 use history_core::{Client, HistoryError};
@@ -286,7 +286,12 @@ impl Registers {
 
     /// Counts a violation, and explains the first of its kind for each key.
     #[cold]
-    pub(crate) fn report(&mut self, key: KeyId, kind: Kind, explain: impl FnOnce(&Explainer<'_>) -> history_core::Witness) {
+    pub(crate) fn report(
+        &mut self,
+        key: KeyId,
+        kind: Kind,
+        explain: impl FnOnce(&Explainer<'_>) -> history_core::Witness,
+    ) {
         let register = &self.all[ids::index(key.0)];
         let explainer = Explainer {
             versions: &self.versions,

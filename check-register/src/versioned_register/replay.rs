@@ -7,8 +7,8 @@
 
 use super::findings::Kind;
 use super::registers::{Registers, Seen};
-use super::witness::ReadOp;
 use super::versions::{At, ClientId, NO_READ, State, VersionId, Versions, flag};
+use super::witness::ReadOp;
 use history_core::HistoryError;
 
 /// What orders the ops.

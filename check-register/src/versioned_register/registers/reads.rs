@@ -2,8 +2,8 @@
 
 use super::{Doubt, Read, Registers, Seen};
 use crate::versioned_register::findings::Kind;
-use crate::versioned_register::witness::ReadOp;
 use crate::versioned_register::versions::{At, KeyId, NO_READ, State, VersionId, flag};
+use crate::versioned_register::witness::ReadOp;
 use history_core::HistoryError;
 
 impl Registers {
