@@ -73,11 +73,11 @@ mod tests {
     fn names_stand_out_and_nothing_else_does() {
         let line = "  - T1 < T12, because T1's read of XT1 is no T2";
         let ops = [op("T1"), op("T12")];
-        assert_eq!(Paint::Plain.prose(line, &ops), line);
+        assert_eq!(Paint::Plain.explanation(line, &ops), line);
         let cyan = |name: &str| format!("\u{1b}[1m\u{1b}[36m{name}\u{1b}[0m");
         let magenta = |name: &str| format!("\u{1b}[1m\u{1b}[35m{name}\u{1b}[0m");
         let expected =
             format!("  - {} < {}, because {}'s read of XT1 is no T2", cyan("T1"), magenta("T12"), cyan("T1"));
-        assert_eq!(Paint::Colour.prose(line, &ops), expected);
+        assert_eq!(Paint::Colour.explanation(line, &ops), expected);
     }
 }
