@@ -17,6 +17,7 @@ pub mod anomaly;
 mod closure;
 pub mod cycle_spec;
 mod cycles;
+pub mod dependency;
 mod graph;
 mod ids;
 pub mod lattice;
