@@ -1,14 +1,14 @@
 //! The options of `histcheck gen`: what is to be simulated, and where the history goes.
 
-use crate::line::gen_objects;
 use crate::line::gen_parts::{bug_rate, destination, key_distribution, nemesis, number, share, small, two_columns};
 use crate::line::help;
 use crate::line::usage::UsageError;
+use crate::line::{gen_logs, gen_objects};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 use record_simulate::{
-    Bug, Format, ListAppend, Object, Objects, OverLists, OverRegisters, ParameterError, RwRegister, Simulation,
+    Bug, Format, ListAppend, Logs, Object, Objects, OverLists, OverRegisters, ParameterError, RwRegister, Simulation,
     Transactions, Workload,
 };
 use std::path::{Path, PathBuf};
@@ -26,6 +26,7 @@ pub(crate) enum Parameters {
     ListAppend(ListAppend),
     RwRegister(RwRegister),
     Objects(Objects),
+    Logs(Logs),
 }
 
 impl Parameters {
@@ -34,6 +35,7 @@ impl Parameters {
             Parameters::ListAppend(parameters) => parameters.simulation(),
             Parameters::RwRegister(parameters) => parameters.simulation(),
             Parameters::Objects(parameters) => parameters.simulation(),
+            Parameters::Logs(parameters) => parameters.simulation(),
         }
     }
 
@@ -42,6 +44,7 @@ impl Parameters {
             Parameters::ListAppend(parameters) => parameters.validate(),
             Parameters::RwRegister(parameters) => parameters.validate(),
             Parameters::Objects(parameters) => parameters.validate(),
+            Parameters::Logs(parameters) => parameters.validate(),
         }
     }
 }
@@ -56,6 +59,7 @@ pub(crate) fn command() -> Command {
         .subcommand_help_heading("Workloads")
         .subcommand(workload::<OverLists>("Transactions that append to lists and read them"))
         .subcommand(workload::<OverRegisters>("Transactions that write registers and read them"))
+        .subcommand(gen_logs::command())
         .subcommands(Object::ALL.map(gen_objects::command))
 }
 
@@ -151,6 +155,7 @@ pub(crate) fn parse(matches: &ArgMatches) -> Result<Gen, UsageError> {
     };
     let parameters = match name {
         OverRegisters::NAME => Parameters::RwRegister(parameters(matches)),
+        Logs::NAME => Parameters::Logs(gen_logs::parameters(matches)),
         name => match name.parse() {
             Ok(object) => Parameters::Objects(gen_objects::parameters(object, matches)),
             Err(_) => Parameters::ListAppend(parameters(matches)),

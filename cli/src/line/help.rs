@@ -168,10 +168,25 @@ BUGS";
 
 /// Before what is said of transactions, where it is not said of one workload.
 pub(crate) const GEN_ALL: &str = "\
-Workloads are transactions (list-append and rw-register) or operations on single objects. The rest of this text is about \
+Workloads are transactions (list-append and rw-register), logs (kafka), or operations on single objects. The rest of this text is about \
 transactions; `histcheck gen WORKLOAD --help` lists the options and bugs of each workload.
 
 ";
+
+/// BUGS stands for what the command fills in.
+pub(crate) const GEN_LOGS: &str = "\
+Clients assign all logs to themselves, send messages to them and poll them; at the end they poll all that is left. Without a bug, every \
+message is polled once by each client, in order. Equal arguments give equal histories, byte for byte. A bug changes what the store \
+does; a short history may still be valid.
+
+Examples:
+  histcheck gen kafka --ops 1000 --bug lost-write -o history.edn
+      A history with lost messages.
+  histcheck gen kafka --ops 100000 --ops-per-txn-max 1 -o large.jsonl.gz
+      A correct history without transactions.
+
+Bugs:
+BUGS";
 
 /// WORKLOAD, BUGS and BUG represent what the command fills in.
 pub(crate) const GEN_OBJECT: &str = "\

@@ -32,11 +32,12 @@ pub use key_distribution::KeyDistribution;
 pub use objects::{
     Object, ObjectBug, ObjectKey, ObjectOp, ObjectValue, Objects, UnknownObject, UnknownObjectBug, WriteId,
 };
-pub use op::{Kind, Mop, Payload, Process, SimOp};
+pub use op::{Kind, LogMop, LogOp, Mop, Payload, Process, SimOp};
 pub use parameters::ParameterError;
 pub use registers::{RegisterMop, RegisterMops};
 pub use simulation::Simulation;
 pub use store::Mops;
+pub use transactions::logs::{LogBug, Logs, UnknownLogBug};
 pub use transactions::{ListAppend, RwRegister, Transactions};
 pub use workload::{OverLists, OverRegisters, Workload};
 pub use write::{Format, UnknownFormat, Writer};

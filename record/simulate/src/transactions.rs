@@ -1,5 +1,7 @@
 //! What is to be simulated: clients that ask for transactions over lists or registers.
 
+pub(crate) mod logs;
+
 use crate::bug::Bug;
 use crate::clients::Load;
 use crate::key_distribution::KeyDistribution;

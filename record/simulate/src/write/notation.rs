@@ -2,7 +2,7 @@
 
 use super::Text;
 use crate::objects::{ObjectKey, ObjectOp, ObjectValue};
-use crate::op::{Mop, Payload, Process, SimOp};
+use crate::op::{LogMop, LogOp, Mop, Payload, Process, SimOp};
 use crate::registers::{RegisterMop, RegisterMops};
 use crate::store::Mops;
 
@@ -27,6 +27,8 @@ pub(super) struct Notation {
     write_in_full: &'static [u8],
     /// How a read begins where its name is not short.
     read_in_full: &'static [u8],
+    /// How a send to a log begins, and a poll.
+    log: [&'static [u8]; 2],
     /// Around the elements of a set.
     set: [&'static [u8]; 2],
     /// Around the owner of a lock.
@@ -58,6 +60,7 @@ pub(super) const EDN: Notation = Notation {
     read: b"[:r ",
     write_in_full: b"[:write ",
     read_in_full: b"[:read ",
+    log: [b"[:send ", b"[:poll"],
     set: [b"#{", b"}"],
     owner: [b"{:client ", b"}"],
     balances: [b"", b" ", b", "],
@@ -83,6 +86,7 @@ pub(super) const JSON: Notation = Notation {
     read: b"[\"r\",",
     write_in_full: b"[\"write\",",
     read_in_full: b"[\"read\",",
+    log: [b"[\"send\",", b"[\"poll\""],
     set: [b"[", b"]"],
     owner: [b"{\"client\":", b"}"],
     balances: [b"\"", b"\":", b","],
@@ -112,10 +116,50 @@ impl Notation {
             Payload::Lists(mops) => self.list_mops(text, mops),
             Payload::Registers(mops) => self.register_mops(text, mops),
             Payload::Object(op) => self.object_op(text, op),
+            Payload::Log(op) => self.log_op(text, op),
         }
         text.put(self.time);
         text.int(op.time_ns);
         text.put(self.end);
+    }
+
+    fn log_op(&self, text: &mut Text, op: LogOp<'_>) {
+        if let Some(keys) = op.assigned {
+            return self.list(text, keys);
+        }
+        self.all(text, op.mops.iter(), |text, mop| match mop {
+            LogMop::Send { key, value, offset } => {
+                text.put(self.log[0]);
+                text.int(*key);
+                text.put(&[self.between]);
+                match offset.filter(|_| op.shown) {
+                    Some(offset) => self.list(text, &[offset, *value]),
+                    None => text.int(*value),
+                }
+            }
+            LogMop::Poll(polled) => {
+                text.put(self.log[1]);
+                if op.shown {
+                    text.put(&[self.between]);
+                    self.polled(text, polled);
+                }
+            }
+        });
+    }
+
+    fn polled(&self, text: &mut Text, polled: &[(u32, Vec<(i64, i64)>)]) {
+        text.put(b"{");
+        for (nth, (key, entries)) in polled.iter().enumerate() {
+            text.put(if nth > 0 { self.balances[2] } else { b"" });
+            text.put(self.balances[0]);
+            text.int(*key);
+            text.put(self.balances[1]);
+            self.all(text, entries.iter(), |text, (offset, value)| {
+                text.put(b"[");
+                text.ints(&[*offset, *value], self.between);
+            });
+        }
+        text.put(b"}");
     }
 
     /// The value, and the fields after it.
