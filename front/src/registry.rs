@@ -101,6 +101,8 @@ impl Registry {
         all.extend(check_register::checkers());
         #[cfg(feature = "jepsen")]
         all.extend(check_jepsen::checkers());
+        #[cfg(feature = "log")]
+        all.extend(check_log::checkers());
         // Without any feature there is nothing to add.
         all.shrink_to_fit();
         Registry::from(all)

@@ -10,6 +10,7 @@ pub(crate) fn checkers() -> Vec<Box<dyn Checker>> {
     let mut all = check_elle::checkers();
     all.extend(check_register::checkers());
     all.extend(check_jepsen::checkers());
+    all.extend(check_log::checkers());
     all
 }
 

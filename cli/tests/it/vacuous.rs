@@ -53,6 +53,7 @@ const CHECKERS: &[Row] = &[
     row("queue", "queue", "wrong-read", 1),
     row("total-queue", "total-queue", "lost-element", 1),
     row("unique-ids", "unique-ids", "repeated-id", 1),
+    row("kafka", "kafka", "lost-write", 1),
     row("stats", "bank", "none", 1),
 ];
 

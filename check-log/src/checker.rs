@@ -1,0 +1,101 @@
+//! The checker as the registry knows it: its name, its options, what it says about itself.
+
+use crate::kafka::Kafka;
+use crate::run::LogRun;
+use history_core::{About, AboutAnomaly, Checker, OptionError, OptionKind, OptionSpec, Options, Run};
+
+const SUB_VIA: &str = "sub-via";
+const WW_DEPS: &str = "ww-deps";
+const ALL_ERRORS: &str = "all-errors";
+const CUT_SHORT: &str = "cut-short";
+
+const OPTIONS: &[OptionSpec] = &[
+    OptionSpec::new(
+        SUB_VIA,
+        OptionKind::Names,
+        "How consumers get their keys: assign, subscribe, or both. With subscribe, poll-skip and nonmonotonic-poll are allowed.",
+    )
+    .with_value_name("WAYS")
+    .with_default("assign"),
+    OptionSpec::new(
+        WW_DEPS,
+        OptionKind::Flag,
+        "Order ops by the offsets of what they sent (ww dependencies), and allow cycles that need such a dependency.",
+    ),
+    OptionSpec::new(ALL_ERRORS, OptionKind::Flag, "Show a witness of every anomaly, not only of the first or worst ones."),
+    OptionSpec::new(
+        CUT_SHORT,
+        OptionKind::Flag,
+        "Allow acknowledged messages that nobody polled (unseen), for a history that does not end with polls.",
+    ),
+];
+
+/// Anomalies, and what each is.
+const ANOMALIES: &[(&str, &str)] = &[
+    ("G1a", "An ok op polled a message that only a failed op sent."),
+    ("inconsistent-offsets", "Two different messages were seen at one offset of a log."),
+    ("duplicate", "One message was seen at two offsets of a log."),
+    ("precommitted-read", "An op polled a message that it sent itself: sends are not visible before the op commits."),
+    ("phantom-message", "A message was polled that no op sent."),
+    ("lost-write", "A message was sent and stands before one that was polled, and no ok op polled it."),
+    ("unseen", "At the end of the history, an acknowledged message was polled by nobody."),
+    ("int-poll-skip", "Within one op, polls passed over a message of the log."),
+    ("int-nonmonotonic-poll", "Within one op, polls went back in the log or repeated a message."),
+    (
+        "int-send-skip",
+        "Within one op, two messages sent to a log do not stand side by side: other ops wrote in between. Allowed.",
+    ),
+    ("int-nonmonotonic-send", "Within one op, a message stands before one that was sent earlier."),
+    ("poll-skip", "A consumer's next poll passed over a message of the log."),
+    ("nonmonotonic-poll", "A consumer's next poll went back in the log or repeated a message."),
+    ("nonmonotonic-send", "A producer's next message stands before the one that it sent earlier."),
+];
+
+/// Types of cycles that may arise, and what each is.
+const CYCLES: &[(&str, &str)] = &[
+    ("G0", "Ops sent messages to logs in contradictory orders. Allowed: sends are not isolated."),
+    ("G0-realtime", "The order of messages in logs contradicts real time. Allowed."),
+    ("G1c", "Ops polled from each other, or sent before each other, in a circle."),
+    ("G1c-realtime", "A message was polled before it was sent, or a circle of dependencies contradicts real time."),
+];
+
+impl Checker for Kafka {
+    fn name(&self) -> &'static str {
+        "kafka"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Append-only logs with offsets: nothing sent is lost, doubled or reordered, and polls skip nothing."
+    }
+
+    fn options(&self) -> &[OptionSpec] {
+        OPTIONS
+    }
+
+    fn about(&self) -> About {
+        let about = |(name, summary): &(&'static str, &'static str)| AboutAnomaly::new(*name, *summary);
+        let cycles = CYCLES.iter().map(|cycle| {
+            let mut anomaly = about(cycle);
+            anomaly.is_cycle = true;
+            anomaly
+        });
+        ANOMALIES.iter().map(about).chain(cycles).fold(About::default(), About::with_anomaly)
+    }
+
+    fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        let mut kafka = *self;
+        for way in options.names(SUB_VIA) {
+            match way {
+                "assign" => {}
+                "subscribe" => kafka.subscribes = true,
+                other => {
+                    return Err(OptionError::new(SUB_VIA, format!("expected assign or subscribe, found {other}")));
+                }
+            }
+        }
+        kafka.ww_deps |= options.flag(WW_DEPS);
+        kafka.all_errors |= options.flag(ALL_ERRORS);
+        kafka.cut_short |= options.flag(CUT_SHORT);
+        Ok(Box::new(LogRun::new(kafka)))
+    }
+}

@@ -1,0 +1,150 @@
+//! Ops of the log workload: from values to items, or why a value is none of the workload's.
+
+use crate::columns::{Function, Item, KeyId, NO_OFFSET};
+use crate::messages::Messages;
+use history_core::{Op, OpFault, Value};
+
+/// The function of an op that says something about logs.
+pub(crate) fn function(op: &Op<'_>) -> Option<Function> {
+    Some(match op.f? {
+        "send" => Function::Send,
+        "poll" => Function::Poll,
+        "txn" => Function::Txn,
+        "assign" if seeks(op) => Function::AssignFromStart,
+        "assign" => Function::Assign,
+        "subscribe" => Function::Subscribe,
+        _ => return None,
+    })
+}
+
+/// Whether an op belongs to the workload and says nothing about logs.
+pub(crate) fn is_aside(op: &Op<'_>) -> bool {
+    matches!(op.f, Some("crash" | "debug-topic-partitions"))
+}
+
+fn seeks(op: &Op<'_>) -> bool {
+    matches!(op.extra.get("seek-to-beginning?"), Some(Value::Bool(true)))
+}
+
+fn undecodable(text: String) -> OpFault {
+    OpFault::Undecodable(text)
+}
+
+/// Decodes the value of an op of this function; nothing, if it has none.
+pub(crate) fn items(
+    op: &Op<'_>,
+    function: Function,
+    messages: &mut Messages,
+    items: &mut Vec<Item>,
+) -> Result<(), OpFault> {
+    if op.value.is_nil() {
+        return Ok(());
+    }
+    if function.is_assignment() {
+        let (Value::Vector(keys) | Value::List(keys) | Value::Set(keys)) = op.value else {
+            return Err(undecodable(format!("expected a vector of keys, found {}", op.value.kind())));
+        };
+        for key in keys {
+            items.push(Item::Assigned(messages.key_id(key)?));
+        }
+        return Ok(());
+    }
+    let Some(mops) = op.value.as_seq() else {
+        return Err(undecodable(format!("expected a vector of micro-ops, found {}", op.value.kind())));
+    };
+    mops.iter().try_for_each(|mop| micro_op(mop, function, messages, items))
+}
+
+fn micro_op(mop: Value<'_>, function: Function, messages: &mut Messages, items: &mut Vec<Item>) -> Result<(), OpFault> {
+    let not_one = || undecodable(format!("expected [:send key message] or [:poll messages], found {mop}"));
+    let mut parts = mop.as_seq().ok_or_else(not_one)?.iter();
+    match (parts.next().and_then(Value::as_name), function) {
+        (Some("send"), Function::Send | Function::Txn) => {
+            let (Some(key), Some(value), None) = (parts.next(), parts.next(), parts.next()) else {
+                return Err(not_one());
+            };
+            let key = messages.key_id(key)?;
+            let (msg, offset) = match value.as_seq() {
+                Some(_) => message(key, value, messages)?,
+                None if value.is_nil() => return Err(undecodable(format!("expected a message, found nil in {mop}"))),
+                None => (messages.id(key, value)?, NO_OFFSET),
+            };
+            items.push(Item::Send { key, msg, offset });
+            Ok(())
+        }
+        (Some("poll"), Function::Poll | Function::Txn) => {
+            items.push(Item::Poll);
+            match (parts.next(), parts.next()) {
+                (None | Some(Value::Nil), None) => Ok(()),
+                (Some(Value::Map(polled)), None) => {
+                    polled.iter().try_for_each(|(key, list)| polled_key(key, list, messages, items))
+                }
+                (Some(other), None) => {
+                    Err(undecodable(format!("expected a poll's map of key to messages, found {}", other.kind())))
+                }
+                _ => Err(not_one()),
+            }
+        }
+        (Some(name @ ("send" | "poll")), _) => Err(undecodable(format!(
+            "expected no :{name} in an op of :f :{}",
+            if name == "send" { "poll" } else { "send" }
+        ))),
+        _ => Err(not_one()),
+    }
+}
+
+fn polled_key(key: Value<'_>, list: Value<'_>, messages: &mut Messages, items: &mut Vec<Item>) -> Result<(), OpFault> {
+    let key = messages.key_id(key)?;
+    items.push(Item::Polled(key));
+    if list.is_nil() {
+        return Ok(());
+    }
+    let Some(list) = list.as_seq() else {
+        return Err(undecodable(format!("expected a vector of [offset message] pairs, found {}", list.kind())));
+    };
+    for pair in list {
+        let (msg, offset) = message(key, pair, messages)?;
+        items.push(Item::Message { msg, offset });
+    }
+    Ok(())
+}
+
+/// `[offset message]`.
+fn message(key: KeyId, pair: Value<'_>, messages: &mut Messages) -> Result<(crate::columns::MsgId, i64), OpFault> {
+    let Some((offset, value)) = pair.as_pair() else {
+        return Err(undecodable(format!("expected a pair [offset message], found {pair}")));
+    };
+    let offset = match offset {
+        Value::Nil => NO_OFFSET,
+        Value::Int(offset) if offset >= 0 => offset,
+        _ => return Err(undecodable(format!("expected an offset (an integer from 0), found {offset}"))),
+    };
+    if value.is_nil() || value.as_seq().is_some() {
+        return Err(undecodable(format!("expected a message (neither nil nor a vector), found {pair}")));
+    }
+    Ok((messages.id(key, value)?, offset))
+}
+
+/// The keys that were reassigned during an op, by its `:rebalance-log`.
+pub(crate) fn rebalanced(op: &Op<'_>, messages: &mut Messages, keys: &mut Vec<KeyId>) -> Result<(), OpFault> {
+    let log = match op.extra.get("rebalance-log") {
+        None | Some(Value::Nil) => return Ok(()),
+        Some(log) => log,
+    };
+    let not_one = || undecodable(format!("expected a :rebalance-log of maps with :keys, found {log}"));
+    for entry in log.as_seq().ok_or_else(not_one)? {
+        let Value::Map(entry) = entry else { return Err(not_one()) };
+        match entry.get("keys") {
+            None | Some(Value::Nil) => {}
+            Some(Value::Vector(some) | Value::List(some) | Value::Set(some)) => {
+                for key in some {
+                    keys.push(messages.key_id(key)?);
+                }
+            }
+            Some(_) => return Err(not_one()),
+        }
+    }
+    keys.sort_unstable();
+    keys.dedup();
+    Ok(())
+}

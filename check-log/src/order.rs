@@ -1,0 +1,256 @@
+//! Polls and sends that skip messages or go back: within an op, and from one op of a process to its next one.
+
+use crate::columns::{Function, KeyId, MsgId, OpId, Ops, Role};
+use crate::direct::Found;
+use crate::scene::{Evidence, Scene};
+use history_core::cast::Cast as _;
+use history_core::hash::HashMap;
+use history_core::{Datum, OpKind};
+use std::cmp::Reverse;
+
+/// Types of anomalies of order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Jump {
+    IntPollSkip,
+    IntNonmonotonicPoll,
+    IntSendSkip,
+    IntNonmonotonicSend,
+    PollSkip,
+    NonmonotonicPoll,
+    NonmonotonicSend,
+}
+
+impl Jump {
+    pub(crate) const ALL: [Jump; 7] = [
+        Jump::IntPollSkip,
+        Jump::IntNonmonotonicPoll,
+        Jump::IntSendSkip,
+        Jump::IntNonmonotonicSend,
+        Jump::PollSkip,
+        Jump::NonmonotonicPoll,
+        Jump::NonmonotonicSend,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Jump::IntPollSkip => "int-poll-skip",
+            Jump::IntNonmonotonicPoll => "int-nonmonotonic-poll",
+            Jump::IntSendSkip => "int-send-skip",
+            Jump::IntNonmonotonicSend => "int-nonmonotonic-send",
+            Jump::PollSkip => "poll-skip",
+            Jump::NonmonotonicPoll => "nonmonotonic-poll",
+            Jump::NonmonotonicSend => "nonmonotonic-send",
+        }
+    }
+
+    /// Whether both messages are of one op.
+    pub(crate) fn is_within_op(self) -> bool {
+        !matches!(self, Jump::PollSkip | Jump::NonmonotonicPoll | Jump::NonmonotonicSend)
+    }
+
+    fn is_skip(self) -> bool {
+        matches!(self, Jump::IntPollSkip | Jump::IntSendSkip | Jump::PollSkip)
+    }
+
+    fn is_send(self) -> bool {
+        matches!(self, Jump::IntSendSkip | Jump::IntNonmonotonicSend | Jump::NonmonotonicSend)
+    }
+}
+
+/// Two messages that do not follow each other as they should.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    /// The ops that show them: one and the same, or two of one process.
+    ops: (OpId, OpId),
+    messages: (MsgId, MsgId),
+    /// How much later the second one stands.
+    delta: i64,
+}
+
+/// Everything found, by [`Jump`].
+#[derive(Debug, Default)]
+pub(crate) struct Jumps([Vec<Pair>; 7]);
+
+/// The last message of each key in an op or in a process.
+type Last = HashMap<KeyId, (OpId, MsgId)>;
+
+/// Whose neighbours are compared: polls, or sends.
+struct Side {
+    role: Role,
+    skip: Jump,
+    back: Jump,
+    /// From op to op; sends have no skip.
+    next_skip: Option<Jump>,
+    next_back: Jump,
+    /// For each key the last op that had a message of it, and which.
+    last: Vec<(OpId, MsgId)>,
+    /// For each process and key where the last op of its that counts has ended.
+    positions: HashMap<i64, Last>,
+}
+
+impl Side {
+    fn new(role: Role, keys: usize) -> Side {
+        let is_poll = role == Role::Polled;
+        Side {
+            role,
+            skip: if is_poll { Jump::IntPollSkip } else { Jump::IntSendSkip },
+            back: if is_poll { Jump::IntNonmonotonicPoll } else { Jump::IntNonmonotonicSend },
+            next_skip: is_poll.then_some(Jump::PollSkip),
+            next_back: if is_poll { Jump::NonmonotonicPoll } else { Jump::NonmonotonicSend },
+            last: vec![(OpId::NONE, MsgId::NONE); keys],
+            positions: HashMap::default(),
+        }
+    }
+
+    /// Takes the next op that is no assignment.
+    fn take(&mut self, scene: Scene<'_>, op: OpId, jumps: &mut Jumps) {
+        let ops = &scene.seen.ops;
+        let kind = ops.kind(op);
+        let (looks, moves) = match self.role {
+            Role::Polled => (true, kind == OpKind::Ok),
+            _ => (kind != OpKind::Fail, kind != OpKind::Fail),
+        };
+        let mut position = ops.process(op).and_then(|process| self.positions.get_mut(&process));
+        for (segment, range) in ops.segments(op).filter(|(segment, _)| segment.role() == self.role) {
+            let key = segment.key();
+            for msg in ops.messages(range) {
+                let (before_op, before) = std::mem::replace(&mut self.last[key.at()], (op, msg));
+                if before_op == op {
+                    if self.role == Role::Sent || !segment.is_excused() {
+                        jumps.compare(scene, (op, op), (before, msg), Some(self.skip), self.back);
+                    }
+                } else if let Some((before_op, before)) =
+                    position.as_deref_mut().filter(|_| looks).and_then(|position| position.get(&key))
+                {
+                    jumps.compare(scene, (*before_op, op), (*before, msg), self.next_skip, self.next_back);
+                }
+            }
+        }
+        if !moves {
+            return;
+        }
+        let Some(process) = ops.process(op) else { return };
+        for (segment, range) in ops.segments(op).filter(|(segment, _)| segment.role() == self.role) {
+            if let Some(msg) = ops.messages(range).next_back() {
+                self.positions.entry(process).or_default().insert(segment.key(), (op, msg));
+            }
+        }
+    }
+
+    /// Takes an assignment: keys that it does not list, or all, have no position any more.
+    fn assign(&mut self, ops: &Ops, op: OpId, scratch: &mut Vec<KeyId>) {
+        let Some(position) = ops.process(op).and_then(|process| self.positions.get_mut(&process)) else { return };
+        match ops.kind(op) {
+            OpKind::Ok | OpKind::Info => {}
+            OpKind::Fail | OpKind::Invoke => return,
+        }
+        if ops.function(op) == Function::AssignFromStart && self.role == Role::Polled {
+            position.clear();
+            return;
+        }
+        scratch.clear();
+        scratch.extend(ops.segments(op).map(|(segment, _)| segment.key()));
+        scratch.sort_unstable();
+        position.retain(|key, _| scratch.binary_search(key).is_ok());
+    }
+}
+
+impl Jumps {
+    /// Finds them all. O(messages sent and polled).
+    pub(crate) fn find(scene: Scene<'_>) -> Jumps {
+        let ops = &scene.seen.ops;
+        let keys = scene.seen.messages.keys();
+        let mut sides = [Side::new(Role::Polled, keys), Side::new(Role::Sent, keys)];
+        let mut jumps = Jumps::default();
+        let mut scratch = Vec::new();
+        for op in ops.ids() {
+            for side in &mut sides {
+                if ops.function(op).is_assignment() {
+                    side.assign(ops, op, &mut scratch);
+                } else {
+                    side.take(scene, op, &mut jumps);
+                }
+            }
+        }
+        jumps
+    }
+
+    fn compare(
+        &mut self,
+        scene: Scene<'_>,
+        ops: (OpId, OpId),
+        messages: (MsgId, MsgId),
+        skip: Option<Jump>,
+        back: Jump,
+    ) {
+        // Where the place of one is unknown there is nothing to compare.
+        let Some(delta) = scene.logs.delta(messages.0, messages.1) else { return };
+        let jump = match delta {
+            1 => return,
+            2.. => skip,
+            _ => Some(back),
+        };
+        if let Some(jump) = jump {
+            self.0[jump_at(jump)].push(Pair { ops, messages, delta });
+        }
+    }
+
+    /// The anomalies of a type, the worst first.
+    pub(crate) fn found(&self, scene: Scene<'_>, jump: Jump, shown_max: usize) -> Found {
+        let all = &self.0[jump_at(jump)];
+        let mut shown: Vec<&Pair> = all.iter().collect();
+        if jump.is_skip() {
+            shown.sort_by_key(|pair| Reverse(pair.delta));
+        } else {
+            shown.sort_by_key(|pair| pair.delta);
+        }
+        (all.len(), shown.into_iter().take(shown_max).map(|pair| evidence(scene, jump, pair)).collect())
+    }
+}
+
+fn jump_at(jump: Jump) -> usize {
+    Jump::ALL.iter().position(|other| *other == jump).unwrap_or_default()
+}
+
+/// Skipped messages of which a witness names the ops that show them, at the most.
+const SHOWN_SKIPPED_MAX: usize = 1;
+
+/// Skipped messages that a fact lists, at the most.
+const LISTED_MAX: u32 = 32;
+
+fn evidence(scene: Scene<'_>, jump: Jump, pair: &Pair) -> Evidence {
+    let (one, next) = pair.messages;
+    let key = scene.seen.messages.key(one);
+    let ops = if pair.ops.0 == pair.ops.1 { vec![pair.ops.0] } else { vec![pair.ops.0, pair.ops.1] };
+    let (a, b) = ("T1", if ops.len() == 1 { "then" } else { "T2" });
+    let verb = if jump.is_send() { "sent" } else { "polled" };
+    let values = vec![scene.message(one), scene.message(next)];
+    let (place, next_place) = (scene.placed(one), scene.placed(next));
+    let key_name = scene.key(key);
+    let mut evidence =
+        Evidence::new(scene, key, ops).fact("values", values).fact("delta", Datum::Int(pair.delta)).sentence(format!(
+            "{a} {verb} {place} {} {key_name}, and {b} {} {next_place}",
+            if jump.is_send() { "to" } else { "from" },
+            if b == "then" { "next" } else { verb },
+        ));
+    if jump.is_skip() {
+        let (from, to) = (scene.logs.index(one).unwrap_or_default(), scene.logs.index(next).unwrap_or_default());
+        let entries = || (from + 1..to).map(|index| scene.logs.at(key, index)[0]);
+        let skipped: Vec<MsgId> = entries().take(LISTED_MAX.to_usize()).map(|entry| entry.msg).collect();
+        evidence = evidence.fact("skipped", skipped.iter().map(|msg| scene.message(*msg)).collect::<Vec<_>>());
+        for entry in entries().take(SHOWN_SKIPPED_MAX) {
+            let name = evidence.name(entry.op);
+            evidence.sentences.push(format!("{name} shows {} at offset {}", scene.message(entry.msg), entry.offset));
+        }
+        let left = (to - from - 1).to_usize() - skipped.len();
+        let more = if left == 0 { String::new() } else { format!(" and {left} more") };
+        evidence.sentences.push(format!("Between them stand, and are skipped: {}{more}", scene.list(&skipped)));
+        evidence = evidence.around(scene, &skipped[..skipped.len().min(1)]);
+    } else {
+        let (one, next) = (scene.message(one), scene.message(next));
+        let sentence =
+            if one == next { format!("That is {one} again") } else { format!("{next} stands before {one} in the log") };
+        evidence.sentences.push(sentence);
+    }
+    evidence.around(scene, &[one, next]).prove_places(scene, &[one, next])
+}

@@ -1,0 +1,395 @@
+//! A history on its way through the checker: each op is decoded once and becomes a row.
+
+use crate::analysis;
+use crate::columns::{Function, Item, KeyId, MsgId, NO_OFFSET, Row};
+use crate::decode;
+use crate::kafka::Kafka;
+use crate::messages::{MAY_BE_SENT, Messages, PLACED, POLLED, POLLED_OK, SENT_AGAIN, SENT_FAIL, SENT_OK};
+use crate::seen::{Seen, Unreadable};
+use history_core::cast::Cast as _;
+use history_core::{Budget, Expected, FunctionsInFlight, HistoryError, Op, OpFault, OpKind, OpUse, Pair, Report, Run};
+use std::ops::ControlFlow;
+
+const EXPECTED: Expected = Expected {
+    ops: ":send, :poll and :txn of [:send key message] and [:poll {key [[offset message]]}], :assign and :subscribe",
+    observation: "ok :poll of a message, nor ok :send with an offset",
+};
+
+/// Different causes of crashed ops that are kept.
+const CAUSES_MAX: usize = 64;
+
+/// An invocation that waits for its completion.
+#[derive(Clone, Debug)]
+struct Open {
+    waits: bool,
+    row: Row,
+    items: Vec<Item>,
+}
+
+pub(crate) struct LogRun {
+    options: Kafka,
+    seen: Seen,
+    functions: FunctionsInFlight,
+    /// By slot.
+    open: Vec<Option<Open>>,
+    /// Invocations whose clients are unknown, or whose completions say nothing of them.
+    unanswered: Vec<Open>,
+    violated: bool,
+    items: Vec<Item>,
+    excused: Vec<KeyId>,
+}
+
+impl LogRun {
+    pub(crate) fn new(options: Kafka) -> LogRun {
+        LogRun {
+            options,
+            seen: Seen::default(),
+            functions: FunctionsInFlight::default(),
+            open: Vec::new(),
+            unanswered: Vec::new(),
+            violated: false,
+            items: Vec::new(),
+            excused: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
+        if op.kind != OpKind::Invoke {
+            return self.complete(op);
+        }
+        let Some(function) = decode::function(op) else { return Ok(aside(op)) };
+        let mut items = self.decode(op, function)?;
+        for item in &mut items {
+            if let Item::Send { msg, offset, .. } = item {
+                *offset = NO_OFFSET;
+                self.begin(*msg)?;
+            }
+        }
+        let mut row = Row::of(op, function, Some(self.seen.oks));
+        (row.kind, row.invoked, row.invoked_time_ns) = (OpKind::Info, Some(op.index), op.time);
+        let open = Open { waits: true, row, items };
+        match op.pair {
+            Pair::Invokes { slot } => {
+                let slot = slot.to_usize();
+                if slot >= self.open.len() {
+                    self.open.resize(slot + 1, None);
+                }
+                // What waited there was never answered.
+                let before = self.open[slot].replace(open);
+                self.unanswered.extend(before.filter(|open| open.waits));
+            }
+            Pair::Alone | Pair::Completes { .. } => {
+                let mut open = open;
+                (open.row.invoked, open.row.oks_before) = (None, None);
+                self.unanswered.push(open);
+            }
+        }
+        Ok(OpUse::Understood)
+    }
+
+    fn decode(&mut self, op: &Op<'_>, function: Function) -> Result<Vec<Item>, OpFault> {
+        let mut items = std::mem::take(&mut self.items);
+        items.clear();
+        decode::items(op, function, &mut self.seen.messages, &mut items)?;
+        if items.len() >= self.seen.ops.room() {
+            return Err(OpFault::limit("more than 2^31 messages sent and polled"));
+        }
+        Ok(items)
+    }
+
+    /// Notes that an op sends a message.
+    fn begin(&mut self, msg: MsgId) -> Result<(), OpFault> {
+        let messages = &mut self.seen.messages;
+        if messages.has(msg, MAY_BE_SENT) {
+            let (value, key) = (messages.datum(msg), messages.key_datum(messages.key(msg)));
+            return Err(OpFault::Blocking(format!(
+                "{value} is sent to {key} a second time: the messages of a log must differ, so that each has one place"
+            )));
+        }
+        messages.set(msg, MAY_BE_SENT | if messages.has(msg, SENT_FAIL) { SENT_AGAIN } else { 0 });
+        Ok(())
+    }
+
+    fn complete(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
+        let invocation = match op.pair {
+            Pair::Completes { slot, invoked, .. } => self
+                .open
+                .get_mut(slot.to_usize())
+                .and_then(Option::take)
+                .filter(|open| open.waits && open.row.index == invoked),
+            Pair::Alone | Pair::Invokes { .. } => None,
+        };
+        let Some(function) = decode::function(op) else {
+            // A crash of the client leaves what it sent unanswered.
+            self.unanswered.extend(invocation);
+            return Ok(aside(op));
+        };
+        let decoded = self.completed(op, function, invocation.as_ref());
+        let items = match decoded {
+            Ok(items) => items,
+            Err(fault) => {
+                self.unanswered.extend(invocation);
+                return Err(fault);
+            }
+        };
+        let oks_before = invocation.as_ref().and_then(|open| open.row.oks_before);
+        let function = match invocation {
+            Some(Open { row: Row { function: Function::AssignFromStart, .. }, .. }) if function == Function::Assign => {
+                Function::AssignFromStart
+            }
+            _ => function,
+        };
+        let observed = self.enter(Row::of(op, function, oks_before), &items);
+        if op.kind == OpKind::Info && !function.is_assignment() {
+            self.note_cause(op);
+        }
+        self.items = items;
+        Ok(if observed { OpUse::Observed } else { OpUse::Understood })
+    }
+
+    /// The items of a completion: those that it has; its invocation's, if it has none.
+    fn completed(&mut self, op: &Op<'_>, function: Function, invocation: Option<&Open>) -> Result<Vec<Item>, OpFault> {
+        let mut items = self.decode(op, function)?;
+        match invocation {
+            Some(open) if op.value.is_nil() => items.extend_from_slice(&open.items),
+            Some(open) => add_unsaid_sends(&mut items, open, op.kind)?,
+            None => {
+                for item in &items {
+                    // A failed send may be tried again.
+                    if let Item::Send { msg, .. } = item
+                        && op.kind != OpKind::Fail
+                        && !self.is_invoked_namelessly(*msg)
+                    {
+                        self.begin(*msg)?;
+                    }
+                }
+            }
+        }
+        self.excused.clear();
+        decode::rebalanced(op, &mut self.seen.messages, &mut self.excused)?;
+        Ok(items)
+    }
+
+    /// Whether a message was sent by an invocation whose client is unknown, so that a completion may be of it.
+    fn is_invoked_namelessly(&self, msg: MsgId) -> bool {
+        self.seen.messages.has(msg, MAY_BE_SENT) && self.seen.messages.writer(msg).is_none()
+    }
+
+    /// Adds a row. Whether it shows a message in a log.
+    fn enter(&mut self, row: Row, items: &[Item]) -> bool {
+        let excused = std::mem::take(&mut self.excused);
+        let is_excused = |key: KeyId| excused.binary_search(&key).is_ok();
+        let mut certain = Certain { messages: &mut self.seen.messages, kind: row.kind, violated: false, shows: false };
+        certain.look(items, is_excused);
+        self.violated |= certain.violated;
+        let shows = certain.shows && row.kind == OpKind::Ok;
+        let messages = &mut self.seen.messages;
+        let op = self.seen.ops.push(row, items, |msg| messages.offset(msg), is_excused);
+        for item in items {
+            if let Item::Send { msg, .. } = item {
+                messages.set_writer(*msg, op);
+                match row.kind {
+                    OpKind::Ok => messages.set(*msg, SENT_OK),
+                    OpKind::Fail => {
+                        messages.clear(*msg, MAY_BE_SENT);
+                        messages.set(*msg, SENT_FAIL);
+                        self.seen.failed.push((*msg, op));
+                        self.violated |= messages.has(*msg, POLLED_OK) && !messages.has(*msg, SENT_AGAIN);
+                    }
+                    OpKind::Info | OpKind::Invoke => {}
+                }
+            }
+        }
+        self.seen.oks += u32::from(row.kind == OpKind::Ok);
+        self.excused = excused;
+        shows
+    }
+
+    #[cold]
+    fn note_cause(&mut self, op: &Op<'_>) {
+        let Some(error) = op.extra.get("error") else { return };
+        let text = error.to_string();
+        if self.seen.causes.len() < CAUSES_MAX || self.seen.causes.contains_key(&text) {
+            *self.seen.causes.entry(text).or_default() += 1;
+        }
+    }
+
+    /// Rows for what was never answered: it may have happened.
+    fn push_unanswered(&mut self) {
+        let mut rest: Vec<Open> = std::mem::take(&mut self.unanswered);
+        rest.extend(std::mem::take(&mut self.open).into_iter().flatten().filter(|open| open.waits));
+        // A nameless invocation belongs to the completion that sent the same, if there is one.
+        let is_answered =
+            |item: &Item| matches!(item, Item::Send { msg, .. } if self.seen.messages.writer(*msg).is_some());
+        rest.retain(|open| {
+            let sends = open.items.iter().any(|item| matches!(item, Item::Send { .. }));
+            sends && (open.row.oks_before.is_some() || !open.items.iter().any(is_answered))
+        });
+        rest.sort_unstable_by_key(|open| open.row.index);
+        for open in &rest {
+            self.excused.clear();
+            self.enter(open.row, &open.items);
+        }
+    }
+}
+
+/// What was made of an op that says nothing about logs.
+fn aside(op: &Op<'_>) -> OpUse {
+    if decode::is_aside(op) { OpUse::Understood } else { OpUse::PassedOver }
+}
+
+/// Adds what the invocation sent and a completion does not mention. A crashed or failed op may have results of a part only.
+fn add_unsaid_sends(items: &mut Vec<Item>, open: &Open, kind: OpKind) -> Result<(), OpFault> {
+    let sent = |item: &Item| match item {
+        Item::Send { msg, .. } => Some(*msg),
+        _ => None,
+    };
+    let mut said = items.iter().filter_map(sent).peekable();
+    let unsaid: Vec<Item> = open
+        .items
+        .iter()
+        .filter(|item| sent(item).is_some_and(|msg| said.next_if_eq(&msg).is_none()))
+        .copied()
+        .collect();
+    if said.next().is_some() || kind == OpKind::Ok && !unsaid.is_empty() {
+        let index = open.row.index;
+        return Err(OpFault::Undecodable(format!(
+            "the completion does not send what its invocation sends, at index {index}: it repeats the sends, in their order"
+        )));
+    }
+    items.extend(unsaid);
+    Ok(())
+}
+
+/// Finds what is certain as soon as an op completed, whatever comes next.
+struct Certain<'a> {
+    messages: &'a mut Messages,
+    kind: OpKind,
+    violated: bool,
+    /// Whether it shows a message in a log.
+    shows: bool,
+}
+
+impl Certain<'_> {
+    fn look(&mut self, items: &[Item], is_excused: impl Fn(KeyId) -> bool) {
+        let mut polled_from = None;
+        // The last offset of each key in a row of sends or polls.
+        let mut sent: Option<(KeyId, i64)> = None;
+        let mut polled: Option<(KeyId, i64)> = None;
+        for item in items {
+            match *item {
+                Item::Send { key, msg, offset } => {
+                    self.see(msg, offset, self.kind == OpKind::Ok);
+                    self.shows |= self.kind == OpKind::Ok && offset != NO_OFFSET;
+                    let before = sent.replace((key, offset)).filter(|_| self.kind == OpKind::Ok);
+                    self.compare(key, before, offset, false);
+                }
+                Item::Polled(key) => {
+                    polled_from = Some(key);
+                    if polled.is_some_and(|(other, _)| other != key) {
+                        polled = None;
+                    }
+                }
+                Item::Message { msg, offset } => {
+                    self.see(msg, offset, true);
+                    self.shows = true;
+                    self.poll(msg);
+                    if let Some(key) = polled_from {
+                        let before = polled.replace((key, offset)).filter(|_| !is_excused(key));
+                        self.compare(key, before, offset, true);
+                    }
+                }
+                Item::Poll | Item::Assigned(_) => {}
+            }
+        }
+        self.precommitted(items);
+    }
+
+    /// Notes where a message was seen.
+    fn see(&mut self, msg: MsgId, offset: i64, counts: bool) {
+        if offset == NO_OFFSET {
+            return;
+        }
+        let is_own = self.messages.see_at(msg, offset);
+        if counts && is_own {
+            self.violated |= self.messages.place(msg);
+        } else if counts {
+            // At two offsets.
+            self.violated |= self.messages.has(msg, PLACED);
+        }
+    }
+
+    fn poll(&mut self, msg: MsgId) {
+        self.messages.set(msg, POLLED);
+        if self.kind == OpKind::Ok {
+            self.messages.set(msg, POLLED_OK);
+            let failed = self.messages.has(msg, SENT_FAIL) && !self.messages.has(msg, SENT_AGAIN);
+            self.violated |= failed;
+        }
+    }
+
+    /// Two neighbours of one op.
+    fn compare(&mut self, key: KeyId, before: Option<(KeyId, i64)>, offset: i64, polled: bool) {
+        let Some((_, before)) = before.filter(|(other, before)| *other == key && *before != NO_OFFSET) else { return };
+        if offset != NO_OFFSET {
+            self.violated |= offset <= before || polled && self.messages.has_between(key, before, offset);
+        }
+    }
+
+    /// Whether the op polled what it sent.
+    fn precommitted(&mut self, items: &[Item]) {
+        let sent = |item: &Item| if let Item::Send { msg, .. } = item { Some(*msg) } else { None };
+        let mut sends: Vec<MsgId> = items.iter().filter_map(sent).collect();
+        if sends.is_empty() || sends.len() == items.len() {
+            return;
+        }
+        sends.sort_unstable();
+        let is_sent = |item: &Item| matches!(item, Item::Message { msg, .. } if sends.binary_search(msg).is_ok());
+        self.violated |= items.iter().any(is_sent);
+    }
+}
+
+impl Run for LogRun {
+    fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
+        if !self.seen.ops.participants.see(op) {
+            return Ok(ControlFlow::Continue(()));
+        }
+        self.seen.clients += 1;
+        let understood = self.functions.see(op).map_err(OpFault::Undecodable);
+        let (reason, stops) = match understood.and_then(|()| self.take(op)) {
+            Ok(op_use) => {
+                self.seen.coverage.count(op, op_use);
+                return Ok(ControlFlow::Continue(()));
+            }
+            Err(OpFault::Undecodable(reason)) => (reason, false),
+            Err(OpFault::Blocking(reason)) => (reason, true),
+            Err(OpFault::Error(error)) => return Err(error),
+        };
+        self.seen.coverage.count(op, OpUse::PassedOver);
+        let new = || Unreadable { place: op.place(), reason, count: 0 };
+        self.seen.unreadable.get_or_insert_with(new).count += 1;
+        self.seen.stopped |= stops;
+        Ok(if stops { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    fn is_violated(&self) -> bool {
+        self.violated
+    }
+
+    fn violation(&self) -> Option<Report> {
+        let report = || {
+            let mut report = analysis::report(&self.seen, self.options, false, &Budget::default());
+            self.seen.coverage.add_counts(&mut report);
+            report
+        };
+        self.violated.then(report)
+    }
+
+    fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
+        self.push_unanswered();
+        let is_whole = self.seen.unreadable.is_none();
+        let mut report = analysis::report(&self.seen, self.options, is_whole, budget);
+        self.seen.coverage.conclude(&EXPECTED, &mut report);
+        Ok(report)
+    }
+}

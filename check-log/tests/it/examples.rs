@@ -1,0 +1,199 @@
+//! Single cases: what is said, and why.
+
+use check_log::Kafka;
+use history_core::{Budget, Checker, Options, Reader, Report, Verdict};
+
+fn judge(text: &str, options: &[(&str, &str)]) -> Report {
+    let options = options.iter().fold(Options::new(), |all, (name, value)| all.with(*name, *value));
+    let run = Kafka::default().start(&options).unwrap();
+    history_core::check(run, &mut Reader::new(text.as_bytes()), &Budget::default()).unwrap()
+}
+
+fn types(report: &Report) -> Vec<&str> {
+    report.anomaly_types().collect()
+}
+
+/// An op without overlap.
+fn op(process: u32, kind: &str, f: &str, asked: &str, got: &str) -> String {
+    format!(
+        "{{:process {process}, :type :invoke, :f :{f}, :value {asked}}}\n{{:process {process}, :type :{kind}, :f :{f}, :value {got}}}\n"
+    )
+}
+
+fn send(value: u32, offset: u64) -> String {
+    op(0, "ok", "send", &format!("[[:send :x {value}]]"), &format!("[[:send :x [{offset} {value}]]]"))
+}
+
+fn poll(process: u32, list: &str) -> String {
+    op(process, "ok", "poll", "[[:poll]]", &format!("[[:poll {{:x {list}}}]]"))
+}
+
+#[test]
+fn offsets_may_be_far_apart() {
+    let far = (1_u64 << 62) - 1;
+    let text = send(1, 0) + &send(2, far) + &send(3, far + 7) + &poll(1, &format!("[[0 1] [{far} 2] [{} 3]]", far + 7));
+    assert_eq!(judge(&text, &[]).verdict, Verdict::Valid);
+    let text = send(1, 0) + &send(2, far) + &send(3, far + 7) + &poll(1, &format!("[[0 1] [{} 3]]", far + 7));
+    assert_eq!(types(&judge(&text, &[])), ["int-poll-skip", "lost-write", "unseen"]);
+}
+
+#[test]
+fn a_poll_of_nothing_leaves_the_consumer_where_it_is() {
+    let sends = send(1, 0) + &send(2, 1) + &send(3, 2);
+    let text = sends + &poll(1, "[[0 1]]") + &poll(1, "[]") + &poll(1, "[[2 3]]") + &poll(2, "[[0 1] [1 2] [2 3]]");
+    assert_eq!(types(&judge(&text, &[])), ["poll-skip"]);
+    let report = judge(&text, &[("sub-via", "subscribe")]);
+    assert_eq!((report.verdict, types(&report)), (Verdict::Valid, vec!["poll-skip"]));
+    assert!(report.notes.iter().any(|note| note.contains("no violation with these options: poll-skip")));
+}
+
+#[test]
+fn seeking_to_the_beginning_starts_anew() {
+    let assign = "{:process 1, :type :invoke, :f :assign, :value [:x]}
+                  {:process 1, :type :ok, :f :assign, :value [:x], :seek-to-beginning? true}\n";
+    let text = send(1, 0) + &poll(1, "[[0 1]]") + assign + &poll(1, "[[0 1]]");
+    assert_eq!(judge(&text, &[]).verdict, Verdict::Valid);
+    let text = send(1, 0) + &poll(1, "[[0 1]]") + &assign.replace("true", "false") + &poll(1, "[[0 1]]");
+    assert_eq!(types(&judge(&text, &[])), ["nonmonotonic-poll"]);
+}
+
+#[test]
+fn a_message_of_an_open_send_may_be_polled() {
+    let open = "{:process 3, :type :invoke, :f :send, :value [[:send :x 2]]}\n";
+    let text = send(1, 0) + open + &poll(1, "[[0 1] [1 2]]");
+    assert_eq!(judge(&text, &[]).verdict, Verdict::Valid);
+    let report = judge(&(send(1, 0) + &poll(1, "[[0 1] [1 2]]")), &[]);
+    assert_eq!((report.verdict, types(&report)), (Verdict::Invalid, vec!["phantom-message"]));
+    // Polled before its send was even invoked.
+    let text = send(1, 0) + &poll(1, "[[0 1] [1 2]]") + open;
+    assert_eq!(types(&judge(&text, &[])), ["G1c-realtime"]);
+}
+
+#[test]
+fn unseen_messages_are_allowed_in_a_history_cut_short() {
+    let text = send(1, 0) + &poll(1, "[[0 1]]") + &send(2, 1);
+    let report = judge(&text, &[]);
+    assert_eq!((report.verdict, types(&report)), (Verdict::Invalid, vec!["unseen"]));
+    assert!(report.notes.iter().any(|note| note.contains("does not end with polls")), "{:?}", report.notes);
+    assert_eq!(judge(&text, &[("cut-short", "true")]).verdict, Verdict::Valid);
+}
+
+#[test]
+fn a_cycle_of_polls_is_a_violation_in_either_mode() {
+    let text = "
+        {:process 0, :type :invoke, :f :txn, :value [[:send :x 1] [:poll]]}
+        {:process 1, :type :invoke, :f :txn, :value [[:send :y 2] [:poll]]}
+        {:process 0, :type :ok, :f :txn, :value [[:send :x [0 1]] [:poll {:y [[0 2]]}]]}
+        {:process 1, :type :ok, :f :txn, :value [[:send :y [0 2]] [:poll {:x [[0 1]]}]]}";
+    for ww_deps in ["false", "true"] {
+        let report = judge(text, &[("ww-deps", ww_deps)]);
+        assert_eq!((report.verdict, types(&report)), (Verdict::Invalid, vec!["G1c"]), "{ww_deps}");
+        let witness = &report.anomalies[0].witnesses[0];
+        assert!(
+            witness.explanation.contains("T1 < T2, because T1 sent 1 to :x which was polled by T2."),
+            "{witness:?}"
+        );
+    }
+    // One step is of the order of x.
+    let text = "
+        {:process 0, :type :invoke, :f :txn, :value [[:send :x 2] [:send :y 1]]}
+        {:process 1, :type :invoke, :f :txn, :value [[:send :x 1] [:poll]]}
+        {:process 0, :type :ok, :f :txn, :value [[:send :x [1 2]] [:send :y [0 1]]]}
+        {:process 1, :type :ok, :f :txn, :value [[:send :x [0 1]] [:poll {:y [[0 1]]}]]}
+        {:process 2, :type :invoke, :f :poll, :value [[:poll]]}
+        {:process 2, :type :ok, :f :poll, :value [[:poll {:x [[0 1] [1 2]]}]]}";
+    assert_eq!(judge(text, &[]).verdict, Verdict::Valid);
+    let report = judge(text, &[("ww-deps", "true")]);
+    assert_eq!((report.verdict, types(&report)), (Verdict::Valid, vec!["G1c"]));
+    assert!(report.anomalies[0].witnesses[0].explanation.contains("sent 1 to :x before T1 sent 2"));
+}
+
+#[test]
+fn keys_in_json_maps_are_the_integers_they_spell() {
+    let text = r#"
+        {"process": 0, "type": "invoke", "f": "send", "value": [["send", 7, 1], ["send", 7, 2]]}
+        {"process": 0, "type": "ok", "f": "send", "value": [["send", 7, [0, 1]], ["send", 7, [1, 2]]]}
+        {"process": 1, "type": "invoke", "f": "poll", "value": [["poll"]]}
+        {"process": 1, "type": "ok", "f": "poll", "value": [["poll", {"7": [[0, 1], [1, 2]]}]]}"#;
+    assert_eq!(judge(text, &[]).verdict, Verdict::Valid);
+}
+
+#[test]
+fn what_cannot_be_decoded_is_unknown_and_named() {
+    for (bad, why) in [
+        ("[[:poll 3]]", "expected a poll's map of key to messages, found an integer"),
+        ("[[:poll {:x [[0.5 1]]}]]", "expected an offset (an integer from 0), found 0.5"),
+        ("[[:poll {:x [[-1 1]]}]]", "expected an offset (an integer from 0), found -1"),
+        ("[[:poll {:x [7]}]]", "expected a pair [offset message], found 7"),
+        ("[[:poll {:x 7}]]", "expected a vector of [offset message] pairs, found an integer"),
+        ("[[:poll {:x [[0 nil]]}]]", "expected a message (neither nil nor a vector), found [0 nil]"),
+        ("[[:send :x 1]]", "expected no :send in an op of :f :poll"),
+        ("7", "expected a vector of micro-ops, found an integer"),
+        ("[[:append :x 1]]", "expected [:send key message] or [:poll messages], found [:append :x 1]"),
+    ] {
+        let text = send(1, 0) + &poll(1, "[[0 1]]") + &op(2, "ok", "poll", "[[:poll]]", bad);
+        let report = judge(&text, &[]);
+        assert_eq!(report.verdict, Verdict::Unknown, "{bad}");
+        assert!(report.notes[0].contains(&format!("at index 5 (line 6) {why}")), "{bad}: {}", report.notes[0]);
+        // What the other ops show is so all the same.
+        let text = text + &poll(3, "[[0 1] [1 1]]");
+        let report = judge(&text, &[]);
+        assert_eq!(
+            (report.verdict, types(&report)),
+            (Verdict::Invalid, vec!["duplicate", "int-nonmonotonic-poll"]),
+            "{bad}"
+        );
+        assert!(report.notes[0].starts_with("The verdict rests on the other ops: at index 5"), "{}", report.notes[0]);
+    }
+}
+
+#[test]
+fn a_message_that_is_sent_twice_ends_what_can_be_said() {
+    let text = send(1, 0) + &send(1, 1) + &poll(1, "[[0 1] [1 1]]");
+    let report = judge(&text, &[]);
+    assert_eq!(report.verdict, Verdict::Unknown);
+    assert!(report.notes[0].contains("1 is sent to :x a second time"), "{}", report.notes[0]);
+    // After a failure it may be tried again.
+    let failed = op(0, "fail", "send", "[[:send :x 1]]", "[[:send :x 1]]");
+    assert_eq!(judge(&(failed.clone() + &send(1, 0) + &poll(1, "[[0 1]]")), &[]).verdict, Verdict::Valid);
+    // But not after it was polled.
+    assert_eq!(types(&judge(&(failed + &poll(1, "[[0 1]]") + &send(1, 0)), &[])), ["G1a", "G1c-realtime"]);
+}
+
+#[test]
+fn keys_that_are_reassigned_during_an_op_may_jump() {
+    let sends = send(1, 0) + &send(2, 1) + &send(3, 2) + &poll(2, "[[0 1] [1 2] [2 3]]");
+    let jump = poll(1, "[[0 1] [2 3]]");
+    assert_eq!(types(&judge(&(sends.clone() + &jump), &[])), ["int-poll-skip"]);
+    let excused = jump.replace("]}]]}", "]}]], :rebalance-log [{:keys [:x]}]}");
+    assert_eq!(judge(&(sends.clone() + &excused), &[]).verdict, Verdict::Valid, "{excused}");
+    let other = excused.replace("{:keys [:x]}", "{:keys [:y]}");
+    assert_eq!(types(&judge(&(sends.clone() + &other), &[])), ["int-poll-skip"]);
+    let bad = judge(&(sends + &excused.replace("[{:keys [:x]}]", "7")), &[]);
+    assert!(bad.notes[0].contains("expected a :rebalance-log of maps with :keys, found 7"), "{}", bad.notes[0]);
+}
+
+#[test]
+fn lag_is_counted_from_the_first_message_that_was_not_seen() {
+    let text = "
+        {:process 0, :type :invoke, :f :send, :value [[:send :x 1]], :time 0}
+        {:process 0, :type :ok, :f :send, :value [[:send :x [0 1]]], :time 5000000}
+        {:process 1, :type :invoke, :f :poll, :value [[:poll]], :time 6000000}
+        {:process 1, :type :ok, :f :poll, :value [[:poll {:x []}]], :time 7000000}";
+    let report = judge(text, &[]);
+    assert!(report.counts.contains(&("worst-realtime-lag-ns".into(), 1_000_000)), "{:?}", report.counts);
+}
+
+#[test]
+fn an_unknown_way_to_subscribe_is_refused() {
+    let error = Kafka::default().start(&Options::new().with("sub-via", "magic")).err().unwrap();
+    assert_eq!(error.to_string(), "--sub-via: expected assign or subscribe, found magic");
+}
+
+#[test]
+fn all_errors_shows_all() {
+    let mut text: String = (0..40).map(|value| send(value, u64::from(value))).collect();
+    text += &op(9, "ok", "poll", "[[:poll]]", "[[:poll {:x [[39 39]]}]]");
+    let count = |options: &[(&str, &str)]| judge(&text, options).anomaly("lost-write").unwrap().witnesses.len();
+    assert_eq!((count(&[]), count(&[("all-errors", "true")])), (32, 39));
+}
