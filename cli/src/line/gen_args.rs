@@ -1,9 +1,9 @@
 //! The options of `histcheck gen`: what is to be simulated, and where the history goes.
 
+use crate::line::gen_objects::{self, logs};
 use crate::line::gen_parts::{bug_rate, destination, key_distribution, nemesis, number, share, small, two_columns};
 use crate::line::help;
 use crate::line::usage::UsageError;
-use crate::line::{gen_logs, gen_objects};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
@@ -59,7 +59,7 @@ pub(crate) fn command() -> Command {
         .subcommand_help_heading("Workloads")
         .subcommand(workload::<OverLists>("Transactions that append to lists and read them"))
         .subcommand(workload::<OverRegisters>("Transactions that write registers and read them"))
-        .subcommand(gen_logs::command())
+        .subcommand(logs::command())
         .subcommands(Object::ALL.map(gen_objects::command))
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn parse(matches: &ArgMatches) -> Result<Gen, UsageError> {
     };
     let parameters = match name {
         OverRegisters::NAME => Parameters::RwRegister(parameters(matches)),
-        Logs::NAME => Parameters::Logs(gen_logs::parameters(matches)),
+        Logs::NAME => Parameters::Logs(logs::parameters(matches)),
         name => match name.parse() {
             Ok(object) => Parameters::Objects(gen_objects::parameters(object, matches)),
             Err(_) => Parameters::ListAppend(parameters(matches)),

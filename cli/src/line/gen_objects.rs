@@ -1,5 +1,7 @@
 //! The options of `histcheck gen` for objects: registers, locks, queues and their like.
 
+pub(crate) mod logs;
+
 use crate::line::gen_parts::{bug_rate, destination, key_distribution, nemesis, number, share, small, two_columns};
 use crate::line::help;
 use clap::builder::PossibleValuesParser;

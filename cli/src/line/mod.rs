@@ -4,7 +4,6 @@ pub(crate) mod args;
 pub(crate) mod common;
 pub(crate) mod compat;
 pub(crate) mod gen_args;
-pub(crate) mod gen_logs;
 pub(crate) mod gen_objects;
 pub(crate) mod gen_parts;
 pub(crate) mod grammar;
