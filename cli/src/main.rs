@@ -1,5 +1,6 @@
 //! `histcheck`: says which consistency guarantees a recorded history obeys, or proves which it broke.
 
+mod convert;
 mod r#gen;
 mod ids;
 mod job;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         },
         Ok(Command::Minimize(job)) => minimize::run(&job),
         Ok(Command::Validate(job)) => validate::run(&job),
+        Ok(Command::Convert(job)) => convert::run(&job),
         Ok(Command::Gen(job)) => r#gen::run(&job),
         Ok(Command::NewPlugin(name)) => new_plugin::run(&name),
         Ok(Command::Completions(shell)) => shells::run(shell, grammar::command(&Registry::built_in())),

@@ -1,6 +1,6 @@
 //! How the text of a history is read: its format, which processes are clients, the unit of its times.
 
-use history_core::{Batch, ClientRule, Format, HistoryError, Lines, Merge, Reader, TimeUnit};
+use history_core::{Batch, ClientRule, FirstValue, Format, HistoryError, Lines, Merge, Reader, TimeUnit};
 use std::io::Read;
 use std::path::Path;
 
@@ -16,12 +16,14 @@ pub struct ReadAs {
     pub time_unit: Option<TimeUnit>,
     /// Whether a text may end within an op, which is then left out: its writer died.
     pub accepts_torn: bool,
+    /// What reads return before any write, in formats of other checkers.
+    pub first_value: FirstValue,
 }
 
 impl ReadAs {
     /// The same reader, set to read so.
     pub fn reader<'s>(&self, reader: Reader<'s>) -> Reader<'s> {
-        let reader = reader.with_client_rule(self.clients.clone());
+        let reader = reader.with_client_rule(self.clients.clone()).with_first_value(self.first_value);
         let reader = if self.accepts_torn { reader.growing() } else { reader };
         let reader = match self.time_unit {
             Some(unit) => reader.with_time_unit(unit),

@@ -3,7 +3,7 @@
 //! Each begins with the version of the schema and the name of the file. Behind it are the fields of a
 //! [`Report`], which the README of history-core lists, or `error`, a [`Failure`].
 
-use history_core::{HistoryError, Problem, Report, visible};
+use history_core::{HistoryError, Position, Problem, Report, visible};
 use serde::Serialize;
 use std::io;
 
@@ -45,6 +45,9 @@ pub struct Failure<'a> {
     line: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     column: Option<u64>,
+    /// Bytes before the place, in a format that has no lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    byte: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     expected: Option<&'a str>,
     /// The text around the place.
@@ -58,8 +61,9 @@ impl<'a> From<&'a HistoryError> for Failure<'a> {
             rule: None,
             severity: None,
             message: &error.message,
-            line: error.position.map(|position| position.line),
-            column: error.position.map(|position| position.column),
+            line: error.position.and_then(Position::line_and_column).map(|(line, _)| line),
+            column: error.position.and_then(Position::line_and_column).map(|(_, column)| column),
+            byte: error.position.filter(|position| position.line == 0).map(|position| position.offset),
             expected: error.expected.as_deref(),
             text: error.snippet.as_ref().map(|snippet| snippet.text.as_str()),
         }
@@ -72,8 +76,9 @@ impl<'a> From<&'a Problem> for Failure<'a> {
             rule: Some(problem.rule.name()),
             severity: Some(problem.severity.name()),
             message: &problem.message,
-            line: problem.position.map(|position| position.line),
-            column: problem.position.map(|position| position.column),
+            line: problem.position.and_then(Position::line_and_column).map(|(line, _)| line),
+            column: problem.position.and_then(Position::line_and_column).map(|(_, column)| column),
+            byte: problem.position.filter(|position| position.line == 0).map(|position| position.offset),
             expected: problem.expected.as_deref(),
             text: problem.snippet.as_ref().map(|snippet| snippet.text.as_str()),
         }

@@ -3,7 +3,7 @@
 //! A file is read as it is. Where a read may block (a pipe, a terminal), the source is polled first, so that an
 //! interrupt is not blocked by a writer that never writes.
 
-use history_core::{Cancel, ErrorKind, HistoryError};
+use history_core::{Cancel, ErrorKind, HistoryError, Reader};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
@@ -81,6 +81,25 @@ pub fn open(path: &OsStr, reading: &Arc<Reading>) -> Result<impl Read + Send + '
     let regular = file.metadata().ok().filter(std::fs::Metadata::is_file);
     reading.bytes_all.store(regular.as_ref().map_or(0, std::fs::Metadata::len), Ordering::Relaxed);
     Ok(Source { file, may_wait: regular.is_none(), reading: Arc::clone(reading) })
+}
+
+/// A reader of what [`open`] opens, or of Cobra's logs in a directory.
+///
+/// # Errors
+///
+/// If there is none, or it may not be read.
+pub fn reader(path: &OsStr, reading: &Arc<Reading>) -> Result<Reader<'static>, HistoryError> {
+    let logs = if path == "-" { Vec::new() } else { history_core::session_logs(Path::new(path)) };
+    if logs.is_empty() {
+        return open(path, reading).map(Reader::new);
+    }
+    let bytes = logs.iter().filter_map(|log| std::fs::metadata(log).ok()).map(|found| found.len()).sum();
+    reading.bytes_all.store(bytes, Ordering::Relaxed);
+    let reading = Arc::clone(reading);
+    Ok(history_core::read_sessions(logs, move |log| {
+        let (file, reading) = (file(log.to_owned(), &reading)?, Arc::clone(&reading));
+        Ok(Box::new(Source { file, may_wait: false, reading }))
+    }))
 }
 
 /// Standard input without a buffer: what waits in one could not be asked for.

@@ -6,6 +6,7 @@
 mod markup;
 mod models;
 mod pages;
+mod sessions;
 mod watching;
 
 use check_jepsen::{
@@ -18,17 +19,19 @@ use std::ops::ControlFlow;
 
 pub use models::models;
 pub use pages::pages;
+pub use sessions::sessions;
 pub use watching::watching;
 
 /// A target: what it is called and what it does.
 pub type Target = (&'static str, fn(&[u8]) -> String);
 
 /// All targets.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     ("edn", edn),
     ("json", json),
     ("intervals", intervals),
     ("table", table),
+    ("sessions", sessions),
     ("validate", validate),
     ("workloads", workloads),
     ("models", models),

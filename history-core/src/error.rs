@@ -10,10 +10,31 @@ use std::sync::Arc;
 pub struct Position {
     /// Bytes before it, of the decompressed text.
     pub offset: u64,
-    /// Counted from 1.
+    /// Counted from 1; 0 in a format that has no lines.
     pub line: u64,
-    /// In characters, counted from 1.
+    /// In characters, counted from 1; 0 in a format that has no lines.
     pub column: u64,
+}
+
+impl Position {
+    /// The place of a byte in a format that has no lines.
+    pub fn of_byte(offset: u64) -> Position {
+        Position { offset, line: 0, column: 0 }
+    }
+
+    /// Line and column; absent in a format that has no lines, where the [offset](Position::offset) says all.
+    pub fn line_and_column(self) -> Option<(u64, u64)> {
+        (self.line > 0).then_some((self.line, self.column))
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line_and_column() {
+            Some((line, column)) => write!(f, "line {line}, column {column}"),
+            None => write!(f, "byte {}", self.offset),
+        }
+    }
 }
 
 /// The line around a [`Position`], cut to a readable length.
@@ -46,7 +67,7 @@ pub enum ErrorKind {
 
 /// A history that cannot be judged. Never a verdict.
 ///
-/// Displays as `line 3, column 7: what is wrong; expected what would be right`.
+/// Displays as `line 3, column 7: what is wrong; expected what would be right`, in a binary format as `byte 40: ...`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HistoryError {
@@ -110,7 +131,7 @@ impl HistoryError {
     /// Adds the text around the error's position, given a piece of the source and the offset at which that begins.
     #[must_use]
     pub(crate) fn with_source(mut self, source: &[u8], starts_at: u64) -> HistoryError {
-        if let (None, Some(position)) = (&self.snippet, self.position) {
+        if let (None, Some(position)) = (&self.snippet, self.position.filter(|position| position.line > 0)) {
             self.snippet = Snippet::of(source, starts_at, position).map(Box::new);
         }
         self
@@ -119,8 +140,8 @@ impl HistoryError {
 
 impl fmt::Display for HistoryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(Position { line, column, .. }) = self.position {
-            write!(f, "line {line}, column {column}: ")?;
+        if let Some(position) = self.position {
+            write!(f, "{position}: ")?;
         }
         f.write_str(&self.message)?;
         if let Some(expected) = &self.expected {

@@ -1,20 +1,20 @@
 //! Histories in files: found by path, compressed if the name says so.
 
 use crate::error::{ErrorKind, HistoryError};
-use crate::read::TO_TEXT;
+use crate::read::{END_OF_SESSION, TO_TEXT, decompressed};
 use crate::{Format, Op, Reader, Writer};
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The files of a Jepsen store directory that hold its history, those first that hold most of it. The table has neither
 /// indices nor times.
-const STORED: [&str; 4] = ["history.edn", "history.jsonl", "history.json", "history.txt"];
+const STORED: [&str; 5] = ["history.edn", "history.jsonl", "history.json", "history.txt", "history.bincode"];
 
 const COMPRESSED: [&str; 3] = ["", ".gz", ".zst"];
 
 /// A reader of the history at a path: of a file, compressed or not; of standard input, if the path is `-`; of the
-/// history in a Jepsen store directory.
+/// history in a Jepsen store directory, or in one of dbcop or Cobra.
 ///
 /// ```
 /// use history_core::{History, Reader};
@@ -38,6 +38,10 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader<'static>, HistoryError> {
     }
     let failed = |error: io::Error| HistoryError::io(format!("opening failed: {error}"), error);
     if path.is_dir() {
+        let logs = session_logs(path);
+        if !logs.is_empty() {
+            return Ok(read_sessions(logs, |path| Ok(Box::new(File::open(path)?))));
+        }
         return Ok(Reader::new(File::open(history_in(path)?).map_err(failed)?));
     }
     Ok(Reader::new(File::open(path).map_err(failed)?))
@@ -67,6 +71,70 @@ pub fn history_in(directory: &Path) -> Result<PathBuf, HistoryError> {
     }
     Err(no_history("this directory contains no history")
         .expected(format!("one of {}, each also with .gz or .zst", STORED.join(", "))))
+}
+
+/// Cobra's logs in a directory, `T0.log`, `T1.log` and so on, each of a session, in the order of their numbers; each may have `.gz` or
+/// `.zst` behind. None if it has a history that [`history_in`] finds, or cannot be listed.
+pub fn session_logs(directory: &Path) -> Vec<PathBuf> {
+    if history_in(directory).is_ok() {
+        return Vec::new();
+    }
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let numbered = entries.filter_map(|entry| {
+        let name = entry.file_name();
+        let name = name.to_str()?;
+        let name = COMPRESSED.iter().rev().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
+        let number = name.strip_prefix('T')?.strip_suffix(".log")?;
+        let is_number = number.bytes().all(|b| b.is_ascii_digit());
+        (is_number && entry.path().is_file()).then(|| Some((number.parse::<u64>().ok()?, entry.path())))?
+    });
+    let mut logs: Vec<(u64, PathBuf)> = numbered.collect();
+    logs.sort();
+    logs.into_iter().map(|(_, path)| path).collect()
+}
+
+/// A reader of Cobra's [logs](session_logs), each of which `open` opens when it comes up.
+pub fn read_sessions(
+    logs: Vec<PathBuf>,
+    open: impl FnMut(&Path) -> io::Result<Box<dyn Read + Send>> + Send + 'static,
+) -> Reader<'static> {
+    let name = |log: &PathBuf| log.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let names = logs.iter().map(name).collect();
+    let source = Sessions { logs: logs.into_iter(), open: Box::new(open), current: None };
+    Reader::new(source).with_format(Format::Cobra).with_session_names(names)
+}
+
+/// Opens a log.
+type Open = Box<dyn FnMut(&Path) -> io::Result<Box<dyn Read + Send>> + Send>;
+
+/// Logs one after another, with the end of a session between them.
+struct Sessions {
+    logs: std::vec::IntoIter<PathBuf>,
+    open: Open,
+    current: Option<Box<dyn Read + Send>>,
+}
+
+impl Read for Sessions {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if out.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            if let Some(log) = &mut self.current {
+                match log.read(out)? {
+                    0 => {
+                        self.current = None;
+                        out[0] = END_OF_SESSION;
+                        return Ok(1);
+                    }
+                    count => return Ok(count),
+                }
+            }
+            let Some(path) = self.logs.next() else { return Ok(0) };
+            let opened = (self.open)(&path)?;
+            self.current = Some(decompressed(opened).map_err(io::Error::other)?);
+        }
+    }
 }
 
 /// A writer of a history to a file, or to standard output if the path is `-`. It compresses if the path ends in `.gz`

@@ -96,19 +96,19 @@ pub use coverage::{Coverage, Expected, OpUse};
 pub use datum::Datum;
 pub use error::{ErrorKind, HistoryError, Position, Snippet};
 #[cfg(feature = "files")]
-pub use files::{FileWriter, create, history_in, open};
+pub use files::{FileWriter, create, history_in, open, read_sessions, session_logs};
 pub use history::History;
 pub use keyed::{Decision, Keyed, KeyedAuto};
 pub use op::{Fields, Op, OpKind, Pair, Process};
 pub use options::{OptionError, OptionKind, OptionSpec, Options};
 pub use pairing::Pairing;
 pub use participants::{Client, Participants};
-pub use read::{Format, Limits, Lines, Merge, Misplaced, Reader};
+pub use read::{FirstValue, Format, Limits, Lines, Merge, Misplaced, Reader};
 pub use report::{Anomaly, Artifact, KeyReport, Report, Step, Verdict, Witness, WitnessOp};
 pub use time_unit::TimeUnit;
 pub use validate::{Problem, Problems, Rule, Severity, validate};
 pub use value::{Entries, Pairs, Seq, Tagged, Value, Values};
-pub use write::Writer;
+pub use write::{ConvertOptions, Converted, Converter, IntervalWriter, WriteError, Writer};
 #[cfg(feature = "serde")]
 pub use write::{EdnError, to_edn};
 

@@ -143,7 +143,8 @@ impl Op<'_> {
     pub fn place(&self) -> String {
         let Op { index, position, .. } = self;
         match position {
-            Some(position) => format!("index {index} (line {})", position.line),
+            Some(position) if position.line > 0 => format!("index {index} (line {})", position.line),
+            Some(position) => format!("index {index} (byte {})", position.offset),
             None => format!("index {index}"),
         }
     }

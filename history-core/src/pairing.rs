@@ -418,7 +418,7 @@ fn error(message: String, expected: &str) -> HistoryError {
 
 fn site(open: &Open) -> String {
     match open.position {
-        Some(position) => format!("of line {}", position.line),
-        None => format!("with index {}", open.index),
+        Some(position) if position.line > 0 => format!("of line {}", position.line),
+        _ => format!("with index {}", open.index),
     }
 }

@@ -300,7 +300,7 @@ impl<W: Workload> TxnRun<W> {
     #[cold]
     fn note_malformed(&mut self, op: &Op<'_>, reason: String) {
         self.malformed_count += 1;
-        let line = op.position.map(|position| position.line);
+        let line = op.position.and_then(history_core::Position::line_and_column).map(|(line, _)| line);
         self.malformed.get_or_insert(Malformed { index: op.index, line, reason });
     }
 

@@ -76,6 +76,7 @@ fn too_many(what: &str, max: usize) -> HistoryError {
 /// Whether a directory is that of one test.
 fn is_test(directory: &Path) -> bool {
     history_core::history_in(directory).is_ok()
+        || !history_core::session_logs(directory).is_empty()
         || LEFT_BY_JEPSEN.iter().any(|name| directory.join(name).symlink_metadata().is_ok())
 }
 

@@ -160,7 +160,7 @@ impl Input {
     ///
     /// If there is no such file, or none that can be read; or if it is ended before it could be opened.
     pub(crate) fn open_followed(&self, reading: &Arc<Reading>) -> Result<Reader<'static>, HistoryError> {
-        self.opened(reading, || source::open(&self.path, reading).map(Reader::new))
+        self.opened(reading, || source::reader(&self.path, reading))
     }
 
     fn opened(

@@ -4,6 +4,7 @@ mod checker;
 #[cfg(all(unix, feature = "live"))]
 pub(crate) mod live;
 
+use crate::convert::{Convert, Target};
 use crate::job::{Check, DocumentFormat, OutputFormat, PageOptions, PlotFormat, ResultFormat, Validate};
 use crate::judge::child_job::{self, ChildJob};
 use crate::judge::expand::expand;
@@ -19,7 +20,7 @@ use checker::{checker, options, summaries};
 use clap::ArgMatches;
 use histcheck_front::setup::WhetherKeyed;
 use histcheck_front::{ReadAs, Registry, Setup};
-use history_core::{ClientRule, Format, TimeUnit};
+use history_core::{ClientRule, ConvertOptions, FirstValue, Format, TimeUnit};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -31,6 +32,7 @@ pub(crate) enum Command<'c> {
     Live(Box<live::Asked<'c>>),
     Minimize(Minimize<'c>),
     Validate(Validate),
+    Convert(Convert),
     Gen(gen_args::Gen),
     /// A crate for a plugin of this name.
     NewPlugin(String),
@@ -77,6 +79,7 @@ pub(crate) fn parse(
             live::parse(words.split_off(2), matches, checkers).map(|asked| Command::Live(Box::new(asked)))
         }
         Some(("validate", matches)) => validate(matches).map(Command::Validate),
+        Some(("convert", matches)) => convert(matches).map(Command::Convert),
         Some(("gen", matches)) => gen_args::parse(matches).map(Command::Gen),
         Some(("plugin", matches)) => name_of_new(matches, checkers).map(Command::NewPlugin),
         Some(("completions", matches)) => Ok(Command::Completions(shells::of(matches))),
@@ -299,7 +302,7 @@ fn watch<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Watch<'c>, 
             ))
             .tip("to end the history, interrupt histcheck"));
         }
-        if let Some(format @ (Format::Intervals | Format::Table)) = format(matches) {
+        if let Some(format) = format(matches).filter(|format| !matches!(format, Format::Edn | Format::Json)) {
             return Err(UsageError::new(format!(
                 "--listen takes ops in JSON or EDN, one per line, not {}",
                 format.name()
@@ -327,6 +330,40 @@ fn format(matches: &ArgMatches) -> Option<Format> {
 fn validate(matches: &ArgMatches) -> Result<Validate, UsageError> {
     let each_max = matches.get_one("max-each").copied().unwrap_or(usize::MAX);
     Ok(Validate { inputs: inputs(matches)?, each_max, output: output(matches) })
+}
+
+fn convert(matches: &ArgMatches) -> Result<Convert, UsageError> {
+    let mut inputs = inputs(matches)?;
+    let (Some(input), true) = (inputs.pop(), inputs.is_empty()) else {
+        let message = "convert takes one history, and this directory has several";
+        return Err(UsageError::new(message).tip("pass the path of one"));
+    };
+    let out = matches.get_one::<OsString>("out").filter(|out| *out != "-").map(PathBuf::from);
+    if out.as_ref().is_some_and(|out| input.is_file(out)) {
+        return Err(UsageError::new("the output file is the history itself").tip("pass another name with -o"));
+    }
+    let named = || out.as_deref().and_then(gen_args::extension_of).and_then(Target::from_name);
+    let target = matches.get_one::<String>("to").and_then(|name| Target::from_name(name)).or_else(named);
+    let Some(target) = target else {
+        let names = Target::ALL.map(Target::name).join(", ");
+        return Err(UsageError::new("no output format given").tip(format!("pass --to with one of {names}")));
+    };
+    let renumber = matches.get_flag("renumber");
+    if renumber && target.of_sessions().is_none() {
+        let message = format!("--renumber is for formats of other checkers, and {} is none", target.name());
+        return Err(UsageError::new(message).tip("leave it out"));
+    }
+    let lossy = matches.get_flag("lossy");
+    if lossy && target.of_sessions().is_none() {
+        let message = format!("--lossy is for formats of other checkers, and {} is none", target.name());
+        return Err(UsageError::new(message).tip("leave it out"));
+    }
+    let index_times = matches.get_flag("index-times");
+    if index_times && target != Target::Intervals {
+        return Err(UsageError::new("--index-times is for intervals").tip("leave it out, or pass --to intervals"));
+    }
+    let options = ConvertOptions::new().with_renumber(renumber).with_lossy(lossy);
+    Ok(Convert { input, target, out, options, index_times })
 }
 
 fn inputs(matches: &ArgMatches) -> Result<Vec<Input>, UsageError> {
@@ -362,6 +399,7 @@ fn read_as(matches: &ArgMatches) -> ReadAs {
     read_as.format = format(matches);
     read_as.accepts_torn = matches.try_get_one("accept-torn").ok().flatten().copied().unwrap_or(false);
     read_as.clients = names("not-clients").fold(clients, ClientRule::other);
+    read_as.first_value = matches.get_one::<FirstValue>("first-value").copied().unwrap_or_default();
     read_as.time_unit = matches.get_one::<String>("time-unit").and_then(|name| name.parse::<TimeUnit>().ok());
     read_as
 }

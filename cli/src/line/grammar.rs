@@ -1,5 +1,6 @@
 //! The command line's grammar: histcheck's own options, and those that the registered checkers ask for.
 
+use crate::convert::Target;
 #[cfg(all(unix, feature = "live"))]
 use crate::line::live_grammar;
 use crate::line::{common, compat, gen_args, help, manual, shells};
@@ -8,7 +9,7 @@ use crate::report;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, Command, ValueHint, value_parser};
 use histcheck_front::Registry;
-use history_core::{OptionKind, OptionSpec, TimeUnit};
+use history_core::{FirstValue, Format, OptionKind, OptionSpec, TimeUnit};
 use std::ffi::OsString;
 
 /// An option that one or more checkers take.
@@ -193,17 +194,16 @@ fn bytes(name: &'static str) -> Arg {
 }
 
 fn format() -> Arg {
-    let json = PossibleValue::new("json").aliases(["jsonl", "ndjson"]);
+    let names = Format::ALL.map(|format| match format {
+        Format::Json => PossibleValue::new("json").aliases(["jsonl", "ndjson"]),
+        Format::Table => PossibleValue::new("txt").alias("log"),
+        format => PossibleValue::new(format.name()),
+    });
     Arg::new("format")
         .short('f')
         .long("format")
         .value_name("FORMAT")
-        .value_parser(PossibleValuesParser::new([
-            PossibleValue::new("edn"),
-            json,
-            PossibleValue::new("intervals"),
-            PossibleValue::new("txt").alias("log"),
-        ]))
+        .value_parser(PossibleValuesParser::new(names))
         .help("Input format [default: detected]")
 }
 
@@ -216,7 +216,7 @@ fn torn() -> Arg {
 }
 
 /// What histories do not say of themselves.
-fn rules() -> [Arg; 3] {
+fn rules() -> [Arg; 4] {
     let names = |name: &'static str| Arg::new(name).long(name).value_name("NAMES").value_delimiter(',');
     [
         names("clients")
@@ -229,6 +229,20 @@ fn rules() -> [Arg; 3] {
             .value_name("UNIT")
             .value_parser(PossibleValuesParser::new(TimeUnit::NAMES))
             .help("Unit of recorded times; times may then have fractions [default: whole nanoseconds]"),
+        Arg::new("first-value")
+            .long("first-value")
+            .value_name("N")
+            .hide_short_help(true)
+            .allow_negative_numbers(true)
+            .value_parser(|text: &str| match (text, text.parse::<i64>()) {
+                ("none", _) => Ok(FirstValue::Null),
+                (_, Ok(number)) => Ok(FirstValue::Number(number)),
+                _ => Err("expected an integer, or none"),
+            })
+            .help(
+                "What a read returns before any write, in formats of other checkers: an integer, or none [default: 0 for plume and \
+                 dbcop, else none; null and the like always count]",
+            ),
     ]
 }
 
@@ -376,6 +390,7 @@ fn subcommands(checkers: &Registry) -> Vec<Command> {
                     .help("Number of problems of each kind to list; all are counted"),
             )
             .arg(output("Output format: text, or one JSON object or EDN map per line")),
+        convert(),
         gen_args::command(),
         plugin_command(),
         shells::command(),
@@ -389,6 +404,48 @@ fn subcommands(checkers: &Registry) -> Vec<Command> {
     .into_iter()
     .map(|command| command.args_override_self(true))
     .collect()
+}
+
+/// Writing a history in another format.
+fn convert() -> Command {
+    let names = Target::ALL.map(|target| PossibleValue::new(target.name()));
+    let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
+    Command::new("convert")
+        .about("Write a history in another format")
+        .override_usage(help::CONVERT_USAGE)
+        .after_help(help::CONVERT)
+        .max_term_width(100)
+        .arg(
+            common::files()
+                .num_args(1)
+                .required(true)
+                .help("History file, directory of one history, or - for standard input"),
+        )
+        .arg(format())
+        .arg(
+            Arg::new("to")
+                .short('t')
+                .long("to")
+                .value_name("FORMAT")
+                .value_parser(PossibleValuesParser::new(names))
+                .help("Output format [default: by the extension of the output file]"),
+        )
+        .arg(
+            Arg::new("out")
+                .short('o')
+                .long("out")
+                .value_name("FILE")
+                .value_hint(ValueHint::AnyPath)
+                .value_parser(value_parser!(OsString))
+                .help("Output file, compressed if it ends in .gz or .zst; for cobra, a directory [default: standard output]"),
+        )
+        .arg(flag("renumber", "Replace keys and values by numbers from 1 on, in order of appearance"))
+        .arg(flag(
+            "lossy",
+            "Leave out what the format cannot hold and isolation levels do not need, and report how much of it there was",
+        ))
+        .arg(flag("index-times", "Write the index of each op in place of its time (intervals)"))
+        .args(rules())
 }
 
 /// Making plugins.

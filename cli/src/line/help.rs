@@ -63,6 +63,7 @@ Histories:
   intervals  one operation per line, with its call and return times, in any order
          {\"client\": 0, \"call\": 10, \"return\": 25, \"input\": [\"write\", 3], \"output\": null}
   txt    Jepsen's history.txt, or its log
+  plume, awdit, dbcop, dbcop-json, hist, cobra, chronos  formats of other checkers of transactions: `histcheck convert --help`
   The format and compression (gzip, zstd) are detected from the content. :index and :time are optional. The directory \
 of a test in Jepsen's store means its history. Any other directory means all histories in it and below: tests, and files \
 named *.edn, *.json, *.jsonl or *.ndjson, optionally with .gz or .zst. A - means standard input. See docs/formats.md in \
@@ -133,6 +134,33 @@ Examples:
       Print the first violation when it happens, and the verdict at the end.
   histcheck watch -m list-append --listen 127.0.0.1:7000 --until-closed
       Receive one history from several clients, until all close their connections.";
+
+pub(crate) const CONVERT_USAGE: &str = "histcheck convert [OPTIONS] --to FORMAT FILE [-o FILE]";
+
+pub(crate) const CONVERT: &str = "\
+edn, json (one array), jsonl (one object per line), txt and intervals hold any history, or nearly. The others are formats of \
+checkers of transactions, and hold sessions of transactions that read and write registers:
+  plume       Plume, PolySI, AWDIT: lines such as w(3,17,0,5)
+  awdit       AWDIT: lines such as w 3 17
+  dbcop       dbcop of 2019, PolySI, AWDIT, VeriStrong: history.bincode
+  dbcop-json  dbcop 0.2: JSON
+  hist        dbcop 0.2: text such as [x:=1 y==2]
+  cobra       Cobra, PolySI, AWDIT: a directory of T0.log, T1.log, ...
+  chronos     Chronos, Aion: JSON with timestamps, from the fields start-ts and commit-ts of completions
+
+An op that the output format cannot hold is an error that names it, and nothing is written. With --lossy, an operation of unknown \
+outcome is committed if its writes were read and aborted otherwise, and transactions that the format has no form for are left \
+out. Formats of other checkers have no real-time order; a note reports what is left out.
+
+Exits with 0 if the history was written, 255 if not.
+
+Examples:
+  histcheck convert history.edn --to plume -o history.plume
+      Write a history for Plume, PolySI or AWDIT.
+  histcheck convert store/latest --to dbcop --renumber --lossy -o run/history.bincode
+      Convert a Jepsen test with keywords as keys and operations of unknown outcome.
+  histcheck convert cobra-logs/ --to jsonl -o history.jsonl.zst
+      Read Cobra's logs, and write JSON Lines.";
 
 pub(crate) const VALIDATE: &str = "\
 Lists all errors that prevent a file from being read as a history, and warns of ops that are legal but doubtful: a completion that does \

@@ -58,8 +58,12 @@ fn style(severity: Severity) -> Style {
 pub(crate) fn write(out: &mut dyn Write, file: &str, diagnostic: &Diagnostic<'_>) -> io::Result<()> {
     let style = style(diagnostic.severity);
     write!(out, "{PLACE}{file}:")?;
-    if let Some(Position { line, column, .. }) = diagnostic.position {
-        write!(out, "{line}:{column}:")?;
+    match diagnostic.position {
+        Some(position @ Position { line, column, .. }) if position.line_and_column().is_some() => {
+            write!(out, "{line}:{column}:")?;
+        }
+        Some(position) => write!(out, "{position}:")?,
+        None => {}
     }
     write!(out, "{PLACE:#} {style}{}{style:#}: {}", diagnostic.severity.name(), visible::line(diagnostic.message))?;
     match diagnostic.rule {

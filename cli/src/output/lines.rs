@@ -20,8 +20,9 @@ pub(crate) fn find(input: &Input, indices: impl IntoIterator<Item = u64>) -> BTr
     let look = |op: &Op<'_>| {
         // Indices increase.
         while wanted.next_if(|index| *index < op.index).is_some() {}
-        if let (Some(_), Some(position)) = (wanted.next_if_eq(&op.index), op.position) {
-            found.insert(op.index, position.line);
+        let place = op.position.and_then(history_core::Position::line_and_column);
+        if let (Some(_), Some((line, _))) = (wanted.next_if_eq(&op.index), place) {
+            found.insert(op.index, line);
         }
         Ok(if wanted.peek().is_none() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     };

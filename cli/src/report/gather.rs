@@ -370,7 +370,7 @@ impl Half {
         let error = op.extra.get("error").map(|error| format!(" error: {error}")).unwrap_or_default();
         Half {
             index: op.index,
-            line: op.position.map(|position| position.line),
+            line: op.position.and_then(history_core::Position::line_and_column).map(|(line, _)| line),
             time_ns: op.time,
             kind: op.kind,
             f: text::shown(op.f.unwrap_or_default(), 60),

@@ -279,7 +279,12 @@ fn error_block(error: &HistoryError) -> Markup {
     html! {
         h2 { "Error" }
         p {
-            @if let Some(position) = error.position { b { "Line " (text::grouped(position.line)) ", column " (text::grouped(position.column)) ": " } }
+            @if let Some(position) = error.position { b {
+                @match position.line_and_column() {
+                    Some((line, column)) => { "Line " (text::grouped(line)) ", column " (text::grouped(column)) ": " }
+                    None => { "Byte " (text::grouped(position.offset)) ": " }
+                }
+            } }
             bdi { (text::shown(&error.message, 4 * CHARS_MAX)) } "."
         }
         @if let (Some(position), Some(snippet)) = (error.position, &error.snippet) {

@@ -62,7 +62,7 @@ fn not_a_history_at_all() {
 letter.txt:1:1: error: unknown history format
   1 | Dear diary, today the database was consistent.
     | ^
-  expected ops as maps in EDN or JSON (one after another, one per line, or in one array), or the columns of history.txt
+  expected ops as maps in EDN or JSON (one after another, one per line, or in one array), the columns of history.txt, or a text of another checker
 
 "#]]);
 }

@@ -5,6 +5,7 @@
 mod ci;
 mod clients;
 mod compose;
+mod convert;
 mod directory;
 mod errors;
 mod exit_codes;

@@ -50,7 +50,9 @@ macro_rules! from_str {
 }
 
 from_str! {
-    Format "format" ["edn" "json" "jsonl" "ndjson" "intervals" "txt" "log"];
+    Format "format" [
+        "edn" "json" "jsonl" "ndjson" "intervals" "txt" "log" "plume" "awdit" "dbcop" "dbcop-json" "hist" "cobra" "chronos"
+    ];
     OpKind "type of op" ["invoke" "ok" "fail" "info"];
     TimeUnit "unit of time" ["s" "ms" "us" "ns"];
 }

@@ -1,9 +1,10 @@
 //! The text of a source in blocks, each beginning where the reader of the one before stopped.
 
 use super::decompress::{self, Source};
+use super::peers::HEAD_BYTES;
 use super::place::Place;
 use crate::cast::Cast as _;
-use crate::error::{ErrorKind, HistoryError, Snippet};
+use crate::error::{ErrorKind, HistoryError, Position, Snippet};
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,6 +20,10 @@ pub(crate) struct Blocks<'s> {
     source: Source<'s>,
     /// Whether `source` has been looked at for compression.
     opened: bool,
+    /// The first bytes of the source, once it was opened; nothing of a source that is being written.
+    head: Vec<u8>,
+    /// A block that was put back.
+    again: Option<(String, Block)>,
     /// Whether a block ends where the source makes one wait.
     eager: bool,
     /// Whether the source may end anywhere, once it has ended; absent if it may not.
@@ -34,6 +39,15 @@ pub(crate) struct Blocks<'s> {
     place: Place,
     /// Why there is no more text, to be reported once the text before it was read.
     fault: Option<HistoryError>,
+}
+
+/// Fails once, if there is an error.
+struct Failing(Option<io::Error>);
+
+impl Read for Failing {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
 }
 
 /// What a call of [`Blocks::fill`] brought.
@@ -72,6 +86,8 @@ impl<'s> Blocks<'s> {
         Blocks {
             source,
             opened: false,
+            head: Vec::new(),
+            again: None,
             eager: false,
             may_be_cut: None,
             block_bytes: BLOCK_BYTES,
@@ -113,14 +129,14 @@ impl<'s> Blocks<'s> {
     /// The last block ends in a newline of our own: it ends the last token, so that a tokenizer need never ask whether
     /// the text is over.
     pub(crate) fn fill(&mut self, text: &mut String) -> Result<Block, HistoryError> {
+        if let Some((again, block)) = self.again.take() {
+            *text = again;
+            return Ok(block);
+        }
         if let Some(fault) = self.fault.take() {
             return Err(fault);
         }
-        if !self.opened {
-            let source = std::mem::replace(&mut self.source, Box::new(io::empty()));
-            (self.source, self.place.offset) = decompress::open(source)?;
-            self.opened = true;
-        }
+        self.open()?;
         let mut bytes = self.joined(std::mem::take(text).into_bytes());
         let unread = bytes.len() - self.behind;
         let (start, place) = (self.behind, self.place);
@@ -149,6 +165,58 @@ impl<'s> Blocks<'s> {
             text.push('\n');
         }
         Ok(Block { start, end, carried: unread, over, last, place })
+    }
+
+    /// Looks at how the source begins, once.
+    fn open(&mut self) -> Result<(), HistoryError> {
+        if !self.opened {
+            let source = std::mem::replace(&mut self.source, Box::new(io::empty()));
+            (self.source, self.place.offset) = decompress::open(source)?;
+            if !self.eager {
+                // A source that fails here fails when it is read, behind what it gave.
+                let looked = self.source.by_ref().take(HEAD_BYTES.to_u64()).read_to_end(&mut self.head);
+                let rest = std::mem::replace(&mut self.source, Box::new(io::empty()));
+                self.source = Box::new(io::Cursor::new(self.head.clone()).chain(Failing(looked.err())).chain(rest));
+            }
+            self.opened = true;
+        }
+        Ok(())
+    }
+
+    /// The first bytes of what is to be read, decompressed; none if they would have to be waited for.
+    pub(crate) fn head(&mut self) -> Result<&[u8], HistoryError> {
+        self.open()?;
+        Ok(&self.head)
+    }
+
+    /// The same as [`Blocks::fill`] for what is not text. Nothing is added to the last block.
+    pub(crate) fn fill_bytes(&mut self, bytes: &mut Vec<u8>) -> Result<Block, HistoryError> {
+        if let Some(fault) = self.fault.take() {
+            return Err(fault);
+        }
+        self.open()?;
+        *bytes = self.joined(std::mem::take(bytes));
+        let (carried, place) = (bytes.len(), self.place);
+        let over = self.pull(bytes, carried).map_err(|error| {
+            let at = Position::of_byte(place.offset + bytes.len().to_u64());
+            HistoryError::io(format!("reading failed: {error}"), error).at(at)
+        })?;
+        Ok(Block { start: 0, end: bytes.len(), carried, over, last: over && !self.may_be_cut(), place })
+    }
+
+    /// Keeps the bytes of a block from `consumed` on for the next one.
+    pub(crate) fn keep_bytes(&mut self, bytes: &[u8], block: &Block, consumed: usize) {
+        self.place.offset += (consumed - block.start).to_u64();
+        self.behind = 0;
+        self.rest.clear();
+        if !block.last {
+            self.rest.extend_from_slice(&bytes[consumed..]);
+        }
+    }
+
+    /// Takes a block of text back, as if it had not been read.
+    pub(crate) fn put_back(&mut self, text: &mut String, block: &Block) {
+        self.again = Some((std::mem::take(text), *block));
     }
 
     /// The end of the last block, in `buffer` if there is room for it. A buffer that one long op has made is not kept.

@@ -34,6 +34,12 @@ pub(super) fn open(mut source: Source<'_>) -> Result<(Source<'_>, u64), HistoryE
     without_bom(&head, Cursor::new(head.clone()).chain(text))
 }
 
+/// The bytes of a source that is a part of one, decompressed.
+#[cfg(feature = "files")]
+pub(crate) fn decompressed(source: Source<'static>) -> Result<Source<'static>, HistoryError> {
+    open(source).map(|(source, _)| source)
+}
+
 /// Whether this begins a frame of zstd, or one to be skipped, which some compressors put first.
 fn is_zstd(head: &[u8]) -> bool {
     head.starts_with(&ZSTD) || matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])

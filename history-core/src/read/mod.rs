@@ -9,15 +9,18 @@ mod blocks;
 mod decompress;
 mod intervals;
 mod lines;
+mod peers;
 mod place;
 mod sniff;
 mod steps;
 
 pub(crate) use blocks::{Block, Blocks};
 #[cfg(feature = "files")]
-pub(crate) use decompress::TO_TEXT;
+pub(crate) use decompress::{TO_TEXT, decompressed};
 pub(crate) use intervals::Intervals;
 pub use lines::{Lines, Merge, Misplaced};
+pub use peers::FirstValue;
+pub(crate) use peers::{END_OF_SESSION, FIRST_OF_COBRA, Peers, STAMPS, binary, no_first_value};
 pub(crate) use place::Place;
 pub use sniff::Format;
 pub(crate) use sniff::{Sniffed, format as sniff};
@@ -86,6 +89,11 @@ pub struct Reader<'s> {
     steps: Option<Steps>,
     /// What is to be sorted before ops can be handed out, in a format of that sort.
     intervals: Option<Box<Intervals>>,
+    /// What reads the format, if that is another checker's.
+    peers: Option<Box<Peers>>,
+    first_value: FirstValue,
+    /// Names of the files that the sessions are, if they are files.
+    session_names: Vec<String>,
     /// Whether the text was read to its end.
     read_all: bool,
     ended: bool,
@@ -115,6 +123,9 @@ impl<'s> Reader<'s> {
             indices: Indices::default(),
             steps: None,
             intervals: None,
+            peers: None,
+            first_value: FirstValue::default(),
+            session_names: Vec::new(),
             read_all: false,
             ended: false,
             cut_off: None,
@@ -184,6 +195,21 @@ impl<'s> Reader<'s> {
         self
     }
 
+    /// Takes this for what reads return before any write, in formats of other checkers ([`Format::is_of_sessions`]). Another format is
+    /// then refused: it has nil for that.
+    #[must_use]
+    pub fn with_first_value(mut self, first: FirstValue) -> Reader<'s> {
+        self.first_value = first;
+        self
+    }
+
+    /// Names the files that the source's sessions are, for messages.
+    #[cfg(feature = "files")]
+    pub(crate) fn with_session_names(mut self, names: Vec<String>) -> Reader<'s> {
+        self.session_names = names;
+        self
+    }
+
     /// Reads so many bytes at a time. For tests: nothing but speed may depend on it.
     #[doc(hidden)]
     #[must_use]
@@ -217,7 +243,7 @@ impl<'s> Reader<'s> {
         self.indices.ops()
     }
 
-    /// How many bytes of (decompressed) text the ops read so far took.
+    /// How many bytes of (decompressed) text the ops read so far took; of a format that is sorted in memory, those read.
     pub fn bytes(&self) -> u64 {
         self.blocks.offset()
     }
@@ -277,6 +303,9 @@ impl<'s> Reader<'s> {
     }
 
     fn read_block(&mut self, batch: &mut Batch) -> Result<(), HistoryError> {
+        if self.peers.is_some() || self.is_of_peers()? {
+            return self.read_peers(batch);
+        }
         let block = self.blocks.fill(batch.tape.source.to_mut())?;
         batch.starts_at = block.offset();
         if block.carried > self.limits.op_bytes_max {
@@ -296,6 +325,13 @@ impl<'s> Reader<'s> {
             },
         };
         self.format = Some(format);
+        if format.is_of_sessions() {
+            self.blocks.put_back(batch.tape.source.to_mut(), &block);
+            return Ok(());
+        }
+        if self.first_value != FirstValue::OfFormat {
+            return Err(no_first_value(format));
+        }
         let scanned = if format == Format::Intervals { self.collect(batch, &block) } else { self.scan(batch, &block) };
         let consumed = match scanned {
             Ok(consumed) => consumed,
@@ -321,6 +357,29 @@ impl<'s> Reader<'s> {
         }
         if self.ended && self.ops() == 0 && !self.steps.as_ref().is_some_and(Steps::saw_container) {
             return Err(no_op());
+        }
+        Ok(())
+    }
+
+    /// Whether the format is known to be another checker's, or can be told to be by the first bytes.
+    fn is_of_peers(&mut self) -> Result<bool, HistoryError> {
+        if self.format.is_none() && self.steps.is_none() {
+            self.format = binary(self.blocks.head()?);
+        }
+        let Some(format) = self.format else { return Ok(false) };
+        let names = std::mem::take(&mut self.session_names);
+        self.peers = Peers::new(format, self.first_value, names, &self.limits).map(Box::new);
+        Ok(self.peers.is_some())
+    }
+
+    /// Reads the next transactions of another checker's format.
+    fn read_peers(&mut self, batch: &mut Batch) -> Result<(), HistoryError> {
+        let Some(peers) = &mut self.peers else { return Ok(()) };
+        let read = peers.read(&mut self.blocks, batch, &self.limits);
+        let finished = self.finish_records(batch);
+        self.ended = !finished.and(read)?;
+        if self.ended && self.ops() == 0 {
+            return Err(peers::no_txn());
         }
         Ok(())
     }
@@ -358,8 +417,8 @@ impl<'s> Reader<'s> {
 
     /// What validation continues with.
     pub(crate) fn into_parts(self) -> Parts<'s> {
-        let Reader { blocks, format, limits, unit, pairing, .. } = self;
-        Parts { blocks, format, limits, unit, pairing: pairing.unwrap_or_default() }
+        let Reader { blocks, format, limits, unit, pairing, first_value, session_names, .. } = self;
+        Parts { blocks, format, limits, unit, first_value, session_names, pairing: pairing.unwrap_or_default() }
     }
 
     /// Gives the new ops of a batch their indices and partners.
@@ -394,6 +453,8 @@ pub(crate) struct Parts<'s> {
     pub(crate) format: Option<Format>,
     pub(crate) limits: Limits,
     pub(crate) unit: Option<TimeUnit>,
+    pub(crate) first_value: FirstValue,
+    pub(crate) session_names: Vec<String>,
     pub(crate) pairing: Pairing,
 }
 

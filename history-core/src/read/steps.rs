@@ -197,8 +197,8 @@ impl Steps {
         }
         let read = match self.format {
             Format::Edn => scanner.edn_value()?,
-            Format::Json | Format::Intervals => scanner.json_value().map(|()| Read::Value)?,
             Format::Table => self.table_line(scanner)?,
+            _ => scanner.json_value().map(|()| Read::Value)?,
         };
         if read == Read::Nothing {
             return Ok(Step::Passed);
@@ -298,7 +298,7 @@ pub(crate) fn too_long(
         Some(Format::Json | Format::Intervals) => scanner.json_value(),
         // What EDN is shows at once; objects may be ops or intervals.
         None if text[at..].starts_with(['{', '[']) => scanner.json_value(),
-        Some(Format::Table) | None => Ok(()),
+        _ => Ok(()),
     };
     let Err(Fault { kind: FaultKind::Incomplete, at: Some(open), .. }) = read else { return error };
     let what = match bytes.get(open) {

@@ -109,6 +109,11 @@ impl<'a> Scanner<'a> {
         self.bytes.get(self.pos + ahead).copied()
     }
 
+    /// What was read since `at`.
+    pub(crate) fn since(&self, at: usize) -> &'a [u8] {
+        &self.bytes[at..self.pos]
+    }
+
     /// The fault of a block that ends here.
     #[cold]
     pub(crate) fn incomplete(&self) -> Fault {

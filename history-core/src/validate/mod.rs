@@ -67,8 +67,8 @@ impl Problems {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.severity.name())?;
-        if let Some(Position { line, column, .. }) = self.position {
-            write!(f, "line {line}, column {column}: ")?;
+        if let Some(position) = self.position {
+            write!(f, "{position}: ")?;
         }
         f.write_str(&self.message)?;
         if let Some(expected) = &self.expected {

@@ -32,12 +32,12 @@ pub(super) fn next(text: &str, format: Format, mut line: usize, column: usize) -
         };
         let newline = memchr::memchr(b'\n', rest);
         let begins = match format {
-            Format::Json | Format::Intervals => rest[indent] == b'{' && indent <= column,
             Format::Edn => matches!(rest[indent], b'{' | b'#') && indent <= column,
             Format::Table => match newline {
                 Some(end) => table::is_line(&rest[..end]),
                 None => return Next::Unclear(line),
             },
+            _ => rest[indent] == b'{' && indent <= column,
         };
         if begins {
             return Next::At(line + indent);
@@ -91,8 +91,8 @@ fn holds_op(tape: &mut Tape, format: Format, at: usize) -> bool {
     let node = scanner.next_node();
     let is_value = match format {
         Format::Edn => scanner.edn_value() == Ok(Read::Value),
-        Format::Json | Format::Intervals => scanner.json_value().is_ok(),
         Format::Table => false,
+        _ => scanner.json_value().is_ok(),
     };
     tape.source = source;
     let is_op = is_value

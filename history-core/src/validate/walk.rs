@@ -7,9 +7,11 @@ use super::{Problems, Rule};
 use crate::batch::{Batch, Record};
 use crate::columns::Row;
 use crate::error::{ErrorKind, HistoryError};
-use crate::read::{Block, Blocks, Intervals, Parts, Sniffed, Steps, Stop, sniff, too_long};
+use crate::read::{
+    Block, Blocks, Intervals, Parts, Peers, Sniffed, Steps, Stop, binary, no_first_value, sniff, too_long,
+};
 use crate::syntax::FaultKind;
-use crate::{Format, Limits, Position, Reader, TimeUnit};
+use crate::{FirstValue, Format, Limits, Position, Reader, TimeUnit};
 
 pub(super) struct Walk<'s> {
     blocks: Blocks<'s>,
@@ -17,6 +19,8 @@ pub(super) struct Walk<'s> {
     limits: Limits,
     /// Of times, if one was given.
     unit: Option<TimeUnit>,
+    first_value: FirstValue,
+    session_names: Vec<String>,
     each_max: usize,
     steps: Option<Steps>,
     /// What is looked at in the end, when it is in order.
@@ -54,12 +58,14 @@ enum Then {
 
 impl<'s> Walk<'s> {
     pub(super) fn new(reader: Reader<'s>, each_max: usize) -> Walk<'s> {
-        let Parts { blocks, format, limits, unit, pairing } = reader.into_parts();
+        let Parts { blocks, format, limits, unit, first_value, session_names, pairing } = reader.into_parts();
         Walk {
             blocks,
             format,
             limits,
             unit,
+            first_value,
+            session_names,
             each_max,
             steps: None,
             intervals: None,
@@ -72,6 +78,9 @@ impl<'s> Walk<'s> {
     }
 
     pub(super) fn run(mut self) -> Problems {
+        if let Err(error) = self.tell_binary() {
+            self.error(error);
+        }
         let complete = loop {
             match self.block() {
                 Then::More => {}
@@ -130,8 +139,41 @@ impl<'s> Walk<'s> {
         self.error(too_long(self.limits.op_bytes_max, self.format, text, block.start, block.place));
     }
 
+    /// Finds out whether the format is not text.
+    fn tell_binary(&mut self) -> Result<(), HistoryError> {
+        if self.format.is_none() {
+            self.format = binary(self.blocks.head()?);
+        }
+        Ok(())
+    }
+
+    /// Looks at the ops of another checker's format, up to the first that cannot be read: nothing tells where to go on behind it.
+    fn peers(&mut self, mut peers: Peers) -> Then {
+        loop {
+            self.batch.clear();
+            let read = peers.read(&mut self.blocks, &mut self.batch, &self.limits);
+            for i in 0..self.batch.len() {
+                self.checks.op(&mut self.batch, i, None, &mut self.findings);
+            }
+            match read {
+                Ok(true) => {}
+                Ok(false) => return Then::End,
+                Err(error) => {
+                    self.error(error);
+                    return Then::Stop;
+                }
+            }
+        }
+    }
+
     /// Looks at the next block.
     fn block(&mut self) -> Then {
+        let names = std::mem::take(&mut self.session_names);
+        if let Some(format) = self.format
+            && let Some(peers) = Peers::new(format, self.first_value, names, &self.limits)
+        {
+            return self.peers(peers);
+        }
         self.batch.clear();
         let block = match self.blocks.fill(self.batch.tape.source.to_mut()) {
             Ok(block) => block,
@@ -158,6 +200,14 @@ impl<'s> Walk<'s> {
             },
         };
         self.format = Some(format);
+        if format.is_of_sessions() {
+            self.blocks.put_back(self.batch.tape.source.to_mut(), &block);
+            return Then::More;
+        }
+        if self.first_value != FirstValue::OfFormat {
+            self.error(no_first_value(format));
+            return Then::Stop;
+        }
         self.steps.get_or_insert_with(|| Steps::new(format));
         if format == Format::Intervals {
             self.intervals.get_or_insert_with(|| Box::new(Intervals::new(self.unit)));

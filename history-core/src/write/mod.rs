@@ -5,15 +5,48 @@ pub(crate) mod edn;
 mod edn_items;
 #[cfg(feature = "serde")]
 mod edn_serializer;
+mod intervals;
 pub(crate) mod json;
+mod sessions;
+
+pub use intervals::IntervalWriter;
+pub use sessions::{ConvertOptions, Converted, Converter};
 
 #[cfg(feature = "serde")]
 pub use edn_serializer::{EdnError, to_edn};
 
 use crate::read::Format;
-use crate::{Op, OpKind, Process, Value};
+use crate::{HistoryError, Op, OpKind, Process, Value};
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};
+
+/// Why an op was not written.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// The format cannot hold it.
+    Op(HistoryError),
+    /// Writing failed.
+    Io(io::Error),
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WriteError::Op(error) => error.fmt(f),
+            WriteError::Io(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for WriteError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            WriteError::Op(error) => Some(error),
+            WriteError::Io(error) => Some(error),
+        }
+    }
+}
 
 /// Writes ops to `out`, one a line.
 ///
@@ -36,6 +69,8 @@ pub struct Writer<W: Write> {
     out: W,
     format: Format,
     line: String,
+    /// Whether ops stand in an array, and whether it has any by now.
+    array: Option<bool>,
 }
 
 impl<W: Write> fmt::Debug for Writer<W> {
@@ -47,28 +82,46 @@ impl<W: Write> fmt::Debug for Writer<W> {
 impl<W: Write> Writer<W> {
     /// A writer to `out`, which should be buffered.
     pub fn new(out: W, format: Format) -> Writer<W> {
-        Writer { out, format, line: String::new() }
+        Writer { out, format, line: String::new(), array: None }
+    }
+
+    /// Puts the ops into one JSON array or EDN vector.
+    #[must_use]
+    pub fn in_array(self) -> Writer<W> {
+        Writer { array: Some(false), ..self }
     }
 
     /// Writes one op.
     ///
     /// # Errors
     ///
-    /// If `out` fails, or the format is [`Format::Intervals`], which is only read.
+    /// If `out` fails, or the format does not have an op a line: [`Format::Intervals`], and those of [sessions](Format::is_of_sessions),
+    /// which a [`Converter`] writes.
     pub fn write(&mut self, op: &Op<'_>) -> io::Result<()> {
         self.line.clear();
         let line = &mut self.line;
         let written = match self.format {
-            Format::Intervals => {
-                let message = "histories cannot be written as intervals: choose edn, json or txt";
+            format if format == Format::Intervals || format.is_of_sessions() => {
+                let message =
+                    format!("{format} cannot be written an op at a time: choose edn, json or txt, or a converter");
                 return Err(io::Error::new(io::ErrorKind::Unsupported, message));
             }
             Format::Edn => edn_op(line, op),
-            Format::Json => json_op(line, op),
             Format::Table => table_op(line, op),
+            _ => json_op(line, op),
         };
         written.map_err(io::Error::other)?;
-        self.line.push('\n');
+        match self.array {
+            Some(has_ops) => {
+                self.array = Some(true);
+                self.out.write_all(match (has_ops, self.format) {
+                    (false, _) => b"[",
+                    (true, Format::Edn) => b"\n ",
+                    (true, _) => b",\n ",
+                })?;
+            }
+            None => self.line.push('\n'),
+        }
         self.out.write_all(self.line.as_bytes())
     }
 
@@ -78,6 +131,9 @@ impl<W: Write> Writer<W> {
     ///
     /// If flushing fails.
     pub fn finish(mut self) -> io::Result<W> {
+        if let Some(has_ops) = self.array {
+            self.out.write_all(if has_ops { b"]\n" } else { b"[]\n" })?;
+        }
         self.out.flush()?;
         Ok(self.out)
     }

@@ -160,7 +160,7 @@ fn a_store_directory_gives_its_best_history() {
     assert_eq!(
         failure(&dir.0),
         "this directory contains no history; expected one of history.edn, history.jsonl, \
-         history.json, history.txt, each also with .gz or .zst"
+         history.json, history.txt, history.bincode, each also with .gz or .zst"
     );
     dir.write("test.jepsen", b"JEPSEN\0\0\0\x01");
     let error = failure(&dir.0);

@@ -8,6 +8,7 @@ mod builder;
 mod clients;
 mod common;
 mod compose;
+mod converter;
 mod coverage;
 #[cfg(all(feature = "files", feature = "gzip", feature = "zstd"))]
 mod files;
@@ -24,4 +25,5 @@ mod reject_syntax;
 #[cfg(feature = "serde")]
 mod report_serde;
 mod round_trip;
+mod sessions;
 mod validate;

@@ -88,7 +88,7 @@ impl Case {
                 checker: checker.to_owned(),
                 message: error.message.clone(),
                 expected: error.expected.clone(),
-                place: error.position.map(|position| (position.line, position.column)),
+                place: error.position.and_then(history_core::Position::line_and_column),
                 text: error.snippet.as_ref().map(|snippet| snippet.text.clone()),
             }),
         }

@@ -261,18 +261,21 @@ impl Intervals {
     }
 }
 
-/// Whether a text begins with an interval: an object with a call, and without what only ops have. `None` if it ends
-/// before that can be said.
-pub(crate) fn begins(text: &str) -> Option<bool> {
+/// What `see` says of the value that a text begins with, or of nothing if that cannot be read. `None` if the text ends before it does.
+pub(crate) fn first<R>(text: &str, see: impl FnOnce(Option<Value<'_>>) -> R) -> Option<R> {
     let mut tape = Tape { source: text.to_owned().into(), ..Tape::default() };
-    let node = match scan(&mut tape, 0) {
-        Ok(node) => node,
-        Err(fault) => return (fault.kind != FaultKind::Incomplete).then_some(false),
-    };
-    let Value::Map(fields) = Value::at(&tape, node) else { return Some(false) };
+    match scan(&mut tape, 0) {
+        Ok(node) => Some(see(Some(Value::at(&tape, node)))),
+        Err(fault) => (fault.kind != FaultKind::Incomplete).then(|| see(None)),
+    }
+}
+
+/// Whether a value is an interval: an object with a call, and without what only ops have.
+pub(crate) fn is_one(value: Value<'_>) -> bool {
+    let Value::Map(fields) = value else { return false };
     let has = |name: &str| fields.get(name).is_some();
     let is_op = ["process", "f", "value", "index", "time"].into_iter().any(has);
-    Some(has("call") && ["client", "return", "input"].into_iter().any(has) && !is_op)
+    has("call") && ["client", "return", "input"].into_iter().any(has) && !is_op
 }
 
 /// Reads the JSON value at `at` of the tape's source; its node.

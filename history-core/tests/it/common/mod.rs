@@ -75,7 +75,7 @@ const LONG: [(&str, &str); 3] = [
     ("@line", "PROCESS<TAB>TYPE<TAB>F<TAB>VALUE, such as 0<TAB>:invoke<TAB>:read<TAB>nil"),
     (
         "@any",
-        "ops as maps in EDN or JSON (one after another, one per line, or in one array), or the columns of history.txt",
+        "ops as maps in EDN or JSON (one after another, one per line, or in one array), the columns of history.txt, or a text of another checker",
     ),
 ];
 

@@ -1,0 +1,110 @@
+//! Files of converted histories: there once they are whole, or not at all.
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use history_core::Converted;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// A file that is being written under another name, or standard output.
+pub(super) struct Out {
+    sink: Option<Sink>,
+    /// The name it has by now, and the one that it gets.
+    paths: Option<(PathBuf, PathBuf)>,
+}
+
+enum Sink {
+    Stdout(BufWriter<io::Stdout>),
+    Plain(BufWriter<File>),
+    Gzip(GzEncoder<BufWriter<File>>),
+    Zstd(zstd::Encoder<'static, BufWriter<File>>),
+}
+
+impl Out {
+    /// A file, compressed as its name says; standard output if there is none.
+    pub(super) fn create(path: Option<&Path>) -> io::Result<Out> {
+        let Some(path) = path else {
+            return Ok(Out { sink: Some(Sink::Stdout(BufWriter::new(io::stdout()))), paths: None });
+        };
+        // What is no file, such as /dev/null, has no other name.
+        let is_special = fs::metadata(path).is_ok_and(|found| !found.is_file());
+        let partial = if is_special { path.to_owned() } else { partial(path) };
+        let file = BufWriter::new(File::create(&partial)?);
+        let sink = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("gz") => Sink::Gzip(GzEncoder::new(file, Compression::fast())),
+            Some("zst") => Sink::Zstd(zstd::Encoder::new(file, zstd::DEFAULT_COMPRESSION_LEVEL)?),
+            _ => Sink::Plain(file),
+        };
+        Ok(Out { sink: Some(sink), paths: (!is_special).then(|| (partial, path.to_owned())) })
+    }
+
+    /// Ends the file, and gives it its name.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        match self.sink.take() {
+            Some(Sink::Stdout(mut out)) => out.flush()?,
+            Some(Sink::Plain(mut file)) => file.flush()?,
+            Some(Sink::Gzip(packed)) => packed.finish()?.flush()?,
+            Some(Sink::Zstd(packed)) => packed.finish()?.flush()?,
+            None => {}
+        }
+        if let Some((partial, path)) = &self.paths {
+            fs::rename(partial, path)?;
+            self.paths = None;
+        }
+        Ok(())
+    }
+}
+
+/// The name of a file while it is not whole.
+fn partial(path: &Path) -> PathBuf {
+    let mut name = path.file_name().map(OsString::from).unwrap_or_default();
+    name.push(".part");
+    path.with_file_name(name)
+}
+
+impl Drop for Out {
+    fn drop(&mut self) {
+        if let Some((partial, _)) = &self.paths {
+            // Nothing to be done where it is gone already.
+            let _ = fs::remove_file(partial);
+        }
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.sink {
+            Some(Sink::Stdout(out)) => out.write(bytes),
+            Some(Sink::Plain(file)) => file.write(bytes),
+            Some(Sink::Gzip(packed)) => packed.write(bytes),
+            Some(Sink::Zstd(packed)) => packed.write(bytes),
+            None => Err(io::Error::other("the file was ended")),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.sink {
+            Some(Sink::Stdout(out)) => out.flush(),
+            Some(Sink::Plain(file)) => file.flush(),
+            Some(Sink::Gzip(packed)) => packed.flush(),
+            Some(Sink::Zstd(packed)) => packed.flush(),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Writes a file for each session into a directory that has no logs yet: others would count as sessions of this history.
+pub(super) fn directory(directory: &Path, converted: &Converted) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    if !history_core::session_logs(directory).is_empty() {
+        return Err(io::Error::other("there are logs in it, which would count as sessions of this history"));
+    }
+    for session in 0..converted.sessions() {
+        let mut out = Out::create(Some(&directory.join(format!("T{session}.log"))))?;
+        converted.write_session(session, &mut out)?;
+        out.finish()?;
+    }
+    Ok(())
+}

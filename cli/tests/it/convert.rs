@@ -1,0 +1,115 @@
+//! `histcheck convert`.
+
+use crate::{histcheck, stderr, stdout};
+use std::fs;
+use std::path::Path;
+
+const EDN: &str = "\
+{:index 0, :type :ok, :process 0, :f :txn, :value [[:w 3 17] [:r 4 nil]]}
+{:index 1, :type :ok, :process 1, :f :txn, :value [[:r 3 17]]}
+";
+
+fn convert(words: &str, path: &Path) -> snapbox::cmd::OutputAssert {
+    histcheck("convert").arg(path).args(words.split_whitespace()).assert()
+}
+
+#[test]
+fn every_format_is_written_and_read_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h.edn");
+    fs::write(&path, EDN).unwrap();
+    for name in ["json", "jsonl", "txt", "plume", "dbcop", "dbcop-json", "hist", "cobra"] {
+        let out = dir.path().join(format!("out-{name}"));
+        let written = histcheck("convert --to").arg(name).arg(&path).arg("-o").arg(&out).assert().code(0);
+        assert_eq!(stderr(&written), "", "{name}");
+        assert_eq!(
+            stdout(&convert("--to edn", &out).code(0)).replace("\"w\"", ":w").replace("\"r\"", ":r"),
+            EDN,
+            "{name}"
+        );
+        let judged = histcheck("-m rw-register -c serializable").arg(&path).arg(&out).assert();
+        let verdicts: Vec<String> =
+            stdout(&judged).lines().filter_map(|line| Some(line.split_once('\t')?.1.to_owned())).collect();
+        assert!(verdicts.len() == 2 && verdicts[0] == verdicts[1], "{name}: {}", stderr(&judged));
+    }
+    assert!(dir.path().join("out-cobra/T1.log").is_file());
+}
+
+#[test]
+fn the_extension_says_the_format_and_the_compression() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, out) = (dir.path().join("h.edn"), dir.path().join("h.plume.zst"));
+    fs::write(&path, EDN).unwrap();
+    histcheck("convert").arg(&path).arg("-o").arg(&out).assert().code(0);
+    assert!(fs::read(&out).unwrap().starts_with(&[0x28, 0xb5, 0x2f, 0xfd]));
+    assert_eq!(stdout(&convert("--to edn", &out).code(0)), EDN);
+}
+
+#[test]
+fn what_cannot_be_written_leaves_no_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, out) = (dir.path().join("h.edn"), dir.path().join("h.plume"));
+    fs::write(&path, format!("{EDN}{{:index 2, :type :ok, :process 0, :f :txn, :value [[:w :x 1]]}}\n")).unwrap();
+    let refused = histcheck("convert").arg(&path).arg("-o").arg(&out).assert().code(255);
+    let said = stderr(&refused);
+    assert!(
+        said.contains("h.edn:3:1: error: the op with index 2 cannot be written as plume: the key :x is no number"),
+        "{said}"
+    );
+    let intervals = histcheck("convert --to intervals").arg(&path).arg("-o").arg(&out).assert().code(255);
+    assert!(stderr(&intervals).contains("the op with index 0 cannot be written as an interval: it has no invocation"));
+    let names: Vec<_> = fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["h.edn"]);
+    assert_eq!(stdout(&convert("--to hist --renumber", &path).code(0)), "[1:=1 2==?]\n[3:=2]\n---\n[1==1]\n");
+}
+
+#[test]
+fn intervals_keep_the_order_of_operations() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h.edn");
+    let text = "{:type :invoke, :process 0, :f :write, :value 3, :time 5}\n{:type :ok, :process 0, :f :write, :value 3, :time 9}\n\
+        {:type :invoke, :process 1, :f :read, :time 9}\n{:type :ok, :process 1, :f :read, :value 3, :time 12}\n\
+        {:type :invoke, :process 2, :f :read, :time 13}\n";
+    fs::write(&path, text).unwrap();
+    let said = stderr(&convert("--to intervals", &path).code(255));
+    assert!(
+        said.contains("h.edn:3:1: error: the op with index 2 cannot be written as an interval: it is called no later"),
+        "{said}"
+    );
+    let wanted = "\
+{\"client\":0,\"call\":0,\"return\":1,\"input\":{\"f\":\"write\",\"value\":3}}
+{\"client\":1,\"call\":2,\"return\":3,\"input\":{\"f\":\"read\"},\"output\":3}
+{\"client\":2,\"call\":4,\"input\":{\"f\":\"read\"}}
+";
+    assert_eq!(stdout(&convert("--to intervals --index-times", &path).code(0)), wanted);
+    fs::write(&path, wanted).unwrap();
+    assert_eq!(stdout(&convert("--to intervals", &path).code(0)), wanted);
+}
+
+#[test]
+fn names_that_json_would_merge_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h.edn");
+    fs::write(&path, "{:type :ok, :f :txn, :value [[:r :r 1]]}\n{:type :ok, :f :txn, :value [[:r \"r\" 1]]}\n")
+        .unwrap();
+    let said = stderr(&convert("--to jsonl", &path).code(255));
+    assert!(
+        said.contains(
+            "h.edn:2:1: error: the op with index 1 cannot be written in JSON: r is a string here and a keyword before"
+        ),
+        "{said}"
+    );
+}
+
+#[test]
+fn options_that_the_format_has_no_use_for_are_refused() {
+    for (words, wanted) in [
+        ("convert a.edn", "no output format given"),
+        ("convert a.edn --to edn --renumber", "--renumber is for formats of other checkers, and edn is none"),
+        ("convert a.edn --to json --lossy", "--lossy is for formats of other checkers, and json is none"),
+        ("convert a.edn --to plume --index-times", "--index-times is for intervals"),
+    ] {
+        let said = stderr(&histcheck(words).assert().code(254));
+        assert!(said.contains(wanted), "{words}: {said}");
+    }
+}

@@ -1,0 +1,7 @@
+//! The formats of other checkers, under libFuzzer.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    histcheck_fuzz::sessions(data);
+});

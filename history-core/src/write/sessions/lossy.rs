@@ -1,0 +1,72 @@
+//! Outcomes that are not known: which of them happened, as far as isolation levels can tell.
+//!
+//! A transaction of unknown outcome happened if a committed one read one of its writes. If nobody did, it can be left out of any
+//! execution, and what is left still is one of the same level. What it read itself is not known, so its writes are all that is written.
+
+use super::{Act, Atom, Converter, Invoked, refusal};
+use crate::cast::Cast as _;
+use crate::error::HistoryError;
+use crate::hash::HashSet;
+use crate::{Format, OpKind};
+
+impl Converter {
+    /// Adds the transactions that never completed, or refuses the first of them.
+    pub(super) fn end_open(&mut self) -> Result<(), HistoryError> {
+        let mut open: Vec<Invoked> = std::mem::take(&mut self.open).into_iter().flatten().collect();
+        open.sort_by_key(|invoked| invoked.index);
+        for Invoked { index, position, session, mops } in open {
+            if !self.options.lossy {
+                let reason = "it never completed";
+                return Err(refusal(index, position, self.format, reason, "a completion, or lossy conversion"));
+            }
+            self.add(session, OpKind::Info, &mops, index, position, None)?;
+        }
+        Ok(())
+    }
+
+    /// Settles all unknown outcomes, and leaves out what the format then cannot hold. O(micro-ops).
+    pub(super) fn settle(&mut self) -> Result<(), HistoryError> {
+        let mut read: HashSet<(Atom, Atom)> = HashSet::default();
+        for i in (0..self.txns.len()).filter(|i| self.txns[*i].kind == OpKind::Ok) {
+            read.extend(
+                self.mops(i).iter().filter(|mop| mop.act == Act::Read).flat_map(|mop| self.seen(mop.key, mop.value)),
+            );
+        }
+        let has_aborted = super::fits::has_aborted(self.format);
+        let (mut txns, mut mops) = (Vec::with_capacity(self.txns.len()), Vec::with_capacity(self.mops.len()));
+        for i in 0..self.txns.len() {
+            let (mut txn, all) = (self.txns[i].clone(), self.mops(i));
+            if txn.kind == OpKind::Info {
+                let writes = || all.iter().filter(|mop| mop.act != Act::Read);
+                let happened = writes().any(|mop| read.contains(&(mop.key, mop.value)));
+                if !happened && (!has_aborted || writes().next().is_none()) {
+                    self.omitted.unknown += 1;
+                    continue;
+                }
+                if self.format == Format::Chronos && txn.stamps.is_none() {
+                    let reason = "its outcome is unknown, its writes were read, and it has no timestamps";
+                    return Err(refusal(txn.index, txn.position, self.format, reason, "timestamps, or another format"));
+                }
+                txn.kind = if happened { OpKind::Ok } else { OpKind::Fail };
+                mops.extend(writes().copied());
+            } else {
+                mops.extend_from_slice(all);
+            }
+            txn.end = mops.len().to_u32();
+            txns.push(txn);
+        }
+        (self.txns, self.mops) = (txns, mops);
+        Ok(())
+    }
+
+    /// The values that a read shows, each with its key.
+    fn seen(&self, key: Atom, value: Atom) -> Vec<(Atom, Atom)> {
+        match value {
+            Atom::List(start, end) => {
+                let elements = &self.elements[start.to_usize()..end.to_usize()];
+                elements.iter().map(|element| (key, Atom::Int(*element))).collect()
+            }
+            value => vec![(key, value)],
+        }
+    }
+}
