@@ -218,7 +218,7 @@ fn what_cannot_be_read_takes_back_no_violation() {
     let text = format!("{open} {STALE} {{:process 1, :type :ok, :f :write, :value 8}}");
     let report = Linearizable::<CasRegister>::default().check(&History::parse(&text).unwrap()).unwrap();
     assert_eq!(report.verdict, Verdict::Unknown);
-    assert!(report.notes[0].starts_with("No verdict, because of the op at index 3: "), "{report:?}");
+    assert!(report.notes[0].starts_with("No verdict, because of the op at index 3 (line 1): "), "{report:?}");
     // An operation of which only the end is known may have begun before the read.
     let report = judge("{:type :ok, :f :write, :value 7}");
     assert_eq!(report.verdict, Verdict::Unknown);
