@@ -181,7 +181,7 @@ fn it_is_known_at_the_op_that_proves_it_whatever_comes_next() {
     let mut ops = lost_update();
     assert_eq!(certain(&checker(false, 0), &ops), Some(4));
     for (strange, reason) in [
-        (NewOp::new(OpKind::Invoke, 7).f("increment"), "calls increment, which is neither read nor write"),
+        (NewOp::new(OpKind::Invoke, 7).f("increment"), "has the :f increment; expected read or write"),
         (NewOp { process: Process::Unknown, ..write(OpKind::Ok, 0, 3, 2) }, "the op has no invocation"),
         (NewOp::new(OpKind::Invoke, 7).f("write").value(1), "the write has no :write-id"),
     ] {
