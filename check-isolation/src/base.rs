@@ -54,6 +54,12 @@ impl Frame {
         }
     }
 
+    /// Whether an event is between the completion of one transaction and the invocation of another.
+    fn has_between(&self, from: TxnId, to: TxnId) -> bool {
+        let (end, begin) = (self.ends_at[from.at()], self.begins_at[to.at()]);
+        end != u32::MAX && begin != u32::MAX && end <= begin
+    }
+
     fn add_events(&mut self, txns: &Transactions) {
         let mut ends: Vec<u64> = txns.ids().map(|txn| txns.end(txn)).filter(|end| *end != u64::MAX).collect();
         ends.sort_unstable();
@@ -80,28 +86,8 @@ impl Frame {
 
 /// All arcs of base, reads and known orders; and further ones between transactions.
 pub(crate) fn graph(txns: &Transactions, frame: &Frame, more: &[(TxnId, TxnId)]) -> Csr {
-    let n = txns.len();
-    Csr::new(n + frame.events, |emit| {
-        for txn in txns.ids() {
-            let at = txn.at();
-            if frame.next[at] != TxnId::NONE {
-                emit(at, frame.next[at].number());
-            }
-            if frame.ends_at[at] != u32::MAX {
-                emit(at, n.to_u32() + frame.ends_at[at]);
-            }
-            if frame.begins_at[at] != u32::MAX {
-                emit(n + frame.begins_at[at].to_usize(), txn.number());
-            }
-            for read in txns.reads(txn) {
-                if read.writer != TxnId::NONE {
-                    emit(read.writer.at(), txn.number());
-                }
-            }
-        }
-        for event in 1..frame.events {
-            emit(n + event - 1, (n + event).to_u32());
-        }
+    Csr::new(txns.len() + frame.events, |emit| {
+        emit_seen(txns, frame, emit);
         for order in txns.orders() {
             emit(order.before.at(), order.after.number());
         }
@@ -111,15 +97,47 @@ pub(crate) fn graph(txns: &Transactions, frame: &Frame, more: &[(TxnId, TxnId)])
     })
 }
 
-/// The step from one transaction to another along an arc of the base, of reads or of known orders.
+/// The arcs of base and reads alone: along these a transaction sees another. That one overwrote another does not say that it saw it.
+pub(crate) fn seen(txns: &Transactions, frame: &Frame) -> Csr {
+    Csr::new(txns.len() + frame.events, |emit| emit_seen(txns, frame, emit))
+}
+
+fn emit_seen(txns: &Transactions, frame: &Frame, emit: &mut dyn FnMut(usize, u32)) {
+    let n = txns.len();
+    for txn in txns.ids() {
+        let at = txn.at();
+        if frame.next[at] != TxnId::NONE {
+            emit(at, frame.next[at].number());
+        }
+        if frame.ends_at[at] != u32::MAX {
+            emit(at, n.to_u32() + frame.ends_at[at]);
+        }
+        if frame.begins_at[at] != u32::MAX {
+            emit(n + frame.begins_at[at].to_usize(), txn.number());
+        }
+        for read in txns.reads(txn) {
+            if read.writer != TxnId::NONE {
+                emit(read.writer.at(), txn.number());
+            }
+        }
+    }
+    for event in 1..frame.events {
+        emit(n + event - 1, (n + event).to_u32());
+    }
+}
+
+/// The step from one transaction to another along an arc of the base, of reads or of known orders. What makes one visible to the other
+/// is preferred to what does not.
 pub(crate) fn link(txns: &Transactions, frame: &Frame, from: TxnId, to: TxnId) -> Link {
-    let read = txns.reads(to).iter().find(|read| read.writer == from).map(|read| Relation::Wr(read.key));
+    let read = || txns.reads(to).iter().find(|read| read.writer == from).map(|read| Relation::Wr(read.key));
+    let session = || (frame.next[from.at()] == to).then_some(Relation::Session);
+    let real_time = || frame.has_between(from, to).then_some(Relation::RealTime);
     let order = || {
         let order = txns.orders().iter().find(|order| (order.before, order.after) == (from, to));
         order.map(|order| Relation::Ww(order.key))
     };
-    let session = || (frame.next[from.at()] == to).then_some(Relation::Session);
-    Link { from, to, relation: read.or_else(order).or_else(session).unwrap_or(Relation::RealTime) }
+    let relation = read().or_else(session).or_else(real_time).or_else(order);
+    Link { from, to, relation: relation.unwrap_or(Relation::RealTime) }
 }
 
 /// The steps along a path or cycle of nodes that begins with a transaction; events in it become steps of real time.

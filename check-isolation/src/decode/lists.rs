@@ -52,8 +52,7 @@ pub(super) fn shown(run: &Decoded) -> Shown {
     }
     for trunk in trunks.iter().filter(|_| shown.direct.is_empty() && shown.ambiguous.is_none()) {
         trunk.writers.iter().for_each(|writer| shown.is_seen[writer.at()] = true);
-        let pairs = trunk.writers.windows(2);
-        shown.orders.extend(pairs.map(|pair| (trunk.key, pair[0], pair[1])));
+        shown.appended.extend(trunk.writers.iter().map(|writer| (trunk.key, *writer)));
     }
     shown
 }
@@ -61,7 +60,7 @@ pub(super) fn shown(run: &Decoded) -> Shown {
 /// The longest read of a key.
 struct Trunk {
     key: KeyId,
-    /// The transactions that appended to it, in order; only if nothing is wrong with it.
+    /// The transactions that appended to it, in order, up to an element that was appended twice; only if nothing is wrong with it.
     writers: Vec<Row>,
     /// What is wrong with it, and how many elements a read needs to show that.
     wrong: Vec<(usize, Direct, Row)>,
@@ -78,8 +77,10 @@ impl Trunk {
         let mut next: Vec<VersionId> = Vec::new();
         for (at, id) in list.iter().enumerate() {
             let Version { writer, again, .. } = *run.versions.get(*id);
-            if again != Row::NONE && trunk.ambiguous.is_none() {
+            if again != Row::NONE {
+                // Where nobody but the transaction itself saw it, it shows no order: the other one may be before it or behind it.
                 trunk.ambiguous = Some((at + 1, *id));
+                break;
             }
             if repeated.binary_search(id).is_ok() {
                 let first = list.iter().position(|other| other == id);

@@ -77,33 +77,26 @@ impl Settled {
             let (begin, end) = (Some(rows.begin(*row)), is_ok.then(|| rows.index(*row)));
             self.txns.push(&NewTxn { session, begin, end, reads: &reads, writes: &writes });
         }
-        for (key, before, after) in &shown.orders {
-            let order = KnownOrder { key: *key, before: txn_of[before.at()], after: txn_of[after.at()] };
-            self.txns.push_order(order);
-        }
     }
 
-    /// What nobody read was appended behind all that was read.
+    /// Reads of lists show an order of those who appended; what nobody read was appended behind all of that.
     fn take_orders(&mut self, run: &Decoded, shown: &Shown) {
-        let mut last = vec![Row::NONE; run.versions.key_codes.len()];
-        for (key, trunk) in run.trunks.iter().enumerate() {
-            if let Some(version) = trunk.last() {
-                last[key] = run.versions.get(*version).writer;
-            }
-        }
-        let mut in_trunk: Vec<(KeyId, Row)> = Vec::new();
-        for (key, trunk) in run.trunks.iter().enumerate() {
-            in_trunk.extend(trunk.iter().map(|version| (KeyId::new(key), run.versions.get(*version).writer)));
-        }
-        in_trunk.sort_unstable();
-        in_trunk.dedup();
-        debug_assert!(in_trunk.iter().all(|(_, row)| shown.is_seen[row.at()]), "what was read happened");
+        debug_assert!(shown.appended.iter().all(|(_, row)| shown.is_seen[row.at()]), "what was read happened");
         let txn_of = |row: Row| self.rows.binary_search(&row).map_or(TxnId::NONE, TxnId::new);
         let mut orders = Vec::new();
+        let mut last = vec![Row::NONE; run.versions.key_codes.len()];
+        for (key, row) in &shown.appended {
+            let before = std::mem::replace(&mut last[key.at()], *row);
+            if before != Row::NONE {
+                orders.push(KnownOrder { key: *key, before: txn_of(before), after: txn_of(*row) });
+            }
+        }
+        let mut appended = shown.appended.clone();
+        appended.sort_unstable();
         for (at, row) in self.rows.iter().enumerate() {
             for key in self.txns.writes(TxnId::new(at)) {
                 let before = last[key.at()];
-                if before != Row::NONE && in_trunk.binary_search(&(*key, *row)).is_err() {
+                if before != Row::NONE && appended.binary_search(&(*key, *row)).is_err() {
                     orders.push(KnownOrder { key: *key, before: txn_of(before), after: TxnId::new(at) });
                 }
             }

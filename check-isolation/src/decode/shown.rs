@@ -77,8 +77,8 @@ pub(super) struct Shown {
     pub(super) reads_end: Vec<u32>,
     pub(super) direct: Vec<DirectCase>,
     pub(super) ambiguous: Option<Ambiguous>,
-    /// Orders of writers of a key that lists show.
-    pub(super) orders: Vec<(KeyId, Row, Row)>,
+    /// Who appended what reads of a list show: key by key, in the order of the list.
+    pub(super) appended: Vec<(KeyId, Row)>,
     /// Whether somebody saw a write of each row.
     pub(super) is_seen: Vec<bool>,
 }

@@ -27,7 +27,7 @@ pub(crate) const ANOMALIES: &[(&str, &str)] = &[
     ("G2-item", "A cycle with two rw side by side."),
     (
         "no-commit-order",
-        "No order of commits explains what was read: each case of an analysis ends in a contradiction.",
+        "No order of commits explains what was read: what follows from the level, in each case, ends in a contradiction.",
     ),
     ("thin-air-read", "A transaction read a value that nobody wrote."),
     ("future-read", "A transaction read what it wrote itself only later."),

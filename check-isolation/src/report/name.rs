@@ -1,10 +1,18 @@
 //! Names of what was found: Adya's where it is one cycle, as readers know those.
 
 use crate::evidence::{Link, Refutation, Relation};
+use crate::level::Axiom;
 
-/// The name of a derivation.
+/// The name of a derivation. A cycle without rw is G0 or G1c only where it rules out read committed: at other levels, orders in it follow
+/// from those levels.
 pub(super) fn of(refutation: &Refutation) -> &'static str {
-    if refutation.has_cases() || refutation.cycle.is_empty() { "no-commit-order" } else { of_cycle(&refutation.cycle) }
+    let cycle = &refutation.cycle;
+    let has_rw = cycle.iter().any(|link| matches!(link.relation, Relation::Rw(..)));
+    if refutation.has_cases() || cycle.is_empty() || !has_rw && refutation.axiom != Axiom::ReadCommitted {
+        "no-commit-order"
+    } else {
+        of_cycle(cycle)
+    }
 }
 
 /// Names by how many rw there are; each alone, with session order, and with real time.

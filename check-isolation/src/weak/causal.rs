@@ -6,6 +6,7 @@
 
 use super::{Forced, Known, check};
 use crate::chains::{Chains, Writers};
+use crate::csr::Csr;
 use crate::ids::TxnId;
 use history_core::cast::Cast as _;
 use history_core::{Budget, Spent};
@@ -18,7 +19,8 @@ type Clock = [u32; BLOCK];
 pub(super) fn forced(known: &Known<'_>, budget: &Budget) -> Result<Vec<Forced>, Spent> {
     let chains = Chains::new(known.txns, &known.frame, &known.order);
     let writers = Writers::new(known.txns, &chains);
-    let mut pass = Pass { known, chains: &chains, writers: &writers, clocks: Vec::new(), forced: Vec::new() };
+    let (graph, clocks, forced) = (known.seen(), Vec::new(), Vec::new());
+    let mut pass = Pass { known, graph, chains: &chains, writers: &writers, clocks, forced };
     for from in (0..chains.count).step_by(BLOCK) {
         let steps = (known.graph.len() * from).to_u64();
         check(budget, steps, known.graph.len() * size_of::<Clock>())?;
@@ -29,6 +31,7 @@ pub(super) fn forced(known: &Known<'_>, budget: &Budget) -> Result<Vec<Forced>, 
 
 struct Pass<'k> {
     known: &'k Known<'k>,
+    graph: &'k Csr,
     chains: &'k Chains,
     writers: &'k Writers,
     /// For each node, how many of each chain's transactions reach it, or are it.
@@ -40,7 +43,7 @@ impl Pass<'_> {
     /// Looks at the chains `from..from + BLOCK`.
     fn run(&mut self, from: usize) {
         self.clocks.clear();
-        self.clocks.resize(self.known.graph.len(), [0; BLOCK]);
+        self.clocks.resize(self.graph.len(), [0; BLOCK]);
         for node in &self.known.order {
             let node = node.to_usize();
             let mut clock = self.clocks[node];
@@ -52,7 +55,7 @@ impl Pass<'_> {
                     self.clocks[node] = clock;
                 }
             }
-            for next in self.known.graph.row(node) {
+            for next in self.graph.row(node) {
                 let next = &mut self.clocks[next.to_usize()];
                 for (next, own) in next.iter_mut().zip(&clock) {
                     *next = (*next).max(*own);

@@ -32,7 +32,10 @@ struct Known<'t> {
     txns: &'t Transactions,
     base: Base,
     frame: Frame,
+    /// Base, reads and known orders.
     graph: Csr,
+    /// Base and reads alone, if that is not the same.
+    seen: Option<Csr>,
     order: Vec<u32>,
 }
 
@@ -49,7 +52,8 @@ pub(crate) fn decide(txns: &Transactions, axiom: Axiom, base: Base, budget: &Bud
             base::links(txns, &frame, &cycle, true),
         ));
     }
-    let known = Known { txns, base, frame, graph, order };
+    let seen = (axiom == Axiom::Causal && !txns.orders().is_empty()).then(|| base::seen(txns, &frame));
+    let known = Known { txns, base, frame, graph, seen, order };
     let forced = match axiom {
         Axiom::ReadCommitted => Ok(Vec::new()),
         Axiom::MonotonicAtomicView => Ok(atomic::monotonic(txns)),
@@ -63,6 +67,11 @@ pub(crate) fn decide(txns: &Transactions, axiom: Axiom, base: Base, budget: &Bud
 }
 
 impl Known<'_> {
+    /// Along whose arcs a transaction sees another.
+    fn seen(&self) -> &Csr {
+        self.seen.as_ref().unwrap_or(&self.graph)
+    }
+
     fn conclude(self, axiom: Axiom, forced: &[Forced]) -> Outcome {
         if let Some(case) = forced.iter().find(|case| case.second == TxnId::NONE) {
             let cycle = self.missed(axiom, *case);
@@ -98,7 +107,7 @@ impl Known<'_> {
         match self.txns.reads(to).iter().find(|read| read.writer == from) {
             Some(read) => vec![Link { from, to, relation: Relation::Wr(read.key) }],
             None if axiom == Axiom::ReadAtomic => vec![Link { from, to, relation: Relation::Session }],
-            None => base::links(self.txns, &self.frame, &path(&self.graph, from, to), false),
+            None => base::links(self.txns, &self.frame, &path(self.seen(), from, to), false),
         }
     }
 

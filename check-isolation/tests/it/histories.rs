@@ -121,6 +121,30 @@ fn unread_appends_take_a_choice_at_snapshot_isolation() {
 }
 
 #[test]
+fn an_overwritten_append_is_not_seen_for_that() {
+    // Both appended to the list without the other's element: an update is lost, which prefix allows.
+    let lost = completions(&["0 ok [:r x []] [:append x 1]", "0 ok [:r x [1]]", "1 ok [:r x []] [:append x 3]"]);
+    assert_eq!(verdict(&lost, "strong-session-prefix"), Verdict::Valid);
+    assert_eq!(verdict(&lost, "strong-session-causal-cerone"), Verdict::Valid);
+    let report = judge(&lost, &["parallel-snapshot-isolation"]);
+    // No G0: that would rule out read committed.
+    assert_eq!((report.verdict, report.anomaly_types().collect()), (Verdict::Invalid, vec!["no-commit-order"]));
+}
+
+#[test]
+fn an_element_that_was_appended_twice_and_that_only_its_own_transaction_saw_shows_no_order() {
+    let text = completions(&["0 ok [:append y 1]", "1 ok [:append y 1] [:r y [1]]"]);
+    for level in ["serializable", "snapshot-isolation", "causal-cerone", "read-committed"] {
+        assert_eq!(verdict(&text, level), Verdict::Valid, "{level}");
+    }
+    // An append whose end is unknown did not happen for that.
+    let other = completions(&["0 info [:append y 1] [:append x 1]", "1 ok [:append y 1] [:r y [1]] [:r x []]"]);
+    assert_eq!(verdict(&other, "strict-serializable"), Verdict::Valid);
+    let seen = completions(&["0 ok [:append y 1]", "1 ok [:append y 1] [:r y [1]]", "2 ok [:r y [1]]"]);
+    assert_eq!(verdict(&seen, "read-committed"), Verdict::Unknown);
+}
+
+#[test]
 fn levels_without_an_axiom_take_the_answers_around_them() {
     let good = completions(&["0 ok [:w x 1]", "1 ok [:r x 1]"]);
     assert_eq!(verdict(&good, "update-serializable"), Verdict::Valid);

@@ -2,7 +2,7 @@
 
 use crate::certify::certify;
 use crate::oracle::Definition;
-use crate::worlds::{Frame, Op, Random, build, choices, external, random};
+use crate::worlds::{Frame, Op, Random, add_orders, build, choices, external, random};
 use check_isolation::{Base, Because, Item, Level, Outcome, Refutation, Transactions, TxnId, decide};
 use history_core::Budget;
 use std::collections::BTreeMap;
@@ -110,6 +110,21 @@ fn random_histories_of_four_to_six_transactions() {
     let (mut source, mut counts) = (Random(20), BTreeMap::new());
     for round in 0..1500 {
         let txns = random(&mut source, 4 + round % 3, 1 + round % 4, 4);
+        compare(&txns, &all, &mut counts);
+    }
+    for level in &all {
+        assert!(counts.contains_key(&(level.name(), true)) && counts.contains_key(&(level.name(), false)), "{level}");
+    }
+}
+
+/// An order of two writers that is known is one that every order extends; it does not make the one visible to the other.
+#[test]
+fn random_histories_of_which_orders_of_writers_are_known() {
+    let all = levels(&[Base::None, Base::Session, Base::RealTime]);
+    let (mut source, mut counts) = (Random(21), BTreeMap::new());
+    for round in 0..1500 {
+        let mut txns = random(&mut source, 3 + round % 3, 1 + round % 3, 3);
+        add_orders(&mut source, &mut txns);
         compare(&txns, &all, &mut counts);
     }
     for level in &all {

@@ -1,6 +1,6 @@
 //! Small worlds: all histories of a size, and random ones.
 
-use check_isolation::{KeyId, NewTxn, Read, Transactions, TxnId};
+use check_isolation::{KeyId, KnownOrder, NewTxn, Read, Transactions, TxnId};
 
 /// A small generator of pseudo-random numbers: splitmix64, by Steele, Lea and Flood (2014).
 pub(crate) struct Random(pub(crate) u64);
@@ -71,6 +71,23 @@ pub(crate) fn random(random: &mut Random, n: usize, keys: usize, ops: usize) -> 
     let sessions = 1 + random.below(n);
     let frame = random_frame(random, n, sessions);
     build(&txns, &reads, &writers, &frame)
+}
+
+/// Says of each key in which order some of its writers came, and that the others came behind them: as reads of a list do.
+pub(crate) fn add_orders(random: &mut Random, txns: &mut Transactions) {
+    for key in (0..txns.keys()).map(KeyId::new) {
+        let mut writers: Vec<TxnId> = txns.ids().filter(|txn| txns.is_writer(*txn, key)).collect();
+        for at in 1..writers.len() {
+            writers.swap(at, random.below(at + 1));
+        }
+        let shown = random.below(writers.len() + 1);
+        for at in 1..writers.len() {
+            let before = if at < shown { at } else { shown };
+            if before > 0 {
+                txns.push_order(KnownOrder { key, before: writers[before - 1], after: writers[at] });
+            }
+        }
+    }
 }
 
 /// Sessions whose transactions follow one another in time, overlapping with those of others; rows in the order of completion.
