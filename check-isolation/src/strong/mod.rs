@@ -2,7 +2,7 @@
 //! (Papadimitriou 1979; Biswas and Enea, OOPSLA 2019), so this is a ladder, each rung of which answers or hands on.
 //!
 //! 0. Stronger levels, each with a part of the steps: an order that explains one of them explains this one. Most stores are nearly
-//!    right, and with sessions and real time there are few chains.
+//!    right, and with sessions and real time there are few chains. At the same base, serializable leaves the fewest choices.
 //! 1. Causal consistency, which every one of these levels implies, in linear time: [`crate::weak`].
 //! 2. Propagation of what follows to the fixpoint (`rules`), over clocks of chains (`state`).
 //! 3. Guess and repair (`replay`): an order is replayed, what it does not explain is decided, what follows is propagated, and again.
@@ -55,7 +55,12 @@ const LOOK_EVERY: u32 = 1024;
 /// Decides a level whose axiom is beyond [`Axiom::Causal`].
 pub(crate) fn decide(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget) -> Outcome {
     let steps_max = budget.states_max.unwrap_or(STEPS_MAX);
-    let stronger = [(Axiom::Serializable, Base::RealTime), (Axiom::Snapshot, Base::RealTime), (axiom, Base::Session)];
+    let stronger = [
+        (Axiom::Serializable, Base::RealTime),
+        (Axiom::Snapshot, Base::RealTime),
+        (axiom, Base::Session),
+        (Axiom::Serializable, base),
+    ];
     for (other, frame) in stronger {
         if (other, frame) != (axiom, base) && other >= axiom && frame >= base {
             let outcome = decide_alone(txns, other, frame, budget, steps_max / STEPS_PART);

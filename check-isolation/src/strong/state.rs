@@ -13,6 +13,7 @@ use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::ops::Range;
 
 /// Stands for no edge, order or node.
 pub(super) const NONE: u32 = u32::MAX;
@@ -98,7 +99,10 @@ pub(super) struct State<'t> {
     is_dirty: Vec<bool>,
     /// Where each node is in a topological order of what the history alone says.
     pub(super) rank: Vec<u32>,
-    grown: VecDeque<u32>,
+    /// Nodes whose clocks grew by the last arc, each with what grew, a range of `deltas`.
+    grown: VecDeque<(u32, Range<usize>)>,
+    /// Chains and their new counts. Behind the first node few chains grow: to join these alone is what makes many chains affordable.
+    deltas: Vec<(u32, u32)>,
     pub(super) steps: u64,
     pub(super) moment: u64,
 }
@@ -127,6 +131,7 @@ impl<'t> State<'t> {
             is_dirty: vec![false; nodes],
             rank: vec![0; nodes],
             grown: VecDeque::new(),
+            deltas: Vec::new(),
             steps: 0,
             moment: 0,
         }
@@ -263,39 +268,63 @@ impl<'t> State<'t> {
             return Err(Conflict::Arc { from, to, why });
         }
         self.push_arc(from, to, why);
+        self.deltas.clear();
         self.join(from, to);
-        while let Some(node) = self.grown.pop_front() {
+        while let Some((node, delta)) = self.grown.pop_front() {
             let mut arc = self.out[node.to_usize()];
             while arc != NONE {
                 let Arc { to, next_out, .. } = self.arcs[arc.to_usize()];
-                self.join(node, to);
+                self.join_delta(&delta, to);
                 arc = next_out;
             }
         }
         Ok(())
     }
 
+    /// Joins the whole clock of a node into that of another one.
     fn join(&mut self, from: u32, to: u32) {
         let k = self.chains.count;
         self.steps += k.to_u64();
         let (from_at, to_at) = (from.to_usize() * k, to.to_usize() * k);
-        let noted = !self.levels.is_empty();
-        let mut has_grown = false;
         for chain in 0..k {
             let (own, old) = (self.clocks[from_at + chain], self.clocks[to_at + chain]);
             if own > old {
-                if noted {
-                    self.trail.push((to, chain.to_u32(), old));
-                }
-                self.clocks[to_at + chain] = own;
-                has_grown = true;
+                self.raise(to, chain.to_u32(), own);
             }
         }
-        if has_grown {
-            if to.to_usize() < self.shape.nodes(self.txns.len()) {
-                self.touch(to);
+        self.note_growth(to, 0);
+    }
+
+    /// Joins what grew in the clock of a node before into that of another one.
+    fn join_delta(&mut self, delta: &Range<usize>, to: u32) {
+        self.steps += delta.len().to_u64();
+        let (before, to_at) = (self.deltas.len(), to.to_usize() * self.chains.count);
+        for at in delta.clone() {
+            let (chain, own) = self.deltas[at];
+            if own > self.clocks[to_at + chain.to_usize()] {
+                self.raise(to, chain, own);
             }
-            self.grown.push_back(to);
+        }
+        self.note_growth(to, before);
+    }
+
+    #[inline]
+    fn raise(&mut self, node: u32, chain: u32, count: u32) {
+        let clock = &mut self.clocks[node.to_usize() * self.chains.count + chain.to_usize()];
+        let old = std::mem::replace(clock, count);
+        if !self.levels.is_empty() {
+            self.trail.push((node, chain, old));
+        }
+        self.deltas.push((chain, count));
+    }
+
+    /// Remembers to look at a node whose clock grew, by the changes from `before` on, and at those behind it.
+    fn note_growth(&mut self, node: u32, before: usize) {
+        if self.deltas.len() > before {
+            if node.to_usize() < self.shape.nodes(self.txns.len()) {
+                self.touch(node);
+            }
+            self.grown.push_back((node, before..self.deltas.len()));
         }
     }
 

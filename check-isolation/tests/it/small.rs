@@ -3,8 +3,8 @@
 use crate::certify::certify;
 use crate::oracle::Definition;
 use crate::worlds::{Frame, Op, Random, add_orders, build, choices, external, random};
-use check_isolation::{Base, Because, Item, Level, Outcome, Refutation, Transactions, TxnId, decide};
-use history_core::Budget;
+use check_isolation::{Base, Because, Item, Level, Outcome, Refutation, Transactions, TxnId, Undecided, decide};
+use history_core::{Budget, Spent};
 use std::collections::BTreeMap;
 
 /// What is wrong with an answer, by the definition.
@@ -130,6 +130,25 @@ fn random_histories_of_which_orders_of_writers_are_known() {
     for level in &all {
         assert!(counts.contains_key(&(level.name(), true)) && counts.contains_key(&(level.name(), false)), "{level}");
     }
+}
+
+/// A choice takes steps: without any left the answer is that it is not known, and how far it got.
+#[test]
+fn spent_steps_leave_the_answer_open() {
+    let (mut source, mut open) = (Random(22), 0);
+    for _ in 0..20 {
+        let txns = random(&mut source, 12, 3, 3);
+        for level in levels(&[Base::None]) {
+            let mut budget = Budget::default();
+            budget.states_max = Some(0);
+            match (decide(&txns, level, &budget), decide(&txns, level, &Budget::default())) {
+                (Outcome::Unknown(Undecided::Spent { what: Spent::States, .. }), _) => open += 1,
+                (Outcome::Holds(_), Outcome::Holds(_)) | (Outcome::Violated(_), Outcome::Violated(_)) => {}
+                (other, whole) => panic!("{level}: {other:?} is not {whole:?}"),
+            }
+        }
+    }
+    assert!(open > 5, "{open}");
 }
 
 /// Blind writers and readers of two keys: what propagation leaves open is decided by cases.
