@@ -250,7 +250,7 @@ impl Registry {
     pub fn anomalies(&self) -> Vec<AboutAnomaly> {
         let mut all: Vec<AboutAnomaly> = Vec::new();
         let takes_them = |checker: &&dyn Checker| checker.options().iter().any(|option| option.name == "anomalies");
-        for about in self.of_transactions().filter(takes_them).map(|checker| checker.about()) {
+        for about in self.of_transactions().filter(takes_them).map(history_core::Checker::about) {
             let is_new = |one: &AboutAnomaly| all.iter().all(|known| known.name != one.name);
             let new: Vec<AboutAnomaly> = about.anomalies.into_iter().filter(is_new).collect();
             all.extend(new);
@@ -261,7 +261,7 @@ impl Registry {
     /// The consistency levels that checkers of transactions know, each once.
     pub fn levels(&self) -> Vec<AboutLevel> {
         let mut all: Vec<AboutLevel> = Vec::new();
-        for about in self.of_transactions().map(|checker| checker.about()) {
+        for about in self.of_transactions().map(history_core::Checker::about) {
             let is_new = |one: &AboutLevel| all.iter().all(|known| known.name != one.name);
             let new: Vec<AboutLevel> = about.levels.into_iter().filter(is_new).collect();
             all.extend(new);
@@ -270,7 +270,7 @@ impl Registry {
     }
 
     fn of_transactions(&self) -> impl Iterator<Item = &dyn Checker> {
-        let all = self.checkers.iter().map(|checker| checker.as_ref());
+        let all = self.checkers.iter().map(std::convert::AsRef::as_ref);
         all.filter(|checker| checker.about().subject == Subject::Transactions)
     }
 }

@@ -97,7 +97,7 @@ impl LongForkRun {
             ));
         }
         sentences.push(match (found.least, found.minimal) {
-            (true, _) => format!("Any smaller set of reads of this group can be ordered"),
+            (true, _) => "Any smaller set of reads of this group can be ordered".into(),
             (false, true) => {
                 "Without any one of them there is an order, but a smaller set of other reads may have none".into()
             }

@@ -361,7 +361,7 @@ impl Run for VersionedRun {
                 Ok(()) => return Ok(ControlFlow::Continue(())),
                 Err(OpFault::Error(error)) => return Err(error),
                 Err(OpFault::Malformed(reason)) => {
-                    self.malformed = Some(format!("the op at {}: {reason}.", op.place()))
+                    self.malformed = Some(format!("the op at {}: {reason}.", op.place()));
                 }
             }
         }
