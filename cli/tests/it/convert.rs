@@ -56,8 +56,13 @@ fn what_cannot_be_written_leaves_no_file() {
         said.contains("h.edn:3:1: error: the op with index 2 cannot be written as plume: the key :x is no number"),
         "{said}"
     );
-    let intervals = histcheck("convert --to intervals").arg(&path).arg("-o").arg(&out).assert().code(255);
-    assert!(stderr(&intervals).contains("the op with index 0 cannot be written as an interval: it has no invocation"));
+    let intervals = |words: &str| {
+        let assert = histcheck(&format!("convert --to intervals {words}")).arg(&path).arg("-o").arg(&out).assert();
+        stderr(&assert.code(255))
+    };
+    assert!(intervals("").contains("the op with index 0 cannot be written as an interval: it has no time"));
+    let said = intervals("--index-times");
+    assert!(said.contains("the op with index 0 cannot be written as an interval: it has no invocation"), "{said}");
     let names: Vec<_> = fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["h.edn"]);
     assert_eq!(stdout(&convert("--to hist --renumber", &path).code(0)), "[1:=1 2==?]\n[3:=2]\n---\n[1==1]\n");

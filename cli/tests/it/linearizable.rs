@@ -65,7 +65,7 @@ fn the_object_is_named_by_the_model_or_by_spec() {
     let assert = histcheck("-m linearizable -").assert().code(254);
     assert!(stderr(&assert).contains("--spec: expected an object: register, cas-register"), "{}", stderr(&assert));
     let assert = histcheck("-m linearizable --spec heap -").assert().code(254);
-    assert!(stderr(&assert).contains("there is no object heap"), "{}", stderr(&assert));
+    assert!(stderr(&assert).contains("unknown object heap: expected one of register"), "{}", stderr(&assert));
     let set = "{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value #{1}}";
     histcheck("-m linearizable --spec set -").stdin(set).assert().code(1);
     histcheck("-m linearizable-set --initial #{1} -").stdin(set).assert().code(0);

@@ -205,7 +205,7 @@ fn an_order_of_transactions_is_read_from_a_file() {
     std::fs::write(&order, "3 five").unwrap();
     with(order.to_str().unwrap())
         .code(254)
-        .stderr_eq("error: --transaction-order: five is no index of an op: [..]\n...");
+        .stderr_eq("error: --transaction-order: expected the index of an op, a number from 0 on, found five\n...");
     with("nowhere.txt").code(254).stderr_eq("error: --transaction-order: cannot read nowhere.txt: [..]\n...");
 }
 

@@ -199,6 +199,7 @@ fn observed(workload: &str) -> Option<&'static str> {
     match workload {
         "bank" | "counter" | "set-full" | "set" | "long-fork" | "comments" | "sequential" => Some("read"),
         "queue" => Some("dequeue"),
+        "kafka" => Some("send"),
         _ => None,
     }
 }
@@ -214,6 +215,7 @@ fn of_one_op(row: &Row) -> Option<(&'static str, &'static str)> {
             Some(("false", "it shows what no other op did"))
         }
         "total-queue" => Some(("false", "nobody takes what was enqueued")),
+        "kafka" => Some(("false", "nobody polls what was sent")),
         _ => Some(("true", "it was compared with what must hold")),
     }
 }
