@@ -1,5 +1,6 @@
 //! What there is to say of a history that is not linearizable: how far it was, and what it could have come to.
 
+use crate::Conflict;
 use crate::engine::ids;
 use crate::engine::ids::StateId;
 use crate::engine::paths::PathId;
@@ -32,6 +33,10 @@ const ENDS_MAX: usize = 16;
 /// Configurations of the relaxed search that are tried for an order, at the most.
 const TRIED_MAX: usize = 64;
 
+/// Events before a refusal for which the states are looked for although a conflict is known. States of a collection may
+/// be as large as the history, so a search for them can take long where a monitor did not.
+const SEARCHED_MAX: usize = 10_000;
+
 /// Finds the evidence for a refusal. `ends` is empty where that takes too long.
 pub(crate) fn find_evidence<'m>(
     part: &Part,
@@ -43,6 +48,9 @@ pub(crate) fn find_evidence<'m>(
     let last = before.iter().rev().find(|event| event.is_return()).map(|event| ids::number(event.op()));
     let op = ids::number(part.events[refused.event].op());
     let mut evidence = Evidence { op, last, ends: Vec::new(), more_ends: 0, all_ends: false };
+    if refused.conflict.as_ref().is_some_and(Conflict::is_of_collection) && refused.event > SEARCHED_MAX {
+        return evidence;
+    }
     match ids::index(part.slots) {
         ..=64 => find_ends::<1>(&mut evidence, part, refused, (transitions, more_transitions), kinds),
         slots if slots <= Mask::<16>::SLOTS => {

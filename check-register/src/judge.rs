@@ -24,15 +24,18 @@ impl Default for Settings {
     }
 }
 
-/// An engine: a way to search for a linearization. All give the same verdicts.
+/// An engine: a way to find a linearization. All give the same verdicts, but [`Engine::Monitor`] may give none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Engine {
-    /// All of them, in turns; the first answer wins.
+    /// A monitor where there is one; else all others, in turns, and the first answer wins.
     Portfolio,
     /// Just-in-time linearization: all configurations at once, from event to event.
     JustInTime,
     /// Wing and Gong's search with Lowe's memoisation: depth first.
     WingGong,
+    /// Only the monitor of a collection into which no value is put twice, if the operations are such; else the answer
+    /// is unknown.
+    Monitor,
 }
 
 /// What was found out about a history.
@@ -82,7 +85,7 @@ pub struct Refusal {
     pub more_ends: usize,
     /// Whether there are no states but these.
     pub all_ends: bool,
-    /// For a register of distinct writes, operations that contradict each other.
+    /// Where values are distinct, operations that contradict each other.
     pub conflict: Option<Conflict>,
 }
 
@@ -161,7 +164,7 @@ impl Answer {
                 Outcome::Refused(refusal) => {
                     refusal.op = f(refusal.op);
                     refusal.last = refusal.last.map(&f);
-                    refusal.conflict = refusal.conflict.map(|conflict| conflict.map(&f));
+                    refusal.conflict = refusal.conflict.as_ref().map(|conflict| conflict.map(&f));
                     refusal.ends.iter_mut().flat_map(|end| &mut end.order).for_each(|op| *op = f(*op));
                 }
                 Outcome::Unknown(_) => {}

@@ -1,6 +1,6 @@
 //! Shortcuts: what a model may say of its operations so that the search is faster.
 
-use crate::{Access, Settlement};
+use crate::{Access, Collection, Handling, Settlement};
 
 /// What the search may use besides [`Model::step`](crate::Model::step) to be faster.
 ///
@@ -18,6 +18,8 @@ use crate::{Access, Settlement};
 ///   [`end`](Shortcuts::end), [`may_wait`](Shortcuts::may_wait), [`settle`](Shortcuts::settle).
 /// - To decide registers without a search: [`access`](Shortcuts::access),
 ///   [`initial_access`](Shortcuts::initial_access).
+/// - To decide collections without a search: [`collection`](Shortcuts::collection), [`handling`](Shortcuts::handling),
+///   [`contents`](Shortcuts::contents).
 pub trait Shortcuts<S: Clone, O> {
     /// Whether an operation never changes the state, whatever the state is. The search then need not try when it is
     /// best placed: the first instant that admits it is.
@@ -140,6 +142,23 @@ pub trait Shortcuts<S: Clone, O> {
     /// What reads of a register find before the first write: see [`Shortcuts::access`]. `None` if this determines none.
     fn initial_access(&self) -> Option<i64> {
         None
+    }
+
+    /// How the object gives its values back, if it is a collection of numbers (or of whatever was numbered): its
+    /// operations then are decided in O(n log n) where no value is put in twice. `None` for any other object.
+    fn collection(&self) -> Option<Collection> {
+        None
+    }
+
+    /// What an operation does to the [collection](Shortcuts::collection). `None` for any other operation.
+    fn handling<'a>(&'a self, op: &'a O) -> Option<Handling<'a>> {
+        let _ = op;
+        None
+    }
+
+    /// The values of the [collection](Shortcuts::collection) at the start, the oldest first.
+    fn contents(&self) -> Vec<i64> {
+        Vec::new()
     }
 }
 

@@ -12,6 +12,7 @@ use crate::engine::ids;
 use crate::engine::ids::ClassId;
 use crate::explain::find_evidence;
 use crate::history::{Columns, Parts};
+use crate::monitor::{Collection, Object};
 use crate::search::origins::Origin;
 use crate::search::part::Kind;
 use crate::search::transitions::Transitions;
@@ -110,12 +111,20 @@ struct Search<'a, M: Model> {
     kinds: Vec<Kind>,
     settings: Settings,
     budget: &'a Budget,
+    collection: Option<Collection>,
+    /// What is in it at the start.
+    contents: Vec<i64>,
 }
 
 impl<'a, M: Model> Search<'a, M> {
     fn new(model: &'a M, columns: &'a Columns<M::Op>, settings: Settings, budget: &'a Budget) -> Search<'a, M> {
         let kinds = columns.classes.iter().map(|op| Kind::of(model, op)).collect();
-        Search { model, columns, parts: columns.by_part(model), kinds, settings, budget }
+        let collection = model.shortcuts().collection();
+        let mut contents = model.shortcuts().contents();
+        if collection == Some(Collection::Bag) {
+            contents.sort_unstable();
+        }
+        Search { model, columns, parts: columns.by_part(model), kinds, settings, budget, collection, contents }
     }
 
     fn transitions(&self) -> Transitions<'a> {
@@ -137,6 +146,13 @@ impl<'a, M: Model> Search<'a, M> {
             part.visibility = Visibility::new(&part, self.model, &self.columns.classes);
         }
         let more_transitions = || self.transitions();
+        let handling = |op: usize| self.model.shortcuts().handling(&self.columns.classes[part.ops[op].class.at()]);
+        let object = self.collection.map(|collection| Object {
+            collection,
+            initial: &self.contents,
+            handling: &handling,
+            is_part: self.parts.names[at].is_some(),
+        });
         let mut question = Question {
             part: &part,
             transitions,
@@ -145,6 +161,7 @@ impl<'a, M: Model> Search<'a, M> {
             origin: &|class| self.origin(class),
             access: &|class: ClassId| self.model.shortcuts().access(&self.columns.classes[class.at()]),
             initial: self.model.shortcuts().initial_access(),
+            object: object.as_ref(),
             limits: &limits,
             engine: self.settings.engine,
         };
@@ -163,7 +180,7 @@ impl<'a, M: Model> Search<'a, M> {
                     ends: evidence.ends.into_iter().map(end).collect(),
                     more_ends: evidence.more_ends,
                     all_ends: evidence.all_ends,
-                    conflict: refused.conflict.map(|conflict| conflict.map(of_part)),
+                    conflict: refused.conflict.as_ref().map(|conflict| conflict.map(of_part)),
                 })
             }
         })

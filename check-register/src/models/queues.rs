@@ -2,7 +2,7 @@
 
 use super::queue_state::QueueState;
 use super::spec::{Shows, Spec, bad_value, call, unknown_op};
-use crate::{Model, Settlement, Shortcuts};
+use crate::{Collection, Handling, Model, Settlement, Shortcuts};
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 
 /// In which order values leave.
@@ -184,6 +184,27 @@ impl<const DISCIPLINE: u8> Shortcuts<QueueState, QueueOp> for Queue<DISCIPLINE> 
 
     fn reads_only(&self, op: &QueueOp) -> bool {
         matches!(op, QueueOp::Take(Removed::Nothing))
+    }
+
+    fn collection(&self) -> Option<Collection> {
+        Some(match Self::DISCIPLINE {
+            Discipline::Fifo => Collection::Fifo,
+            Discipline::Unordered => Collection::Bag,
+            Discipline::Lifo => Collection::Stack,
+        })
+    }
+
+    fn handling<'a>(&'a self, op: &'a QueueOp) -> Option<Handling<'a>> {
+        Some(match *op {
+            QueueOp::Put(value) => Handling::Put(value),
+            QueueOp::Take(Removed::Value(value)) => Handling::Take(value),
+            QueueOp::Take(Removed::Nothing) => Handling::Nothing,
+            QueueOp::Take(Removed::Unknown) => Handling::Any,
+        })
+    }
+
+    fn contents(&self) -> Vec<i64> {
+        self.initial.iter().copied().collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! A set: added to, and read as a whole.
 
 use super::spec::{Shows, Spec, bad_value, call, unknown_op};
-use crate::{Model, Shortcuts};
+use crate::{Collection, Handling, Model, Shortcuts};
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 
 /// A set of values, which are codes of an [`Interner`]. It is empty at first.
@@ -74,6 +74,21 @@ impl Shortcuts<Box<[i64]>, SetOp> for Set {
             effects.extend(values.iter().map(|value| value.cast_unsigned()));
         }
         false
+    }
+
+    fn collection(&self) -> Option<Collection> {
+        Some(Collection::Set)
+    }
+
+    fn handling<'a>(&'a self, op: &'a SetOp) -> Option<Handling<'a>> {
+        Some(match op {
+            SetOp::Add(value) => Handling::Put(*value),
+            SetOp::Read(values) => Handling::All(values),
+        })
+    }
+
+    fn contents(&self) -> Vec<i64> {
+        self.initial.to_vec()
     }
 
     fn effect_lasts(&self, _: &SetOp) -> bool {

@@ -4,7 +4,7 @@ use super::recorded::Recorded;
 use crate::engine::ids::OpId;
 use crate::history::Columns;
 use crate::models::Spec;
-use crate::{Conflict, End, Refusal};
+use crate::{Conflict, End, Held, Refusal};
 use history_core::explain::{self, Explanation, Names};
 use history_core::{Datum, OpKind, Witness, WitnessOp};
 use std::fmt::Write as _;
@@ -71,7 +71,7 @@ impl<'a, S: Spec> Explainer<'a, S> {
                 };
             }
         }
-        if let Some(conflict) = refusal.conflict {
+        if let Some(conflict) = &refusal.conflict {
             self.conflict(&mut then, conflict);
         }
         if refusal.ends.is_empty() {
@@ -118,8 +118,8 @@ impl<'a, S: Spec> Explainer<'a, S> {
     }
 
     /// What contradicts what.
-    fn conflict(&mut self, text: &mut String, conflict: Conflict) {
-        _ = match conflict {
+    fn conflict(&mut self, text: &mut String, conflict: &Conflict) {
+        _ = match *conflict {
             Conflict::NeverWritten { read } => {
                 let read = self.name(read);
                 writeln!(text, "No operation had begun to write the value that {read} found.")
@@ -142,7 +142,59 @@ impl<'a, S: Spec> Explainer<'a, S> {
                      {others} have another value and can only have taken effect in between."
                 )
             }
+            Conflict::NeverPut { take } => {
+                let take = self.name(take);
+                writeln!(text, "Nobody had begun to put in what {take} returned.")
+            }
+            Conflict::BeforePut { take, put } => {
+                let (take, put) = (self.name(take), self.name(put));
+                writeln!(text, "{take} returned what {put} put in, but had returned when {put} was called.")
+            }
+            Conflict::TakenTwice { take, other } => {
+                let (take, other) = (self.name(take), self.name(other));
+                writeln!(text, "{other} and {take} took the same value, which was put in once.")
+            }
+            Conflict::NeverEmpty { nothing, ref values } => {
+                let nothing = self.name(nothing);
+                let values = self.held(values);
+                writeln!(text, "While {nothing} was in flight something was there at any time, in any order: {values}.")
+            }
+            Conflict::Values { ref values } => {
+                let values = self.held(values);
+                writeln!(text, "No order of these is right, whatever else happened: {values}.")
+            }
+            Conflict::Reads { read, other } => {
+                let (read, other) = (self.name(read), self.name(other));
+                writeln!(text, "{read} and {other} each show a value that the other does not; nothing leaves the set.")
+            }
+            Conflict::WithoutInitial { read } => {
+                let read = self.name(read);
+                writeln!(text, "{read} does not show a value that was there from the start.")
+            }
+            Conflict::Backwards { first, second, read } => {
+                let (first, second) = (self.name(first), self.name(second));
+                let read = read.map_or_else(String::new, |read| {
+                    let read = self.name(read);
+                    format!(": {read} shows the value of {first}, and not that of {second}")
+                });
+                writeln!(text, "{first} must come before {second}, which had returned when {first} was called{read}.")
+            }
         };
+    }
+
+    /// What was done with values: `the value of T1, taken by T2`.
+    fn held(&mut self, values: &[Held]) -> String {
+        let one = |held: &Held| {
+            let put = held.put.map_or_else(
+                || "a value that was there at the start".to_owned(),
+                |op| format!("the value of {}", self.name(op)),
+            );
+            match held.take {
+                Some(take) => format!("{put}, taken by {}", self.name(take)),
+                None => put,
+            }
+        };
+        values.iter().map(one).collect::<Vec<_>>().join("; ")
     }
 
     fn witness(&self, part: Option<&str>, refusal: &Refusal, explanation: String) -> Witness {

@@ -21,8 +21,8 @@ const INITIAL: OptionSpec =
 const ENGINE: OptionSpec = OptionSpec::new(
     "engine",
     OptionKind::Text,
-    "Search algorithm: just-in-time (breadth first), wing-gong (depth first), or portfolio (alternate until one \
-           finishes). All give the same verdicts.",
+    "Search algorithm: just-in-time (breadth first), wing-gong (depth first), monitor (no search: collections of distinct \
+           values only), or portfolio (monitor, else alternate searches until one finishes). All give the same verdicts.",
 )
 .with_value_name("NAME")
 .with_default("portfolio");
@@ -54,8 +54,9 @@ pub(super) fn apply<S: Spec>(to: &mut Linearizable<S>, options: &Options) -> Res
             "portfolio" => Engine::Portfolio,
             "just-in-time" => Engine::JustInTime,
             "wing-gong" => Engine::WingGong,
+            "monitor" => Engine::Monitor,
             _ => {
-                let message = format!("unknown engine {name}: expected just-in-time, wing-gong or portfolio");
+                let message = format!("unknown engine {name}: expected just-in-time, wing-gong, monitor or portfolio");
                 return Err(OptionError::new(ENGINE.name, message));
             }
         };

@@ -9,55 +9,9 @@
 //! forward zones overlap, and no backward zone lies within a forward one.
 
 use super::part::{NEVER, Part};
-use crate::Access;
 use crate::engine::ids;
+use crate::{Access, Conflict};
 use history_core::hash::HashMap;
-
-/// Why the operations on a register to which no value is written twice contradict each other. `O` stands for an
-/// operation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Conflict<O = usize> {
-    /// The read returned a value that nobody wrote.
-    NeverWritten {
-        /// The read.
-        read: O,
-    },
-    /// The read returned before its value's write was called.
-    BeforeWrite {
-        /// The read.
-        read: O,
-        /// The write.
-        write: O,
-    },
-    /// The register must have held one value from the return of `first` to the call of `last`, and another at some
-    /// time between.
-    Between {
-        /// It wrote or read the one value, and returned before any other that did; `None` for the initial value.
-        first: Option<O>,
-        /// It read the same value, and was called after all others.
-        last: O,
-        /// It wrote or read the other value, and returned before any other that did.
-        other_first: O,
-        /// It wrote or read the other value, and was called after all others.
-        other_last: O,
-    },
-}
-
-impl<O: Copy> Conflict<O> {
-    /// The same with other names for operations.
-    pub(crate) fn map<P>(self, f: impl Fn(O) -> P) -> Conflict<P> {
-        match self {
-            Conflict::NeverWritten { read } => Conflict::NeverWritten { read: f(read) },
-            Conflict::BeforeWrite { read, write } => Conflict::BeforeWrite { read: f(read), write: f(write) },
-            Conflict::Between { first, last, other_first, other_last } => Conflict::Between {
-                first: first.map(&f),
-                last: f(last),
-                other_first: f(other_first),
-                other_last: f(other_last),
-            },
-        }
-    }
-}
 
 /// What is known of one value.
 struct Cluster {

@@ -3,6 +3,7 @@
 //! Engines take turns, each turn longer than the one before, and the first answer wins. Turns are counted in steps of
 //! the model and not in time, so which engine answers is the same on every machine.
 
+pub(crate) mod conflict;
 pub(crate) mod distinct;
 pub(crate) mod just_in_time;
 pub(crate) mod mask;
@@ -19,8 +20,8 @@ pub(crate) mod wing_gong;
 use crate::engine::IN_FLIGHT_MAX;
 use crate::engine::ids;
 use crate::engine::ids::ClassId;
-use crate::{Access, Engine};
-use distinct::Conflict;
+use crate::monitor::Decided;
+use crate::{Access, Conflict, Engine, monitor};
 use history_core::{Budget, Spent};
 use just_in_time::JustInTime;
 use mask::Mask;
@@ -48,6 +49,9 @@ pub(crate) enum Progress {
     /// The budget ran out.
     Spent(Spent),
 }
+
+/// Events up to which a search is tried before a monitor: it is faster, most of the time.
+const SEARCHED_FIRST: usize = 32;
 
 /// Bytes that a configuration may take, with all that an engine remembers of it.
 const CONFIG_BYTES: usize = 100;
@@ -108,7 +112,7 @@ pub(crate) struct Refused {
     pub(crate) event: usize,
     /// Whether there is one up to any event before.
     pub(crate) is_first: bool,
-    /// For a register of distinct writes, what contradicts itself.
+    /// Where values are distinct, what contradicts itself.
     pub(crate) conflict: Option<Conflict<u32>>,
 }
 
@@ -124,6 +128,8 @@ pub enum Reason {
     InFlight,
     /// Another part is not linearizable, and the search had not come to an end when that was found.
     OtherPart,
+    /// Only a [monitor](crate::Engine::Monitor) was to decide, and there is none for such operations.
+    NoMonitor,
 }
 
 impl Reason {
@@ -136,6 +142,7 @@ impl Reason {
                 flight at once"
             }
             Reason::InFlight => "more than 8,192 operations are in flight at once",
+            Reason::NoMonitor => "no monitor decides such operations: a value is put in twice, or the object has none",
             Reason::OtherPart => "another part is not linearizable, so the search ended early",
         }
     }
@@ -155,6 +162,8 @@ pub(crate) struct Question<'q, 'm> {
     /// By class: what it does if the object is a register.
     pub(crate) access: &'q dyn Fn(ClassId) -> Option<Access>,
     pub(crate) initial: Option<i64>,
+    /// If the object is a collection.
+    pub(crate) object: Option<&'q monitor::Object<'q>>,
     pub(crate) limits: &'q Limits<'m>,
     pub(crate) engine: Engine,
 }
@@ -164,14 +173,26 @@ const _: () = assert!(IN_FLIGHT_MAX == Mask::<128>::SLOTS, "the widest mask has 
 impl<'q, 'm> Question<'q, 'm> {
     /// Finds the answer. `None` if it takes more turns than `turns_max`.
     pub(crate) fn decide(&mut self, turns_max: Option<u32>) -> Option<Decision> {
+        let mut known = None;
+        if self.engine == Engine::Monitor || self.engine == Engine::Portfolio && self.part.events.len() > SEARCHED_FIRST
+        {
+            match self.monitor() {
+                Some(Decision::Refused(refused)) if !refused.is_first && self.engine == Engine::Portfolio => {
+                    known = Some(refused);
+                }
+                Some(decision) => return Some(decision),
+                None if self.engine == Engine::Monitor => return Some(Decision::Unknown(Reason::NoMonitor)),
+                None => {}
+            }
+        }
         let decision = match ids::index(self.part.slots) {
-            ..=64 => self.decide_with::<1>(turns_max)?,
-            65..=256 => self.decide_with::<4>(turns_max)?,
-            257..=1024 => self.decide_with::<16>(turns_max)?,
+            ..=64 => self.decide_with::<1>(turns_max, known)?,
+            65..=256 => self.decide_with::<4>(turns_max, known)?,
+            257..=1024 => self.decide_with::<16>(turns_max, known)?,
             slots => match self.distinct() {
                 Some(decision) if self.engine == Engine::Portfolio => decision,
-                _ if slots <= IN_FLIGHT_MAX => self.decide_with::<128>(turns_max)?,
-                _ => Decision::Unknown(Reason::InFlight),
+                _ if slots <= IN_FLIGHT_MAX => self.decide_with::<128>(turns_max, known)?,
+                _ => known.map_or(Decision::Unknown(Reason::InFlight), Decision::Refused),
             },
         };
         debug_assert!(self.is_no_later_than_unmet(&decision), "{decision:?}");
@@ -197,18 +218,37 @@ impl<'q, 'm> Question<'q, 'm> {
         })
     }
 
-    fn decide_with<const W: usize>(&mut self, turns_max: Option<u32>) -> Option<Decision> {
+    /// The answer for a collection of distinct values.
+    fn monitor(&self) -> Option<Decision> {
+        let object = self.object?;
+        if let Err(spent) = self.limits.budget.check(0, 0) {
+            return Some(Decision::Unknown(Reason::Spent(spent)));
+        }
+        Some(match monitor::decide(self.part, object, self.limits.budget)? {
+            Decided::Linearizable(order) => Decision::Linearizable(order),
+            Decided::Refused { event, is_first, conflict } => Decision::Refused(Refused { event, is_first, conflict }),
+        })
+    }
+
+    /// The same where a search was tried before, if it is certain.
+    fn monitor_of_few(&self) -> Option<Decision> {
+        let decision = if self.part.events.len() > SEARCHED_FIRST { None } else { self.monitor() };
+        decision.filter(|decision| !matches!(decision, Decision::Refused(refused) if !refused.is_first))
+    }
+
+    /// The answer by search; `known` is a refusal that may not be the first.
+    fn decide_with<const W: usize>(&mut self, turns_max: Option<u32>, known: Option<Refused>) -> Option<Decision> {
         /// Steps an event in the first turn: most histories need fewer.
         const TURN: u64 = 12;
         /// Turns to find out whether a refusal that is known is the first.
         const SOONER: u32 = 2;
         let mut until = TURN * (ids::count(self.part.events.len()) + 1_000);
-        let mut engines = Engines::<'q, 'm, W>::new(self);
+        let mut engines = Engines::<'q, 'm, W>::new(self, known);
         let mut turns = 0;
         loop {
             let found = engines.turn(self, until);
-            let found = match engines.unmet {
-                Some(event) => refuse_unmet(event, found, turns > SOONER),
+            let found = match &engines.known {
+                Some(known) => refuse_known(known, found, turns > SOONER),
                 None => found,
             };
             if found.is_some() {
@@ -216,14 +256,18 @@ impl<'q, 'm> Question<'q, 'm> {
             }
             if turns == 0 {
                 if self.engine == Engine::Portfolio
-                    && let Some(decision) = self.distinct()
+                    && let Some(decision) = self.distinct().or_else(|| self.monitor_of_few())
                 {
                     return Some(decision);
                 }
-                engines.unmet = origins::find_unmet(self.part, self.origin);
+                if let Some(event) = origins::find_unmet(self.part, self.origin)
+                    && engines.end(self.part) > event
+                {
+                    engines.known = Some(Refused { event, is_first: false, conflict: None });
+                }
             }
             turns += 1;
-            if engines.unmet.is_none() && turns_max.is_some_and(|max| turns >= max) {
+            if engines.known.is_none() && turns_max.is_some_and(|max| turns >= max) {
                 return None;
             }
             until = until.saturating_mul(4);
@@ -231,10 +275,10 @@ impl<'q, 'm> Question<'q, 'm> {
     }
 }
 
-/// What is known of a part of which `event` is refused in any case, when engines have searched up to there. `None` if
-/// they should go on.
-fn refuse_unmet(event: usize, found: Option<Decision>, is_over: bool) -> Option<Decision> {
-    let refused = |is_first| Some(Decision::Refused(Refused { event, is_first, conflict: None }));
+/// What is known of a part that is refused in any case, when engines have searched up to there. `None` if they should
+/// go on.
+fn refuse_known(known: &Refused, found: Option<Decision>, is_over: bool) -> Option<Decision> {
+    let refused = |is_first| Some(Decision::Refused(Refused { is_first, ..known.clone() }));
     match found {
         Some(Decision::Refused(sooner)) => Some(Decision::Refused(sooner)),
         Some(Decision::Linearizable(_)) => refused(true),
@@ -260,17 +304,22 @@ struct Engines<'q, 'm, const W: usize> {
     wing_gong: Option<(WingGong<'q, W>, Transitions<'m>)>,
     /// Whether each engine is out of the race.
     full: (bool, bool),
-    /// An event that is refused in any case: engines need not look beyond.
-    unmet: Option<usize>,
+    /// A refusal that holds in any case: engines need not look beyond.
+    known: Option<Refused>,
 }
 
 impl<'q, 'm, const W: usize> Engines<'q, 'm, W> {
-    fn new(question: &mut Question<'q, 'm>) -> Engines<'q, 'm, W> {
+    fn new(question: &mut Question<'q, 'm>, known: Option<Refused>) -> Engines<'q, 'm, W> {
         let full = (question.engine == Engine::WingGong, question.engine == Engine::JustInTime);
-        let mut engines = Engines { just_in_time: None, wing_gong: None, full, unmet: None };
+        let mut engines = Engines { just_in_time: None, wing_gong: None, full, known };
         // Where effects do not last there are few states, and it is the uses that make configurations many.
         engines.start_just_in_time(question, !question.part.visibility.is_fleeting());
         engines
+    }
+
+    /// The event up to which to search.
+    fn end(&self, part: &Part) -> usize {
+        self.known.as_ref().map_or(part.events.len(), |known| known.event)
     }
 
     fn start_just_in_time(&mut self, question: &mut Question<'q, 'm>, exact: bool) {
@@ -294,9 +343,9 @@ impl<'q, 'm, const W: usize> Engines<'q, 'm, W> {
     }
 
     fn turn_just_in_time(&mut self, question: &mut Question<'q, 'm>, until: u64) -> Option<Decision> {
-        let (limits, part) = (question.limits, question.part);
+        let (limits, part, end) = (question.limits, question.part, self.end(question.part));
         while let Some(engine) = &mut self.just_in_time {
-            engine.end = self.unmet.unwrap_or(part.events.len());
+            engine.end = end;
             match engine.advance(question.transitions, until, limits) {
                 Progress::Paused => break,
                 Progress::Linearizable => {
@@ -327,12 +376,13 @@ impl<'q, 'm, const W: usize> Engines<'q, 'm, W> {
     }
 
     fn turn_wing_gong(&mut self, question: &mut Question<'q, 'm>, until: u64) -> Option<Decision> {
+        let end = self.end(question.part);
         let (engine, transitions) = self.wing_gong.get_or_insert_with(|| {
             let mut transitions = (question.more_transitions)();
             let init = transitions.init();
             (WingGong::new(question.part, question.kinds, init), transitions)
         });
-        engine.end = self.unmet.unwrap_or(question.part.events.len());
+        engine.end = end;
         match engine.advance(transitions, until, question.limits) {
             Progress::Paused => {}
             Progress::Linearizable => {

@@ -131,15 +131,20 @@ fn one_engine_knows_where_the_other_has_too_much_to_look_at() {
 #[test]
 fn a_budget_ends_the_search() {
     let operations = queue(0..20, 20);
-    let check = |budget: &Budget| {
-        let mut answer = check_with(&Stack::default(), &operations, Settings::default(), budget);
+    let check = |engine: Engine, budget: &Budget| {
+        let settings = Settings { engine, ..Settings::default() };
+        let mut answer = check_with(&Stack::default(), &operations, settings, budget);
         answer.parts.remove(0).outcome
     };
     let few = Budget::default().with_states_max(1_000);
-    assert_eq!(check(&few), Outcome::Unknown(check_register::Reason::Spent(Spent::States)));
+    for engine in [Engine::JustInTime, Engine::WingGong] {
+        assert_eq!(check(engine, &few), Outcome::Unknown(check_register::Reason::Spent(Spent::States)));
+    }
     let cancelled = Budget::default();
     cancelled.cancel.cancel();
-    assert_eq!(check(&cancelled), Outcome::Unknown(check_register::Reason::Spent(Spent::Cancelled)));
+    for engine in [Engine::Portfolio, Engine::Monitor, Engine::JustInTime] {
+        assert_eq!(check(engine, &cancelled), Outcome::Unknown(check_register::Reason::Spent(Spent::Cancelled)));
+    }
 }
 
 /// A model whose first step takes for ever, unless it is told to stop.

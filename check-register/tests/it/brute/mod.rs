@@ -2,7 +2,9 @@
 //! of up to six.
 
 mod distinct;
+mod large;
 mod models;
+mod monitors;
 mod oracle;
 mod recorded;
 mod unread;

@@ -1,0 +1,105 @@
+//! The reason for a refusal: values that contradict each other, as few as can be.
+//!
+//! A history of a collection is closed under leaving out a value, with the operations that moved it: who is left meets
+//! no more than before. So of the values that contradict each other one after the other can be left out for good, or
+//! must stay.
+
+use super::moments::Moments;
+use super::orders::order;
+use super::{Collection, crashed, fifo, nothing::Empty, stack};
+use crate::{Conflict, Held};
+
+/// Values that contradict each other, and maybe an operation that found nothing. `None` if that rests on how many takes
+/// crashed.
+pub(super) fn find(moments: &Moments, collection: Collection) -> Option<Conflict<u32>> {
+    let moments = &crashed::relaxed(moments);
+    let core = Core { moments, collection };
+    if let Some(values) = core.of_values() {
+        return Some(Conflict::Values { values: core.held(values) });
+    }
+    let empty = Empty::of(moments);
+    let at = moments.nothings.iter().position(|nothing| empty.first(nothing).is_none())?;
+    let nothing = moments.nothings[at].op;
+    Some(Conflict::NeverEmpty { nothing, values: core.held(core.chain(at)) })
+}
+
+struct Core<'m> {
+    moments: &'m Moments,
+    collection: Collection,
+}
+
+impl Core<'_> {
+    /// Values that contradict each other, whoever found nothing.
+    fn of_values(&self) -> Option<Vec<usize>> {
+        match self.collection {
+            Collection::Fifo => fifo::overtaken(self.moments).map(|(one, other)| vec![one, other]),
+            Collection::Stack => {
+                let rest = stack::rest(self.moments);
+                (!rest.is_empty()).then(|| self.smallest(rest))
+            }
+            Collection::Bag | Collection::Set => None,
+        }
+    }
+
+    fn is_refused(&self, values: &[usize]) -> bool {
+        let mut values = values.to_vec();
+        values.sort_unstable();
+        order(&self.moments.only(&values), self.collection).is_none()
+    }
+
+    /// Of values that contradict each other, some of which none can be left out. Those that were moved last are tried
+    /// first, more and more of them, so that it takes no longer than deciding a history of those that are between.
+    fn smallest(&self, mut values: Vec<usize>) -> Vec<usize> {
+        let moved = |at: &usize| {
+            let value = &self.moments.values[*at];
+            if value.take_call < self.moments.end { value.take_ret } else { value.put_ret }
+        };
+        values.sort_unstable_by_key(|at| std::cmp::Reverse(moved(at)));
+        let mut kept = Vec::new();
+        while !self.is_refused(&kept) {
+            let with = |count: usize| [&kept[..], &values[..count]].concat();
+            let mut enough = 1;
+            while enough < values.len() && !self.is_refused(&with(enough)) {
+                enough *= 2;
+            }
+            // With `few` they do not contradict each other, with `enough` they do.
+            let (mut few, mut enough) = (enough / 2, enough.min(values.len()));
+            while few + 1 < enough {
+                let middle = usize::midpoint(few, enough);
+                if self.is_refused(&with(middle)) {
+                    enough = middle;
+                } else {
+                    few = middle;
+                }
+            }
+            let Some(last) = enough.checked_sub(1) else { break };
+            kept.push(values[last]);
+            values.truncate(last);
+        }
+        kept.sort_unstable();
+        kept
+    }
+
+    /// The fewest values whose spans hold every moment of an operation: of those that begin in time the one that ends
+    /// last, and so on.
+    fn chain(&self, nothing: usize) -> Vec<usize> {
+        let nothing = self.moments.nothings[nothing];
+        let mut by_start: Vec<usize> = (0..self.moments.values.len()).collect();
+        by_start.sort_unstable_by_key(|at| self.moments.values[*at].put_ret);
+        let (mut chain, mut moment, mut last) = (Vec::new(), nothing.call, None);
+        let mut by_start = by_start.into_iter().peekable();
+        while moment < nothing.ret {
+            while let Some(at) = by_start.next_if(|at| self.moments.values[*at].put_ret <= moment) {
+                last = last.max(Some((self.moments.values[at].take_call, at)));
+            }
+            let Some((end, at)) = last.filter(|(end, _)| *end > moment) else { break };
+            chain.push(at);
+            moment = end;
+        }
+        chain
+    }
+
+    fn held(&self, values: Vec<usize>) -> Vec<Held<u32>> {
+        values.into_iter().map(|at| self.moments.values[at].held()).collect()
+    }
+}

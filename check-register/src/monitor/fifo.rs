@@ -1,0 +1,102 @@
+//! A first-in-first-out queue: refused exactly if one value was put in behind another and came out before it.
+//!
+//! Let a be put in before b is (`put(a).ret <= put(b).call`) and b be taken out before a is (`take(b).ret <=
+//! take(a).call`): no order is right. If no two values are so, there is an order of all that agrees with both interval
+//! orders, of puts and of takes (Henzinger, Sezgin and Vafeiadis, section 4). Any value will do next that may be the
+//! first put and the first taken of those left.
+
+use super::emission::{self, Moved};
+use super::moments::{Moments, Value};
+use super::nothing::Empty;
+use history_core::cast::Cast as _;
+
+/// A linearization, if there is one.
+pub(super) fn order(moments: &Moments) -> Option<Vec<u32>> {
+    let empty = Empty::of(moments).firsts(moments)?;
+    let moved = moved(moments)?;
+    Some(emission::order(moments, &moved, &empty))
+}
+
+/// The values in the order in which they are put in and taken out.
+fn moved(moments: &Moments) -> Option<Vec<Moved>> {
+    let values = &moments.values;
+    let by = |key: fn(&Value) -> u32| {
+        let mut order: Vec<u32> = (0..values.len().to_u32()).collect();
+        order.sort_unstable_by_key(|at| key(&values[at.to_usize()]));
+        order
+    };
+    let (by_put_call, by_put_ret) = (by(|value| value.put_call), by(|value| value.put_ret));
+    let (by_take_call, by_take_ret) = (by(|value| value.take_call), by(|value| value.take_ret));
+    let mut called = Called { of: vec![(false, false); values.len()], ready: Vec::new() };
+    let mut is_left = vec![true; values.len()];
+    let (mut put_called, mut put_returned, mut take_called, mut take_returned) = (0, 0, 0, 0);
+    let (mut put, mut take) = (0, 0);
+    let mut moved = Vec::with_capacity(values.len());
+    while moved.len() < values.len() {
+        // The first return among those left; all that were called before it may come first.
+        while !is_left[by_put_ret[put_returned].to_usize()] {
+            put_returned += 1;
+        }
+        while !is_left[by_take_ret[take_returned].to_usize()] {
+            take_returned += 1;
+        }
+        let put_ret = values[by_put_ret[put_returned].to_usize()].put_ret;
+        let take_ret = values[by_take_ret[take_returned].to_usize()].take_ret;
+        while let Some(at) = by_put_call.get(put_called).filter(|at| values[at.to_usize()].put_call < put_ret) {
+            called.of[at.to_usize()].0 = true;
+            called.see(*at);
+            put_called += 1;
+        }
+        while let Some(at) = by_take_call.get(take_called).filter(|at| values[at.to_usize()].take_call < take_ret) {
+            called.of[at.to_usize()].1 = true;
+            called.see(*at);
+            take_called += 1;
+        }
+        let at = called.ready.pop()?;
+        let value = &values[at.to_usize()];
+        is_left[at.to_usize()] = false;
+        put = put.max(value.put_call);
+        take = take.max(value.take_call).max(put);
+        if put >= value.put_ret || take >= value.take_ret {
+            return None;
+        }
+        moved.push(Moved { value: at, put, take });
+    }
+    Some(moved)
+}
+
+/// Whose put and take have been called.
+struct Called {
+    of: Vec<(bool, bool)>,
+    /// Those of whom both have.
+    ready: Vec<u32>,
+}
+
+impl Called {
+    fn see(&mut self, at: u32) {
+        if self.of[at.to_usize()] == (true, true) {
+            self.ready.push(at);
+        }
+    }
+}
+
+/// Two values of which the first was put in first and the second taken out first; as positions.
+pub(super) fn overtaken(moments: &Moments) -> Option<(usize, usize)> {
+    let values = &moments.values;
+    let mut by_put_ret: Vec<usize> = (0..values.len()).collect();
+    by_put_ret.sort_unstable_by_key(|at| values[*at].put_ret);
+    // Of those put in before, the one that is taken last.
+    let (mut returned, mut last) = (0, None);
+    for (at, value) in values.iter().enumerate() {
+        while let Some(before) = by_put_ret.get(returned).filter(|before| values[**before].put_ret <= value.put_call) {
+            last = last.max(Some((values[*before].take_call, *before)));
+            returned += 1;
+        }
+        if let Some((take_call, before)) = last
+            && value.take_ret <= take_call
+        {
+            return Some((before, at));
+        }
+    }
+    None
+}

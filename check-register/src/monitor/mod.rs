@@ -1,0 +1,165 @@
+//! Monitors: collections into which no value is put twice, decided in O(n log n), however much is in flight.
+//!
+//! What the search needs exponential time for is easy if no value is put in twice: Henzinger, Sezgin and Vafeiadis,
+//! "Aspect-oriented linearizability proofs" (CONCUR 2013), for queues; Lee and Mathur, "Efficient decrease-and-conquer
+//! linearizability monitoring" (OOPSLA 2025, arXiv 2410.04581) for all; Abdulla, Grahn, Jonsson, Krishna and Mishra,
+//! "Efficient linearizability monitoring" (arXiv 2509.17795) for stacks. What is said of crashed operations is not in
+//! them; each module proves its own rules, and the tests hold them to all orders of small histories.
+//!
+//! **Moments.** An operation takes effect at a point between its call and its return. Only points that directly follow
+//! a call and precede a return matter: between two of these there are returns and then calls; who takes effect among
+//! the returns could as well have done so before them, who does among the calls could after them, and all in the same
+//! order. These points are the *moments*, numbered from 0, and an operation can take effect at those in a range
+//! `call..ret`. One operation had returned when another was called exactly if its range ends before the other's begins
+//! or just there. Values that were there at the start were put in one after another, at moments before all others;
+//! those that nobody took out are taken out at a last moment behind all others, all at one time.
+//!
+//! **Spans.** Between the last moment of its put and the first one of its take a value is there in any order: its span
+//! is `put.ret..take.call`. If put and take have a moment in common the value bothers nobody who may take any other,
+//! because they can then stand next to each other: the value is *flushed*.
+//!
+//! **The first refusal.** A beginning of the history is decided like the whole. Operations that return later are
+//! pending: a put may have happened or not; a take of a value that was put in by then may happen at any time from its
+//! call on; others are left out. By bisection this finds the first return up to which there is no linearization, which
+//! is the one that the search finds.
+
+mod bag;
+mod core;
+mod crashed;
+mod emission;
+mod fifo;
+mod moments;
+mod nothing;
+mod orders;
+mod sets;
+mod sheet;
+mod stack;
+mod tree;
+
+use crate::Conflict;
+use crate::search::part::{Event, Part};
+use history_core::Budget;
+use moments::Moments;
+use sheet::Sheet;
+
+/// How a collection gives its values back, for [`Shortcuts::collection`](crate::Shortcuts::collection).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Collection {
+    /// In any order.
+    Bag,
+    /// The oldest first.
+    Fifo,
+    /// The youngest first.
+    Stack,
+    /// All at one time, and they stay.
+    Set,
+}
+
+/// What an operation does to a collection, for [`Shortcuts::handling`](crate::Shortcuts::handling).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Handling<'a> {
+    /// It put this value in.
+    Put(i64),
+    /// It took this value out.
+    Take(i64),
+    /// It wanted to take something out, and nothing was there.
+    Nothing,
+    /// It took something out, or found nothing: it is not known. Only for crashed operations.
+    Any,
+    /// It found all these values, sorted.
+    All(&'a [i64]),
+}
+
+/// The object, as a monitor sees it.
+pub(crate) struct Object<'a> {
+    pub(crate) collection: Collection,
+    /// The values at the start; the oldest first, or sorted if any may leave first.
+    pub(crate) initial: &'a [i64],
+    /// Whether the part is about some values only, so that others that were there at the start are left out.
+    pub(crate) is_part: bool,
+    /// By operation of the part.
+    pub(crate) handling: &'a dyn Fn(usize) -> Option<Handling<'a>>,
+}
+
+/// What a monitor found out.
+pub(crate) enum Decided {
+    /// A linearization.
+    Linearizable(Vec<u32>),
+    /// There is none.
+    Refused {
+        /// Up to and with this event.
+        event: usize,
+        /// Whether there is one up to any event before.
+        is_first: bool,
+        /// What contradicts itself, if it is known.
+        conflict: Option<Conflict<u32>>,
+    },
+}
+
+/// What is known of a beginning of a part.
+enum Known {
+    /// A linearization.
+    Linearizable(Vec<u32>),
+    /// There is none.
+    Refused,
+    /// The monitor cannot say.
+    Unknown,
+}
+
+/// A linearization of a part, or the first event up to which there is none and why; `None` if no monitor can say. O(n
+/// log n); O(n log^2 n) if there is none.
+pub(crate) fn decide(part: &Part, object: &Object<'_>, budget: &Budget) -> Option<Decided> {
+    if object.collection == Collection::Set {
+        let sets = sets::Sets::new(part, object)?;
+        return first_refusal(part, budget, |end| sets.decide(part, end), |end| sets.conflict(part, end));
+    }
+    let sheet = Sheet::new(part, object)?;
+    first_refusal(
+        part,
+        budget,
+        |end| match Moments::new(part, &sheet, end) {
+            Ok(moments) => crashed::decide(&moments, object.collection),
+            Err(_) => Known::Refused,
+        },
+        |end| match Moments::new(part, &sheet, end) {
+            Ok(moments) => core::find(&moments, object.collection),
+            Err(conflict) => Some(conflict),
+        },
+    )
+}
+
+/// The answer on a part, given that on each beginning and the reason for each refusal. When the budget runs out, a
+/// refusal may not be the first.
+fn first_refusal(
+    part: &Part,
+    budget: &Budget,
+    decide: impl Fn(usize) -> Known,
+    conflict: impl FnOnce(usize) -> Option<Conflict<u32>>,
+) -> Option<Decided> {
+    match decide(part.events.len()) {
+        Known::Linearizable(order) => return Some(Decided::Linearizable(order)),
+        Known::Unknown => return None,
+        Known::Refused => {}
+    }
+    // Up to `bad` events there is no linearization. Up to `good` there is one, as far as is known.
+    let (mut good, mut bad, mut is_first) = (0, part.events.len(), true);
+    while good + 1 < bad {
+        if budget.check(0, 0).is_err() {
+            is_first = false;
+            break;
+        }
+        let middle = usize::midpoint(good, bad);
+        match decide(middle) {
+            Known::Refused => bad = middle,
+            Known::Linearizable(_) => (good, is_first) = (middle, true),
+            Known::Unknown => (good, is_first) = (middle, false),
+        }
+    }
+    let is_return = part.events.get(bad - 1).copied().is_some_and(Event::is_return);
+    debug_assert!(is_return || !is_first, "a call refuses nothing");
+    if !is_return {
+        // What was refused was refused before the call.
+        bad = part.events[..bad].iter().rposition(|event| event.is_return())? + 1;
+    }
+    Some(Decided::Refused { event: bad - 1, is_first, conflict: conflict(bad) })
+}

@@ -1,0 +1,14 @@
+//! A linearization without crashed takes, by how the collection gives its values back.
+
+use super::moments::Moments;
+use super::{Collection, bag, fifo, stack};
+
+/// A linearization, if there is one in which no crashed take takes anything.
+pub(super) fn order(moments: &Moments, collection: Collection) -> Option<Vec<u32>> {
+    match collection {
+        Collection::Bag => bag::order(moments),
+        Collection::Fifo => fifo::order(moments),
+        Collection::Stack => stack::order(moments),
+        Collection::Set => None,
+    }
+}

@@ -1,0 +1,137 @@
+//! Conflicts: a few operations that contradict each other, whatever else happened.
+
+/// Operations that contradict each other. `O` stands for an operation.
+///
+/// Found where values are distinct, so that no search is needed; the operations alone show that it is one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Conflict<O = usize> {
+    /// The read returned a value that nobody wrote.
+    NeverWritten {
+        /// The read.
+        read: O,
+    },
+    /// The read returned before its value's write was called.
+    BeforeWrite {
+        /// The read.
+        read: O,
+        /// The write.
+        write: O,
+    },
+    /// The register must have held one value from the return of `first` to the call of `last`, and another at some
+    /// time between.
+    Between {
+        /// It wrote or read the one value, and returned before any other that did; `None` for the initial value.
+        first: Option<O>,
+        /// It read the same value, and was called after all others.
+        last: O,
+        /// It wrote or read the other value, and returned before any other that did.
+        other_first: O,
+        /// It wrote or read the other value, and was called after all others.
+        other_last: O,
+    },
+    /// A value was taken out that nobody had begun to put in.
+    NeverPut {
+        /// Who took it.
+        take: O,
+    },
+    /// A value was taken out by an operation that returned before its put was called.
+    BeforePut {
+        /// Who took it.
+        take: O,
+        /// Who put it in.
+        put: O,
+    },
+    /// A value that was put in once was taken out twice.
+    TakenTwice {
+        /// Who took it.
+        take: O,
+        /// Who took it as well.
+        other: O,
+    },
+    /// The collection cannot have been empty while the operation was in flight, which found nothing: each value had
+    /// been put in before the one before it was taken out, the first of them before the operation was called.
+    NeverEmpty {
+        /// It found nothing.
+        nothing: O,
+        /// The values that were there, in the order of time.
+        values: Vec<Held<O>>,
+    },
+    /// No order of these operations is right, whatever else happened. None of the values can be left out.
+    Values {
+        /// What was done with each value.
+        values: Vec<Held<O>>,
+    },
+    /// Two reads of a set, each of which shows a value that the other does not.
+    Reads {
+        /// The one.
+        read: O,
+        /// The other.
+        other: O,
+    },
+    /// A read of a set that does not show a value that was there from the start.
+    WithoutInitial {
+        /// The read.
+        read: O,
+    },
+    /// What sets show says that `first` took effect before `second`, which had returned when `first` was called.
+    Backwards {
+        /// It must come first, but was called when the other had returned.
+        first: O,
+        /// It returned before the other was called.
+        second: O,
+        /// A read that shows the value that `first` added, and not the one that `second` added.
+        read: Option<O>,
+    },
+}
+
+/// A value, with the operations that moved it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Held<O = usize> {
+    /// Who put it in; `None` if it was there from the start.
+    pub put: Option<O>,
+    /// Who took it out; `None` if nobody did.
+    pub take: Option<O>,
+}
+
+impl<O: Copy> Held<O> {
+    fn map<P>(self, f: impl Fn(O) -> P) -> Held<P> {
+        Held { put: self.put.map(&f), take: self.take.map(&f) }
+    }
+}
+
+impl<O> Conflict<O> {
+    /// Whether a monitor found it, and not the look at a register's values.
+    pub(crate) fn is_of_collection(&self) -> bool {
+        !matches!(self, Conflict::NeverWritten { .. } | Conflict::BeforeWrite { .. } | Conflict::Between { .. })
+    }
+}
+
+impl<O: Copy> Conflict<O> {
+    /// The same with other names for operations.
+    pub(crate) fn map<P>(&self, f: impl Fn(O) -> P) -> Conflict<P> {
+        let all = |values: &[Held<O>]| values.iter().map(|held| held.map(&f)).collect();
+        match *self {
+            Conflict::NeverWritten { read } => Conflict::NeverWritten { read: f(read) },
+            Conflict::BeforeWrite { read, write } => Conflict::BeforeWrite { read: f(read), write: f(write) },
+            Conflict::Between { first, last, other_first, other_last } => Conflict::Between {
+                first: first.map(&f),
+                last: f(last),
+                other_first: f(other_first),
+                other_last: f(other_last),
+            },
+            Conflict::NeverPut { take } => Conflict::NeverPut { take: f(take) },
+            Conflict::BeforePut { take, put } => Conflict::BeforePut { take: f(take), put: f(put) },
+            Conflict::TakenTwice { take, other } => Conflict::TakenTwice { take: f(take), other: f(other) },
+            Conflict::NeverEmpty { nothing, ref values } => {
+                Conflict::NeverEmpty { nothing: f(nothing), values: all(values) }
+            }
+            Conflict::Values { ref values } => Conflict::Values { values: all(values) },
+            Conflict::Reads { read, other } => Conflict::Reads { read: f(read), other: f(other) },
+            Conflict::WithoutInitial { read } => Conflict::WithoutInitial { read: f(read) },
+            Conflict::Backwards { first, second, read } => {
+                Conflict::Backwards { first: f(first), second: f(second), read: read.map(&f) }
+            }
+        }
+    }
+}

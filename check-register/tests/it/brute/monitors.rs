@@ -1,0 +1,320 @@
+//! Monitors against trying all orders, and against the search: collections of distinct values, some of whose operations
+//! crashed.
+//!
+//! `HISTCHECK_HISTORIES=100000 cargo test --release -p check-register --test it brute::monitors` looks at so many of
+//! each kind.
+
+use super::oracle::{admits, linearizable};
+use super::world;
+use check_register::models::{FifoQueue, QueueOp, Removed, Set, SetOp, Spec, Stack, UnorderedQueue};
+use check_register::{Conflict, Engine, Handling, Held, Operation, Outcome, Reason, Refusal, Settings, check_with};
+use history_core::{Budget, History};
+use std::collections::BTreeSet;
+
+/// A collection's operations, as made from numbers.
+pub(crate) struct Kind<S: Spec> {
+    put: fn(i64) -> S::Op,
+    take: fn(Removed) -> S::Op,
+    /// Whether the monitor always knows, unless takes of known values crashed as well.
+    always: bool,
+}
+
+/// How many random histories to look at.
+fn histories() -> u64 {
+    std::env::var("HISTCHECK_HISTORIES").ok().and_then(|text| text.parse().ok()).unwrap_or(400)
+}
+
+/// How many were decided which way.
+#[derive(Default, Debug)]
+struct Seen {
+    valid: u64,
+    invalid: u64,
+    unknown: u64,
+    conflicts: u64,
+    not_first: u64,
+}
+
+fn with_initial<S: Spec + Default>(values: &[i64]) -> S {
+    let mut model = S::default();
+    let text = format!("{values:?}");
+    let history = History::parse(&format!("{{:process 0, :type :invoke, :f :x, :value {text}}}")).unwrap();
+    model.set_initial(history.ops().next().unwrap().value).unwrap();
+    model
+}
+
+fn decide<S: Spec>(model: &S, operations: &[Operation<S::Op>], engine: Engine) -> Vec<Outcome> {
+    let settings = Settings { engine, configurations_max: 100_000 };
+    let answer = check_with(model, operations, settings, &Budget::default());
+    answer.parts.into_iter().map(|part| part.outcome).collect()
+}
+
+/// Holds a monitor to the search and, where it is short, to all orders.
+fn hold<S: Spec + Default>(initial: &[i64], operations: &[Operation<S::Op>], seen: &mut Seen) {
+    let model: S = with_initial(initial);
+    let searched = decide(&model, operations, Engine::JustInTime);
+    let monitored = decide(&model, operations, Engine::Monitor);
+    let told = || format!("initial {initial:?}, {operations:?}: {monitored:?}, searched {searched:?}");
+    assert_eq!(searched.len(), monitored.len(), "{}", told());
+    for (searched, monitored) in searched.iter().zip(&monitored) {
+        match (searched, monitored) {
+            // The monitor is right where the search gives up; the shorter histories show that.
+            (Outcome::Unknown(Reason::Full), _) => {}
+            (_, Outcome::Unknown(Reason::NoMonitor)) => seen.unknown += 1,
+            (Outcome::Linearizable(_), Outcome::Linearizable(order)) => {
+                if parts(&model, operations).is_none() {
+                    let all: Vec<usize> = (0..operations.len()).collect();
+                    assert!(admits(&model, &all, operations, order), "{}", told());
+                }
+                seen.valid += 1;
+            }
+            (Outcome::Refused(one), Outcome::Refused(other)) => {
+                if one.is_first && other.is_first {
+                    assert_eq!((one.op, one.is_first), (other.op, other.is_first), "{}", told());
+                } else if one.is_first {
+                    assert!(operations[one.op].ret <= operations[other.op].ret, "{}", told());
+                    seen.not_first += 1;
+                }
+                seen.invalid += 1;
+                seen.conflicts += u64::from(other.conflict.is_some());
+                certify::<S>(initial, operations, other);
+            }
+            _ => panic!("{}", told()),
+        }
+    }
+    if operations.len() <= 6 {
+        let expected = linearizable(&model, operations);
+        let refused = monitored.iter().any(|outcome| matches!(outcome, Outcome::Refused(_)));
+        let unknown = monitored.iter().any(|outcome| matches!(outcome, Outcome::Unknown(_)));
+        assert!(unknown || expected != refused, "{}", told());
+    }
+}
+
+/// The parts of operations; `None` if they are about the whole.
+fn parts<S: Spec>(model: &S, operations: &[Operation<S::Op>]) -> Option<BTreeSet<u64>> {
+    operations.iter().map(|operation| model.shortcuts().part(&operation.op)).collect()
+}
+
+/// Re-derives a conflict from its operations alone.
+fn certify<S: Spec + Default>(initial: &[i64], operations: &[Operation<S::Op>], refusal: &Refusal) {
+    let Some(conflict) = &refusal.conflict else { return };
+    let until = operations[refusal.op].ret.unwrap();
+    let model = S::default();
+    let value = |at: usize| match model.shortcuts().handling(&operations[at].op) {
+        Some(Handling::Put(value) | Handling::Take(value)) => value,
+        other => panic!("{other:?}"),
+    };
+    let read = |at: usize| match model.shortcuts().handling(&operations[at].op) {
+        Some(Handling::All(values)) => values.iter().copied().collect::<BTreeSet<i64>>(),
+        other => panic!("{other:?}"),
+    };
+    let told = || format!("{conflict:?} of {operations:?}");
+    let is_put = |at: &usize| matches!(model.shortcuts().handling(&operations[*at].op), Some(Handling::Put(_)));
+    let cut =
+        |at: &usize| Operation { ret: operations[*at].ret.filter(|ret| *ret <= until), ..operations[*at].clone() };
+    match conflict {
+        Conflict::NeverPut { take } => {
+            let shown = match model.shortcuts().handling(&operations[*take].op) {
+                Some(Handling::All(values)) => values.to_vec(),
+                _ => vec![value(*take)],
+            };
+            let is_unknown = |value_of: &i64| {
+                !initial.contains(value_of) && (0..operations.len()).filter(is_put).all(|at| value(at) != *value_of)
+            };
+            assert!(shown.iter().any(is_unknown), "{}", told());
+        }
+        Conflict::BeforePut { take, put } => {
+            assert!(operations[*take].ret.unwrap() < operations[*put].call, "{}", told());
+        }
+        Conflict::TakenTwice { take, other } => {
+            assert_eq!(value(*take), value(*other));
+            assert!(take != other && operations[*take].ret.is_some() && operations[*other].ret.is_some(), "{}", told());
+        }
+        Conflict::NeverEmpty { .. } | Conflict::Values { .. } => {
+            let (values, nothing) = match conflict {
+                Conflict::NeverEmpty { values, nothing } => (values, Some(*nothing)),
+                Conflict::Values { values } => (values, None),
+                _ => unreachable!(),
+            };
+            let of = |values: &[Held]| -> (Vec<i64>, Vec<Operation<S::Op>>) {
+                let moved = values.iter().flat_map(|held| [held.put, held.take]).flatten();
+                let crashed = (0..operations.len())
+                    .filter(|at| matches!(model.shortcuts().handling(&operations[*at].op), Some(Handling::Any)));
+                let all: BTreeSet<usize> = moved.chain(nothing).chain(crashed).collect();
+                let from_start = values.iter().filter(|held| held.put.is_none());
+                // In the order in which they were there.
+                let taken: Vec<i64> = from_start.filter_map(|held| held.take).map(value).collect();
+                let from_start = initial.iter().copied().filter(|value| taken.contains(value)).collect();
+                (from_start, all.iter().filter(|at| operations[**at].call <= until).map(cut).collect())
+            };
+            if values.iter().any(|held| held.put.is_none() && held.take.is_none()) {
+                return;
+            }
+            let (from_start, few) = of(values);
+            assert!(!linearizable(&with_initial::<S>(&from_start), &few), "{}", told());
+            for left_out in 0..values.len() {
+                let mut less = values.clone();
+                less.remove(left_out);
+                let has_crashed = few
+                    .iter()
+                    .any(|operation| matches!(model.shortcuts().handling(&operation.op), Some(Handling::Any)));
+                let (from_start, few) = of(&less);
+                assert!(has_crashed || linearizable(&with_initial::<S>(&from_start), &few), "not small: {}", told());
+            }
+        }
+        Conflict::Reads { read: one, other } => {
+            assert!(!read(*one).is_subset(&read(*other)) && !read(*other).is_subset(&read(*one)), "{}", told());
+        }
+        Conflict::WithoutInitial { read: one } => {
+            assert!(initial.iter().any(|value| !read(*one).contains(value)), "{}", told());
+        }
+        Conflict::Backwards { first, second, read: shows } => {
+            assert!(operations[*second].ret.unwrap() < operations[*first].call, "{}", told());
+            let of_adds = is_put(first) && is_put(second);
+            assert_eq!(shows.is_some(), of_adds, "{}", told());
+            if let Some(shows) = shows {
+                assert!(read(*shows).contains(&value(*first)) && !read(*shows).contains(&value(*second)), "{}", told());
+            } else {
+                let later = if is_put(second) { BTreeSet::from([value(*second)]) } else { read(*second) };
+                assert!(!later.is_subset(&read(*first)), "{}", told());
+            }
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Random histories in which no value is put in twice: so many operations, one in so many of them crashed.
+fn random<S: Spec>(kind: &Kind<S>, (len, crash_one_in): (u64, u64), mut f: impl FnMut(&[i64], &[Operation<S::Op>])) {
+    let mut seed = len * 1_000 + crash_one_in;
+    let mut below = move |end: u64| {
+        // Knuth's multiplier; the upper bits are the good ones.
+        seed = u64::wrapping_add(u64::wrapping_mul(seed, 6_364_136_223_846_793_005), 1_442_695_040_888_963_407);
+        (seed >> 33) % end
+    };
+    for _ in 0..histories() {
+        let mut initial: Vec<i64> = (0..below(4).saturating_sub(1)).map(|at| 10 + at.cast_signed() * 7 % 5).collect();
+        initial.dedup();
+        let (span, most) = (4 + below(24), 1 + below(len));
+        // Values are put in out of order, and some of those taken are not those put in.
+        let values: Vec<i64> = (0..most.cast_signed()).map(|at| at * 7 % 17 + 20).collect();
+        let (mut to_put, mut to_take) = (values.clone(), [&initial[..], &values[..]].concat());
+        let mut history = Vec::new();
+        for at in 0..most {
+            let begin = below(span);
+            let end = begin + below(8);
+            let crashed = below(crash_one_in) == 0;
+            let op = match below(16) {
+                0..=6 => {
+                    let Some(value) = to_put.pop() else { continue };
+                    (kind.put)(value)
+                }
+                7..=12 if !crashed || below(4) == 0 => {
+                    let value = to_take.remove(below(to_take.len() as u64) as usize);
+                    // Seldom a value is taken twice.
+                    if below(12) == 0 || to_take.is_empty() {
+                        to_take.push(value);
+                    }
+                    (kind.take)(Removed::Value(value))
+                }
+                7..=13 if crashed => (kind.take)(Removed::Unknown),
+                _ => (kind.take)(Removed::Nothing),
+            };
+            let is_nothing = op == (kind.take)(Removed::Nothing);
+            let is_unknown = op == (kind.take)(Removed::Unknown);
+            history.push(Operation {
+                process: at.cast_signed(),
+                op,
+                // No two events at one time.
+                call: 64 * begin + 2 * at,
+                // What crashed and found nothing says nothing.
+                ret: (!crashed && !is_unknown || is_nothing).then_some(64 * end + 2 * at + 1),
+            });
+        }
+        f(&initial, &history);
+    }
+}
+
+fn hold_kind<S: Spec + Default>(kind: &Kind<S>) {
+    for (len, crash_one_in) in
+        [(6, 1_000_000), (6, 10), (6, 4), (8, 1_000_000), (8, 12), (8, 4), (11, 1_000_000), (11, 12)]
+    {
+        let mut seen = Seen::default();
+        random(kind, (len, crash_one_in), |initial, operations| hold::<S>(initial, operations, &mut seen));
+        let told = format!("{} of {len}, one in {crash_one_in}: {seen:?}", S::NAME);
+        println!("{told}");
+        assert!(seen.valid > 50 && seen.invalid > 50, "too few to learn from: {told}");
+        assert!(seen.unknown <= (seen.valid + seen.invalid) / if kind.always { 1_000 } else { 40 }, "{told}");
+    }
+}
+
+fn queue<S: Spec<Op = QueueOp>>(always: bool) -> Kind<S> {
+    Kind { put: QueueOp::Put, take: QueueOp::Take, always }
+}
+
+#[test]
+fn unordered_queues() {
+    hold_kind::<UnorderedQueue>(&queue(true));
+}
+
+#[test]
+fn fifo_queues() {
+    hold_kind::<FifoQueue>(&queue(true));
+}
+
+#[test]
+fn stacks() {
+    hold_kind::<Stack>(&queue(false));
+}
+
+/// Every history of four operations on two values.
+fn enumerate<S: Spec<Op = QueueOp> + Default>() {
+    let ops = [
+        QueueOp::Put(1),
+        QueueOp::Put(2),
+        QueueOp::Take(Removed::Value(1)),
+        QueueOp::Take(Removed::Value(2)),
+        QueueOp::Take(Removed::Nothing),
+        QueueOp::Take(Removed::Unknown),
+    ];
+    let mut seen = Seen::default();
+    world::enumerate(3, &ops, |operations| {
+        let puts = |value| operations.iter().filter(|one| one.op == QueueOp::Put(value)).count();
+        let returned = operations.iter().any(|one| match one.op {
+            QueueOp::Take(Removed::Unknown) => one.ret.is_some(),
+            QueueOp::Take(Removed::Nothing) => one.ret.is_none(),
+            _ => false,
+        });
+        if puts(1) <= 1 && puts(2) <= 1 && !returned {
+            hold::<S>(&[], operations, &mut seen);
+        }
+    });
+    assert!(seen.valid > 1_000 && seen.invalid > 1_000 && seen.unknown == 0, "{seen:?}");
+}
+
+#[test]
+fn every_small_history() {
+    enumerate::<UnorderedQueue>();
+    enumerate::<FifoQueue>();
+    enumerate::<Stack>();
+}
+
+#[test]
+fn sets() {
+    let mut ops = vec![SetOp::Add(1), SetOp::Add(2), SetOp::Add(3), SetOp::Add(1), SetOp::Add(2)];
+    for shown in 0..8_i64 {
+        ops.push(SetOp::Read((1..=3).filter(|value| shown >> (value - 1) & 1 == 1).collect()));
+    }
+    let mut seen = Seen::default();
+    for (len, crash_one_in) in [(5, 1_000_000), (5, 4), (8, 6)] {
+        for initial in [&[][..], &[1], &[2, 3]] {
+            world::random(len, &ops, (histories(), crash_one_in), |operations| {
+                let operations: Vec<Operation<SetOp>> = operations
+                    .iter()
+                    .filter(|one| one.ret.is_some() || matches!(one.op, SetOp::Add(_)))
+                    .cloned()
+                    .collect();
+                hold::<Set>(initial, &operations, &mut seen);
+            });
+        }
+    }
+    assert!(seen.valid > 200 && seen.invalid > 200 && seen.unknown == 0, "{seen:?}");
+}
