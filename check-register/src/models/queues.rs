@@ -204,7 +204,7 @@ impl<const DISCIPLINE: u8> Shortcuts<QueueState, QueueOp> for Queue<DISCIPLINE> 
     }
 
     fn contents(&self) -> Vec<i64> {
-        self.initial.iter().copied().collect()
+        self.initial.clone()
     }
 }
 
