@@ -128,7 +128,7 @@ pub enum Reason {
     InFlight,
     /// Another part is not linearizable, and the search had not come to an end when that was found.
     OtherPart,
-    /// Only a [monitor](crate::Engine::Monitor) was to decide, and there is none for such operations.
+    /// Only a [monitor](crate::Engine::Monitor) was to decide, and there is none that can for such operations.
     NoMonitor,
 }
 
@@ -142,7 +142,10 @@ impl Reason {
                 flight at once"
             }
             Reason::InFlight => "more than 8,192 operations are in flight at once",
-            Reason::NoMonitor => "no monitor decides such operations: a value is put in twice, or the object has none",
+            Reason::NoMonitor => {
+                "no monitor decides such operations: a value is put in twice, crashed ones may have taken too many \
+                values, or the object has no monitor"
+            }
             Reason::OtherPart => "another part is not linearizable, so the search ended early",
         }
     }
