@@ -1,13 +1,16 @@
 //! Chains: a partition of the transactions into paths of the graph, and the writers of each key along them.
 //!
 //! What reaches a transaction is, of each chain, a beginning of it; so one number a chain says all of it. Where sessions are in
-//! order they are the chains. Elsewhere chains are paths of reads, each transaction behind one that it read from, where that is the
-//! last one of its chain so far.
+//! order they are the chains; in real time a chain also goes on with another session, so that there are about as many as clients at
+//! once, however often these go on under other numbers. Elsewhere chains are paths of reads, each transaction behind one that it read
+//! from, where that is the last one of its chain so far.
 
 use crate::base::Frame;
 use crate::ids::{KeyId, TxnId};
 use crate::transactions::Transactions;
 use history_core::cast::Cast as _;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// Which chain each transaction is in, and where.
 #[derive(Debug)]
@@ -33,20 +36,34 @@ impl Chains {
         }
         // The last transaction of each chain.
         let mut last: Vec<u32> = Vec::new();
+        // In real time, transactions that were over, by the event behind them.
+        let mut over: BinaryHeap<Reverse<(u32, u32)>> = BinaryHeap::new();
         for node in order.iter().filter(|node| node.to_usize() < n) {
             let txn = TxnId::from(*node);
-            let is_last =
-                |other: TxnId, chains: &Chains, last: &[u32]| last[chains.of[other.at()].to_usize()] == other.number();
+            let is_last = |other: TxnId| last[chains.of[other.at()].to_usize()] == other.number();
+            let mut writers = txns
+                .reads(txn)
+                .iter()
+                .map(|read| read.writer)
+                .filter(|writer| *writer != TxnId::NONE && is_last(*writer));
             // Only what is in no order of sessions may be appended to by others.
             let is_free = |other: TxnId| before[other.at()] == TxnId::NONE && frame.next[other.at()] == TxnId::NONE;
-            let behind = match before[txn.at()] {
-                TxnId::NONE if is_free(txn) => {
-                    let mut writers =
-                        txns.reads(txn).iter().map(|read| read.writer).filter(|writer| *writer != TxnId::NONE);
-                    writers.find(|writer| is_free(*writer) && is_last(*writer, &chains, &last))
+            let behind = if frame.events > 0 {
+                // What nothing else can be behind comes first.
+                let reads_unended = writers.find(|writer| frame.ends_at[writer.at()] == u32::MAX);
+                let own = Some(before[txn.at()]).filter(|other| *other != TxnId::NONE && is_last(*other));
+                let begins_at = frame.begins_at[txn.at()];
+                let behind = reads_unended.or(own).or_else(|| first_over(&mut over, begins_at, is_last));
+                if frame.ends_at[txn.at()] != u32::MAX {
+                    over.push(Reverse((frame.ends_at[txn.at()], *node)));
                 }
-                TxnId::NONE => None,
-                other => Some(other),
+                behind
+            } else {
+                match before[txn.at()] {
+                    TxnId::NONE if is_free(txn) => writers.find(|writer| is_free(*writer)),
+                    TxnId::NONE => None,
+                    other => Some(other),
+                }
             };
             if let Some(other) = behind {
                 let chain = chains.of[other.at()];
@@ -60,6 +77,22 @@ impl Chains {
         }
         chains
     }
+}
+
+/// The first one that was over before an event, of those that are the last of their chains.
+fn first_over(
+    over: &mut BinaryHeap<Reverse<(u32, u32)>>,
+    event: u32,
+    is_last: impl Fn(TxnId) -> bool,
+) -> Option<TxnId> {
+    while let Some(Reverse((end, node))) = over.peek().copied() {
+        let other = TxnId::from(node);
+        if is_last(other) {
+            return (event != u32::MAX && end <= event).then_some(other);
+        }
+        over.pop();
+    }
+    None
 }
 
 /// The writers of a key in one chain, in its order.
