@@ -55,7 +55,10 @@ fn a_run_is_run_again() {
         let of_first = ops.filter(|op| op["type"] == "invoke" && op["process"] == 0);
         of_first.map(|op| format!("{} {}", op["f"], op["key"])).take(20).collect()
     };
-    assert_eq!(asked("a"), asked("b"));
+    let (first, second) = (asked("a"), asked("b"));
+    // A client that did not get an answer in time goes on as another process, sooner or later.
+    let both = first.len().min(second.len());
+    assert!(both > 0 && first[..both] == second[..both], "{first:?} {second:?}");
     // The faults are those of the schedule.
     let begun = |name: &str| -> Vec<Value> {
         let schedule = text(&place.path().join(name), "schedule.jsonl");
