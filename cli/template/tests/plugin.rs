@@ -52,7 +52,7 @@ fn a_history_with_nothing_to_check_is_unknown() {
     for (ops, gist) in [
         (&[][..], "no op of a client"),
         (&[(0, "invoke", "acquire"), (0, "info", "acquire")], "no ok :acquire"),
-        (&[(0, "invoke", "read"), (0, "ok", "read")], "expects :acquire and :release. The history holds :read (2)."),
+        (&[(0, "invoke", "read"), (0, "ok", "read")], "expects :acquire and :release. The history contains :read (2)."),
     ] {
         let report = judge(ops, &Options::new());
         assert_eq!(report.verdict, Verdict::Unknown, "{ops:?}");
