@@ -75,7 +75,8 @@ fn a_node_that_writes_nonsense_is_named() {
         panic!("it started")
     };
     let message = error.to_string();
-    assert!(message.contains("n1 wrote \"hello\"") && message.contains("\"src\""), "{message}");
+    // Every node wrote it: which is read first is chance.
+    assert!(message.starts_with('n') && message.contains(" wrote \"hello\"") && message.contains("\"src\""), "{message}");
 }
 
 #[test]
