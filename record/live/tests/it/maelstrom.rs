@@ -76,7 +76,10 @@ fn a_node_that_writes_nonsense_is_named() {
     };
     let message = error.to_string();
     // Every node wrote it: which is read first is chance.
-    assert!(message.starts_with('n') && message.contains(" wrote \"hello\"") && message.contains("\"src\""), "{message}");
+    assert!(
+        message.starts_with('n') && message.contains(" wrote \"hello\"") && message.contains("\"src\""),
+        "{message}"
+    );
 }
 
 #[test]
