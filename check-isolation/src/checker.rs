@@ -3,6 +3,7 @@
 use crate::decode::{IsolationRun, Settings};
 use crate::level::Level;
 use crate::report;
+use crate::timestamps;
 use history_core::{
     About, AboutAnomaly, AboutLevel, Checker, Datum, History, OptionError, OptionKind, OptionSpec, Options, Parts, Run,
     Subject,
@@ -36,11 +37,23 @@ pub struct Isolation {
     pub witnesses_max: usize,
     /// Whether the report has the order that explains each level that was found to hold.
     pub explain_valid: bool,
+    /// Whether to judge against the store's timestamps, the fields `start-ts` and `commit-ts` of completions: do these times explain what
+    /// was read?
+    pub timestamps: bool,
+    /// With `timestamps`: whether no value is written to a key twice. Then violations are certain while the history is still being written.
+    pub distinct_values: bool,
 }
 
 impl Default for Isolation {
     fn default() -> Isolation {
-        Isolation { consistency_models: Vec::new(), initial: Datum::Nil, witnesses_max: 8, explain_valid: false }
+        Isolation {
+            consistency_models: Vec::new(),
+            initial: Datum::Nil,
+            witnesses_max: 8,
+            explain_valid: false,
+            timestamps: false,
+            distinct_values: false,
+        }
     }
 }
 
@@ -72,7 +85,21 @@ const EXPLAIN_VALID: OptionSpec = OptionSpec::new(
     "Report the commit order that explains each consistency level that holds.",
 );
 
-const OPTIONS: &[OptionSpec] = &[CONSISTENCY_MODELS, MAX_WITNESSES, INITIAL, EXPLAIN_VALID];
+const TIMESTAMPS: OptionSpec = OptionSpec::new(
+    "timestamps",
+    OptionKind::Flag,
+    "Judge the history by the store's timestamps, the fields start-ts and commit-ts of completions.",
+);
+
+const DISTINCT_VALUES: OptionSpec = OptionSpec::new(
+    "distinct-values",
+    OptionKind::Flag,
+    "With --timestamps: no value is written to a key twice, so violations are certain while the history is being written. \
+     `histcheck watch` sets it.",
+);
+
+const OPTIONS: &[OptionSpec] =
+    &[CONSISTENCY_MODELS, MAX_WITNESSES, INITIAL, EXPLAIN_VALID, TIMESTAMPS, DISTINCT_VALUES];
 
 impl Checker for Isolation {
     fn name(&self) -> &'static str {
@@ -89,7 +116,9 @@ impl Checker for Isolation {
 
     fn about(&self) -> About {
         let mut about = About::new(Subject::Transactions).with_parts(Parts::Transactions);
-        about.anomalies = report::ANOMALIES.iter().map(|(name, summary)| AboutAnomaly::new(*name, *summary)).collect();
+        about.watching = vec![(DISTINCT_VALUES.name.into(), "true".into())];
+        let anomalies = report::ANOMALIES.iter().chain(timestamps::ANOMALIES);
+        about.anomalies = anomalies.map(|(name, summary)| AboutAnomaly::new(*name, *summary)).collect();
         for anomaly in &mut about.anomalies {
             anomaly.is_cycle = anomaly.name.starts_with('G') && !["G1a", "G1b"].contains(&&*anomaly.name);
         }
@@ -103,6 +132,8 @@ impl Checker for Isolation {
             initial: self.initial.clone(),
             witnesses_max: self.witnesses_max,
             explain_valid: self.explain_valid || options.flag(EXPLAIN_VALID.name),
+            timestamps: self.timestamps || options.flag(TIMESTAMPS.name),
+            distinct_values: self.distinct_values || options.flag(DISTINCT_VALUES.name),
         };
         if options.text(CONSISTENCY_MODELS.name).is_some() {
             let wrong = |message: String| OptionError::new(CONSISTENCY_MODELS.name, message);

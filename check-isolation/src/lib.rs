@@ -20,6 +20,7 @@ mod ids;
 mod level;
 mod report;
 mod strong;
+mod timestamps;
 mod transactions;
 mod weak;
 

@@ -1,9 +1,10 @@
 //! What is known once all ops were decoded.
 
-use super::Holds;
 use super::rows::Rows;
 use super::versions::{VersionId, Versions};
+use super::{Holds, Mop, What};
 use crate::level::Level;
+use history_core::cast::Cast as _;
 use history_core::{Datum, Interner};
 
 /// What is asked of a history.
@@ -15,6 +16,10 @@ pub(crate) struct Settings {
     pub(crate) witnesses_max: usize,
     /// Whether to print the order that explains a level that holds.
     pub(crate) explain_valid: bool,
+    /// Whether to judge against the timestamps of the store.
+    pub(crate) timestamps: bool,
+    /// Whether no value is written to a key twice, so that violations of timestamps are certain at once.
+    pub(crate) distinct_values: bool,
 }
 
 /// How many ops of each kind there were.
@@ -23,6 +28,20 @@ pub(crate) struct Counts {
     pub(crate) ok: u64,
     pub(crate) fail: u64,
     pub(crate) info: u64,
+}
+
+impl Decoded {
+    /// What a read shows: of a list, the last element. None if that is the first state, or not known.
+    pub(crate) fn version_read(&self, read: Mop) -> Option<VersionId> {
+        match read.what() {
+            What::Read(length) if self.holds == Some(Holds::Lists) => {
+                let last = length.to_usize().checked_sub(1)?;
+                self.trunks[read.key.at()].get(last).copied()
+            }
+            What::Read(number) => Some(number.into()),
+            _ => None,
+        }
+    }
 }
 
 /// A history as columns.
@@ -36,4 +55,6 @@ pub(crate) struct Decoded {
     pub(crate) trunks: Vec<Vec<VersionId>>,
     pub(crate) holds: Option<Holds>,
     pub(crate) counts: Counts,
+    /// Whether the first `ok` transaction has timestamps.
+    pub(crate) has_timestamps: bool,
 }

@@ -16,6 +16,7 @@ pub(crate) use decoded::{Decoded, Settings};
 pub(crate) use run::IsolationRun;
 pub(crate) use settle::Settled;
 pub(crate) use shown::{Ambiguous, Direct, DirectCase};
+pub(crate) use versions::VersionId;
 
 use crate::ids::KeyId;
 
@@ -43,7 +44,7 @@ pub(crate) struct Mop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     /// Writes or appends this version.
-    Write(versions::VersionId),
+    Write(VersionId),
     /// Reads this: a version, or of a list so many elements.
     Read(u32),
     /// Reads what was there before all writes.

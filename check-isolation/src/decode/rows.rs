@@ -1,6 +1,7 @@
 //! Transactions as recorded, as columns: one row each, their micro-ops in one flat vector.
 
 use super::{Mop, Row};
+use crate::timestamps::Stamps;
 use history_core::cast::Cast as _;
 use history_core::{Client, OpKind, Participants};
 
@@ -17,6 +18,8 @@ pub(crate) struct Rows {
     time_ns: Vec<i64>,
     /// The index of the invocation; 0 if it is not known, as nothing is before that either.
     begin: Vec<u64>,
+    /// What completions say of the store's clock; empty if nobody asked.
+    stamps: Vec<Stamps>,
     /// Nondecreasing; the last entry is `mops.len()`.
     mops_end: Vec<u32>,
     mops: Vec<Mop>,
@@ -31,6 +34,8 @@ pub(super) struct NewRow {
     pub(super) process: Option<i64>,
     pub(super) time_ns: Option<i64>,
     pub(super) begin: Option<u64>,
+    /// If somebody asked.
+    pub(super) stamps: Option<Stamps>,
 }
 
 impl Rows {
@@ -49,6 +54,7 @@ impl Rows {
         self.process.push(row.process.unwrap_or(NOTHING));
         self.time_ns.push(row.time_ns.unwrap_or(NOTHING));
         self.begin.push(row.begin.unwrap_or(0));
+        self.stamps.extend(row.stamps);
         self.mops.extend_from_slice(mops);
         self.mops_end.push(self.mops.len().to_u32());
         id
@@ -80,6 +86,11 @@ impl Rows {
 
     pub(crate) fn begin(&self, row: Row) -> u64 {
         self.begin[row.at()]
+    }
+
+    /// What its completion says of the store's clock.
+    pub(crate) fn stamps(&self, row: Row) -> Stamps {
+        self.stamps.get(row.at()).copied().unwrap_or_default()
     }
 
     #[inline]

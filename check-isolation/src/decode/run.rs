@@ -6,6 +6,7 @@ use super::settle;
 use super::versions::{VersionId, Versions};
 use super::{Holds, Mop, Row, What};
 use crate::report;
+use crate::timestamps::{self, Online};
 use history_core::cast::Cast as _;
 use history_core::{Budget, ErrorKind, HistoryError, Interner, Op, OpKind, Pair, Process, Report, Run, Value};
 use std::ops::ControlFlow;
@@ -37,6 +38,8 @@ pub(crate) struct IsolationRun {
     list: Vec<VersionId>,
     /// For each key, the row that wrote it last.
     written_by: Vec<Row>,
+    /// What timestamps come to by now, if that is to be known while the history is written.
+    online: Option<Online>,
 }
 
 /// What a micro-op looks like, for messages.
@@ -47,6 +50,8 @@ impl IsolationRun {
         let mut interner = Interner::default();
         // A value that is too large to be in a history is nowhere in this one.
         let initial = settings.initial.with_value(|value| interner.code(value)).unwrap_or(Interner::NIL);
+        let is_online = settings.timestamps && settings.distinct_values;
+        let online = is_online.then(|| Online::new(&settings.levels));
         let data = Decoded {
             settings,
             interner,
@@ -55,6 +60,7 @@ impl IsolationRun {
             trunks: Vec::new(),
             holds: None,
             counts: Counts::default(),
+            has_timestamps: false,
         };
         IsolationRun {
             data,
@@ -65,6 +71,7 @@ impl IsolationRun {
             mops: Vec::new(),
             list: Vec::new(),
             written_by: Vec::new(),
+            online,
         }
     }
 
@@ -101,6 +108,9 @@ impl IsolationRun {
     fn why_no_mop(&self, item: Value<'_>) -> String {
         let f = item.as_seq().and_then(|parts| parts.iter().next()).and_then(|f| f.as_name().map(str::to_owned));
         match (self.data.holds, f.as_deref()) {
+            (Some(Holds::Registers), Some("w")) => {
+                format!("{item} writes what registers hold before all writes, or is no micro-op: {MOPS}")
+            }
             (Some(Holds::Registers), Some("append")) => format!("{item} appends to a list, and others write registers"),
             (Some(Holds::Lists), Some("w")) => format!("{item} writes a register, and others append to lists"),
             _ => format!("{item} is no micro-op: {MOPS}"),
@@ -121,6 +131,9 @@ impl IsolationRun {
             ("w", Value::Nil) => return None,
             ("w", value) if *self.data.holds.get_or_insert(Holds::Registers) == Holds::Registers => {
                 let code = self.data.interner.code(value);
+                if code == self.initial {
+                    return None;
+                }
                 let key = self.data.versions.key(key_code);
                 return Some(Mop::new(key, What::Write(self.data.versions.version(key, code))));
             }
@@ -218,18 +231,36 @@ impl IsolationRun {
             }
         }
         match op.kind {
-            OpKind::Ok => self.data.counts.ok += 1,
+            OpKind::Ok => {
+                if self.data.counts.ok == 0 {
+                    self.data.has_timestamps = timestamps::stamps(op.extra).is_ok_and(|stamps| stamps.is_complete());
+                }
+                self.data.counts.ok += 1;
+            }
             OpKind::Fail => self.data.counts.fail += 1,
             OpKind::Info | OpKind::Invoke => self.data.counts.info += 1,
         }
         if op.kind == OpKind::Fail && !mops.iter().any(|mop| mop.is_write()) {
             return;
         }
-        let row = NewRow { kind: op.kind, index: op.index, process: client(op), time_ns: op.time, begin };
-        self.push(row, mops);
+        let mut row =
+            NewRow { kind: op.kind, index: op.index, process: client(op), time_ns: op.time, begin, stamps: None };
+        if self.data.settings.timestamps {
+            match timestamps::stamps(op.extra) {
+                Ok(stamps) => row.stamps = Some(stamps),
+                Err(reason) => return self.note_malformed(op, &reason),
+            }
+        }
+        let id = self.push(row, mops);
+        if let Some(online) = &mut self.online {
+            match twice(&self.data, id) {
+                Some(reason) => self.note_malformed(op, &reason),
+                None => online.push(&self.data, id),
+            }
+        }
     }
 
-    fn push(&mut self, row: NewRow, mops: &[Mop]) {
+    fn push(&mut self, row: NewRow, mops: &[Mop]) -> Row {
         let id = self.data.rows.push(row, mops);
         if self.written_by.len() < self.data.versions.key_codes.len() {
             self.written_by.resize(self.data.versions.key_codes.len(), Row::NONE);
@@ -246,6 +277,7 @@ impl IsolationRun {
                 version.again = id;
             }
         }
+        id
     }
 
     #[cold]
@@ -271,9 +303,28 @@ impl IsolationRun {
             let Open { index, process, time_ns, .. } = *open;
             // One whose client is unknown may as well be the invocation of something that completed.
             let begin = process.map(|_| index);
-            self.push(NewRow { kind: OpKind::Info, index, process, time_ns, begin }, &open.mops);
+            let stamps = self.data.settings.timestamps.then(timestamps::Stamps::default);
+            self.push(NewRow { kind: OpKind::Info, index, process, time_ns, begin, stamps }, &open.mops);
         }
     }
+}
+
+/// A value that a transaction wrote to a key, as another one that may have happened had: what nobody may do if values are distinct.
+fn twice(data: &Decoded, row: Row) -> Option<String> {
+    let rows = &data.rows;
+    for mop in rows.mops(row).iter().filter(|_| rows.kind(row) != OpKind::Fail) {
+        let What::Write(version) = mop.what() else { continue };
+        let version = data.versions.get(version);
+        let (writer, again) = (version.writer, version.again);
+        let other = [writer, again].into_iter().find(|other| *other != Row::NONE && *other != row);
+        if let Some(other) = other.filter(|other| rows.kind(*other) != OpKind::Fail) {
+            return Some(format!(
+                "the op writes a value to a key as the one at index {} had: values are said to be distinct",
+                rows.index(other)
+            ));
+        }
+    }
+    None
 }
 
 fn client(op: &Op<'_>) -> Option<i64> {
@@ -298,6 +349,15 @@ impl Run for IsolationRun {
             self.take(op)?;
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    fn is_violated(&self) -> bool {
+        self.malformed.is_none() && self.online.as_ref().is_some_and(|online| online.violated.is_some())
+    }
+
+    fn violation(&self) -> Option<Report> {
+        let (level, order, case) = self.online.as_ref()?.violated?;
+        self.malformed.is_none().then(|| timestamps::violation(&self.data, level, order, case))
     }
 
     fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {

@@ -5,7 +5,7 @@
 //! writes count: what it read is unknown, and some order always has something for it to have read.
 
 use super::decoded::Decoded;
-use super::shown::{Ambiguous, DirectCase, Shown};
+use super::shown::{Ambiguous, Direct, DirectCase, Shown};
 use super::{Holds, Row, lists, registers};
 use crate::ids::{KeyId, TxnId};
 use crate::transactions::{KnownOrder, NewTxn, Read, Transactions};
@@ -46,6 +46,15 @@ pub(super) fn settle(run: &Decoded) -> Settled {
 }
 
 impl Settled {
+    /// What is wrong whoever wrote a value that was written twice.
+    pub(crate) fn certain(&self) -> Settled {
+        let is_certain = |case: &&DirectCase| {
+            let is_local = matches!(case.what, Direct::Internal | Direct::IncompatibleOrder | Direct::ThinAirRead);
+            is_local || self.ambiguous.is_none()
+        };
+        Settled { direct: self.direct.iter().filter(is_certain).copied().collect(), ..Settled::default() }
+    }
+
     fn take_rows(&mut self, run: &Decoded, shown: &Shown) {
         let rows = &run.rows;
         let happened = |row: &Row| rows.kind(*row) == OpKind::Ok || shown.is_seen[row.at()];

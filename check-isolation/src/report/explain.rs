@@ -7,12 +7,12 @@ use history_core::Datum;
 use history_core::cast::Cast as _;
 
 /// A key as the history has it.
-pub(super) fn key(run: &Decoded, key: KeyId) -> Datum {
+pub(crate) fn key(run: &Decoded, key: KeyId) -> Datum {
     run.interner.datum(run.versions.key_codes[key.at()])
 }
 
 /// What a transaction wrote to a key last.
-pub(super) fn written(run: &Decoded, row: Row, key: KeyId) -> Datum {
+pub(crate) fn written(run: &Decoded, row: Row, key: KeyId) -> Datum {
     let writes = run.rows.mops(row).iter().rev().filter(|mop| mop.key == key);
     let mut versions =
         writes.filter_map(|mop| if let What::Write(version) = mop.what() { Some(version) } else { None });
@@ -28,7 +28,7 @@ pub(super) fn first(run: &Decoded) -> Datum {
 }
 
 /// A micro-op as the history has it.
-pub(super) fn mop(run: &Decoded, mop: Mop) -> Datum {
+pub(crate) fn mop(run: &Decoded, mop: Mop) -> Datum {
     let datum = |version| run.interner.datum(run.versions.get(version).code);
     let is_lists = run.holds == Some(Holds::Lists);
     let write = if is_lists { "append" } else { "w" };

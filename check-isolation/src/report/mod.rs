@@ -1,12 +1,13 @@
 //! The report: which levels hold and which do not, and the evidence.
 
-mod explain;
+pub(crate) mod explain;
 mod judge;
 mod name;
-mod witness;
+pub(crate) mod witness;
 
 use crate::decode::{Decoded, Settled};
 use crate::level::{Level, Levels};
+use crate::timestamps;
 use history_core::cast::Cast as _;
 use history_core::{Anomaly, Budget, Report, Verdict, Witness};
 use judge::Judgement;
@@ -36,7 +37,7 @@ pub(crate) const ANOMALIES: &[(&str, &str)] = &[
     ("duplicate-elements", "A read of a list shows one element twice."),
 ];
 
-fn names(levels: impl Iterator<Item = Level>) -> Vec<Cow<'static, str>> {
+pub(crate) fn names(levels: impl Iterator<Item = Level>) -> Vec<Cow<'static, str>> {
     let mut names: Vec<Cow<'static, str>> = levels.map(|level| level.name().into()).collect();
     names.sort_unstable();
     names
@@ -52,14 +53,23 @@ pub(crate) fn unknown(note: &str) -> Report {
 
 /// The report on a history.
 pub(crate) fn report(run: &Decoded, settled: &Settled, budget: &Budget) -> Report {
-    let mut report = if let Some(ambiguous) = settled.ambiguous {
-        unknown(&explain::ambiguous(run, ambiguous))
-    } else if let Some(note) = nothing_to_judge(run) {
+    let mut report = if let Some(note) = nothing_to_judge(run) {
         unknown(&note)
+    } else if run.settings.timestamps {
+        let certain = settled.certain();
+        let is_wrong = !certain.direct.is_empty();
+        if is_wrong { judged(run, &certain, budget) } else { timestamps::report(run, settled, budget) }
+    } else if let Some(ambiguous) = settled.ambiguous {
+        unknown(&explain::ambiguous(run, ambiguous))
     } else {
         judged(run, settled, budget)
     };
     report.notes.extend(run.rows.participants.note());
+    if run.has_timestamps && !run.settings.timestamps {
+        report
+            .notes
+            .push("Transactions carry timestamps of the store: --timestamps judges the history by them.".into());
+    }
     report.counts = vec![
         ("ok-count".into(), run.counts.ok),
         ("fail-count".into(), run.counts.fail),

@@ -14,7 +14,8 @@ use std::fmt::Write as _;
 /// Steps of a derivation that are told, at the most; all of them are in its data.
 const TOLD_MAX: usize = 200;
 
-fn op(run: &Decoded, name: String, row: Row) -> WitnessOp {
+/// A transaction of a witness.
+pub(crate) fn op(run: &Decoded, name: String, row: Row) -> WitnessOp {
     let rows = &run.rows;
     WitnessOp {
         name,

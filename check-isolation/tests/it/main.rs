@@ -4,4 +4,5 @@ mod certify;
 mod histories;
 mod oracle;
 mod small;
+mod timestamps;
 mod worlds;

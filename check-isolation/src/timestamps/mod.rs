@@ -1,0 +1,147 @@
+//! Timestamps: whether the times at which a store says that its transactions started and committed explain what they read.
+//!
+//! This is a question of its own, and stronger than that for a level: these times explain the history, not just some order. So a
+//! mismatch refutes the times, not the level. Definitions are those of Chronos and Aion (Li et al., ICDE 2025), with bases:
+//!
+//! - prefix: each transaction reads, of each key, the write with the greatest commit timestamp that is not after its start timestamp.
+//! - snapshot isolation: the same, and of two transactions that write a key, one starts when the other has committed, or later.
+//! - serializable: each transaction reads the write with the greatest commit timestamp before its own; one that writes nothing, not after
+//!   its own.
+//! - with sessions (real time): a transaction starts when the one before it in its session (each that had completed when it was invoked)
+//!   has committed, or later; serializable: commits not before it.
+//!
+//! At each level a transaction commits no earlier than it starts, and the commit timestamps of two writers of a key differ, as do those
+//! of a writer and of one that reads the key at its own commit. What breaks one of the last two rules, or the rule of sessions and real
+//! time, is a fault of the clock and is reported as such.
+//!
+//! What happened is what is known to have happened: `ok` transactions, and those with an unknown end that have a commit timestamp. Where
+//! only one without a timestamp explains a read, the answer is that it is not known.
+
+mod clock;
+mod online;
+mod replay;
+mod report;
+mod skew;
+
+pub(crate) use clock::{Stamps, stamps};
+pub(crate) use online::Online;
+pub(crate) use report::{ANOMALIES, report, violation};
+
+use crate::decode::{Decoded, Row};
+use crate::ids::KeyId;
+use crate::level::{Axiom, Base};
+use clock::{Order, Timed, points};
+use history_core::OpKind;
+
+/// What timestamps do not explain.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Case {
+    pub(crate) fault: Fault,
+    /// The transaction it is about.
+    pub(crate) row: Row,
+}
+
+/// What is wrong with a transaction; other rows are `Row::NONE` if there is none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Fault {
+    /// A read of what was committed too late for it.
+    Early { mop: u32, source: Row },
+    /// A read of what another one had overwritten by then.
+    Stale { mop: u32, source: Row, newer: Row },
+    /// A read that is not of the last write before it, otherwise.
+    Read {
+        /// The position of the read in its transaction.
+        mop: u32,
+        /// Who wrote last by then.
+        expected: Row,
+        /// Who wrote what was read.
+        source: Row,
+    },
+    /// It wrote a key that another one wrote and committed after its start.
+    Overlap { key: KeyId, other: Row },
+    /// It committed before it started.
+    Backwards,
+    /// It did not start when the one before it in its session committed, or later.
+    Session { before: Row },
+    /// The same of one that had completed when it was invoked.
+    RealTime { before: Row },
+    /// Another one has the same commit timestamp, and their order matters.
+    Tie { key: KeyId, other: Row },
+}
+
+/// Transactions without the timestamps that an order needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Missing {
+    count: u64,
+    of: u64,
+    first: Row,
+}
+
+/// What one order of all transactions by their timestamps comes to.
+#[derive(Debug)]
+struct Ordered {
+    order: Order,
+    timed: Vec<Timed>,
+    missing: Option<Missing>,
+    found: replay::Found,
+    ties: Vec<Case>,
+    backwards: Vec<Case>,
+}
+
+/// What orders the transactions at a level: a level without a definition by timestamps has none.
+fn order_of(axiom: Axiom) -> Option<Order> {
+    match axiom {
+        Axiom::Prefix | Axiom::Snapshot => Some(Order::Snapshots),
+        Axiom::Serializable => Some(Order::Commits),
+        _ => None,
+    }
+}
+
+impl Ordered {
+    fn new(run: &Decoded, order: Order) -> Ordered {
+        let mut timed = Vec::new();
+        let (mut missing, mut count, mut first) = (0, 0, Row::NONE);
+        for row in run.rows.ids() {
+            let (kind, stamps) = (run.rows.kind(row), run.rows.stamps(row));
+            let is_known = kind == OpKind::Ok || kind == OpKind::Info && stamps.commit.is_some();
+            if !is_known {
+                continue;
+            }
+            count += 1;
+            let is_writer = run.rows.mops(row).iter().any(|mop| mop.is_write());
+            match points(order, stamps, is_writer) {
+                Some(points) => timed.push(Timed { row, points, is_writer, kind }),
+                None => {
+                    missing += 1;
+                    first = if first == Row::NONE { row } else { first };
+                }
+            }
+        }
+        let mut ordered = Ordered {
+            order,
+            timed,
+            missing: (missing > 0).then_some(Missing { count: missing, of: count, first }),
+            found: replay::Found::default(),
+            ties: Vec::new(),
+            backwards: Vec::new(),
+        };
+        if ordered.missing.is_none() {
+            ordered.found = replay::replay(run, &ordered.timed, order);
+            ordered.ties = skew::ties(run, &ordered.timed, order);
+            ordered.backwards = skew::backwards(run, &ordered.timed);
+        }
+        ordered
+    }
+
+    /// What is wrong at a level, the worst first.
+    fn cases(&self, run: &Decoded, axiom: Axiom, base: Base) -> Vec<Case> {
+        let mut cases = self.found.reads.clone();
+        if axiom == Axiom::Snapshot {
+            cases.extend(&self.found.overlaps);
+        }
+        cases.extend(&self.backwards);
+        cases.extend(skew::against(run, &self.timed, self.order, base));
+        cases.extend(&self.ties);
+        cases
+    }
+}

@@ -1,0 +1,207 @@
+//! Replay: transactions in the order of their timestamps, each read compared with the state that it should have seen.
+//!
+//! Chronos (Li et al., "Online Timestamp-based Transactional Isolation Checking of Database Systems", ICDE 2025), its axioms EXT and
+//! NOCONFLICT. Values are compared, not writers, so a value may be written twice. O(n log n) for the sort; the rest is linear.
+
+use super::clock::{Order, Point, Points, Timed, points};
+use super::{Case, Fault};
+use crate::decode::{Decoded, Holds, Row, VersionId, What};
+use crate::ids::KeyId;
+use history_core::OpKind;
+use history_core::cast::Cast as _;
+
+/// What the replay found.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) reads: Vec<Case>,
+    pub(super) overlaps: Vec<Case>,
+    /// A read of what only a transaction without timestamps wrote, and that transaction.
+    pub(super) open: Option<(Row, Row)>,
+}
+
+/// What is in a key.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    /// Who wrote it last; `Row::NONE` if nobody did.
+    writer: Row,
+    points: Option<Points>,
+    /// Of a register, what.
+    version: VersionId,
+    /// Of a list, how many elements it has, and how many of these are those of the longest read.
+    length: u32,
+    agrees: u32,
+}
+
+const FIRST: State = State { writer: Row::NONE, points: None, version: VersionId::NONE, length: 0, agrees: 0 };
+
+struct Replay<'r> {
+    run: &'r Decoded,
+    state: Vec<State>,
+    /// Of each key, the row at hand if it wrote to it by now, and how many elements.
+    own: Vec<(Row, u32)>,
+    /// Of each list, the first element that may be of a transaction without timestamps, and that transaction.
+    unknown: Vec<Option<(u32, Row)>>,
+    order: Order,
+    found: Found,
+}
+
+/// A transaction that may have written a version, and of which neither end nor timestamp is known.
+fn is_unknown(run: &Decoded, version: VersionId) -> Option<Row> {
+    let version = run.versions.get(version);
+    let is_unknown =
+        |row: &Row| *row != Row::NONE && run.rows.kind(*row) == OpKind::Info && run.rows.stamps(*row).commit.is_none();
+    [version.writer, version.again].into_iter().find(is_unknown)
+}
+
+pub(super) fn replay(run: &Decoded, timed: &[Timed], order: Order) -> Found {
+    let mut moments: Vec<(Point, bool, u32)> = Vec::with_capacity(2 * timed.len());
+    for (at, txn) in timed.iter().enumerate() {
+        moments.push((txn.points.reads, false, at.to_u32()));
+        if txn.is_writer {
+            moments.push((txn.points.writes, true, at.to_u32()));
+        }
+    }
+    moments.sort_unstable();
+    let keys = run.versions.key_codes.len();
+    let (state, own) = (vec![FIRST; keys], vec![(Row::NONE, 0); keys]);
+    let first_unknown = |list: &Vec<VersionId>| {
+        let mut unknown = list.iter().enumerate().filter_map(|(at, id)| Some((at.to_u32(), is_unknown(run, *id)?)));
+        unknown.next()
+    };
+    let unknown = run.trunks.iter().map(first_unknown).collect();
+    let mut replay = Replay { run, state, own, unknown, order, found: Found::default() };
+    for (_, is_write, at) in moments {
+        let txn = &timed[at.to_usize()];
+        if is_write {
+            replay.write(txn);
+        } else if txn.kind == OpKind::Ok {
+            replay.read(txn);
+        }
+    }
+    replay.found
+}
+
+impl Replay<'_> {
+    fn read(&mut self, txn: &Timed) {
+        for (at, mop) in self.run.rows.mops(txn.row).iter().enumerate() {
+            let (own, count) = self.own[mop.key.at()];
+            let own_count = if own == txn.row { count } else { 0 };
+            let is_right = match mop.what() {
+                What::Write(_) => {
+                    self.own[mop.key.at()] = (txn.row, own_count + 1);
+                    continue;
+                }
+                What::Unseen => continue,
+                // What a read after an own write shows of others is in lists alone.
+                _ if self.run.holds != Some(Holds::Lists) && own == txn.row => continue,
+                What::Contradicts => false,
+                What::First => self.is_state(mop.key, None, own_count),
+                What::Read(number) => self.is_state(mop.key, Some(number), own_count),
+            };
+            if !is_right {
+                self.note_read(txn, at, mop.key, mop.what());
+            }
+        }
+    }
+
+    /// Whether a read of this shows the state, with so many own elements behind it.
+    fn is_state(&self, key: KeyId, read: Option<u32>, own: u32) -> bool {
+        let state = &self.state[key.at()];
+        if self.run.holds == Some(Holds::Lists) {
+            let length = read.unwrap_or(0);
+            return length == state.length + own && state.agrees == state.length;
+        }
+        match read {
+            Some(number) => state.version == number.into(),
+            None => state.version == VersionId::NONE,
+        }
+    }
+
+    fn note_read(&mut self, txn: &Timed, mop: usize, key: KeyId, what: What) {
+        let state = self.state[key.at()];
+        let own = self.own_count(txn.row, key);
+        if self.shows_unknown(txn.row, key, what, own) {
+            return;
+        }
+        let source = self.source(key, what, own);
+        for writer in source.iter().filter(|writer| **writer != Row::NONE) {
+            // Which of the two came last is not known; that they are equal is reported by itself.
+            let is_tied = |points: Points| self.run.rows.stamps(*writer).commit == Some(points.writes.at);
+            if *writer != state.writer && state.points.is_some_and(is_tied) {
+                return;
+            }
+        }
+        let (mop, source, expected) = (mop.to_u32(), source[0], state.writer);
+        let fault = match (self.commit(source), state.points) {
+            (Some(commit), _) if commit > txn.points.reads => Fault::Early { mop, source },
+            (Some(commit), Some(newer)) if commit < newer.writes => Fault::Stale { mop, source, newer: expected },
+            (None, Some(_)) if what == What::First => Fault::Stale { mop, source, newer: expected },
+            _ => Fault::Read { mop, expected, source },
+        };
+        self.found.reads.push(Case { fault, row: txn.row });
+    }
+
+    /// When the writes of a row take effect.
+    fn commit(&self, row: Row) -> Option<Point> {
+        let rows = &self.run.rows;
+        let stamps = (row != Row::NONE && rows.kind(row) != OpKind::Fail).then(|| rows.stamps(row))?;
+        points(self.order, stamps, true).map(|points| points.writes)
+    }
+
+    /// Whether a read shows what only a transaction without timestamps may have written: then nothing is known of it.
+    fn shows_unknown(&mut self, row: Row, key: KeyId, what: What, own: u32) -> bool {
+        let writer = match what {
+            What::Read(length) if self.run.holds == Some(Holds::Lists) => {
+                let unknown = self.unknown.get(key.at()).copied().flatten();
+                unknown.filter(|(at, _)| *at + own < length).map(|(_, writer)| writer)
+            }
+            What::Read(number) => is_unknown(self.run, number.into()),
+            _ => None,
+        };
+        if let Some(writer) = writer {
+            self.found.open.get_or_insert((row, writer));
+        }
+        writer.is_some()
+    }
+
+    fn own_count(&self, row: Row, key: KeyId) -> u32 {
+        let (own, count) = self.own[key.at()];
+        if own == row { count } else { 0 }
+    }
+
+    /// Who wrote what was read: two, if it was written twice.
+    fn source(&self, key: KeyId, what: What, own: u32) -> [Row; 2] {
+        let version = match what {
+            What::Read(length) if self.run.holds == Some(Holds::Lists) => {
+                let last = length.checked_sub(own + 1);
+                last.map(|last| self.run.trunks[key.at()][last.to_usize()])
+            }
+            What::Read(number) => Some(number.into()),
+            _ => None,
+        };
+        version.map_or([Row::NONE; 2], |version| {
+            let version = self.run.versions.get(version);
+            [version.writer, version.again]
+        })
+    }
+
+    fn write(&mut self, txn: &Timed) {
+        for mop in self.run.rows.mops(txn.row) {
+            let What::Write(version) = mop.what() else { continue };
+            let state = &mut self.state[mop.key.at()];
+            if state.writer != txn.row {
+                if state.points.is_some_and(|points| points.writes > txn.points.reads && !txn.points.is_instant) {
+                    let fault = Fault::Overlap { key: mop.key, other: state.writer };
+                    self.found.overlaps.push(Case { fault, row: txn.row });
+                }
+                (state.writer, state.points) = (txn.row, Some(txn.points));
+            }
+            state.version = version;
+            let trunk = self.run.trunks.get(mop.key.at()).map_or(&[][..], |trunk| &trunk[..]);
+            if state.agrees == state.length && trunk.get(state.length.to_usize()) == Some(&version) {
+                state.agrees += 1;
+            }
+            state.length += 1;
+        }
+    }
+}
