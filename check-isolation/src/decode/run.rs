@@ -6,7 +6,7 @@ use super::settle;
 use super::versions::{VersionId, Versions};
 use super::{Holds, Mop, Row, What};
 use crate::report;
-use crate::timestamps::{self, Online};
+use crate::timestamps::{self, Online, Stamps};
 use history_core::cast::Cast as _;
 use history_core::{Budget, ErrorKind, HistoryError, Interner, Op, OpKind, Pair, Process, Report, Run, Value};
 use std::ops::ControlFlow;
@@ -233,7 +233,7 @@ impl IsolationRun {
         match op.kind {
             OpKind::Ok => {
                 if self.data.counts.ok == 0 {
-                    self.data.has_timestamps = timestamps::stamps(op.extra).is_ok_and(|stamps| stamps.is_complete());
+                    self.data.has_timestamps = timestamps::stamps(op.extra).is_ok_and(Stamps::is_complete);
                 }
                 self.data.counts.ok += 1;
             }
@@ -303,7 +303,7 @@ impl IsolationRun {
             let Open { index, process, time_ns, .. } = *open;
             // One whose client is unknown may as well be the invocation of something that completed.
             let begin = process.map(|_| index);
-            let stamps = self.data.settings.timestamps.then(timestamps::Stamps::default);
+            let stamps = self.data.settings.timestamps.then(Stamps::default);
             self.push(NewRow { kind: OpKind::Info, index, process, time_ns, begin, stamps }, &open.mops);
         }
     }

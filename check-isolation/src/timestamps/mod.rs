@@ -109,12 +109,11 @@ impl Ordered {
             }
             count += 1;
             let is_writer = run.rows.mops(row).iter().any(|mop| mop.is_write());
-            match points(order, stamps, is_writer) {
-                Some(points) => timed.push(Timed { row, points, is_writer, kind }),
-                None => {
-                    missing += 1;
-                    first = if first == Row::NONE { row } else { first };
-                }
+            if let Some(points) = points(order, stamps, is_writer) {
+                timed.push(Timed { row, points, is_writer, kind });
+            } else {
+                missing += 1;
+                first = if first == Row::NONE { row } else { first };
             }
         }
         let mut ordered = Ordered {

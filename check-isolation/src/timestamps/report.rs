@@ -275,7 +275,9 @@ impl Telling<'_> {
         let ops: Vec<WitnessOp> =
             self.rows.iter().enumerate().map(|(at, row)| witness::op(self.run, name(at), *row)).collect();
         let mut explanation = Explanation::of(&ops);
-        sentences.into_iter().for_each(|sentence| explanation.then(sentence));
+        for sentence in sentences {
+            explanation.then(sentence);
+        }
         Witness::new(ops, explanation.to_string()).with_facts(facts)
     }
 
