@@ -129,6 +129,11 @@ fn emit_seen(txns: &Transactions, frame: &Frame, emit: &mut dyn FnMut(usize, u32
 /// The step from one transaction to another along an arc of the base, of reads or of known orders. What makes one visible to the other
 /// is preferred to what does not.
 pub(crate) fn link(txns: &Transactions, frame: &Frame, from: TxnId, to: TxnId) -> Link {
+    Link { from, to, relation: relation(txns, frame, from, to).unwrap_or(Relation::RealTime) }
+}
+
+/// Why there is such an arc, if there is one.
+pub(crate) fn relation(txns: &Transactions, frame: &Frame, from: TxnId, to: TxnId) -> Option<Relation> {
     let read = || txns.reads(to).iter().find(|read| read.writer == from).map(|read| Relation::Wr(read.key));
     let session = || (frame.next[from.at()] == to).then_some(Relation::Session);
     let real_time = || frame.has_between(from, to).then_some(Relation::RealTime);
@@ -136,8 +141,7 @@ pub(crate) fn link(txns: &Transactions, frame: &Frame, from: TxnId, to: TxnId) -
         let order = txns.orders().iter().find(|order| (order.before, order.after) == (from, to));
         order.map(|order| Relation::Ww(order.key))
     };
-    let relation = read().or_else(session).or_else(real_time).or_else(order);
-    Link { from, to, relation: relation.unwrap_or(Relation::RealTime) }
+    read().or_else(session).or_else(real_time).or_else(order)
 }
 
 /// The steps along a path or cycle of nodes that begins with a transaction; events in it become steps of real time.

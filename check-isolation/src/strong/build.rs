@@ -58,6 +58,15 @@ pub(super) fn build<'t>(
     (state, build.helpers, cycle)
 }
 
+/// The arcs of base, reads and known orders.
+pub(super) fn known_arcs(txns: &Transactions, shape: Shape, frame: &Frame) -> Vec<(u32, u32)> {
+    let helpers = Helpers { events: frame.events, keys: Vec::new() };
+    let mut build = Build { txns, shape, arcs: Vec::new(), helpers };
+    build.add_base(frame);
+    build.add_reads();
+    build.arcs
+}
+
 impl Build<'_> {
     fn add_base(&mut self, frame: &Frame) {
         let shape = self.shape;

@@ -1,12 +1,13 @@
 //! The levels whose visibility depends on the order that is looked for: prefix to serializable. To decide them is NP-complete
 //! (Papadimitriou 1979; Biswas and Enea, OOPSLA 2019), so this is a ladder, each rung of which answers or hands on.
 //!
-//! 0. Stronger levels, each with a part of the steps: an order that explains one of them explains this one. Most stores are nearly
+//! 0. Known versions, where nothing is left to choose: one graph, in linear time (`versions`).
+//! 1. Stronger levels, each with a part of the steps: an order that explains one of them explains this one. Most stores are nearly
 //!    right, and with sessions and real time there are few chains. At the same base, serializable leaves the fewest choices.
-//! 1. Causal consistency, which every one of these levels implies, in linear time: [`crate::weak`].
-//! 2. Propagation of what follows to the fixpoint (`rules`), over clocks of chains (`state`).
-//! 3. Guess and repair (`replay`): an order is replayed, what it does not explain is decided, what follows is propagated, and again.
-//! 4. A guess that propagation refutes is learned from (`learn`) and taken back: conflict-driven clause learning, whose theory is that
+//! 2. Causal consistency, which every one of these levels implies, in linear time: [`crate::weak`].
+//! 3. Propagation of what follows to the fixpoint (`rules`), over clocks of chains (`state`).
+//! 4. Guess and repair (`replay`): an order is replayed, what it does not explain is decided, what follows is propagated, and again.
+//! 5. A guess that propagation refutes is learned from (`learn`) and taken back: conflict-driven clause learning, whose theory is that
 //!    the graph has no cycle.
 //!
 //! Every answer is exact: an order that explains the history, or a derivation that there is none. Steps are counted, not timed; when
@@ -26,6 +27,7 @@ mod replay;
 mod rules;
 mod shape;
 mod state;
+mod versions;
 
 use crate::base::{self, Frame};
 use crate::chains::Chains;
@@ -54,6 +56,9 @@ const LOOK_EVERY: u32 = 1024;
 
 /// Decides a level whose axiom is beyond [`Axiom::Causal`].
 pub(crate) fn decide(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget) -> Outcome {
+    if let Some(outcome) = versions::decide(txns, axiom, base) {
+        return outcome;
+    }
     let steps_max = budget.states_max.unwrap_or(STEPS_MAX);
     let stronger = [
         (Axiom::Serializable, Base::RealTime),

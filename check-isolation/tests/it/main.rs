@@ -2,6 +2,7 @@
 
 mod certify;
 mod histories;
+mod mini;
 mod oracle;
 mod small;
 mod timestamps;

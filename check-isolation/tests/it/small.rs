@@ -8,7 +8,7 @@ use history_core::{Budget, Spent};
 use std::collections::BTreeMap;
 
 /// What is wrong with an answer, by the definition.
-fn wrong(txns: &Transactions, level: Level, outcome: &Outcome) -> Option<String> {
+pub(crate) fn wrong(txns: &Transactions, level: Level, outcome: &Outcome) -> Option<String> {
     let (axiom, base) = level.decided_by()?;
     let definition = Definition::new(txns, axiom, base);
     match outcome {
@@ -23,7 +23,7 @@ fn wrong(txns: &Transactions, level: Level, outcome: &Outcome) -> Option<String>
     }
 }
 
-fn levels(bases: &[Base]) -> Vec<Level> {
+pub(crate) fn levels(bases: &[Base]) -> Vec<Level> {
     Level::all().filter(|level| level.decided_by().is_some_and(|(_, base)| bases.contains(&base))).collect()
 }
 
@@ -47,7 +47,7 @@ fn compare(txns: &Transactions, levels: &[Level], counts: &mut BTreeMap<(&'stati
 }
 
 /// Calls with each way of choosing one of each list.
-fn each_choice(choices: &[Vec<TxnId>], mut with: impl FnMut(&[TxnId])) {
+pub(crate) fn each_choice(choices: &[Vec<TxnId>], mut with: impl FnMut(&[TxnId])) {
     let mut at = vec![0; choices.len()];
     loop {
         let chosen: Vec<TxnId> = choices.iter().zip(&at).map(|(list, at)| list[*at]).collect();
