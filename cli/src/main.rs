@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         Ok(Command::Live(asked)) => match *asked {
             args::live::Asked::Run(job) => live::run(&job),
             args::live::Asked::Stores(format) => live::list(format),
+            args::live::Asked::Worker(worker) => live::serve_run(&worker),
         },
         Ok(Command::Minimize(job)) => minimize::run(&job),
         Ok(Command::Validate(job)) => validate::run(&job),

@@ -11,8 +11,10 @@ const USAGE: &str = "\
 histcheck live --store NAME [OPTIONS]
        histcheck live --exec COMMAND -m CHECKER [OPTIONS]
        histcheck live --maelstrom COMMAND -m CHECKER [OPTIONS]
+       histcheck live --workers HOST:PORT,... -m CHECKER [OPTIONS]
        histcheck live --replay DIR
-       histcheck live --stores";
+       histcheck live --stores
+       histcheck live worker --listen ADDRESS -- COMMAND";
 
 const AFTER: &str = "\
 Starts a store, drives it with concurrent clients under faults, records the history and checks it while it grows. Ends at the first \
@@ -36,8 +38,15 @@ Examples:
       Any store, in any language. Faults are commands.
   histcheck live --maelstrom ./node -m cas-register --latency 10ms --faults isolate
       A program that speaks Maelstrom's protocol.
+  histcheck live --store etcd --nodes a,b,c --ssh --faults isolate,kill
+      Three machines that ssh reaches, as a user who may start servers and filter packets there.
   histcheck live --replay redis
       The same operations and faults again.";
+
+const WORKER: &str = "\
+Starts COMMAND for each client of a run that connects, and passes operations to it and its answers back: see `histcheck live --workers`. \
+COMMAND is what --exec takes. Whoever reaches the address can have it perform operations, and nothing else: let it be an address that only \
+the run's machine reaches, and one that no partition cuts off. Ends when it is stopped.";
 
 /// The grammar of the command.
 pub(crate) fn command(own: impl Iterator<Item = Arg>) -> Command {
@@ -64,6 +73,34 @@ pub(crate) fn command(own: impl Iterator<Item = Arg>) -> Command {
         .next_help_heading("Options of stores")
         .args(options_of_stores())
         .next_help_heading("Options")
+        .args_conflicts_with_subcommands(true)
+        .disable_help_subcommand(true)
+        .subcommand(worker())
+}
+
+/// What serves clients on another machine.
+fn worker() -> Command {
+    Command::new("worker")
+        .about("Serve the clients of a run on another machine")
+        .override_usage("histcheck live worker --listen ADDRESS -- COMMAND")
+        .after_help(WORKER)
+        .max_term_width(100)
+        .arg(
+            Arg::new("listen")
+                .long("listen")
+                .value_name("ADDRESS")
+                .required_unless_present("stdio")
+                .help("Address to listen at, HOST:PORT; port 0 is any, which is printed"),
+        )
+        .arg(
+            Arg::new("client")
+                .value_name("COMMAND")
+                .num_args(1..)
+                .last(true)
+                .help("Command of each client, run by sh -c"),
+        )
+        // What a run starts at the other end of ssh, with the directory that is the worker's own.
+        .arg(Arg::new("stdio").long("stdio").value_name("DIR").hide(true).conflicts_with_all(["listen", "client"]))
 }
 
 /// Which store to start.
@@ -78,9 +115,9 @@ fn stores() -> Vec<Arg> {
             .help("Store to start"),
     ];
     for kind in KINDS {
-        if let Some(command) = kind.command {
-            let help = format!("Start {}: the {command}", kind.summary);
-            args.push(Arg::new(kind.name).long(kind.name).value_name("COMMAND").conflicts_with("store").help(help));
+        if let Some((value_name, what)) = kind.command {
+            let help = format!("Start {}: {what}", kind.summary);
+            args.push(Arg::new(kind.name).long(kind.name).value_name(value_name).conflicts_with("store").help(help));
         }
     }
     args.push(Arg::new("replay").long("replay").value_name("DIR").value_parser(value_parser!(OsString)).help(
@@ -107,6 +144,17 @@ fn drive() -> Vec<Arg> {
         value("workload", "NAME", "Operations of the clients [default: those of the checker, else of the store]")
             .value_parser(PossibleValuesParser::new(workloads)),
         value("nodes", "NODES", "Number of nodes, or their names, comma-separated"),
+        value("world", "KIND", "Surroundings of the nodes of a cluster: namespaces, or proxies between plain processes of this machine [default: namespaces; proxies where these are not allowed]")
+            .value_parser(["namespaces", "proxies"])
+            .conflicts_with("ssh"),
+        Arg::new("ssh")
+            .long("ssh")
+            .value_name("COMMAND")
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("ssh")
+            .requires("nodes")
+            .help("Machines named with --nodes are the nodes, reached with ssh [default command: ssh]"),
         value("clients", "N", "Number of clients [default: by workload]").value_parser(value_parser!(u32).range(1..=1000)),
         value("topology", "WHERE", "Where clients stand: each at a node, on its side of a partition (sticky), or outside, where all nodes are reached (hub) [default: sticky]")
             .value_parser(["sticky", "hub"]),

@@ -1,26 +1,37 @@
 //! A run, where it happens: start the store, drive it, judge, and say what came of it.
 
 use super::status::Status;
-use super::{Live, evidence, outside, place, replay};
+use super::{Live, evidence, place, replay};
 use crate::judge::input::Input;
 use crate::judge::signals;
 use crate::output::diagnose;
 use crate::output::exit::Exit;
 use crate::output::results::Results;
 use history_core::{Budget, Cancel, Subject, Verdict};
-use record_live::{Check, Ended, LiveError, Nemesis, StartStore, Step, Stop, Store};
+use record_live::world::World;
+use record_live::{Check, Ended, LiveError, Nemesis, Ssh, StartStore, Step, Stop, Store};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+/// Where the nodes of a run are.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Nodes<'n> {
+    /// Wherever the store has them.
+    OfStore,
+    /// In namespaces; this process is inside.
+    Namespaces,
+    /// On this machine, with proxies for these ports.
+    Proxied(&'n [u16]),
+    /// Machines that this command reaches.
+    Machines(&'n str),
+}
+
 /// Runs it.
-pub(super) fn run(job: &Live<'_>) -> Exit {
-    if !outside::has_needs(job.kind) {
-        return Exit::FAILED;
-    }
+pub(super) fn run(job: &Live<'_>, nodes: Nodes<'_>) -> Exit {
     job.check().warnings.iter().for_each(|warning| diagnose::warning(warning));
-    match Place::create(job).map_err(Failed::from).and_then(|place| driven(job, &place)) {
+    match Place::create(job).map_err(Failed::from).and_then(|place| driven(job, nodes, &place)) {
         Ok(exit) => exit,
         Err(Failed(message)) => {
             diagnose::error(&message);
@@ -106,7 +117,7 @@ impl Ending {
     }
 }
 
-fn driven(job: &Live<'_>, place: &Place) -> Result<Exit, Failed> {
+fn driven(job: &Live<'_>, nodes: Nodes<'_>, place: &Place) -> Result<Exit, Failed> {
     let ending = Ending::default();
     let mut start = StartStore {
         options: job.options.clone(),
@@ -120,10 +131,11 @@ fn driven(job: &Live<'_>, place: &Place) -> Result<Exit, Failed> {
         ..StartStore::default()
     };
     let seed = start.seed;
-    enter(job, &ending, &mut start)?;
+    listen(nodes, &ending)?;
     replay::write(&place.directory, &job.words, seed)?;
     let mut status = Status::begin(format!("{} is starting", job.kind.name));
-    let store = (job.kind.start)(start)?;
+    start.world = world(job, nodes, &start)?;
+    let store = job.kind.start(start)?;
     check_faults(job, &*store)?;
     let ended = play(job, &*store, place, seed, &ending, &mut status)?;
     // Everything that was started ends before the verdict is told.
@@ -132,23 +144,42 @@ fn driven(job: &Live<'_>, place: &Place) -> Result<Exit, Failed> {
     Ok(conclude(job, place, seed, ended, &ending))
 }
 
-/// Listens for interrupts; inside of a world that of the process outside, and makes the nodes.
-fn enter(job: &Live<'_>, ending: &Ending, start: &mut StartStore) -> Result<(), Failed> {
+/// Listens for interrupts; inside of a world those of the process outside.
+fn listen(nodes: Nodes<'_>, ending: &Ending) -> Result<(), Failed> {
     let interrupted = ending.clone();
     #[cfg(target_os = "linux")]
-    if job.kind.place == record_live::Place::World {
-        let inside = record_live::world::Inside::listen(move || interrupted.interrupt())?;
-        let nodes = if let record_live::Nodes::Count(count) = job.nodes { count } else { job.kind.nodes };
-        let nodes = u8::try_from(nodes).unwrap_or(u8::MAX);
-        start.world = Some(record_live::world::World::new(&inside, nodes, &start.logs)?);
+    if matches!(nodes, Nodes::Namespaces) {
+        record_live::world::Inside::listen(move || interrupted.interrupt())?;
         return Ok(());
     }
-    let _ = (job, start);
+    let _ = nodes;
     if let Err(error) = signals::on_each(move || interrupted.interrupt()) {
         diagnose::warning(&format!("cannot catch signals, so an interrupt ends histcheck without a verdict: {error}"));
     }
     Ok(())
 }
+
+/// Makes the nodes.
+fn world(job: &Live<'_>, nodes: Nodes<'_>, start: &StartStore) -> Result<Option<World>, Failed> {
+    let count = if let record_live::Nodes::Count(count) = job.nodes { count } else { job.kind.nodes };
+    let count = u8::try_from(count).unwrap_or(u8::MAX);
+    Ok(match nodes {
+        Nodes::OfStore => None,
+        #[cfg(target_os = "linux")]
+        Nodes::Namespaces => Some(World::new(count, &start.logs)?),
+        #[cfg(not(target_os = "linux"))]
+        Nodes::Namespaces => None,
+        Nodes::Proxied(ports) => Some(World::with_proxies(ports, count, &start.data, &start.logs, start.seed)?),
+        Nodes::Machines(command) => {
+            let kind = (job.kind.name, &start.options);
+            let ssh = Ssh { command, worker: WORKER, kind };
+            Some(World::over_ssh(&start.names(job.kind.nodes), &ssh, &start.logs)?)
+        }
+    })
+}
+
+/// What makes this program a worker that is a node.
+const WORKER: &str = "live worker --stdio";
 
 /// A seed for who wants any.
 fn any_seed() -> u64 {

@@ -1,8 +1,8 @@
 //! `histcheck live`: a real store under faults, judged while it runs.
 //!
-//! The library `record-live` starts the store, drives it and records; this is the command around it: the world of namespaces
-//! that a cluster needs ([`outside`]), the directory ([`place`]), what the user sees ([`status`]), and what becomes of the verdict
-//! ([`evidence`]).
+//! The library `record-live` starts the store, drives it and records; this is the command around it: the surroundings of the
+//! nodes ([`outside`]), work on other machines ([`worker`]), the directory ([`place`]), what the user sees ([`status`]), and what
+//! becomes of the verdict ([`evidence`]).
 
 mod drive;
 mod evidence;
@@ -11,6 +11,7 @@ mod place;
 pub(crate) mod replay;
 mod status;
 mod stores;
+mod worker;
 
 use crate::job::Check;
 use crate::minimize::Minimize;
@@ -20,6 +21,18 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 pub(crate) use stores::list;
+pub(crate) use worker::{Worker, serve_run};
+
+/// What is around the nodes of a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Around {
+    /// Namespaces where they are allowed, and proxies elsewhere.
+    Any,
+    Namespaces,
+    Proxies,
+    /// Machines that this command reaches.
+    Ssh(String),
+}
 
 /// A run.
 pub(crate) struct Live<'c> {
@@ -31,6 +44,7 @@ pub(crate) struct Live<'c> {
     /// The store's options that were given.
     pub(crate) options: BTreeMap<String, String>,
     pub(crate) nodes: Nodes,
+    pub(crate) around: Around,
     pub(crate) workload: &'static Workload,
     /// How many clients; if nobody said, that depends on the workload.
     pub(crate) clients: Option<u32>,
@@ -68,5 +82,5 @@ pub(crate) fn serve() -> Option<std::io::Result<()>> {
 
 /// Runs it, in a world of its own where the store needs one.
 pub(crate) fn run(job: &Live<'_>) -> crate::output::exit::Exit {
-    if outside::is_needed(job.kind) { outside::run(job) } else { drive::run(job) }
+    outside::run(job)
 }

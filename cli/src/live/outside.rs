@@ -1,49 +1,86 @@
-//! Outside of the world that a cluster needs: what is needed is here, and this program runs again inside.
+//! Where a run takes place: here, on other machines, or inside of a world that this program enters first.
 
-use super::Live;
+#[cfg(target_os = "linux")]
 use super::place;
+use super::{Around, Live, drive};
+#[cfg(target_os = "linux")]
 use crate::judge::signals;
 use crate::output::diagnose;
 use crate::output::exit::Exit;
-use record_live::{Kind, Need, Place};
+use record_live::{Fault, Need, Place};
 
 /// How many interrupts end everything at once.
 #[cfg(target_os = "linux")]
 const PATIENCE: u32 = 3;
 
-/// Whether this process is still outside of the world that the store needs.
-pub(super) fn is_needed(kind: &Kind) -> bool {
-    #[cfg(target_os = "linux")]
-    let is_inside = record_live::world::is_inside();
-    #[cfg(not(target_os = "linux"))]
-    let is_inside = false;
-    kind.place == Place::World && !is_inside
+/// Runs the job where it belongs.
+pub(super) fn run(job: &Live<'_>) -> Exit {
+    if job.kind.place() != Place::World {
+        return drive::run(job, drive::Nodes::OfStore);
+    }
+    match &job.around {
+        Around::Ssh(ssh) => drive::run(job, drive::Nodes::Machines(ssh)),
+        Around::Proxies => proxied(job),
+        Around::Namespaces | Around::Any => in_namespaces(job),
+    }
 }
 
-/// Whether what the store needs is installed; says what is not, and how to get it.
-pub(super) fn has_needs(kind: &Kind) -> bool {
-    let missing = Need::missing(kind.needs);
+/// Whether these programs are installed; says which are not, and how to get them.
+fn has(name: &str, needs: &[Need]) -> bool {
+    let missing = Need::missing(needs);
     if missing.is_empty() {
         return true;
     }
     let mut packages: Vec<&str> = missing.iter().map(|need| need.package).collect();
     packages.dedup();
     let programs: Vec<&str> = missing.iter().map(|need| need.program).collect();
-    let (name, programs, packages) = (kind.name, programs.join(", "), packages.join(" "));
+    let (programs, packages) = (programs.join(", "), packages.join(" "));
     diagnose::error(&format!("{name} needs {programs}: not found in the path\non Debian: apt-get install {packages}"));
     false
 }
 
+/// Plain processes with proxies between them.
+fn proxied(job: &Live<'_>) -> Exit {
+    if !has(job.kind.name, job.kind.needs) {
+        return Exit::FAILED;
+    }
+    drive::run(job, drive::Nodes::Proxied(job.kind.ports().unwrap_or_default()))
+}
+
+/// Goes on with proxies if that is possible, and says why.
+fn without_namespaces(job: &Live<'_>, why: &str) -> Exit {
+    let is_possible = |fault: &Fault| !matches!(fault, Fault::PowerCut | Fault::FullDisk);
+    if job.around == Around::Any && job.kind.ports().is_some() && job.faults.iter().all(is_possible) {
+        diagnose::note(&format!("{why}: using proxies between the nodes instead (--world proxies)"));
+        return proxied(job);
+    }
+    diagnose::error(why);
+    Exit::FAILED
+}
+
+#[cfg(not(target_os = "linux"))]
+fn in_namespaces(job: &Live<'_>) -> Exit {
+    without_namespaces(job, "namespaces are there only on Linux")
+}
+
+/// Inside of a world of namespaces, which this process enters if it is not there.
+#[cfg(target_os = "linux")]
+fn in_namespaces(job: &Live<'_>) -> Exit {
+    if record_live::world::is_inside() {
+        return drive::run(job, drive::Nodes::Namespaces);
+    }
+    // Where there are no namespaces, their tools are not missed.
+    if Need::missing(job.kind.needs).is_empty()
+        && let Err(error) = record_live::world::try_to_enter()
+    {
+        return without_namespaces(job, &error.to_string());
+    }
+    if has(job.kind.name, &job.kind.needs_with_namespaces()) { enter() } else { Exit::FAILED }
+}
+
 /// Runs this program again inside of a world, and passes interrupts on to it.
 #[cfg(target_os = "linux")]
-pub(super) fn run(job: &Live<'_>) -> Exit {
-    if !has_needs(job.kind) {
-        return Exit::FAILED;
-    }
-    if let Err(error) = record_live::world::try_to_enter() {
-        diagnose::error(&error.to_string());
-        return Exit::FAILED;
-    }
+fn enter() -> Exit {
     let scratch = match place::Scratch::create() {
         Ok(scratch) => scratch,
         Err(message) => {
@@ -79,10 +116,4 @@ pub(super) fn run(job: &Live<'_>) -> Exit {
             Exit::FAILED
         }
     }
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(super) fn run(job: &Live<'_>) -> Exit {
-    diagnose::error(&format!("{} needs namespaces, which only Linux has", job.kind.name));
-    Exit::FAILED
 }

@@ -28,7 +28,7 @@ pub(crate) fn list(format: OutputFormat) -> Exit {
 }
 
 fn describe(text: &mut String, kind: &Kind) {
-    let option = if kind.command.is_some() { format!("--{} COMMAND", kind.name) } else { kind.name.to_owned() };
+    let option = kind.command.map_or_else(|| kind.name.to_owned(), |(value, _)| format!("--{} {value}", kind.name));
     _ = writeln!(text, "{option}\n    {}", kind.summary);
     _ = writeln!(text, "    workloads: {}", kind.workloads.join(", "));
     let faults: Vec<String> = kind.faults.iter().map(ToString::to_string).collect();
@@ -39,15 +39,16 @@ fn describe(text: &mut String, kind: &Kind) {
     if !options.is_empty() {
         _ = writeln!(text, "    options: {}", options.join(", "));
     }
-    let missing = Need::missing(kind.needs);
+    let needs = kind.needs_with_namespaces();
+    let missing = Need::missing(&needs);
     let packages = |needs: &[Need]| {
         let mut packages: Vec<&str> = needs.iter().map(|need| need.package).collect();
         packages.dedup();
         packages.join(" ")
     };
-    _ = match (kind.needs.is_empty(), missing.is_empty()) {
+    _ = match (needs.is_empty(), missing.is_empty()) {
         (true, _) => writeln!(text, "    needs nothing"),
-        (false, true) => writeln!(text, "    installed: {}", packages(kind.needs)),
+        (false, true) => writeln!(text, "    installed: {}", packages(&needs)),
         (false, false) => writeln!(text, "    missing, on Debian: apt-get install {}", packages(&missing)),
     };
 }
@@ -82,7 +83,7 @@ struct NeedRow {
 }
 
 fn row(kind: &Kind) -> Row {
-    let needs = kind.needs.iter();
+    let needs = kind.needs_with_namespaces().into_iter();
     let needs =
         needs.map(|need| NeedRow { program: need.program, package: need.package, installed: need.find().is_some() });
     let options = kind.options.iter();

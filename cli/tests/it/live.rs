@@ -5,6 +5,7 @@ use crate::{stderr, stdout};
 use serde_json::Value;
 use snapbox::cmd::{Command, OutputAssert};
 use std::fs;
+use std::io::BufRead as _;
 use std::path::Path;
 
 /// Runs it with these words, and others that may hold blanks.
@@ -125,6 +126,48 @@ fn clients_of_any_language_are_driven() {
 }
 
 #[test]
+fn clients_on_other_machines_are_driven() {
+    let place = tempfile::tempdir().unwrap();
+    fs::write(place.path().join("client.py"), CLIENT).unwrap();
+    let client = format!("python3 {0}/client.py {0}/db sound", place.path().display());
+    let (mut workers, mut addresses) = (Vec::new(), Vec::new());
+    for _ in 0..2 {
+        let (worker, address) = Worker::start(&client);
+        workers.push(worker);
+        addresses.push(address);
+    }
+    let run = live("-m list-append --ops 300 --clients 4 --timeout 20s --workers", &[&addresses.join(",")]).code(0);
+    assert!(stdout(&run).starts_with("workers\ttrue\n"), "{}", stdout(&run));
+    drop(workers);
+    let run = live("-m list-append --ops 300 --workers", &[&addresses.join(",")]).code(255);
+    assert!(stderr(&run).contains("cannot be reached"), "{}", stderr(&run));
+}
+
+/// A worker, which is stopped at the end.
+struct Worker(std::process::Child);
+
+impl Worker {
+    /// Starts one; where it listens.
+    fn start(client: &str) -> (Worker, String) {
+        let mut command = std::process::Command::new(snapbox::cmd::cargo_bin!("histcheck"));
+        command.args(["live", "worker", "--listen", "127.0.0.1:0", "--", client]).stdout(std::process::Stdio::piped());
+        let mut worker = command.spawn().unwrap();
+        let mut line = String::new();
+        std::io::BufReader::new(worker.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("listening at ").unwrap().to_owned();
+        (Worker(worker), address)
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // It may have ended by itself, which a test then shows.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
 fn nothing_tested_is_never_valid() {
     let refuses = r#"while read -r line; do echo '{"type":"fail","error":"closed on Sundays"}'; done"#;
     let run = live("-m list-append --ops 100 --exec", &[refuses]).code(255);
@@ -172,6 +215,18 @@ fn wrong_usage_is_told_with_a_tip() {
         ("--store toy --loss 101", "more than 100 percent"),
         ("--exec true --maelstrom true -m cas-register", "exclude each other"),
         ("--exec true --fault true -m cas-register", "--fault and --heal belong together"),
+        ("--store etcd --ssh", "--nodes"),
+        ("--store etcd --ssh --nodes 3", "--ssh needs the names of machines"),
+        ("--store etcd --ssh --nodes a,b", "etcd has 3 nodes, and --nodes names 2"),
+        ("--store etcd --nodes a,b,c", "the nodes of etcd have names of their own"),
+        ("--store sqlite --ssh --nodes a", "sqlite has no --ssh"),
+        ("--store toy --world proxies", "toy has no --world"),
+        ("--store galera --world proxies", "galera has no --world proxies"),
+        ("--workers nowhere -m cas-register", "\"nowhere\" is no address HOST:PORT"),
+        ("--workers 127.0.0.1:1 --nodes a,b -m cas-register", "--nodes has 2 names, and there are 1 workers"),
+        ("worker", "--listen"),
+        ("worker --listen 127.0.0.1:0", "missing -- COMMAND"),
+        ("worker --listen nowhere -- cat", "cannot listen at nowhere"),
     ] {
         let run = live(words, &[]);
         assert!(stderr(&run).contains(why), "{words}: {}", stderr(&run));
@@ -205,6 +260,19 @@ fn an_interrupt_ends_with_a_verdict() {
         assert!(out.starts_with("toy\ttrue\n") && out.contains("interrupted."), "{out}");
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0, "no directory stays");
     }
+}
+
+/// A request that nobody answers does not hold up the verdict, however long it may take: this test does not wait for an hour.
+#[test]
+fn an_interrupt_does_not_wait_for_requests() {
+    let place = tempfile::tempdir().unwrap();
+    let client = r#"read -r line; echo '{"type":"ok"}'; touch "$TMPDIR/asked"; exec sleep 4000"#;
+    let words = ["--exec", client, "-m", "set-full", "--timeout", "1h", "--clients", "2"];
+    let started = Started::new(&words, place.path());
+    crate::live_process::until("a client is asked", || place.path().join("asked").exists());
+    started.signal("INT");
+    let (code, out, error) = started.end();
+    assert!(matches!(code, Some(0..=2)) && out.contains("interrupted."), "{code:?} {out}{error}");
 }
 
 /// Whatever is paused, started or half done: with the command everything is gone.

@@ -1,11 +1,10 @@
 //! A cluster whose primary is isolated again and again, until a violation is found or ten seconds are over:
-//! `cargo run --example clusters -- redis-sentinel|etcd|etcd-serializable DIRECTORY [SEED]`.
+//! `cargo run --example clusters -- redis-sentinel|etcd|postgres-failover DIRECTORY [SEED]`.
 
 use check_register::versioned_register::VersionedRegister;
 use history_core::{Budget, Checker as _, ErrorKind, HistoryError, Options};
-use record_live::store::{Etcd, EtcdReads, RedisSentinel};
 use record_live::world::{Inside, World, enter, is_inside};
-use record_live::{Check, Fault, Live, Nemesis, Stands, Stop, Store, Workload};
+use record_live::{Check, Fault, Live, Nemesis, Stands, StartStore, Stop, Workload, store};
 use std::error::Error;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -17,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         std::process::exit(status.code().unwrap_or(255));
     }
     let stop = Stop::new();
-    let inside = Inside::listen({
+    Inside::listen({
         let stop = stop.clone();
         move || stop.set()
     })?;
@@ -26,13 +25,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     std::fs::create_dir_all(&directory)?;
     let directory = directory.canonicalize()?;
     let began = Instant::now();
-    let world = World::new(&inside, 3, &directory.join("logs"))?;
-    let store: Box<dyn Store> = match name.as_str() {
-        "redis-sentinel" => Box::new(RedisSentinel::start(world, 0)?),
-        "etcd" => Box::new(Etcd::start(world, EtcdReads::Linearizable)?),
-        "etcd-serializable" => Box::new(Etcd::start(world, EtcdReads::Serializable)?),
-        other => return Err(format!("unknown store {other}").into()),
-    };
+    let kind = store::kind(&name).ok_or_else(|| format!("unknown store {name}"))?;
+    let logs = directory.join("logs");
+    let world = World::new(u8::try_from(kind.nodes)?, &logs)?;
+    let store = kind.start(StartStore { world: Some(world), logs, ..StartStore::default() })?;
     println!("up after {:?}", began.elapsed());
     let workload = Workload::named("versioned-register").ok_or("no such workload")?;
     let options = workload.options.iter().fold(Options::new(), |options, (name, value)| options.with(*name, *value));

@@ -3,6 +3,7 @@
 use crate::error::LiveError;
 use crate::fault::Fault;
 use crate::request::{Outcome, Request};
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// One client of a store. It performs one request at a time, on a thread of its own.
@@ -27,7 +28,7 @@ pub trait Client: Send {
 }
 
 /// The place of a client in a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seat {
     /// Its number, from 0.
     pub number: u32,
@@ -48,7 +49,7 @@ pub struct Seat {
 }
 
 /// Where clients stand, if nodes can be cut off.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stands {
     /// Each at a node: it is on that node's side of a partition, and knows no other node's view.
     #[default]

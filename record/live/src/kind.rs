@@ -2,10 +2,11 @@
 
 use crate::client::Store;
 use crate::error::LiveError;
-use crate::fault::Fault;
+use crate::fault::{Fault, NODES};
 use crate::need::Need;
-#[cfg(target_os = "linux")]
-use crate::world::World;
+use crate::world::cluster::{Cluster, System};
+use crate::world::{NAMESPACES, World};
+use history_core::cast::Cast as _;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -27,16 +28,28 @@ pub struct Kind {
     pub faults: &'static [Fault],
     /// The faults that it is given if nobody says which.
     pub default_faults: &'static [Fault],
-    /// Where its nodes are.
-    pub place: Place,
     /// How many nodes there are if nobody says how many.
     pub nodes: u32,
     /// Whether another number or other names of nodes are possible.
     pub nodes_may_vary: bool,
-    /// What the command is that it is started with, if it takes one.
-    pub command: Option<&'static str>,
-    /// Starts one and waits until clients may begin.
-    pub start: fn(Start) -> Result<Box<dyn Store>, LiveError>,
+    /// What it is started with, if that is up to the user: its name in capitals, and what it is.
+    pub command: Option<(&'static str, &'static str)>,
+    /// How one is started.
+    pub(crate) make: Make,
+}
+
+/// How a store is started.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Make {
+    /// By itself, wherever its clients find it.
+    Store(fn(Start) -> Result<Box<dyn Store>, LiveError>),
+    /// As a cluster of daemons in a world.
+    Cluster {
+        /// The ports at which its servers listen, if proxies can stand between them.
+        ports: &'static [u16],
+        /// Makes what is the store's own.
+        system: fn(&Start) -> Result<Box<dyn System>, LiveError>,
+    },
 }
 
 /// Where the nodes of a store are.
@@ -44,7 +57,7 @@ pub struct Kind {
 pub enum Place {
     /// Wherever its clients find them: in this process, or in processes on this machine's own network.
     Here,
-    /// In a world of namespaces (`world`): the program has to be inside of one.
+    /// In a world ([`crate::world`]), which whoever starts it has to make.
     World,
 }
 
@@ -61,6 +74,19 @@ pub struct StoreOption {
     pub values: &'static [&'static str],
     /// Its value if it is not given; empty: none.
     pub default: &'static str,
+}
+
+impl StoreOption {
+    /// An option whose value is any text.
+    pub(crate) const fn text(name: &'static str, value_name: &'static str, help: &'static str) -> StoreOption {
+        StoreOption { name, value_name, help, values: &[], default: "" }
+    }
+
+    /// The same, with one of these values, and one that it has if it is not given.
+    #[must_use]
+    pub(crate) const fn of(self, values: &'static [&'static str], default: &'static str) -> StoreOption {
+        StoreOption { values, default, ..self }
+    }
 }
 
 /// The nodes that somebody wants.
@@ -87,7 +113,6 @@ pub struct Start {
     /// The faults that the run may have, for which a world is prepared.
     pub faults: Vec<Fault>,
     /// The world, if the kind is in one.
-    #[cfg(target_os = "linux")]
     pub world: Option<World>,
     /// Where the logs of its programs go; the directory exists.
     pub logs: PathBuf,
@@ -134,30 +159,76 @@ impl Start {
             Nodes::Named(names) => names.clone(),
         }
     }
-
-    /// The world, prepared for the faults.
-    ///
-    /// # Errors
-    ///
-    /// If there is none: whoever starts a kind whose place is [`Place::World`] has to make one; or if a fault is not
-    /// possible here.
-    #[cfg(target_os = "linux")]
-    pub fn take_world(&mut self) -> Result<World, LiveError> {
-        let world = self.world.take();
-        let mut world =
-            world.ok_or_else(|| LiveError::Unsupported("this store needs a world of namespaces".to_owned()))?;
-        world.prepare(&self.faults)?;
-        Ok(world)
-    }
 }
 
 impl Kind {
+    /// A cluster of three nodes, for those that say what is their own.
+    pub(crate) const CLUSTER: Kind = Kind {
+        name: "",
+        summary: "",
+        needs: &[],
+        options: &[],
+        workloads: &[],
+        faults: NODES,
+        default_faults: &[],
+        nodes: 3,
+        nodes_may_vary: false,
+        command: None,
+        make: Make::Store(|_| Err(LiveError::Unsupported(String::new()))),
+    };
+
+    /// Where its nodes are.
+    pub fn place(&self) -> Place {
+        if matches!(self.make, Make::Cluster { .. }) { Place::World } else { Place::Here }
+    }
+
+    /// Programs that must be installed on this machine: its own, and those for namespaces if its nodes are some.
+    pub fn needs_with_namespaces(&self) -> Vec<Need> {
+        let world: &[Need] = if self.place() == Place::World { &NAMESPACES } else { &[] };
+        [self.needs, world].concat()
+    }
+
+    /// The ports of its servers, between which proxies can stand; none if they cannot.
+    pub fn ports(&self) -> Option<&'static [u16]> {
+        match self.make {
+            Make::Cluster { ports, .. } if !ports.is_empty() => Some(ports),
+            _ => None,
+        }
+    }
+
+    /// Starts one and waits until clients may begin.
+    ///
+    /// # Errors
+    ///
+    /// If it does not start, or cannot be given the faults; if it needs a world and `start` has none.
+    pub fn start(&self, mut start: Start) -> Result<Box<dyn Store>, LiveError> {
+        let system = match self.make {
+            Make::Store(make) => return make(start),
+            Make::Cluster { system, .. } => system(&start)?,
+        };
+        let Some(mut world) = start.world.take() else {
+            return Err(LiveError::Unsupported(format!("{} needs a world", self.name)));
+        };
+        if let Some(fault) = start.faults.iter().find(|fault| !self.faults.contains(fault)) {
+            return Err(LiveError::Unsupported(format!("{} has no fault {fault}", self.name)));
+        }
+        world.check(self.needs)?;
+        world.prepare(&start.faults)?;
+        Ok(Box::new(Cluster::start((self.name, self.workloads, self.faults), world, system)?))
+    }
+
     /// Checks the options and nodes that somebody wants, before anything is started.
     ///
     /// # Errors
     ///
-    /// If it has no such option, or the option no such value; or if it cannot have such nodes.
-    pub fn check(&self, options: &BTreeMap<String, String>, nodes: &Nodes) -> Result<(), LiveError> {
+    /// If it has no such option, or the option no such value; or if it cannot have such nodes. Nodes that are machines of
+    /// the user's (`are_machines`) may have any names.
+    pub fn check(
+        &self,
+        options: &BTreeMap<String, String>,
+        nodes: &Nodes,
+        are_machines: bool,
+    ) -> Result<(), LiveError> {
         for (name, value) in options {
             let Some(option) = self.options.iter().find(|option| option.name == name) else {
                 return Err(LiveError::Usage(format!("{} has no option --{name}", self.name)));
@@ -177,7 +248,11 @@ impl Kind {
                 }
                 Ok(())
             }
-            Nodes::Named(_) if self.nodes_may_vary && self.place == Place::Here => Ok(()),
+            Nodes::Named(names) if are_machines && names.len() != self.nodes.to_usize() => {
+                let (wanted, given) = (self.nodes, names.len());
+                Err(LiveError::Usage(format!("{} has {wanted} nodes, and --nodes names {given}", self.name)))
+            }
+            Nodes::Named(_) if are_machines || self.nodes_may_vary && self.place() == Place::Here => Ok(()),
             Nodes::Count(_) => {
                 Err(LiveError::Usage(format!("{} has {} nodes, not another number", self.name, self.nodes)))
             }

@@ -3,18 +3,17 @@
 
 mod chance;
 mod client;
+mod dial;
 mod error;
 mod fault;
 mod group;
 mod kind;
-mod log;
 mod need;
-mod predictor;
+mod remote;
 mod request;
 mod run;
 pub mod store;
 mod workload;
-#[cfg(target_os = "linux")]
 pub mod world;
 
 pub use chance::Chance;
@@ -24,6 +23,7 @@ pub use fault::Fault;
 pub use group::remove_directory_if_killed;
 pub use kind::{Kind, Nodes, Place, Start as StartStore, StoreOption, time};
 pub use need::{Need, search_path};
+pub use remote::{Ssh, serve};
 pub use request::{FIRST_VERSION, Fields, Key, MicroOp, Outcome, Request};
 pub use run::judge::{Check, Start, Violated};
 pub use run::nemesis::{Faults, Nemesis, Target};

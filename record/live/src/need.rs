@@ -25,24 +25,26 @@ impl Need {
 
     /// Where the program is.
     pub fn find(&self) -> Option<PathBuf> {
-        if let Some((before, behind)) = self.program.split_once("/*/") {
-            let versions = fs::read_dir(before).ok()?.flatten().map(|entry| entry.path());
-            let number = |path: &PathBuf| -> Option<u32> { path.file_name()?.to_str()?.parse().ok() };
-            return versions
-                .filter(|path| path.join(behind).is_file())
-                .max_by_key(number)
-                .map(|path| path.join(behind));
-        }
-        if self.program.contains('/') {
-            return Some(PathBuf::from(self.program)).filter(|path| path.is_file());
-        }
-        env::split_paths(&search_path()).map(|directory| directory.join(self.program)).find(|path| path.is_file())
+        find(self.program)
     }
 
     /// Those of them that are not here.
     pub fn missing(needs: &[Need]) -> Vec<Need> {
         needs.iter().filter(|need| need.find().is_none()).copied().collect()
     }
+}
+
+/// Where a program is: see [`Need::program`].
+pub(crate) fn find(program: &str) -> Option<PathBuf> {
+    if let Some((before, behind)) = program.split_once("/*/") {
+        let versions = fs::read_dir(before).ok()?.flatten().map(|entry| entry.path());
+        let number = |path: &PathBuf| -> Option<u32> { path.file_name()?.to_str()?.parse().ok() };
+        return versions.filter(|path| path.join(behind).is_file()).max_by_key(number).map(|path| path.join(behind));
+    }
+    if program.contains('/') {
+        return Some(PathBuf::from(program)).filter(|path| path.is_file());
+    }
+    env::split_paths(&search_path()).map(|directory| directory.join(program)).find(|path| path.is_file())
 }
 
 /// The user's path, and the directories of programs for administrators: in a namespace of their own, users may run these.

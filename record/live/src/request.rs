@@ -1,5 +1,6 @@
 //! What a client asks of a store, and how that is written in a history.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
 /// The fields of an op, as JSON.
@@ -9,7 +10,7 @@ pub type Fields = Map<String, Json>;
 pub type Key = u32;
 
 /// One step of a transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MicroOp {
     /// Read the list or the register.
     Read(Key),
@@ -31,7 +32,7 @@ impl MicroOp {
 }
 
 /// An operation that a client performs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Request {
     /// All micro-ops or none, in one transaction.
@@ -140,7 +141,7 @@ impl Request {
 }
 
 /// How an operation ended, as far as its client knows.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Outcome {
     /// It happened. The fields take the place of the invocation's: `value`, `write-id` and what else the answer says.
     Ok(Fields),

@@ -4,13 +4,13 @@ use super::{check, output};
 use crate::job::{Check, OutputFormat, PageOptions};
 use crate::judge::input::Input;
 use crate::line::usage::UsageError;
-use crate::live::{Live, replay};
+use crate::live::{Around, Live, Worker, replay};
 use crate::minimize::Minimize;
 use clap::ArgMatches;
 use histcheck_front::Registry;
 use histcheck_front::setup::WhetherKeyed;
 use record_live::store::{self, KINDS};
-use record_live::{Fault, Kind, Nodes, Stands, Target, Workload};
+use record_live::{Fault, Kind, Nodes, Place, Stands, Target, Workload};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -22,6 +22,8 @@ pub(crate) enum Asked<'c> {
     Run(Box<Live<'c>>),
     /// A list of the stores.
     Stores(OutputFormat),
+    /// Work for a run on another machine.
+    Worker(Worker),
 }
 
 /// The words of the command line that the user means: those of the run to be replayed before the user's own, and the
@@ -31,6 +33,9 @@ pub(crate) enum Asked<'c> {
 ///
 /// If there is nothing to be replayed in the directory.
 pub(crate) fn whole(words: Vec<OsString>, matches: &ArgMatches) -> Result<Option<Vec<OsString>>, UsageError> {
+    if matches.subcommand().is_some() {
+        return Ok(None);
+    }
     if let Some(directory) = matches.get_one::<OsString>("replay") {
         let begin = words.get(..2).unwrap_or(&words).to_vec();
         let own = replay::without_directories(&words[begin.len()..], false);
@@ -55,6 +60,9 @@ pub(crate) fn parse<'c>(
     matches: &ArgMatches,
     checkers: &'c Registry,
 ) -> Result<Asked<'c>, UsageError> {
+    if let Some((_, matches)) = matches.subcommand() {
+        return worker(matches).map(Asked::Worker);
+    }
     if matches.get_flag("stores") {
         return Ok(Asked::Stores(output(matches)));
     }
@@ -62,7 +70,9 @@ pub(crate) fn parse<'c>(
     let workload = workload(matches, kind)?;
     let nodes = nodes(matches);
     let options = options(matches, kind)?;
-    kind.check(&options, &nodes).map_err(|error| UsageError::new(error.to_string()))?;
+    let around = around(matches, kind, &nodes)?;
+    let are_machines = matches!(around, Around::Ssh(_));
+    kind.check(&options, &nodes, are_machines).map_err(|error| UsageError::new(error.to_string()))?;
     let (steps, directory) = (matches.get_one::<OsString>("steps"), matches.get_one::<OsString>("directory"));
     if steps.is_some()
         && steps.map(|path| Path::new(path).canonicalize().ok())
@@ -83,6 +93,7 @@ pub(crate) fn parse<'c>(
         command: kind.command.and_then(|_| matches.get_one::<String>(kind.name)).cloned().unwrap_or_default(),
         options,
         nodes,
+        around,
         workload,
         clients: matches.get_one("clients").copied(),
         stands: if is(matches, "topology", "hub") { Stands::InHub } else { Stands::AtNode },
@@ -149,6 +160,44 @@ fn nodes(matches: &ArgMatches) -> Nodes {
             .parse()
             .map_or_else(|_| Nodes::Named(text.split(',').map(|name| name.trim().to_owned()).collect()), Nodes::Count),
     }
+}
+
+/// What is around the nodes.
+fn around(matches: &ArgMatches, kind: &Kind, nodes: &Nodes) -> Result<Around, UsageError> {
+    let ssh = matches.get_one::<String>("ssh");
+    if kind.place() != Place::World && (ssh.is_some() || matches.contains_id("world")) {
+        let option = if ssh.is_some() { "ssh" } else { "world" };
+        return Err(UsageError::new(format!("{} has no --{option}: it is no cluster of servers", kind.name)));
+    }
+    if let Some(ssh) = ssh {
+        if !matches!(nodes, Nodes::Named(_)) {
+            return Err(UsageError::new("--ssh needs the names of machines: --nodes a,b,c"));
+        }
+        return Ok(Around::Ssh(ssh.clone()));
+    }
+    if is(matches, "world", "proxies") && kind.ports().is_none() {
+        return Err(UsageError::new(format!(
+            "{} has no --world proxies: its servers use ports of their own",
+            kind.name
+        )));
+    }
+    Ok(match matches.get_one::<String>("world").map(String::as_str) {
+        Some("proxies") => Around::Proxies,
+        Some(_) => Around::Namespaces,
+        None => Around::Any,
+    })
+}
+
+fn worker(matches: &ArgMatches) -> Result<Worker, UsageError> {
+    if let Some(directory) = matches.get_one::<String>("stdio") {
+        return Ok(Worker::Node(directory.into()));
+    }
+    let words: Vec<&str> = matches.get_many::<String>("client").into_iter().flatten().map(String::as_str).collect();
+    if words.is_empty() {
+        return Err(UsageError::missing("missing -- COMMAND: the command of each client"));
+    }
+    let address = matches.get_one::<String>("listen").cloned().unwrap_or_default();
+    Ok(Worker::Clients { address, command: words.join(" ") })
 }
 
 /// The options of the store that were given.

@@ -1,6 +1,5 @@
 //! The kinds of faults that a run can have, and which nodes each one hits.
 
-#[cfg(target_os = "linux")]
 pub(crate) mod partition;
 
 use crate::chance::Chance;
@@ -31,6 +30,8 @@ pub enum Fault {
     Loss,
     /// The nodes' network links are down, that to the hub as well.
     LinkDown,
+    /// Everything from and to the nodes is a tenth of a second late.
+    Delay,
     /// The nodes' processes are killed, and started again when the fault ends.
     Kill,
     /// The nodes' processes stand still until the fault ends.
@@ -46,7 +47,7 @@ pub enum Fault {
 }
 
 /// All kinds, with their names.
-const ALL: [(Fault, &str); 14] = [
+const ALL: [(Fault, &str); 15] = [
     (Fault::Isolate, "isolate"),
     (Fault::Split, "split"),
     (Fault::Bridge, "bridge"),
@@ -55,12 +56,37 @@ const ALL: [(Fault, &str); 14] = [
     (Fault::DropIncoming, "drop-incoming"),
     (Fault::Loss, "loss"),
     (Fault::LinkDown, "link-down"),
+    (Fault::Delay, "delay"),
     (Fault::Kill, "kill"),
     (Fault::Pause, "pause"),
     (Fault::PowerCut, "power-cut"),
     (Fault::FullDisk, "full-disk"),
     (Fault::Clock, "clock"),
     (Fault::Command, "command"),
+];
+
+/// The faults of a network that a packet filter can make.
+pub(crate) const NETWORK: &[Fault] = NODES_AND_CLOCKS.split_at(8).0;
+/// The faults of a single server whose programs accept a clock that is set.
+pub(crate) const SERVER_AND_CLOCK: &[Fault] = NODES_AND_CLOCKS.split_at(9).1;
+/// The faults of a cluster whose programs go by the system's clock.
+pub(crate) const NODES: &[Fault] = NODES_AND_CLOCKS.split_at(13).0;
+/// The faults of a cluster whose programs accept a clock that is set.
+pub(crate) const NODES_AND_CLOCKS: &[Fault] = &[
+    Fault::Isolate,
+    Fault::Split,
+    Fault::Bridge,
+    Fault::Ring,
+    Fault::DropOutgoing,
+    Fault::DropIncoming,
+    Fault::Loss,
+    Fault::LinkDown,
+    Fault::Delay,
+    Fault::Kill,
+    Fault::Pause,
+    Fault::PowerCut,
+    Fault::FullDisk,
+    Fault::Clock,
 ];
 
 impl Fault {

@@ -1,12 +1,16 @@
 //! A process together with all that it starts: one process group, which ends as a whole.
 
+pub(crate) mod log;
 mod watchdog;
 
 use crate::error::LiveError;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus};
+use std::thread;
+use std::time::{Duration, Instant};
 pub use watchdog::remove_directory_if_killed;
+pub(crate) use watchdog::undo_if_killed;
 
 /// A process group that was started here. It is killed when this is dropped.
 #[derive(Debug)]
@@ -47,6 +51,16 @@ impl Group {
         self.signal(Signal::KILL)?;
         let _ = self.child.wait();
         Ok(())
+    }
+
+    /// Waits until it ends by itself, at most so long, and kills what is left.
+    pub(crate) fn end_within(&mut self, most: Duration) {
+        let began = Instant::now();
+        while self.ended().is_none() && began.elapsed() < most {
+            thread::sleep(Duration::from_millis(10));
+        }
+        // Nothing can be done about a group that cannot be killed.
+        let _ = self.kill();
     }
 
     /// Makes it stand still.

@@ -13,6 +13,7 @@ use std::sync::{Mutex, PoisonError};
 const SCRIPT: &str = r#"
 groups=
 directory=
+undo=
 while read -r what value; do
     case $what in
     +) groups="$groups $value" ;;
@@ -22,9 +23,11 @@ while read -r what value; do
         groups=$left
         ;;
     directory) directory=$value ;;
+    undo) undo=$value ;;
     esac
 done
 for group in $groups; do kill -9 "-$group"; done
+[ -z "$undo" ] || sh -c "$undo"
 [ -z "$directory" ] || rm -rf -- "$directory"
 "#;
 
@@ -48,6 +51,11 @@ pub fn remove_directory_if_killed(directory: Option<&Path>) {
     if name.trim() == name && !name.contains('\n') {
         tell(&format!("directory {name}\n"));
     }
+}
+
+/// Runs this command, which is a line, if this process is killed or ends.
+pub(crate) fn undo_if_killed(command: &str) {
+    tell(&format!("undo {command}\n"));
 }
 
 fn tell(line: &str) {

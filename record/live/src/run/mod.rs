@@ -3,6 +3,7 @@
 pub(crate) mod inbox;
 pub(crate) mod judge;
 pub(crate) mod nemesis;
+pub(crate) mod patience;
 pub(crate) mod recorder;
 pub(crate) mod schedule;
 pub(crate) mod stop;
@@ -143,12 +144,18 @@ impl Live<'_> {
             let judged = judge.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             (time, recorded.and(judged.map_err(LiveError::from)))
         });
-        let (report, violated) = match judged? {
-            (Some(report), violated) => (report, violated),
-            (None, violated) => (judge::check_file(&self.check, &path, u64::MAX)?, violated),
-        };
         progress(&state.progress());
         let failure = state.failure.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let judged = judged.and_then(|(report, violated)| match report {
+            Some(report) => Ok((report, violated)),
+            None => Ok((judge::check_file(&self.check, &path, u64::MAX)?, violated)),
+        });
+        let (report, violated, failure) = match (judged, failure) {
+            (Ok((report, violated)), failure) => (report, violated, failure),
+            // What did not work explains why there is nothing to judge.
+            (Err(_), Some(failure)) => return Err(failure),
+            (Err(error), None) => return Err(error),
+        };
         let is_settled = report.verdict == Verdict::Invalid || failure.is_some();
         let counts = recorder.counts();
         let (ok, faults) = (counts.ok.load(Ordering::Relaxed), state.faults.begun());
@@ -188,6 +195,7 @@ impl State<'_, '_> {
 
     fn nemesis(&self) {
         let live = self.live;
+        patience::is_of(&live.stop);
         let played = Schedule::create(live.directory.join("schedule.jsonl")).and_then(|schedule| {
             let (store, recorder, faults, stop) = (live.store, self.recorder, &self.faults, &live.stop);
             Player { store, recorder, faults, schedule, stop, primary: None }.run(&live.nemesis, live.seed)
@@ -216,6 +224,7 @@ impl State<'_, '_> {
     /// Performs the operations of one seat until the run ends.
     fn seat(&self, number: u32) {
         let live = self.live;
+        patience::is_of(&live.stop);
         let nodes = live.store.nodes();
         let count = u32::try_from(nodes.len()).unwrap_or(1).max(1);
         let node = number % count;

@@ -115,7 +115,8 @@ impl Player<'_> {
             None => self.rounds(nemesis, &mut Chance::new(seed, u64::MAX)),
         };
         let healed = if self.faults.now().is_some() { self.end() } else { Ok(()) };
-        played.and(healed)
+        // A run that is over does not wait for what its last step was to do.
+        if self.stop.is_set() { Ok(()) } else { played.and(healed) }
     }
 
     fn rounds(&mut self, nemesis: &Nemesis, chance: &mut Chance) -> Result<(), LiveError> {

@@ -4,10 +4,13 @@ use super::worker::Worker;
 use crate::client::{Client, Seat, Store};
 use crate::error::LiveError;
 use crate::fault::Fault;
-use crate::kind::{Kind, Nodes, Place, StoreOption};
+use crate::kind::{Kind, Make, Nodes, Start, StoreOption};
+use crate::remote::{Link, Of, RemoteClient};
 use crate::request::{Outcome, Request};
 use crate::workload::Workload;
 use history_core::cast::Cast as _;
+use std::io;
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::process::{Command, Stdio};
 
 /// A store whose clients are started with a command.
@@ -17,21 +20,23 @@ use std::process::{Command, Stdio};
 /// `HISTCHECK_SEED` in its environment. Faults are commands too.
 #[derive(Debug)]
 pub struct Exec {
-    command: String,
+    clients: Clients,
     nodes: Vec<String>,
     workloads: Vec<&'static str>,
     fault: Option<(String, String)>,
 }
 
-const FAULT: StoreOption = StoreOption {
-    name: "fault",
-    value_name: "COMMAND",
-    help: "Shell command that begins a fault (with --heal)",
-    values: &[],
-    default: "",
-};
-const HEAL: StoreOption =
-    StoreOption { name: "heal", help: "Shell command that ends the fault (with --fault)", ..FAULT };
+/// Where clients are.
+#[derive(Debug)]
+enum Clients {
+    /// Here, started with this command.
+    Command(String),
+    /// With these workers, one for each node.
+    Workers(Vec<SocketAddr>),
+}
+
+const FAULT: StoreOption = StoreOption::text("fault", "COMMAND", "Shell command that begins a fault (with --heal)");
+const HEAL: StoreOption = StoreOption::text("heal", "COMMAND", "Shell command that ends the fault (with --fault)");
 
 pub(super) const KIND: Kind = Kind {
     name: "exec",
@@ -41,23 +46,42 @@ pub(super) const KIND: Kind = Kind {
     workloads: &["list-append", "rw-register", "cas-register", "versioned-register", "set-full", "bank"],
     faults: &FAULTS,
     default_faults: &FAULTS,
-    place: Place::Here,
     nodes: 1,
     nodes_may_vary: true,
-    command: Some("command that each client is started with, run by sh -c"),
-    start: |start| {
+    command: Some(("COMMAND", "the command that each client is started with, run by sh -c")),
+    make: Make::Store(|start| Exec::of(&start, Exec::new(start.command.clone()))),
+};
+
+pub(super) const WORKERS: Kind = Kind {
+    name: "workers",
+    summary: "any store, with clients on other machines: `histcheck live worker` serves them",
+    command: Some(("ADDRESSES", "the addresses of the workers, HOST:PORT, comma-separated; each one is a node")),
+    make: Make::Store(|start| Exec::of(&start, Exec::over(&start.command)?)),
+    ..KIND
+};
+
+impl Exec {
+    /// With the nodes and faults that were asked for.
+    fn of(start: &Start, exec: Exec) -> Result<Box<dyn Store>, LiveError> {
         let (fault, heal) = (start.option(&FAULT), start.option(&HEAL));
         if fault.is_empty() != heal.is_empty() {
             return Err(LiveError::Usage("--fault and --heal belong together: give both".to_owned()));
         }
-        let exec = Exec::new(start.command.clone());
-        let exec = match start.nodes {
-            Nodes::Default => exec,
-            _ => exec.with_nodes(start.names(1)),
+        let nodes = match start.nodes {
+            Nodes::Default => Vec::new(),
+            _ => start.names(1),
         };
+        if let Clients::Workers(workers) = &exec.clients
+            && !nodes.is_empty()
+            && nodes.len() != workers.len()
+        {
+            let (names, workers) = (nodes.len(), workers.len());
+            return Err(LiveError::Usage(format!("--nodes has {names} names, and there are {workers} workers")));
+        }
+        let exec = exec.with_nodes(nodes);
         Ok(Box::new(if fault.is_empty() { exec } else { exec.with_fault(fault, heal) }))
-    },
-};
+    }
+}
 
 /// Its faults are whatever the commands do.
 const FAULTS: [Fault; 1] = [Fault::Command];
@@ -65,8 +89,52 @@ const FAULTS: [Fault; 1] = [Fault::Command];
 impl Exec {
     /// Clients are started with this command.
     pub fn new(command: impl Into<String>) -> Exec {
+        Exec::with(Clients::Command(command.into()), vec![String::new()])
+    }
+
+    /// Clients are with workers at these addresses, which are separated by commas; each worker is a node.
+    ///
+    /// # Errors
+    ///
+    /// If one is no address.
+    pub fn over(workers: &str) -> Result<Exec, LiveError> {
+        let names: Vec<String> = workers.split(',').map(|name| name.trim().to_owned()).collect();
+        let address = |name: &String| {
+            let found = name.to_socket_addrs().map(|mut all| all.next());
+            let wrong = |why: String| LiveError::Usage(format!("--workers: {name:?} is no address HOST:PORT: {why}"));
+            found.map_err(|error| wrong(error.to_string()))?.ok_or_else(|| wrong("there is none".to_owned()))
+        };
+        let addresses = names.iter().map(address).collect::<Result<_, _>>()?;
+        Ok(Exec::with(Clients::Workers(addresses), names))
+    }
+
+    fn with(clients: Clients, nodes: Vec<String>) -> Exec {
         let workloads = Workload::ALL.iter().map(|workload| workload.name).collect();
-        Exec { command: command.into(), nodes: vec![String::new()], workloads, fault: None }
+        Exec { clients, nodes, workloads, fault: None }
+    }
+
+    /// Starts a client of this command.
+    pub(crate) fn open(command: &str, nodes: &[String], seat: &Seat) -> Result<Box<dyn Client>, LiveError> {
+        let mut shell = Exec::shell(command);
+        shell
+            .env("HISTCHECK_PROCESS", seat.process.to_string())
+            .env("HISTCHECK_NODE", nodes.get(seat.node.to_usize()).map_or("", String::as_str))
+            .env("HISTCHECK_NODES", nodes.join(","))
+            .env("HISTCHECK_SEED", seat.seed.to_string());
+        let who = format!("client {} ({command})", seat.process);
+        Ok(Box::new(ExecClient(Worker::start(shell, who, seat.timeout)?)))
+    }
+
+    /// Opens a client of a worker.
+    fn remote(&self, worker: SocketAddr, seat: &Seat) -> Result<Box<dyn Client>, LiveError> {
+        let lost = |error: io::Error| LiveError::store(format!("the worker at {worker} cannot be reached: {error}"));
+        let stream = TcpStream::connect_timeout(&worker, seat.timeout).map_err(lost)?;
+        stream.set_nodelay(true).map_err(lost)?;
+        // A worker that says nothing is none.
+        stream.set_read_timeout(Some(seat.timeout)).map_err(lost)?;
+        stream.set_write_timeout(Some(seat.timeout)).map_err(lost)?;
+        let link = Link::start(&format!("the worker at {worker}"), stream.try_clone().map_err(lost)?, stream)?;
+        Ok(Box::new(RemoteClient::open(link, seat, Of::Command { nodes: self.nodes.clone() })?))
     }
 
     /// The nodes that clients are spread over; each client gets the name of its node.
@@ -115,14 +183,10 @@ impl Store for Exec {
     }
 
     fn client(&self, seat: &Seat) -> Result<Box<dyn Client>, LiveError> {
-        let mut command = Exec::shell(&self.command);
-        command
-            .env("HISTCHECK_PROCESS", seat.process.to_string())
-            .env("HISTCHECK_NODE", &self.nodes[seat.node.to_usize()])
-            .env("HISTCHECK_NODES", self.nodes.join(","))
-            .env("HISTCHECK_SEED", seat.seed.to_string());
-        let who = format!("client {} ({})", seat.process, self.command);
-        Ok(Box::new(ExecClient(Worker::start(command, who, seat.timeout)?)))
+        match &self.clients {
+            Clients::Command(command) => Exec::open(command, &self.nodes, seat),
+            Clients::Workers(workers) => self.remote(workers[seat.node.to_usize()], seat),
+        }
     }
 
     fn faults(&self) -> &[Fault] {

@@ -1,30 +1,18 @@
 //! Stores that can be driven.
 
-#[cfg(target_os = "linux")]
-mod cluster;
-#[cfg(target_os = "linux")]
 mod etcd;
 mod exec;
 pub mod maelstrom;
-#[cfg(target_os = "linux")]
 mod mariadb;
-#[cfg(target_os = "linux")]
 mod postgres;
-#[cfg(target_os = "linux")]
 mod redis;
-#[cfg(target_os = "linux")]
 mod sql;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod worker;
-#[cfg(target_os = "linux")]
 mod zookeeper;
 
-#[cfg(target_os = "linux")]
-pub use etcd::{Etcd, Reads as EtcdReads};
 pub use exec::Exec;
-#[cfg(target_os = "linux")]
-pub use redis::RedisSentinel;
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Locks, Sqlite};
 
@@ -34,21 +22,15 @@ use crate::kind::Kind;
 pub const KINDS: &[&Kind] = &[
     #[cfg(feature = "sqlite")]
     &sqlite::KIND,
-    #[cfg(target_os = "linux")]
     &redis::KIND,
-    #[cfg(target_os = "linux")]
     &etcd::KIND,
-    #[cfg(target_os = "linux")]
     &postgres::KIND,
-    #[cfg(target_os = "linux")]
     &postgres::FAILOVER,
-    #[cfg(target_os = "linux")]
     &mariadb::KIND,
-    #[cfg(target_os = "linux")]
     &mariadb::GALERA,
-    #[cfg(target_os = "linux")]
     &zookeeper::KIND,
     &exec::KIND,
+    &exec::WORKERS,
     &maelstrom::KIND,
     &maelstrom::toy::KIND,
 ];
@@ -88,12 +70,16 @@ mod tests {
     fn other_options_values_and_nodes_are_refused() {
         let exec = kind("exec").unwrap();
         let given = |name: &str, value: &str| BTreeMap::from([(name.to_owned(), value.to_owned())]);
-        let error = exec.check(&given("colour", "blue"), &Nodes::Default).unwrap_err().to_string();
+        let error = exec.check(&given("colour", "blue"), &Nodes::Default, false).unwrap_err().to_string();
         assert_eq!(error, "exec has no option --colour");
-        assert!(exec.check(&given("fault", "true"), &Nodes::Named(vec!["a".into()])).is_ok());
+        assert!(exec.check(&given("fault", "true"), &Nodes::Named(vec!["a".into()]), false).is_ok());
         let maelstrom = kind("maelstrom").unwrap();
-        let error = maelstrom.check(&given("dialect", "latin"), &Nodes::Default).unwrap_err().to_string();
+        let error = maelstrom.check(&given("dialect", "latin"), &Nodes::Default, false).unwrap_err().to_string();
         assert!(error.contains("latin is not one of"), "{error}");
-        assert!(maelstrom.check(&BTreeMap::new(), &Nodes::Count(0)).is_err());
+        assert!(maelstrom.check(&BTreeMap::new(), &Nodes::Count(0), false).is_err());
+        let (etcd, machines) = (kind("etcd").unwrap(), Nodes::Named(vec!["a".into(), "b".into()]));
+        let check = |are_machines| etcd.check(&BTreeMap::new(), &machines, are_machines).unwrap_err().to_string();
+        assert_eq!(check(true), "etcd has 3 nodes, and --nodes names 2");
+        assert_eq!(check(false), "the nodes of etcd have names of their own");
     }
 }

@@ -5,13 +5,16 @@
 
 use crate::client::{Client, Seat, Store};
 use crate::error::LiveError;
-use crate::kind::{Kind, Place, StoreOption};
+use crate::kind::{Kind, Make, StoreOption};
 use crate::request::{FIRST_VERSION, Key, MicroOp, Outcome, Request};
+use crate::run::patience::Patience;
 use crate::workload::{ACCOUNTS, INITIAL_BALANCE};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
 use serde_json::{Map, Value as Json, json};
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
 /// Whether SQLite locks the file.
@@ -24,13 +27,12 @@ pub enum Locks {
     None,
 }
 
-const LOCKS: StoreOption = StoreOption {
-    name: "locks",
-    value_name: "HOW",
-    help: "Locking of the database file: default, or none, as on some network file systems",
-    values: &["default", "none"],
-    default: "default",
-};
+const LOCKS: StoreOption = StoreOption::text(
+    "locks",
+    "HOW",
+    "Locking of the database file: default, or none, as on some network file systems",
+)
+.of(&["default", "none"], "default");
 
 pub(super) const KIND: Kind = Kind {
     name: "sqlite",
@@ -40,14 +42,13 @@ pub(super) const KIND: Kind = Kind {
     workloads: &["list-append", "rw-register", "cas-register", "versioned-register", "set-full", "bank"],
     faults: &[],
     default_faults: &[],
-    place: Place::Here,
     nodes: 1,
     nodes_may_vary: false,
     command: None,
-    start: |start| {
+    make: Make::Store(|start| {
         let locks = if start.option(&LOCKS) == "none" { Locks::None } else { Locks::Default };
         Ok(Box::new(Sqlite::create(&start.data.join("db"), locks)?))
-    },
+    }),
 };
 
 /// A database in a file.
@@ -94,7 +95,8 @@ impl Sqlite {
             Some(vfs) => Connection::open_with_flags_and_vfs(&self.path, OpenFlags::default(), vfs)?,
             None => Connection::open(&self.path)?,
         };
-        connection.busy_timeout(timeout)?;
+        TIMEOUT.set(timeout);
+        connection.busy_handler(Some(waits))?;
         // Nobody cuts the power: to wait for the disk only makes the clients rarer.
         connection.pragma_update(None, "synchronous", "off")?;
         Ok(connection)
@@ -119,6 +121,22 @@ impl Store for Sqlite {
         let connection = connection.map_err(|error| LiveError::store(format!("SQLite: {error}")))?;
         Ok(Box::new(SqliteClient { connection }))
     }
+}
+
+thread_local! {
+    /// How long the connections of this thread wait for locks, and the wait that is on.
+    static TIMEOUT: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+    static WAIT: Cell<Option<Patience>> = const { Cell::new(None) };
+}
+
+/// Waits for a lock; `before` is how often this was called for it. Whether to try again.
+fn waits(before: i32) -> bool {
+    if before == 0 {
+        WAIT.set(Some(Patience::new(TIMEOUT.get())));
+    }
+    let goes_on = WAIT.get().is_some_and(|wait| wait.rest().is_some());
+    thread::sleep(Duration::from_millis(1));
+    goes_on
 }
 
 struct SqliteClient {

@@ -15,6 +15,7 @@
 use crate::error::{LiveError, shortened};
 use crate::group::Group;
 use crate::request::{Fields, Outcome, Request};
+use crate::run::patience::receive;
 use serde_json::Value as Json;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{ChildStdin, Command, Stdio};
@@ -69,7 +70,7 @@ impl Worker {
         if self.requests.write_all(line.as_bytes()).and_then(|()| self.requests.flush()).is_err() {
             return Ok(self.unanswered(request, "the worker has ended"));
         }
-        match self.answers.recv_timeout(self.timeout) {
+        match receive(&self.answers, self.timeout) {
             Ok(answer) => self.outcome(&answer),
             Err(RecvTimeoutError::Timeout) => Ok(self.unanswered(request, "timeout")),
             Err(RecvTimeoutError::Disconnected) => Ok(self.unanswered(request, "the worker has ended")),

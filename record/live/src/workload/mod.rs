@@ -3,6 +3,7 @@
 mod bank;
 mod cas_register;
 mod elements;
+mod predictor;
 mod set;
 mod transactions;
 mod versioned_register;

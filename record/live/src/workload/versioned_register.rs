@@ -7,8 +7,8 @@
 use super::Plan;
 use crate::chance::Chance;
 use crate::client::Seat;
-use crate::predictor::Predictor;
 use crate::request::{Key, Outcome, Request};
+use crate::workload::predictor::Predictor;
 
 /// Registers in the run.
 const KEYS: u32 = 3;

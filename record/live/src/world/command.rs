@@ -21,3 +21,8 @@ pub(crate) fn run(command: &mut Command, input: &str) -> Result<(), LiveError> {
     let said = String::from_utf8_lossy(&ended.stderr).trim().to_owned();
     Err(LiveError::Store { what: format!("{program} ended with {}", ended.status), log: said })
 }
+
+/// A command without spaces in its words.
+pub(crate) fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}

@@ -6,6 +6,7 @@
 //! image that was made here.
 
 use super::command::run;
+use super::node::Node;
 use crate::error::LiveError;
 use crate::fault::Fault;
 use std::fs::{self, File};
@@ -54,7 +55,7 @@ impl Disks {
     }
 
     /// Makes disks that the faults among these need.
-    pub(super) fn prepare(&mut self, faults: &[Fault], nodes: &[String]) -> Result<(), LiveError> {
+    pub(super) fn prepare(&mut self, faults: &[Fault], nodes: &[Node]) -> Result<(), LiveError> {
         self.kind = match (faults.contains(&Fault::PowerCut), faults.contains(&Fault::FullDisk)) {
             (false, false) => return Ok(()),
             (true, true) => {
@@ -73,8 +74,8 @@ impl Disks {
             // What is unmounted here must not stay mounted in the namespaces of other daemons.
             run(Command::new("mount").args(["--make-rshared", "/"]), "")?;
         }
-        for node in nodes {
-            let root = Disks::root(node);
+        for Node { name, .. } in nodes {
+            let root = Disks::root(name);
             make(&root)?;
             if self.kind == Kind::FullDisk {
                 run(
@@ -83,7 +84,7 @@ impl Disks {
                 )?;
                 continue;
             }
-            let image = Disks::image(node);
+            let image = Disks::image(name);
             let made = File::create_new(&image).and_then(|file| file.set_len(SIZE));
             made.map_err(|source| LiveError::Write { path: image.clone(), source })?;
             run(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(&image), "")?;

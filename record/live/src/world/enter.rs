@@ -88,7 +88,7 @@ pub fn enter(signals: Receiver<()>, variables: &[(&str, &OsStr)]) -> Result<Exit
 }
 
 /// The inner process.
-pub struct Inside(());
+pub struct Inside;
 
 impl Inside {
     /// Listens to the outer process: calls `on_signal` for each signal, and ends this process, and with it everything
@@ -98,7 +98,7 @@ impl Inside {
     /// # Errors
     ///
     /// If this is not the inner process.
-    pub fn listen(mut on_signal: impl FnMut() + Send + 'static) -> Result<Inside, LiveError> {
+    pub fn listen(mut on_signal: impl FnMut() + Send + 'static) -> Result<(), LiveError> {
         if !is_inside() {
             return Err(LiveError::Unsupported("this process is not in a world of its own".to_owned()));
         }
@@ -111,6 +111,6 @@ impl Inside {
             }
             std::process::exit(130);
         });
-        Ok(Inside(()))
+        Ok(())
     }
 }

@@ -6,7 +6,9 @@ mod prefixes;
 mod recorder;
 mod schedule;
 mod setup;
+
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod transports;
 #[cfg(target_os = "linux")]
 mod world;

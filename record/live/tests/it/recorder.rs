@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex};
 
 /// Registers under a lock.
 #[derive(Clone, Default)]
-struct Locked {
-    values: Arc<Mutex<HashMap<u32, i64>>>,
-    nodes: Vec<String>,
+pub(crate) struct Locked {
+    pub(crate) values: Arc<Mutex<HashMap<u32, i64>>>,
+    pub(crate) nodes: Vec<String>,
     /// Whether it answers before it acts: then its answers are not those of a correct register.
-    answers_first: bool,
+    pub(crate) answers_first: bool,
 }
 
 impl Store for Locked {
@@ -52,7 +52,7 @@ impl Client for Caller {
     }
 }
 
-fn perform(values: &mut HashMap<u32, i64>, request: &Request) -> Outcome {
+pub(crate) fn perform(values: &mut HashMap<u32, i64>, request: &Request) -> Outcome {
     match *request {
         Request::Read(key) => Outcome::value(values.get(&key).copied()),
         Request::Write(key, value) => {

@@ -13,12 +13,12 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// Runs `inside` in a new process inside of new namespaces, if `kind` can be had.
-fn in_world(test: &str, kind: &str, faults: &[Fault], inside: impl FnOnce(&Inside)) {
+fn in_world(test: &str, kind: &str, faults: &[Fault], inside: impl FnOnce()) {
     if is_inside() {
-        let listening = Inside::listen(|| {}).unwrap();
-        return inside(&listening);
+        Inside::listen(|| {}).unwrap();
+        return inside();
     }
-    let missing = Need::missing(store::kind(kind).expect("a kind").needs);
+    let missing = Need::missing(&store::kind(kind).expect("a kind").needs_with_namespaces());
     let is_root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
     let why = if let Some(need) = missing.first() {
         format!("{} is missing: install {}", need.program, need.package)
@@ -54,13 +54,13 @@ fn run_again(test: &str, is_root: bool) {
 }
 
 /// A store of this kind, with these options.
-fn start(inside: &Inside, kind: &str, options: &[(&str, &str)], faults: &[Fault], logs: &Path) -> Box<dyn Store> {
+fn start(kind: &str, options: &[(&str, &str)], faults: &[Fault], logs: &Path) -> Box<dyn Store> {
     let kind = store::kind(kind).unwrap();
-    let world = World::new(inside, u8::try_from(kind.nodes).unwrap(), logs).unwrap();
+    let world = World::new(u8::try_from(kind.nodes).unwrap(), logs).unwrap();
     let options = options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let start =
         StartStore { options, faults: faults.to_vec(), world: Some(world), logs: logs.into(), ..StartStore::default() };
-    (kind.start)(start).unwrap()
+    kind.start(start).unwrap()
 }
 
 fn nemesis(faults: &[Fault]) -> Nemesis {
@@ -74,9 +74,9 @@ fn names(ended: &Ended) -> Vec<&str> {
 
 #[test]
 fn postgres_is_serializable() {
-    in_world("world::postgres_is_serializable", "postgres", &[], |inside| {
+    in_world("world::postgres_is_serializable", "postgres", &[], || {
         let directory = tempfile::tempdir().unwrap();
-        let store = start(inside, "postgres", &[("level", "serializable")], &[], directory.path());
+        let store = start("postgres", &[("level", "serializable")], &[], directory.path());
         // The shared memory of servers that are killed is not left behind: it is the world's own.
         let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
         let mut at_shared_memory = mounts.lines().filter(|line| line.split(' ').nth(4) == Some("/dev/shm"));
@@ -89,9 +89,9 @@ fn postgres_is_serializable() {
 
 #[test]
 fn postgres_shows_write_skew_at_repeatable_read() {
-    in_world("world::postgres_shows_write_skew_at_repeatable_read", "postgres", &[], |inside| {
+    in_world("world::postgres_shows_write_skew_at_repeatable_read", "postgres", &[], || {
         let directory = tempfile::tempdir().unwrap();
-        let store = start(inside, "postgres", &[("level", "repeatable-read")], &[], directory.path());
+        let store = start("postgres", &[("level", "repeatable-read")], &[], directory.path());
         let ended = Setup { ops_max: 100_000, ..Setup::new(&*store, "list-append") }.run(directory.path()).unwrap();
         assert_eq!(ended.report.verdict, Verdict::Invalid);
         assert!(names(&ended).contains(&"G2-item"), "{:?}", names(&ended));
@@ -99,10 +99,10 @@ fn postgres_shows_write_skew_at_repeatable_read() {
 }
 
 /// Cuts the power until a violation, but at most this often.
-fn cut_power(inside: &Inside, synchronous_commit: &str, cuts: u64) -> Ended {
+fn cut_power(synchronous_commit: &str, cuts: u64) -> Ended {
     let (directory, faults) = (tempfile::tempdir().unwrap(), [Fault::PowerCut]);
     let options = [("synchronous-commit", synchronous_commit)];
-    let store = start(inside, "postgres", &options, &faults, directory.path());
+    let store = start("postgres", &options, &faults, directory.path());
     let setup = Setup::new(&*store, "versioned-register");
     let setup = Setup { nemesis: nemesis(&faults), ops_max: u64::MAX, faults_max: Some(cuts), ..setup };
     setup.run(directory.path()).unwrap()
@@ -111,8 +111,8 @@ fn cut_power(inside: &Inside, synchronous_commit: &str, cuts: u64) -> Ended {
 #[test]
 fn postgres_keeps_what_it_acknowledged_when_the_power_is_cut() {
     let test = "world::postgres_keeps_what_it_acknowledged_when_the_power_is_cut";
-    in_world(test, "postgres", &[Fault::PowerCut], |inside| {
-        let ended = cut_power(inside, "on", 2);
+    in_world(test, "postgres", &[Fault::PowerCut], || {
+        let ended = cut_power("on", 2);
         assert_eq!(ended.report.verdict, Verdict::Valid, "{:?}", names(&ended));
         assert!(ended.faults >= 2, "{} faults", ended.faults);
     });
@@ -121,17 +121,17 @@ fn postgres_keeps_what_it_acknowledged_when_the_power_is_cut() {
 #[test]
 fn postgres_loses_what_it_acknowledged_before_it_was_flushed() {
     let test = "world::postgres_loses_what_it_acknowledged_before_it_was_flushed";
-    in_world(test, "postgres", &[Fault::PowerCut], |inside| {
-        assert_eq!(cut_power(inside, "off", 20).report.verdict, Verdict::Invalid);
+    in_world(test, "postgres", &[Fault::PowerCut], || {
+        assert_eq!(cut_power("off", 20).report.verdict, Verdict::Invalid);
     });
 }
 
 #[test]
 fn postgres_loses_what_an_isolated_primary_acknowledged() {
     let test = "world::postgres_loses_what_an_isolated_primary_acknowledged";
-    in_world(test, "postgres-failover", &[], |inside| {
+    in_world(test, "postgres-failover", &[], || {
         let (directory, faults) = (tempfile::tempdir().unwrap(), [Fault::Isolate]);
-        let store = start(inside, "postgres-failover", &[], &faults, directory.path());
+        let store = start("postgres-failover", &[], &faults, directory.path());
         let setup = Setup::new(&*store, "versioned-register");
         let timeout = Duration::from_secs(1);
         let setup = Setup { nemesis: nemesis(&faults), ops_max: u64::MAX, faults_max: Some(5), timeout, ..setup };
@@ -141,9 +141,9 @@ fn postgres_loses_what_an_isolated_primary_acknowledged() {
 
 #[test]
 fn mariadb_loses_updates_at_repeatable_read() {
-    in_world("world::mariadb_loses_updates_at_repeatable_read", "mariadb", &[], |inside| {
+    in_world("world::mariadb_loses_updates_at_repeatable_read", "mariadb", &[], || {
         let directory = tempfile::tempdir().unwrap();
-        let store = start(inside, "mariadb", &[], &[], directory.path());
+        let store = start("mariadb", &[], &[], directory.path());
         let ended = Setup { ops_max: 100_000, ..Setup::new(&*store, "list-append") }.run(directory.path()).unwrap();
         assert_eq!(ended.report.verdict, Verdict::Invalid);
         assert!(names(&ended).iter().any(|name| !name.starts_with("G2-item")), "{:?}", names(&ended));
@@ -152,9 +152,9 @@ fn mariadb_loses_updates_at_repeatable_read() {
 
 #[test]
 fn mariadb_with_snapshot_isolation_shows_write_skew_only() {
-    in_world("world::mariadb_with_snapshot_isolation_shows_write_skew_only", "mariadb", &[], |inside| {
+    in_world("world::mariadb_with_snapshot_isolation_shows_write_skew_only", "mariadb", &[], || {
         let directory = tempfile::tempdir().unwrap();
-        let store = start(inside, "mariadb", &[("snapshot-isolation", "on")], &[], directory.path());
+        let store = start("mariadb", &[("snapshot-isolation", "on")], &[], directory.path());
         let ended = Setup { ops_max: 100_000, ..Setup::new(&*store, "list-append") }.run(directory.path()).unwrap();
         assert_eq!(ended.report.verdict, Verdict::Invalid);
         assert!(names(&ended).iter().all(|name| name.starts_with("G2-item")), "{:?}", names(&ended));
@@ -163,9 +163,9 @@ fn mariadb_with_snapshot_isolation_shows_write_skew_only() {
 
 #[test]
 fn galera_answers_reads_from_what_a_node_has() {
-    in_world("world::galera_answers_reads_from_what_a_node_has", "galera", &[], |inside| {
+    in_world("world::galera_answers_reads_from_what_a_node_has", "galera", &[], || {
         let directory = tempfile::tempdir().unwrap();
-        let store = start(inside, "galera", &[], &[], directory.path());
+        let store = start("galera", &[], &[], directory.path());
         let setup = Setup { ops_max: 100_000, ..Setup::new(&*store, "versioned-register") };
         let ended = setup.run(directory.path()).unwrap();
         assert_eq!((ended.report.verdict, names(&ended)), (Verdict::Invalid, vec!["stale-read"]));
@@ -174,9 +174,9 @@ fn galera_answers_reads_from_what_a_node_has() {
 
 #[test]
 fn zookeeper_answers_reads_from_what_a_node_has() {
-    in_world("world::zookeeper_answers_reads_from_what_a_node_has", "zookeeper", &[], |inside| {
+    in_world("world::zookeeper_answers_reads_from_what_a_node_has", "zookeeper", &[], || {
         let directory = tempfile::tempdir().unwrap();
-        let store = start(inside, "zookeeper", &[], &[], directory.path());
+        let store = start("zookeeper", &[], &[], directory.path());
         let setup = Setup { ops_max: 100_000, ..Setup::new(&*store, "versioned-register") };
         let ended = setup.run(directory.path()).unwrap();
         assert_eq!((ended.report.verdict, names(&ended)), (Verdict::Invalid, vec!["stale-read"]));
@@ -186,9 +186,9 @@ fn zookeeper_answers_reads_from_what_a_node_has() {
 /// While nothing is cut off: an isolated leader answers `sync` by itself.
 #[test]
 fn zookeeper_is_linearizable_after_sync() {
-    in_world("world::zookeeper_is_linearizable_after_sync", "zookeeper", &[], |inside| {
+    in_world("world::zookeeper_is_linearizable_after_sync", "zookeeper", &[], || {
         let directory = tempfile::tempdir().unwrap();
-        let store = start(inside, "zookeeper", &[("read-after", "sync")], &[], directory.path());
+        let store = start("zookeeper", &[("read-after", "sync")], &[], directory.path());
         let ended =
             Setup { ops_max: 5_000, ..Setup::new(&*store, "versioned-register") }.run(directory.path()).unwrap();
         assert_eq!(ended.report.verdict, Verdict::Valid, "{:?}", names(&ended));

@@ -1,6 +1,5 @@
 //! Clients of etcd: registers are keys, and a write that names the value before it is a transaction that compares it.
 
-use super::Reads;
 use super::http::Http;
 use crate::client::Client;
 use crate::error::LiveError;
@@ -14,19 +13,19 @@ use std::time::Duration;
 pub(super) struct EtcdClient {
     node: SocketAddr,
     timeout: Duration,
-    reads: Reads,
+    has_local_reads: bool,
     http: Option<Http>,
 }
 
 impl EtcdClient {
-    pub(super) fn new(node: SocketAddr, timeout: Duration, reads: Reads) -> EtcdClient {
-        EtcdClient { node, timeout, reads, http: None }
+    pub(super) fn new(node: SocketAddr, timeout: Duration, has_local_reads: bool) -> EtcdClient {
+        EtcdClient { node, timeout, has_local_reads, http: None }
     }
 }
 
 impl Client for EtcdClient {
     fn invoke(&mut self, request: &Request) -> Result<Outcome, LiveError> {
-        let (path, body) = call(request, self.reads)?;
+        let (path, body) = call(request, self.has_local_reads)?;
         let http = match self.http.take().map_or_else(|| Http::open(self.node, self.timeout), Ok) {
             Ok(http) => self.http.insert(http),
             // Nothing was sent.
@@ -70,11 +69,10 @@ fn value_key(key: Key) -> String {
 }
 
 /// A request as a path and a document.
-fn call(request: &Request, reads: Reads) -> Result<(&'static str, Json), LiveError> {
-    let is_serializable = reads == Reads::Serializable;
+fn call(request: &Request, has_local_reads: bool) -> Result<(&'static str, Json), LiveError> {
     let put = |key: String, text: &str| json!({"request_put": {"key": key, "value": encoded(text)}});
     Ok(match request {
-        Request::Read(key) => ("/v3/kv/range", json!({"key": plain(*key), "serializable": is_serializable})),
+        Request::Read(key) => ("/v3/kv/range", json!({"key": plain(*key), "serializable": has_local_reads})),
         Request::Write(key, value) => ("/v3/kv/put", json!({"key": plain(*key), "value": encoded(&value.to_string())})),
         Request::Cas { key, expected, new } => {
             let holds = json!({"key": plain(*key), "target": "VALUE", "value": encoded(&expected.to_string())});
@@ -83,7 +81,7 @@ fn call(request: &Request, reads: Reads) -> Result<(&'static str, Json), LiveErr
         Request::ReadVersion(key) => {
             // From the first key that begins with `v1/` to the last one: `0` is the character behind the slash.
             let (first, end) = (encoded(&format!("v{key}/")), encoded(&format!("v{key}0")));
-            ("/v3/kv/range", json!({"key": first, "range_end": end, "serializable": is_serializable}))
+            ("/v3/kv/range", json!({"key": first, "range_end": end, "serializable": has_local_reads}))
         }
         Request::WriteVersion { key, value, id, previous } => {
             let holds = if previous == FIRST_VERSION {

@@ -1,8 +1,9 @@
 //! As much of HTTP as etcd's JSON gateway needs: a POST on a connection that stays open.
 
+use crate::dial::{Stream, dial};
 use serde_json::Value as Json;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// Bytes of an answer and of a line of its head, at most.
@@ -11,18 +12,15 @@ const LINE_MAX: u64 = 64 << 10;
 
 /// A connection to a server.
 pub(super) struct Http {
-    stream: BufReader<TcpStream>,
+    stream: BufReader<Stream>,
     host: SocketAddr,
 }
 
 impl Http {
     /// Connects.
     pub(super) fn open(host: SocketAddr, timeout: Duration) -> io::Result<Http> {
-        let stream = TcpStream::connect_timeout(&host, timeout)?;
-        stream.set_read_timeout(Some(timeout))?;
-        stream.set_write_timeout(Some(timeout))?;
-        stream.set_nodelay(true)?;
-        Ok(Http { stream: BufReader::new(stream), host })
+        let stream = dial(host, timeout, timeout)?;
+        Ok(Http { stream, host })
     }
 
     /// Sends a document and waits for the answer: its status and its document.

@@ -15,8 +15,8 @@ pub mod toy;
 use crate::client::{Client, Seat, Store};
 use crate::error::LiveError;
 use crate::fault::Fault;
-use crate::kind::{Kind, Place, Start as StartStore, StoreOption};
-use crate::log::last_lines;
+use crate::group::log::last_lines;
+use crate::kind::{Kind, Make, Start as StartStore, StoreOption};
 pub use client::Dialect;
 use history_core::cast::Cast;
 use network::Network;
@@ -26,34 +26,25 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-const LATENCY: StoreOption = StoreOption {
-    name: "latency",
-    value_name: "TIME",
-    help: "Mean delay of a message between nodes (exponentially distributed), such as 10ms",
-    values: &[],
-    default: "0ms",
-};
-const LOSS: StoreOption = StoreOption {
-    name: "loss",
-    value_name: "PERCENT",
-    help: "Share of messages between nodes that are lost, in percent",
-    values: &[],
-    default: "0",
-};
-const DIALECT: StoreOption = StoreOption {
-    name: "dialect",
-    value_name: "NAME",
-    help: "Messages of the workload that adds to a set: those of Maelstrom's g-set or broadcast",
-    values: &["g-set", "broadcast"],
-    default: "g-set",
-};
-const PRIMARY: StoreOption = StoreOption {
-    name: "primary",
-    value_name: "NODE",
-    help: "Node that faults aimed at the primary hit, such as n1; without it they hit any",
-    values: &[],
-    default: "",
-};
+const LATENCY: StoreOption = StoreOption::text(
+    "latency",
+    "TIME",
+    "Mean delay of a message between nodes (exponentially distributed), such as 10ms",
+)
+.of(&[], "0ms");
+const LOSS: StoreOption =
+    StoreOption::text("loss", "PERCENT", "Share of messages between nodes that are lost, in percent").of(&[], "0");
+const DIALECT: StoreOption = StoreOption::text(
+    "dialect",
+    "NAME",
+    "Messages of the workload that adds to a set: those of Maelstrom's g-set or broadcast",
+)
+.of(&["g-set", "broadcast"], "g-set");
+const PRIMARY: StoreOption = StoreOption::text(
+    "primary",
+    "NODE",
+    "Node that faults aimed at the primary hit, such as n1; without it they hit any",
+);
 
 pub(super) const KIND: Kind = Kind {
     name: "maelstrom",
@@ -63,14 +54,13 @@ pub(super) const KIND: Kind = Kind {
     workloads: WORKLOADS,
     faults: FAULTS,
     default_faults: &[],
-    place: Place::Here,
     nodes: 3,
     nodes_may_vary: true,
-    command: Some("command that each node is started with, run by sh -c"),
-    start: |start| {
+    command: Some(("COMMAND", "the command that each node is started with, run by sh -c")),
+    make: Make::Store(|start| {
         let command = vec!["sh".to_owned(), "-c".to_owned(), start.command.clone()];
         Ok(Box::new(Maelstrom::start(Settings::of(&start, command)?)?))
-    },
+    }),
 };
 
 const WORKLOADS: &[&str] = &["cas-register", "list-append", "rw-register", "set-full"];

@@ -5,6 +5,7 @@ use super::message::Message;
 use super::services::Services;
 use crate::chance::Chance;
 use crate::error::{LiveError, shortened};
+use crate::run::patience::receive;
 use serde_json::Value as Json;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
@@ -230,7 +231,7 @@ impl Mailbox {
         self.network.send(Message { src: self.name.clone(), dest: dest.to_owned(), body });
         let until = Instant::now() + timeout;
         loop {
-            match self.received.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            match receive(&self.received, until.saturating_duration_since(Instant::now())) {
                 Ok(answer) if answer.body["in_reply_to"] == self.asked => return Ok(Some(answer)),
                 // The late answer to an earlier request.
                 Ok(_) => {}

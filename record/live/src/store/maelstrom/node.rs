@@ -5,7 +5,7 @@ use super::message::Message;
 use super::network::Network;
 use crate::error::{LiveError, shortened};
 use crate::group::Group;
-use crate::log::last_lines;
+use crate::group::log::last_lines;
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};

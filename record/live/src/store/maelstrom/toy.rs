@@ -6,7 +6,7 @@
 
 use super::message::{KEY_DOES_NOT_EXIST, Message, NOT_SUPPORTED, PRECONDITION_FAILED, error};
 use crate::error::LiveError;
-use crate::kind::{Kind, StoreOption};
+use crate::kind::{Kind, Make, StoreOption};
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
@@ -14,13 +14,12 @@ use std::io::{self, BufRead, Write};
 /// Makes a process a node of the toy: see [`serve`].
 const NODE: &str = "HISTCHECK_LIVE_TOY";
 
-const READS: StoreOption = StoreOption {
-    name: "reads",
-    value_name: "MODE",
-    help: "Where a read is answered: at the primary, or by the node that is asked from what it has",
-    values: &["primary", "local"],
-    default: "primary",
-};
+const READS: StoreOption = StoreOption::text(
+    "reads",
+    "MODE",
+    "Where a read is answered: at the primary, or by the node that is asked from what it has",
+)
+.of(&["primary", "local"], "primary");
 
 pub(in crate::store) const KIND: Kind = Kind {
     name: "toy",
@@ -31,14 +30,14 @@ pub(in crate::store) const KIND: Kind = Kind {
     default_faults: &[],
     nodes_may_vary: true,
     command: None,
-    start: |mut start| {
+    make: Make::Store(|mut start| {
         let failed = |source| LiveError::Start { program: "this program".to_owned(), source };
         let program = std::env::current_exe().map_err(failed)?.display().to_string();
         let mode = format!("{NODE}={}", start.option(&READS));
         start.options.insert("primary".to_owned(), "n1".to_owned());
         let command = vec!["env".to_owned(), mode, program];
         Ok(Box::new(super::Maelstrom::start(super::Settings::of(&start, command)?)?))
-    },
+    }),
     ..super::KIND
 };
 

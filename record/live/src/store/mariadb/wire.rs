@@ -3,9 +3,10 @@
 //! The handshake is at most one question and one answer, and every answer is a row of packets, so this takes less than the
 //! crate `mysql`, which brings 87 others.
 
+use crate::dial::{Stream, dial};
 use crate::store::sql::{Answer, QueryError, Session};
 use std::io::{self, BufReader, Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// What this client can do: long passwords, rows that are found count as changed, a database in the handshake, protocol 4.1,
@@ -18,7 +19,7 @@ const CHARACTERS: u8 = 45;
 
 /// A connection to a server.
 pub(super) struct Connection {
-    stream: BufReader<TcpStream>,
+    stream: BufReader<Stream>,
     /// The number of the next packet.
     number: u8,
 }
@@ -41,11 +42,8 @@ impl Connection {
         connect: Duration,
         timeout: Duration,
     ) -> io::Result<Result<Connection, QueryError>> {
-        let stream = TcpStream::connect_timeout(&address, connect)?;
-        stream.set_read_timeout(Some(timeout))?;
-        stream.set_write_timeout(Some(timeout))?;
-        stream.set_nodelay(true)?;
-        let mut connection = Connection { stream: BufReader::new(stream), number: 0 };
+        let stream = dial(address, connect, timeout)?;
+        let mut connection = Connection { stream, number: 0 };
         let hello = connection.packet()?;
         if hello.first() == Some(&0xff) {
             return Ok(Err(error(&hello)));

@@ -2,11 +2,10 @@
 //!
 //! A client begins with the server of its own node, and takes the first one that is not a standby.
 
-use super::PORT;
 use super::wire::Connection;
 use crate::request::Request;
 use crate::store::sql::{Connector, QueryError, Session};
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// How long a client waits for a server that may not be there before it asks the next one.
@@ -14,7 +13,7 @@ const CONNECT_MAX: Duration = Duration::from_millis(300);
 
 pub(super) struct PostgresConnector {
     /// The servers, in the order in which they are asked.
-    pub(super) hosts: Vec<Ipv4Addr>,
+    pub(super) hosts: Vec<SocketAddr>,
     pub(super) timeout: Duration,
     pub(super) level: &'static str,
     /// Whether single reads go to the client's own server, whatever it is.
@@ -29,9 +28,7 @@ impl PostgresConnector {
 
 impl Connector for PostgresConnector {
     fn open(&mut self, request: &Request) -> Result<Box<dyn Session>, String> {
-        let open = |host: &Ipv4Addr| {
-            Connection::open((IpAddr::V4(*host), PORT).into(), self.timeout.min(CONNECT_MAX), self.timeout)
-        };
+        let open = |host: &SocketAddr| Connection::open(*host, self.timeout.min(CONNECT_MAX), self.timeout);
         if self.reads_here(request) {
             return match self.hosts.first().map(open) {
                 Some(Ok(connection)) => Ok(Box::new(connection)),

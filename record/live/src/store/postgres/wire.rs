@@ -3,10 +3,11 @@
 //! The crate `postgres` can not end a query that nobody answers, and a partition leaves just such queries. Here each read has
 //! a limit.
 
+use crate::dial::{Stream, dial};
 use crate::store::sql::{Answer, QueryError, Session};
 use history_core::cast::Cast as _;
 use std::io::{self, BufReader, Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// Bytes of a message, at most: what is longer is not an answer to what is asked here.
@@ -16,7 +17,7 @@ const VERSION: u32 = 3 << 16;
 
 /// A connection to a server.
 pub(super) struct Connection {
-    stream: BufReader<TcpStream>,
+    stream: BufReader<Stream>,
 }
 
 /// A message of the server: its kind and what it contains.
@@ -29,11 +30,8 @@ impl Connection {
     }
 
     fn start(address: SocketAddr, connect: Duration, timeout: Duration) -> io::Result<Result<Connection, QueryError>> {
-        let stream = TcpStream::connect_timeout(&address, connect)?;
-        stream.set_read_timeout(Some(timeout))?;
-        stream.set_write_timeout(Some(timeout))?;
-        stream.set_nodelay(true)?;
-        let mut connection = Connection { stream: BufReader::new(stream) };
+        let stream = dial(address, connect, timeout)?;
+        let mut connection = Connection { stream };
         let body = b"user\0postgres\0database\0postgres\0\0";
         let mut message = (body.len() + 8).to_u32().to_be_bytes().to_vec();
         message.extend(VERSION.to_be_bytes());

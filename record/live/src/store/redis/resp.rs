@@ -3,9 +3,10 @@
 //! It tells a failure to connect, where nothing was sent, from one behind the first byte: the outcome of an operation
 //! depends on that.
 
+use crate::dial::{Stream, dial};
 use history_core::cast::Cast as _;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// What a server answers.
@@ -25,17 +26,14 @@ const DEPTH_MAX: u32 = 8;
 
 /// A connection to a server.
 pub(super) struct Connection {
-    stream: BufReader<TcpStream>,
+    stream: BufReader<Stream>,
 }
 
 impl Connection {
     /// Connects.
     pub(super) fn open(address: SocketAddr, timeout: Duration) -> io::Result<Connection> {
-        let stream = TcpStream::connect_timeout(&address, timeout)?;
-        stream.set_read_timeout(Some(timeout))?;
-        stream.set_write_timeout(Some(timeout))?;
-        stream.set_nodelay(true)?;
-        Ok(Connection { stream: BufReader::new(stream) })
+        let stream = dial(address, timeout, timeout)?;
+        Ok(Connection { stream })
     }
 
     /// Sends a command and waits for its answer.

@@ -3,9 +3,10 @@
 //! Numbers are written with the greatest byte first; texts and bytes have their length in front. A request has a number and the
 //! kind of its operation; the reply has the number, the transaction and an error code.
 
+use crate::dial::{Stream, dial};
 use history_core::cast::Cast as _;
 use std::io::{self, BufReader, Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// How long a session lives without a request.
@@ -42,7 +43,7 @@ impl From<io::Error> for ReplyError {
 
 /// A session with a server.
 pub(super) struct Session {
-    stream: BufReader<TcpStream>,
+    stream: BufReader<Stream>,
     /// The number of the last request.
     number: i32,
 }
@@ -50,11 +51,8 @@ pub(super) struct Session {
 impl Session {
     /// Opens one.
     pub(super) fn open(address: SocketAddr, timeout: Duration) -> io::Result<Session> {
-        let stream = TcpStream::connect_timeout(&address, timeout)?;
-        stream.set_read_timeout(Some(timeout))?;
-        stream.set_write_timeout(Some(timeout))?;
-        stream.set_nodelay(true)?;
-        let mut session = Session { stream: BufReader::new(stream), number: 0 };
+        let stream = dial(address, timeout, timeout)?;
+        let mut session = Session { stream, number: 0 };
         // The version of the protocol, the last transaction seen, the life of the session, no session before, no password.
         let mut hello = [0_i32.to_be_bytes(), [0; 4], [0; 4], SESSION.to_be_bytes(), [0; 4], [0; 4]].concat();
         bytes(&mut hello, &[0; 16]);

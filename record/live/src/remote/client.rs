@@ -1,0 +1,65 @@
+//! A client on another machine.
+
+use super::link::{Link, Unanswered};
+use super::message::{Answer, Of, What};
+use crate::client::{Client, Seat};
+use crate::error::LiveError;
+use crate::request::{Outcome, Request};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How much longer than a request its answer may take, beside the request's own time.
+const SLACK: Duration = Duration::from_secs(1);
+
+/// A client that a worker has.
+pub(crate) struct RemoteClient {
+    link: Arc<Link>,
+    client: u64,
+    timeout: Duration,
+    is_broken: bool,
+}
+
+impl RemoteClient {
+    /// Opens one.
+    pub(crate) fn open(link: Arc<Link>, seat: &Seat, of: Of) -> Result<RemoteClient, LiveError> {
+        let client = link.number();
+        let timeout = seat.timeout + SLACK;
+        let opened = link.call(What::Open { client, seat: *seat, of }, timeout);
+        opened.map_err(|error| error.at(link.who()))?;
+        Ok(RemoteClient { link, client, timeout, is_broken: false })
+    }
+}
+
+impl Client for RemoteClient {
+    fn invoke(&mut self, request: &Request) -> Result<Outcome, LiveError> {
+        let what = What::Invoke { client: self.client, request: request.clone() };
+        match self.link.call(what, self.timeout) {
+            Ok(Answer::Outcome { outcome, is_broken }) => {
+                self.is_broken = is_broken;
+                Ok(outcome)
+            }
+            Ok(Answer::Done(_)) => {
+                Err(LiveError::store(format!("{} answered an order that it was not given", self.link.who())))
+            }
+            Err(Unanswered::Refused(error)) => Err(error),
+            Err(Unanswered::NotSent) => {
+                self.is_broken = true;
+                Ok(Outcome::Fail("the worker has ended".to_owned()))
+            }
+            Err(Unanswered::Lost(why)) => {
+                self.is_broken = true;
+                Ok(Outcome::unanswered(request, why))
+            }
+        }
+    }
+
+    fn is_broken(&self) -> bool {
+        self.is_broken
+    }
+}
+
+impl Drop for RemoteClient {
+    fn drop(&mut self) {
+        self.link.tell(What::Close { client: self.client });
+    }
+}

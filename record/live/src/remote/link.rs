@@ -1,0 +1,177 @@
+//! The way to a worker: calls of many threads over one stream of bytes, and their answers.
+
+use super::message::{Answer, Call, Hello, Reply, What};
+use crate::error::{LiveError, shortened};
+use crate::run::patience::receive;
+use std::collections::HashMap;
+use std::io::{BufRead as _, BufReader, ErrorKind, Read, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// Bytes of a line, at most.
+const LINE_MAX: u64 = 64 << 20;
+
+/// A way to a worker.
+pub(crate) struct Link {
+    /// The worker's name, for messages.
+    who: String,
+    output: Mutex<Box<dyn Write + Send>>,
+    next: AtomicU64,
+    waiting: Arc<Mutex<Waiting>>,
+}
+
+/// Those who wait for answers, by the numbers of their calls.
+#[derive(Default)]
+struct Waiting {
+    calls: HashMap<u64, SyncSender<Reply>>,
+    /// No answer will come any more.
+    is_over: bool,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(crate) enum Unanswered {
+    /// The worker was gone before anything was sent.
+    NotSent,
+    /// It may have been done.
+    Lost(&'static str),
+    /// The worker says that it does not do it.
+    Refused(LiveError),
+}
+
+impl Unanswered {
+    /// As an error of the worker at this place.
+    pub(crate) fn at(self, place: &str) -> LiveError {
+        match self {
+            Unanswered::NotSent => LiveError::store(format!("the worker at {place} has ended")),
+            Unanswered::Lost(why) => LiveError::store(format!("the worker at {place} does not answer: {why}")),
+            Unanswered::Refused(error) => error,
+        }
+    }
+}
+
+impl Link {
+    /// Begins to talk to a worker: waits for its first line.
+    pub(crate) fn start(
+        who: &str,
+        input: impl Read + Send + 'static,
+        output: impl Write + Send + 'static,
+    ) -> Result<Arc<Link>, LiveError> {
+        let mut input = BufReader::new(input);
+        let mut first = String::new();
+        let read = (&mut input).take(LINE_MAX).read_line(&mut first);
+        let hello: Option<Hello> = read.ok().and_then(|_| serde_json::from_str(&first).ok());
+        let expected = Hello::own();
+        if hello.as_ref() != Some(&expected) {
+            let said = match hello {
+                Some(other) => format!("is of version {}", other.histcheck_worker),
+                None if first.is_empty() => "ended without a word".to_owned(),
+                None => format!("wrote {}", shortened(&first)),
+            };
+            return Err(LiveError::store(format!(
+                "{who} {said}: expected a worker of histcheck {}",
+                expected.histcheck_worker
+            )));
+        }
+        let waiting = Arc::new(Mutex::new(Waiting::default()));
+        let answers = Arc::clone(&waiting);
+        thread::spawn(move || read_answers(input, &answers));
+        let output = Mutex::new(Box::new(output) as Box<dyn Write + Send>);
+        Ok(Arc::new(Link { who: who.to_owned(), output, next: AtomicU64::new(0), waiting }))
+    }
+
+    /// A number that nobody else has.
+    pub(crate) fn number(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The worker's name.
+    pub(crate) fn who(&self) -> &str {
+        &self.who
+    }
+
+    /// Has something done, and waits for the answer at most so long.
+    pub(crate) fn call(&self, what: What, most: Duration) -> Result<Answer, Unanswered> {
+        let (sender, answer) = sync_channel(1);
+        let id = self.number();
+        {
+            let mut waiting = lock(&self.waiting);
+            if waiting.is_over {
+                return Err(Unanswered::NotSent);
+            }
+            waiting.calls.insert(id, sender);
+        }
+        let answered = match self.send(&Call { id, what }) {
+            Ok(()) => receive(&answer, most),
+            Err(_) => Err(RecvTimeoutError::Disconnected),
+        };
+        lock(&self.waiting).calls.remove(&id);
+        match answered {
+            Ok(Reply { answer: Ok(answer), .. }) => Ok(answer),
+            Ok(Reply { answer: Err(failure), .. }) => Err(Unanswered::Refused(failure.at(&self.who))),
+            Err(RecvTimeoutError::Timeout) => Err(Unanswered::Lost("timeout")),
+            Err(RecvTimeoutError::Disconnected) => Err(Unanswered::Lost("the worker has ended")),
+        }
+    }
+
+    /// Has something done, and does not wait.
+    pub(crate) fn tell(&self, what: What) {
+        // A worker that is gone has nothing left to do.
+        let _ = self.send(&Call { id: self.number(), what });
+    }
+
+    /// Says that nothing more will come.
+    pub(crate) fn close(&self) {
+        *self.output.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(std::io::sink());
+        lock(&self.waiting).is_over = true;
+    }
+
+    fn send(&self, call: &Call) -> std::io::Result<()> {
+        let mut line = serde_json::to_vec(call)?;
+        line.push(b'\n');
+        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        output.write_all(&line)?;
+        output.flush()
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        // Whoever reads the answers ends then, and closes the connection.
+        lock(&self.waiting).is_over = true;
+    }
+}
+
+/// Hands answers to those who wait for them, until there are no more.
+fn read_answers(mut input: impl std::io::BufRead, waiting: &Mutex<Waiting>) {
+    let mut line = Vec::new();
+    loop {
+        match (&mut input).take(LINE_MAX).read_until(b'\n', &mut line) {
+            Ok(1..) => {}
+            // A connection may have a limit on how long it is silent; what was read is in the line.
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                if lock(waiting).is_over {
+                    break;
+                }
+                continue;
+            }
+            _ => break,
+        }
+        let Ok(reply) = serde_json::from_slice::<Reply>(&line) else { break };
+        line.clear();
+        // Whoever has stopped waiting is not there.
+        if let Some(sender) = lock(waiting).calls.remove(&reply.id) {
+            let _ = sender.send(reply);
+        }
+    }
+    let mut waiting = lock(waiting);
+    waiting.is_over = true;
+    waiting.calls.clear();
+}
+
+fn lock(waiting: &Mutex<Waiting>) -> MutexGuard<'_, Waiting> {
+    waiting.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,90 @@
+//! What is said between a run and a worker, a line of JSON each.
+
+use crate::client::Seat;
+use crate::error::LiveError;
+use crate::request::{Outcome, Request};
+use crate::world::{Node, Order};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The first line of a worker. Both ends must be of one version.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Hello {
+    /// The worker's version.
+    pub(crate) histcheck_worker: String,
+}
+
+impl Hello {
+    /// This program's.
+    pub(crate) fn own() -> Hello {
+        Hello { histcheck_worker: env!("CARGO_PKG_VERSION").to_owned() }
+    }
+}
+
+/// Something to do, with a number that the answer has, too.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Call {
+    pub(crate) id: u64,
+    pub(crate) what: What,
+}
+
+/// What there is to do.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum What {
+    /// For the machine.
+    Order(Order),
+    /// Opens a client under this number.
+    Open { client: u64, seat: Seat, of: Of },
+    /// Performs a request with a client, one at a time.
+    Invoke { client: u64, request: Request },
+    /// Closes a client.
+    Close { client: u64 },
+}
+
+/// What a client belongs to.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Of {
+    /// A store of this kind, with these options, on these nodes.
+    Kind { kind: String, options: BTreeMap<String, String>, nodes: Vec<Node> },
+    /// The command that the worker was started with; the nodes that its clients are told of.
+    Command { nodes: Vec<String> },
+}
+
+/// The answer to a call.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Reply {
+    pub(crate) id: u64,
+    pub(crate) answer: Result<Answer, Failure>,
+}
+
+/// What was done.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Answer {
+    /// An order, with what it asked for.
+    Done(String),
+    /// A request; whether its client can perform no other one.
+    Outcome { outcome: Outcome, is_broken: bool },
+}
+
+/// Why it was not done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Failure {
+    what: String,
+    log: String,
+}
+
+impl From<LiveError> for Failure {
+    fn from(error: LiveError) -> Failure {
+        match error {
+            LiveError::Store { what, log } => Failure { what, log },
+            other => Failure { what: other.to_string(), log: String::new() },
+        }
+    }
+}
+
+impl Failure {
+    /// The error at the machine of this name.
+    pub(crate) fn at(self, place: &str) -> LiveError {
+        LiveError::Store { what: format!("{place}: {}", self.what), log: self.log }
+    }
+}

@@ -1,0 +1,167 @@
+//! The worker's end: it performs what it is told, and answers.
+
+use super::message::{Answer, Call, Failure, Hello, Of, Reply, What};
+use crate::client::{Client, Seat};
+use crate::error::LiveError;
+use crate::group::remove_directory_if_killed;
+use crate::kind::{Make, Start};
+use crate::request::Request;
+use crate::store::{self, Exec};
+use crate::world::{Host, Machine, Order, Within};
+use std::collections::HashMap;
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+/// Opens a client for a seat of a run, whose nodes have these names.
+pub type Opens = dyn Fn(&[String], &Seat) -> Result<Box<dyn Client>, LiveError> + Send + Sync;
+
+/// Serves clients that are this command to everybody who connects: see [`clients`].
+///
+/// # Errors
+///
+/// If no connection can be accepted any more.
+pub fn listen(listener: &TcpListener, command: &str) -> io::Result<()> {
+    let command = command.to_owned();
+    clients(listener, &(Arc::new(move |nodes: &[String], seat: &Seat| Exec::open(&command, nodes, seat)) as Arc<Opens>))
+}
+
+/// Serves clients to everybody who connects, until the listener fails. Other work is refused. A run connects with
+/// [`Exec::over`].
+///
+/// # Errors
+///
+/// If no connection can be accepted any more.
+pub fn clients(listener: &TcpListener, opens: &Arc<Opens>) -> io::Result<()> {
+    loop {
+        let (stream, _) = listener.accept()?;
+        let worker = Worker { machine: None, opens: Some(Arc::clone(opens)) };
+        thread::spawn(move || {
+            // A connection that ends is the end of its clients, and of nothing else.
+            let _ = connection(&stream, worker);
+        });
+    }
+}
+
+fn connection(stream: &TcpStream, worker: Worker) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    worker.serve(BufReader::new(stream.try_clone()?), stream.try_clone()?)
+}
+
+/// Serves a node, from standard input, until that ends: files, daemons and clients. What belongs to it is in this
+/// directory, which is removed at the end, with everything that was started.
+///
+/// # Errors
+///
+/// If standard output cannot be written to.
+pub fn node(directory: &Path) -> io::Result<()> {
+    remove_directory_if_killed(Some(directory));
+    let machine = Arc::new(Machine::new(Within::here(), directory.join("data"), directory.join("logs")));
+    let worker = Worker { machine: Some(Arc::clone(&machine)), opens: None };
+    let served = worker.serve(io::stdin().lock(), io::stdout());
+    // Whatever does not end now is killed by whoever watches this process.
+    let _ = machine.obey(&Order::Stop);
+    let _ = machine.remove_filter();
+    let _ = std::fs::remove_dir_all(directory);
+    remove_directory_if_killed(None);
+    served
+}
+
+/// What a worker serves.
+struct Worker {
+    /// The node that it is.
+    machine: Option<Arc<Machine>>,
+    /// Opens clients that belong to no cluster.
+    opens: Option<Arc<Opens>>,
+}
+
+/// Where answers go.
+type Output<W> = Arc<Mutex<W>>;
+
+impl Worker {
+    /// Does what the lines say, until there are no more.
+    fn serve<W: Write + Send + 'static>(self, mut input: impl BufRead, output: W) -> io::Result<()> {
+        let output = Arc::new(Mutex::new(output));
+        write(&output, &Hello::own())?;
+        let worker = Arc::new(self);
+        let mut clients: HashMap<u64, Sender<(u64, Request)>> = HashMap::new();
+        let mut line = Vec::new();
+        while input.read_until(b'\n', &mut line)? > 0 {
+            let Ok(Call { id, what }) = serde_json::from_slice(&line) else {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "a line that is no call"));
+            };
+            line.clear();
+            let (worker, output) = (Arc::clone(&worker), Arc::clone(&output));
+            match what {
+                What::Order(order) => {
+                    thread::spawn(move || {
+                        let done = worker.machine.as_ref().ok_or_else(no_node).and_then(|machine| machine.obey(&order));
+                        answer(&output, id, done.map(Answer::Done));
+                    });
+                }
+                What::Open { client, seat, of } => {
+                    let (sender, requests) = channel();
+                    clients.insert(client, sender);
+                    thread::spawn(move || {
+                        let mut client = match worker.client(&seat, &of) {
+                            Ok(client) => client,
+                            Err(error) => return answer(&output, id, Err(error)),
+                        };
+                        answer(&output, id, Ok(Answer::Done(String::new())));
+                        for (id, request) in requests {
+                            let done = client.invoke(&request);
+                            let is_broken = client.is_broken();
+                            answer(&output, id, done.map(|outcome| Answer::Outcome { outcome, is_broken }));
+                        }
+                    });
+                }
+                What::Invoke { client, request } => {
+                    let sent = clients.get(&client).is_some_and(|client| client.send((id, request)).is_ok());
+                    if !sent {
+                        answer(&output, id, Err(LiveError::store(format!("there is no client {client}"))));
+                    }
+                }
+                What::Close { client } => _ = clients.remove(&client),
+            }
+        }
+        Ok(())
+    }
+
+    fn client(&self, seat: &Seat, of: &Of) -> Result<Box<dyn Client>, LiveError> {
+        match (of, &self.machine, &self.opens) {
+            (Of::Kind { kind, options, nodes }, Some(_), _) => {
+                let unknown = || LiveError::Unsupported(format!("there is no cluster {kind}"));
+                let Make::Cluster { system, .. } = store::kind(kind).ok_or_else(unknown)?.make else {
+                    return Err(unknown());
+                };
+                if usize::try_from(seat.node).map_or(true, |node| node >= nodes.len()) {
+                    return Err(LiveError::Unsupported(format!("there is no node {}", seat.node)));
+                }
+                let start = Start { options: options.clone(), ..Start::default() };
+                Ok(system(&start)?.connect(nodes, seat))
+            }
+            (Of::Command { nodes }, _, Some(opens)) => opens(nodes, seat),
+            _ => Err(no_node()),
+        }
+    }
+}
+
+fn no_node() -> LiveError {
+    LiveError::Unsupported("this worker does not serve that".to_owned())
+}
+
+fn answer<W: Write>(output: &Output<W>, id: u64, answer: Result<Answer, LiveError>) {
+    // Whoever asked may be gone; the input then ends, too.
+    let _ = write(output, &Reply { id, answer: answer.map_err(Failure::from) });
+}
+
+fn write<W: Write>(output: &Output<W>, what: &impl serde::Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(what)?;
+    line.push(b'\n');
+    let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
+    output.write_all(&line)?;
+    output.flush()
+}

@@ -1,0 +1,53 @@
+//! What is between the nodes and around them: a network that can be cut, and disks.
+
+use super::node::Node;
+use crate::client::{Client, Seat};
+use crate::error::LiveError;
+use crate::fault::Fault;
+
+/// What is between nodes and around them.
+pub(crate) trait Surroundings: Send + Sync {
+    /// Makes ready for these faults, before anything is started.
+    ///
+    /// # Errors
+    ///
+    /// If one of them is not possible here; why.
+    fn prepare(&mut self, faults: &[Fault], nodes: &[Node]) -> Result<(), LiveError>;
+
+    /// The faults of network and disks that there can be now.
+    fn faults(&self) -> Vec<Fault>;
+
+    /// Moves the calling thread to a node, or outside: sockets that it opens from now on are the node's.
+    ///
+    /// # Errors
+    ///
+    /// If that is not allowed.
+    fn stand_at(&self, node: Option<u32>) -> Result<(), LiveError>;
+
+    /// Opens the client of a seat where its node is, if that is not on this computer.
+    ///
+    /// # Errors
+    ///
+    /// If the node cannot be reached.
+    fn client(&self, seat: &Seat) -> Option<Result<Box<dyn Client>, LiveError>> {
+        let _ = seat;
+        None
+    }
+
+    /// Ranges of the addresses that servers are called from, as `ADDRESS/BITS`.
+    fn callers(&self) -> Vec<String>;
+
+    /// Begins a fault of network or disks at these nodes, by their numbers.
+    ///
+    /// # Errors
+    ///
+    /// If it is not possible.
+    fn begin(&self, fault: Fault, nodes: &[u32]) -> Result<(), LiveError>;
+
+    /// Ends all of them.
+    ///
+    /// # Errors
+    ///
+    /// If that fails.
+    fn heal(&self) -> Result<(), LiveError>;
+}
