@@ -182,6 +182,11 @@ impl Transactions {
         (session != NO_SESSION).then_some(session)
     }
 
+    /// Takes a transaction out of its session.
+    pub(crate) fn isolate(&mut self, txn: TxnId) {
+        self.session[txn.at()] = NO_SESSION;
+    }
+
     /// The position of a transaction's invocation; 0 if it is not known.
     #[inline]
     pub fn begin(&self, txn: TxnId) -> u64 {

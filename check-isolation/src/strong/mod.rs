@@ -3,7 +3,8 @@
 //!
 //! 0. Known versions, where nothing is left to choose: one graph, in linear time (`versions`).
 //! 1. Stronger levels, each with a part of the steps: an order that explains one of them explains this one. Most stores are nearly
-//!    right, and with sessions and real time there are few chains. At the same base, serializable leaves the fewest choices.
+//!    right, and with sessions and real time there are few chains. Where sessions are not asked for, also what is left of them once
+//!    those who break them are taken out ([`crate::relax`]). At the same base, serializable leaves the fewest choices.
 //! 2. Causal consistency, which every one of these levels implies, in linear time: [`crate::weak`].
 //! 3. Propagation of what follows to the fixpoint (`rules`), over clocks of chains (`state`).
 //! 4. Guess and repair (`replay`): an order is replayed, what it does not explain is decided, what follows is propagated, and again.
@@ -33,6 +34,7 @@ use crate::base::{self, Frame};
 use crate::chains::Chains;
 use crate::evidence::{Before, Outcome, Refutation, Undecided};
 use crate::level::{Axiom, Base};
+use crate::relax;
 use crate::transactions::Transactions;
 use crate::weak;
 use history_core::cast::Cast as _;
@@ -47,6 +49,8 @@ use state::{Conflict, Reason, State};
 const STEPS_MAX: u64 = 10_000_000_000;
 /// The part of the steps that each stronger level gets.
 const STEPS_PART: u64 = 16;
+/// The part of these that each attempt with a part of the sessions gets: there may be many.
+const RELAXED_PART: u64 = 4;
 /// Bytes of clocks unless the budget says otherwise.
 const BYTES_MAX: usize = 4 << 30;
 /// Literals of learned clauses, at the most.
@@ -60,18 +64,35 @@ pub(crate) fn decide(txns: &Transactions, axiom: Axiom, base: Base, budget: &Bud
         return outcome;
     }
     let steps_max = budget.states_max.unwrap_or(STEPS_MAX);
-    let stronger = [
-        (Axiom::Serializable, Base::RealTime),
-        (Axiom::Snapshot, Base::RealTime),
-        (axiom, Base::Session),
-        (Axiom::Serializable, base),
-    ];
+    let part = steps_max / STEPS_PART;
+    let stronger = [(Axiom::Serializable, Base::RealTime), (Axiom::Snapshot, Base::RealTime), (axiom, Base::Session)];
     for (other, frame) in stronger {
         if (other, frame) != (axiom, base) && other >= axiom && frame >= base {
-            let outcome = decide_alone(txns, other, frame, budget, steps_max / STEPS_PART);
+            let outcome = decide_alone(txns, other, frame, budget, part);
             if matches!(outcome, Outcome::Holds(_)) {
                 return outcome;
             }
+        }
+    }
+    if base == Base::None {
+        let others = [Axiom::Serializable, axiom];
+        for other in &others[usize::from(axiom == Axiom::Serializable)..] {
+            let other = *other;
+            let outcome = relax::decide(
+                txns,
+                |soft| weak::stale_readers(soft, budget),
+                |soft| decide_alone(soft, other, Base::Session, budget, part / RELAXED_PART),
+            );
+            match outcome {
+                Some(Outcome::Holds(_)) => return outcome.expect("it was found"),
+                Some(_) if other == axiom => return outcome.expect("it was found"),
+                _ => {}
+            }
+        }
+    } else if axiom != Axiom::Serializable {
+        let outcome = decide_alone(txns, Axiom::Serializable, base, budget, part);
+        if matches!(outcome, Outcome::Holds(_)) {
+            return outcome;
         }
     }
     decide_alone(txns, axiom, base, budget, steps_max)

@@ -12,6 +12,7 @@ use crate::csr::Csr;
 use crate::evidence::{Because, Before, Fact, Link, Moment, Order, Outcome, Refutation, Relation, Undecided};
 use crate::ids::TxnId;
 use crate::level::{Axiom, Base};
+use crate::relax;
 use crate::transactions::Transactions;
 use history_core::cast::Cast as _;
 use history_core::{Budget, Spent};
@@ -40,15 +41,35 @@ struct Known<'t> {
 }
 
 /// Decides a level whose axiom is at most [`Axiom::Causal`]. Without a base there are many chains, so causal consistency is first
-/// tried with sessions, which are few: an order that explains that explains this.
+/// decided with sessions, which are few.
 pub(crate) fn decide(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget) -> Outcome {
     if (axiom, base) == (Axiom::Causal, Base::None) {
-        let outcome = decide_alone(txns, axiom, Base::Session, budget);
-        if matches!(outcome, Outcome::Holds(_)) {
+        let outcome = relax::decide(
+            txns,
+            |soft| stale_readers(soft, budget),
+            |soft| decide_alone(soft, axiom, Base::Session, budget),
+        );
+        if let Some(outcome) = outcome {
             return outcome;
         }
     }
     decide_alone(txns, axiom, base, budget)
+}
+
+/// Transactions that missed what their past in their session shows, and that completed before what they read.
+pub(crate) fn stale_readers(txns: &Transactions, budget: &Budget) -> Vec<TxnId> {
+    let frame = Frame::new(txns, Base::Session);
+    let graph = base::graph(txns, &frame, &[]);
+    let order = graph.topological();
+    if order.len() < graph.len() {
+        return Vec::new();
+    }
+    let seen = (!txns.orders().is_empty()).then(|| base::seen(txns, &frame));
+    let known = Known { txns, base: Base::Session, frame, graph, seen, order };
+    let forced = causal::forced(&known, budget).unwrap_or_default();
+    // A version that completed later was visible, and one that completed before it was read.
+    let is_stale = |case: &&Forced| case.second == TxnId::NONE || case.first > case.second;
+    forced.iter().filter(is_stale).map(|case| txns.reader(case.read.to_usize())).collect()
 }
 
 fn decide_alone(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget) -> Outcome {

@@ -4,6 +4,7 @@ mod certify;
 mod histories;
 mod mini;
 mod oracle;
+mod relaxed;
 mod small;
 mod timestamps;
 mod worlds;

@@ -1,0 +1,80 @@
+//! Sessions as a help where a level does without: kept as far as nothing contradicts them.
+//!
+//! Without a base the graph has thousands of short chains, with sessions a few long ones. Most stores obey their sessions but for a
+//! few transactions, so those are taken out of theirs and the level is decided with what is left of sessions. An order that explains
+//! that explains the history without sessions too, and a derivation that uses none of them refutes the level. One that uses some names
+//! the next transactions to take out.
+
+use crate::evidence::{Because, Item, Link, Outcome, Refutation, Relation};
+use crate::ids::TxnId;
+use crate::level::Base;
+use crate::transactions::Transactions;
+
+/// Times that transactions are taken out because they read what was old in their sessions, at the most.
+const STALE_ROUNDS_MAX: usize = 8;
+/// Derivations that name transactions to take out, at the most.
+const ROUNDS_MAX: usize = 64;
+
+/// Decides a level without a base by sessions, if that succeeds. `stale_readers` finds transactions that contradict their sessions;
+/// `alone` decides the level with all the sessions that it is given.
+pub(crate) fn decide(
+    txns: &Transactions,
+    stale_readers: impl Fn(&Transactions) -> Vec<TxnId>,
+    alone: impl Fn(&Transactions) -> Outcome,
+) -> Option<Outcome> {
+    let mut soft = txns.clone();
+    for _ in 0..STALE_ROUNDS_MAX {
+        let stale = stale_readers(&soft);
+        if stale.is_empty() {
+            break;
+        }
+        for txn in stale {
+            soft.isolate(txn);
+        }
+    }
+    for _ in 0..ROUNDS_MAX {
+        match alone(&soft) {
+            Outcome::Violated(refutation) if refutation.is_complete => {
+                let used = session_links(&refutation);
+                if used.is_empty() {
+                    return Some(Outcome::Violated(Box::new(Refutation { base: Base::None, ..*refutation })));
+                }
+                for txn in used {
+                    soft.isolate(txn);
+                }
+            }
+            Outcome::Holds(order) => return Some(Outcome::Holds(order)),
+            Outcome::Violated(_) | Outcome::Unknown(_) => return None,
+        }
+    }
+    None
+}
+
+/// The ends of all steps of a derivation that are of a session.
+fn session_links(refutation: &Refutation) -> Vec<TxnId> {
+    let mut found = Vec::new();
+    let mut look = |links: &[Link]| {
+        found.extend(links.iter().filter(|link| link.relation == Relation::Session).map(|link| link.to));
+    };
+    look(&refutation.cycle);
+    for item in &refutation.items {
+        let facts = match item {
+            Item::Fact(fact) => std::slice::from_ref(fact),
+            Item::Lemma(lemma) => {
+                look(&lemma.cycle);
+                &lemma.facts[..]
+            }
+        };
+        for fact in facts {
+            match &fact.because {
+                Because::Visible { path, .. } | Because::Inevitable { path } | Because::Replaced { path, .. } => {
+                    look(path);
+                }
+                Because::Lemma(_) => {}
+            }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
