@@ -1,6 +1,7 @@
 //! The checker against definitions: all orders of small histories, and a judge of evidence that shares nothing with the solver.
 
 mod certify;
+mod formats;
 mod histories;
 mod mini;
 mod oracle;

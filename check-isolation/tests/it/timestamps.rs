@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 /// A transaction of a small history; value 0 is the first state.
 #[derive(Clone, Debug, Default)]
-struct Txn {
+pub(crate) struct Txn {
     process: usize,
     start: i64,
     commit: i64,
@@ -18,6 +18,10 @@ struct Txn {
 }
 
 impl Txn {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.reads.is_empty() && self.writes.is_empty()
+    }
+
     fn writes(&self, key: usize) -> Option<i64> {
         self.writes.iter().find(|(other, _)| *other == key).map(|(_, value)| *value)
     }
@@ -28,7 +32,7 @@ impl Txn {
 }
 
 /// The text of a history in which transactions complete in this order.
-fn text(txns: &[Txn]) -> String {
+pub(crate) fn text(txns: &[Txn]) -> String {
     let mut text = String::new();
     let invoke = |text: &mut String, behind: usize, txns: &[Txn]| {
         for txn in txns.iter().filter(|txn| txn.behind == behind) {
@@ -109,7 +113,7 @@ fn may_follow(one: &Txn, other: &Txn, commits: bool) -> bool {
 }
 
 /// A random history; most reads are what a store with this clock would return.
-fn random(random: &mut Random, sees_commits: bool) -> Vec<Txn> {
+pub(crate) fn random(random: &mut Random, sees_commits: bool) -> Vec<Txn> {
     let n = 2 + random.below(4);
     let keys = 1 + random.below(2);
     let range = [4, 8, 40][random.below(3)];
@@ -171,7 +175,7 @@ fn small_histories_agree_with_the_definition() {
     let (mut source, mut explained, mut violated, mut clock_only) = (Random(5), 0, 0, 0);
     for round in 0..6000 {
         let txns = random(&mut source, round % 2 == 0);
-        if txns.iter().all(|txn| txn.reads.is_empty() && txn.writes.is_empty()) {
+        if txns.iter().all(Txn::is_empty) {
             continue;
         }
         let history = History::parse(&text(&txns)).unwrap();
@@ -200,7 +204,7 @@ fn what_watching_finds_is_wrong_at_the_end() {
     let (mut source, mut early, mut found, mut missed) = (Random(6), 0, 0, 0);
     for round in 0..6000 {
         let txns = random(&mut source, round % 2 == 0);
-        if txns.iter().all(|txn| txn.reads.is_empty() && txn.writes.is_empty()) {
+        if txns.iter().all(Txn::is_empty) {
             continue;
         }
         let history = History::parse(&text(&txns)).unwrap();
