@@ -6,7 +6,7 @@ use crate::witness;
 use history_core::cast::Cast as _;
 use history_core::{
     Budget, Coverage, Expected, FunctionsInFlight, HistoryError, Op, OpFault, OpUse, Pair, Participants, Report, Run,
-    Seq, Value, Verdict,
+    Seq, UndecodedOps, Value,
 };
 use std::ops::ControlFlow;
 
@@ -68,22 +68,13 @@ pub(crate) fn completed_element(
     Ok(said)
 }
 
-/// The first op that could not be read.
-#[derive(Debug)]
-struct Unreadable {
-    place: String,
-    reason: String,
-    count: u64,
-}
-
 /// What is said of every history.
 #[derive(Debug, Default)]
 struct Tally {
     clients: u64,
     participants: Participants,
     coverage: Coverage,
-    unreadable: Option<Unreadable>,
-    stopped: bool,
+    undecoded: UndecodedOps,
 }
 
 /// A history on its way through a workload.
@@ -101,17 +92,14 @@ impl<W: Workload> WorkloadRun<W> {
 
 impl Tally {
     #[cold]
-    fn note(&mut self, op: &Op<'_>, reason: String) {
+    fn note(&mut self, op: &Op<'_>, reason: String, stops: bool) {
         self.coverage.count(op, OpUse::PassedOver);
-        self.unreadable.get_or_insert_with(|| Unreadable { place: op.place(), reason, count: 0 }).count += 1;
+        self.undecoded.push(op, reason, stops);
     }
 
     /// Adds it to what the workload says.
     fn complete(&self, mut report: Report, coverage: impl FnOnce(&Coverage, &mut Report)) -> Report {
-        if let Some(unreadable) = &self.unreadable {
-            report.verdict = report.verdict.and(Verdict::Unknown);
-            report.notes.insert(0, unreadable.sentence(report.verdict, self.stopped));
-        }
+        self.undecoded.conclude(&mut report);
         report.notes.extend(self.participants.note());
         if self.participants.has_names() {
             witness::name_clients(&mut report, &self.participants);
@@ -132,10 +120,9 @@ impl<W: Workload> Run for WorkloadRun<W> {
         let understood = self.functions.see(op).map_err(OpFault::Blocking);
         match understood.and_then(|()| self.workload.take(op)) {
             Ok(op_use) => self.tally.coverage.count(op, op_use),
-            Err(OpFault::Undecodable(reason)) => self.tally.note(op, reason),
+            Err(OpFault::Undecodable(reason)) => self.tally.note(op, reason, false),
             Err(OpFault::Blocking(reason)) => {
-                self.tally.note(op, reason);
-                self.tally.stopped = true;
+                self.tally.note(op, reason, true);
                 return Ok(ControlFlow::Break(()));
             }
             Err(OpFault::Error(error)) => return Err(error),
@@ -154,23 +141,7 @@ impl<W: Workload> Run for WorkloadRun<W> {
     fn finish(self: Box<Self>, _budget: &Budget) -> Result<Report, HistoryError> {
         let WorkloadRun { workload, tally, .. } = *self;
         let conclude = |coverage: &Coverage, report: &mut Report| coverage.conclude(&W::EXPECTED, report);
-        Ok(tally.complete(workload.report(!tally.stopped), conclude))
-    }
-}
-
-impl Unreadable {
-    fn sentence(&self, verdict: Verdict, stopped: bool) -> String {
-        let place = format!("the op at {}: {}", self.place, self.reason);
-        let more = match self.count - 1 {
-            0 => String::new(),
-            1 => " One more op has a problem of this kind.".into(),
-            more => format!(" {more} more ops have problems of this kind."),
-        };
-        match (verdict, stopped) {
-            (Verdict::Invalid, false) => format!("The verdict ignores {place}.{more}"),
-            (Verdict::Invalid, true) => format!("The verdict covers only the ops before {place}."),
-            _ => format!("No verdict, because of {place}.{more}"),
-        }
+        Ok(tally.complete(workload.report(!tally.undecoded.has_stopped()), conclude))
     }
 }
 

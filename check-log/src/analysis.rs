@@ -37,15 +37,12 @@ pub(crate) fn report(seen: &Seen, options: Kafka, whole: bool, budget: &Budget) 
     }
     budget.begin("comparing polls and sends");
     // The position of a process is not known if one of its ops is not.
-    findings.add_jumps(seen.unreadable.is_none());
+    findings.add_jumps(seen.undecoded.is_empty());
     budget.begin("looking for cycles");
     findings.add_cycles(budget);
-    budget.begin("telling what was found");
+    budget.begin("explaining what was found");
     let mut report = findings.finish();
-    if let Some(unreadable) = &seen.unreadable {
-        report.verdict = report.verdict.and(Verdict::Unknown);
-        report.notes.insert(0, unreadable.sentence(report.verdict, seen.stopped));
-    }
+    seen.undecoded.conclude(&mut report);
     report.notes.extend(seen.ops.participants.note());
     numbers(scene, &mut report);
     report
@@ -151,7 +148,7 @@ impl<'a> Findings<'a> {
         }
         if let Some(spent) = spent.or(of_polls.spent) {
             self.report.verdict = Verdict::Unknown;
-            self.report.notes.push(format!("Not all cycles were looked for: {}.", spent.because()));
+            self.report.notes.push(format!("The search for cycles is incomplete: {}.", spent.because()));
         }
     }
 
@@ -163,7 +160,7 @@ impl<'a> Findings<'a> {
         report.anomalies.sort_by(|a, b| a.name.cmp(&b.name));
         if !self.allowed.is_empty() {
             self.allowed.sort_unstable();
-            report.notes.push(format!("Found, and no violation with these options: {}.", self.allowed.join(", ")));
+            report.notes.push(format!("Anomalies found that these options allow: {}.", self.allowed.join(", ")));
         }
         if self.allowed.iter().any(|name| name.starts_with("G0")) {
             report.notes.push(

@@ -38,7 +38,7 @@ const ANOMALIES: &[(&str, &str)] = &[
     ("precommitted-read", "An op polled a message that it sent itself: sends are not visible before the op commits."),
     ("phantom-message", "A message was polled that no op sent."),
     ("lost-write", "A message was sent and stands before one that was polled, and no ok op polled it."),
-    ("unseen", "At the end of the history, an acknowledged message was polled by nobody."),
+    ("unseen", "At the end of the history, no ok op had polled an acknowledged message."),
     ("int-poll-skip", "Within one op, polls passed over a message of the log."),
     ("int-nonmonotonic-poll", "Within one op, polls went back in the log or repeated a message."),
     (
@@ -55,8 +55,8 @@ const ANOMALIES: &[(&str, &str)] = &[
 const CYCLES: &[(&str, &str)] = &[
     ("G0", "Ops sent messages to logs in contradictory orders. Allowed: sends are not isolated."),
     ("G0-realtime", "The order of messages in logs contradicts real time. Allowed."),
-    ("G1c", "Ops polled from each other, or sent before each other, in a circle."),
-    ("G1c-realtime", "A message was polled before it was sent, or a circle of dependencies contradicts real time."),
+    ("G1c", "A cycle of ops, each of which polled from or sent before the next."),
+    ("G1c-realtime", "A message was polled before it was sent, or a cycle of dependencies contradicts real time."),
 ];
 
 impl Checker for Kafka {

@@ -149,7 +149,7 @@ pub(crate) fn duplicates(scene: Scene<'_>, blurred: &[Entry], shown_max: usize) 
             let (offset, key) = (entry.offset, scene.key(key));
             evidence.sentences.push(format!("{name} shows {value} at offset {offset} of {key}"));
         }
-        evidence.sentences.push(format!("So {value} stands at {} offsets, and it was sent once", run.len()));
+        evidence.sentences.push(format!("So {value} stands at {} offsets, although it was sent once", run.len()));
         evidence.place = Some((key, run.iter().take(3).map(|entry| entry.offset).collect()));
         evidence
     };
@@ -184,7 +184,7 @@ pub(crate) fn inconsistent_offsets(scene: Scene<'_>, blurred: &[Entry], shown_ma
             let (value, key) = (scene.message(entry.msg), scene.key(key));
             evidence.sentences.push(format!("{name} shows {value} at offset {offset} of {key}"));
         }
-        evidence.sentences.push(format!("So offset {offset} holds {} messages, and it can hold one", run.len()));
+        evidence.sentences.push(format!("So offset {offset} holds {} messages, although it can hold one", run.len()));
         evidence.place = Some((key, vec![offset]));
         evidence
     };

@@ -5,7 +5,7 @@ use crate::columns::{Function, Item, KeyId, MsgId, NO_OFFSET, Row};
 use crate::decode;
 use crate::kafka::Kafka;
 use crate::messages::{MAY_BE_SENT, Messages, PLACED, POLLED, POLLED_OK, SENT_AGAIN, SENT_FAIL, SENT_OK};
-use crate::seen::{Seen, Unreadable};
+use crate::seen::Seen;
 use history_core::cast::Cast as _;
 use history_core::{Budget, Expected, FunctionsInFlight, HistoryError, Op, OpFault, OpKind, OpUse, Pair, Report, Run};
 use std::ops::ControlFlow;
@@ -254,7 +254,7 @@ fn add_unsaid_sends(items: &mut Vec<Item>, open: &Open, kind: OpKind) -> Result<
     if said.next().is_some() || kind == OpKind::Ok && !unsaid.is_empty() {
         let index = open.row.index;
         return Err(OpFault::Undecodable(format!(
-            "the completion does not send what its invocation sends, at index {index}: it repeats the sends, in their order"
+            "the op's sends differ from those of its invocation at index {index}: a completion repeats the sends in their order"
         )));
     }
     items.extend(unsaid);
@@ -366,9 +366,7 @@ impl Run for LogRun {
             Err(OpFault::Error(error)) => return Err(error),
         };
         self.seen.coverage.count(op, OpUse::PassedOver);
-        let new = || Unreadable { place: op.place(), reason, count: 0 };
-        self.seen.unreadable.get_or_insert_with(new).count += 1;
-        self.seen.stopped |= stops;
+        self.seen.undecoded.push(op, reason, stops);
         Ok(if stops { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
@@ -387,7 +385,7 @@ impl Run for LogRun {
 
     fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
         self.push_unanswered();
-        let is_whole = self.seen.unreadable.is_none();
+        let is_whole = self.seen.undecoded.is_empty();
         let mut report = analysis::report(&self.seen, self.options, is_whole, budget);
         self.seen.coverage.conclude(&EXPECTED, &mut report);
         Ok(report)

@@ -4,8 +4,8 @@ use crate::Model;
 use crate::engine::ids;
 use crate::engine::ids::{ClassId, OpId};
 use crate::search::part::{Event, Part, RawEvent};
-use hashbrown::HashTable;
-use history_core::hash::{HashMap, hash_one};
+use history_core::hash::{HashMap, RandomState};
+use indexmap::IndexSet;
 use std::hash::Hash;
 
 /// An operation with its result, and when it was in flight.
@@ -38,8 +38,7 @@ impl<O> Operation<O> {
 #[derive(Debug)]
 pub(crate) struct Columns<O> {
     /// What operations do; equal ones once.
-    pub(crate) classes: Vec<O>,
-    ids: HashTable<ClassId>,
+    pub(crate) classes: IndexSet<O, RandomState>,
     ops: Vec<OpClass>,
     /// Calls and returns.
     events: Vec<Event>,
@@ -85,7 +84,7 @@ impl<O: Eq + Hash> Columns<O> {
     pub(crate) const OPS_MAX: usize = 1 << 30;
 
     pub(crate) fn new() -> Columns<O> {
-        Columns { classes: Vec::new(), ids: HashTable::new(), ops: Vec::new(), events: Vec::new() }
+        Columns { classes: IndexSet::default(), ops: Vec::new(), events: Vec::new() }
     }
 
     /// How many operations there are.
@@ -111,18 +110,13 @@ impl<O: Eq + Hash> Columns<O> {
 
     /// Says what an operation does.
     pub(crate) fn set(&mut self, id: OpId, op: O) {
-        let Columns { classes, ids, .. } = self;
-        let found = ids.entry(hash_one(&op), |id| classes[id.at()] == op, |id| hash_one(&classes[id.at()]));
-        let class = *found.or_insert(ClassId::new(classes.len())).get();
-        if class.at() == classes.len() {
-            classes.push(op);
-        }
+        let class = ClassId::new(self.classes.insert_full(op).0);
         self.ops[id.at()].set_class(class);
     }
 
     /// What an operation does, if it does anything.
     pub(crate) fn op(&self, id: OpId) -> Option<&O> {
-        self.classes.get(self.ops[id.at()].class())
+        self.classes.get_index(self.ops[id.at()].class())
     }
 
     /// Whether an operation returned.

@@ -128,7 +128,7 @@ impl<'a, M: Model> Search<'a, M> {
     }
 
     fn transitions(&self) -> Transitions<'a> {
-        Transitions::new(self.model, &self.columns.classes, self.budget)
+        Transitions::new(self.model, self.columns.classes.as_slice(), self.budget)
     }
 
     fn origin(&self, class: ClassId) -> Origin {
@@ -143,7 +143,7 @@ impl<'a, M: Model> Search<'a, M> {
         let limits = Limits::new(self.budget, self.settings.configurations_max);
         let mut part = self.parts.get(at);
         if !part.crashed.is_empty() {
-            part.visibility = Visibility::new(&part, self.model, &self.columns.classes);
+            part.visibility = Visibility::new(&part, self.model, self.columns.classes.as_slice());
         }
         let more_transitions = || self.transitions();
         let handling = |op: usize| self.model.shortcuts().handling(&self.columns.classes[part.ops[op].class.at()]);

@@ -90,7 +90,9 @@ pub use budget::{Activity, Budget, Cancel, Spent};
 pub use builder::{HistoryBuilder, NewOp};
 pub use checker::{Checker, Run, Searched, check, check_ahead, check_history};
 pub use client_rule::ClientRule;
-pub use common::{FunctionsInFlight, Id, IntMap, Interner, KeyedIds, OpFault, UnknownName, cast, explain};
+pub use common::{
+    FunctionsInFlight, Id, IntMap, Interner, KeyedIds, OpFault, UndecodedOps, UnknownName, cast, explain,
+};
 pub use compose::{Compose, ComposeError};
 pub use coverage::{Coverage, Expected, OpUse};
 pub use datum::Datum;

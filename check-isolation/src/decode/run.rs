@@ -8,7 +8,9 @@ use super::{Holds, Mop, Row, What};
 use crate::report;
 use crate::timestamps::{self, Online, Stamps};
 use history_core::cast::Cast as _;
-use history_core::{Budget, ErrorKind, HistoryError, Interner, Op, OpKind, Pair, Process, Report, Run, Value};
+use history_core::{
+    Budget, ErrorKind, HistoryError, Interner, Op, OpKind, Pair, Process, Report, Run, UndecodedOps, Value, Verdict,
+};
 use std::ops::ControlFlow;
 
 /// An invocation that waits for its completion.
@@ -32,8 +34,8 @@ pub(crate) struct IsolationRun {
     open: Vec<Open>,
     /// Invocations by clients that the history does not name.
     nameless: Vec<Open>,
-    /// Why the history cannot be judged.
-    malformed: Option<String>,
+    /// At the first of them, checking stops.
+    undecoded: UndecodedOps,
     mops: Vec<Mop>,
     list: Vec<VersionId>,
     /// For each key, the row that wrote it last.
@@ -67,7 +69,7 @@ impl IsolationRun {
             initial,
             open: Vec::new(),
             nameless: Vec::new(),
-            malformed: None,
+            undecoded: UndecodedOps::default(),
             mops: Vec::new(),
             list: Vec::new(),
             written_by: Vec::new(),
@@ -85,7 +87,7 @@ impl IsolationRun {
         match read {
             Ok(()) if op.kind == OpKind::Invoke => self.invoke(op, &mops),
             Ok(()) => self.complete(op, &mut mops),
-            Err(reason) => self.note_malformed(op, &reason),
+            Err(reason) => self.undecoded.push(op, reason, true),
         }
         self.mops = mops;
         Ok(())
@@ -95,7 +97,7 @@ impl IsolationRun {
         let items = match op.value {
             Value::Nil => return Ok(()),
             Value::Vector(items) | Value::List(items) => items,
-            other => return Err(format!("the op's value, {other}, is no list of micro-ops: {MOPS}")),
+            other => return Err(format!("the op's value is not a list of micro-ops, but {other}; expected {MOPS}")),
         };
         for item in items {
             let mop = self.read_mop(op.kind, item);
@@ -109,11 +111,13 @@ impl IsolationRun {
         let f = item.as_seq().and_then(|parts| parts.iter().next()).and_then(|f| f.as_name().map(str::to_owned));
         match (self.data.holds, f.as_deref()) {
             (Some(Holds::Registers), Some("w")) => {
-                format!("{item} writes what registers hold before all writes, or is no micro-op: {MOPS}")
+                format!("{item} writes the initial value, or is not a micro-op; expected {MOPS}")
             }
-            (Some(Holds::Registers), Some("append")) => format!("{item} appends to a list, and others write registers"),
-            (Some(Holds::Lists), Some("w")) => format!("{item} writes a register, and others append to lists"),
-            _ => format!("{item} is no micro-op: {MOPS}"),
+            (Some(Holds::Registers), Some("append")) => {
+                format!("{item} appends to a list, but other ops write registers")
+            }
+            (Some(Holds::Lists), Some("w")) => format!("{item} writes a register, but other ops append to lists"),
+            _ => format!("{item} is not a micro-op; expected {MOPS}"),
         }
     }
 
@@ -224,9 +228,9 @@ impl IsolationRun {
                 // What a failed op says that it wrote is of no consequence: it did not.
                 let invoked = open.index;
                 let reason = format!(
-                    "the op writes something else than its invocation, at index {invoked}: a completion repeats the writes"
+                    "the op's writes differ from those of its invocation at index {invoked}: a completion repeats the writes"
                 );
-                self.note_malformed(op, &reason);
+                self.undecoded.push(op, reason, true);
                 return;
             }
         }
@@ -278,11 +282,6 @@ impl IsolationRun {
             }
         }
         id
-    }
-
-    #[cold]
-    fn note_malformed(&mut self, op: &Op<'_>, reason: &str) {
-        self.malformed.get_or_insert_with(|| format!("at {} {reason}", op.place()));
     }
 
     /// Rows for what was never answered: it may have happened.
@@ -342,7 +341,7 @@ fn is_same(a: &[Mop], b: &[Mop]) -> bool {
 
 impl Run for IsolationRun {
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
-        if self.malformed.is_some() {
+        if !self.undecoded.is_empty() {
             return Ok(ControlFlow::Break(()));
         }
         if self.data.rows.participants.see(op) {
@@ -352,17 +351,17 @@ impl Run for IsolationRun {
     }
 
     fn is_violated(&self) -> bool {
-        self.malformed.is_none() && self.online.as_ref().is_some_and(|online| online.violated.is_some())
+        self.undecoded.is_empty() && self.online.as_ref().is_some_and(|online| online.violated.is_some())
     }
 
     fn violation(&self) -> Option<Report> {
         let (level, order, case) = self.online.as_ref()?.violated?;
-        self.malformed.is_none().then(|| timestamps::violation(&self.data, level, order, case))
+        self.undecoded.is_empty().then(|| timestamps::violation(&self.data, level, order, case))
     }
 
     fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
-        if let Some(reason) = &self.malformed {
-            return Ok(report::unknown(&format!("Nothing can be said of this history, because {reason}.")));
+        if let Some(note) = self.undecoded.note(Verdict::Unknown) {
+            return Ok(report::unknown(&note));
         }
         self.push_open();
         budget.begin("finding who read from whom");

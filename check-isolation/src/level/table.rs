@@ -81,7 +81,7 @@ pub(super) const LEVELS: &[Row] = &[
         By(ParallelSnapshot, Base::Session)),
     row("strong-session-causal-cerone", &["transactional-causal", "tcc"],
         &["causal-cerone", "strong-session-read-atomic"],
-        "Who sees a transaction sees all that it saw, and all before it in its session [Cerone et al.].",
+        "A transaction that sees another sees all that the other saw, and all before it in its own session [Cerone et al.].",
         By(Causal, Base::Session)),
     row("strong-session-read-atomic", &[],
         &["read-atomic", "strong-session-monotonic-atomic-view"],
@@ -118,7 +118,7 @@ pub(super) const LEVELS: &[Row] = &[
         By(ParallelSnapshot, Base::None)),
     row("causal-cerone", &[],
         &["read-atomic"],
-        "Who sees a transaction sees all that it saw [Cerone et al.].",
+        "A transaction that sees another sees all that the other saw [Cerone et al.].",
         By(Causal, Base::None)),
     row("read-atomic", &[],
         &["monotonic-atomic-view"],
@@ -130,7 +130,7 @@ pub(super) const LEVELS: &[Row] = &[
         By(MonotonicAtomicView, Base::None)),
     row("read-committed", &["PL-2"],
         &["read-uncommitted"],
-        "No aborted or intermediate reads, and no information flows in a circle [Adya].",
+        "No aborted or intermediate reads, and no cycle of reads and overwrites [Adya].",
         By(ReadCommitted, Base::None)),
 
     // Two more names of axioms, and levels without one.

@@ -46,13 +46,13 @@ pub(crate) fn mop(run: &Decoded, mop: Mop) -> Datum {
     Datum::Vector(vec![Datum::keyword(f), key(run, mop.key), value])
 }
 
-/// Why whom a read saw cannot be told.
+/// Says why the writer of a read value is not known.
 pub(super) fn ambiguous(run: &Decoded, case: crate::decode::Ambiguous) -> String {
     let (key, value) = (key(run, case.key), run.interner.datum(case.code));
     let index = |row: Row| run.rows.index(row);
     format!(
-        "Nothing can be said of this history, because {value} was written to key {key} twice, at index {} and index {}, and was read at \
-         index {}: nobody can say which of the two the read saw.",
+        "No verdict, because {value} was written to key {key} twice, at index {} and index {}, and the read at index {} may have \
+         seen either.",
         index(case.writers[0]),
         index(case.writers[1]),
         index(case.reader)

@@ -19,10 +19,10 @@ pub(crate) const NAME: &str = "isolation";
 
 /// What it can report: names, and what each is.
 pub(crate) const ANOMALIES: &[(&str, &str)] = &[
-    ("G0", "A cycle of ww: transactions overwrote each other in a circle."),
+    ("G0", "A cycle of ww: transactions overwrote one another."),
     ("G1a", "A transaction read what a failed one had written."),
     ("G1b", "A transaction read a value that its writer itself overwrote."),
-    ("G1c", "A cycle of ww and wr: information flows in a circle."),
+    ("G1c", "A cycle of ww and wr: transactions depend on one another."),
     ("G-single-item", "A cycle with exactly one rw: a transaction misses what it depends on."),
     ("G-nonadjacent-item", "A cycle with several rw, no two of them side by side."),
     ("G2-item", "A cycle with two rw side by side."),
@@ -30,7 +30,7 @@ pub(crate) const ANOMALIES: &[(&str, &str)] = &[
         "no-commit-order",
         "No order of commits explains what was read: what follows from the level, in each case, ends in a contradiction.",
     ),
-    ("thin-air-read", "A transaction read a value that nobody wrote."),
+    ("thin-air-read", "A transaction read a value that was never written."),
     ("future-read", "A transaction read what it wrote itself only later."),
     ("internal", "A transaction's read after its own write does not show that write."),
     ("incompatible-order", "Two reads of a list, of which neither is a prefix of the other."),
@@ -85,7 +85,7 @@ fn nothing_to_judge(run: &Decoded) -> Option<String> {
     let counts = run.counts;
     if counts.ok + counts.fail + counts.info == 0 {
         return Some(format!(
-            "The history holds no op of a client, so there was nothing to check. {NAME} expects transactions."
+            "The history contains no op of a client, so there was nothing to check. {NAME} expects transactions."
         ));
     }
     let says_something = |row| run.rows.kind(row) == history_core::OpKind::Ok && !run.rows.mops(row).is_empty();
@@ -93,7 +93,7 @@ fn nothing_to_judge(run: &Decoded) -> Option<String> {
         return None;
     }
     Some(format!(
-        "No ok op holds a micro-op, so there was nothing to check. {NAME} expects values that are lists of micro-ops."
+        "No ok op contains a micro-op, so there was nothing to check. {NAME} expects values that are lists of micro-ops."
     ))
 }
 

@@ -46,22 +46,26 @@ pub(super) fn direct(run: &Decoded, case: DirectCase) -> Witness {
     }
     let (shown, key) = (mop(run, read), key(run, read.key));
     let sentence = match case.what {
-        Direct::G1a => format!("T1 read {shown}, which T2 wrote; and T2 failed."),
+        Direct::G1a => format!("T1 read {shown}, which T2 wrote, but T2 failed."),
         Direct::G1b => {
-            format!("T1 read {shown}, and T2, which wrote that, wrote key {key} again in the same transaction.")
+            format!("T1 read {shown}, which T2 wrote, but T2 wrote key {key} again in the same transaction.")
         }
         Direct::G0 => format!(
-            "T1 read {shown}: what T2 appended to key {key} does not stand together, as it would if T2 took effect at once."
+            "T1 read {shown}: T2's elements of key {key} are not adjacent, although T2 took effect at one instant."
         ),
-        Direct::ThinAirRead => format!("T1 read {shown}, which nobody wrote."),
-        Direct::FutureRead => format!("T1 read {shown}, and only later wrote it."),
+        Direct::ThinAirRead => format!("T1 read {shown}, which was never written."),
+        Direct::FutureRead => format!("T1 read {shown}, before it wrote it itself."),
         Direct::Internal => {
-            format!("T1 read {shown} after it wrote key {key} itself, and that is not what it wrote last.")
+            format!("T1 read {shown}, which is not what it had last written to key {key} itself.")
         }
         Direct::IncompatibleOrder => {
-            format!("T1 read a list in key {key} that is no prefix of another read of it, nor is that of this.")
+            format!(
+                "T1 read a list of key {key}, and another read returned a list such that neither is a prefix of the other."
+            )
         }
-        Direct::DuplicateElements => format!("T1 read {shown}, which holds an element twice that was appended once."),
+        Direct::DuplicateElements => {
+            format!("T1 read {shown}, which contains an element twice, although it was appended once.")
+        }
     };
     let mut explanation = Explanation::of(&ops);
     explanation.then(sentence);

@@ -44,7 +44,7 @@ fn a_poll_of_nothing_leaves_the_consumer_where_it_is() {
     assert_eq!(types(&judge(&text, &[])), ["poll-skip"]);
     let report = judge(&text, &[("sub-via", "subscribe")]);
     assert_eq!((report.verdict, types(&report)), (Verdict::Valid, vec!["poll-skip"]));
-    assert!(report.notes.iter().any(|note| note.contains("no violation with these options: poll-skip")));
+    assert!(report.notes.iter().any(|note| note.contains("that these options allow: poll-skip")));
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn what_cannot_be_decoded_is_unknown_and_named() {
         let text = send(1, 0) + &poll(1, "[[0 1]]") + &op(2, "ok", "poll", "[[:poll]]", bad);
         let report = judge(&text, &[]);
         assert_eq!(report.verdict, Verdict::Unknown, "{bad}");
-        assert!(report.notes[0].contains(&format!("at index 5 (line 6) {why}")), "{bad}: {}", report.notes[0]);
+        assert!(report.notes[0].contains(&format!("at index 5 (line 6): {why}")), "{bad}: {}", report.notes[0]);
         // What the other ops show is so all the same.
         let text = text + &poll(3, "[[0 1] [1 1]]");
         let report = judge(&text, &[]);
@@ -143,7 +143,7 @@ fn what_cannot_be_decoded_is_unknown_and_named() {
             (Verdict::Invalid, vec!["duplicate", "int-nonmonotonic-poll"]),
             "{bad}"
         );
-        assert!(report.notes[0].starts_with("The verdict rests on the other ops: at index 5"), "{}", report.notes[0]);
+        assert!(report.notes[0].starts_with("The verdict ignores the op at index 5"), "{}", report.notes[0]);
     }
 }
 

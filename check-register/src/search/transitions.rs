@@ -8,6 +8,7 @@ use crate::engine::rows::Rows;
 use crate::engine::steps::{Next, Steps};
 use crate::{Model, Moment, Settlement};
 use history_core::{Budget, Spent};
+use indexmap::set::Slice;
 use std::any::Any;
 
 /// The steps of a model.
@@ -22,7 +23,7 @@ pub(crate) struct Transitions<'m> {
 }
 
 impl<'m> Transitions<'m> {
-    pub(crate) fn new<M: Model>(model: &'m M, classes: &'m [M::Op], budget: &'m Budget) -> Transitions<'m> {
+    pub(crate) fn new<M: Model>(model: &'m M, classes: &'m Slice<M::Op>, budget: &'m Budget) -> Transitions<'m> {
         let states = Table { model, classes, budget, states: Rows::new() };
         Transitions { steps: Steps::new(), states: Box::new(states), scratch: Vec::new(), budget, spent: None }
     }
@@ -188,7 +189,7 @@ trait States {
 
 struct Table<'m, M: Model> {
     model: &'m M,
-    classes: &'m [M::Op],
+    classes: &'m Slice<M::Op>,
     budget: &'m Budget,
     states: Rows<M::State>,
 }

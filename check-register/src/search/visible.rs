@@ -5,6 +5,7 @@ use crate::Model;
 use crate::engine::ids;
 use crate::engine::ids::ClassId;
 use history_core::hash::HashMap;
+use indexmap::set::Slice;
 use std::collections::BinaryHeap;
 
 /// What is known of crashed classes, which are given by their positions in [`Part::crashed`].
@@ -26,7 +27,7 @@ pub(crate) struct Visibility {
 
 impl Visibility {
     /// O(n), plus the square of the crashed classes in the worst case.
-    pub(crate) fn new<M: Model>(part: &Part, model: &M, classes: &[M::Op]) -> Visibility {
+    pub(crate) fn new<M: Model>(part: &Part, model: &M, classes: &Slice<M::Op>) -> Visibility {
         let op = |class: &ClassId| &classes[class.at()];
         let init = model.init();
         let pends: Vec<bool> =
@@ -101,7 +102,7 @@ enum Seer {
 /// What is known while it is being found out: the latest sight is looked at first, so what is seen is seen no later.
 struct Spread<'a, M: Model> {
     model: &'a M,
-    classes: &'a [M::Op],
+    classes: &'a Slice<M::Op>,
     part: &'a Part,
     /// Of each crashed class, the event from which on no operation that was looked at sees it.
     until: Vec<u32>,
@@ -156,7 +157,7 @@ impl<M: Model> Spread<'_, M> {
 /// For each crashed class of a part, the event from which on no operation can see whether it happened. A crashed
 /// operation that matters may see others, which then matter as long; but for those that are pending. O(n log n), and
 /// for effects without a number the pairs.
-fn until<M: Model>(part: &Part, model: &M, classes: &[M::Op], pends: &[bool]) -> Vec<u32> {
+fn until<M: Model>(part: &Part, model: &M, classes: &Slice<M::Op>, pends: &[bool]) -> Vec<u32> {
     let mut last: HashMap<ClassId, u32> = HashMap::default();
     for op in part.ops.iter().filter(|op| !op.is_crashed()) {
         // It still sees at the event at which it returns.

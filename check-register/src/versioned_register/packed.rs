@@ -1,8 +1,10 @@
 //! Packed values: an id or a register's value in 16 bytes, so that they lie flat in columns and are compared as two
 //! words.
 
-use history_core::hash::{HashMap, hash_one};
+use history_core::cast::Cast as _;
+use history_core::hash::{RandomState, hash_one};
 use history_core::{Datum, Value};
+use indexmap::{IndexMap, IndexSet};
 
 /// A value in 16 bytes. Two are equal exactly if the values are, as EDN has it: a list equals a vector of the same
 /// elements, and the order in a set or map does not matter.
@@ -25,6 +27,7 @@ const FALSE: u8 = 2;
 const TRUE: u8 = 3;
 const INT: u8 = 4;
 const INTERNED: u8 = 5;
+const LONG_STRING: u8 = 6;
 /// And the length.
 const STRING: u8 = 16;
 /// And the length.
@@ -35,10 +38,9 @@ const KEYWORD: u8 = 32;
 /// They are kept for good: a history whose ids are long strings other than UUIDs takes memory for each of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interner {
-    strings: HashMap<Box<str>, u32>,
+    strings: IndexSet<Box<str>, RandomState>,
     /// By their text in a normal form.
-    others: HashMap<String, u32>,
-    datums: Vec<Datum>,
+    others: IndexMap<String, Datum, RandomState>,
 }
 
 impl Packed {
@@ -120,19 +122,16 @@ impl Interner {
         if let Some(packed) = Packed::name(STRING, text) {
             return packed;
         }
-        let number = self.strings.get(text).copied().unwrap_or_else(|| {
-            let number = keep(&mut self.datums, Datum::Str(text.to_owned()));
-            self.strings.insert(text.into(), number);
-            number
-        });
-        Packed::tagged(INTERNED, number.into())
+        let known = self.strings.get_index_of(text);
+        Packed::tagged(LONG_STRING, known.unwrap_or_else(|| self.strings.insert_full(text.into()).0).to_u64())
     }
 
     #[cold]
     fn other(&mut self, value: Value<'_>) -> Packed {
-        let text = value.canonical();
-        let new = || keep(&mut self.datums, value.to_datum());
-        Packed::tagged(INTERNED, (*self.others.entry(text).or_insert_with(new)).into())
+        let entry = self.others.entry(value.canonical());
+        let at = entry.index();
+        entry.or_insert_with(|| value.to_datum());
+        Packed::tagged(INTERNED, at.to_u64())
     }
 
     /// The value again.
@@ -146,19 +145,12 @@ impl Interner {
             FALSE => Datum::Bool(false),
             TRUE => Datum::Bool(true),
             INT => Datum::Int(packed.low.cast_signed()),
-            INTERNED => self.datums[packed.low as usize].clone(),
+            INTERNED => self.others[packed.low as usize].clone(),
+            LONG_STRING => Datum::Str(self.strings[packed.low as usize].to_string()),
             name if name >= KEYWORD => Datum::Keyword(packed.read_name(name - KEYWORD)),
             name => Datum::Str(packed.read_name(name - STRING)),
         }
     }
-}
-
-/// The number of a new one.
-fn keep(datums: &mut Vec<Datum>, datum: Datum) -> u32 {
-    // Each takes at least a dozen bytes of text, and an op holds four at the most: memory ends first.
-    let number = u32::try_from(datums.len()).expect("fewer than 2^32 long values fit the memory");
-    datums.push(datum);
-    number
 }
 
 #[cfg(test)]

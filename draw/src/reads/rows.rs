@@ -4,7 +4,8 @@
 use history_core::Datum;
 use history_core::cast::Cast as _;
 use history_core::figure::KeyRead;
-use history_core::hash::HashMap;
+use history_core::hash::RandomState;
+use indexmap::IndexMap;
 use std::collections::BTreeSet;
 
 /// Columns with an element each, at most.
@@ -40,7 +41,8 @@ pub(super) struct Rows<'a> {
     pub(super) branches: usize,
     /// Where rows part, as row and position.
     pub(super) forks: BTreeSet<(usize, usize)>,
-    elements: Vec<&'a Datum>,
+    /// By their text: values have neither order nor hash.
+    elements: IndexMap<String, &'a Datum, RandomState>,
 }
 
 /// What a column shows.
@@ -57,15 +59,8 @@ pub(super) enum Column {
 impl<'a> Rows<'a> {
     pub(super) fn new(reads: &'a [KeyRead]) -> Rows<'a> {
         let longest = reads.iter().rev().max_by_key(|read| read.list.len());
-        let mut elements: Vec<&Datum> = Vec::new();
-        // Values have neither order nor hash; their text has both, and is never walked in the map's order.
-        let mut numbers: HashMap<String, u32> = HashMap::default();
-        let mut number = |element: &'a Datum| {
-            *numbers.entry(element.to_string()).or_insert_with(|| {
-                elements.push(element);
-                u32::try_from(elements.len() - 1).unwrap_or(u32::MAX)
-            })
-        };
+        let mut elements = IndexMap::default();
+        let mut number = |element: &'a Datum| elements.insert_full(element.to_string(), element).0.to_u32();
         // Numbered first, the longest list has rising numbers, so all that parts from it sorts after it.
         longest.into_iter().flat_map(|read| &read.list).for_each(|element| {
             number(element);

@@ -1,8 +1,9 @@
 //! Codes: every value of a history as one `i64`, so that lists are compared as slices of integers.
 
 use crate::cast::Cast as _;
-use crate::hash::HashMap;
+use crate::hash::RandomState;
 use crate::{Datum, Seq, Value};
+use indexmap::IndexMap;
 
 /// Codes below this represent values other than small integers; the rest are the integers themselves. Readers give
 /// integers as slices only below 2^62 in magnitude, so such a slice is already a slice of codes.
@@ -25,8 +26,8 @@ const NAMED_BELOW: i64 = -(1 << 62);
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Interner {
-    codes: HashMap<String, i64>,
-    named: Vec<Datum>,
+    /// By their text in a normal form, in the order of their codes, which begin with the least `i64`.
+    named: IndexMap<String, Datum, RandomState>,
 }
 
 impl Interner {
@@ -45,14 +46,10 @@ impl Interner {
 
     #[cold]
     fn name(&mut self, value: Value<'_>) -> i64 {
-        let text = value.canonical();
-        if let Some(code) = self.codes.get(&text) {
-            return *code;
-        }
-        let code = i64::MIN.wrapping_add_unsigned(self.named.len().to_u64());
-        self.named.push(value.to_datum());
-        self.codes.insert(text, code);
-        code
+        let entry = self.named.entry(value.canonical());
+        let at = entry.index();
+        entry.or_insert_with(|| value.to_datum());
+        i64::MIN.wrapping_add_unsigned(at.to_u64())
     }
 
     /// The value of a code.

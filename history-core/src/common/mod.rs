@@ -11,7 +11,7 @@ mod intern;
 mod keyed_ids;
 mod names;
 
-pub use fault::OpFault;
+pub use fault::{OpFault, UndecodedOps};
 pub use functions::FunctionsInFlight;
 pub use id::Id;
 pub use int_map::IntMap;

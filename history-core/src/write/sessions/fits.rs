@@ -152,13 +152,8 @@ impl Converter {
     }
 
     fn name(&mut self, name: &str) -> Atom {
-        if let Some(id) = self.name_ids.get(name) {
-            return Atom::Name(*id);
-        }
-        let id = self.names.len().to_u32();
-        self.names.push(name.to_owned());
-        self.name_ids.insert(name.to_owned(), id);
-        Atom::Name(id)
+        let at = self.names.get_index_of(name).unwrap_or_else(|| self.names.insert_full(name.to_owned()).0);
+        Atom::Name(at.to_u32())
     }
 
     /// Refuses what shows only once all transactions are there: in Cobra's logs a value is of one key.

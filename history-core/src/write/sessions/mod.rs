@@ -12,9 +12,10 @@ mod text;
 
 use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
-use crate::hash::HashMap;
+use crate::hash::{HashMap, RandomState};
 use crate::read::STAMPS;
 use crate::{Format, Op, OpKind, Pair, Position, Process, Value};
+use indexmap::IndexSet;
 use numbers::Numbers;
 use std::cell::OnceCell;
 use std::io::{self, Write};
@@ -73,11 +74,9 @@ pub struct Converter {
     mops: Vec<Mop>,
     /// Elements of lists that were read.
     elements: Vec<i64>,
-    names: Vec<String>,
-    name_ids: HashMap<String, u32>,
+    names: IndexSet<String, RandomState>,
     numbers: Numbers,
-    sessions: Vec<Session>,
-    session_ids: HashMap<Session, u32>,
+    sessions: IndexSet<Session, RandomState>,
     /// By slot, the invocation in flight: its place, and its micro-ops where they may be needed.
     open: Vec<Option<Invoked>>,
     omitted: Omitted,
@@ -172,11 +171,9 @@ impl Converter {
             txns: Vec::new(),
             mops: Vec::new(),
             elements: Vec::new(),
-            names: Vec::new(),
-            name_ids: HashMap::default(),
+            names: IndexSet::default(),
             numbers: Numbers::default(),
-            sessions: Vec::new(),
-            session_ids: HashMap::default(),
+            sessions: IndexSet::default(),
             open: Vec::new(),
             omitted: Omitted::default(),
         })
@@ -232,13 +229,10 @@ impl Converter {
     /// Numbers the sessions anew of which a transaction is left.
     fn forget_empty_sessions(&mut self) {
         let mut new = vec![None; self.sessions.len()];
-        let mut sessions = Vec::new();
+        let mut sessions = IndexSet::default();
         for txn in &mut self.txns {
             let old = txn.session.to_usize();
-            txn.session = *new[old].get_or_insert_with(|| {
-                sessions.push(self.sessions[old].clone());
-                (sessions.len() - 1).to_u32()
-            });
+            txn.session = *new[old].get_or_insert_with(|| sessions.insert_full(self.sessions[old].clone()).0.to_u32());
         }
         self.sessions = sessions;
     }
@@ -307,14 +301,7 @@ impl Converter {
         let Ok(end) = u32::try_from(self.mops.len()) else {
             return Err(HistoryError::new(ErrorKind::Limit, "more than 4294967295 reads and writes"));
         };
-        let next = self.sessions.len().to_u32();
-        let session = if let Some(id) = self.session_ids.get(&session) {
-            *id
-        } else {
-            self.session_ids.insert(session.clone(), next);
-            self.sessions.push(session);
-            next
-        };
+        let session = self.sessions.insert_full(session).0.to_u32();
         self.txns.push(Txn { session, kind, end, index, position, stamps });
         Ok(())
     }
