@@ -1,4 +1,6 @@
 //! Sets of rows of a small constant table, a bit for each row.
+//!
+//! Closures of these tables are computed at compile time; `bitvec`'s operations are not `const`.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -1,4 +1,6 @@
 //! Sets of configurations: each a state of the object, and which operations in flight have taken effect.
+//!
+//! The latter are rows of words in one vector, not `bitvec`'s: check-register's `search::mask` has the figures.
 
 use check_register::engine::ids;
 use check_register::engine::ids::StateId;

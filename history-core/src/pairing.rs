@@ -121,10 +121,12 @@ impl Pairing {
     }
 
     /// Whether the rule leaves out the process of this number.
+    #[inline]
     fn leaves_out(&mut self, number: i64) -> bool {
-        if self.rule.is_empty() {
-            return false;
-        }
+        !self.rule.is_empty() && self.rule_leaves_out(number)
+    }
+
+    fn rule_leaves_out(&mut self, number: i64) -> bool {
         if let Some(left_out) = self.numbers.get(&number) {
             return *left_out;
         }

@@ -145,8 +145,8 @@ impl Interner {
             FALSE => Datum::Bool(false),
             TRUE => Datum::Bool(true),
             INT => Datum::Int(packed.low.cast_signed()),
-            INTERNED => self.others[packed.low as usize].clone(),
-            LONG_STRING => Datum::Str(self.strings[packed.low as usize].to_string()),
+            INTERNED => self.others[packed.low.to_usize()].clone(),
+            LONG_STRING => Datum::Str(self.strings[packed.low.to_usize()].to_string()),
             name if name >= KEYWORD => Datum::Keyword(packed.read_name(name - KEYWORD)),
             name => Datum::Str(packed.read_name(name - STRING)),
         }

@@ -28,6 +28,8 @@ const NAMED_BELOW: i64 = -(1 << 62);
 pub struct Interner {
     /// By their text in a normal form, in the order of their codes, which begin with the least `i64`.
     named: IndexMap<String, Datum, RandomState>,
+    /// Reused for each value.
+    text: String,
 }
 
 impl Interner {
@@ -46,9 +48,11 @@ impl Interner {
 
     #[cold]
     fn name(&mut self, value: Value<'_>) -> i64 {
-        let entry = self.named.entry(value.canonical());
-        let at = entry.index();
-        entry.or_insert_with(|| value.to_datum());
+        let Interner { named, text } = self;
+        text.clear();
+        value.write_canonical(text);
+        let known = named.get_index_of(text.as_str());
+        let at = known.unwrap_or_else(|| named.insert_full(text.clone(), value.to_datum()).0);
         i64::MIN.wrapping_add_unsigned(at.to_u64())
     }
 

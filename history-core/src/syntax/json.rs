@@ -24,7 +24,6 @@ impl Scanner<'_> {
         let mut next = Next::Value;
         let (from, nodes) = (self.pos, self.tape.nodes.len());
         loop {
-            self.count_values(from, nodes)?;
             next = match next {
                 Next::Value => self.json_one()?,
                 Next::After => {
@@ -42,6 +41,8 @@ impl Scanner<'_> {
                             Next::After
                         }
                         Some(b',') => {
+                            // Every value but the first of a container is behind a comma.
+                            self.count_values(from, nodes)?;
                             self.pos += 1;
                             if close == b'}' {
                                 self.skip_json_space();

@@ -12,7 +12,7 @@ const CASTS: [(&str, usize); 14] = [
     ("check-elle", 17),
     ("check-jepsen", 2),
     ("check-online", 1),
-    ("check-register", 34),
+    ("check-register", 33),
     ("cli", 2),
     ("draw", 2),
     ("front", 1),
