@@ -65,7 +65,7 @@ const OUTSIDE: u32 = u32::MAX;
 pub fn find_cycles(txns: &[Txn], each_edge: &EachEdge<'_>, budget: &Budget) -> Cycles {
     let Some(part) = Part::between_back_edges(txns, each_edge) else { return Cycles::default() };
     let graph = part.graph(txns, each_edge);
-    let found = cycles::find(&graph, Suffix::Realtime, budget);
+    let found = cycles::find(&graph, Suffix::Realtime, false, budget);
     let outer = |(node, relation): &(u32, Relation)| (part.nodes[node.to_usize()], relation.name());
     let named = |(anomaly, cycle): &(crate::anomaly::AnomalyType, cycles::Cycle)| Cycle {
         anomaly: anomaly.name(),

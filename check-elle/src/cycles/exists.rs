@@ -10,7 +10,7 @@ use crate::graph::{Graph, Mask, Relation};
 /// The models ruled out in a graph, each with its smallest component. Those that a weaker one rules out too are among
 /// them: someone may have asked for just these. O(nodes + edges) for each.
 pub(super) fn find(graph: &Graph, ordered: Ordered) -> Vec<(AnomalyType, Vec<u32>)> {
-    let specs = CYCLE_EXISTS.iter().filter(|spec| ordered.has(spec.suffix()));
+    let specs = CYCLE_EXISTS.iter().filter(|spec| ordered.includes(spec.suffix()));
     specs.filter_map(|spec| Some((spec.anomaly, smallest(graph, *spec)?))).collect()
 }
 

@@ -46,13 +46,21 @@ fn order_relations(suffix: Suffix) -> &'static [Relation] {
 struct Ordered {
     by: Suffix,
     by_process: bool,
+    lacks_invocations: bool,
 }
 
 impl Ordered {
-    fn new(graph: &Graph, by: Suffix) -> Ordered {
+    fn new(graph: &Graph, by: Suffix, lacks_invocations: bool) -> Ordered {
         let is_process = |(_, relation)| relation == Relation::Process;
         let by_process = by != Suffix::None && (0..graph.nodes()).any(|node| graph.out(node).any(is_process));
-        Ordered { by, by_process }
+        Ordered { by, by_process, lacks_invocations }
+    }
+
+    /// Whether the graph has all edges of a level with this suffix. Those of processes are in it also if those of real time were
+    /// asked for and some are not known.
+    fn includes(self, suffix: Suffix) -> bool {
+        let is_by_process = self.by == Suffix::Realtime && self.lacks_invocations;
+        suffix == Suffix::None || suffix == self.by || suffix == Suffix::Process && is_by_process
     }
 
     /// Whether there can be cycles with this suffix.
@@ -81,17 +89,18 @@ struct Part {
     states: u64,
 }
 
-/// Finds them in a graph whose edges in addition to ww, wr and rw are of `order`.
+/// Finds them in a graph whose edges in addition to ww, wr and rw are of `order`. `lacks_invocations` if it is not known when some
+/// transaction of a client was invoked.
 ///
 /// The budget is looked at before each search of a component for a type; a search counts as many states as the
 /// component has nodes and edges. Whatever the number of threads, components count in their order, up to the first that
 /// goes beyond the limit of states. Components: O(nodes + edges). Within a component see [`search`].
-pub(crate) fn find(graph: &Graph, order: Suffix, budget: &Budget) -> Found {
+pub(crate) fn find(graph: &Graph, order: Suffix, lacks_invocations: bool, budget: &Budget) -> Found {
     let components = components(&Masked { graph, mask: Mask::ALL }).large;
     let worth = components.len() > 1 && graph.txns.to_usize() >= parallel::WORTH_OPS;
     let mut all = Found::default();
     let mut states = 0;
-    let parts = parallel::map(worth, &components, |nodes| find_in(graph, nodes, order, budget));
+    let parts = parallel::map(worth, &components, |nodes| find_in(graph, nodes, (order, lacks_invocations), budget));
     for (part, nodes) in parts.into_iter().zip(components) {
         states += part.states;
         let spent = part.found.spent.or(budget.check(states, 0).err());
@@ -121,9 +130,9 @@ impl Found {
     }
 }
 
-fn find_in(graph: &Graph, nodes: &[u32], order: Suffix, budget: &Budget) -> Part {
+fn find_in(graph: &Graph, nodes: &[u32], (order, lacks_invocations): (Suffix, bool), budget: &Budget) -> Part {
     let mut graph = graph.induced(nodes);
-    let ordered = Ordered::new(&graph, order);
+    let ordered = Ordered::new(&graph, order, lacks_invocations);
     if ordered.by_process {
         // A step of a process goes as far as it can.
         graph = chains::gated(&graph);

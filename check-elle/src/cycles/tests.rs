@@ -121,7 +121,7 @@ fn extend(
 /// Holds what is found in a graph of this order against all its cycles.
 fn compare(edges: &[Edge], crowds: &[Crowd], order: Suffix) -> Result<(), TestCaseError> {
     let graph = build(edges, crowds);
-    let found = find(&graph, order, &Budget::default());
+    let found = find(&graph, order, false, &Budget::default());
     let shortest = shortest(edges, crowds);
     let mut types = crate::anomaly::AnomalySet::EMPTY;
     for (anomaly, cycle) in &found.cycles {

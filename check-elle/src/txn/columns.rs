@@ -168,6 +168,12 @@ impl<M: Copy> Txns<M> {
     pub(crate) fn is_possible(&self, txn: TxnId) -> bool {
         matches!(self.kind(txn), OpKind::Ok | OpKind::Info)
     }
+
+    /// Whether the invocation of a client's transaction is not known. O(transactions).
+    pub(crate) fn lacks_invocations(&self) -> bool {
+        let is_sudden = |txn| self.is_possible(txn) && self.process(txn).is_some() && self.invoked(txn).is_none();
+        self.ids().any(is_sudden)
+    }
 }
 
 fn some(n: i64) -> Option<i64> {

@@ -37,7 +37,7 @@ pub(crate) fn report<A: Analysis>(
     let order = undecided.order(lattice::order_needed(reportable));
     let graph = analysis.graph(order);
     budget.begin("searching for cycles");
-    let cycles = cycles::find(&graph.graph, order, budget);
+    let cycles = cycles::find(&graph.graph, order, analysis.txns().lacks_invocations(), budget);
     budget.begin("explaining anomalies");
 
     // Without micro-ops there is nothing to judge, whatever process and realtime edges there are.

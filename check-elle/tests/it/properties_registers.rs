@@ -82,6 +82,41 @@ fn renamed(ops: &[Entry]) -> Vec<Entry> {
     ops
 }
 
+/// Whether a cycle has edges of processes or of real time or not: it rules out the levels that count them, too.
+#[test]
+fn a_cycle_without_processes_rules_out_what_sessions_see() {
+    let text = "{:index 0, :type :ok, :process 0, :f :txn, :value [[:w 2 1] [:r 0 nil] [:w 0 2]]}
+        {:index 1, :type :ok, :process 1, :f :txn, :value [[:r 0 nil] [:r 2 1]]}";
+    let anomalies = &["PL-SS-cycle-exists", "strong-session-snapshot-isolation-cycle-exists"];
+    let sources =
+        Sources { wfr_keys: false, sequential_keys: false, linearizable_keys: false, transaction_order: None };
+    let question = Question { models: &[], anomalies, ..Question::of_registers(&[], sources) };
+    let report = checker(&History::parse(text).unwrap(), &question);
+    assert_eq!(report.anomalies.iter().map(|found| &*found.name).collect::<Vec<_>>(), [anomalies[1]]);
+    compare(text, &question, checker).unwrap();
+}
+
+/// T2, T3 and T1 in this order: T2 read what T1 wrote last but one, so T3 wrote the next version and T1 the one after that.
+#[test]
+fn a_read_is_related_to_the_next_version_only() {
+    let text = "{:index 0, :type :invoke, :process 0, :f :txn, :value [[:w 0 1] [:w 2 2]]}
+        {:index 1, :type :invoke, :process 1, :f :txn, :value [[:w 0 4] [:w 0 5]]}
+        {:index 2, :type :ok, :process 1, :f :txn, :value [[:w 0 4] [:w 0 5]]}
+        {:index 3, :type :invoke, :process 1, :f :txn, :value [[:r 0 nil] [:w 2 7]]}
+        {:index 4, :type :ok, :process 1, :f :txn, :value [[:r 0 4] [:w 2 7]]}
+        {:index 5, :type :info, :process 0, :f :txn, :value [[:w 0 1] [:w 2 2]]}";
+    let order = Sources {
+        wfr_keys: false,
+        sequential_keys: false,
+        linearizable_keys: false,
+        transaction_order: Some(&[4, 5, 2]),
+    };
+    let question = Question::of_registers(STRICT, order);
+    let report = checker(&History::parse(text).unwrap(), &question);
+    assert_eq!(report.anomalies.iter().map(|found| &*found.name).collect::<Vec<_>>(), ["G0-realtime", "G1b"]);
+    compare(text, &question, checker).unwrap();
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -56,7 +56,7 @@ impl Versions {
             if is_cyclic(&tried) {
                 versions.cyclic = true;
             } else {
-                versions.used = tried;
+                versions.used.extend(direct(world, &source));
             }
         }
         versions
@@ -70,6 +70,24 @@ impl Versions {
         next.dedup();
         next
     }
+}
+
+/// What a source says of versions between which it knows no other one that somebody left behind: a transaction depends on the
+/// next version, not on those after it. For the initial version that is not looked at.
+fn direct(world: &World, source: &[Edge]) -> Vec<Edge> {
+    let left_behind = |key, version: Version| {
+        version.is_some_and(|element| happened(world).any(|txn| txn.external_write(key) == Some(element)))
+    };
+    let is_direct = |(key, version, next): &&Edge| {
+        let is_between = |(k, from, between): &Edge| {
+            (k, from) == (key, version)
+                && between != next
+                && left_behind(*key, *between)
+                && source.contains(&(*key, *between, *next))
+        };
+        version.is_none() || !source.iter().any(is_between)
+    };
+    source.iter().filter(is_direct).copied().collect()
 }
 
 /// By trying all ways from each version: there are few.
