@@ -92,7 +92,7 @@ impl<W: Workload> WorkloadRun<W> {
 
 impl Tally {
     #[cold]
-    fn note(&mut self, op: &Op<'_>, reason: String, stops: bool) {
+    fn note(&mut self, op: &Op<'_>, reason: &str, stops: bool) {
         self.coverage.count(op, OpUse::PassedOver);
         self.undecoded.push(op, reason, stops);
     }
@@ -120,9 +120,9 @@ impl<W: Workload> Run for WorkloadRun<W> {
         let understood = self.functions.see(op).map_err(OpFault::Blocking);
         match understood.and_then(|()| self.workload.take(op)) {
             Ok(op_use) => self.tally.coverage.count(op, op_use),
-            Err(OpFault::Undecodable(reason)) => self.tally.note(op, reason, false),
+            Err(OpFault::Undecodable(reason)) => self.tally.note(op, &reason, false),
             Err(OpFault::Blocking(reason)) => {
-                self.tally.note(op, reason, true);
+                self.tally.note(op, &reason, true);
                 return Ok(ControlFlow::Break(()));
             }
             Err(OpFault::Error(error)) => return Err(error),

@@ -366,7 +366,7 @@ impl Run for LogRun {
             Err(OpFault::Error(error)) => return Err(error),
         };
         self.seen.coverage.count(op, OpUse::PassedOver);
-        self.seen.undecoded.push(op, reason, stops);
+        self.seen.undecoded.push(op, &reason, stops);
         Ok(if stops { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 

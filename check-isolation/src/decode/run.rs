@@ -87,7 +87,7 @@ impl IsolationRun {
         match read {
             Ok(()) if op.kind == OpKind::Invoke => self.invoke(op, &mops),
             Ok(()) => self.complete(op, &mut mops),
-            Err(reason) => self.undecoded.push(op, reason, true),
+            Err(reason) => self.undecoded.push(op, &reason, true),
         }
         self.mops = mops;
         Ok(())
@@ -230,7 +230,7 @@ impl IsolationRun {
                 let reason = format!(
                     "the op's writes differ from those of its invocation at index {invoked}: a completion repeats the writes"
                 );
-                self.undecoded.push(op, reason, true);
+                self.undecoded.push(op, &reason, true);
                 return;
             }
         }
@@ -252,13 +252,13 @@ impl IsolationRun {
         if self.data.settings.timestamps {
             match timestamps::stamps(op.extra) {
                 Ok(stamps) => row.stamps = Some(stamps),
-                Err(reason) => return self.note_malformed(op, &reason),
+                Err(reason) => return self.undecoded.push(op, &reason, true),
             }
         }
         let id = self.push(row, mops);
         if let Some(online) = &mut self.online {
             match twice(&self.data, id) {
-                Some(reason) => self.note_malformed(op, &reason),
+                Some(reason) => self.undecoded.push(op, &reason, true),
                 None => online.push(&self.data, id),
             }
         }

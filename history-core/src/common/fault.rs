@@ -34,7 +34,7 @@ impl From<HistoryError> for OpFault {
 ///
 /// let history = History::parse("{:process 0, :type :ok, :f :add, :value nil}")?;
 /// let mut undecoded = UndecodedOps::default();
-/// undecoded.push(&history.op(0), "expected an element, found nil".into(), false);
+/// undecoded.push(&history.op(0), "expected an element, found nil", false);
 /// assert_eq!(
 ///     undecoded.note(Verdict::Unknown).as_deref(),
 ///     Some("No verdict, because of the op at index 0 (line 1): expected an element, found nil.")
@@ -51,7 +51,7 @@ pub struct UndecodedOps {
 impl UndecodedOps {
     /// Adds an op. `stops` if the ops after it are not checked.
     #[cold]
-    pub fn push(&mut self, op: &Op<'_>, reason: String, stops: bool) {
+    pub fn push(&mut self, op: &Op<'_>, reason: &str, stops: bool) {
         self.first.get_or_insert_with(|| format!("the op at {}: {reason}", op.place()));
         self.count += 1;
         self.stopped |= stops;
