@@ -203,7 +203,7 @@ impl Ops {
         WITHOUT_OFFSET.to_usize() - self.sightings.len().max(self.segments.len())
     }
 
-    /// Adds a row. `offset_of` tells the own offset of a message; `is_excused`, whether a key was reassigned during the op.
+    /// Adds a row. `offset_of` gives the own offset of a message; `is_excused`, whether a key was reassigned during the op.
     pub(crate) fn push(
         &mut self,
         row: Row,

@@ -1,4 +1,4 @@
-//! What the checker may be told of a history.
+//! The options of the checker.
 
 /// The kafka checker: append-only logs under concurrent producers and consumers.
 ///

@@ -69,37 +69,37 @@ impl<M: OnlineModel<State: 'static, Op: 'static> + Send + 'static> Online<M> {
 
 /// Takes messages until all senders are gone.
 fn serve<M: OnlineModel>(mut online: Online<M>, receiver: &Receiver<Message<M::Op>>, shared: &Shared<M::Op>) {
-    let tell = |taken: Result<Outcome<M::Op>, FeedError>| {
+    let publish = |taken: Result<Outcome<M::Op>, FeedError>| {
         if let Ok(Outcome::Ok) = taken {
             return;
         }
-        let mut told = shared.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut published = shared.outcome.lock().unwrap_or_else(PoisonError::into_inner);
         match taken {
             // A violation stays one; and of errors the first says what went wrong.
-            Ok(outcome) if !matches!(told.0, Outcome::Violation(_)) => told.0 = outcome,
+            Ok(outcome) if !matches!(published.0, Outcome::Violation(_)) => published.0 = outcome,
             Ok(_) => return,
-            Err(error) => _ = told.1.get_or_insert(error),
+            Err(error) => _ = published.1.get_or_insert(error),
         }
         shared.is_news.store(true, Ordering::Release);
     };
     for message in receiver {
         match message {
-            Message::Feed(span) => tell(online.feed(span)),
-            Message::Crash { client, start, op } => tell(online.crash(client, start, op)),
-            Message::Idle { client, until } => tell(online.idle(client, until)),
-            Message::Pause(client) => tell(online.pause(client)),
-            Message::Stop(client) => tell(online.stop(client)),
+            Message::Feed(span) => publish(online.feed(span)),
+            Message::Crash { client, start, op } => publish(online.crash(client, start, op)),
+            Message::Idle { client, until } => publish(online.idle(client, until)),
+            Message::Pause(client) => publish(online.pause(client)),
+            Message::Stop(client) => publish(online.stop(client)),
             // Who does not wait for the answer does not need it.
             Message::Resume { client, at, answer } => _ = answer.send(online.resume(client, at)),
             Message::Join { at, answer } => _ = answer.send(online.join(at)),
             Message::Finish(answer) => {
                 let outcome = online.finish();
-                let mut told = shared.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut published = shared.outcome.lock().unwrap_or_else(PoisonError::into_inner);
                 // Before anybody knows of the end: what is sent from now on would be lost.
-                let error = told.1.replace(FeedError::Closed);
-                told.0 = outcome.clone();
+                let error = published.1.replace(FeedError::Closed);
+                published.0 = outcome.clone();
                 shared.is_news.store(true, Ordering::Release);
-                drop(told);
+                drop(published);
                 _ = answer.send(error.map_or(Ok(outcome), Err));
                 return;
             }
@@ -199,8 +199,8 @@ impl<O> OnlineHandle<O> {
         if !self.shared.is_news.load(Ordering::Acquire) {
             return Ok(());
         }
-        let told = self.shared.outcome.lock().unwrap_or_else(PoisonError::into_inner);
-        told.1.map_or(Ok(()), Err)
+        let published = self.shared.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        published.1.map_or(Ok(()), Err)
     }
 }
 

@@ -295,7 +295,7 @@ impl Kernel {
 
     /// All configurations with one more of the operations in flight. `TooMany` if any was one too many.
     fn place_one<M: OnlineModel>(&mut self, world: &mut World<M>, from: usize) -> Found {
-        /// Equal operations are told apart by so many classes. It only saves work.
+        /// Equal operations are distinguished by so many classes. It only saves work.
         const CLASSES: usize = 16;
         let mut tried = [None; CLASSES];
         let mut next_tried = 0;

@@ -40,7 +40,7 @@ pub(crate) struct OpRow {
     pub(crate) start: u64,
     /// When it returned, as far as it is known.
     pub(crate) finish: u64,
-    /// Tells which of two operations returns first.
+    /// Compares which of two operations returns first.
     pub(crate) ret: u64,
     /// Its call.
     pub(crate) seq: Seq,

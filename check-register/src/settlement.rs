@@ -29,7 +29,7 @@ pub enum Moment {
         /// Its number while it is under way.
         flight: u32,
     },
-    /// [`Shortcuts::end`](crate::Shortcuts::end) was told that one has returned.
+    /// [`Shortcuts::end`](crate::Shortcuts::end) was called because one has returned.
     End {
         /// Its number.
         flight: u32,

@@ -246,7 +246,7 @@ impl Registry {
         }
     }
 
-    /// The anomalies that checkers of transactions can be told to forbid, each once.
+    /// The anomalies that checkers of transactions can be asked to forbid, each once.
     pub fn anomalies(&self) -> Vec<AboutAnomaly> {
         let mut all: Vec<AboutAnomaly> = Vec::new();
         let takes_them = |checker: &&dyn Checker| checker.options().iter().any(|option| option.name == "anomalies");

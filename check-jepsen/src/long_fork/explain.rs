@@ -87,10 +87,10 @@ impl LongForkRun {
                 Some(at) => format!("R{}", order[at] + 1),
             };
             let value = self.value_datum(if first == 0 { NIL } else { seen.values(states[first - 1])[key] });
-            let told: Vec<String> = (1..=count).map(name).collect();
+            let names: Vec<String> = (1..=count).map(name).collect();
             sentences.push(format!(
                 "In the order {} the key {} is {value} in {} and in {}, and is not between them",
-                told.join(" "),
+                names.join(" "),
                 self.key_datum(keys[key]),
                 name(first),
                 name(last)

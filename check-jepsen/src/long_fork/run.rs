@@ -281,11 +281,11 @@ impl LongForkRun {
 
 #[cold]
 fn strange(mop: Value<'_>) -> OpFault {
-    let told = match mop {
+    let found = match mop {
         Value::Vector(_) | Value::List(_) => mop.to_string(),
         other => other.kind().to_owned(),
     };
-    OpFault::Undecodable(format!("expected [:r key value] or [:w key value] in the transaction, found {told}"))
+    OpFault::Undecodable(format!("expected [:r key value] or [:w key value] in the transaction, found {found}"))
 }
 
 /// The history is not one of this workload.

@@ -44,7 +44,7 @@ impl PqTree {
         unreachable!("some node has all leaves of the set below it")
     }
 
-    /// Tells the parent of a full child.
+    /// Notes a full child at its parent.
     fn full(&mut self, node: u32) {
         let parent = self.nodes[node.to_usize()].mark.parent;
         let first = std::mem::replace(&mut self.at(parent).mark.full_first, node);
@@ -54,7 +54,7 @@ impl PqTree {
         mark.full_next = first;
     }
 
-    /// Tells the parent of a partial child, if it can have one more.
+    /// Notes a partial child at its parent, if it can have one more.
     fn partial(&mut self, parent: u32, child: u32) -> bool {
         let partial = &mut self.at(parent).mark.partial;
         match partial.iter().position(|known| *known == NONE) {

@@ -213,7 +213,7 @@ fn configurations_stay_few_however_many_operations_crashed() {
         let watched = Watched::new(events, &clients, 6_000, &mut Random(3), last);
         assert_eq!(watched.events.outcome().verdict(), expected, "{:?}", watched.events.outcome());
         let crashed = watched.operations.iter().filter(|operation| operation.ret.is_none()).count();
-        // When all sets of crashed operations were told apart there were more than 10,000 by then, and each event took seconds.
+        // When all sets of crashed operations were distinguished there were more than 10,000 by then, and each event took seconds.
         assert!(crashed > 50 && watched.configurations < 1_000, "{crashed} crashed, {}", watched.configurations);
     }
 }

@@ -163,7 +163,7 @@ fn objects() -> Vec<Box<dyn Checker>> {
 }
 
 /// All checkers of this crate, in the order in which to list them: of versioned registers, one for each object, and one
-/// that is told which.
+/// that is given which.
 pub fn checkers() -> Vec<Box<dyn Checker>> {
     let mut all: Vec<Box<dyn Checker>> = vec![Box::new(VersionedRegister::default())];
     all.extend(objects());

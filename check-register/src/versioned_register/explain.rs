@@ -13,7 +13,7 @@ const CHAIN_MAX: usize = 64;
 /// Versions of a chain that prose names.
 const CHAIN_SHOWN_MAX: usize = 8;
 
-/// Tells of one register.
+/// Explains what one register shows.
 pub(crate) struct Explainer<'a> {
     pub(crate) versions: &'a Versions,
     pub(crate) interner: &'a Interner,

@@ -1,7 +1,7 @@
 //! Judging histories: one after another or several at once, here or each in a process of its own, until all are
 //! reported or an interrupt comes.
 //!
-//! Results are told in the order given, whatever ends first, so `--jobs` changes no byte of what is written. What takes
+//! Results are printed in the order given, whatever ends first, so `--jobs` changes no byte of what is written. What takes
 //! memory is the histories that are being judged, as many as there are jobs, and as many reports again that wait for
 //! their turn.
 
@@ -97,18 +97,18 @@ pub(crate) fn check_alone(job: &Check<'_>) -> Result<Report, HistoryError> {
     checked.outcome
 }
 
-/// Who tells the user of an interrupt.
-type Telling = Arc<Mutex<Option<JoinHandle<()>>>>;
+/// The thread that prints the note on an interrupt.
+type NoteThread = Arc<Mutex<Option<JoinHandle<()>>>>;
 
-/// The first signal ends what is under way, the second one everything. Returns who tells the user so, once anyone does.
-fn end_on_signals(job: &Check<'_>, cancel: &Cancel, progress: &Progress) -> Telling {
-    let (cancel, notes) = (cancel.clone(), Telling::default());
+/// The first signal ends what is under way, the second one everything. Returns the thread that prints a note about it, once there is one.
+fn end_on_signals(job: &Check<'_>, cancel: &Cancel, progress: &Progress) -> NoteThread {
+    let (cancel, notes) = (cancel.clone(), NoteThread::default());
     let caught = if let Some(child) = &job.child {
         child.end_with_parent();
-        // How often does not matter: the terminal tells this process too, and the other one ends it when it must.
+        // How often does not matter: the terminal sends the signal to this process too, and the other one ends it when it must.
         signals::on_each(move || cancel.cancel())
     } else {
-        let (terminal, telling) = (progress.terminal(), Arc::clone(&notes));
+        let (terminal, thread_of_note) = (progress.terminal(), Arc::clone(&notes));
         signals::on_each(move || {
             if cancel.is_cancelled() {
                 std::process::exit(130);
@@ -117,7 +117,7 @@ fn end_on_signals(job: &Check<'_>, cancel: &Cancel, progress: &Progress) -> Tell
             let terminal = terminal.clone();
             let note = "interrupted: printing the verdicts known so far; a second interrupt exits at once";
             let thread = std::thread::Builder::new().spawn(move || terminal.write(|| diagnose::note(note)));
-            *telling.lock().unwrap_or_else(PoisonError::into_inner) = thread.ok();
+            *thread_of_note.lock().unwrap_or_else(PoisonError::into_inner) = thread.ok();
             cancel.cancel();
         })
     };

@@ -230,7 +230,7 @@ fn interrupt(child: &Child) {
 #[cfg(not(unix))]
 fn interrupt(_: &Child) {}
 
-/// Bytes of memory that a process has, where the system tells.
+/// Bytes of memory that a process has, where the system reports it.
 fn memory(process: u32) -> Option<u64> {
     const KB: u64 = 1024;
     if cfg!(target_os = "linux") {

@@ -10,7 +10,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-/// What such a process is told.
+/// What such a process receives.
 #[derive(Clone, Debug)]
 pub(crate) struct ChildJob {
     /// The history's path, as it is to be called.

@@ -5,7 +5,7 @@
 //! - A **test** of Jepsen's is a directory with a history in it (`history.edn` and the like, as
 //!   [`history_core::history_in`] says), or with what else Jepsen leaves there (`test.jepsen`, `test.fressian`,
 //!   `jepsen.log`). It is one history, and nothing below it counts: results, and the histories of single keys. A test
-//!   whose history is missing is told as an error.
+//!   whose history is missing is reported as an error.
 //! - A **file** counts by its name: `.edn`, `.json`, `.jsonl`, `.ndjson`, alone or with `.gz` or `.zst` behind. `.txt`
 //!   does not: too much else is called so (a `history.txt` makes its directory a test).
 //! - Names that begin with a dot are ignored; a note says how many files named like histories that were.
@@ -36,7 +36,7 @@ const COMPRESSIONS: [&str; 2] = ["gz", "zst"];
 const LEFT_BY_JEPSEN: [&str; 3] = ["test.jepsen", "test.fressian", "jepsen.log"];
 
 /// The histories at a path: the one that it leads to, or all those in a directory that is not a test of Jepsen's. Never
-/// none: what cannot be had is an input that tells why when it is opened.
+/// none: what cannot be had is an input that reports why when it is opened.
 pub(crate) fn expand(path: &OsStr) -> Vec<Input> {
     let root = Path::new(path);
     if path == "-" || !root.is_dir() || is_test(root) {

@@ -1,4 +1,4 @@
-//! Several things done at once, told in the order in which they were asked for.
+//! Runs jobs in parallel and hands over their results in the order of the jobs.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -12,24 +12,24 @@ use std::thread::{Builder, Scope};
 /// What the main thread has, which does the work where there is one worker only.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Does `work` for each number below `count`, `workers` at once, and gives what comes of it to `tell`, on this thread,
+/// Does `work` for each number below `count`, `workers` at once, and gives what comes of it to `consume`, on this thread,
 /// in the order of the numbers.
 ///
 /// One worker is this thread, which holds one result. Otherwise no more than twice as many are begun as there are
-/// workers before the first of them is told: that bounds what waits.
+/// workers before the first of them is consumed: that bounds what waits.
 ///
-/// If `tell` breaks, nothing more is begun, and `stop` is called to end what is under way; so it is if `work` panics,
+/// If `consume` breaks, nothing more is begun, and `stop` is called to end what is under way; so it is if `work` panics,
 /// which continues here.
 pub(crate) fn in_order<T: Send, B>(
     workers: usize,
     count: usize,
     work: impl Fn(usize) -> T + Sync,
-    mut tell: impl FnMut(usize, T) -> ControlFlow<B>,
+    mut consume: impl FnMut(usize, T) -> ControlFlow<B>,
     stop: impl Fn(),
 ) -> ControlFlow<B> {
     let workers = workers.min(count);
     if workers <= 1 {
-        return (0..count).try_for_each(|at| tell(at, work(at)));
+        return (0..count).try_for_each(|at| consume(at, work(at)));
     }
     let (permit, permits) = channel::<()>();
     let (done, results) = channel();
@@ -45,7 +45,7 @@ pub(crate) fn in_order<T: Send, B>(
         let threads = (0..workers).filter(|_| spawn(scope, queue, work, done.clone())).count();
         drop(done);
         if threads == 0 {
-            return (0..count).try_for_each(|at| tell(at, work(at)));
+            return (0..count).try_for_each(|at| consume(at, work(at)));
         }
         let mut waiting = BTreeMap::new();
         for at in 0..count {
@@ -58,7 +58,7 @@ pub(crate) fn in_order<T: Send, B>(
                 waiting.insert(at, result);
             };
             let told = match result {
-                Ok(result) => tell(at, result),
+                Ok(result) => consume(at, result),
                 Err(panic) => {
                     stop();
                     drop(permit);

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 pub(crate) struct Input {
     path: OsString,
     read_as: ReadAs,
-    /// What tells it apart from others in the directory that was named.
+    /// What distinguishes it from others in the directory that was named.
     label: Option<OsString>,
     /// Why there is none.
     error: Option<HistoryError>,

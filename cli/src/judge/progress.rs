@@ -212,7 +212,7 @@ fn short(number: u64) -> String {
     }
 }
 
-/// The end of a path, which tells it apart; nothing that could move the cursor.
+/// The end of a path, which distinguishes it; nothing that could move the cursor.
 fn shortened(name: &str) -> String {
     let plain = |c: char| if c.is_control() { '?' } else { c };
     let count = name.chars().count();

@@ -29,8 +29,8 @@ struct Asked {
     directories: Vec<PathBuf>,
     trust: Trust,
     debug: bool,
-    /// Whether another process of this program has told of all that cannot be loaded.
-    told: bool,
+    /// Whether another process of this program has reported all that cannot be loaded.
+    is_reported: bool,
     /// Whether the command has no use for checkers.
     needless: bool,
     /// Libraries that another process of this program has found not to be loaded.
@@ -39,7 +39,7 @@ struct Asked {
     limits: Limits,
 }
 
-/// Adds the plugins' checkers. A plugin that cannot be loaded is told of and left out; `FAILED` says so, unless it is
+/// Adds the plugins' checkers. A plugin that cannot be loaded is reported and left out; `FAILED` says so, unless it is
 /// one of the user's own directory.
 pub(crate) fn load(checkers: &mut Registry, words: impl IntoIterator<Item = OsString>) -> Exit {
     let asked = asked(words);
@@ -49,7 +49,7 @@ pub(crate) fn load(checkers: &mut Registry, words: impl IntoIterator<Item = OsSt
     let mut loader = Loader {
         trust: asked.trust,
         debug: asked.debug,
-        told: asked.told,
+        is_reported: asked.is_reported,
         limits: asked.limits,
         by_name: true,
         loaded: BTreeSet::new(),
@@ -103,7 +103,7 @@ fn asked(words: impl IntoIterator<Item = OsString>) -> Asked {
                 continue;
             }
             _ => {
-                asked.told |= name.starts_with("--only-input=");
+                asked.is_reported |= name.starts_with("--only-input=");
                 continue;
             }
         };
@@ -133,7 +133,7 @@ fn split(word: &OsStr) -> (&str, Option<&OsStr>) {
 struct Loader<'r> {
     trust: Trust,
     debug: bool,
-    told: bool,
+    is_reported: bool,
     limits: Limits,
     /// Whether what is being loaded was named, and is missed if it cannot be.
     by_name: bool,
@@ -164,7 +164,7 @@ impl Loader<'_> {
 
     fn checkers_of(&self, path: &Path) -> Result<Vec<Box<dyn Checker>>, NotLoaded> {
         // Whoever started this process has looked.
-        if !self.told {
+        if !self.is_reported {
             let known = probe::ask(path, self.trust, self.limits)?;
             // Where others judge, this process need not load what they do.
             if self.limits.are_any() {
@@ -177,7 +177,7 @@ impl Loader<'_> {
 
     fn directory(&mut self, path: &Path) {
         match host::libraries_in(path, self.trust) {
-            Ok(libraries) if libraries.is_empty() && self.by_name && !self.told => {
+            Ok(libraries) if libraries.is_empty() && self.by_name && !self.is_reported => {
                 let (extension, path) = (std::env::consts::DLL_EXTENSION, path.display());
                 diagnose::warning(&format!("no plugin in {path}: no file there ends in .{extension}"));
             }
@@ -196,7 +196,7 @@ impl Loader<'_> {
     }
 
     fn report(&mut self, why: &str) {
-        match (self.told, self.by_name) {
+        match (self.is_reported, self.by_name) {
             (true, _) => {}
             (false, true) => diagnose::error(why),
             (false, false) => diagnose::warning(why),

@@ -178,7 +178,7 @@ impl Checker for ProbedChecker {
         self.described.about.clone()
     }
 
-    /// Whether it takes these options. What else goes wrong goes wrong again where it judges, and is told there.
+    /// Whether it takes these options. What else goes wrong goes wrong again where it judges, and is reported there.
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
         let options = options.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         match self.asked.ask(Some(&Start { at: self.at, options })) {

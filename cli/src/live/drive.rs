@@ -138,7 +138,7 @@ fn driven(job: &Live<'_>, nodes: Nodes<'_>, place: &Place) -> Result<Exit, Faile
     let store = job.kind.start(start)?;
     check_faults(job, &*store)?;
     let ended = play(job, &*store, place, seed, &ending, &mut status)?;
-    // Everything that was started ends before the verdict is told.
+    // Everything that was started ends before the verdict is printed.
     drop(store);
     drop(status);
     Ok(conclude(job, place, seed, ended, &ending))

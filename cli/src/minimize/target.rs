@@ -1,4 +1,4 @@
-//! What is to be shown by less: one anomaly of a report, told from others of its kind.
+//! The anomaly that a smaller history must show, distinguished from others of its kind.
 
 use history_core::{About, Datum, Parts, Report, Verdict, Witness};
 

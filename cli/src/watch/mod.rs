@@ -186,7 +186,7 @@ impl Watched<'_, '_> {
         }
     }
 
-    /// Tells what is certain while the history continues.
+    /// Reports what is certain while the history continues.
     fn write_violation(&mut self, run: &dyn Run, feed: &Feed) -> Result<(), Exit> {
         // A document is written once, and then knows more.
         if !self.results.are_seen_at_once() {

@@ -86,7 +86,7 @@ impl Stream {
     }
 
     fn shutdown(&self, how: Shutdown) {
-        // Who has gone needs no telling.
+        // A client that has gone needs no answer.
         let _ = match self {
             Stream::Tcp(stream) => stream.shutdown(how),
             #[cfg(unix)]

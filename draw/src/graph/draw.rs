@@ -126,16 +126,16 @@ pub(super) fn draw(
 /// The picture in words, for those who do not see it.
 fn description(layout: &Layout, ops: &[WitnessOp], steps: &[Step]) -> String {
     let name = |op: usize| text::shorten(&ops[op].name, 24);
-    let told: Vec<String> = layout
+    let named: Vec<String> = layout
         .edges
         .iter()
         .take(TOLD_MAX)
         .map(|edge| &steps[edge.step])
         .map(|step| format!("{} {} {}", name(step.from), label(&step.relation), name(step.to)))
         .collect();
-    let more = layout.edges.len() - told.len();
+    let more = layout.edges.len() - named.len();
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-    format!("{} transactions; relations: {}{more}.", ops.len(), told.join(", "))
+    format!("{} transactions; relations: {}{more}.", ops.len(), named.join(", "))
 }
 
 fn draw_box(out: &mut Out, corner: Point, txn: &TxnBox, op: &WitnessOp) {

@@ -51,7 +51,7 @@ pub struct KeyedAuto<'c> {
     invocations: u32,
     /// Which of the two, once it is decided.
     decided: Option<Way>,
-    tell: Box<dyn FnMut(&Decision) + Send + 'c>,
+    announce: Box<dyn FnMut(&Decision) + Send + 'c>,
 }
 
 impl fmt::Debug for KeyedAuto<'_> {
@@ -78,7 +78,7 @@ impl<'c> KeyedAuto<'c> {
     pub fn start(
         checker: &'c dyn Checker,
         options: &Options,
-        tell: impl FnMut(&Decision) + Send + 'c,
+        announce: impl FnMut(&Decision) + Send + 'c,
     ) -> Result<KeyedAuto<'c>, OptionError> {
         let whole = checker.start(options)?;
         let keyed = Box::new(Keyed { guessed: true, ..Keyed::start(checker, options)? });
@@ -88,7 +88,7 @@ impl<'c> KeyedAuto<'c> {
             form: None,
             invocations: 0,
             decided: None,
-            tell: Box::new(tell),
+            announce: Box::new(announce),
         })
     }
 
@@ -122,7 +122,7 @@ impl<'c> KeyedAuto<'c> {
     fn decide(&mut self, way: Way, because: impl FnOnce() -> String) {
         self.decided = Some(way);
         let form = self.form.unwrap_or(Form::Pair).name();
-        (self.tell)(&match way {
+        (self.announce)(&match way {
             Way::Keyed => Decision::Keyed { invocations: self.invocations, form },
             Way::Whole => Decision::Whole { because: because() },
         });

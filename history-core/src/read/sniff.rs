@@ -1,4 +1,4 @@
-//! Telling formats apart by how a text begins.
+//! Detects the format from the beginning of a text.
 
 use super::blocks::Block;
 use super::intervals;

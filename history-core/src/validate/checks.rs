@@ -51,7 +51,7 @@ struct Invoked {
 struct Spelled {
     int: bool,
     text: bool,
-    told: bool,
+    reported: bool,
 }
 
 impl Checks {
@@ -156,7 +156,7 @@ impl Checks {
         };
         let spelled = self.processes.entry(number).or_default();
         *(if is_text { &mut spelled.text } else { &mut spelled.int }) = true;
-        if spelled.text && spelled.int && !std::mem::replace(&mut spelled.told, true) {
+        if spelled.text && spelled.int && !std::mem::replace(&mut spelled.reported, true) {
             findings.add(Rule::MixedProcesses, Some(position), text, || {
                 let (now, before) = if is_text { ("text", "an integer") } else { ("an integer", "text") };
                 Remark::new(format!(

@@ -20,7 +20,7 @@ struct Seen {
     kind: &'static str,
     line: u64,
     /// Whether another kind was reported.
-    told: bool,
+    reported: bool,
 }
 
 /// Which key values are of.
@@ -47,7 +47,7 @@ impl Kinds {
         let mut values = |of: Of<'_>, value: Value<'_>| {
             let Some((value, kind)) = odd_one(value, self.seen(of, "", 0).map(|seen| seen.kind)) else { return };
             let Some(seen) = self.seen(of, kind, position.line) else { return };
-            if seen.kind == kind || std::mem::replace(&mut seen.told, true) {
+            if seen.kind == kind || std::mem::replace(&mut seen.reported, true) {
                 return;
             }
             let (before, line) = (seen.kind, seen.line);
@@ -76,7 +76,7 @@ impl Kinds {
 
     /// What was seen of a key; this kind, if that is the first.
     fn seen(&mut self, of: Of<'_>, kind: &'static str, line: u64) -> Option<&mut Seen> {
-        let first = Seen { kind, line, told: false };
+        let first = Seen { kind, line, reported: false };
         let is_new = !kind.is_empty();
         match of {
             Of::Whole if is_new => Some(self.whole.get_or_insert(first)),

@@ -133,7 +133,7 @@ impl<'s> Walk<'s> {
         self.findings.add_error(error, &self.batch.tape.source, self.batch.starts_at);
     }
 
-    /// Tells of the op that a block begins with.
+    /// Reports the op that a block begins with.
     fn too_long(&mut self, block: &Block) {
         let text = &self.batch.tape.source;
         self.error(too_long(self.limits.op_bytes_max, self.format, text, block.start, block.place));
@@ -147,7 +147,7 @@ impl<'s> Walk<'s> {
         Ok(())
     }
 
-    /// Looks at the ops of another checker's format, up to the first that cannot be read: nothing tells where to go on behind it.
+    /// Looks at the ops of another checker's format, up to the first that cannot be read: where to continue after it is not known.
     fn peers(&mut self, mut peers: Peers) -> Then {
         loop {
             self.batch.clear();
@@ -318,7 +318,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// Tells of a value that cannot be read. Where to continue.
+    /// Reports a value that cannot be read. Returns where to continue.
     fn unread(
         &mut self,
         Stop { fault, start }: Stop,

@@ -263,7 +263,7 @@ impl Explorer {
             Some(step) => format!("{:?} of thread {} at {}", step.op.kind.name(), step.thread, step.op.place),
         };
         let common = common(&first.steps, &second.steps);
-        let told = if common < first.steps.len().max(second.steps.len()) {
+        let difference = if common < first.steps.len().max(second.steps.len()) {
             format!(
                 "step {} was {} in the first run and {} in a second run of the same schedule",
                 common + 1,
@@ -275,7 +275,7 @@ impl Explorer {
         } else {
             return Ok(());
         };
-        Err(Box::new(Failure::new(Cause::Nondeterminism(told), &second, number)))
+        Err(Box::new(Failure::new(Cause::Nondeterminism(difference), &second, number)))
     }
 
     /// Runs under one schedule, given as text.

@@ -46,7 +46,7 @@ impl Thread {
         }
     }
 
-    /// Tells threads apart.
+    /// Distinguishes threads.
     pub fn id(&self) -> ThreadId {
         ThreadId(match &self.0 {
             Handle::Std(thread) => Id::Std(thread.id()),

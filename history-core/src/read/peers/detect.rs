@@ -1,4 +1,4 @@
-//! Telling the formats of other checkers by how they begin, where nothing else begins so.
+//! Detects the formats of other checkers from how they begin, where nothing else begins like this.
 
 use super::{awdit, bincode, cobra, hist, plume};
 use crate::read::Format;

@@ -34,7 +34,7 @@ use crate::error::{ErrorKind, HistoryError};
 use crate::syntax::{Fault, FaultKind};
 use std::cell::Cell;
 
-/// Bytes that are looked at to tell a binary format.
+/// Bytes from which a binary format is detected.
 pub(crate) const HEAD_BYTES: usize = 64;
 
 /// What reads return before anything was written, in the formats of other checkers. Reads and writes of it become nil.

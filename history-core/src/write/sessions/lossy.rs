@@ -1,4 +1,4 @@
-//! Outcomes that are not known: which of them happened, as far as isolation levels can tell.
+//! Outcomes that are not known: which of them are assumed to have happened; no isolation level depends on it.
 //!
 //! A transaction of unknown outcome happened if a committed one read one of its writes. If nobody did, it can be left out of any
 //! execution, and what is left still is one of the same level. What it read itself is not known, so its writes are all that is written.
