@@ -53,6 +53,84 @@ fn the_isolated_primary_of_redis_is_refused() {
     });
 }
 
+/// Where namespaces are refused, the nodes are plain processes with proxies between them, which cut the same links.
+#[test]
+#[ignore = "needs redis-server and redis-sentinel; .ci/run installs them"]
+fn proxies_take_the_place_of_namespaces() {
+    let place = tempfile::tempdir().unwrap();
+    let refuses = place.path().join("unshare");
+    fs::write(&refuses, "#!/bin/sh\necho 'unshare: not here' >&2\nexit 1\n").unwrap();
+    fs::set_permissions(&refuses, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", place.path().display(), std::env::var("PATH").unwrap());
+    let start = || {
+        let mut command = Command::new(snapbox::cmd::cargo_bin!("histcheck"));
+        command.arg("live").env("PATH", &path);
+        command
+    };
+    let scratch = place.path().join("scratch");
+    fs::create_dir(&scratch).unwrap();
+    let (code, said) = run(&start, &scratch, "--store redis-sentinel --every 500ms");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("(unshare: not here)") && said.contains("using proxies between the nodes"), "{said}");
+    assert!(said.contains("redis-sentinel\tfalse\n") && said.contains("during isolate n"), "{said}");
+    let (code, said) = run(&start, &scratch, "--store redis-sentinel --world namespaces");
+    assert!(code == Some(255) && said.contains("new namespaces are not allowed here"), "{said}");
+    assert_eq!(fs::read_dir(&scratch).unwrap().count(), 0, "no directory is left");
+}
+
+/// Three machines, each with its own `sshd`: namespaces of a world in which this is tested.
+const MACHINES: &str = r#"
+set -e
+mount -t tmpfs tmpfs /run
+mount -t tmpfs tmpfs /tmp
+mkdir -p /run/netns /run/sshd /run/keys
+ip link set lo up
+ip link add br0 type bridge
+ip link set br0 up
+ip addr add 10.78.0.254/24 dev br0
+ssh-keygen -q -t ed25519 -N '' -f /run/keys/user
+ssh-keygen -q -t ed25519 -N '' -f /run/keys/host
+printf 'HostKey /run/keys/host\nAuthorizedKeysFile /run/keys/user.pub\nStrictModes no\nUsePAM no\nPermitRootLogin yes\nPidFile none\n' > /run/keys/sshd
+printf 'User root\nIdentityFile /run/keys/user\nStrictHostKeyChecking no\nUserKnownHostsFile /dev/null\nLogLevel ERROR\n' > /run/keys/ssh
+for i in 1 2 3; do
+    ip netns add m$i
+    ip link add v$i type veth peer name eth0 netns m$i
+    ip link set v$i master br0 up
+    ip -n m$i addr add 10.78.0.$i/24 dev eth0
+    ip -n m$i link set eth0 up
+    ip -n m$i link set lo up
+    ip netns exec m$i /usr/sbin/sshd -D -f /run/keys/sshd -o ListenAddress=10.78.0.$i &
+    printf 'Host m%s\nHostName 10.78.0.%s\n' $i $i >> /run/keys/ssh
+done
+for i in 1 2 3; do
+    until bash -c "exec 3<>/dev/tcp/10.78.0.$i/22" 2> /dev/null; do sleep 0.05; done
+done
+code=0
+"$1" live --store redis-sentinel --nodes m1,m2,m3 "--ssh=ssh -F /run/keys/ssh" --every 500ms || code=$?
+echo "exit $code"
+until [ -z "$(pgrep -x redis-server)" ]; do sleep 0.05; done
+echo "left: $(ls -d /tmp/histcheck-live-* 2> /dev/null)$(for i in 1 2 3; do ip netns exec m$i nft list tables; done)."
+"#;
+
+#[test]
+#[ignore = "needs redis-server, redis-sentinel, iproute2, nftables, openssh-server and root; .ci/run installs them"]
+fn machines_are_reached_with_ssh() {
+    let is_root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
+    if !is_root || !Path::new("/usr/sbin/sshd").exists() {
+        return eprintln!(
+            "skipped: machines_are_reached_with_ssh: only root may run sshd for root, and it must be installed"
+        );
+    }
+    let mut command = Command::new("unshare");
+    command.args(["--net", "--pid", "--fork", "--kill-child", "--mount", "--mount-proc", "sh", "-c", MACHINES, "sh"]);
+    let output = command.arg(snapbox::cmd::cargo_bin!("histcheck")).output().unwrap();
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("redis-sentinel\tfalse\n") && said.contains("\nexit 1\n"), "{said}");
+    // Clients are where their nodes are, and what was done there is undone.
+    assert!(said.contains("through m") && said.contains("during isolate m"), "{said}");
+    assert!(said.contains("\nleft: .\n"), "{said}");
+}
+
 #[test]
 #[ignore = "needs etcd-server, iproute2 and nftables; .ci/run installs them"]
 fn etcd_is_valid_but_for_serializable_reads() {

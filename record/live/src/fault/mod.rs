@@ -69,6 +69,8 @@ const ALL: [(Fault, &str); 15] = [
 pub(crate) const NETWORK: &[Fault] = NODES_AND_CLOCKS.split_at(8).0;
 /// The faults of a single server whose programs accept a clock that is set.
 pub(crate) const SERVER_AND_CLOCK: &[Fault] = NODES_AND_CLOCKS.split_at(9).1;
+/// The faults of a single server whose programs go by the system's clock.
+pub(crate) const SERVER: &[Fault] = SERVER_AND_CLOCK.split_at(4).0;
 /// The faults of a cluster whose programs go by the system's clock.
 pub(crate) const NODES: &[Fault] = NODES_AND_CLOCKS.split_at(13).0;
 /// The faults of a cluster whose programs accept a clock that is set.

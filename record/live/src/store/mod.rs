@@ -4,6 +4,7 @@ mod etcd;
 mod exec;
 pub mod maelstrom;
 mod mariadb;
+mod nats;
 mod postgres;
 mod redis;
 mod sql;
@@ -29,6 +30,8 @@ pub const KINDS: &[&Kind] = &[
     &mariadb::KIND,
     &mariadb::GALERA,
     &zookeeper::KIND,
+    &nats::KIND,
+    &nats::CLUSTER,
     &exec::KIND,
     &exec::WORKERS,
     &maelstrom::KIND,

@@ -168,6 +168,8 @@ impl World {
             Fault::Pause => each(&Order::Pause),
             Fault::Clock => each(&Order::SetClock { is_late: true }),
             Fault::PowerCut => {
+                // Servers that still ran without a disk would give answers that no power cut lets them give.
+                each(&Order::Pause)?;
                 self.surroundings.begin(fault, nodes)?;
                 each(&Order::Kill)
             }

@@ -1,0 +1,223 @@
+//! Clients of NATS: a register is a subject, whose last message has the value and the id of its version.
+//!
+//! A write that depends on what the register holds reads the message, and publishes only if it is still the subject's last
+//! one. So a stale read makes it fail, and never overwrites anything.
+
+use super::STREAM;
+use super::protocol::{Connection, NoResponders};
+use crate::client::Client;
+use crate::error::LiveError;
+use crate::request::{FIRST_VERSION, Key, Outcome, Request};
+use crate::run::patience;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::{Value as Json, json};
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// Before a client that is not let in tries again.
+const AGAIN: Duration = Duration::from_millis(20);
+/// The subject of a set's elements.
+const ELEMENTS: &str = "rig.e";
+
+pub(super) struct NatsClient {
+    node: SocketAddr,
+    timeout: Duration,
+    /// Whether any server answers reads, from what it has.
+    reads_anywhere: bool,
+    connection: Option<Connection>,
+}
+
+/// A subject's last message.
+struct Held {
+    /// Its number in the stream; 0 if there is none.
+    sequence: u64,
+    value: Json,
+    id: String,
+}
+
+/// Why a request has no result.
+enum Refused {
+    /// It certainly did not happen.
+    Failed(String),
+    /// It may have happened.
+    Unknown(String),
+}
+
+impl From<io::Error> for Refused {
+    fn from(error: io::Error) -> Refused {
+        Refused::Unknown(error.to_string())
+    }
+}
+
+/// What the server says when the subject's last message is another one.
+const WRONG_LAST_SEQUENCE: u64 = 10071;
+const NO_MESSAGE: u64 = 10037;
+const NOT_FOUND: u64 = 404;
+
+const ANOTHER: &str = "the register holds another version";
+
+impl NatsClient {
+    pub(super) fn new(node: SocketAddr, timeout: Duration, reads_anywhere: bool) -> NatsClient {
+        NatsClient { node, timeout, reads_anywhere, connection: None }
+    }
+
+    fn perform(&self, connection: &mut Connection, request: &Request) -> Result<Outcome, Refused> {
+        Ok(match request {
+            Request::Read(key) => Outcome::value(self.read(connection, &plain(*key))?.value),
+            Request::ReadVersion(key) => {
+                let held = self.read(connection, &versioned(*key))?;
+                Outcome::version(held.value.as_i64().unwrap_or_default(), held.id)
+            }
+            Request::ReadSet => elements(connection)?,
+            Request::Write(key, value) => publish(connection, &plain(*key), *value, "", None)?,
+            Request::Cas { key, expected, new } => {
+                let held = read_leader(connection, &plain(*key)).map_err(before_the_write)?;
+                if held.value != json!(expected) {
+                    return Err(Refused::Failed(ANOTHER.to_owned()));
+                }
+                publish(connection, &plain(*key), *new, "", Some(held.sequence))?
+            }
+            Request::WriteVersion { key, value, id, previous } => {
+                let held = read_leader(connection, &versioned(*key)).map_err(before_the_write)?;
+                if held.id != *previous {
+                    return Err(Refused::Failed(ANOTHER.to_owned()));
+                }
+                publish(connection, &versioned(*key), *value, id, Some(held.sequence))?
+            }
+            Request::Add(element) => publish(connection, &format!("{ELEMENTS}.{element}"), *element, "", None)?,
+            // The store has no workload with other requests.
+            Request::Txn(_) | Request::Transfer { .. } | Request::ReadBalances => {
+                return Err(Refused::Failed("not a request of this store".to_owned()));
+            }
+        })
+    }
+
+    fn read(&self, connection: &mut Connection, subject: &str) -> Result<Held, Refused> {
+        if !self.reads_anywhere {
+            return read_leader(connection, subject);
+        }
+        let asked = json!({"last_by_subj": subject}).to_string();
+        let answer = document(connection.request(&format!("$JS.API.DIRECT.GET.{STREAM}"), &[], &asked)?)?;
+        if answer["status"] == NOT_FOUND {
+            return Ok(nothing());
+        }
+        let sequence = answer["sequence"].as_u64().ok_or_else(|| unexpected(&answer))?;
+        held(sequence, answer["body"].as_str().unwrap_or_default()).ok_or_else(|| unexpected(&answer))
+    }
+}
+
+impl Client for NatsClient {
+    fn invoke(&mut self, request: &Request) -> Result<Outcome, LiveError> {
+        let opened = self.connection.take().map_or_else(|| Connection::open(self.node, self.timeout), Ok);
+        let mut connection = match opened {
+            Ok(connection) => connection,
+            Err(error) => {
+                patience::sleep(AGAIN);
+                return Ok(Outcome::Fail(format!("{}: {error}", self.node)));
+            }
+        };
+        let performed = self.perform(&mut connection, request);
+        // Answers to other requests are told apart by their subjects, but a connection that failed is of no use.
+        if !matches!(performed, Err(Refused::Unknown(_))) {
+            self.connection = Some(connection);
+        }
+        Ok(match performed {
+            Ok(outcome) => outcome,
+            Err(Refused::Failed(why)) => Outcome::Fail(why),
+            Err(Refused::Unknown(why)) => Outcome::unanswered(request, why),
+        })
+    }
+}
+
+fn plain(key: Key) -> String {
+    format!("rig.r.{key}")
+}
+
+fn versioned(key: Key) -> String {
+    format!("rig.v.{key}")
+}
+
+/// A read that comes before a write: whatever went wrong, nothing was written.
+fn before_the_write(refused: Refused) -> Refused {
+    match refused {
+        Refused::Failed(why) | Refused::Unknown(why) => Refused::Failed(why),
+    }
+}
+
+fn document(answer: Result<String, NoResponders>) -> Result<Json, Refused> {
+    // No server has the subject's stream: the message went to nobody.
+    let text = answer.map_err(|NoResponders| Refused::Failed("no responders".to_owned()))?;
+    serde_json::from_str(&text).map_err(|_| Refused::Unknown(format!("unexpected answer {text:?}")))
+}
+
+fn unexpected(answer: &Json) -> Refused {
+    Refused::Unknown(format!("unexpected answer {answer}"))
+}
+
+/// What a subject holds before its first message.
+fn nothing() -> Held {
+    Held { sequence: 0, value: Json::Null, id: FIRST_VERSION.to_owned() }
+}
+
+fn held(sequence: u64, body: &str) -> Option<Held> {
+    let body: Json = serde_json::from_str(body).ok()?;
+    Some(Held { sequence, value: body["value"].clone(), id: body["id"].as_str()?.to_owned() })
+}
+
+/// A subject's last message, as the stream's leader has it.
+fn read_leader(connection: &mut Connection, subject: &str) -> Result<Held, Refused> {
+    let asked = json!({"last_by_subj": subject}).to_string();
+    let answer = document(connection.request(&format!("$JS.API.STREAM.MSG.GET.{STREAM}"), &[], &asked)?)?;
+    if answer["error"]["err_code"] == NO_MESSAGE {
+        return Ok(nothing());
+    }
+    let message = &answer["message"];
+    let body = message["data"].as_str().and_then(|data| BASE64.decode(data).ok());
+    let held = body.and_then(|body| held(message["seq"].as_u64()?, &String::from_utf8_lossy(&body)));
+    held.ok_or_else(|| unexpected(&answer))
+}
+
+/// Publishes a subject's next message, if its last one is that with this number.
+fn publish(
+    connection: &mut Connection,
+    subject: &str,
+    value: i64,
+    id: &str,
+    last: Option<u64>,
+) -> Result<Outcome, Refused> {
+    let last = last.map(|last| last.to_string());
+    let headers: Vec<(&str, &str)> =
+        last.iter().map(|last| ("Nats-Expected-Last-Subject-Sequence", last.as_str())).collect();
+    let answer = document(connection.request(subject, &headers, &json!({"value": value, "id": id}).to_string())?)?;
+    if answer["error"]["err_code"] == WRONG_LAST_SEQUENCE {
+        return Err(Refused::Failed(ANOTHER.to_owned()));
+    }
+    if answer.get("error").is_some() || answer["seq"].as_u64().is_none() {
+        return Err(unexpected(&answer));
+    }
+    Ok(Outcome::done())
+}
+
+/// All elements of the set, as the stream's leader has them.
+fn elements(connection: &mut Connection) -> Result<Outcome, Refused> {
+    let (mut all, mut offset) = (Vec::new(), 0);
+    loop {
+        let asked = json!({"subjects_filter": format!("{ELEMENTS}.>"), "offset": offset}).to_string();
+        let answer = document(connection.request(&format!("$JS.API.STREAM.INFO.{STREAM}"), &[], &asked)?)?;
+        if answer.get("error").is_some() || answer.get("state").is_none() {
+            return Err(unexpected(&answer));
+        }
+        let before = all.len();
+        let subjects = answer["state"]["subjects"].as_object().into_iter().flatten();
+        all.extend(subjects.filter_map(|(subject, _)| subject.rsplit('.').next()?.parse::<i64>().ok()));
+        offset += all.len() - before;
+        let total = answer["total"].as_u64().and_then(|total| usize::try_from(total).ok()).unwrap_or(0);
+        if all.len() == before || offset >= total {
+            break;
+        }
+    }
+    all.sort_unstable();
+    Ok(Outcome::value(all))
+}
