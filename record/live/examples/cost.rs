@@ -34,16 +34,34 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut ratios = Vec::new();
     for _ in 0..rounds {
         forget_all()?;
+        let before = cpu_us()?;
         let bare = bare(&*store, workload);
+        let bare_us = cpu_us()? - before;
         forget_all()?;
+        let before = cpu_us()?;
         let run = recorded(&*store, workload, &directory)?;
-        // Operations per second; a ratio of two of them is all that counts.
-        println!("bare {bare:.0}/s, recorded and judged {run:.0}/s: {:.3}", run / bare);
+        let run_us = cpu_us()? - before;
+        let seconds = ROUND.as_secs_f64();
+        println!(
+            "bare {bare:.0}/s, recorded and judged {run:.0}/s: {:.3}; of the processor {:.1} and {:.1} us an operation",
+            run / bare,
+            bare_us / (bare * seconds),
+            run_us / (run * seconds),
+        );
         ratios.push(run / bare);
     }
     ratios.sort_by(f64::total_cmp);
     println!("median {:.3}", ratios[ratios.len() / 2]);
     Ok(())
+}
+
+/// Processor time that this process has used, in microseconds: on a machine that does other work rates say little.
+fn cpu_us() -> Result<f64, Box<dyn Error>> {
+    const TICK_US: f64 = 10_000.0;
+    let text = std::fs::read_to_string("/proc/self/stat")?;
+    let (_, fields) = text.rsplit_once(") ").ok_or("no fields")?;
+    let ticks = fields.split(' ').skip(11).take(2).map(str::parse::<u32>).sum::<Result<u32, _>>()?;
+    Ok(f64::from(ticks) * TICK_US)
 }
 
 /// Registers hold nothing at the start of a round.

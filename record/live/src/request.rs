@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
+use std::fmt::{self, Write as _};
 
 /// The fields of an op, as JSON.
 pub type Fields = Map<String, Json>;
@@ -96,39 +97,41 @@ impl Request {
         }
     }
 
-    /// The fields of its invocation besides `f`, in the order in which they are written.
+    /// The fields of its invocation besides `f`.
     pub fn fields(&self) -> Fields {
         let mut fields = Fields::new();
-        let mut set = |name: &str, value: Json| {
-            fields.insert(name.to_owned(), value);
-        };
+        self.each_field(&mut |name, value| _ = fields.insert(name.to_owned(), value.into_json()));
+        fields
+    }
+
+    /// Shows the fields of its invocation besides `f`, in the order in which they are written.
+    pub(crate) fn each_field(&self, show: &mut dyn FnMut(&'static str, Field<'_>)) {
         match self {
-            Request::Txn(mops) => set("value", mops.iter().map(|mop| mop.to_json()).collect()),
+            Request::Txn(mops) => show("value", Field::Json(mops.iter().map(|mop| mop.to_json()).collect())),
             Request::Read(key) | Request::ReadVersion(key) => {
-                set("key", json!(key));
-                set("value", Json::Null);
+                show("key", Field::Number(i64::from(*key)));
+                show("value", Field::Null);
             }
             Request::Write(key, value) => {
-                set("key", json!(key));
-                set("value", json!(value));
+                show("key", Field::Number(i64::from(*key)));
+                show("value", Field::Number(*value));
             }
             Request::Cas { key, expected, new } => {
-                set("key", json!(key));
-                set("value", json!([expected, new]));
+                show("key", Field::Number(i64::from(*key)));
+                show("value", Field::Json(json!([expected, new])));
             }
             Request::WriteVersion { key, value, id, previous } => {
-                set("key", json!(key));
-                set("value", json!(value));
-                set("write-id", json!(id));
-                set("prev-write-id", json!(previous));
+                show("key", Field::Number(i64::from(*key)));
+                show("value", Field::Number(*value));
+                show("write-id", Field::Text(id));
+                show("prev-write-id", Field::Text(previous));
             }
-            Request::Add(element) => set("value", json!(element)),
-            Request::ReadSet | Request::ReadBalances => set("value", Json::Null),
+            Request::Add(element) => show("value", Field::Number(*element)),
+            Request::ReadSet | Request::ReadBalances => show("value", Field::Null),
             Request::Transfer { from, to, amount } => {
-                set("value", json!({ "from": from, "to": to, "amount": amount }));
+                show("value", Field::Json(json!({ "from": from, "to": to, "amount": amount })));
             }
         }
-        fields
     }
 
     /// Whether it changes nothing. A read whose answer was lost counts as failed.
@@ -136,6 +139,53 @@ impl Request {
         match self {
             Request::Txn(mops) => mops.iter().all(|mop| matches!(mop, MicroOp::Read(_))),
             _ => self.f() == "read",
+        }
+    }
+}
+
+/// A field's value. It is written as JSON.
+#[derive(Clone, Debug)]
+pub(crate) enum Field<'f> {
+    Null,
+    Number(i64),
+    Text(&'f str),
+    Json(Json),
+}
+
+impl Field<'_> {
+    fn into_json(self) -> Json {
+        match self {
+            Field::Null => Json::Null,
+            Field::Number(number) => number.into(),
+            Field::Text(text) => text.into(),
+            Field::Json(json) => json,
+        }
+    }
+}
+
+impl fmt::Display for Field<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Field::Null => f.write_str("null"),
+            Field::Number(number) => number.fmt(f),
+            Field::Text(text) => Quoted(text).fmt(f),
+            Field::Json(json) => json.fmt(f),
+        }
+    }
+}
+
+/// A text as JSON has it.
+pub(crate) struct Quoted<'q>(pub(crate) &'q str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Most texts are words, which need nothing but quotes.
+        if self.0.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_') {
+            f.write_char('"')?;
+            f.write_str(self.0)?;
+            f.write_char('"')
+        } else {
+            Json::from(self.0).fmt(f)
         }
     }
 }
@@ -174,5 +224,29 @@ impl Outcome {
     /// No answer came. That is nothing worse than a failure for a request that changes nothing.
     pub fn unanswered(request: &Request, why: impl Into<String>) -> Outcome {
         if request.is_read() { Outcome::Fail(why.into()) } else { Outcome::Info(why.into()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_quoted_as_json_has_them() {
+        for text in ["", "w1-2", "a b", "\"", "\\", "\n", "\u{2028}é", "\u{0}"] {
+            assert_eq!(Quoted(text).to_string(), Json::from(text).to_string());
+        }
+    }
+
+    #[test]
+    fn fields_are_written_as_they_are() {
+        let write = Request::WriteVersion { key: 1, value: -2, id: "a b".into(), previous: "0".into() };
+        let mut text = String::new();
+        write.each_field(&mut |name, value| _ = write!(text, "{name}={value};"));
+        assert_eq!(text, "key=1;value=-2;write-id=\"a b\";prev-write-id=\"0\";");
+        assert_eq!(
+            Json::Object(write.fields()),
+            json!({"key": 1, "value": -2, "write-id": "a b", "prev-write-id": "0"})
+        );
     }
 }

@@ -2,9 +2,14 @@
 
 use std::io::{self, Read};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// Lines that may wait: the judge is never further behind than this and what it is reading.
 const LINES_MAX: usize = 256;
+/// Lines for which the judge is woken. To wake it for each would cost more than to record the line.
+const LINES_WAKE: usize = LINES_MAX / 4;
+/// How long fewer lines wait.
+const WAIT: Duration = Duration::from_millis(2);
 
 /// Creates an inbox: where lines are put, and where they are read.
 pub(crate) fn inbox() -> (Sender, Inbox) {
@@ -47,7 +52,9 @@ impl Sender {
         if !waiting.is_closed {
             waiting.bytes.extend_from_slice(line);
             waiting.lines += 1;
-            self.0.changed.notify_all();
+            if waiting.lines == LINES_WAKE {
+                self.0.changed.notify_all();
+            }
         }
     }
 }
@@ -72,12 +79,18 @@ impl Read for Inbox {
             self.bytes.clear();
             self.read = 0;
             let mut waiting = self.shared.lock();
+            if waiting.lines < LINES_WAKE && !waiting.is_over {
+                waiting = self.shared.changed.wait_timeout(waiting, WAIT).unwrap_or_else(PoisonError::into_inner).0;
+            }
             while waiting.lines == 0 && !waiting.is_over {
-                waiting = self.shared.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+                waiting = self.shared.changed.wait_timeout(waiting, WAIT).unwrap_or_else(PoisonError::into_inner).0;
             }
             std::mem::swap(&mut self.bytes, &mut waiting.bytes);
+            let was_full = waiting.lines >= LINES_MAX;
             waiting.lines = 0;
-            self.shared.changed.notify_all();
+            if was_full {
+                self.shared.changed.notify_all();
+            }
         }
         let rest = &self.bytes[self.read..];
         let count = rest.len().min(out.len());

@@ -10,7 +10,7 @@
 //! the inbox and three atomic counters.
 
 use crate::error::LiveError;
-use crate::request::{Fields, Outcome, Request};
+use crate::request::{Fields, Outcome, Quoted, Request};
 use crate::run::inbox::Sender;
 use history_core::cast::Cast as _;
 use std::fs::File;
@@ -88,23 +88,21 @@ impl Recorder {
     /// Records that an operation begins. Call this before the request is sent.
     pub fn invoke(&self, who: Performer<'_>, request: &Request) {
         self.counts.open.fetch_add(1, Ordering::Relaxed);
-        self.write("invoke", who, request.f(), &request.fields(), None);
+        self.write("invoke", who, request, None, None);
     }
 
     /// Records how it ended. Call this after the answer has arrived.
     pub fn complete(&self, who: Performer<'_>, request: &Request, outcome: &Outcome) {
-        let mut fields = request.fields();
-        let (kind, error) = match outcome {
+        let (kind, answer, error) = match outcome {
             Outcome::Ok(answer) => {
-                fields.extend(answer.iter().map(|(name, value)| (name.clone(), value.clone())));
                 self.counts.ok.fetch_add(1, Ordering::Relaxed);
-                ("ok", None)
+                ("ok", Some(answer), None)
             }
-            Outcome::Fail(why) => ("fail", Some(why)),
-            Outcome::Info(why) => ("info", Some(why)),
+            Outcome::Fail(why) => ("fail", None, Some(why)),
+            Outcome::Info(why) => ("info", None, Some(why)),
         };
         self.counts.open.fetch_sub(1, Ordering::Relaxed);
-        self.write(kind, who, request.f(), &fields, error.map(String::as_str));
+        self.write(kind, who, request, answer, error.map(String::as_str));
     }
 
     /// Records what the nemesis did: an `info` op of the process `nemesis`. Its field `fault` says whether a fault begins, or
@@ -112,7 +110,7 @@ impl Recorder {
     pub fn nemesis(&self, f: &str, value: &serde_json::Value) {
         let fault = if f == HEAL { "end" } else { "begin" };
         let op = "\"type\":\"info\",\"process\":\"nemesis\"";
-        let body = format!("{op},\"f\":{},\"value\":{value},\"fault\":\"{fault}\"}}\n", quoted(f));
+        let body = format!("{op},\"f\":{},\"value\":{value},\"fault\":\"{fault}\"}}\n", Quoted(f));
         let nodes =
             value.as_array().into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect();
         let fault = (f != HEAL).then(|| f.to_owned());
@@ -155,19 +153,25 @@ impl Recorder {
         self.lock().failure.is_some()
     }
 
-    fn write(&self, kind: &str, who: Performer<'_>, f: &str, fields: &Fields, error: Option<&str>) {
+    /// Writes an op: the fields of the request, and in their place those of the answer.
+    fn write(&self, kind: &str, who: Performer<'_>, request: &Request, answer: Option<&Fields>, error: Option<&str>) {
         use std::fmt::Write as _;
         // Everything but the place in the order is written outside of the lock.
         let mut body = String::with_capacity(128);
-        _ = write!(body, "\"type\":\"{kind}\",\"process\":{},\"f\":{}", who.process, quoted(f));
-        for (name, value) in fields {
-            _ = write!(body, ",{}:{value}", quoted(name));
+        _ = write!(body, "\"type\":\"{kind}\",\"process\":{},\"f\":\"{}\"", who.process, request.f());
+        request.each_field(&mut |name, value| {
+            if answer.is_none_or(|answer| !answer.contains_key(name)) {
+                _ = write!(body, ",\"{name}\":{value}");
+            }
+        });
+        for (name, value) in answer.into_iter().flatten() {
+            _ = write!(body, ",{}:{value}", Quoted(name));
         }
         if let Some(error) = error {
-            _ = write!(body, ",\"error\":{}", quoted(error));
+            _ = write!(body, ",\"error\":{}", Quoted(error));
         }
         if !who.host.is_empty() {
-            _ = write!(body, ",\"host\":{}", quoted(who.host));
+            _ = write!(body, ",\"host\":{}", Quoted(who.host));
         }
         body.push_str("}\n");
         self.append(body.as_bytes());
@@ -199,8 +203,4 @@ impl Recorder {
     fn lock(&self) -> MutexGuard<'_, Log> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn quoted(text: &str) -> serde_json::Value {
-    serde_json::Value::from(text)
 }

@@ -90,8 +90,8 @@ fn clients_that_are_processes_are_sound() {
 }
 
 #[test]
-#[ignore = "takes a while; .ci/run has it with the real stores"]
-fn live_clusters_would_be_judged_by_sound_transports() {
+#[ignore = "takes a minute: run it after a change to a transport or to the recorder"]
+fn two_hundred_thousand_operations_over_each_transport_are_sound() {
     is_sound(&locked(), MANY);
     is_sound(&over_workers(), MANY);
     is_sound(&over_pipes(), MANY);

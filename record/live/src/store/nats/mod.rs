@@ -1,6 +1,7 @@
 //! NATS with `JetStream`: a stream on all nodes, whose subjects are registers.
 //!
-//! A subject holds its last message only. The server flushes what it has written every two minutes, and acknowledges it before. The stream's leader answers reads, or any node does from what it has (`direct`).
+//! A subject holds its last message only. The stream's leader answers reads, or any node does from what it has.
+//! Servers flush what they have written every two minutes, and acknowledge it before.
 
 mod client;
 mod protocol;
