@@ -100,7 +100,11 @@ pub struct Boundary {
 /// assert!(boundary.also_not.contains(&"serializable"));
 /// ```
 pub fn boundary(found: AnomalySet) -> Boundary {
-    let impossible = rules_out(found);
+    boundary_of(rules_out(found))
+}
+
+/// The boundary below these models, which do not hold, nor do stronger ones.
+pub(crate) fn boundary_of(impossible: ModelSet) -> Boundary {
     let weakest: ModelSet = impossible.iter().filter(|model| model.weaker().is_disjoint(impossible)).collect();
     Boundary { not: names(weakest), also_not: names(impossible.difference(weakest)) }
 }

@@ -7,6 +7,7 @@
 //!
 //! # Features
 //!
+//! - `exact`, on by default: levels that the search for cycles leaves open are decided by the crate `check-isolation`.
 //! - `parallel`, on by default: histories of 20,000 transactions and more are judged on several threads, with the same
 //!   answers.
 
@@ -18,6 +19,7 @@ mod closure;
 pub mod cycle_spec;
 mod cycles;
 pub mod dependency;
+mod exact;
 mod graph;
 mod ids;
 pub mod lattice;
@@ -27,6 +29,8 @@ mod names;
 pub mod rw_register;
 mod set;
 mod txn;
+
+pub use exact::Exact;
 
 /// All checkers of this crate, in the order in which to list them.
 pub fn checkers() -> Vec<Box<dyn history_core::Checker>> {

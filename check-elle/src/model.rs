@@ -105,10 +105,15 @@ impl Model {
         matches!(MODELS[self.0 as usize].decision, Decision::Yes(_))
     }
 
+    /// Whether cycles do not decide it, but looking for a commit order does: [`Exact`](crate::Exact).
+    pub fn is_decided_exactly(self) -> bool {
+        cfg!(feature = "exact") && matches!(MODELS[self.index()].decision, Decision::Exactly(_))
+    }
+
     /// Why it is decided, or why not, as a clause.
     pub const fn decision(self) -> &'static str {
         match MODELS[self.0 as usize].decision {
-            Decision::Yes(why) | Decision::No(why) => why,
+            Decision::Yes(why) | Decision::Exactly(why) | Decision::No(why) => why,
         }
     }
 

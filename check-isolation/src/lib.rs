@@ -15,6 +15,7 @@ mod checker;
 mod csr;
 mod decide;
 mod decode;
+mod derivation;
 mod evidence;
 mod ids;
 mod level;
@@ -27,6 +28,7 @@ mod weak;
 
 pub use checker::Isolation;
 pub use decide::decide;
+pub use derivation::{NO_COMMIT_ORDER, Recorded};
 pub use evidence::{Because, Before, Fact, Item, Lemma, Link, Moment, Order, Outcome, Refutation, Relation, Undecided};
 pub use ids::{KeyId, TxnId};
 pub use level::{Axiom, Base, Level, Levels, UnknownLevel};

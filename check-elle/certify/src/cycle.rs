@@ -45,6 +45,12 @@ fn split(anomaly: &str) -> (&str, &str) {
     (anomaly, "")
 }
 
+/// Checks that a cycle of these relations has this name.
+pub(super) fn certify_name(relations: &[&str], anomaly: &str) -> Result<(), Uncertified> {
+    let (base, suffix) = split(anomaly);
+    certify_type(relations, base, suffix)
+}
+
 fn certify_type(relations: &[&str], base: &str, suffix: &str) -> Result<(), Uncertified> {
     let count = |name: &str| relations.iter().filter(|relation| **relation == name).count();
     let adjacent = |i: usize| relations[i] == "rw" && relations[(i + 1) % relations.len()] == "rw";

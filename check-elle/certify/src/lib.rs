@@ -13,12 +13,14 @@
 mod cycle;
 mod direct;
 mod exists;
+mod isolation;
 mod lists;
 mod log;
 mod registers;
 mod workload;
 
 use history_core::{Datum, History, Witness};
+pub use isolation::{Executed, Execution, commit_order, derivation, explains};
 use lists::Lists;
 use log::{Log, Txn};
 use registers::Registers;
@@ -92,6 +94,7 @@ pub fn list_append(history: &History, anomaly: &str, witness: &Witness) -> Resul
     let log = Log::of(history, &Lists)?;
     let claim = Claim { log: &log, workload: &Lists, txns: log.all_described(witness, &Lists)?, witness };
     match anomaly {
+        _ if isolation::is_derived(witness) => derivation(&Execution::of_lists(&log)?, anomaly, witness),
         "internal" => lists::internal(&claim),
         "dirty-update" => lists::dirty_update(&claim),
         "duplicate-elements" => lists::duplicate_elements(&claim),
@@ -150,10 +153,53 @@ pub fn rw_register(history: &History, sources: &Sources, anomaly: &str, witness:
     let txns = log.all_described(witness, &registers)?;
     let claim = Claim { log: &log, workload: &registers, txns, witness: &registers.translated(witness) };
     match anomaly {
+        _ if isolation::is_derived(witness) => derivation(&Execution::of_registers(&log, sources)?, anomaly, witness),
         "internal" => registers::internal(&claim),
         "cyclic-versions" => registers::cyclic_versions(&claim, sources),
         _ => certify_common(&claim, anomaly),
     }
+}
+
+/// Checks that a witness of the checker isolation proves, by definition, that an anomaly is in a history of registers, which hold
+/// `initial` at first, or of lists: a derivation that no order of commits obeys a level, or what is wrong whatever the order.
+///
+/// As with [`list_append`], the witness's prose is not checked.
+///
+/// # Errors
+///
+/// If some claim does not follow from the history and the claims before it, or if they do not amount to the anomaly.
+///
+/// ```
+/// use check_isolation::Isolation;
+/// use history_core::{Checker, Datum, History};
+///
+/// // Either order of 1 and 2 contradicts one of the last two reads.
+/// let history = History::parse("
+///     {:process 0, :type :ok, :value [[:w :x 1] [:w :y 1]]}
+///     {:process 1, :type :ok, :value [[:w :x 2] [:w :y 2]]}
+///     {:process 2, :type :ok, :value [[:r :x 1] [:r :y 2]]}
+/// ")?;
+/// let report = Isolation::default().check(&history)?;
+/// for anomaly in &report.anomalies {
+///     for witness in &anomaly.witnesses {
+///         elle_certify::isolation(&history, &Datum::Nil, &anomaly.name, witness).expect("a witness that proves its anomaly");
+///     }
+/// }
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+pub fn isolation(history: &History, initial: &Datum, anomaly: &str, witness: &Witness) -> Result<(), Uncertified> {
+    if isolation::holds_lists(history) {
+        let log = Log::of(history, &Lists)?;
+        let claim = Claim { log: &log, workload: &Lists, txns: log.all_described(witness, &Lists)?, witness };
+        return isolation::certify(&claim, || Execution::of_lists(&log), anomaly);
+    }
+    let sources = Sources { initial: initial.clone(), ..Sources::default() };
+    let registers = Registers { sources: &sources };
+    let log = Log::of(history, &registers)?;
+    registers::refuse_ambiguous_reads(&log, &sources)?;
+    let txns = log.all_described(witness, &registers)?;
+    let claim = Claim { log: &log, workload: &registers, txns, witness };
+    isolation::certify(&claim, || Execution::of_registers(&log, &sources), anomaly)
 }
 
 /// What goes by one definition in all workloads.

@@ -64,10 +64,6 @@ impl Lists {
         Lists { interner, states, txns, orders, readers, direct, writes_known }
     }
 
-    pub(crate) fn key(&self, key: KeyId) -> Datum {
-        self.interner.datum(self.states.key[key.at()].code)
-    }
-
     pub(crate) fn elem(&self, elem: ElemId) -> Datum {
         self.interner.datum(self.states.elem[elem.at()].code)
     }
@@ -122,6 +118,20 @@ impl Analysis for Lists {
 
     fn keys(&self) -> usize {
         self.states.key.len()
+    }
+
+    fn key(&self, key: KeyId) -> Datum {
+        self.interner.datum(self.states.key[key.at()].code)
+    }
+
+    #[cfg(feature = "exact")]
+    fn first(&self, _: KeyId) -> Datum {
+        Datum::Vector(Vec::new())
+    }
+
+    #[cfg(feature = "exact")]
+    fn happened(&self) -> Option<crate::exact::Happened> {
+        super::happened::happened(&self.states, &self.txns, &self.orders)
     }
 
     fn mop(&self, mop: Mop) -> Datum {
@@ -210,7 +220,7 @@ impl Analysis for Lists {
         mop.key
     }
 
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self, _: bool) -> Vec<String> {
         let keys: Vec<String> =
             self.direct.incompatible.iter().take(8).map(|(key, _)| self.key(*key).to_string()).collect();
         if keys.is_empty() {

@@ -15,6 +15,8 @@
 mod analysis;
 mod direct;
 mod edges;
+#[cfg(feature = "exact")]
+mod happened;
 mod mop;
 mod orders;
 mod run;
@@ -23,6 +25,7 @@ mod within;
 mod witnesses;
 
 use crate::anomaly::AnomalySet;
+use crate::exact::{EXACT, Exact};
 use crate::model::Model;
 use crate::txn::expected::{self, Expected};
 use crate::txn::fold::TxnRun;
@@ -56,18 +59,20 @@ pub struct ListAppend {
     pub garbage_reads_allowed: bool,
     /// Witnesses given for each type of anomaly, at the most. All are counted.
     pub witnesses_max: usize,
+    /// Whether levels that the search for cycles leaves open are decided by looking for a commit order.
+    pub exact: Exact,
 }
 
 impl Default for ListAppend {
     /// Expects strict serializability.
     fn default() -> ListAppend {
-        let Expected { models, anomalies, garbage_reads_allowed, witnesses_max } = Expected::default();
-        ListAppend { consistency_models: models, anomalies, garbage_reads_allowed, witnesses_max }
+        let Expected { models, anomalies, garbage_reads_allowed, witnesses_max, exact } = Expected::default();
+        ListAppend { consistency_models: models, anomalies, garbage_reads_allowed, witnesses_max, exact }
     }
 }
 
 const OPTIONS: &[OptionSpec] =
-    &[expected::CONSISTENCY_MODELS, expected::ANOMALIES, expected::ALLOW, expected::MAX_WITNESSES];
+    &[expected::CONSISTENCY_MODELS, expected::ANOMALIES, expected::ALLOW, expected::MAX_WITNESSES, EXACT];
 
 impl Checker for ListAppend {
     fn name(&self) -> &'static str {
@@ -99,6 +104,7 @@ impl ListAppend {
             anomalies: self.anomalies,
             garbage_reads_allowed: self.garbage_reads_allowed,
             witnesses_max: self.witnesses_max,
+            exact: self.exact,
         }
     }
 }

@@ -57,10 +57,6 @@ impl Registers {
         Registers { interner, versions, txns, touches, order, direct, writes_known, unused }
     }
 
-    pub(super) fn key(&self, key: KeyId) -> Datum {
-        self.interner.datum(self.versions.key[key.at()].code)
-    }
-
     pub(super) fn value(&self, version: VersionId) -> Datum {
         self.interner.datum(self.versions.version[version.at()].code)
     }
@@ -115,6 +111,20 @@ impl Analysis for Registers {
 
     fn keys(&self) -> usize {
         self.versions.key.len()
+    }
+
+    fn key(&self, key: KeyId) -> Datum {
+        self.interner.datum(self.versions.key[key.at()].code)
+    }
+
+    #[cfg(feature = "exact")]
+    fn first(&self, key: KeyId) -> Datum {
+        self.value(self.versions.key[key.at()].initial)
+    }
+
+    #[cfg(feature = "exact")]
+    fn happened(&self) -> Option<crate::exact::Happened> {
+        super::happened::happened(&self.versions, &self.txns, &self.order)
     }
 
     fn mop(&self, mop: Mop) -> Datum {
@@ -218,8 +228,8 @@ impl Analysis for Registers {
         mop.key
     }
 
-    fn notes(&self) -> Vec<String> {
-        let mut notes: Vec<String> = self.advice().into_iter().collect();
+    fn notes(&self, is_decided: bool) -> Vec<String> {
+        let mut notes: Vec<String> = if is_decided { None } else { self.advice() }.into_iter().collect();
         let dropped = self.order.cyclic.iter().filter_map(|case| case.sources.last());
         let mut dropped: Vec<&str> = dropped.map(|source| source.name()).collect();
         dropped.dedup();

@@ -16,6 +16,8 @@ mod analysis;
 mod direct;
 mod edges;
 mod ground;
+#[cfg(feature = "exact")]
+mod happened;
 mod mop;
 mod order;
 mod run;
@@ -28,6 +30,7 @@ mod within;
 mod witnesses;
 
 use crate::anomaly::AnomalySet;
+use crate::exact::{EXACT, Exact};
 use crate::model::Model;
 use crate::txn::expected::{self, Expected};
 use crate::txn::fold::TxnRun;
@@ -69,6 +72,8 @@ pub struct RwRegister {
     pub garbage_reads_allowed: bool,
     /// Witnesses given for each type of anomaly, at the most. All are counted.
     pub witnesses_max: usize,
+    /// Whether levels that the search for cycles leaves open are decided by looking for a commit order.
+    pub exact: Exact,
     /// Writes follow reads: what a transaction reads of a key and what it then writes to it are versions in this order.
     pub wfr_keys: bool,
     /// Each key is sequentially consistent: its versions follow the order of each process's transactions.
@@ -86,12 +91,13 @@ pub struct RwRegister {
 impl Default for RwRegister {
     /// Expects strict serializability, and assumes nothing.
     fn default() -> RwRegister {
-        let Expected { models, anomalies, garbage_reads_allowed, witnesses_max } = Expected::default();
+        let Expected { models, anomalies, garbage_reads_allowed, witnesses_max, exact } = Expected::default();
         RwRegister {
             consistency_models: models,
             anomalies,
             garbage_reads_allowed,
             witnesses_max,
+            exact,
             wfr_keys: false,
             sequential_keys: false,
             linearizable_keys: false,
@@ -138,6 +144,7 @@ const OPTIONS: &[OptionSpec] = &[
     expected::ANOMALIES,
     expected::ALLOW,
     expected::MAX_WITNESSES,
+    EXACT,
     WFR_KEYS,
     SEQUENTIAL_KEYS,
     LINEARIZABLE_KEYS,
@@ -194,6 +201,7 @@ impl RwRegister {
             anomalies: self.anomalies,
             garbage_reads_allowed: self.garbage_reads_allowed,
             witnesses_max: self.witnesses_max,
+            exact: self.exact,
         }
     }
 

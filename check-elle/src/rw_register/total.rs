@@ -1,8 +1,11 @@
 //! Whether the versions of a key are in one order: only then does it prove anything that no cycle was found.
 
 use super::analysis::Registers;
+use super::mop::{Mop, What};
+use super::versions::Flags;
 use super::within::Touch;
-use crate::ids::{KeyId, VersionId};
+use crate::ids::{KeyId, TxnId, VersionId};
+use crate::txn::analysis::Analysis as _;
 use history_core::Datum;
 use history_core::cast::Cast as _;
 
@@ -26,8 +29,17 @@ impl Registers {
     }
 
     fn counts(&self, version: VersionId) -> bool {
-        let happened = self.versions.installer(version).is_some_and(|writer| self.txns.is_ok(writer));
+        let happened = self.versions.installer(version).is_some_and(|writer| self.happened(writer));
         happened || self.touches.readers(version).len() > 0
+    }
+
+    /// Whether it is known to have happened: it was ok, or something that it wrote was read.
+    fn happened(&self, txn: TxnId) -> bool {
+        let is_seen = |mop: &Mop| match mop.what() {
+            What::Write(version) => self.versions.version[version.at()].flags.has(Flags::SEEN),
+            What::Read(_) | What::Unseen => false,
+        };
+        self.txns.is_ok(txn) || self.txns.mops(txn).iter().any(is_seen)
     }
 
     /// The most versions that count on any path from this one. The order has no cycles.

@@ -10,6 +10,8 @@ use history_core::{About, AboutAnomaly, AboutLevel, Parts, Subject};
 pub(crate) fn about() -> About {
     let mut about = About::new(Subject::Transactions).with_parts(Parts::Transactions);
     about.anomalies = AnomalySet::ALL.iter().map(anomaly).collect();
+    #[cfg(feature = "exact")]
+    about.anomalies.push(AboutAnomaly::new(check_isolation::NO_COMMIT_ORDER.0, check_isolation::NO_COMMIT_ORDER.1));
     about.levels = ModelSet::ALL.iter().map(level).collect();
     about
 }
@@ -27,7 +29,7 @@ fn level(model: Model) -> AboutLevel {
     about.aliases = model.aliases().iter().map(|alias| (*alias).into()).collect();
     about.implies = model.implies().map(|weaker| weaker.name().into()).collect();
     about.forbids = model.forbids().map(|kind| kind.name().into()).collect();
-    about.is_decided = model.is_decided();
+    about.is_decided = model.is_decided() || model.is_decided_exactly();
     about.because = model.decision().into();
     about
 }

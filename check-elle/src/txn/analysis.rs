@@ -3,6 +3,8 @@
 use super::{TxnGraph, Txns};
 use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::Suffix;
+#[cfg(feature = "exact")]
+use crate::exact::Happened;
 use crate::graph::Relation;
 use crate::ids::{KeyId, TxnId};
 use crate::model::Model;
@@ -35,6 +37,17 @@ pub(crate) trait Analysis {
     /// How many keys there are.
     fn keys(&self) -> usize;
 
+    /// A key as it was recorded.
+    fn key(&self, key: KeyId) -> Datum;
+
+    /// What a key holds before anything is written to it.
+    #[cfg(feature = "exact")]
+    fn first(&self, key: KeyId) -> Datum;
+
+    /// The transactions that happened; `None` if some read shows what nobody left behind.
+    #[cfg(feature = "exact")]
+    fn happened(&self) -> Option<Happened>;
+
     /// A micro-op as it was recorded.
     fn mop(&self, mop: Self::Mop) -> Datum;
 
@@ -62,8 +75,8 @@ pub(crate) trait Analysis {
     /// Its key.
     fn key_of(mop: Self::Mop) -> KeyId;
 
-    /// What should be known of the verdict in addition to the anomalies.
-    fn notes(&self) -> Vec<String>;
+    /// What should be known of the verdict in addition to the anomalies; `is_decided`: each level was decided exactly.
+    fn notes(&self, is_decided: bool) -> Vec<String>;
 
     /// Whether [`Analysis::unordered`] is about cycles of this history, and not about all histories of this kind. If
     /// so, a level that rests on the order is not known to hold.

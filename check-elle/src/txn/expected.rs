@@ -2,6 +2,7 @@
 //! transactions take.
 
 use crate::anomaly::{AnomalySet, AnomalyType};
+use crate::exact::{EXACT, Exact};
 use crate::model::Model;
 use history_core::{OptionError, OptionKind, OptionSpec, Options};
 
@@ -17,6 +18,8 @@ pub(crate) struct Expected {
     /// Whether a read may show what was never written.
     pub(crate) garbage_reads_allowed: bool,
     pub(crate) witnesses_max: usize,
+    /// Whether levels that cycles leave open are decided.
+    pub(crate) exact: Exact,
 }
 
 pub(crate) const CONSISTENCY_MODELS: OptionSpec = OptionSpec::new(
@@ -58,6 +61,7 @@ impl Default for Expected {
             anomalies: AnomalySet::EMPTY,
             garbage_reads_allowed: false,
             witnesses_max: WITNESSES_MAX,
+            exact: Exact::default(),
         }
     }
 }
@@ -95,6 +99,9 @@ impl Expected {
         }
         if let Some(max) = options.size(MAX_WITNESSES.name)? {
             self.witnesses_max = max;
+        }
+        if let Some(how) = options.text(EXACT.name) {
+            self.exact = Exact::parse(how)?;
         }
         Ok(self)
     }

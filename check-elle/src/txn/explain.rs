@@ -26,7 +26,7 @@ fn size(mop: &Datum) -> usize {
 }
 
 /// A transaction as an op.
-fn op<A: Analysis>(analysis: &A, name: String, txn: TxnId) -> WitnessOp {
+pub(crate) fn op<A: Analysis>(analysis: &A, name: String, txn: TxnId) -> WitnessOp {
     let txns = analysis.txns();
     let all = txns.mops(txn);
     let mut left = SHOWN_DATUMS_MAX;

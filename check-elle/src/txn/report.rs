@@ -3,10 +3,13 @@
 use super::analysis::Analysis;
 use super::expected::Expected;
 use super::fold::Counts;
-use super::standing::{Standing, Undecided};
+use super::standing::{MORE_STEPS, Standing, Undecided};
 use super::{explain, figures};
 use crate::anomaly::{self, AnomalySet, AnomalyType};
 use crate::cycles::{self, Found};
+#[cfg(feature = "exact")]
+use crate::exact;
+use crate::exact::Answers;
 use crate::ids::{KeyId, TxnId};
 use crate::lattice;
 use crate::model::ModelSet;
@@ -15,6 +18,9 @@ use history_core::hash::HashSet;
 use history_core::{Anomaly, Budget, Datum, Report, Verdict, Witness};
 use std::borrow::Cow;
 use std::fmt::Write;
+
+/// The note on a history without reads that could be wrong.
+const NO_READ: &str = "No ok transaction read a key that any transaction writes, so no read could have been wrong.";
 
 /// Transactions named for a component of which no cycle is shown.
 const COMPONENT_TXNS_MAX: usize = 64;
@@ -40,48 +46,49 @@ pub(crate) fn report<A: Analysis>(
     let cycles = cycles::find(&graph.graph, order, analysis.txns().lacks_invocations(), budget);
     budget.begin("explaining anomalies");
 
-    // Without micro-ops there is nothing to judge, whatever process and realtime edges there are.
-    let is_empty = graph.is_empty || analysis.keys() == 0;
-    let mut all = types_of(analysis.direct().difference(allowed), &cycles, is_empty);
-    if !analysis.writes_known() {
-        all = all.intersection(lattice::UNKNOWN.union(WHOEVER_WROTE));
-    }
+    let all = types_of(analysis, allowed, &cycles, graph.is_empty);
     let shown = all.intersection(reportable);
     let shown = shown.difference(lattice::redundant_cycle_exists(shown));
     let has_read = has_read(analysis);
-    let standing = Standing::new(analysis, all, order, &cycles.components, has_read);
+    let mut standing = Standing::new(analysis, all, order, &cycles.components, has_read);
+    let is_broken = !all.is_disjoint(prohibited);
+    let is_settled = is_broken || !analysis.writes_known();
+    let asked = if is_settled { ModelSet::EMPTY } else { standing.to_decide(models) };
+    let mut answers = decided(analysis, asked, expected, budget);
+    standing.learn(&answers);
+    let is_refused = !answers.violated.is_disjoint(models);
+    let shown = if answers.contradicts_itself { shown.union(AnomalyType::INTERNAL.into()) } else { shown };
+    let is_broken = is_broken || is_refused;
     let undecided = standing.remaining(undecided);
-    let left_open = standing.left_open(models);
+    let left_open = standing.left_open(models, &answers);
     let is_open = !shown.is_empty() || !undecided.is_empty() || !left_open.is_empty() || !has_read;
-    let verdict = match (all.is_disjoint(prohibited), is_open) {
+    let verdict = match (!is_broken, is_open) {
         (false, _) => Verdict::Invalid,
         (true, true) => Verdict::Unknown,
         (true, false) => Verdict::Valid,
     };
 
     let mut report = Report::new(checker, verdict);
-    levels(&mut report, all, shown, &standing);
+    levels(&mut report, all, shown, answers.violated, &standing);
     let witnesses = Witnesses { analysis, cycles: &cycles, max: expected.witnesses_max };
     report.anomalies = shown.iter().map(|anomaly| witnesses.of(anomaly)).collect();
+    report.anomalies.extend(std::mem::take(&mut answers.anomalies));
     report.anomalies.sort_by(|a, b| a.name.cmp(&b.name));
-    report.notes = notes(checker, analysis, counts, &cycles, shown, allowed);
-    if shown.is_empty() && !has_read {
-        report.notes.push(
-            "No ok transaction read a key that any transaction writes, so no read could have been wrong.".to_owned(),
-        );
-    }
+    report.notes = notes(checker, analysis, counts, &cycles, shown, allowed, answers.is_complete);
+    report.notes.extend((shown.is_empty() && !has_read).then(|| NO_READ.to_owned()));
     report.notes.extend(left_open);
+    if verdict == Verdict::Valid {
+        report.notes.extend(undecided_exactly(&answers));
+    }
     if verdict == Verdict::Unknown && shown.is_empty() {
         let first = Witnesses { analysis, cycles: &cycles, max: 1 };
-        report.notes.extend(standing.notes(checker, undecided, |anomaly| first.indices(anomaly)));
+        report
+            .notes
+            .extend(standing.notes(checker, undecided, expected.exact, &answers, |anomaly| first.indices(anomaly)));
     }
     report.counts = count(analysis, counts);
-    report.artifacts = report
-        .anomalies
-        .iter()
-        .filter(|anomaly| !anomaly.witnesses.is_empty())
-        .map(history_core::explain::artifact)
-        .collect();
+    let shown_ones = report.anomalies.iter().filter(|anomaly| !anomaly.witnesses.is_empty());
+    report.artifacts = shown_ones.map(history_core::explain::artifact).collect();
     if budget.figures {
         let max = expected.witnesses_max;
         report.figures = figures::of_cycles(&report.anomalies).collect();
@@ -91,12 +98,33 @@ pub(crate) fn report<A: Analysis>(
     report
 }
 
+/// What is decided exactly of the levels that the search for cycles leaves open.
+#[cfg(feature = "exact")]
+fn decided<A: Analysis>(analysis: &A, asked: ModelSet, expected: &Expected, budget: &Budget) -> Answers {
+    exact::decide(analysis, asked, expected.exact, expected.witnesses_max, budget)
+}
+
+#[cfg(not(feature = "exact"))]
+fn decided<A: Analysis>(_: &A, _: ModelSet, _: &Expected, _: &Budget) -> Answers {
+    Answers::default()
+}
+
+/// Which levels hold as far as cycles were searched for, and why no more is known of them.
+fn undecided_exactly(answers: &Answers) -> impl Iterator<Item = String> {
+    answers.open.iter().map(|(model, why)| {
+        format!(
+            "No cycle of known dependencies rules out {model}, but no commit order that proves it was found: {why}. \
+             {MORE_STEPS}."
+        )
+    })
+}
+
 /// Adds the levels that are ruled out, and those of which it is not known whether they hold.
-fn levels(report: &mut Report, all: AnomalySet, shown: AnomalySet, standing: &Standing) {
-    let mut ruled_out = ModelSet::EMPTY;
-    if !shown.is_empty() {
-        ruled_out = lattice::rules_out(all);
-        let boundary = lattice::boundary(all);
+fn levels(report: &mut Report, all: AnomalySet, shown: AnomalySet, violated: ModelSet, standing: &Standing) {
+    let mut ruled_out = violated;
+    if !shown.is_empty() || !violated.is_empty() {
+        ruled_out = ruled_out.union(lattice::rules_out(all));
+        let boundary = lattice::boundary_of(ruled_out);
         report.not = boundary.not.into_iter().map(Into::into).collect();
         report.also_not = boundary.also_not.into_iter().map(Into::into).collect();
     }
@@ -115,8 +143,11 @@ fn has_read<A: Analysis>(analysis: &A) -> bool {
     txns.ids().any(|txn| txns.is_ok(txn) && txns.mops(txn).iter().any(is_evidence))
 }
 
-fn types_of(direct: AnomalySet, cycles: &Found, is_empty: bool) -> AnomalySet {
-    let mut all = direct;
+/// All types found, but for those that are allowed.
+fn types_of<A: Analysis>(analysis: &A, allowed: AnomalySet, cycles: &Found, is_graph_empty: bool) -> AnomalySet {
+    // Without micro-ops there is nothing to judge, whatever process and realtime edges there are.
+    let is_empty = is_graph_empty || analysis.keys() == 0;
+    let mut all = analysis.direct().difference(allowed);
     for (anomaly, _) in &cycles.cycles {
         all.insert(*anomaly);
     }
@@ -129,7 +160,7 @@ fn types_of(direct: AnomalySet, cycles: &Found, is_empty: bool) -> AnomalySet {
     if cycles.spent.is_some() {
         all.insert(AnomalyType::CYCLE_SEARCH_TIMEOUT);
     }
-    all
+    if analysis.writes_known() { all } else { all.intersection(lattice::UNKNOWN.union(WHOEVER_WROTE)) }
 }
 
 fn notes<A: Analysis>(
@@ -139,6 +170,7 @@ fn notes<A: Analysis>(
     cycles: &Found,
     shown: AnomalySet,
     allowed: AnomalySet,
+    is_decided: bool,
 ) -> Vec<String> {
     let mut notes = Vec::new();
     if shown.contains(AnomalyType::GARBAGE_READ) {
@@ -175,7 +207,7 @@ fn notes<A: Analysis>(
                 .to_owned()
         });
     }
-    notes.extend(analysis.notes());
+    notes.extend(analysis.notes(is_decided));
     notes.extend(analysis.txns().participants.note());
     if let Some(spent) = cycles.spent {
         notes.push(format!("Not all components were searched for all types of cycles: {}.", spent.because()));

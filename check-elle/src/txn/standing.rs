@@ -9,8 +9,12 @@ use super::analysis::Analysis;
 use super::time::has_process_edges;
 use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::Suffix;
+use crate::exact::{Answers, Exact};
 use crate::lattice::{self, NOT_SEARCHED, UNKNOWN};
 use crate::model::{Model, ModelSet};
+
+/// What to do if the steps were too few, as a sentence without its full stop.
+pub(crate) const MORE_STEPS: &str = "--exact full takes as many steps as it needs";
 
 /// What is asked for by name, and not searched for.
 #[derive(Clone, Copy)]
@@ -74,7 +78,14 @@ struct Doubts {
 }
 
 /// What a history was found to be, and what is known of models by it.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Standing {
+    /// Whether anything may be known to hold.
+    is_judged: bool,
+    /// Whether some read could have been wrong, and none shows what was never written.
+    can_be_decided: bool,
+    /// Whether that the order of versions is not known leaves a model open, or only in doubt.
+    doubt_is_of_this_history: bool,
     /// All types of anomalies found.
     found: AnomalySet,
     /// The edges that the graph had in addition to ww, wr and rw.
@@ -101,6 +112,9 @@ impl Standing {
         has_read: bool,
     ) -> Standing {
         let mut standing = Standing {
+            is_judged: found.is_disjoint(UNKNOWN) && has_read,
+            can_be_decided: has_read && !analysis.direct().contains(AnomalyType::GARBAGE_READ),
+            doubt_is_of_this_history: A::DOUBT_IS_OF_THIS_HISTORY,
             found,
             order,
             has_process_edges: has_process_edges(analysis.txns(), order),
@@ -110,7 +124,7 @@ impl Standing {
             known: ModelSet::EMPTY,
             open: ModelSet::EMPTY,
         };
-        if !found.is_disjoint(UNKNOWN) || !has_read {
+        if !standing.is_judged {
             return standing;
         }
         let garbage = analysis.direct().contains(AnomalyType::GARBAGE_READ);
@@ -139,17 +153,54 @@ impl Standing {
         standing
     }
 
+    /// Those of the models asked for of which cycles do not say for certain whether they hold.
+    pub(crate) fn to_decide(&self, asked: ModelSet) -> ModelSet {
+        if !self.can_be_decided {
+            return ModelSet::EMPTY;
+        }
+        // In the table, some models allow a transaction's reads to contradict each other. Their axioms do not.
+        let is_internal = self.found.contains(AnomalyType::INTERNAL);
+        let proven = if is_internal { ModelSet::EMPTY } else { self.proven };
+        let certain = proven.iter().fold(proven, |all, model| all.union(model.weaker()));
+        let is_doubted = |model: Model| {
+            self.known.contains(model)
+                && !self.doubt_is_of_this_history
+                && self.doubts.versions.is_some()
+                && (self.rests_on_order)(model)
+        };
+        let in_doubt =
+            |model: &Model| !model.is_decided() || self.open.contains(*model) || is_doubted(*model) || is_internal;
+        asked.difference(certain).iter().filter(in_doubt).collect()
+    }
+
+    /// Takes in what was decided exactly.
+    pub(crate) fn learn(&mut self, answers: &Answers) {
+        for model in answers.holds.iter().filter(|_| self.is_judged) {
+            self.known.insert(model);
+            if self.doubt_of_order(model).is_none() {
+                self.proven.insert(model);
+                self.known = self.known.union(model.weaker());
+            }
+        }
+        self.known = self.known.difference(answers.violated);
+        self.open = self.open.difference(self.known).difference(answers.violated);
+    }
+
     /// The models that are unknown, if these are reported as ruled out.
     pub(crate) fn open(&self, ruled_out: ModelSet) -> ModelSet {
         ModelSet::ALL.difference(ruled_out).difference(self.known)
     }
 
     /// The decided models among these of which it is open whether they hold, and why, as a sentence each.
-    pub(crate) fn left_open(&self, asked: ModelSet) -> Vec<String> {
+    pub(crate) fn left_open(&self, asked: ModelSet, answers: &Answers) -> Vec<String> {
         let open = self.open.iter().filter(|model| asked.contains(*model));
         let versions = self.doubts.versions.as_deref().unwrap_or_default();
         open.map(|model| {
-            format!("Whether {model} holds is unknown: {versions}, and possible orders were not searched.")
+            let orders = match answers.why_open(model) {
+                Some(why) => format!("no order that decides it was found: {why}. {MORE_STEPS}"),
+                None => "possible orders were not searched".to_owned(),
+            };
+            format!("Whether {model} holds is unknown: {versions}, and {orders}.")
         })
         .collect()
     }
@@ -168,19 +219,21 @@ impl Standing {
         &self,
         checker: &str,
         remaining: Undecided,
+        exact: Exact,
+        answers: &Answers,
         indices: impl Fn(AnomalyType) -> Vec<u64>,
     ) -> Vec<String> {
         let mut notes = Vec::new();
         for model in remaining.models.iter() {
-            let above = nearest(decided_above(model), Model::weaker);
-            let below = nearest(model.weaker().iter().filter(|weaker| weaker.is_decided()).collect(), Model::stronger);
+            let is_decided = |model: &Model| model.is_decided() || exact != Exact::No && model.is_decided_exactly();
+            let above = nearest(model.stronger().iter().filter(is_decided).collect(), Model::weaker);
+            let below = nearest(model.weaker().iter().filter(is_decided).collect(), Model::stronger);
             let stronger = above.iter().map(|model| format!("{model} (stronger)"));
             let weaker = below.iter().map(|model| format!("{model} (weaker)"));
             notes.push(format!(
-                "Whether {model} holds is unknown: {checker} does not decide it, because {}.{} The nearest levels \
-                 that it decides: {}.",
-                model.decision(),
-                self.would_hold(above, &indices),
+                "Whether {model} holds is unknown{}.{} The nearest levels that it decides: {}.",
+                self.why_undecided(checker, model, exact, answers),
+                self.would_hold(nearest(decided_above(model), Model::weaker), &indices),
                 stronger.chain(weaker).collect::<Vec<_>>().join(", "),
             ));
         }
@@ -190,6 +243,21 @@ impl Standing {
             notes.push(format!("Whether there is any {anomaly} is unknown: {checker} does not search for it.{would}"));
         }
         notes
+    }
+
+    /// Why a model is not decided, as what follows "it is unknown".
+    fn why_undecided(&self, checker: &str, model: Model, exact: Exact, answers: &Answers) -> String {
+        if !model.is_decided_exactly() {
+            return format!(": {checker} does not decide it, because {}", model.decision());
+        }
+        if let Some(why) = answers.why_open(model) {
+            return format!(": no commit order that decides it was found, because {why}. {MORE_STEPS}");
+        }
+        match (&self.doubts.garbage, exact) {
+            (_, Exact::No) => ": with --exact no, no commit order is looked for, which would decide it".to_owned(),
+            (Some(garbage), _) => format!(": {garbage}"),
+            (None, _) => String::new(),
+        }
     }
 
     /// What keeps the nearest stronger models from answering.
@@ -240,14 +308,18 @@ impl Standing {
 
     /// Why a decided model, against which nothing was found, may not hold nevertheless: as a clause.
     fn doubt(&self, model: Model) -> Option<&str> {
-        let Doubts { garbage, versions, processes, times } = &self.doubts;
-        let of_order = match order_of(model) {
-            Suffix::None => &None,
-            Suffix::Process => processes,
-            Suffix::Realtime => times,
-        };
+        let Doubts { garbage, versions, .. } = &self.doubts;
         let of_versions = versions.as_deref().filter(|_| (self.rests_on_order)(model));
-        garbage.as_deref().or(of_order.as_deref()).or(of_versions)
+        garbage.as_deref().or(self.doubt_of_order(model)).or(of_versions)
+    }
+
+    /// Why the order of processes or of real time is not all known that a model takes.
+    fn doubt_of_order(&self, model: Model) -> Option<&str> {
+        match order_of(model) {
+            Suffix::None => None,
+            Suffix::Process => self.doubts.processes.as_deref(),
+            Suffix::Realtime => self.doubts.times.as_deref(),
+        }
     }
 }
 

@@ -1,10 +1,11 @@
 //! Which models are decided: no other is said to hold unless a decided one that implies it does.
 
-use crate::oracle::against::checker;
+use crate::oracle::against::{check, checker};
 use crate::oracle::choices::Choices;
 use crate::oracle::registers::Sources;
 use crate::oracle::world::World;
 use crate::oracle::{Question, messy, standing, text};
+use check_elle::Exact;
 use check_elle::anomaly::AnomalyType;
 use check_elle::lattice::NOT_SEARCHED;
 use check_elle::model::{Model, ModelSet};
@@ -127,11 +128,16 @@ fn a_note_says_why_it_is_unknown_and_what_to_ask_for() {
     assert_eq!(report.not, [""; 0]);
     assert_eq!(
         report.notes,
-        ["Whether read-atomic holds is unknown: list-append does not decide it, because its axioms (which \
-         transactions each transaction sees) are not checked. If snapshot-isolation held, it would hold too, but the \
-         history shows G-single-item (at index 1, 3). The nearest levels that it decides: snapshot-isolation \
-         (stronger), read-committed (weaker)."]
+        [
+            "Whether read-atomic holds is unknown: with --exact no, no commit order is looked for, which would decide it. \
+         If snapshot-isolation held, it would hold too, but the history shows G-single-item (at index 1, 3). The nearest \
+         levels that it decides: snapshot-isolation (stronger), read-committed (weaker)."
+        ]
     );
+    let exactly = check(&history(READ_SKEW, true), &Question::of_lists(&["read-atomic"]), Exact::Limited);
+    assert_eq!((exactly.verdict, exactly.notes.len()), (Verdict::Invalid, 0), "{exactly:#?}");
+    assert_eq!(exactly.anomaly_types().collect::<Vec<_>>(), ["G-single-item"]);
+    assert_eq!(exactly.not, ["consistent-view", "read-atomic", "repeatable-read"]);
     let because = |txns: &[&str]| {
         let report = judge(&history(txns, false), "read-your-writes");
         let (lead, why) =

@@ -6,6 +6,7 @@ mod cycles;
 mod decided;
 mod enumerate;
 mod enumerate_registers;
+mod exact;
 mod keyed;
 mod lattice;
 mod list_append;

@@ -108,8 +108,9 @@ impl Trunk {
             let mut appended: Vec<VersionId> = appended.collect();
             appended.reverse();
             // Before this the writer before appended all, and this one nothing.
-            if !next.is_empty() || appended.pop() != Some(*id) {
-                trunk.wrong.push((at + 1, Direct::G0, writer));
+            let interrupted = trunk.writers.last().filter(|_| !next.is_empty()).copied();
+            if appended.pop() != Some(*id) || interrupted.is_some() {
+                trunk.wrong.push((at + 1, Direct::G0, interrupted.unwrap_or(writer)));
             }
             next = appended;
             trunk.writers.push(writer);

@@ -33,6 +33,20 @@ pub enum Axiom {
     Serializable,
 }
 
+impl Axiom {
+    /// Whether whatever obeys this one obeys the other, with the same base.
+    ///
+    /// ```
+    /// use check_isolation::Axiom;
+    ///
+    /// assert!(Axiom::Snapshot.is_at_least(Axiom::Prefix) && Axiom::Prefix.is_at_least(Axiom::Causal));
+    /// assert!(!Axiom::ParallelSnapshot.is_at_least(Axiom::Prefix), "these two are incomparable");
+    /// ```
+    pub fn is_at_least(self, other: Axiom) -> bool {
+        self >= other && (self, other) != (Axiom::ParallelSnapshot, Axiom::Prefix)
+    }
+}
+
 /// What every order must extend, beside who read from whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Base {

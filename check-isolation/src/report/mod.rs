@@ -6,6 +6,7 @@ mod name;
 pub(crate) mod witness;
 
 use crate::decode::{Decoded, Settled};
+use crate::derivation::NO_COMMIT_ORDER;
 use crate::level::{Level, Levels};
 use crate::timestamps;
 use history_core::cast::Cast as _;
@@ -26,10 +27,7 @@ pub(crate) const ANOMALIES: &[(&str, &str)] = &[
     ("G-single-item", "A cycle with exactly one rw: a transaction misses what it depends on."),
     ("G-nonadjacent-item", "A cycle with several rw, no two of them side by side."),
     ("G2-item", "A cycle with two rw side by side."),
-    (
-        "no-commit-order",
-        "No order of commits explains what was read: what follows from the level, in each case, ends in a contradiction.",
-    ),
+    NO_COMMIT_ORDER,
     ("thin-air-read", "A transaction read a value that was never written."),
     ("future-read", "A transaction read what it wrote itself only later."),
     ("internal", "A transaction's read after its own write does not show that write."),
@@ -144,10 +142,10 @@ fn anomalies(run: &Decoded, settled: &Settled, judgement: &Judgement) -> Vec<Ano
         }
     }
     for refutation in judgement.refutations() {
-        let (count, witnesses) = found.entry(name::of(refutation)).or_default();
+        let (count, witnesses) = found.entry(refutation.anomaly()).or_default();
         *count += 1;
         if witnesses.len() < max {
-            witnesses.push(witness::refutation(run, settled, refutation));
+            witnesses.push(refutation.witness(&witness::Happened { run, settled }));
         }
     }
     let anomaly = |(name, (count, witnesses)): (&'static str, _)| Anomaly { name: name.into(), count, witnesses };

@@ -1,17 +1,19 @@
 //! Names of what was found: Adya's where it is one cycle, as readers know those.
 
+use crate::derivation::NO_COMMIT_ORDER;
 use crate::evidence::{Link, Refutation, Relation};
 use crate::level::Axiom;
 
-/// The name of a derivation. A cycle without rw is G0 or G1c only where it rules out read committed: at other levels, orders in it follow
-/// from those levels.
-pub(super) fn of(refutation: &Refutation) -> &'static str {
-    let cycle = &refutation.cycle;
-    let has_rw = cycle.iter().any(|link| matches!(link.relation, Relation::Rw(..)));
-    if refutation.has_cases() || cycle.is_empty() || !has_rw && refutation.axiom != Axiom::ReadCommitted {
-        "no-commit-order"
-    } else {
-        of_cycle(cycle)
+impl Refutation {
+    /// The name of the anomaly. A cycle without rw is G0 or G1c only where it rules out read committed: at other levels, orders in it
+    /// follow from those levels.
+    pub fn anomaly(&self) -> &'static str {
+        let has_rw = self.cycle.iter().any(|link| matches!(link.relation, Relation::Rw(..)));
+        if self.has_cases() || self.cycle.is_empty() || !has_rw && self.axiom != Axiom::ReadCommitted {
+            NO_COMMIT_ORDER.0
+        } else {
+            of_cycle(&self.cycle)
+        }
     }
 }
 

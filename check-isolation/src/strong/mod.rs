@@ -51,6 +51,10 @@ const STEPS_MAX: u64 = 10_000_000_000;
 const STEPS_PART: u64 = 16;
 /// The part of these that each attempt with a part of the sessions gets: there may be many.
 const RELAXED_PART: u64 = 4;
+/// Times that each clock is joined, at the least, before there is an answer. Where the steps are fewer, none are taken.
+const STEPS_PER_CLOCK: u64 = 4;
+/// Steps for each transaction without which no stronger level is tried.
+const STEPS_PER_TXN: u64 = 16;
 /// Bytes of clocks unless the budget says otherwise.
 const BYTES_MAX: usize = 4 << 30;
 /// Literals of learned clauses, at the most.
@@ -65,6 +69,9 @@ pub(crate) fn decide(txns: &Transactions, axiom: Axiom, base: Base, budget: &Bud
     }
     let steps_max = budget.states_max.unwrap_or(STEPS_MAX);
     let part = steps_max / STEPS_PART;
+    if part < STEPS_PER_TXN * txns.len().to_u64() {
+        return decide_alone(txns, axiom, base, budget, steps_max);
+    }
     let stronger = [(Axiom::Serializable, Base::RealTime), (Axiom::Snapshot, Base::RealTime), (axiom, Base::Session)];
     for (other, frame) in stronger {
         if (other, frame) != (axiom, base) && other >= axiom && frame >= base {
@@ -108,6 +115,9 @@ fn decide_alone(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget, 
     let chains = Chains::new(txns, &frame, &base::graph(txns, &frame, &[]).topological());
     let nodes = shape.nodes(txns.len()) + frame.events + 2 * txns.keys();
     let bytes = State::clock_bytes(nodes, chains.count);
+    if STEPS_PER_CLOCK * (nodes * chains.count).to_u64() > steps_max {
+        return Outcome::Unknown(Undecided::Spent { what: Spent::States, decided: 0 });
+    }
     if bytes > BYTES_MAX || budget.check(0, bytes.to_u64()).is_err() {
         return Outcome::Unknown(Undecided::Spent { what: Spent::Bytes, decided: 0 });
     }

@@ -40,10 +40,21 @@ struct Known<'t> {
     order: Vec<u32>,
 }
 
-/// Decides a level whose axiom is at most [`Axiom::Causal`]. Without a base there are many chains, so causal consistency is first
-/// decided with sessions, which are few.
+/// Steps for each transaction without which sessions are not relaxed: there may be many rounds.
+const RELAXING_STEPS_PER_TXN: u64 = 256;
+
+/// Decides a level whose axiom is at most [`Axiom::Causal`]. Without a base there are many chains, and with sessions if clients go on
+/// under new numbers, so causal consistency is first tried in real time, with as many chains as clients at once, and then decided with
+/// sessions as far as these hold.
 pub(crate) fn decide(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget) -> Outcome {
-    if (axiom, base) == (Axiom::Causal, Base::None) {
+    if axiom == Axiom::Causal && base != Base::RealTime {
+        let outcome = decide_alone(txns, axiom, Base::RealTime, budget);
+        if matches!(outcome, Outcome::Holds(_)) {
+            return outcome;
+        }
+    }
+    let may_relax = budget.states_max.is_none_or(|max| max / RELAXING_STEPS_PER_TXN >= txns.len().to_u64());
+    if (axiom, base) == (Axiom::Causal, Base::None) && may_relax {
         let outcome = relax::decide(
             txns,
             |soft| stale_readers(soft, budget),

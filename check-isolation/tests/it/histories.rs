@@ -1,12 +1,36 @@
 //! Histories as text: what operations mean, and what the report says.
 
-use check_isolation::Isolation;
-use history_core::{Checker, History, Report, Verdict};
+use check_isolation::{Isolation, Level};
+use history_core::{Checker, Datum, History, Report, Verdict};
 
 fn judge(text: &str, levels: &[&str]) -> Report {
     let consistency_models = levels.iter().map(|level| level.parse().unwrap()).collect();
     let checker = Isolation { consistency_models, ..Isolation::default() };
-    checker.check(&History::parse(text).unwrap()).unwrap()
+    let history = History::parse(text).unwrap();
+    let report = checker.check(&history).unwrap();
+    certify(&history, &report);
+    certify(&history, &Isolation { explain_valid: true, ..checker }.check(&history).unwrap());
+    report
+}
+
+/// All evidence of a report is certified: what refuses levels, and each order that explains one.
+fn certify(history: &History, report: &Report) {
+    // A list that contradicts a longer one is not kept, so its witness does not show it.
+    for anomaly in report.anomalies.iter().filter(|anomaly| anomaly.name != "incompatible-order") {
+        for witness in &anomaly.witnesses {
+            let proof = elle_certify::isolation(history, &Datum::Nil, &anomaly.name, witness);
+            proof.unwrap_or_else(|why| panic!("{}: {why}\n{witness:#?}", anomaly.name));
+        }
+    }
+    for artifact in &report.artifacts {
+        let Some(level) = artifact.path.strip_suffix("-order.txt") else { continue };
+        if level.parse::<Level>().is_err() {
+            continue;
+        }
+        let order = std::str::from_utf8(&artifact.content).unwrap();
+        let proof = elle_certify::commit_order(history, &Datum::Nil, level, order);
+        proof.unwrap_or_else(|why| panic!("{level}: {why}\n{order}"));
+    }
 }
 
 fn verdict(text: &str, level: &str) -> Verdict {

@@ -1,6 +1,6 @@
 //! All small histories, and random larger ones: every level agrees with trying all orders, and all evidence is certified.
 
-use crate::certify::certify;
+use crate::certify::{certify, certify_order};
 use crate::oracle::Definition;
 use crate::worlds::{Frame, Op, Random, add_orders, build, choices, external, random};
 use check_isolation::{Base, Because, Item, Level, Outcome, Refutation, Transactions, TxnId, Undecided, decide};
@@ -14,12 +14,11 @@ pub(crate) fn wrong(txns: &Transactions, level: Level, outcome: &Outcome) -> Opt
     match outcome {
         Outcome::Unknown(_) => Some("not decided".into()),
         Outcome::Holds(order) if !definition.accepts(order) => Some(format!("{order:?} is no such order")),
+        Outcome::Holds(order) => certify_order(txns, level, order).err().map(|why| format!("{why}: {order:?}")),
         Outcome::Violated(refutation) => match certify(txns, refutation) {
             Err(why) => Some(format!("{why}: {refutation:#?}")),
             Ok(()) => definition.holds().then(|| format!("it holds: {refutation:#?}")),
         },
-        // An order that the definition accepts is a proof.
-        Outcome::Holds(_) => None,
     }
 }
 
@@ -172,6 +171,7 @@ fn what_takes_cases_is_certified() {
                 Outcome::Holds(order) => {
                     let (axiom, base) = level.decided_by().unwrap();
                     assert!(Definition::new(&txns, axiom, base).accepts(&order), "{level}: {txns:#?}");
+                    certify_order(&txns, *level, &order).unwrap_or_else(|why| panic!("{level}: {why}\n{txns:#?}"));
                 }
                 Outcome::Unknown(why) => panic!("{level}: {why:?}"),
             }

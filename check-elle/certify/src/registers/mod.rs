@@ -105,6 +105,16 @@ impl Registers<'_> {
     }
 }
 
+/// All that the sources in use say of who wrote a key before whom: the key, and the indices of both.
+pub(super) fn writer_orders(log: &Log, sources: &Sources) -> Vec<(Datum, u64, u64)> {
+    let used = sources::in_use(log, sources);
+    let of_key = |key: Datum| {
+        let writers = used.edges(log, &key).into_iter().filter_map(|(version, next)| version.writer.zip(next.writer));
+        writers.map(move |(before, after)| (key.clone(), before, after)).collect::<Vec<_>>()
+    };
+    sources::keys(log).into_iter().flat_map(of_key).collect()
+}
+
 /// What a transaction read of a key, if its first micro-op there is a read and it is ok.
 fn external_read(log: &Log, txn: &Txn, key: &Datum) -> Option<Version> {
     match txn.mops.iter().find(|mop| mop.is_of(key))? {

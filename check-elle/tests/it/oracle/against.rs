@@ -1,6 +1,7 @@
 //! Holds a checker against the oracle: the verdict, the types, the models, and every witness.
 
 use super::{Judgement, Question, Workload, judge, lattice::Names};
+use check_elle::Exact;
 use check_elle::anomaly::{AnomalySet, AnomalyType};
 use check_elle::list_append::ListAppend;
 use check_elle::model::Model;
@@ -8,8 +9,13 @@ use check_elle::rw_register::RwRegister;
 use elle_certify::{self as certify, Sources, Uncertified};
 use history_core::{Checker as _, History, Report, Verdict, Witness};
 
-/// The checker under test.
+/// The checker under test, as far as cycles go: the oracle's verdicts are by these.
 pub(crate) fn checker(history: &History, question: &Question<'_>) -> Report {
+    check(history, question, Exact::No)
+}
+
+/// The checker under test.
+pub(crate) fn check(history: &History, question: &Question<'_>, exact: Exact) -> Report {
     let model = |name: &&str| name.parse::<Model>().expect("the oracle's names are known");
     let mut anomalies = AnomalySet::EMPTY;
     for name in question.anomalies {
@@ -18,11 +24,11 @@ pub(crate) fn checker(history: &History, question: &Question<'_>) -> Report {
     let consistency_models = question.models.iter().map(model).collect();
     let report = match question.workload {
         Workload::ListAppend => {
-            let options = ListAppend { consistency_models, anomalies, ..ListAppend::default() };
+            let options = ListAppend { consistency_models, anomalies, exact, ..ListAppend::default() };
             ListAppend { garbage_reads_allowed: question.allow_garbage, ..options }.check(history)
         }
         Workload::RwRegister(sources) => {
-            let options = RwRegister { consistency_models, anomalies, ..RwRegister::default() };
+            let options = RwRegister { consistency_models, anomalies, exact, ..RwRegister::default() };
             let options = RwRegister {
                 garbage_reads_allowed: question.allow_garbage,
                 wfr_keys: sources.wfr_keys,

@@ -2,6 +2,7 @@
 //! are too slow for it.
 
 pub(crate) mod against;
+pub(crate) mod axioms;
 pub(crate) mod canary;
 pub(crate) mod cases;
 pub(crate) mod choices;

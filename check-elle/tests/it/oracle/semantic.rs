@@ -228,7 +228,7 @@ fn any_subset(world: &World, mut holds: impl FnMut(&[&Txn]) -> bool) -> bool {
 }
 
 /// The next permutation in lexicographic order; false after the last one.
-fn next_permutation(items: &mut [usize]) -> bool {
+pub(crate) fn next_permutation(items: &mut [usize]) -> bool {
     let Some(at) = (1..items.len()).rev().find(|at| items[at - 1] < items[*at]) else { return false };
     let swap = (at..items.len()).rev().find(|i| items[*i] > items[at - 1]).unwrap_or(at);
     items.swap(at - 1, swap);

@@ -183,10 +183,12 @@ fn is_of(txn: &Txn, key: Name, element: Name) -> bool {
     txn.kind != Kind::Fail && txn.mops.contains(&Mop::Write(key, element))
 }
 
-/// The versions that someone certainly left behind: whoever did was ok, or what it wrote was read.
+/// The versions that someone certainly left behind: whoever did was ok, or something that it wrote was read.
 fn settled(world: &World, key: Name) -> Vec<Name> {
-    let read =
-        |version: Name| world.txns.iter().any(|txn| txn.is_ok() && txn.external_read(key) == Some(Some(version)));
+    let is_read = |(key, value): (Name, Name)| {
+        let mut reads = world.txns.iter().filter(|txn| txn.is_ok()).flat_map(Txn::reads);
+        reads.any(|(k, seen)| k == key && seen.contains(&value))
+    };
     let written = world.txns.iter().filter_map(|txn| Some((txn, txn.external_write(key)?)));
-    written.filter(|(txn, version)| txn.is_ok() || read(*version)).map(|(_, version)| version).collect()
+    written.filter(|(txn, _)| txn.is_ok() || txn.writes().any(is_read)).map(|(_, version)| version).collect()
 }

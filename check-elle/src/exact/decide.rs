@@ -1,0 +1,99 @@
+//! Decides levels one after another, and what each answer implies for others.
+
+use super::levels::{around, axiom_of, broken_by, implied_by};
+use super::recorded::AsRecorded;
+use super::{Answers, Exact};
+use crate::model::ModelSet;
+use crate::txn::analysis::Analysis;
+use check_isolation::{Axiom, Base, Level, Outcome, Refutation, Undecided};
+use history_core::cast::Cast as _;
+use history_core::{Anomaly, Budget};
+
+/// Steps that any history may take: a fraction of a second.
+const STEPS_MIN: u64 = 20_000_000;
+/// Steps for each micro-op of a larger one.
+const STEPS_PER_MOP: u64 = 16;
+/// Bytes that any history may take, and for each micro-op.
+const BYTES_MIN: u64 = 64 << 20;
+const BYTES_PER_MOP: u64 = 200;
+
+/// Decides these levels. `witnesses_max` are told of each type of anomaly.
+pub(crate) fn decide<A: Analysis>(
+    analysis: &A,
+    asked: ModelSet,
+    exact: Exact,
+    witnesses_max: usize,
+    budget: &Budget,
+) -> Answers {
+    let mut answers = Answers::default();
+    if exact == Exact::No || asked.is_empty() {
+        return answers;
+    }
+    budget.begin("looking for a commit order");
+    let Some(happened) = analysis.happened() else { return answers };
+    if happened.contradicts_itself {
+        let violated = broken_by(Axiom::MonotonicAtomicView, Base::None);
+        // Elle's table lets this be at read committed.
+        if !asked.is_disjoint(violated) {
+            answers.contradicts_itself = true;
+            answers.violated = violated;
+            answers.is_complete = asked.is_subset(violated);
+        }
+        return answers;
+    }
+    let budget = limited(budget, exact, analysis.txns().all_mops().len());
+    let mut refutations: Vec<Refutation> = Vec::new();
+    for level in asked.iter().flat_map(around) {
+        let known = answers.holds.union(answers.violated);
+        let Some((axiom, base)) = axiom_of(level).filter(|_| !known.contains(level)) else { continue };
+        let name = Level::of(axiom, base).expect("a level of the table");
+        match check_isolation::decide(&happened.txns, name, &budget) {
+            Outcome::Holds(_) => answers.holds = answers.holds.union(implied_by(axiom, base)),
+            Outcome::Violated(refutation) => {
+                answers.violated = answers.violated.union(broken_by(refutation.axiom, refutation.base));
+                debug_assert!(answers.violated.contains(level), "{level}: {refutation:?}");
+                refutations.push(*refutation);
+            }
+            Outcome::Unknown(why) => answers.open.push((level, because(why))),
+        }
+    }
+    answers.is_complete = answers.open.is_empty();
+    answers.anomalies = anomalies(&AsRecorded { analysis, happened: &happened }, &refutations, witnesses_max);
+    answers
+}
+
+/// The budget, within what is in proportion to the history.
+fn limited(budget: &Budget, exact: Exact, mops: usize) -> Budget {
+    let mut budget = budget.clone();
+    if exact == Exact::Limited {
+        let lower = |limit: &mut Option<u64>, max: u64| *limit = Some(limit.map_or(max, |own| own.min(max)));
+        lower(&mut budget.states_max, STEPS_MIN.max(STEPS_PER_MOP * mops.to_u64()));
+        lower(&mut budget.bytes_max, BYTES_MIN.max(BYTES_PER_MOP * mops.to_u64()));
+    }
+    budget
+}
+
+fn because(why: Undecided) -> String {
+    match why {
+        Undecided::Spent { what, decided } => {
+            format!("{}, when {decided} orders of two writers were known", what.because())
+        }
+        Undecided::NoAxiom => "it has no axiom".to_owned(),
+    }
+}
+
+fn anomalies<A: Analysis>(recorded: &AsRecorded<'_, A>, refutations: &[Refutation], max: usize) -> Vec<Anomaly> {
+    let mut anomalies: Vec<Anomaly> = Vec::new();
+    for refutation in refutations {
+        let name = refutation.anomaly();
+        let at = anomalies.iter().position(|anomaly| anomaly.name == name).unwrap_or_else(|| {
+            anomalies.push(Anomaly { name: name.into(), count: 0, witnesses: Vec::new() });
+            anomalies.len() - 1
+        });
+        anomalies[at].count += 1;
+        if anomalies[at].witnesses.len() < max {
+            anomalies[at].witnesses.push(refutation.witness(recorded));
+        }
+    }
+    anomalies
+}

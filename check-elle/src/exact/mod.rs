@@ -1,0 +1,87 @@
+//! Levels decided exactly, where cycles of known dependencies do not decide them: is there an order of commits that explains the
+//! history?
+//!
+//! `check-isolation` looks for one. It is asked only for what the search for cycles leaves open: levels that are defined by which
+//! transactions a read sees, and others if the order of some versions is not known. What a level's answer implies holds for others: a
+//! level that does not hold rules out the stronger ones, and one that holds brings the weaker ones with it.
+
+#[cfg(feature = "exact")]
+mod decide;
+#[cfg(feature = "exact")]
+mod happened;
+#[cfg(feature = "exact")]
+mod levels;
+#[cfg(feature = "exact")]
+mod recorded;
+
+use crate::model::{Model, ModelSet};
+#[cfg(feature = "exact")]
+pub(crate) use decide::decide;
+#[cfg(feature = "exact")]
+pub(crate) use happened::{External, Happened, key_of};
+use history_core::{Anomaly, OptionError, OptionKind, OptionSpec};
+
+/// Whether levels are decided exactly that the search for cycles leaves open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exact {
+    /// They are not: such a level is unknown, or holds as far as was searched.
+    No,
+    /// In so many steps that it takes about as long as the rest. A level that takes more is left as with [`Exact::No`].
+    Limited,
+    /// In as many steps as the budget allows.
+    Full,
+}
+
+impl Default for Exact {
+    /// [`Exact::Limited`]; without the feature `exact`, [`Exact::No`].
+    fn default() -> Exact {
+        if cfg!(feature = "exact") { Exact::Limited } else { Exact::No }
+    }
+}
+
+pub(crate) const EXACT: OptionSpec = OptionSpec::new(
+    "exact",
+    OptionKind::Text,
+    "Decide levels that cycles leave open by looking for a commit order: no, limited (about the time of the rest) or full.",
+)
+.with_value_name("HOW")
+.with_default("limited");
+
+impl Exact {
+    /// As the option has it.
+    pub(crate) fn parse(text: &str) -> Result<Exact, OptionError> {
+        let wrong = |message: &str| Err(OptionError::new(EXACT.name, message));
+        match text {
+            "no" => Ok(Exact::No),
+            "limited" | "full" if !cfg!(feature = "exact") => wrong("this build lacks the feature exact"),
+            "limited" => Ok(Exact::Limited),
+            "full" => Ok(Exact::Full),
+            _ => wrong("expected no, limited or full"),
+        }
+    }
+}
+
+/// What was decided.
+#[derive(Debug, Default)]
+pub(crate) struct Answers {
+    /// Levels of which an order was found.
+    pub(crate) holds: ModelSet,
+    /// Levels of which there is none, and all stronger ones.
+    pub(crate) violated: ModelSet,
+    /// Levels that were not decided, each with a clause that says why.
+    pub(crate) open: Vec<(Model, String)>,
+    /// What shows that the violated ones do not hold.
+    pub(crate) anomalies: Vec<Anomaly>,
+    /// Whether a transaction's read after its own write shows something else. That rules out all of these levels, and is an
+    /// [`INTERNAL`](crate::anomaly::AnomalyType::INTERNAL).
+    pub(crate) contradicts_itself: bool,
+    /// Whether each level that was asked for is among those that hold or do not.
+    pub(crate) is_complete: bool,
+}
+
+impl Answers {
+    /// Why a level was not decided, as a clause, if it was tried.
+    pub(crate) fn why_open(&self, model: Model) -> Option<&str> {
+        self.open.iter().find(|(open, _)| *open == model).map(|(_, why)| &**why)
+    }
+}

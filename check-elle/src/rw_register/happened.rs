@@ -1,0 +1,71 @@
+//! Which transactions of registers happened, whom their reads saw, and which writes the sources in use put before others.
+
+use super::mop::{Mop, What};
+use super::order::Order;
+use super::versions::{Flags, Versions};
+use crate::exact::{External, Happened, key_of};
+use crate::ids::{KeyId, TxnId, VersionId};
+use crate::txn::Txns;
+
+/// The transactions that happened; `None` if some read shows what nobody left behind.
+///
+/// One whose end is unknown and whose writes nobody saw can be left out, or be behind all others. Where sources order versions it is
+/// not left out: what it wrote may be between two others.
+pub(super) fn happened(versions: &Versions, txns: &Txns<Mop>, order: &Order) -> Option<Happened> {
+    let is_ordered = !order.is_trivial();
+    let is_seen = |txn: TxnId| {
+        txns.mops(txn).iter().any(|mop| match mop.what() {
+            What::Write(version) => is_ordered || versions.version[version.at()].flags.has(Flags::SEEN),
+            _ => false,
+        })
+    };
+    // For each key who wrote it last, and what.
+    let mut own = vec![(TxnId::NONE, VersionId::NONE); versions.key.len()];
+    let mut contradicts_itself = false;
+    let mut happened = Happened::new(
+        txns,
+        |txn| txns.is_ok(txn) || txns.is_possible(txn) && is_seen(txn),
+        |txn, reads, writes| {
+            for mop in txns.mops(txn) {
+                let own = &mut own[mop.key.at()];
+                match mop.what() {
+                    What::Write(version) => {
+                        *own = (txn, version);
+                        writes.push(key_of(mop.key));
+                    }
+                    // What one saw whose end is unknown may not have been so.
+                    What::Read(_) if !txns.is_ok(txn) => {}
+                    What::Read(version) if own.0 == txn => contradicts_itself |= own.1 != version,
+                    What::Read(version) => reads.push(external(versions, txn, mop.key, version)?),
+                    What::Unseen => {}
+                }
+            }
+            Some(())
+        },
+    )?;
+    happened.contradicts_itself = contradicts_itself;
+    if is_ordered {
+        push_orders(versions, order, &mut happened);
+    }
+    Some(happened)
+}
+
+/// Whom a read of this version saw; `None` if nobody left it behind.
+fn external(versions: &Versions, txn: TxnId, key: KeyId, version: VersionId) -> Option<External> {
+    if versions.is_initial(version) {
+        return Some((key, None));
+    }
+    let writer = versions.installer(version).filter(|writer| *writer != txn)?;
+    Some((key, Some(writer)))
+}
+
+fn push_orders(versions: &Versions, order: &Order, happened: &mut Happened) {
+    for version in (0..versions.version.len()).map(VersionId::new) {
+        let Some(before) = versions.installer(version) else { continue };
+        for next in order.after(version) {
+            if let Some(after) = versions.installer(*next).filter(|after| *after != before) {
+                happened.push_order(versions.version[version.at()].key, before, after);
+            }
+        }
+    }
+}
