@@ -15,7 +15,6 @@ mod checker;
 mod csr;
 mod decide;
 mod decode;
-mod derivation;
 mod evidence;
 mod ids;
 mod level;
@@ -28,10 +27,10 @@ mod weak;
 
 pub use checker::Isolation;
 pub use decide::decide;
-pub use derivation::{NO_COMMIT_ORDER, Recorded};
 pub use evidence::{Because, Before, Fact, Item, Lemma, Link, Moment, Order, Outcome, Refutation, Relation, Undecided};
 pub use ids::{KeyId, TxnId};
 pub use level::{Axiom, Base, Level, Levels, UnknownLevel};
+pub use report::{NO_COMMIT_ORDER, Recorded};
 pub use transactions::{KnownOrder, NewTxn, Read, Transactions};
 
 /// All checkers of this crate, in the order in which to list them.

@@ -10,8 +10,6 @@ use history_core::{About, AboutAnomaly, AboutLevel, Parts, Subject};
 pub(crate) fn about() -> About {
     let mut about = About::new(Subject::Transactions).with_parts(Parts::Transactions);
     about.anomalies = AnomalySet::ALL.iter().map(anomaly).collect();
-    #[cfg(feature = "exact")]
-    about.anomalies.push(AboutAnomaly::new(check_isolation::NO_COMMIT_ORDER.0, check_isolation::NO_COMMIT_ORDER.1));
     about.levels = ModelSet::ALL.iter().map(level).collect();
     about
 }

@@ -1,14 +1,15 @@
 //! The report: which levels hold and which do not, and the evidence.
 
+mod derivation;
 pub(crate) mod explain;
 mod judge;
 mod name;
 pub(crate) mod witness;
 
 use crate::decode::{Decoded, Settled};
-use crate::derivation::NO_COMMIT_ORDER;
 use crate::level::{Level, Levels};
 use crate::timestamps;
+pub use derivation::{NO_COMMIT_ORDER, Recorded};
 use history_core::cast::Cast as _;
 use history_core::{Anomaly, Budget, Report, Verdict, Witness};
 use judge::Judgement;

@@ -1,6 +1,6 @@
 //! Names of what was found: Adya's where it is one cycle, as readers know those.
 
-use crate::derivation::NO_COMMIT_ORDER;
+use super::derivation::NO_COMMIT_ORDER;
 use crate::evidence::{Link, Refutation, Relation};
 use crate::level::Axiom;
 

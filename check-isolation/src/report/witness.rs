@@ -1,8 +1,8 @@
 //! Witnesses: the transactions of an anomaly as they were recorded, and what is wrong as sentences.
 
+use super::derivation::Recorded;
 use super::explain::{first, key, mop, written};
 use crate::decode::{Decoded, Direct, DirectCase, Row, Settled};
-use crate::derivation::Recorded;
 use crate::ids::{KeyId, TxnId};
 use history_core::cast::Cast as _;
 use history_core::explain::{self, Explanation};
