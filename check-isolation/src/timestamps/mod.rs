@@ -30,7 +30,7 @@ pub(crate) use report::{ANOMALIES, report, violation};
 use crate::decode::{Decoded, Row};
 use crate::ids::KeyId;
 use crate::level::{Axiom, Base};
-use clock::{Order, Timed, points};
+use clock::{Order, Point, Points, Timed, points};
 use history_core::OpKind;
 
 /// What timestamps do not explain.
@@ -130,6 +130,31 @@ impl Ordered {
             ordered.backwards = skew::backwards(run, &ordered.timed);
         }
         ordered
+    }
+
+    /// When transactions begin and commit, in the order of timestamps; where they are one moment, that.
+    fn moments(&self, run: &Decoded) -> Vec<String> {
+        let mut moments: Vec<(Point, usize, bool)> = Vec::new();
+        for (at, txn) in self.timed.iter().enumerate() {
+            let Points { reads, writes, is_instant } = txn.points;
+            match self.order {
+                Order::Commits => moments.push((writes, at, true)),
+                // What begins and commits at one time does so without anything between.
+                Order::Snapshots => {
+                    moments.extend([(reads, at, false), (if is_instant { reads } else { writes }, at, true)]);
+                }
+            }
+        }
+        moments.sort_unstable();
+        let said = |(_, at, is_commit): (Point, usize, bool)| {
+            let index = run.rows.index(self.timed[at].row);
+            match (self.order, is_commit) {
+                (Order::Commits, _) => index.to_string(),
+                (Order::Snapshots, true) => format!("commit {index}"),
+                (Order::Snapshots, false) => format!("begin {index}"),
+            }
+        };
+        moments.into_iter().map(said).collect()
     }
 
     /// What is wrong at a level, the worst first.

@@ -7,7 +7,7 @@ use crate::level::{Axiom, Base, Level, Levels};
 use crate::report::{NAME, explain, names, witness};
 use history_core::cast::Cast as _;
 use history_core::explain::{Explanation, name};
-use history_core::{Anomaly, Budget, Datum, Report, Verdict, Witness, WitnessOp};
+use history_core::{Anomaly, Artifact, Budget, Datum, Report, Verdict, Witness, WitnessOp};
 use std::collections::BTreeMap;
 
 const READ: &str = "timestamp-read";
@@ -64,6 +64,26 @@ impl Orders<'_> {
 }
 
 impl Orders<'_> {
+    /// Adds the order by timestamps for each level that it explains: as a file, and its beginning as a note.
+    fn explain(&mut self, explained: &[Level], report: &mut Report) {
+        const SHOWN_MAX: usize = 200;
+        let run = self.run;
+        for level in explained {
+            let Some(order) = level.decided_by().and_then(|(axiom, _)| order_of(axiom)) else { continue };
+            let moments = self.ordered(order).moments(run);
+            let mut shown = moments.iter().take(SHOWN_MAX).cloned().collect::<Vec<_>>();
+            if moments.len() > SHOWN_MAX {
+                shown.push(format!("{} more", moments.len() - SHOWN_MAX));
+            }
+            report.notes.push(format!(
+                "{level} holds in this order, that of timestamps, by indices of ops: {}.",
+                shown.join(", ")
+            ));
+            let (path, content) = (format!("{level}-order.txt"), moments.join("\n").into_bytes());
+            report.artifacts.push(Artifact { path, content });
+        }
+    }
+
     /// That the clock contradicts sessions, where a level does not need them.
     fn skewed_sessions(&self, expected: &[Level]) -> Option<String> {
         let needs_sessions = |level: &Level| level.decided_by().is_none_or(|(_, base)| base != Base::None);
@@ -121,6 +141,9 @@ pub(crate) fn report(run: &Decoded, settled: &Settled, budget: &Budget) -> Repor
         if !report.notes.contains(&note) {
             report.notes.push(note);
         }
+    }
+    if run.settings.explain_valid {
+        orders.explain(&explained, &mut report);
     }
     if report.verdict == Verdict::Valid {
         report.notes.extend(orders.skewed_sessions(&expected));

@@ -424,3 +424,19 @@ fn a_history_with_timestamps_says_how_to_use_them() {
     let report = Isolation::default().check(&History::parse(&completions(&txns)).unwrap()).unwrap();
     assert!(report.notes.iter().any(|note| note.contains("--timestamps judges the history by them")), "{report:#?}");
 }
+
+#[test]
+fn the_order_of_timestamps_is_reported_if_asked_for() {
+    let txns = ["0 ok 1 5 [:w x 1]", "1 ok 2 4 [:r x nil] [:w y 1]", "2 ok 5 5 [:r x 1]"];
+    let history = History::parse(&completions(&txns)).unwrap();
+    let order = |level: &str| {
+        let models = vec![level.parse().unwrap()];
+        let checker =
+            Isolation { consistency_models: models, timestamps: true, explain_valid: true, ..Isolation::default() };
+        let report = checker.check(&history).unwrap();
+        let file = report.artifacts.iter().find(|file| file.path == format!("{level}-order.txt")).unwrap();
+        String::from_utf8(file.content.clone()).unwrap().replace('\n', ", ")
+    };
+    assert_eq!(order("snapshot-isolation"), "begin 0, begin 1, commit 1, commit 0, begin 2, commit 2");
+    assert_eq!(order("serializable"), "1, 0, 2");
+}
