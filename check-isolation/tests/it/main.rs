@@ -5,6 +5,7 @@ mod formats;
 mod histories;
 mod mini;
 mod oracle;
+mod prefixes;
 mod relaxed;
 mod small;
 mod timestamps;
