@@ -6,25 +6,24 @@ pub(crate) mod nemesis;
 pub(crate) mod patience;
 pub(crate) mod recorder;
 pub(crate) mod schedule;
+mod seats;
 pub(crate) mod stop;
 
 use self::judge::{Check, Violated};
 use self::nemesis::{Faults, Nemesis, Player};
 use self::schedule::Schedule;
-use crate::chance::Chance;
-use crate::client::{Client, Seat, Stands, Store};
+use crate::client::{Stands, Store};
 use crate::error::LiveError;
-use crate::request::Outcome;
 use crate::run::inbox::inbox;
-use crate::run::recorder::{FaultEvent, Performer, Recorder};
+use crate::run::recorder::{FaultEvent, Recorder};
+use crate::run::seats::Sitting;
 use crate::run::stop::Stop;
 use crate::workload::Workload;
-use history_core::cast::Cast as _;
 use history_core::{HistoryError, Report, Verdict};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 /// What to run.
@@ -95,11 +94,10 @@ pub struct Progress {
 
 /// How often progress is reported.
 const PROGRESS: Duration = Duration::from_millis(200);
-/// Before a client that was not let in tries again.
-const AGAIN: Duration = Duration::from_millis(100);
 
 impl Live<'_> {
-    /// Runs until the time or the operations are used up, a violation is found, or the run is stopped.
+    /// Runs until the time or the operations are used up, a violation is found, or the run is stopped. Where the time or the
+    /// operations were used up, the last requests of the workload follow, after all faults.
     ///
     /// # Errors
     ///
@@ -112,6 +110,7 @@ impl Live<'_> {
         let state = State {
             live: self,
             recorder: &recorder,
+            over: Stop::new(),
             faults: Faults::default(),
             invoked: AtomicU64::new(0),
             failure: Mutex::default(),
@@ -120,28 +119,33 @@ impl Live<'_> {
         let (time, judged) = thread::scope(|scope| {
             let state = &state;
             let judge = scope.spawn(|| state.judge(inbox));
-            let mut threads: Vec<_> = (0..self.clients).map(|number| scope.spawn(move || state.seat(number))).collect();
-            threads.push(scope.spawn(|| state.nemesis()));
-            while threads.iter().take(self.clients.to_usize()).any(|thread| !thread.is_finished()) {
-                self.stop.wait(PROGRESS.min(self.time_limit.saturating_sub(began.elapsed())));
-                if began.elapsed() >= self.time_limit || recorder.has_failed() {
-                    self.stop.set();
+            let seats: Vec<_> = (0..self.clients).map(|number| scope.spawn(move || state.work(number))).collect();
+            let nemesis = scope.spawn(|| state.nemesis());
+            let mut is_used_up = false;
+            while seats.iter().any(|seat| !seat.is_finished()) {
+                progress(&state.progress());
+                if self.stop.is_set() || recorder.has_failed() {
+                    state.over.set();
+                } else if !state.over.is_set() && began.elapsed() >= self.time_limit {
+                    is_used_up = true;
+                    state.over.set();
                 }
-                if self.stop.is_set() {
+                if state.over.wait(PROGRESS.min(self.time_limit.saturating_sub(began.elapsed()))) {
                     // The flag no longer makes anybody wait.
                     thread::sleep(Duration::from_millis(1));
                 }
-                progress(&state.progress());
             }
-            self.stop.set();
-            for thread in threads {
-                if let Err(panic) = thread.join() {
-                    std::panic::resume_unwind(panic);
-                }
+            // Clients whose run nobody ended have done all operations.
+            is_used_up |= !state.over.is_set();
+            state.over.set();
+            let sittings: Vec<Sitting> = seats.into_iter().map(joined).collect();
+            joined(nemesis);
+            if is_used_up {
+                state.end(sittings);
             }
             let time = began.elapsed();
             let recorded = recorder.end();
-            let judged = judge.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            let judged = joined(judge);
             (time, recorded.and(judged.map_err(LiveError::from)))
         });
         progress(&state.progress());
@@ -170,10 +174,16 @@ impl Live<'_> {
     }
 }
 
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
 /// What the threads of a run share.
 struct State<'s, 'l> {
     live: &'s Live<'l>,
     recorder: &'s Recorder,
+    /// Ends the clients and the nemesis.
+    over: Stop,
     faults: Faults,
     /// Operations that were begun.
     invoked: AtomicU64,
@@ -186,7 +196,7 @@ type Judged = (Option<Report>, Option<Violated>);
 
 impl State<'_, '_> {
     fn judge(&self, inbox: crate::run::inbox::Inbox) -> Result<Judged, HistoryError> {
-        let (check, counts, stop) = (&self.live.check, self.recorder.counts(), &self.live.stop);
+        let (check, counts, stop) = (&self.live.check, self.recorder.counts(), &self.over);
         if check.watches {
             return judge::follow(check, inbox, counts, stop).map(|(report, violated)| (Some(report), violated));
         }
@@ -195,9 +205,9 @@ impl State<'_, '_> {
 
     fn nemesis(&self) {
         let live = self.live;
-        patience::is_of(&live.stop);
+        patience::is_of(&self.over);
         let played = Schedule::create(live.directory.join("schedule.jsonl")).and_then(|schedule| {
-            let (store, recorder, faults, stop) = (live.store, self.recorder, &self.faults, &live.stop);
+            let (store, recorder, faults, stop) = (live.store, self.recorder, &self.faults, &self.over);
             Player { store, recorder, faults, schedule, stop, primary: None }.run(&live.nemesis, live.seed)
         });
         if let Err(error) = played {
@@ -207,7 +217,7 @@ impl State<'_, '_> {
 
     fn fail(&self, error: LiveError) {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-        self.live.stop.set();
+        self.over.set();
     }
 
     fn progress(&self) -> Progress {
@@ -218,75 +228,6 @@ impl State<'_, '_> {
             fault: self.faults.now(),
             checked: counts.checked.load(Ordering::Relaxed),
             news: self.recorder.news(),
-        }
-    }
-
-    /// Performs the operations of one seat until the run ends.
-    fn seat(&self, number: u32) {
-        let live = self.live;
-        patience::is_of(&live.stop);
-        let nodes = live.store.nodes();
-        let count = u32::try_from(nodes.len()).unwrap_or(1).max(1);
-        let node = number % count;
-        let mut seat = Seat {
-            number,
-            seats: live.clients,
-            node,
-            nodes: count,
-            process: u64::from(number),
-            seed: live.seed,
-            timeout: live.timeout,
-            stands: live.stands,
-        };
-        let mut plan = live.workload.plan(&seat);
-        let mut chance = Chance::new(live.seed, u64::from(number));
-        let mut client: Option<Box<dyn Client>> = None;
-        while !live.stop.is_set() {
-            let Some(open) = client.as_mut() else {
-                match live.store.client(&seat) {
-                    Ok(opened) => client = Some(opened),
-                    // Before anything has worked it is not a fault that keeps the client out.
-                    Err(error)
-                        if self.recorder.counts().ok.load(Ordering::Relaxed) == 0 && self.faults.begun() == 0 =>
-                    {
-                        return self.fail(error);
-                    }
-                    Err(_) => _ = live.stop.wait(AGAIN),
-                }
-                continue;
-            };
-            if live.ops_max.is_some_and(|most| self.invoked.fetch_add(1, Ordering::Relaxed) >= most) {
-                return;
-            }
-            let request = plan.next(&mut chance);
-            let host = nodes.get(seat.node.to_usize()).map_or("", String::as_str);
-            let who = Performer { process: seat.process, host };
-            self.recorder.invoke(who, &request);
-            let outcome = match open.invoke(&request) {
-                Ok(outcome) => outcome,
-                Err(error) => {
-                    // Nobody knows whether it happened.
-                    self.recorder.complete(who, &request, &Outcome::Info(error.to_string()));
-                    return self.fail(error);
-                }
-            };
-            self.recorder.complete(who, &request, &outcome);
-            plan.observe(&request, &outcome);
-            let is_indeterminate = matches!(outcome, Outcome::Info(_));
-            if is_indeterminate || open.is_broken() {
-                client = None;
-            }
-            let is_lost = is_indeterminate || request.is_read() && !matches!(outcome, Outcome::Ok(_));
-            if live.stands == Stands::InHub && is_lost {
-                client = None;
-                seat.node = (seat.node + 1) % count;
-            }
-            if is_indeterminate {
-                seat.process += u64::from(live.clients);
-            }
-            if !live.pause.is_zero() && live.stop.wait(chance.pause(live.pause)) {
-                return;
-            }
         }
     }
 }

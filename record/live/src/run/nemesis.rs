@@ -91,7 +91,7 @@ impl Faults {
 
 /// Waits of a round at most.
 const CHANGE_MAX: Duration = Duration::from_secs(10);
-const SETTLE_MAX: Duration = Duration::from_secs(20);
+pub(crate) const SETTLE_MAX: Duration = Duration::from_secs(20);
 /// Between two looks at the store.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -191,7 +191,7 @@ impl Player<'_> {
 }
 
 /// Waits until it is so. Whether it was before the time was over.
-fn until(most: Duration, stop: &Stop, mut is_so: impl FnMut() -> bool) -> bool {
+pub(crate) fn until(most: Duration, stop: &Stop, mut is_so: impl FnMut() -> bool) -> bool {
     let began = Instant::now();
     while !is_so() {
         if began.elapsed() >= most || stop.wait(LOOK) {

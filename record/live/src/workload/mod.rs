@@ -22,6 +22,11 @@ pub trait Plan: Send {
     fn observe(&mut self, request: &Request, outcome: &Outcome) {
         let _ = (request, outcome);
     }
+
+    /// The request of a run's end, when all faults are over and the store has settled; `None` if the checker needs none.
+    fn last(&mut self) -> Option<Request> {
+        None
+    }
 }
 
 /// A kind of requests, and the checker that judges them.

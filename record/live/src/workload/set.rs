@@ -23,4 +23,9 @@ impl Plan for Set {
     fn next(&mut self, chance: &mut Chance) -> Request {
         if chance.percent(READ_PERCENT) { Request::ReadSet } else { Request::Add(self.elements.next()) }
     }
+
+    /// An element that only a lagging server has not shown yet is not lost.
+    fn last(&mut self) -> Option<Request> {
+        Some(Request::ReadSet)
+    }
 }

@@ -1,6 +1,7 @@
 //! Runs against stores that need nothing installed: the toy, SQLite and commands.
 
 mod exec;
+mod last;
 mod maelstrom;
 mod prefixes;
 mod recorder;

@@ -1,0 +1,156 @@
+//! What clients do in a run: one request after another, and a last one when all faults are over.
+
+use super::State;
+use super::nemesis::{SETTLE_MAX, until};
+use super::patience;
+use super::recorder::Performer;
+use super::stop::Stop;
+use crate::chance::Chance;
+use crate::client::{Client, Seat, Stands};
+use crate::request::{Outcome, Request};
+use crate::workload::Plan;
+use history_core::cast::Cast as _;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Before a client that was not let in tries again.
+const AGAIN: Duration = Duration::from_millis(100);
+/// Between two looks at whether the last requests have ended.
+const LOOK: Duration = Duration::from_millis(10);
+/// The last requests take so long at most.
+const LAST_MAX: Duration = Duration::from_secs(10);
+
+/// A seat and what its clients still ask for.
+pub(super) struct Sitting {
+    seat: Seat,
+    plan: Box<dyn Plan>,
+}
+
+impl State<'_, '_> {
+    /// Performs the operations of one seat until the run is over.
+    pub(super) fn work(&self, number: u32) -> Sitting {
+        patience::is_of(&self.over);
+        let mut sitting = self.sitting(number);
+        self.requests(&mut sitting);
+        sitting
+    }
+
+    fn sitting(&self, number: u32) -> Sitting {
+        let live = self.live;
+        let count = u32::try_from(live.store.nodes().len()).unwrap_or(1).max(1);
+        let seat = Seat {
+            number,
+            seats: live.clients,
+            node: number % count,
+            nodes: count,
+            process: u64::from(number),
+            seed: live.seed,
+            timeout: live.timeout,
+            stands: live.stands,
+        };
+        Sitting { plan: live.workload.plan(&seat), seat }
+    }
+
+    fn requests(&self, Sitting { seat, plan }: &mut Sitting) {
+        let live = self.live;
+        let mut chance = Chance::new(live.seed, u64::from(seat.number));
+        let mut client: Option<Box<dyn Client>> = None;
+        while !self.over.is_set() {
+            if client.is_none() {
+                match live.store.client(seat) {
+                    Ok(opened) => client = Some(opened),
+                    // Before anything has worked it is not a fault that keeps the client out.
+                    Err(error)
+                        if self.recorder.counts().ok.load(Ordering::Relaxed) == 0 && self.faults.begun() == 0 =>
+                    {
+                        return self.fail(error);
+                    }
+                    Err(_) => _ = self.over.wait(AGAIN),
+                }
+                continue;
+            }
+            if live.ops_max.is_some_and(|most| self.invoked.fetch_add(1, Ordering::Relaxed) >= most) {
+                return;
+            }
+            let request = plan.next(&mut chance);
+            let Some(outcome) = self.perform(&mut client, seat, &request) else { return };
+            plan.observe(&request, &outcome);
+            if !live.pause.is_zero() && self.over.wait(chance.pause(live.pause)) {
+                return;
+            }
+        }
+    }
+
+    /// Performs a request. Closes the client if it is of no more use, and moves the seat to where the next one sits. `None` if the
+    /// client does not work.
+    fn perform(&self, client: &mut Option<Box<dyn Client>>, seat: &mut Seat, request: &Request) -> Option<Outcome> {
+        let open = client.as_mut()?;
+        let host = self.live.store.nodes().get(seat.node.to_usize()).map_or("", String::as_str);
+        let who = Performer { process: seat.process, host };
+        self.recorder.invoke(who, request);
+        let outcome = match open.invoke(request) {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                // Nobody knows whether it happened.
+                self.recorder.complete(who, request, &Outcome::Info(error.to_string()));
+                self.fail(error);
+                return None;
+            }
+        };
+        self.recorder.complete(who, request, &outcome);
+        let is_indeterminate = matches!(outcome, Outcome::Info(_));
+        let is_lost = is_indeterminate || request.is_read() && !matches!(outcome, Outcome::Ok(_));
+        let turns = seat.stands == Stands::InHub && is_lost;
+        if is_indeterminate || turns || open.is_broken() {
+            *client = None;
+        }
+        seat.node = (seat.node + u32::from(turns)) % seat.nodes;
+        seat.process += if is_indeterminate { u64::from(seat.seats) } else { 0 };
+        Some(outcome)
+    }
+
+    /// Performs the workload's last requests, if it has any: after all faults, when the store has settled.
+    pub(super) fn end(&self, sittings: Vec<Sitting>) {
+        let last = |Sitting { seat, mut plan }| Some((seat, plan.last()?));
+        let asked: Vec<(Seat, Request)> = sittings.into_iter().filter_map(last).collect();
+        if asked.is_empty() || self.failure.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+            return;
+        }
+        let (store, stop) = (self.live.store, &self.live.stop);
+        if self.faults.begun() > 0 {
+            if let Err(error) = store.heal() {
+                return self.fail(error);
+            }
+            until(SETTLE_MAX, stop, || store.is_settled());
+        }
+        let (end, began) = (Stop::new(), Instant::now());
+        thread::scope(|scope| {
+            let end = &end;
+            let perform = |(seat, request)| scope.spawn(move || self.last(seat, &request, end));
+            let threads: Vec<_> = asked.into_iter().map(perform).collect();
+            while threads.iter().any(|thread| !thread.is_finished()) {
+                thread::sleep(LOOK);
+                if stop.is_set() || began.elapsed() >= LAST_MAX {
+                    end.set();
+                }
+            }
+        });
+    }
+
+    /// Performs a request until it succeeds.
+    fn last(&self, mut seat: Seat, request: &Request, end: &Stop) {
+        patience::is_of(end);
+        let mut client = None;
+        while !end.is_set() {
+            if client.is_none() {
+                client = self.live.store.client(&seat).ok();
+            }
+            match self.perform(&mut client, &mut seat, request) {
+                Some(Outcome::Ok(_)) => return,
+                _ => _ = end.wait(AGAIN),
+            }
+        }
+    }
+}
