@@ -252,7 +252,8 @@ impl Registry {
         let takes_them = |checker: &&dyn Checker| checker.options().iter().any(|option| option.name == "anomalies");
         for about in self.of_transactions().filter(takes_them).map(history_core::Checker::about) {
             let is_new = |one: &AboutAnomaly| all.iter().all(|known| known.name != one.name);
-            let new: Vec<AboutAnomaly> = about.anomalies.into_iter().filter(is_new).collect();
+            let new: Vec<AboutAnomaly> =
+                about.anomalies.into_iter().filter(|one| !one.is_of_a_level && is_new(one)).collect();
             all.extend(new);
         }
         all

@@ -142,6 +142,8 @@ pub struct AboutAnomaly {
     pub is_doubt: bool,
     /// Whether a witness begins with the operation that no order of the operations before it admits.
     pub begins_with_refused: bool,
+    /// Whether it says that a consistency level does not hold, and is nothing to forbid by its own name.
+    pub is_of_a_level: bool,
 }
 
 /// A consistency level that a checker knows.

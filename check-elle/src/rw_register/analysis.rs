@@ -77,7 +77,7 @@ impl Registers {
 
     /// Which sources would order something, where none in use does.
     fn advice(&self) -> Option<String> {
-        if !self.order.is_trivial() || !self.order.cyclic.is_empty() || self.touches.all().is_empty() {
+        if !self.order.is_trivial() || !self.order.cyclic.is_empty() || self.unordered_key().is_none() {
             return None;
         }
         let from = Inference { versions: &self.versions, txns: &self.txns, touches: &self.touches };

@@ -10,6 +10,8 @@ use history_core::{About, AboutAnomaly, AboutLevel, Parts, Subject};
 pub(crate) fn about() -> About {
     let mut about = About::new(Subject::Transactions).with_parts(Parts::Transactions);
     about.anomalies = AnomalySet::ALL.iter().map(anomaly).collect();
+    #[cfg(feature = "exact")]
+    about.anomalies.push(no_commit_order());
     about.levels = ModelSet::ALL.iter().map(level).collect();
     about
 }
@@ -19,6 +21,15 @@ fn anomaly(kind: AnomalyType) -> AboutAnomaly {
     about.implies = kind.implies().map(|weaker| weaker.name().into()).collect();
     about.is_cycle = CYCLES.iter().any(|spec| spec.anomaly == kind);
     about.is_doubt = lattice::UNKNOWN.contains(kind);
+    about
+}
+
+/// What a level that is decided exactly is refused by, where no cycle of dependencies is.
+#[cfg(feature = "exact")]
+fn no_commit_order() -> AboutAnomaly {
+    let (name, summary) = check_isolation::NO_COMMIT_ORDER;
+    let mut about = AboutAnomaly::new(name, summary);
+    about.is_of_a_level = true;
     about
 }
 

@@ -151,3 +151,28 @@ fn a_micro_op_that_cannot_be_decoded_may_have_written_anything() {
         (Verdict::Invalid, vec!["empty-transaction-graph", "internal"])
     );
 }
+
+/// A note about unknown orders of versions is of no use where a key has one version but for the initial one.
+#[test]
+fn versions_are_in_order_where_each_key_is_written_once() {
+    let inexact = Options::new().with("exact", "no").with("consistency-models", "serializable");
+    let once = "{:type :ok, :value [[:w 1 1] [:w 2 1]]} {:type :ok, :value [[:r 1 1] [:r 2 1]]}";
+    let report = check_with(once, &inexact);
+    assert_eq!((report.verdict, report.notes), (Verdict::Valid, vec![]));
+
+    let twice = "{:type :ok, :value [[:w 1 1]]} {:type :ok, :value [[:r 1 1] [:w 1 2]]}";
+    let notes = check_with(twice, &inexact).notes;
+    assert!(notes[0].starts_with("The version order of each key is unknown"), "{notes:?}");
+}
+
+/// What a report names, the checker describes.
+#[cfg(feature = "exact")]
+#[test]
+fn the_refusal_of_a_level_is_described_but_cannot_be_forbidden_by_name() {
+    let about = RwRegister::default().about();
+    let (name, _) = check_isolation::NO_COMMIT_ORDER;
+    let described = about.anomalies.iter().find(|anomaly| anomaly.name == name).unwrap();
+    assert!(described.is_of_a_level && described.summary.starts_with("No order of commits"), "{described:?}");
+    let asked = Options::new().with("anomalies", name);
+    assert!(RwRegister::default().start(&asked).is_err());
+}
