@@ -39,6 +39,12 @@ impl Csr {
         self.offsets[row].to_usize()..self.offsets[row + 1].to_usize()
     }
 
+    /// One of all items.
+    #[inline]
+    pub(crate) fn item(&self, at: usize) -> u32 {
+        self.items[at]
+    }
+
     /// How many rows there are.
     pub(crate) fn len(&self) -> usize {
         self.offsets.len() - 1

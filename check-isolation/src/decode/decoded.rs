@@ -2,7 +2,7 @@
 
 use super::rows::Rows;
 use super::versions::{VersionId, Versions};
-use super::{Holds, Mop, What};
+use super::{Contradiction, Holds, Mop, What};
 use crate::level::Level;
 use history_core::cast::Cast as _;
 use history_core::{Datum, Interner};
@@ -48,11 +48,15 @@ impl Decoded {
 #[derive(Debug)]
 pub(crate) struct Decoded {
     pub(crate) settings: Settings,
+    /// The code of what registers hold before anything is written.
+    pub(crate) initial: i64,
     pub(crate) interner: Interner,
     pub(crate) versions: Versions,
     pub(crate) rows: Rows,
     /// For each key of lists, the longest read.
     pub(crate) trunks: Vec<Vec<VersionId>>,
+    /// Reads that contradict these.
+    pub(crate) contradictions: Vec<Contradiction>,
     pub(crate) holds: Option<Holds>,
     pub(crate) counts: Counts,
     /// Whether the first `ok` transaction has timestamps.

@@ -33,7 +33,7 @@ pub(super) fn shown(run: &Decoded) -> Shown {
             }
             match mop.what() {
                 What::Write(version) => own.elements.push(version),
-                What::Contradicts => shown.case(Direct::IncompatibleOrder, row, at, Row::NONE),
+                What::Contradicts(_) => shown.case(Direct::IncompatibleOrder, row, at, Row::NONE),
                 What::First | What::Read(_) => {
                     let length = if let What::Read(length) = mop.what() { length.to_usize() } else { 0 };
                     let list = run.trunks.get(mop.key.at()).map_or(&[][..], |trunk| &trunk[..length]);
@@ -76,7 +76,7 @@ impl Trunk {
         // Where the elements that the present writer appended to the key begin, among its micro-ops.
         let mut next: Vec<VersionId> = Vec::new();
         for (at, id) in list.iter().enumerate() {
-            let Version { writer, again, .. } = *run.versions.get(*id);
+            let Version { writer, again, .. } = run.versions.get(*id);
             if again != Row::NONE {
                 // Where nobody but the transaction itself saw it, it shows no order: the other one may be before it or behind it.
                 trunk.ambiguous = Some((at + 1, *id));
@@ -127,7 +127,7 @@ fn look(run: &Decoded, trunk: Option<&Trunk>, key: KeyId, (row, at): (Row, usize
     };
     if let Some((shows, version)) = trunk.ambiguous.filter(|(shows, _)| *shows <= length) {
         debug_assert!(shows > 0, "a read shows it");
-        let Version { code, writer, again, .. } = *run.versions.get(version);
+        let Version { code, writer, again, .. } = run.versions.get(version);
         shown.ambiguous.get_or_insert(Ambiguous { key, code, writers: [writer, again], reader: row });
     }
     let list = &run.trunks[key.at()][..length];

@@ -3,8 +3,10 @@
 //! A history holds registers (`:w`) or lists (`:append`), never both. Of a list only the longest read of each key is kept, its **trunk**:
 //! every other read is a prefix of that, and so a length, or else the reads contradict each other.
 
+mod block;
 mod decoded;
 mod lists;
+mod raw;
 mod registers;
 mod rows;
 mod run;
@@ -32,11 +34,21 @@ pub(crate) enum Holds {
     Lists,
 }
 
+/// A read of a list that is no prefix of the longest one of its key.
+#[derive(Debug)]
+pub(crate) struct Contradiction {
+    /// How many elements both begin with.
+    pub(crate) shared: u32,
+    /// The others.
+    pub(crate) rest: Vec<VersionId>,
+}
+
 /// A micro-op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mop {
     pub(crate) key: KeyId,
-    /// The version written, with the highest bit set; the version read, or of a list how many elements; or one of three codes.
+    /// The version written, with the highest bit set; the number of a contradiction, with the next one; the version read, or of a list
+    /// how many elements; or one of two codes.
     code: u32,
 }
 
@@ -49,26 +61,26 @@ pub(crate) enum What {
     Read(u32),
     /// Reads what was there before all writes.
     First,
-    /// Reads a list that is no prefix of another read of the key.
-    Contradicts,
+    /// Reads a list that is no prefix of another read of the key: this one of [`Decoded::contradictions`].
+    Contradicts(u32),
     /// Reads something that nobody knows.
     Unseen,
 }
 
 impl Mop {
     const WRITE: u32 = 1 << 31;
-    const UNSEEN: u32 = Mop::WRITE - 1;
-    const FIRST: u32 = Mop::WRITE - 2;
-    const CONTRADICTS: u32 = Mop::WRITE - 3;
-    /// Numbers of versions and of elements stay below this.
-    pub(crate) const IDS_MAX: usize = (1 << 31) - 4;
+    const CONTRADICTS: u32 = 1 << 30;
+    const UNSEEN: u32 = Mop::CONTRADICTS - 1;
+    const FIRST: u32 = Mop::CONTRADICTS - 2;
+    /// Numbers of versions, of elements and of contradictions stay below this.
+    pub(crate) const IDS_MAX: usize = (1 << 30) - 4;
 
     pub(crate) fn new(key: KeyId, what: What) -> Mop {
         let code = match what {
             What::Write(version) => version.number() | Mop::WRITE,
             What::Read(number) => number,
             What::First => Mop::FIRST,
-            What::Contradicts => Mop::CONTRADICTS,
+            What::Contradicts(number) => number | Mop::CONTRADICTS,
             What::Unseen => Mop::UNSEEN,
         };
         Mop { key, code }
@@ -79,8 +91,8 @@ impl Mop {
         match self.code {
             Mop::UNSEEN => What::Unseen,
             Mop::FIRST => What::First,
-            Mop::CONTRADICTS => What::Contradicts,
             code if code & Mop::WRITE != 0 => What::Write((code & !Mop::WRITE).into()),
+            code if code & Mop::CONTRADICTS != 0 => What::Contradicts(code & !Mop::CONTRADICTS),
             number => What::Read(number),
         }
     }

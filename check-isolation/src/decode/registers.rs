@@ -4,6 +4,7 @@ use super::decoded::Decoded;
 use super::shown::{Ambiguous, Direct, External, Shown};
 use super::versions::VersionId;
 use super::{Row, What};
+use crate::ids::KeyId;
 use history_core::OpKind;
 use history_core::cast::Cast as _;
 
@@ -25,8 +26,8 @@ pub(super) fn shown(run: &Decoded) -> Shown {
                     }
                     What::First if writer == row => shown.case(Direct::Internal, row, at, Row::NONE),
                     What::First => shown.reads.push(External { key: mop.key, writer: Row::NONE }),
-                    What::Read(number) => look(run, row, at, number.into(), &mut shown),
-                    What::Contradicts | What::Unseen => {}
+                    What::Read(number) => look(run, row, (at, mop.key), number.into(), &mut shown),
+                    What::Contradicts(_) | What::Unseen => {}
                 }
             }
         }
@@ -36,9 +37,9 @@ pub(super) fn shown(run: &Decoded) -> Shown {
 }
 
 /// Looks at an external read.
-fn look(run: &Decoded, row: Row, at: usize, version: VersionId, shown: &mut Shown) {
+fn look(run: &Decoded, row: Row, (at, key): (usize, KeyId), version: VersionId, shown: &mut Shown) {
     let version = run.versions.get(version);
-    let (key, writer) = (version.key, version.writer);
+    let writer = version.writer;
     if version.again != Row::NONE {
         let writers = [writer, version.again];
         shown.ambiguous.get_or_insert(Ambiguous { key, code: version.code, writers, reader: row });

@@ -1,15 +1,17 @@
 //! The fold: ops in, rows out.
 
+use super::block::Block;
 use super::decoded::{Counts, Decoded, Settings};
+use super::raw::{Act, RawMop, RawOp, RawReader};
 use super::rows::{NewRow, Rows};
 use super::settle;
-use super::versions::{VersionId, Versions};
-use super::{Holds, Mop, Row, What};
+use super::versions::Versions;
+use super::{Mop, Row, What};
 use crate::report;
 use crate::timestamps::{self, Online, Stamps};
 use history_core::cast::Cast as _;
 use history_core::{
-    Budget, ErrorKind, HistoryError, Interner, Op, OpKind, Pair, Process, Report, Run, UndecodedOps, Value, Verdict,
+    Budget, ErrorKind, HistoryError, Interner, Op, OpKind, Pair, Process, Report, Run, UndecodedOps, Verdict,
 };
 use std::ops::ControlFlow;
 
@@ -21,31 +23,25 @@ struct Open {
     index: u64,
     process: Option<i64>,
     time_ns: Option<i64>,
-    mops: Vec<Mop>,
+    /// Its reads show nothing.
+    mops: Vec<RawMop>,
 }
 
 /// A history on its way through the checker.
 #[derive(Debug)]
 pub(crate) struct IsolationRun {
     data: Decoded,
-    /// The code of what registers hold before anything is written.
-    initial: i64,
+    reader: RawReader,
     /// Operations in flight, by slot.
     open: Vec<Open>,
     /// Invocations by clients that the history does not name.
     nameless: Vec<Open>,
-    /// At the first of them, checking stops.
     undecoded: UndecodedOps,
-    mops: Vec<Mop>,
-    list: Vec<VersionId>,
-    /// For each key, the row that wrote it last.
-    written_by: Vec<Row>,
+    op: RawOp,
+    block: Block,
     /// What timestamps come to by now, if that is to be known while the history is written.
     online: Option<Online>,
 }
-
-/// What a micro-op looks like, for messages.
-const MOPS: &str = "[:r key value], [:w key value] of a value other than nil, or [:append key value]";
 
 impl IsolationRun {
     pub(crate) fn new(settings: Settings) -> IsolationRun {
@@ -56,142 +52,56 @@ impl IsolationRun {
         let online = is_online.then(|| Online::new(&settings.levels));
         let data = Decoded {
             settings,
+            initial,
             interner,
             versions: Versions::default(),
             rows: Rows::default(),
             trunks: Vec::new(),
+            contradictions: Vec::new(),
             holds: None,
             counts: Counts::default(),
             has_timestamps: false,
         };
         IsolationRun {
             data,
-            initial,
+            reader: RawReader { initial },
             open: Vec::new(),
             nameless: Vec::new(),
             undecoded: UndecodedOps::default(),
-            mops: Vec::new(),
-            list: Vec::new(),
-            written_by: Vec::new(),
+            op: RawOp::default(),
+            block: Block::default(),
             online,
         }
     }
 
     fn take(&mut self, op: &Op<'_>) -> Result<(), HistoryError> {
-        let mut mops = std::mem::take(&mut self.mops);
-        mops.clear();
-        let read = self.read_mops(op, &mut mops);
-        if self.data.versions.all.len().max(self.data.rows.mop_count()) >= Mop::IDS_MAX {
-            return Err(HistoryError::new(ErrorKind::Limit, "more than 2^31 micro-ops or versions"));
-        }
+        let mut raw = std::mem::take(&mut self.op);
+        raw.mops.clear();
+        raw.elements.clear();
+        let read = self.reader.read(op, &mut self.data.interner, &mut self.data.holds, &mut raw);
         match read {
-            Ok(()) if op.kind == OpKind::Invoke => self.invoke(op, &mops),
-            Ok(()) => self.complete(op, &mut mops),
+            Ok(()) if op.kind == OpKind::Invoke => self.invoke(op, &raw.mops),
+            Ok(()) => self.complete(op, &mut raw),
             Err(reason) => self.undecoded.push(op, &reason, true),
         }
-        self.mops = mops;
-        Ok(())
-    }
-
-    fn read_mops(&mut self, op: &Op<'_>, mops: &mut Vec<Mop>) -> Result<(), String> {
-        let items = match op.value {
-            Value::Nil => return Ok(()),
-            Value::Vector(items) | Value::List(items) => items,
-            other => return Err(format!("the op's value is not a list of micro-ops, but {other}; expected {MOPS}")),
-        };
-        for item in items {
-            let mop = self.read_mop(op.kind, item);
-            mops.push(mop.ok_or_else(|| self.why_no_mop(item))?);
+        self.op = raw;
+        // Until it is known what keys hold, it is not known what nil is.
+        if self.online.is_some() || self.block.is_full() && self.data.holds.is_some() {
+            self.flush()?;
         }
         Ok(())
     }
 
-    #[cold]
-    fn why_no_mop(&self, item: Value<'_>) -> String {
-        let f = item.as_seq().and_then(|parts| parts.iter().next()).and_then(|f| f.as_name().map(str::to_owned));
-        match (self.data.holds, f.as_deref()) {
-            (Some(Holds::Registers), Some("w")) => {
-                format!("{item} writes the initial value, or is not a micro-op; expected {MOPS}")
-            }
-            (Some(Holds::Registers), Some("append")) => {
-                format!("{item} appends to a list, but other ops write registers")
-            }
-            (Some(Holds::Lists), Some("w")) => format!("{item} writes a register, but other ops append to lists"),
-            _ => format!("{item} is not a micro-op; expected {MOPS}"),
+    fn flush(&mut self) -> Result<(), HistoryError> {
+        let ids = self.data.versions.len().max(self.data.rows.mop_count()) + self.block.ids_max();
+        if ids >= Mop::IDS_MAX {
+            return Err(HistoryError::new(ErrorKind::Limit, "more than 2^30 micro-ops or versions"));
         }
+        self.block.flush(&mut self.data);
+        Ok(())
     }
 
-    #[inline]
-    fn read_mop(&mut self, kind: OpKind, item: Value<'_>) -> Option<Mop> {
-        let mut parts = item.as_seq()?.iter();
-        let (Some(f), Some(key), Some(value), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
-            return None;
-        };
-        let key_code = self.data.interner.code(key);
-        let what = match (f.as_name()?, value) {
-            ("r", _) if kind != OpKind::Ok => What::Unseen,
-            ("r", value) => return self.read_of(key_code, value),
-            // Nil says that there is nothing.
-            ("w", Value::Nil) => return None,
-            ("w", value) if *self.data.holds.get_or_insert(Holds::Registers) == Holds::Registers => {
-                let code = self.data.interner.code(value);
-                if code == self.initial {
-                    return None;
-                }
-                let key = self.data.versions.key(key_code);
-                return Some(Mop::new(key, What::Write(self.data.versions.version(key, code))));
-            }
-            ("append", value) if *self.data.holds.get_or_insert(Holds::Lists) == Holds::Lists => {
-                let code = self.data.interner.code(value);
-                let key = self.data.versions.key(key_code);
-                return Some(Mop::new(key, What::Write(self.data.versions.version(key, code))));
-            }
-            _ => return None,
-        };
-        Some(Mop::new(self.data.versions.key(key_code), what))
-    }
-
-    fn read_of(&mut self, key_code: i64, value: Value<'_>) -> Option<Mop> {
-        let key = self.data.versions.key(key_code);
-        let items = match value {
-            Value::Vector(items) | Value::List(items) if self.data.holds != Some(Holds::Registers) => {
-                self.data.holds = Some(Holds::Lists);
-                items
-            }
-            Value::Nil if self.data.holds != Some(Holds::Registers) => return Some(Mop::new(key, What::First)),
-            _ if self.data.holds == Some(Holds::Lists) => return None,
-            value => {
-                let code = self.data.interner.code(value);
-                let is_first = code == self.initial;
-                let what =
-                    if is_first { What::First } else { What::Read(self.data.versions.version(key, code).number()) };
-                return Some(Mop::new(key, what));
-            }
-        };
-        let mut list = std::mem::take(&mut self.list);
-        list.clear();
-        for item in items {
-            let code = self.data.interner.code(item);
-            list.push(self.data.versions.version(key, code));
-        }
-        if self.data.trunks.len() <= key.at() {
-            self.data.trunks.resize(key.at() + 1, Vec::new());
-        }
-        let trunk = &mut self.data.trunks[key.at()];
-        let shared = trunk.len().min(list.len());
-        let what = match list.len() {
-            0 => What::First,
-            _ if trunk[..shared] != list[..shared] => What::Contradicts,
-            length => {
-                trunk.extend_from_slice(&list[shared..]);
-                What::Read(length.to_u32())
-            }
-        };
-        self.list = list;
-        Some(Mop::new(key, what))
-    }
-
-    fn invoke(&mut self, op: &Op<'_>, mops: &[Mop]) {
+    fn invoke(&mut self, op: &Op<'_>, mops: &[RawMop]) {
         let process = client(op);
         let fill = |open: &mut Open| {
             open.waits = true;
@@ -215,7 +125,7 @@ impl IsolationRun {
         }
     }
 
-    fn complete(&mut self, op: &Op<'_>, mops: &mut Vec<Mop>) {
+    fn complete(&mut self, op: &Op<'_>, raw: &mut RawOp) {
         let mut begin = None;
         if let Pair::Completes { slot, invoked, .. } = op.pair
             && let Some(open) = self.open.get_mut(slot.to_usize())
@@ -223,8 +133,8 @@ impl IsolationRun {
             begin = Some(invoked);
             open.waits = false;
             if op.value.is_nil() {
-                mops.extend_from_slice(&open.mops);
-            } else if open.has_value && op.kind != OpKind::Fail && !is_same(&open.mops, mops) {
+                raw.mops.extend_from_slice(&open.mops);
+            } else if open.has_value && op.kind != OpKind::Fail && !is_same(&open.mops, &raw.mops) {
                 // What a failed op says that it wrote is of no consequence: it did not.
                 let invoked = open.index;
                 let reason = format!(
@@ -244,7 +154,9 @@ impl IsolationRun {
             OpKind::Fail => self.data.counts.fail += 1,
             OpKind::Info | OpKind::Invoke => self.data.counts.info += 1,
         }
-        if op.kind == OpKind::Fail && !mops.iter().any(|mop| mop.is_write()) {
+        if op.kind == OpKind::Fail && !raw.mops.iter().any(|mop| mop.is_write()) {
+            // What it read is nothing, but the history has its keys.
+            raw.mops.iter().for_each(|mop| _ = self.data.versions.key(mop.key));
             return;
         }
         let mut row =
@@ -255,56 +167,49 @@ impl IsolationRun {
                 Err(reason) => return self.undecoded.push(op, &reason, true),
             }
         }
-        let id = self.push(row, mops);
-        if let Some(online) = &mut self.online {
-            match twice(&self.data, id) {
-                Some(reason) => self.undecoded.push(op, &reason, true),
-                None => online.push(&self.data, id),
-            }
+        self.block.push(row, raw);
+        if self.online.is_some() {
+            self.push_online(op);
         }
     }
 
-    fn push(&mut self, row: NewRow, mops: &[Mop]) -> Row {
-        let id = self.data.rows.push(row, mops);
-        if self.written_by.len() < self.data.versions.key_codes.len() {
-            self.written_by.resize(self.data.versions.key_codes.len(), Row::NONE);
+    /// Judges what was pushed last, before the next op.
+    fn push_online(&mut self, op: &Op<'_>) {
+        self.block.flush(&mut self.data);
+        let id = Row::new(self.data.rows.len() - 1);
+        let Some(online) = &mut self.online else { return };
+        match twice(&self.data, id) {
+            Some(reason) => self.undecoded.push(op, &reason, true),
+            None => online.push(&self.data, id),
         }
-        // Backwards, so that what is overwritten comes behind what overwrites it.
-        for mop in mops.iter().rev() {
-            let What::Write(version) = mop.what() else { continue };
-            let is_overwritten = std::mem::replace(&mut self.written_by[mop.key.at()], id) == id;
-            let version = self.data.versions.get_mut(version);
-            if version.writer == Row::NONE {
-                version.writer = id;
-                version.is_intermediate = is_overwritten;
-            } else {
-                version.again = id;
-            }
-        }
-        id
     }
 
     /// Rows for what was never answered: it may have happened.
-    fn push_open(&mut self) {
+    fn push_open(&mut self) -> Result<(), HistoryError> {
+        self.flush()?;
         let mut open: Vec<Open> = std::mem::take(&mut self.open);
         open.retain(|open| open.waits);
         // An invocation without a client's name belongs to the completion with its writes, if there is one.
         let mut nameless = std::mem::take(&mut self.nameless);
-        let is_completed = |mop: &Mop| match mop.what() {
-            What::Write(version) => self.data.versions.get(version).writer != Row::NONE,
-            _ => false,
+        let versions = &mut self.data.versions;
+        let mut is_completed = |mop: &RawMop| {
+            let Act::Write(code) = mop.act else { return false };
+            let key = versions.key(mop.key);
+            versions.find(key, code).is_some_and(|version| versions.writer(version.into()) != Row::NONE)
         };
-        nameless.retain(|open| !open.mops.iter().any(is_completed));
+        nameless.retain(|open| !open.mops.iter().any(&mut is_completed));
         open.append(&mut nameless);
         open.sort_unstable_by_key(|open| open.index);
-        for open in &open {
+        for open in open {
             self.data.counts.info += 1;
-            let Open { index, process, time_ns, .. } = *open;
+            let Open { index, process, time_ns, mops, .. } = open;
             // One whose client is unknown may as well be the invocation of something that completed.
             let begin = process.map(|_| index);
             let stamps = self.data.settings.timestamps.then(Stamps::default);
-            self.push(NewRow { kind: OpKind::Info, index, process, time_ns, begin, stamps }, &open.mops);
+            let row = NewRow { kind: OpKind::Info, index, process, time_ns, begin, stamps };
+            self.block.push(row, &RawOp { mops, elements: Vec::new() });
         }
+        self.flush()
     }
 }
 
@@ -335,7 +240,7 @@ fn client(op: &Op<'_>) -> Option<i64> {
 
 /// Whether two series of micro-ops have the same writes.
 #[inline]
-fn is_same(a: &[Mop], b: &[Mop]) -> bool {
+fn is_same(a: &[RawMop], b: &[RawMop]) -> bool {
     a.iter().filter(|mop| mop.is_write()).eq(b.iter().filter(|mop| mop.is_write()))
 }
 
@@ -363,7 +268,7 @@ impl Run for IsolationRun {
         if let Some(note) = self.undecoded.note(Verdict::Unknown) {
             return Ok(report::unknown(&note));
         }
-        self.push_open();
+        self.push_open()?;
         budget.begin("finding who read from whom");
         let settled = settle::settle(&self.data);
         Ok(report::report(&self.data, &settled, budget))

@@ -1,6 +1,6 @@
 //! Sentences: values as the history has them, orders, and what could not be judged.
 
-use crate::decode::{Decoded, Holds, Mop, Row, Settled, What};
+use crate::decode::{Contradiction, Decoded, Holds, Mop, Row, Settled, What};
 use crate::evidence::{Moment, Order};
 use crate::ids::{KeyId, TxnId};
 use history_core::Datum;
@@ -16,7 +16,7 @@ pub(crate) fn written(run: &Decoded, row: Row, key: KeyId) -> Datum {
     let writes = run.rows.mops(row).iter().rev().filter(|mop| mop.key == key);
     let mut versions =
         writes.filter_map(|mop| if let What::Write(version) = mop.what() { Some(version) } else { None });
-    versions.next().map_or(Datum::Nil, |version| run.interner.datum(run.versions.get(version).code))
+    versions.next().map_or(Datum::Nil, |version| run.interner.datum(run.versions.code(version)))
 }
 
 /// What was there before all writes.
@@ -29,7 +29,7 @@ pub(super) fn first(run: &Decoded) -> Datum {
 
 /// A micro-op as the history has it.
 pub(crate) fn mop(run: &Decoded, mop: Mop) -> Datum {
-    let datum = |version| run.interner.datum(run.versions.get(version).code);
+    let datum = |version| run.interner.datum(run.versions.code(version));
     let is_lists = run.holds == Some(Holds::Lists);
     let write = if is_lists { "append" } else { "w" };
     let (f, value) = match mop.what() {
@@ -40,7 +40,11 @@ pub(crate) fn mop(run: &Decoded, mop: Mop) -> Datum {
             ("r", Datum::Vector(list.iter().map(|version| datum(*version)).collect()))
         }
         What::Read(number) => ("r", datum(number.into())),
-        What::Contradicts => ("r", Datum::Symbol("...".into())),
+        What::Contradicts(number) => {
+            let Contradiction { shared, rest } = &run.contradictions[number.to_usize()];
+            let list = run.trunks[mop.key.at()][..shared.to_usize()].iter().chain(rest);
+            ("r", Datum::Vector(list.map(|version| datum(*version)).collect()))
+        }
         What::Unseen => ("r", Datum::Nil),
     };
     Datum::Vector(vec![Datum::keyword(f), key(run, mop.key), value])

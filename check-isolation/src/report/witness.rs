@@ -2,7 +2,7 @@
 
 use super::derivation::Recorded;
 use super::explain::{first, key, mop, written};
-use crate::decode::{Decoded, Direct, DirectCase, Row, Settled};
+use crate::decode::{Decoded, Direct, DirectCase, Row, Settled, What};
 use crate::ids::{KeyId, TxnId};
 use history_core::cast::Cast as _;
 use history_core::explain::{self, Explanation};
@@ -74,8 +74,9 @@ pub(super) fn figures(anomalies: &[Anomaly]) -> Vec<Figure> {
 pub(super) fn direct(run: &Decoded, case: DirectCase) -> Witness {
     let read = run.rows.mops(case.reader)[case.mop.to_usize()];
     let mut ops = vec![op(run, explain::name(0), case.reader)];
-    if case.other != Row::NONE && case.other != case.reader {
-        ops.push(op(run, explain::name(1), case.other));
+    let other = if let What::Contradicts(number) = read.what() { longer(run, read.key, number) } else { case.other };
+    if other != Row::NONE && other != case.reader {
+        ops.push(op(run, explain::name(1), other));
     }
     let (shown, key) = (mop(run, read), key(run, read.key));
     let sentence = match case.what {
@@ -92,9 +93,8 @@ pub(super) fn direct(run: &Decoded, case: DirectCase) -> Witness {
             format!("T1 read {shown}, which is not what it had last written to key {key} itself.")
         }
         Direct::IncompatibleOrder => {
-            format!(
-                "T1 read a list of key {key}, and another read returned a list such that neither is a prefix of the other."
-            )
+            let who = if ops.len() > 1 { "T2 read" } else { "it also read" };
+            format!("T1 read {shown}, and {who} a list of key {key} such that neither is a prefix of the other.")
         }
         Direct::DuplicateElements => {
             format!("T1 read {shown}, which contains an element twice, although it was appended once.")
@@ -103,4 +103,14 @@ pub(super) fn direct(run: &Decoded, case: DirectCase) -> Witness {
     let mut explanation = Explanation::of(&ops);
     explanation.then(sentence);
     Witness::new(ops, explanation.to_string()).with_facts(vec![("key".into(), key), ("mop".into(), shown)])
+}
+
+/// The first transaction whose read of a list shows where another read contradicts it. O(micro-ops).
+fn longer(run: &Decoded, key: KeyId, contradiction: u32) -> Row {
+    let shared = run.contradictions[contradiction.to_usize()].shared;
+    let shows = |row: &Row| {
+        let mut reads = run.rows.mops(*row).iter().filter(|mop| mop.key == key);
+        reads.any(|mop| matches!(mop.what(), What::Read(length) if length > shared))
+    };
+    run.rows.ids().find(shows).unwrap_or(Row::NONE)
 }

@@ -101,7 +101,7 @@ impl Online {
 
 impl Watched {
     fn push(&mut self, run: &Decoded, row: Row, is_ok: bool) -> Option<Case> {
-        self.versions.resize(run.versions.all.len(), Seen::default());
+        self.versions.resize(run.versions.len(), Seen::default());
         self.keys.resize_with(run.versions.key_codes.len(), BTreeMap::new);
         self.first.resize(run.versions.key_codes.len(), None);
         let mops = run.rows.mops(row);

@@ -94,7 +94,7 @@ impl Replay<'_> {
                 What::Unseen => continue,
                 // What a read after an own write shows of others is in lists alone.
                 _ if self.run.holds != Some(Holds::Lists) && own == txn.row => continue,
-                What::Contradicts => false,
+                What::Contradicts(_) => false,
                 What::First => self.is_state(mop.key, None, own_count),
                 What::Read(number) => self.is_state(mop.key, Some(number), own_count),
             };

@@ -6,6 +6,7 @@
 
 mod atomic;
 mod causal;
+mod recent;
 
 use crate::base::{self, Frame};
 use crate::csr::Csr;
@@ -43,13 +44,17 @@ struct Known<'t> {
 /// Steps for each transaction without which sessions are not relaxed: there may be many rounds.
 const RELAXING_STEPS_PER_TXN: u64 = 256;
 
+/// Sessions and transactions without one that are few enough to be chains.
+const CHAINS_FEW: usize = 64;
+
 /// Decides a level whose axiom is at most [`Axiom::Causal`]. Without a base there are many chains, and with sessions if clients go on
-/// under new numbers, so causal consistency is first tried in real time, with as many chains as clients at once, and then decided with
-/// sessions as far as these hold.
+/// under new numbers, so causal consistency is first tried with a stronger base: with sessions if these are few, else in real time, with
+/// as many chains as clients at once. Then it is decided with sessions as far as these hold.
 pub(crate) fn decide(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget) -> Outcome {
     if axiom == Axiom::Causal && base != Base::RealTime {
-        let outcome = decide_alone(txns, axiom, Base::RealTime, budget);
-        if matches!(outcome, Outcome::Holds(_)) {
+        let stronger = if has_few_sessions(txns) { Base::Session } else { Base::RealTime };
+        let outcome = decide_alone(txns, axiom, stronger, budget);
+        if stronger == base || matches!(outcome, Outcome::Holds(_)) {
             return outcome;
         }
     }
@@ -65,6 +70,12 @@ pub(crate) fn decide(txns: &Transactions, axiom: Axiom, base: Base, budget: &Bud
         }
     }
     decide_alone(txns, axiom, base, budget)
+}
+
+fn has_few_sessions(txns: &Transactions) -> bool {
+    let alone = txns.ids().filter(|txn| txns.session(*txn).is_none()).take(CHAINS_FEW + 1).count();
+    let sessions = txns.ids().filter_map(|txn| txns.session(txn)).max().map_or(0, |most| most.to_usize() + 1);
+    alone + sessions <= CHAINS_FEW
 }
 
 /// Transactions that missed what their past in their session shows, and that completed before what they read.

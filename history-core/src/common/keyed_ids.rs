@@ -49,13 +49,14 @@ impl<K: Id + Eq + Hash> KeyedIds<K> {
     /// The id of a value, if it has one. O(1).
     #[inline]
     pub fn get(&self, key: K, code: i64) -> Option<u32> {
+        // No branch depends on the id: it may take long to load, and so may be loaded for many values at once.
         let values = &self.keys[key.at()];
-        let dense = usize::try_from(code).ok().and_then(|code| values.dense.get(code));
-        match dense {
-            Some(id) if *id != NONE => Some(*id),
-            _ if values.has_sparse => self.sparse.get(&(key, code)).copied(),
-            _ => None,
-        }
+        let dense = match usize::try_from(code) {
+            Ok(code) if code < values.dense.len() => values.dense[code],
+            _ => NONE,
+        };
+        let is_sparse = values.has_sparse && dense == NONE;
+        if is_sparse { self.sparse.get(&(key, code)).copied() } else { (dense != NONE).then_some(dense) }
     }
 
     /// Gives a value that has none its id.

@@ -1,0 +1,122 @@
+//! Looking up what many operations read and wrote, at once.
+//!
+//! Each key and each value is somewhere else in memory. One after another, every look-up would wait for the one before it; in a loop that does
+//! nothing else, many are under way at a time. So operations are collected until there are some hundred micro-ops.
+
+use super::decoded::Decoded;
+use super::raw::{Act, RawMop, RawOp};
+use super::rows::NewRow;
+use super::versions::VersionId;
+use super::{Contradiction, Holds, Mop, Row, What};
+use crate::ids::KeyId;
+use history_core::cast::Cast as _;
+
+/// Micro-ops that are looked up at once.
+const MOPS_MAX: usize = 512;
+
+/// Operations that were not looked up yet.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    rows: Vec<(NewRow, u32)>,
+    raw: RawOp,
+    /// Of each micro-op, its key, and its version if that was known before this block.
+    keys: Vec<KeyId>,
+    known: Vec<Option<u32>>,
+    mops: Vec<Mop>,
+    list: Vec<VersionId>,
+    /// For each key, the row that wrote it last.
+    written_by: Vec<Row>,
+}
+
+impl Block {
+    pub(super) fn push(&mut self, row: NewRow, op: &RawOp) {
+        self.raw.mops.extend_from_slice(&op.mops);
+        self.raw.elements.extend_from_slice(&op.elements);
+        self.rows.push((row, self.raw.mops.len().to_u32()));
+    }
+
+    /// Whether there is enough to look up.
+    pub(super) fn is_full(&self) -> bool {
+        self.raw.mops.len() + self.raw.elements.len() >= MOPS_MAX
+    }
+
+    /// How many ids this takes, at the most.
+    pub(super) fn ids_max(&self) -> usize {
+        self.raw.mops.len() + self.raw.elements.len()
+    }
+
+    /// Looks up everything, and adds a row for each operation.
+    pub(super) fn flush(&mut self, data: &mut Decoded) {
+        let versions = &mut data.versions;
+        self.keys.clear();
+        self.keys.extend(self.raw.mops.iter().map(|mop| versions.key(mop.key)));
+        self.known.clear();
+        self.known.extend(self.raw.mops.iter().zip(&self.keys).map(|(mop, key)| match mop.act {
+            Act::Write(code) | Act::Read(code) => versions.find(*key, code),
+            Act::List(_) | Act::Unseen => None,
+        }));
+        self.mops.clear();
+        let mut elements_from = 0;
+        for at in 0..self.raw.mops.len() {
+            let RawMop { act, .. } = self.raw.mops[at];
+            let key = self.keys[at];
+            let what = match act {
+                Act::Unseen => What::Unseen,
+                Act::Read(code) if code == data.initial || data.holds != Some(Holds::Registers) => What::First,
+                Act::Read(code) | Act::Write(code) => {
+                    let version = match self.known[at] {
+                        Some(known) => known.into(),
+                        None => data.versions.version(key, code),
+                    };
+                    if matches!(act, Act::Write(_)) { What::Write(version) } else { What::Read(version.number()) }
+                }
+                Act::List(length) => {
+                    let elements = &self.raw.elements[elements_from..elements_from + length.to_usize()];
+                    elements_from += length.to_usize();
+                    self.list.clear();
+                    self.list.extend(elements.iter().map(|code| data.versions.version(key, *code)));
+                    read_of_list(data, key, &self.list)
+                }
+            };
+            self.mops.push(Mop::new(key, what));
+        }
+        self.written_by.resize(data.versions.key_codes.len(), Row::NONE);
+        let mut from = 0;
+        for (row, end) in self.rows.drain(..) {
+            let mops = &self.mops[from..end.to_usize()];
+            push(data, &mut self.written_by, row, mops);
+            from = end.to_usize();
+        }
+        self.raw.mops.clear();
+        self.raw.elements.clear();
+    }
+}
+
+/// What a read of a list shows, beside the longest one of its key.
+fn read_of_list(data: &mut Decoded, key: KeyId, list: &[VersionId]) -> What {
+    if data.trunks.len() <= key.at() {
+        data.trunks.resize(key.at() + 1, Vec::new());
+    }
+    let trunk = &mut data.trunks[key.at()];
+    let shared = trunk.iter().zip(list).take_while(|(one, other)| one == other).count();
+    if list.is_empty() {
+        What::First
+    } else if shared < trunk.len().min(list.len()) {
+        data.contradictions.push(Contradiction { shared: shared.to_u32(), rest: list[shared..].to_vec() });
+        What::Contradicts((data.contradictions.len() - 1).to_u32())
+    } else {
+        trunk.extend_from_slice(&list[shared..]);
+        What::Read(list.len().to_u32())
+    }
+}
+
+fn push(data: &mut Decoded, written_by: &mut [Row], row: NewRow, mops: &[Mop]) {
+    let id = data.rows.push(row, mops);
+    // Backwards, so that what is overwritten comes behind what overwrites it.
+    for mop in mops.iter().rev() {
+        if let What::Write(version) = mop.what() {
+            let is_overwritten = std::mem::replace(&mut written_by[mop.key.at()], id) == id;
+            data.versions.write(version, id, is_overwritten);
+        }
+    }
+}

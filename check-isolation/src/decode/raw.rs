@@ -1,0 +1,130 @@
+//! Micro-ops as an op has them: codes, not yet looked up.
+//!
+//! Looking up keys and values misses the cache, so it is done for many operations together ([`super::block`]), and for an invocation
+//! only if nothing completes it.
+
+use super::Holds;
+use history_core::cast::Cast as _;
+use history_core::{Interner, Op, OpKind, Value};
+
+/// A micro-op with the codes of its key and value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RawMop {
+    pub(super) key: i64,
+    pub(super) act: Act,
+}
+
+/// What a micro-op does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    /// Writes or appends the value with this code.
+    Write(i64),
+    /// Reads the value with this code; nil may be that of a list.
+    Read(i64),
+    /// Reads a list: so many elements, the next of those that were read.
+    List(u32),
+    /// Reads something that nobody knows.
+    Unseen,
+}
+
+impl RawMop {
+    pub(super) fn is_write(self) -> bool {
+        matches!(self.act, Act::Write(_))
+    }
+}
+
+/// The micro-ops of one op.
+#[derive(Debug, Default)]
+pub(super) struct RawOp {
+    pub(super) mops: Vec<RawMop>,
+    /// The elements of lists that were read.
+    pub(super) elements: Vec<i64>,
+}
+
+/// What a micro-op looks like, for messages.
+const MOPS: &str = "[:r key value], [:w key value] of a value other than nil, or [:append key value]";
+
+/// Decodes micro-ops: keeps what the keys hold, and what it is at first.
+#[derive(Debug)]
+pub(super) struct RawReader {
+    /// The code of what registers hold before anything is written.
+    pub(super) initial: i64,
+}
+
+impl RawReader {
+    /// Appends the micro-ops of an op. Those that can be decoded are there even if others cannot.
+    pub(super) fn read(
+        &self,
+        op: &Op<'_>,
+        interner: &mut Interner,
+        holds: &mut Option<Holds>,
+        into: &mut RawOp,
+    ) -> Result<(), String> {
+        let items = match op.value {
+            Value::Nil => return Ok(()),
+            Value::Vector(items) | Value::List(items) => items,
+            other => return Err(format!("the op's value is not a list of micro-ops, but {other}; expected {MOPS}")),
+        };
+        let mut wrong = Ok(());
+        for item in items {
+            match self.mop(op.kind, item, interner, holds, &mut into.elements) {
+                Some(mop) => into.mops.push(mop),
+                None if wrong.is_ok() => wrong = Err(why_no_mop(item, *holds)),
+                None => {}
+            }
+        }
+        wrong
+    }
+
+    #[inline]
+    fn mop(
+        &self,
+        kind: OpKind,
+        item: Value<'_>,
+        interner: &mut Interner,
+        holds: &mut Option<Holds>,
+        elements: &mut Vec<i64>,
+    ) -> Option<RawMop> {
+        let mut parts = item.as_seq()?.iter();
+        let (Some(f), Some(key), Some(value), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
+            return None;
+        };
+        let act = match (f.as_name()?, value) {
+            ("r", _) if kind != OpKind::Ok => Act::Unseen,
+            ("r", Value::Nil) => Act::Read(Interner::NIL),
+            ("r", Value::Vector(items) | Value::List(items)) if *holds != Some(Holds::Registers) => {
+                *holds = Some(Holds::Lists);
+                let from = elements.len();
+                elements.extend(items.iter().map(|item| interner.code(item)));
+                Act::List((elements.len() - from).to_u32())
+            }
+            ("r", value) if *holds.get_or_insert(Holds::Registers) == Holds::Registers => {
+                Act::Read(interner.code(value))
+            }
+            // Nil says that there is nothing.
+            ("w", Value::Nil) => return None,
+            ("w", value) if *holds.get_or_insert(Holds::Registers) == Holds::Registers => {
+                Act::Write(Some(interner.code(value)).filter(|code| *code != self.initial)?)
+            }
+            ("append", value) if *holds.get_or_insert(Holds::Lists) == Holds::Lists => Act::Write(interner.code(value)),
+            _ => return None,
+        };
+        Some(RawMop { key: interner.code(key), act })
+    }
+}
+
+#[cold]
+fn why_no_mop(item: Value<'_>, holds: Option<Holds>) -> String {
+    let f = item.as_seq().and_then(|parts| parts.iter().next()).and_then(|f| f.as_name().map(str::to_owned));
+    match (holds, f.as_deref()) {
+        (Some(Holds::Registers), Some("w")) => {
+            format!("{item} writes the initial value, or is not a micro-op; expected {MOPS}")
+        }
+        (Some(Holds::Registers), Some("append")) => {
+            format!("{item} appends to a list, but other ops use registers")
+        }
+        (Some(Holds::Lists), Some("w")) => format!("{item} writes a register, but other ops use lists"),
+        (Some(Holds::Lists), Some("r")) => format!("{item} reads no list, but other ops use lists"),
+        _ => format!("{item} is not a micro-op; expected {MOPS}"),
+    }
+}
