@@ -5,7 +5,7 @@
 //! number of chains is. Time is O(arcs · chains) and, at the worst, O(reads · chains that write the key · log): [`recent`] looks at
 //! a few writers where chains are few.
 
-use super::recent::Recent;
+use super::recent::{Clock, Recent};
 use super::{Forced, Known, check};
 use crate::base;
 use crate::chains::{Chains, Writers};
@@ -14,9 +14,6 @@ use crate::ids::TxnId;
 use history_core::cast::Cast as _;
 use history_core::{Budget, Spent};
 use std::cell::OnceCell;
-
-/// Of each of so many chains, how many transactions reach a node, or are it.
-pub(super) type Clock<const CHAINS: usize> = [u32; CHAINS];
 
 /// Stands for no clock.
 const NONE: u32 = u32::MAX;
@@ -165,8 +162,7 @@ mod tests {
     use crate::level::Base;
     use crate::transactions::{NewTxn, Read, Transactions};
 
-    /// Transactions of sessions that see each other late, and at times too late: who wrote each key at each time is looked up `lag` or fewer
-    /// transactions ago.
+    /// Transactions of sessions that see each other late, and at times too late: each reads what was there up to `lag` transactions ago.
     fn late(sessions: u32, keys: usize, lag: usize, mut seed: u64) -> Transactions {
         let mut below = |n: usize| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

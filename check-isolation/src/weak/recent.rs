@@ -4,11 +4,13 @@
 //! writers as chains, or more; but chains learn of each other, and what all of them know by now is before all that is to come. So each
 //! write notes behind how many writers of its key it certainly is, and a read looks only at those from there on.
 
-use super::causal::Clock;
 use crate::chains::Chains;
 use crate::ids::{KeyId, TxnId};
 use crate::transactions::{Read, Transactions};
 use history_core::cast::Cast as _;
+
+/// Of each of so many chains, how many transactions reach a node, or are it.
+pub(super) type Clock<const CHAINS: usize> = [u32; CHAINS];
 
 /// With more chains than this, what all of them know is little, and takes much memory.
 const CHAINS_MAX: usize = 256;
