@@ -78,6 +78,24 @@ fn unknown_outcomes_are_settled_by_what_was_read() {
 }
 
 #[test]
+fn lossy_conversion_leaves_no_one_out_who_may_have_been_read_from() {
+    let lossy = ConvertOptions::new().with_lossy(true);
+    let of = |text: &str, format| convert(&History::parse(text).unwrap(), format, lossy);
+    let read = "{:process 2, :type :ok, :value [[:r 1 5]]}";
+    let (ok, fail) = ("{:process 0, :type :ok, :value [[:w 1 5]]}", "{:process 1, :type :fail, :value [[:w 1 5]]}");
+    for twice in [format!("{ok} {fail} {read}"), format!("{fail} {fail} {read}")] {
+        let error = of(&twice, Format::Awdit).unwrap_err();
+        let wanted = "with index 1 cannot be written as awdit: it failed, and wrote a value that another wrote, too, and that was read";
+        assert!(error.contains(wanted), "{error}");
+        assert!(error.contains("expected a format that has aborted transactions"), "{error}");
+    }
+    // Nobody else wrote it, or nobody read it, or the format has aborted transactions.
+    assert_eq!(of(&format!("{fail} {read}"), Format::Awdit).unwrap(), b"r 1 5\n----\n====\n");
+    assert_eq!(of(&format!("{ok} {fail}"), Format::Awdit).unwrap(), b"w 1 5\n----\n====\n");
+    assert_eq!(of(&format!("{ok} {fail} {read}"), Format::Plume).unwrap(), b"w(1,5,0,1)\nw(1,5,1,-1)\nr(1,5,2,3)\n");
+}
+
+#[test]
 fn keys_and_values_become_numbers() {
     let text = "{:process 0, :type :ok, :f :txn, :value [[:w :x 0] [:w \"x\" 0] [:r [1 2] nil] [:r :x 0]]}";
     let options = ConvertOptions::new().with_renumber(true);

@@ -6,7 +6,7 @@
 use super::{Act, Atom, Converter, Invoked, refusal};
 use crate::cast::Cast as _;
 use crate::error::HistoryError;
-use crate::hash::HashSet;
+use crate::hash::{HashMap, HashSet};
 use crate::{Format, OpKind};
 
 impl Converter {
@@ -32,6 +32,7 @@ impl Converter {
                 self.mops(i).iter().filter(|mop| mop.act == Act::Read).flat_map(|mop| self.seen(mop.key, mop.value)),
             );
         }
+        self.verify_failed(&read)?;
         let has_aborted = super::fits::has_aborted(self.format);
         let (mut txns, mut mops) = (Vec::with_capacity(self.txns.len()), Vec::with_capacity(self.mops.len()));
         for i in 0..self.txns.len() {
@@ -56,6 +57,28 @@ impl Converter {
             txns.push(txn);
         }
         (self.txns, self.mops) = (txns, mops);
+        Ok(())
+    }
+
+    /// Refuses what failed and is left out, if it wrote a value that was read and that another wrote, too. Without it the history would
+    /// show whom the read saw, which it does not.
+    fn verify_failed(&self, read: &HashSet<(Atom, Atom)>) -> Result<(), HistoryError> {
+        let mut failed: HashMap<(Atom, Atom), u64> = HashMap::default();
+        for (mop, index, _) in self.failed.iter().filter(|(mop, ..)| read.contains(&(mop.key, mop.value))) {
+            failed.entry((mop.key, mop.value)).or_insert(*index);
+        }
+        if failed.is_empty() {
+            return Ok(());
+        }
+        let kept: HashSet<(Atom, Atom)> =
+            self.mops.iter().filter(|mop| mop.act != Act::Read).map(|mop| (mop.key, mop.value)).collect();
+        for (mop, index, position) in &self.failed {
+            let value = (mop.key, mop.value);
+            if failed.get(&value).is_some_and(|first| first != index || kept.contains(&value)) {
+                let reason = "it failed, and wrote a value that another wrote, too, and that was read";
+                return Err(refusal(*index, *position, self.format, reason, "a format that has aborted transactions"));
+            }
+        }
         Ok(())
     }
 

@@ -28,7 +28,8 @@ pub struct ConvertOptions {
     pub renumber: bool,
     /// Leaves out what the format cannot hold and no isolation level needs: an operation whose outcome is unknown is committed, with its
     /// writes alone, if a committed transaction read one of them, and else aborted; aborted and empty transactions are left out of
-    /// formats that have none.
+    /// formats that have none. Refused is an aborted transaction that wrote a value that another wrote, too, and that was read: without it,
+    /// who was read from would seem to be known.
     pub lossy: bool,
 }
 
@@ -79,6 +80,8 @@ pub struct Converter {
     sessions: IndexSet<Session, RandomState>,
     /// By slot, the invocation in flight: its place, and its micro-ops where they may be needed.
     open: Vec<Option<Invoked>>,
+    /// What left-out transactions that failed wrote, and where these are.
+    failed: Vec<(Mop, u64, Option<Position>)>,
     omitted: Omitted,
 }
 
@@ -175,6 +178,7 @@ impl Converter {
             numbers: Numbers::default(),
             sessions: IndexSet::default(),
             open: Vec::new(),
+            failed: Vec::new(),
             omitted: Omitted::default(),
         })
     }
@@ -268,6 +272,8 @@ impl Converter {
                 return Err(self.refuse(op, &reason, "another format, or lossy conversion"));
             }
             self.omitted.aborted += 1;
+            let writes = mops.into_iter().filter(|mop| mop.act != Act::Read);
+            self.failed.extend(writes.map(|mop| (mop, op.index, op.position)));
             return Ok(());
         }
         if mops.is_empty() && !fits::has_empty(self.format) {
