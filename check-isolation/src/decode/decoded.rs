@@ -31,6 +31,11 @@ pub(crate) struct Counts {
 }
 
 impl Decoded {
+    /// Whether an op that could not be decoded may have written a version, too.
+    pub(crate) fn is_unclear(&self, version: VersionId) -> bool {
+        self.is_partial && self.unclear.binary_search(&version).is_ok()
+    }
+
     /// What a read shows: of a list, the last element. None if that is the first state, or not known.
     pub(crate) fn version_read(&self, read: Mop) -> Option<VersionId> {
         match read.what() {
@@ -58,6 +63,10 @@ pub(crate) struct Decoded {
     /// Reads that contradict these.
     pub(crate) contradictions: Vec<Contradiction>,
     pub(crate) holds: Option<Holds>,
+    /// Whether ops are missing, since they could not be decoded.
+    pub(crate) is_partial: bool,
+    /// What these wrote, as far as that could be decoded: in order.
+    pub(crate) unclear: Vec<VersionId>,
     pub(crate) counts: Counts,
     /// Whether the first `ok` transaction has timestamps.
     pub(crate) has_timestamps: bool,

@@ -65,11 +65,13 @@ struct Trunk {
     /// What is wrong with it, and how many elements a read needs to show that.
     wrong: Vec<(usize, Direct, Row)>,
     ambiguous: Option<(usize, VersionId)>,
+    /// How many elements a read shows if one of them may be of a transaction that could not be decoded.
+    unclear: Option<usize>,
 }
 
 impl Trunk {
     fn new(run: &Decoded, key: KeyId, list: &[VersionId]) -> Trunk {
-        let mut trunk = Trunk { key, writers: Vec::new(), wrong: Vec::new(), ambiguous: None };
+        let mut trunk = Trunk { key, writers: Vec::new(), wrong: Vec::new(), ambiguous: None, unclear: None };
         let mut seen: Vec<VersionId> = list.to_vec();
         seen.sort_unstable();
         let repeated: Vec<VersionId> = seen.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
@@ -77,6 +79,10 @@ impl Trunk {
         let mut next: Vec<VersionId> = Vec::new();
         for (at, id) in list.iter().enumerate() {
             let Version { writer, again, .. } = run.versions.get(*id);
+            if run.is_unclear(*id) {
+                trunk.unclear = Some(at + 1);
+                break;
+            }
             if again != Row::NONE {
                 // Where nobody but the transaction itself saw it, it shows no order: the other one may be before it or behind it.
                 trunk.ambiguous = Some((at + 1, *id));
@@ -87,6 +93,9 @@ impl Trunk {
                 if first != Some(at) {
                     trunk.wrong.push((at + 1, Direct::DuplicateElements, writer));
                 }
+                continue;
+            }
+            if writer == Row::NONE && run.is_partial {
                 continue;
             }
             if writer == Row::NONE {
@@ -122,6 +131,10 @@ impl Trunk {
 /// Looks at an external read of so many elements.
 fn look(run: &Decoded, trunk: Option<&Trunk>, key: KeyId, (row, at): (Row, usize), length: usize, shown: &mut Shown) {
     let Some(trunk) = trunk.filter(|_| length > 0) else {
+        // What is missing may have changed that.
+        if run.is_partial {
+            return;
+        }
         shown.reads.push(External { key, writer: Row::NONE });
         return;
     };
@@ -129,6 +142,9 @@ fn look(run: &Decoded, trunk: Option<&Trunk>, key: KeyId, (row, at): (Row, usize
         debug_assert!(shows > 0, "a read shows it");
         let Version { code, writer, again, .. } = run.versions.get(version);
         shown.ambiguous.get_or_insert(Ambiguous { key, code, writers: [writer, again], reader: row });
+    }
+    if trunk.unclear.is_some_and(|shows| shows <= length) {
+        return;
     }
     let list = &run.trunks[key.at()][..length];
     let last = run.versions.get(list[length - 1]);
@@ -138,6 +154,9 @@ fn look(run: &Decoded, trunk: Option<&Trunk>, key: KeyId, (row, at): (Row, usize
         shown.case(Direct::FutureRead, row, at, row);
     } else if last.is_intermediate {
         shown.case(Direct::G1b, row, at, last.writer);
+    } else if last.writer == Row::NONE {
+        debug_assert!(run.is_partial, "it is thin air else");
+        return;
     }
     shown.reads.push(External { key, writer: last.writer });
 }

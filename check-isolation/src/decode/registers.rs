@@ -25,6 +25,8 @@ pub(super) fn shown(run: &Decoded) -> Shown {
                         }
                     }
                     What::First if writer == row => shown.case(Direct::Internal, row, at, Row::NONE),
+                    // What is missing may have written that.
+                    What::First if run.is_partial => {}
                     What::First => shown.reads.push(External { key: mop.key, writer: Row::NONE }),
                     What::Read(number) => look(run, row, (at, mop.key), number.into(), &mut shown),
                     What::Contradicts(_) | What::Unseen => {}
@@ -38,6 +40,9 @@ pub(super) fn shown(run: &Decoded) -> Shown {
 
 /// Looks at an external read.
 fn look(run: &Decoded, row: Row, (at, key): (usize, KeyId), version: VersionId, shown: &mut Shown) {
+    if run.is_partial && (run.is_unclear(version) || run.versions.writer(version) == Row::NONE) {
+        return;
+    }
     let version = run.versions.get(version);
     let writer = version.writer;
     if version.again != Row::NONE {

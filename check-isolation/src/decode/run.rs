@@ -59,6 +59,8 @@ impl IsolationRun {
             trunks: Vec::new(),
             contradictions: Vec::new(),
             holds: None,
+            is_partial: false,
+            unclear: Vec::new(),
             counts: Counts::default(),
             has_timestamps: false,
         };
@@ -82,7 +84,7 @@ impl IsolationRun {
         match read {
             Ok(()) if op.kind == OpKind::Invoke => self.invoke(op, &raw.mops),
             Ok(()) => self.complete(op, &mut raw),
-            Err(reason) => self.undecoded.push(op, &reason, true),
+            Err(reason) => self.leave_out(op, &reason, &raw.mops),
         }
         self.op = raw;
         // Until it is known what keys hold, it is not known what nil is.
@@ -90,6 +92,33 @@ impl IsolationRun {
             self.flush()?;
         }
         Ok(())
+    }
+
+    /// Leaves an operation out: its invocation and its completion. What it wrote may be read, but not from others.
+    #[cold]
+    fn leave_out(&mut self, op: &Op<'_>, reason: &str, mops: &[RawMop]) {
+        self.undecoded.push(op, reason, self.data.settings.timestamps);
+        let mut left_out = mops.to_vec();
+        match op.pair {
+            // Its completion is judged by itself.
+            Pair::Invokes { slot } => self.open.get_mut(slot.to_usize()).into_iter().for_each(|open| {
+                open.waits = false;
+                open.has_value = false;
+                open.mops.clear();
+            }),
+            Pair::Completes { slot, .. } => self.open.get_mut(slot.to_usize()).into_iter().for_each(|open| {
+                open.waits = false;
+                left_out.append(&mut open.mops);
+            }),
+            Pair::Alone => {}
+        }
+        for mop in left_out {
+            if let Act::Write(code) = mop.act {
+                let key = self.data.versions.key(mop.key);
+                let version = self.data.versions.version(key, code);
+                self.data.unclear.push(version);
+            }
+        }
     }
 
     fn flush(&mut self) -> Result<(), HistoryError> {
@@ -140,8 +169,7 @@ impl IsolationRun {
                 let reason = format!(
                     "the op's writes differ from those of its invocation at index {invoked}: a completion repeats the writes"
                 );
-                self.undecoded.push(op, &reason, true);
-                return;
+                return self.leave_out(op, &reason, &raw.mops);
             }
         }
         match op.kind {
@@ -164,7 +192,7 @@ impl IsolationRun {
         if self.data.settings.timestamps {
             match timestamps::stamps(op.extra) {
                 Ok(stamps) => row.stamps = Some(stamps),
-                Err(reason) => return self.undecoded.push(op, &reason, true),
+                Err(reason) => return self.leave_out(op, &reason, &raw.mops),
             }
         }
         self.block.push(row, raw);
@@ -246,7 +274,7 @@ fn is_same(a: &[RawMop], b: &[RawMop]) -> bool {
 
 impl Run for IsolationRun {
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
-        if !self.undecoded.is_empty() {
+        if self.undecoded.has_stopped() {
             return Ok(ControlFlow::Break(()));
         }
         if self.data.rows.participants.see(op) {
@@ -265,12 +293,18 @@ impl Run for IsolationRun {
     }
 
     fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
-        if let Some(note) = self.undecoded.note(Verdict::Unknown) {
+        if let Some(note) = self.undecoded.note(Verdict::Unknown)
+            && self.undecoded.has_stopped()
+        {
             return Ok(report::unknown(&note));
         }
         self.push_open()?;
+        self.data.is_partial = !self.undecoded.is_empty();
+        self.data.unclear.sort_unstable();
         budget.begin("finding who read from whom");
         let settled = settle::settle(&self.data);
-        Ok(report::report(&self.data, &settled, budget))
+        let mut report = report::report(&self.data, &settled, budget);
+        self.undecoded.conclude(&mut report);
+        Ok(report)
     }
 }

@@ -35,6 +35,12 @@ impl Judgement {
         judgement
     }
 
+    /// Forgets which levels hold: ops are missing that might violate them.
+    pub(super) fn keep_violations(&mut self) {
+        self.holds = Levels::default();
+        self.decided.retain(|(_, outcome)| matches!(outcome, Outcome::Violated(_)));
+    }
+
     fn decide(&mut self, settled: &Settled, level: Level, budget: &Budget) {
         let is_done = self.decided.iter().any(|(other, _)| *other == level);
         if is_done || self.holds.has(level) || self.violated.has(level) || level.decided_by().is_none() {

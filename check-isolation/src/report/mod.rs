@@ -101,7 +101,10 @@ fn judged(run: &Decoded, settled: &Settled, budget: &Budget) -> Report {
         [] => vec!["strict-serializable".parse().expect("a level")],
         levels => levels.to_vec(),
     };
-    let judgement = Judgement::new(settled, &run.settings.levels, budget);
+    let mut judgement = Judgement::new(settled, &run.settings.levels, budget);
+    if run.is_partial {
+        judgement.keep_violations();
+    }
     let is_open = |level: &&Level| !judgement.holds.has(**level) && !judgement.violated.has(**level);
     let open: Vec<Level> = expected.iter().filter(is_open).copied().collect();
     let verdict = if expected.iter().any(|level| judgement.violated.has(*level)) {
@@ -119,7 +122,11 @@ fn judged(run: &Decoded, settled: &Settled, budget: &Budget) -> Report {
     let is_known = |level: &Level| judgement.holds.has(*level) || judgement.violated.has(*level);
     report.not_checked = names(Level::all().filter(|level| !is_known(level)));
     report.anomalies = anomalies(run, settled, &judgement);
-    report.notes = notes(settled, &judgement, &report, &open, run.settings.levels.is_empty());
+    report.notes = if run.is_partial {
+        Vec::new()
+    } else {
+        notes(settled, &judgement, &report, &open, run.settings.levels.is_empty())
+    };
     if run.settings.explain_valid {
         report.artifacts.extend(judgement.orders(run, settled));
         report.notes.extend(judgement.order_notes(run, settled));

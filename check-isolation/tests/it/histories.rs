@@ -1,5 +1,6 @@
 //! Histories as text: what operations mean, and what the report says.
 
+use crate::worlds::Random;
 use check_isolation::{Isolation, Level};
 use history_core::{Checker, Datum, History, Report, Verdict};
 
@@ -30,6 +31,16 @@ fn certify(history: &History, report: &Report) {
         let proof = elle_certify::commit_order(history, &Datum::Nil, level, order);
         proof.unwrap_or_else(|why| panic!("{level}: {why}\n{order}"));
     }
+}
+
+/// The report on a history with ops that are none. Evidence is certified without what these hold.
+fn judge_partial(txns: &[&str], level: &str) -> Report {
+    let checker = Isolation { consistency_models: vec![level.parse().unwrap()], ..Isolation::default() };
+    let report = checker.check(&History::parse(&completions(txns)).unwrap()).unwrap();
+    let is_whole = |txn: &str| !["frobnicate", "hidden", " 7", "[:w x nil]"].iter().any(|bad| txn.contains(bad));
+    let others: Vec<&str> = txns.iter().map(|txn| if is_whole(txn) { txn } else { "9 ok " }).collect();
+    certify(&History::parse(&completions(&others)).unwrap(), &report);
+    report
 }
 
 fn verdict(text: &str, level: &str) -> Verdict {
@@ -207,6 +218,110 @@ fn both_lists_that_contradict_each_other_are_shown_whole() {
     let one = completions(&["0 ok [:append x 1]", "1 ok [:append x 2]", "2 ok [:r x [1 2]] [:r x [2]]"]);
     let report = judge(&one, &["read-committed"]);
     assert!(report.anomalies[0].witnesses[0].explanation.contains("it also read a list of key x"), "{report:#?}");
+}
+
+#[test]
+fn what_is_wrong_without_an_op_that_is_none_is_wrong_with_it() {
+    let bad = "3 ok [:frobnicate x 1]";
+    for (name, txns) in [
+        ("G1a", vec!["0 fail [:w x 1]", "1 ok [:r x 1]"]),
+        ("G1b", vec!["0 ok [:w x 1] [:w x 2]", "1 ok [:r x 1]"]),
+        ("internal", vec!["0 ok [:w x 1] [:r x nil]"]),
+        ("future-read", vec!["0 ok [:r x 1] [:w x 1]"]),
+        ("G1c", vec!["0 ok [:w x 1] [:r y 2]", "1 ok [:w y 2] [:r x 1]"]),
+        ("G1a", vec!["0 fail [:append x 1]", "1 ok [:r x [1]]"]),
+        ("G0", vec!["0 ok [:append x 1] [:append x 2]", "1 ok [:append x 3]", "2 ok [:r x [1 3 2]]"]),
+    ] {
+        for at in 0..=txns.len() {
+            let mut all = txns.clone();
+            all.insert(at, bad);
+            let report = judge_partial(&all, "read-committed");
+            assert_eq!(report.verdict, Verdict::Invalid, "{all:?}: {report:#?}");
+            assert_eq!(report.anomaly_types().collect::<Vec<_>>(), [name], "{all:?}");
+            assert!(
+                report.notes[0].starts_with(&format!("The verdict ignores the op at index {at} ")),
+                "{:?}",
+                report.notes
+            );
+        }
+    }
+}
+
+#[test]
+fn what_an_op_that_is_none_may_have_done_is_not_held_against_others() {
+    for txns in [
+        // It may have written this, or nil again.
+        vec!["0 ok [:r x 1]", "3 ok [:frobnicate x 1]"],
+        vec!["0 ok [:w x 1]", "0 ok [:r x nil]", "3 ok [:w x nil]"],
+        // It did write this, too.
+        vec!["0 fail [:w x 1]", "1 ok [:r x 1]", "3 ok [:w x 1] [:frobnicate x 1]"],
+        // Nothing wrong at all.
+        vec!["0 ok [:w x 1]", "1 ok [:r x 1]", "3 ok 7"],
+        vec!["0 ok [:append x 1] [:append x 2]", "3 ok [:append x 3] 7", "2 ok [:r x [1 3 2]]"],
+        vec!["0 ok [:append x 1]", "3 ok [:append x 2] 7", "2 ok [:r x [2 1]]", "1 ok [:append x 2]"],
+        vec!["0 ok [:append x 1]", "0 ok [:r x []]", "3 ok 7"],
+    ] {
+        for level in ["read-committed", "strong-session-serializable"] {
+            let report = judge_partial(&txns, level);
+            assert_eq!(report.verdict, Verdict::Unknown, "{txns:?}: {report:#?}");
+            assert!(report.notes[0].starts_with("No verdict, because of the op at index"), "{:?}", report.notes);
+            assert!(report.not_checked.contains(&level.into()), "{report:#?}");
+        }
+    }
+    // A completion with other writes than its invocation: both may have been written.
+    let text = "
+        {:process 0, :type :invoke, :value [[:w x 1]]}
+        {:process 1, :type :invoke, :value [[:r x nil]]}
+        {:process 2, :type :invoke, :value [[:w x 3]]}
+        {:process 0, :type :ok, :value [[:w x 2]]}
+        {:process 2, :type :ok, :value [[:w x 3]]}
+        {:process 1, :type :ok, :value [[:r x 3] [:r x 1]]}";
+    let report = Isolation::default().check(&History::parse(text).unwrap()).unwrap();
+    assert_eq!(report.verdict, Verdict::Unknown, "{report:#?}");
+}
+
+/// Leaves an op out of which only its place is known, at random: what is then found is there with it, too.
+#[test]
+fn a_history_of_which_an_op_is_hidden_has_no_violation_more() {
+    let mut random = Random(11);
+    let mut found = 0;
+    for _ in 0..3000 {
+        let (n, keys) = (2 + random.below(4), 1 + random.below(2));
+        let mut written = vec![0; keys];
+        let mut txns: Vec<String> = Vec::new();
+        let kinds = ["ok", "ok", "ok", "ok", "fail", "info"];
+        for process in 0..n {
+            let mut mops = Vec::new();
+            for _ in 0..=random.below(2) {
+                let key = random.below(keys);
+                if random.below(2) == 0 {
+                    written[key] += 1;
+                    mops.push(format!("[:w {key} {}]", written[key]));
+                } else {
+                    let value = random.below(written[key] + 2);
+                    mops.push(format!("[:r {key} {}]", if value == 0 { "nil".into() } else { value.to_string() }));
+                }
+            }
+            let kind = kinds[random.below(kinds.len())];
+            let process = if kind == "info" { 10 + process } else { process % 2 };
+            txns.push(format!("{process} {kind} {}", mops.join(" ")));
+        }
+        let hidden = random.below(n);
+        for level in ["read-committed", "strong-session-causal-cerone", "serializable"] {
+            let borrowed: Vec<&str> = txns.iter().map(String::as_str).collect();
+            let whole = verdict(&completions(&borrowed), level);
+            let mut parts = txns[hidden].splitn(3, ' ');
+            let bad = format!("{} {} [:hidden]", parts.next().unwrap(), parts.next().unwrap());
+            let mut some = borrowed.clone();
+            some[hidden] = &bad;
+            let checker = Isolation { consistency_models: vec![level.parse().unwrap()], ..Isolation::default() };
+            let partial = checker.check(&History::parse(&completions(&some)).unwrap()).unwrap().verdict;
+            assert_ne!(partial, Verdict::Valid, "{txns:?}, {hidden}");
+            assert!(partial != Verdict::Invalid || whole == Verdict::Invalid, "{level}: {txns:?}, {hidden}");
+            found += usize::from(partial == Verdict::Invalid);
+        }
+    }
+    assert!(found > 300, "{found}");
 }
 
 #[test]
