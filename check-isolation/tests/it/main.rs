@@ -8,5 +8,6 @@ mod oracle;
 mod prefixes;
 mod relaxed;
 mod small;
+mod special_cases;
 mod timestamps;
 mod worlds;

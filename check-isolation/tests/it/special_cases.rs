@@ -1,0 +1,93 @@
+//! What operations mean where it is easily mistaken: one test each.
+
+use check_isolation::Isolation;
+use history_core::{Checker, Datum, History, Report, Verdict};
+
+/// Transactions one after another, completions only: process, type, micro-ops.
+fn report(checker: &Isolation, txns: &[(u32, &str, &str)]) -> Report {
+    let line = |(process, kind, mops): &(u32, &str, &str)| {
+        format!("{{:process {process}, :type :{kind}, :f :txn, :value [{mops}]}}\n")
+    };
+    checker.check(&History::parse(&txns.iter().map(line).collect::<String>()).unwrap()).unwrap()
+}
+
+fn verdict(level: &str, txns: &[(u32, &str, &str)]) -> Verdict {
+    report(&Isolation { consistency_models: vec![level.parse().unwrap()], ..Isolation::default() }, txns).verdict
+}
+
+#[test]
+fn aborted_reads_are_those_of_committed_transactions() {
+    let failed = (0, "fail", "[:w x 1]");
+    let all = report(&Isolation::default(), &[failed, (1, "ok", "[:r x 1]")]);
+    assert_eq!(all.anomaly_types().collect::<Vec<_>>(), ["G1a"]);
+    // What one of unknown end read is unknown, and what failed read is nothing.
+    let unknown = [failed, (1, "info", "[:r x 1] [:w y 1]"), (2, "ok", "[:r y 1]")];
+    assert_eq!(verdict("strict-serializable", &unknown), Verdict::Valid);
+    assert_eq!(
+        verdict("strict-serializable", &[failed, (1, "fail", "[:r x 1]"), (2, "ok", "[:r y nil]")]),
+        Verdict::Valid
+    );
+}
+
+#[test]
+fn unknown_transactions_happened_as_a_whole_once_one_of_their_writes_was_read() {
+    let unknown = (0, "info", "[:w x 1] [:w y 1]");
+    assert_eq!(verdict("strict-serializable", &[unknown, (1, "ok", "[:r x nil] [:r y nil]")]), Verdict::Valid);
+    assert_eq!(verdict("read-atomic", &[unknown, (1, "ok", "[:r x 1] [:r y nil]")]), Verdict::Invalid);
+    // They may take effect at any time later, also in real time.
+    let later = [unknown, (1, "ok", "[:r x nil]"), (1, "ok", "[:r x 1]")];
+    assert_eq!(verdict("strict-serializable", &later), Verdict::Valid);
+}
+
+#[test]
+fn blind_writes_are_in_whatever_order_explains_the_reads() {
+    let unread = [(0, "ok", "[:w x 1]"), (1, "ok", "[:w x 2]"), (2, "ok", "[:r x 1]")];
+    assert_eq!(verdict("strong-session-serializable", &unread), Verdict::Valid);
+    // No order explains a half of each.
+    let halves = [(0, "ok", "[:w x 1] [:w y 1]"), (1, "ok", "[:w x 2] [:w y 2]"), (2, "ok", "[:r x 1] [:r y 2]")];
+    assert_eq!(verdict("monotonic-atomic-view", &halves), Verdict::Valid);
+    assert_eq!(verdict("read-atomic", &halves), Verdict::Invalid);
+}
+
+#[test]
+fn initial_values_are_before_all_writes() {
+    let zero = Isolation { initial: Datum::Int(0), ..Isolation::default() };
+    assert_eq!(report(&zero, &[(0, "ok", "[:r x 0]"), (1, "ok", "[:w x 1]")]).verdict, Verdict::Valid);
+    let stale = report(&zero, &[(0, "ok", "[:w x 1]"), (0, "ok", "[:r x 0]")]);
+    assert!(stale.not.contains(&"strong-session-read-atomic".into()), "{stale:#?}");
+    let nil = report(&zero, &[(0, "ok", "[:w x 1]"), (1, "ok", "[:r x nil]")]);
+    assert_eq!(nil.anomaly_types().collect::<Vec<_>>(), ["thin-air-read"]);
+    let written = report(&zero, &[(0, "ok", "[:w x 0]"), (1, "ok", "[:r x 0]")]);
+    assert_eq!(written.verdict, Verdict::Unknown);
+    assert!(
+        written.notes[0].contains("the op at index 0 (line 1): [:w x 0] writes the initial value"),
+        "{:?}",
+        written.notes
+    );
+}
+
+#[test]
+fn a_value_that_was_written_twice_and_read_is_unknown_with_the_places() {
+    for kind in ["ok", "fail", "info"] {
+        let twice = [(0, "ok", "[:w x 1]"), (1, kind, "[:w x 1]"), (2, "ok", "[:r x 1]")];
+        let report = report(&Isolation::default(), &twice);
+        assert_eq!(report.verdict, Verdict::Unknown, "{kind}");
+        let note = "No verdict, because 1 was written to key x twice, at index 0 and index 1, and the read at index 2 may have seen either.";
+        assert!(report.notes.contains(&note.to_owned()), "{kind}: {:?}", report.notes);
+    }
+    // Of another key it is another value; and unseen it does not matter.
+    let apart = [(0, "ok", "[:w x 1] [:w z 5]"), (1, "ok", "[:w y 1] [:w z 5]"), (2, "ok", "[:r x 1] [:r y 1]")];
+    assert_eq!(verdict("strong-session-serializable", &apart), Verdict::Valid);
+}
+
+#[test]
+fn a_client_that_goes_on_under_another_number_begins_another_session() {
+    let (write, end) = ((0, "ok", "[:w x 1]"), (0, "info", "[:w y 1]"));
+    assert_eq!(verdict("strong-session-serializable", &[write, end, (7, "ok", "[:r x nil]")]), Verdict::Valid);
+    assert_eq!(verdict("strong-session-serializable", &[write, (0, "ok", "[:r x nil]")]), Verdict::Invalid);
+    // What ended the session is behind what was before it, as whoever reads it sees.
+    let seen = [write, end, (7, "ok", "[:r y 1] [:r x nil]")];
+    assert_eq!(verdict("strong-session-read-atomic", &seen), Verdict::Valid);
+    assert_eq!(verdict("strong-session-causal-cerone", &seen), Verdict::Invalid);
+    assert_eq!(verdict("serializable", &seen), Verdict::Valid);
+}
