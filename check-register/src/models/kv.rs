@@ -1,5 +1,6 @@
 //! A map from keys to strings: got, put and appended to.
 
+use super::shared::text::Text;
 use super::spec::{Shows, Spec, unknown_op};
 use crate::{Model, Shortcuts};
 use history_core::hash::HashMap;
@@ -33,24 +34,39 @@ pub enum KvAction {
     Append(Arc<str>),
 }
 
-impl Model for Kv {
-    /// What a key holds; `None` as long as no operation has changed it.
-    type State = Option<Arc<str>>;
-    type Op = KvOp;
-    type Next = Option<Option<Arc<str>>>;
+/// What a key of a [`Kv`] holds.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct KvState {
+    /// `None` as long as no operation has changed it.
+    held: Option<Text>,
+}
 
-    fn init(&self) -> Self::State {
-        None
+impl Model for Kv {
+    type State = KvState;
+    type Op = KvOp;
+    type Next = Option<KvState>;
+
+    fn init(&self) -> KvState {
+        KvState::default()
     }
 
-    fn step(&self, state: &Self::State, op: &KvOp, _: &Budget) -> Self::Next {
-        let initial = || self.initial.get(&op.key).map_or("", |held| held);
-        let held = state.as_deref().unwrap_or_else(initial);
-        match &op.action {
-            KvAction::Get(found) => (**found == *held).then(|| state.clone()),
-            KvAction::Put(put) => Some(Some(put.clone())),
-            KvAction::Append(more) => Some(Some([held, more].concat().into())),
-        }
+    fn step(&self, state: &KvState, op: &KvOp, _: &Budget) -> Option<KvState> {
+        let initial = || self.initial.get(&op.key);
+        let held = match &op.action {
+            KvAction::Get(found) => {
+                let is_held = match &state.held {
+                    Some(held) => held.is(found),
+                    None => **found == *initial().map_or("", |held| &**held),
+                };
+                return is_held.then(|| state.clone());
+            }
+            KvAction::Put(put) => Text::from(put),
+            KvAction::Append(more) => match &state.held {
+                Some(held) => held.with(more),
+                None => initial().map(Text::from).unwrap_or_default().with(more),
+            },
+        };
+        Some(KvState { held: Some(held) })
     }
 
     fn shortcuts(&self) -> &dyn Shortcuts<Self::State, Self::Op> {
@@ -65,8 +81,8 @@ impl Model for Kv {
         }
     }
 
-    fn describe_state(&self, state: &Self::State) -> String {
-        match state {
+    fn describe_state(&self, state: &KvState) -> String {
+        match &state.held {
             Some(held) => format!("{held:?}"),
             None if self.initial.is_empty() => "\"\"".into(),
             None => "its initial value".into(),
@@ -78,7 +94,7 @@ impl Model for Kv {
     }
 }
 
-impl Shortcuts<Option<Arc<str>>, KvOp> for Kv {
+impl Shortcuts<KvState, KvOp> for Kv {
     fn reads_only(&self, op: &KvOp) -> bool {
         matches!(op.action, KvAction::Get(_))
     }

@@ -3,22 +3,23 @@
 use super::queue_state::{QueueState, Source, Taken};
 use super::queues::{Discipline, QueueOp, Removed};
 use crate::{Moment, Settlement};
+use std::collections::VecDeque;
 
 /// The steps at which operations began that have not taken effect. Those that were there at first began at step 0.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     /// Of each item, if the discipline is first in, first out.
-    items: Vec<u64>,
+    items: VecDeque<u64>,
     /// Of each put under way: its number, and the earliest step before which it may take effect.
     flying: Vec<(u32, Began)>,
     /// Of each crashed put.
     puts: Vec<(i64, Began)>,
     /// Of each crashed take.
-    takes: Vec<u64>,
+    takes: VecDeque<u64>,
     /// The last value that left was put in before this step.
     last: u64,
     /// Of each item, the earliest step before which it can have been put in.
-    earliest: Vec<u64>,
+    earliest: VecDeque<u64>,
 }
 
 /// When an operation began, and the earliest step before which it may take effect.
@@ -34,20 +35,20 @@ pub(super) fn settle(discipline: Discipline, settlement: &mut Settlement<'_, Que
     let (op, moment) = (*settlement.op, settlement.moment);
     let mut notes: Notes = std::mem::take(settlement.notes());
     if step == 1 {
-        notes.items = vec![0; before.values().count()];
+        notes.items = std::iter::repeat_n(0, before.len()).collect();
         notes.earliest.clone_from(&notes.items);
     }
     let began = Began { step, earliest: step };
     match (moment, op) {
         (Moment::Pend, QueueOp::Put(value)) => notes.puts.push((value, began)),
-        (Moment::Pend, QueueOp::Take(_)) => notes.takes.push(step),
+        (Moment::Pend, QueueOp::Take(_)) => notes.takes.push_back(step),
         (Moment::Begin { flight }, _) => notes.flying.push((flight, began)),
         (Moment::End { flight }, _) => {
             if let Some(at) = notes.flying.iter().position(|(other, _)| *other == flight) {
                 let (_, began) = notes.flying.remove(at);
                 if discipline == Discipline::Fifo {
-                    notes.items.push(began.step);
-                    notes.earliest.push(began.earliest);
+                    notes.items.push_back(began.step);
+                    notes.earliest.push_back(began.earliest);
                 } else {
                     // Only an operation that finds nothing contradicts that it was there all the time.
                     settlement.happened(began.earliest, began.step);
@@ -96,8 +97,9 @@ impl Notes {
         match way.source {
             Source::Item(at) if is_fifo => {
                 let at = at - way.crashed;
-                let (began, earliest) = (self.items.remove(at), self.earliest.remove(at));
-                self.put(settlement, began, earliest);
+                if let (Some(began), Some(earliest)) = (self.items.remove(at), self.earliest.remove(at)) {
+                    self.put(settlement, began, earliest);
+                }
             }
             Source::Flying(flight) => {
                 if let Some(at) = self.flying.iter().position(|(other, _)| *other == flight) {

@@ -32,13 +32,15 @@
 //! no sooner: the others remain of use. Only if it must wait for more others is there a choice.
 
 use super::queues::Discipline;
+use super::shared::sequence::{Item, Sequence};
 use crate::engine::ids;
+use history_core::hash::HashSet;
 
 /// What a [`Queue`](super::Queue) holds.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct QueueState {
     /// In the order in which their puts returned; sorted if order does not matter.
-    items: Vec<Item>,
+    items: Sequence,
     /// Values whose puts are under way, in the order of their calls; in stacks puts are not remembered so.
     flying: Vec<Flying>,
     /// Crashed puts that may have happened, sorted.
@@ -47,16 +49,11 @@ pub struct QueueState {
     takes: u32,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-struct Item {
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Flying {
     value: i64,
     /// So many of the first items must leave before it does.
     behind: u32,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-struct Flying {
-    item: Item,
     flight: u32,
 }
 
@@ -92,10 +89,8 @@ pub(super) struct Taken {
 
 impl QueueState {
     /// A collection of these, the oldest first.
-    pub(super) fn new(discipline: Discipline, values: &[i64]) -> QueueState {
-        let is_fifo = discipline == Discipline::Fifo;
-        let item = |(at, value): (u32, &i64)| Item { value: *value, behind: if is_fifo { at } else { 0 } };
-        QueueState { items: (0..).zip(values).map(item).collect(), ..QueueState::default() }
+    pub(super) fn new(values: &[i64]) -> QueueState {
+        QueueState { items: values.iter().map(|value| alone(*value)).collect(), ..QueueState::default() }
     }
 
     /// The values in it whose puts returned, in that order; sorted if order does not matter.
@@ -103,25 +98,34 @@ impl QueueState {
         self.items.iter().map(|item| item.value)
     }
 
+    /// How many there are of these.
+    pub(super) fn len(&self) -> usize {
+        self.items.len()
+    }
+
     /// With one more value, which is the youngest.
     pub(super) fn put(&self, discipline: Discipline, value: i64) -> QueueState {
         let mut state = self.clone();
-        let end = state.items.len();
-        let at = match discipline {
-            Discipline::Unordered => state.items.partition_point(|other| other.value < value),
-            Discipline::Fifo | Discipline::Lifo => end,
-        };
+        state.add(discipline, alone(value));
         state
-            .items
-            .insert(at, Item { value, behind: if discipline == Discipline::Fifo { ids::number(end) } else { 0 } });
-        state
+    }
+
+    fn add(&mut self, discipline: Discipline, item: Item) {
+        match discipline {
+            Discipline::Unordered => self.items.insert(self.items.below(item.value), item),
+            Discipline::Fifo | Discipline::Lifo => self.items.push(item),
+        }
+    }
+
+    /// How many items stand before a put that begins now, as far as it matters.
+    fn behind(&self, discipline: Discipline) -> u32 {
+        if discipline == Discipline::Fifo { ids::number(self.items.len()) } else { 0 }
     }
 
     /// With a put that may happen from now on until it ends; of a queue, not a stack.
     pub(super) fn begin_put(&self, discipline: Discipline, value: i64, flight: u32) -> QueueState {
         let mut state = self.clone();
-        let behind = if discipline == Discipline::Fifo { ids::number(self.items.len()) } else { 0 };
-        state.flying.push(Flying { item: Item { value, behind }, flight });
+        state.flying.push(Flying { value, behind: self.behind(discipline), flight });
         state
     }
 
@@ -129,19 +133,16 @@ impl QueueState {
     pub(super) fn end_put(&self, discipline: Discipline, flight: u32) -> QueueState {
         let mut state = self.clone();
         if let Some(at) = state.flying.iter().position(|flying| flying.flight == flight) {
-            let flying = state.flying.remove(at);
-            let place = match discipline {
-                Discipline::Unordered => state.items.partition_point(|other| *other < flying.item),
-                Discipline::Fifo | Discipline::Lifo => state.items.len(),
-            };
-            state.items.insert(place, flying.item);
+            let Flying { value, behind, .. } = state.flying.remove(at);
+            let beside = self.behind(discipline) - behind;
+            state.add(discipline, Item { value, beside });
         }
         state
     }
 
     /// With a crashed put that may happen from now on.
     pub(super) fn pend_put(&self, discipline: Discipline, value: i64) -> QueueState {
-        let behind = if discipline == Discipline::Fifo { ids::number(self.items.len()) } else { 0 };
+        let behind = self.behind(discipline);
         let mut state = self.clone();
         state.puts.push(CrashedPut { behind, value, count: 1 });
         state.tidy();
@@ -161,33 +162,37 @@ impl QueueState {
                 ways.push((before, source));
             }
         };
+        let most = ids::index(self.takes);
+        let of_value = |at: usize| self.items.get(at).filter(|item| item.value == value);
         match discipline {
             Discipline::Fifo => {
-                for (at, item) in self.items.iter().enumerate().filter(|(_, item)| item.value == value) {
-                    add(&mut ways, ids::index(item.behind), Source::Item(at));
+                for at in self.items.behind_at_most(most) {
+                    if let Some(item) = of_value(at) {
+                        add(&mut ways, at - ids::index(item.beside), Source::Item(at));
+                    }
                 }
             }
             Discipline::Unordered => {
-                let found = self.items.binary_search_by_key(&value, |item| item.value);
-                if let Ok(at) = found {
+                let at = self.items.below(value);
+                if of_value(at).is_some() {
                     add(&mut ways, 0, Source::Item(at));
                 }
             }
             Discipline::Lifo => {
-                let found = self.items.iter().rposition(|item| item.value == value);
-                if let Some(at) = found {
+                let last = self.items.len().saturating_sub(most + 1)..self.items.len();
+                if let Some(at) = last.rev().find(|at| of_value(*at).is_some()) {
                     add(&mut ways, self.items.len() - 1 - at, Source::Item(at));
                 }
             }
         }
-        for flying in self.flying.iter().filter(|flying| flying.item.value == value) {
-            add(&mut ways, ids::index(flying.item.behind), Source::Flying(flying.flight));
+        for flying in self.flying.iter().filter(|flying| flying.value == value) {
+            add(&mut ways, ids::index(flying.behind), Source::Flying(flying.flight));
         }
         // The first one is after the fewest.
         if let Some(put) = self.puts.iter().find(|put| put.value == value) {
             add(&mut ways, ids::index(put.behind), Source::Crashed(value));
         }
-        ways.retain(|(before, _)| *before <= ids::index(self.takes));
+        ways.retain(|(before, _)| *before <= most);
         ways.into_iter().map(|(before, source)| self.taken(discipline, before, source)).collect()
     }
 
@@ -200,15 +205,19 @@ impl QueueState {
     /// The ways to take who knows what: what may leave first, the value of a put under way or crashed, or nothing.
     pub(super) fn take_any(&self, discipline: Discipline) -> Vec<Taken> {
         let mut ways: Vec<Source> = Vec::new();
-        for (at, item) in self.items.iter().enumerate() {
-            let may_leave = item.behind == 0 && (discipline != Discipline::Lifo || at + 1 == self.items.len());
-            let is_new =
-                ways.iter().all(|way| !matches!(way, Source::Item(other) if self.items[*other].value == item.value));
-            if may_leave && is_new {
+        let may_leave: Vec<usize> = match discipline {
+            Discipline::Fifo => self.items.behind_at_most(0),
+            // The first of each value.
+            Discipline::Unordered => (0..self.items.len()).collect(),
+            Discipline::Lifo => self.items.len().checked_sub(1).into_iter().collect(),
+        };
+        let mut seen: HashSet<i64> = HashSet::default();
+        for at in may_leave {
+            if self.items.get(at).is_some_and(|item| seen.insert(item.value)) {
                 ways.push(Source::Item(at));
             }
         }
-        ways.extend(self.flying.iter().filter(|flying| flying.item.behind == 0).map(|f| Source::Flying(f.flight)));
+        ways.extend(self.flying.iter().filter(|flying| flying.behind == 0).map(|f| Source::Flying(f.flight)));
         ways.extend(self.puts.iter().filter(|put| put.behind == 0).map(|put| Source::Crashed(put.value)));
         if self.items.is_empty() {
             ways.push(Source::Nothing);
@@ -222,18 +231,13 @@ impl QueueState {
         state.takes -= ids::number(crashed);
         let mut removed = 0;
         if discipline == Discipline::Lifo {
-            state.items.truncate(self.items.len() - crashed);
+            (0..crashed).for_each(|_| state.items.remove(state.items.len() - 1));
         } else {
-            state.items.drain(..crashed);
+            state.remove_first(discipline, crashed);
             removed = crashed;
-            state.move_up(|behind| behind.saturating_sub(ids::number(crashed)));
         }
         match source {
-            Source::Item(at) => {
-                let at = at - removed;
-                state.items.remove(at);
-                state.move_up(|behind| if ids::index(behind) > at { behind - 1 } else { behind });
-            }
+            Source::Item(at) => state.remove_item(discipline, at - removed),
             Source::Flying(flight) => state.flying.retain(|flying| flying.flight != flight),
             Source::Crashed(value) => {
                 if let Some(at) = state.puts.iter().position(|put| put.value == value) {
@@ -246,10 +250,40 @@ impl QueueState {
         Taken { state, crashed, source }
     }
 
-    /// Some items left; each that is still there is after fewer.
+    /// The first so many items leave, whatever must leave before them.
+    fn remove_first(&mut self, discipline: Discipline, count: usize) {
+        if count == 0 {
+            return;
+        }
+        if discipline == Discipline::Fifo {
+            // What had to leave behind some of these is the first now.
+            for at in self.items.behind_at_most(count - 1).into_iter().filter(|at| *at >= count) {
+                if let Some(item) = self.items.get(at) {
+                    self.items.replace(at, Item { beside: ids::number(at - count), ..item });
+                }
+            }
+        }
+        (0..count).for_each(|_| self.items.remove(0));
+        self.move_up(|behind| behind.saturating_sub(ids::number(count)));
+    }
+
+    /// An item leaves.
+    fn remove_item(&mut self, discipline: Discipline, at: usize) {
+        if discipline == Discipline::Fifo {
+            // Those behind it that did not have to wait for it have one less beside them.
+            for later in self.items.behind_at_most(at).into_iter().filter(|later| *later > at) {
+                if let Some(item) = self.items.get(later) {
+                    self.items.replace(later, Item { beside: item.beside - 1, ..item });
+                }
+            }
+        }
+        self.items.remove(at);
+        self.move_up(|behind| if ids::index(behind) > at { behind - 1 } else { behind });
+    }
+
+    /// Some items left; what is under way or crashed is after fewer.
     fn move_up(&mut self, less: impl Fn(u32) -> u32) {
-        self.items.iter_mut().for_each(|item| item.behind = less(item.behind));
-        self.flying.iter_mut().for_each(|flying| flying.item.behind = less(flying.item.behind));
+        self.flying.iter_mut().for_each(|flying| flying.behind = less(flying.behind));
         if self.puts.last().is_some_and(|put| put.behind > 0) {
             self.puts.iter_mut().for_each(|put| put.behind = less(put.behind));
             self.tidy();
@@ -267,6 +301,11 @@ impl QueueState {
             same
         });
     }
+}
+
+/// A value that is there as if its put had met no other.
+fn alone(value: i64) -> Item {
+    Item { value, beside: 0 }
 }
 
 fn is_flying(source: Source) -> bool {

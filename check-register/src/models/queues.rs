@@ -74,7 +74,7 @@ impl<const DISCIPLINE: u8> Model for Queue<DISCIPLINE> {
     type Next = Vec<QueueState>;
 
     fn init(&self) -> QueueState {
-        QueueState::new(Self::DISCIPLINE, &self.initial)
+        QueueState::new(&self.initial)
     }
 
     fn step(&self, state: &QueueState, op: &QueueOp, _: &Budget) -> Vec<QueueState> {

@@ -1,5 +1,6 @@
 //! A set: added to, and read as a whole.
 
+use super::shared::sequence::{Item, Sequence};
 use super::spec::{Shows, Spec, bad_value, call, unknown_op};
 use crate::{Collection, Handling, Model, Shortcuts};
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
@@ -20,23 +21,46 @@ pub enum SetOp {
     Read(Box<[i64]>),
 }
 
-impl Model for Set {
+/// What a [`Set`] holds.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct SetState {
     /// Sorted.
-    type State = Box<[i64]>;
-    type Op = SetOp;
-    type Next = Option<Box<[i64]>>;
+    items: Sequence,
+}
 
-    fn init(&self) -> Box<[i64]> {
-        self.initial.clone()
+impl SetState {
+    /// The values, sorted.
+    pub fn values(&self) -> impl Iterator<Item = i64> {
+        self.items.iter().map(|item| item.value)
     }
 
-    fn step(&self, state: &Box<[i64]>, op: &SetOp, _: &Budget) -> Option<Box<[i64]>> {
+    /// With a value.
+    fn with(&self, value: i64) -> SetState {
+        let mut state = self.clone();
+        let at = self.items.below(value);
+        if self.items.get(at).is_none_or(|item| item.value != value) {
+            state.items.insert(at, Item { value, beside: 0 });
+        }
+        state
+    }
+}
+
+impl Model for Set {
+    type State = SetState;
+    type Op = SetOp;
+    type Next = Option<SetState>;
+
+    fn init(&self) -> SetState {
+        SetState { items: self.initial.iter().map(|value| Item { value: *value, beside: 0 }).collect() }
+    }
+
+    fn step(&self, state: &SetState, op: &SetOp, _: &Budget) -> Option<SetState> {
         match op {
-            SetOp::Add(value) => Some(match state.binary_search(value) {
-                Ok(_) => state.clone(),
-                Err(at) => [&state[..at], &[*value], &state[at..]].concat().into(),
-            }),
-            SetOp::Read(values) => (values == state).then(|| state.clone()),
+            SetOp::Add(value) => Some(state.with(*value)),
+            SetOp::Read(values) => {
+                let is_found = values.len() == state.items.len() && state.values().eq(values.iter().copied());
+                is_found.then(|| state.clone())
+            }
         }
     }
 
@@ -47,17 +71,16 @@ impl Model for Set {
     fn describe_op(&self, op: &SetOp) -> String {
         match op {
             SetOp::Add(value) => format!("add of {}", self.values.datum(*value)),
-            SetOp::Read(values) => format!("read of {}", self.describe_state(values)),
+            SetOp::Read(values) => format!("read of {}", self.describe_values(values.iter().copied())),
         }
     }
 
-    fn describe_state(&self, state: &Box<[i64]>) -> String {
-        let values: Vec<String> = state.iter().map(|value| self.values.datum(*value).to_string()).collect();
-        format!("#{{{}}}", values.join(" "))
+    fn describe_state(&self, state: &SetState) -> String {
+        self.describe_values(state.values())
     }
 }
 
-impl Shortcuts<Box<[i64]>, SetOp> for Set {
+impl Shortcuts<SetState, SetOp> for Set {
     fn reads_only(&self, op: &SetOp) -> bool {
         matches!(op, SetOp::Read(_))
     }
@@ -99,6 +122,11 @@ impl Shortcuts<Box<[i64]>, SetOp> for Set {
 }
 
 impl Set {
+    fn describe_values(&self, values: impl Iterator<Item = i64>) -> String {
+        let values: Vec<String> = values.map(|value| self.values.datum(value).to_string()).collect();
+        format!("#{{{}}}", values.join(" "))
+    }
+
     fn codes(&mut self, value: Value<'_>) -> Option<Box<[i64]>> {
         let (Value::Set(values) | Value::Vector(values) | Value::List(values)) = value else { return None };
         let mut codes: Vec<i64> = values.iter().map(|value| self.values.code(value)).collect();
