@@ -122,6 +122,11 @@ fn asks(d: &Objects) -> Vec<Arg> {
         }
         _ => None,
     });
+    if object.may_show_nothing() {
+        let take = if object == Object::Stack { "pop" } else { "dequeue" };
+        let help = format!("Write a {take} that finds nothing as ok with nil, not as fail");
+        args.push(Arg::new("empty-ok").long("empty-ok").action(ArgAction::SetTrue).help(help));
+    }
     args
 }
 
@@ -172,6 +177,7 @@ pub(crate) fn parameters(object: Object, matches: &ArgMatches) -> Objects {
         ops_per_txn_max: get(matches, "ops-per-txn-max").unwrap_or(d.ops_per_txn_max),
         permits: get(matches, "permits").unwrap_or(d.permits),
         capacity: get(matches, "capacity").unwrap_or(d.capacity),
+        empty_ok: get(matches, "empty-ok").unwrap_or(d.empty_ok),
         fail_rate: get(matches, "fail-rate").unwrap_or(d.fail_rate),
         info_rate: get(matches, "info-rate").unwrap_or(d.info_rate),
         lost_rate: get(matches, "lost-rate").unwrap_or(d.lost_rate),

@@ -47,7 +47,8 @@ pub(super) fn of(parameters: &Objects) -> Box<dyn System> {
         }
         Object::FifoQueue | Object::UnorderedQueue | Object::Stack | Object::Queue | Object::TotalQueue => {
             let capacity = parameters.capacity;
-            boxed(parameters, Sequence { object, values, takes: reads, capacity })
+            let empty_ok = parameters.empty_ok && object.may_show_nothing();
+            boxed(parameters, Sequence { object, values, takes: reads, capacity, empty_ok })
         }
         Object::Set | Object::SetFull | Object::Comments => {
             let last = object.has_last().then_some(Ask::Read);

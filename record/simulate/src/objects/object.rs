@@ -130,6 +130,11 @@ impl Object {
         matches!(self, Object::FifoQueue | Object::UnorderedQueue | Object::Stack | Object::Queue | Object::TotalQueue)
     }
 
+    /// Whether a take that finds nothing may return so: `ok` with nil.
+    pub fn may_show_nothing(self) -> bool {
+        matches!(self, Object::FifoQueue | Object::UnorderedQueue | Object::Stack)
+    }
+
     /// Whether operations name a key anyway, so that `keyed` has no meaning for it.
     pub fn has_keys(self) -> bool {
         matches!(self, Object::MultiRegister | Object::Kv | Object::LongFork | Object::Sequential)

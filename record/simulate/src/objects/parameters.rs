@@ -72,6 +72,9 @@ pub struct Objects {
     pub permits: u32,
     /// From how many elements in a queue or stack on clients add no more. 1 to 1,000,000; 32 by default.
     pub capacity: u32,
+    /// Whether a dequeue or pop that finds nothing is `ok` with nil, and does not fail: of objects that
+    /// [may show nothing](Object::may_show_nothing). False by default.
+    pub empty_ok: bool,
     /// How many of the operations the object refuses, though it could do them, from 0 to 1. 0.01 by default.
     pub fail_rate: f64,
     /// How many of the operations end in `info`, from 0 to 1: it is unknown whether they took effect, and half of them
@@ -115,6 +118,7 @@ impl Objects {
             // What a checker takes a semaphore for.
             permits: if object == Object::Semaphore { 1 } else { 2 },
             capacity: 32,
+            empty_ok: false,
             fail_rate: 0.01,
             info_rate: 0.001,
             lost_rate: 0.0,

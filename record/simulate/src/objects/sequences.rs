@@ -15,6 +15,8 @@ pub(super) struct Sequence {
     pub(super) takes: Chance,
     /// From how many elements on clients stop adding.
     pub(super) capacity: u32,
+    /// Whether a take that finds nothing returns so, and does not fail.
+    pub(super) empty_ok: bool,
 }
 
 impl Sequence {
@@ -60,7 +62,7 @@ impl Model for Sequence {
             _ => {}
         }
         flight.seen = self.take(state, flight.pick);
-        if flight.seen.is_some() { Outcome::Done } else { Outcome::Refused }
+        if flight.seen.is_some() || self.empty_ok { Outcome::Done } else { Outcome::Refused }
     }
 
     fn last(&self) -> Option<Ask> {

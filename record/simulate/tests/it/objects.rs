@@ -69,6 +69,23 @@ fn the_order_of_effects_explains_every_answer() {
     }
 }
 
+#[test]
+fn a_take_of_nothing_is_ok_where_that_is_asked_for() {
+    for object in Object::ALL.into_iter().filter(|object| object.is_sequence()) {
+        let parameters = Objects { empty_ok: true, fail_rate: 0.0, read_fraction: 0.6, ..rough(object) };
+        assert_replays(&parameters);
+        let recorded = Recorded::of(&parameters);
+        let nothings =
+            recorded.ops.iter().filter(|did| did.answer == Some(Said::Nothing) && did.asked == Said::Nothing);
+        let fails = recorded.ops.iter().filter(|did| did.kind == Kind::Fail).count();
+        assert_eq!(
+            (nothings.count() > 100, fails == 0),
+            (object.may_show_nothing(), object.may_show_nothing()),
+            "{object}"
+        );
+    }
+}
+
 /// Of crashed operations some took effect before their client gave up, some later, and some never.
 #[test]
 fn crashed_operations_take_effect_early_late_or_never() {

@@ -273,6 +273,9 @@ fn said_key(said: &Said) -> i64 {
 }
 
 fn take(object: Object, state: &State, result: Option<&Said>) -> Vec<State> {
+    if result == Some(&Said::Nothing) && state.is_empty() {
+        return vec![vec![]];
+    }
     let candidates: Vec<usize> = match object {
         Object::FifoQueue | Object::Queue | Object::TotalQueue => (0..state.len().min(1)).collect(),
         Object::Stack => (state.len().saturating_sub(1)..state.len()).collect(),
