@@ -2,6 +2,8 @@
 
 #[cfg(test)]
 mod few;
+#[cfg(test)]
+mod monitored;
 
 use crate::OnlineModel;
 use crate::object::{Event, Object};
@@ -26,6 +28,10 @@ impl Call {
 ///
 /// After each event it is known whether the history so far is linearizable, where an operation in flight may have taken
 /// effect or not. What is known at the end is what [`check_register::check`] says of the whole.
+///
+/// Of queues and stacks into which no value is put twice this holds as long as little is in flight. Where the search
+/// holds more than 32 configurations it is given up for a monitor, which decides again when an eighth more has happened
+/// than may still matter, and at [`Events::conclude`]: a violation is then found that much later, and is the same.
 ///
 /// An event takes time linear in what is in flight where that is little, and at worst exponential in it. Memory follows
 /// what happened since the first operation that is still in flight was called, and operations that crashed, of which no
@@ -57,7 +63,9 @@ impl<M: OnlineModel> Events<M> {
 
     /// The same, with other limits.
     pub fn with_settings(model: M, settings: Settings) -> Events<M> {
-        Events { object: Object::new(model, settings.configurations_max, settings.lag_max) }
+        let mut object = Object::new(model, settings.configurations_max, settings.lag_max);
+        object.keep_ledger();
+        Events { object }
     }
 
     /// An operation is called by a client, at this index of the history or this time. `op` is what it does, as one that
@@ -96,6 +104,12 @@ impl<M: OnlineModel> Events<M> {
         self.object.outcome()
     }
 
+    /// Decides what was put off, at the end of a history or when an answer is wanted now. What is known then.
+    pub fn conclude(&mut self) -> Outcome<M::Op> {
+        self.object.conclude();
+        self.outcome()
+    }
+
     /// Violations so far: the first of each part, for the first eight parts.
     pub fn violations(&self) -> &[Arc<Violation<M::Op>>] {
         &self.object.violations
@@ -122,6 +136,22 @@ impl<M: OnlineModel> Events<M> {
     #[cfg(test)]
     pub(crate) fn widths(&self) -> Vec<(bool, usize)> {
         self.object.widths()
+    }
+
+    /// Has a monitor decide from the first event on.
+    #[cfg(test)]
+    pub(crate) fn monitor_always(&mut self) {
+        self.object.monitor_always();
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_monitored(&self) -> bool {
+        self.object.is_monitored()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn ledger_len(&self) -> usize {
+        self.object.ledger_len()
     }
 
     pub(crate) fn model(&self) -> &M {

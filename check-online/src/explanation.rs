@@ -46,19 +46,12 @@ impl<'v, O> Explainer<'v, O> {
         let violation = self.violation;
         let refused = self.name(&violation.refused);
         let mut then = String::new();
-        if violation.common.is_empty() {
-            _ = writeln!(then, "No operation is certain to have taken effect before.");
+        if violation.configurations.is_empty() {
+            self.conflict(&mut then, &refused);
         } else {
-            let names = self.names(&violation.common);
-            let order = explain::after_ellipsis(&names, violation.common_len);
-            _ = writeln!(then, "These operations are certain to have taken effect before, in this order: {order}.");
+            self.search(&mut then, &refused);
         }
-        _ = writeln!(then, "{refused} cannot take effect before it returns:");
-        violation.configurations.iter().for_each(|configuration| self.configuration(&mut then, configuration));
-        let more = violation.more_configurations;
-        if more > 0 {
-            _ = writeln!(then, "  {more} more states are possible, and none of them admits it.");
-        }
+
         let part = violation.part.as_ref();
         let mut explanation = part.map_or_else(Explanation::default, |part| Explanation::default().about(part));
         for (at, step) in self.named.iter().enumerate() {
@@ -72,6 +65,34 @@ impl<'v, O> Explainer<'v, O> {
         }
         then.lines().for_each(|line| explanation.line(line));
         explanation.to_string()
+    }
+
+    /// What a monitor found.
+    fn conflict(&mut self, then: &mut String, refused: &str) {
+        let violation = self.violation;
+        _ = writeln!(then, "{refused} cannot take effect before it returns.");
+        if !violation.conflict.is_empty() {
+            let names = violation.conflict.iter().map(|step| self.name(step)).collect::<Vec<_>>().join(", ");
+            _ = writeln!(then, "These operations contradict each other, whatever else happened: {names}.");
+        }
+    }
+
+    /// What a search found.
+    fn search(&mut self, then: &mut String, refused: &str) {
+        let violation = self.violation;
+        if violation.common.is_empty() {
+            _ = writeln!(then, "No operation is certain to have taken effect before.");
+        } else {
+            let names = self.names(&violation.common);
+            let order = explain::after_ellipsis(&names, violation.common_len);
+            _ = writeln!(then, "These operations are certain to have taken effect before, in this order: {order}.");
+        }
+        _ = writeln!(then, "{refused} cannot take effect before it returns:");
+        violation.configurations.iter().for_each(|configuration| self.configuration(then, configuration));
+        let more = violation.more_configurations;
+        if more > 0 {
+            _ = writeln!(then, "  {more} more states are possible, and none of them admits it.");
+        }
     }
 
     fn configuration(&mut self, then: &mut String, configuration: &'v Configuration<O>) {

@@ -5,11 +5,13 @@
 //! the object can be judged as a whole from its start when an operation turns up that is about the whole of it.
 
 mod collect;
+mod monitored;
 
 use crate::OnlineModel;
 use crate::kernel::{Stop, World};
 use crate::ops::{Fate, NEVER, OpIx, OpRow, Seq};
 use crate::part::Part;
+use crate::part::ledger::{Ledger, SEARCHED_MAX};
 use crate::violation::{self, Violation};
 use crate::{Outcome, Reason};
 use check_register::engine::ids;
@@ -50,6 +52,9 @@ struct Input {
 /// Inputs that are kept in case that the object must be judged as a whole.
 const INPUTS_MAX: usize = 1 << 14;
 
+/// Events up to which an object that turns out to be one part is searched anew as one where a monitor could decide it.
+const WHOLE_SEARCHED_MAX: Seq = 1 << 10;
+
 /// Violations that are kept, one a part.
 const VIOLATIONS_MAX: usize = 8;
 
@@ -72,7 +77,15 @@ pub(crate) struct Object<M: OnlineModel> {
     part_of: Vec<u32>,
     seq: Seq,
     lag_max: usize,
+    /// As many configurations may be held where there is no ledger.
+    configurations_max: usize,
     countdown: u32,
+    /// What a monitor could decide, if the object is a collection and its values are distinct so far.
+    ledger: Option<Ledger>,
+    /// Whether it does: there are no parts then.
+    is_monitored: bool,
+    /// As many configurations may be held before it does.
+    searched_max: usize,
     pub(crate) violations: Vec<Arc<Violation<M::Op>>>,
     pub(crate) refused: u64,
     pub(crate) unknown: Option<Reason>,
@@ -93,7 +106,11 @@ impl<M: OnlineModel> Object<M> {
             part_of: Vec::new(),
             seq: 0,
             lag_max,
+            configurations_max,
             countdown: COLLECT_EVERY,
+            ledger: None,
+            is_monitored: false,
+            searched_max: SEARCHED_MAX,
             violations: Vec::new(),
             refused: 0,
             unknown: None,
@@ -140,10 +157,18 @@ impl<M: OnlineModel> Object<M> {
     }
 
     fn take(&mut self, input: Input) {
-        if !self.whole {
-            self.remember(input);
+        if self.ledger.is_some() {
+            self.enter(input);
         }
-        self.judge(input);
+        if !self.is_monitored {
+            if !self.whole {
+                self.remember(input);
+            }
+            if !self.is_monitored {
+                self.judge(input);
+                self.watch_search(input.op);
+            }
+        }
         self.countdown -= 1;
         if self.countdown == 0 {
             self.countdown = COLLECT_EVERY;
@@ -167,6 +192,7 @@ impl<M: OnlineModel> Object<M> {
         };
         let about_all = class.is_some_and(about_all);
         match &mut self.inputs {
+            _ if about_all && self.ledger.is_some() && self.seq > WHOLE_SEARCHED_MAX => self.monitor(),
             Some(inputs) if about_all => {
                 let inputs = std::mem::take(inputs);
                 self.judge_whole(inputs);
@@ -356,7 +382,7 @@ impl<M: OnlineModel> Object<M> {
 
     /// Whether nothing more can be found out, whatever comes.
     pub(crate) fn is_over(&self) -> bool {
-        self.whole && self.parts[0].over.is_some() || self.unknown == Some(Reason::Whole)
+        self.whole && self.parts.first().is_some_and(|part| part.over.is_some()) || self.unknown == Some(Reason::Whole)
     }
 
     #[cfg(test)]

@@ -8,6 +8,7 @@
 //! for each event.
 
 mod basis;
+pub(crate) mod ledger;
 
 use crate::OnlineModel;
 use crate::kernel::{Kernel, Stop, World};

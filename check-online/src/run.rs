@@ -272,7 +272,8 @@ impl<S: Spec + OnlineModel> Run for OnlineRun<S> {
         Some(ids::count(OnlineRun::configurations(self)))
     }
 
-    fn finish(self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {
+    fn finish(mut self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {
+        self.events.conclude();
         Ok(self.report())
     }
 }

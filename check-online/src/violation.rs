@@ -5,6 +5,7 @@ use crate::OnlineModel;
 use crate::kernel::World;
 use crate::ops::{Fate, NEVER, OpIx};
 use crate::part::Part;
+use crate::part::ledger::Contradiction;
 use crate::paths::TRUNK;
 use check_register::engine::paths::PathId;
 
@@ -25,6 +26,9 @@ pub struct Violation<O> {
     pub configurations: Vec<Configuration<O>>,
     /// Further states that are not listed.
     pub more_configurations: usize,
+    /// If the values of a collection are distinct and much was in flight: operations that contradict each other,
+    /// whatever else happened. There are no `configurations` then.
+    pub conflict: Vec<Step<O>>,
 }
 
 /// An operation of a [`Violation`].
@@ -88,6 +92,7 @@ pub(crate) fn describe<M: OnlineModel>(
         common: steps(world, &trunk[trunk.len().saturating_sub(TRUNK)..]),
         configurations: Vec::new(),
         more_configurations: 0,
+        conflict: Vec::new(),
     };
     let mut states = Vec::new();
     for (at, head) in heads.iter().enumerate() {
@@ -111,6 +116,19 @@ pub(crate) fn describe<M: OnlineModel>(
         violation.configurations.push(Configuration { after, state: world.table.describe_state(head.state), next });
     }
     Some(violation)
+}
+
+/// Describes what a monitor refused.
+pub(crate) fn of_conflict<M: OnlineModel>(world: &World<M>, contradiction: &Contradiction) -> Option<Violation<M::Op>> {
+    Some(Violation {
+        part: None,
+        refused: step(world, contradiction.refused)?,
+        common_len: contradiction.settled,
+        common: Vec::new(),
+        configurations: Vec::new(),
+        more_configurations: 0,
+        conflict: steps(world, &contradiction.conflict),
+    })
 }
 
 fn steps<M: OnlineModel>(world: &World<M>, ops: &[OpIx]) -> Vec<Step<M::Op>> {

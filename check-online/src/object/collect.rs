@@ -4,6 +4,7 @@ use super::{Event, Object};
 use crate::OnlineModel;
 use crate::kernel::World;
 use crate::part::Part;
+use crate::part::ledger::Ledger;
 use crate::paths::TRUNK;
 use check_register::engine::paths::PathId;
 
@@ -17,6 +18,7 @@ impl<M: OnlineModel> Object<M> {
         let mut keep = vec![false; ops.len()];
         ops.in_flight().for_each(|op| keep[op.at()] = true);
         self.inputs.iter().flatten().for_each(|input| keep[input.op.at()] = true);
+        self.ledger.iter().flat_map(Ledger::ops).for_each(|op| keep[op.at()] = true);
         let mut live: Vec<&mut PathId> = Vec::new();
         for part in &mut self.parts {
             part.ops().for_each(|op| keep[op.at()] = true);

@@ -108,6 +108,31 @@ impl<O> Conflict<O> {
 }
 
 impl<O: Copy> Conflict<O> {
+    /// All operations of the conflict, the values' in the order of the values.
+    pub fn operations(&self) -> Vec<O> {
+        let of_values = |values: &[Held<O>]| values.iter().flat_map(|held| [held.put, held.take]).flatten().collect();
+        match *self {
+            Conflict::NeverWritten { read: one }
+            | Conflict::NeverPut { take: one }
+            | Conflict::WithoutInitial { read: one } => {
+                vec![one]
+            }
+            Conflict::BeforeWrite { read: one, write: other }
+            | Conflict::BeforePut { take: one, put: other }
+            | Conflict::TakenTwice { take: one, other }
+            | Conflict::Reads { read: one, other } => vec![one, other],
+            Conflict::Between { first, last, other_first, other_last } => {
+                first.into_iter().chain([last, other_first, other_last]).collect()
+            }
+            Conflict::NeverEmpty { nothing, ref values } => {
+                let values: Vec<O> = of_values(values);
+                std::iter::once(nothing).chain(values).collect()
+            }
+            Conflict::Values { ref values } => of_values(values),
+            Conflict::Backwards { first, second, read } => [first, second].into_iter().chain(read).collect(),
+        }
+    }
+
     /// The same with other names for operations.
     pub(crate) fn map<P>(&self, f: impl Fn(O) -> P) -> Conflict<P> {
         let all = |values: &[Held<O>]| values.iter().map(|held| held.map(&f)).collect();

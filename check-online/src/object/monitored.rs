@@ -1,0 +1,124 @@
+//! An object that a monitor decides in place of the search: see [`ledger`](crate::part::ledger).
+
+use super::{Event, Input, Object};
+use crate::ops::{Fate, OpIx};
+use crate::part::ledger::{FALLBACK_MAX, LEDGER_CONFIGURATIONS_MAX, Ledger, Verdict};
+use crate::violation;
+use crate::{OnlineModel, Reason};
+use check_register::engine::ids;
+use std::sync::Arc;
+
+impl<M: OnlineModel> Object<M> {
+    /// Lets a monitor decide where it can and the search takes long. For objects whose operations come by
+    /// [`Event::Open`]; before the first one.
+    pub(crate) fn keep_ledger(&mut self) {
+        let shortcuts = self.world.table.model.shortcuts();
+        self.ledger = shortcuts.collection().and_then(|collection| Ledger::new(collection, &shortcuts.contents()));
+        if self.ledger.is_some() {
+            self.world.configurations_max = self.configurations_max.min(LEDGER_CONFIGURATIONS_MAX);
+        }
+    }
+
+    /// The same from the first operation on.
+    #[cfg(test)]
+    pub(crate) fn monitor_always(&mut self) {
+        self.searched_max = 0;
+    }
+
+    /// Whether a monitor decides.
+    #[cfg(test)]
+    pub(crate) fn is_monitored(&self) -> bool {
+        self.is_monitored
+    }
+
+    /// How many operations the ledger has.
+    #[cfg(test)]
+    pub(crate) fn ledger_len(&self) -> usize {
+        self.ledger.as_ref().map_or(0, Ledger::len)
+    }
+
+    /// Enters what came in into the ledger.
+    pub(super) fn enter(&mut self, input: Input) {
+        let Some(ledger) = &mut self.ledger else { return };
+        let Input { op, class, seq, event } = input;
+        let table = &self.world.table;
+        let handling = |class: Option<_>| class.and_then(|class| table.model.shortcuts().handling(table.op(class)));
+        let goes_on = match event {
+            Event::Open => ledger.call(op, seq, handling(class)),
+            Event::Completes(class) => ledger.complete(op, seq, handling(class)),
+            Event::Fails => ledger.fail(op),
+            Event::Crashes(class) => ledger.crash(op, handling(class)),
+            Event::Known | Event::Crashed | Event::Returns => false,
+        };
+        let is_full = ledger.len() > self.lag_max;
+        if self.is_monitored {
+            let row = self.world.ops.get_mut(op);
+            match event {
+                Event::Completes(class) => (row.class, row.fate) = (class, Fate::Returns),
+                Event::Crashes(class) => (row.class, row.fate) = (class, Fate::Crashed),
+                Event::Fails => row.fate = Fate::Failed,
+                _ => {}
+            }
+            // Even what repeats is decided by the end, as long as all of it is there.
+            if is_full || !goes_on && !ledger.is_repeated() {
+                self.ledger = None;
+                self.unknown.get_or_insert(Reason::Lag);
+            } else if matches!(event, Event::Completes(_)) && ledger.is_due() {
+                self.decide(FALLBACK_MAX.min(self.configurations_max));
+            }
+        } else if is_full || !goes_on {
+            self.ledger = None;
+            self.world.configurations_max = self.configurations_max;
+        } else if matches!(event, Event::Completes(_)) && ledger.is_due() {
+            ledger.tidy();
+        }
+    }
+
+    /// Gives the search up for the monitor if it holds too much.
+    pub(super) fn watch_search(&mut self, op: OpIx) {
+        if self.ledger.is_none() || !self.violations.is_empty() {
+            return;
+        }
+        let part = self.parts.get(ids::index(self.part_of[op.at()]));
+        let held = part.map_or(0, crate::part::Part::configurations);
+        if self.unknown.is_some() || held > self.searched_max || self.searched_max == 0 {
+            self.monitor();
+        }
+    }
+
+    /// Gives the search up for the monitor.
+    #[cold]
+    pub(super) fn monitor(&mut self) {
+        self.is_monitored = true;
+        self.parts.clear();
+        self.names.clear();
+        self.by_name.clear();
+        self.unplaced.clear();
+        self.inputs = None;
+        self.unknown = None;
+        self.decide(FALLBACK_MAX.min(self.configurations_max));
+    }
+
+    /// Decides what has happened so far.
+    fn decide(&mut self, configurations_max: usize) -> bool {
+        let Some(ledger) = &mut self.ledger else { return true };
+        match ledger.decide(configurations_max) {
+            Verdict::Ok => true,
+            Verdict::Unknown => false,
+            Verdict::Violation(contradiction) => {
+                self.refused = 1;
+                let violation = violation::of_conflict(&self.world, &contradiction);
+                self.violations.extend(violation.map(Arc::new));
+                self.ledger = None;
+                true
+            }
+        }
+    }
+
+    /// Decides what was put off: nothing more will happen.
+    pub(crate) fn conclude(&mut self) {
+        if self.is_monitored && !self.decide(self.configurations_max) {
+            self.unknown.get_or_insert(Reason::Full);
+        }
+    }
+}
