@@ -33,7 +33,7 @@ fn refused_pairs(ops: &[Entry], workload: Workload<'_>, exact: Exact) -> Result<
 
 /// Both in turn.
 fn exact(number: u64) -> Exact {
-    if number / 16 % 2 == 0 { Exact::Full } else { Exact::No }
+    if (number / 16).is_multiple_of(2) { Exact::Full } else { Exact::No }
 }
 
 #[test]
