@@ -29,6 +29,16 @@ pub trait Checker: Send + Sync {
     /// If an option's value makes no sense.
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError>;
 
+    /// Begins a history that is still being written. The verdict is the one of a run of [`Checker::start`], or unknown;
+    /// but the run may decide earlier ([`Run::decides_early`]), keep less, and say less of what it found.
+    ///
+    /// # Errors
+    ///
+    /// As [`Checker::start`].
+    fn start_online(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        self.start(options)
+    }
+
     /// Checks a history that is in memory, without limits and with the options that the checker has.
     ///
     /// # Errors
@@ -71,6 +81,10 @@ impl<C: Checker + ?Sized> Checker for &C {
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
         (**self).start(options)
     }
+
+    fn start_online(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        (**self).start_online(options)
+    }
 }
 
 /// One history on its way through a checker.
@@ -96,6 +110,18 @@ pub trait Run: Send {
     /// end returns `false`. O(1).
     fn is_violated(&self) -> bool {
         false
+    }
+
+    /// Whether it is a run of [`Checker::start_online`] that finds each violation at the op that proves it, where a run
+    /// of [`Checker::start`] does not.
+    fn decides_early(&self) -> bool {
+        false
+    }
+
+    /// The part of the history that matters to the violation found, if reading it again tells more than the run's
+    /// report does.
+    fn evidence(&self) -> Option<Evidence> {
+        None
     }
 
     /// The report on what [`Run::is_violated`] knows of; `None` as long as that says `false`. It holds only what stays
@@ -142,6 +168,34 @@ pub trait Run: Send {
     ///
     /// If the history as a whole cannot be judged.
     fn finish(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError>;
+}
+
+/// A part of a history that shows a violation: see [`Run::evidence`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Evidence {
+    /// Where its first op begins in the text, in bytes. Operations that were in flight before may complete in it.
+    pub begins: u64,
+    /// The index of that op.
+    pub first: u64,
+    /// The index of its last op, which proves the violation.
+    pub last: u64,
+    /// Options to set, with their values, for a checker that gets only this part.
+    pub options: Vec<(&'static str, &'static str)>,
+}
+
+impl Evidence {
+    /// The part from the op of index `first`, which begins at this byte, to that of index `last`.
+    pub fn new(begins: u64, first: u64, last: u64) -> Evidence {
+        Evidence { begins, first, last, options: Vec::new() }
+    }
+
+    /// The same, with another option.
+    #[must_use]
+    pub fn with_option(mut self, name: &'static str, value: &'static str) -> Evidence {
+        self.options.push((name, value));
+        self
+    }
 }
 
 /// How far the slices of a search have come: see [`Run::search`].

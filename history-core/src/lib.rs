@@ -88,7 +88,7 @@ pub use about::{About, AboutAnomaly, AboutLevel, KeptReads, Parts, Reduction, Su
 pub use batch::Batch;
 pub use budget::{Activity, Budget, Cancel, Spent};
 pub use builder::{HistoryBuilder, NewOp};
-pub use checker::{Checker, Run, Searched, check, check_ahead, check_history};
+pub use checker::{Checker, Evidence, Run, Searched, check, check_ahead, check_history};
 pub use client_rule::ClientRule;
 pub use common::{
     FunctionsInFlight, Id, IntMap, Interner, KeyedIds, OpFault, UndecodedOps, UnknownName, cast, explain,

@@ -7,7 +7,7 @@
 //!
 //! Each stage is a module: `run` decodes ops into columns (`mop`, `states`), `within` looks at one transaction,
 //! `orders` infers version orders, `direct` finds what needs no cycles, `edges` makes the graph, `crate::cycles`
-//! searches it, `witnesses` says what was found.
+//! searches it, `witnesses` says what was found. `online` is for histories that are still being written.
 //!
 //! Time is linear in the history, plus the search of components that hold cycles. Memory is linear in the number of
 //! micro-ops and distinct elements; lists that were read many times are kept once.
@@ -18,6 +18,7 @@ mod edges;
 #[cfg(feature = "exact")]
 mod happened;
 mod mop;
+mod online;
 mod orders;
 mod run;
 mod states;
@@ -94,6 +95,35 @@ impl Checker for ListAppend {
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
         let expected = self.expected().with_options(options)?;
         Ok(Box::new(TxnRun::new(ListAppendRun::new(expected))))
+    }
+
+    /// Levels from read committed up are judged op by op. With other levels, or with anomalies by name, the run says
+    /// nothing before the end. Once the history is longer than about 100,000 ops, a report names a violated level, the
+    /// op and the transactions; for all anomalies and their types, check the file.
+    ///
+    /// ```
+    /// use check_elle::list_append::ListAppend;
+    /// use history_core::{Checker, History, Options};
+    ///
+    /// let history = History::parse("
+    ///     {:process 0, :type :invoke, :value [[:append :x 1]]}
+    ///     {:process 0, :type :ok, :value [[:append :x 1]]}
+    ///     {:process 1, :type :invoke, :value [[:r :x nil]]}
+    ///     {:process 1, :type :ok, :value [[:r :x []]]}
+    ///     {:process 0, :type :invoke, :value [[:append :x 2]]}
+    /// ")?;
+    /// let mut run = ListAppend::default().start_online(&Options::new()).unwrap();
+    /// let mut violated = Vec::new();
+    /// for op in history.ops() {
+    ///     let _ = run.observe(&op)?;
+    ///     violated.push(run.is_violated());
+    /// }
+    /// assert_eq!(violated, [false, false, false, true, true], "a stale read");
+    /// # Ok::<(), history_core::HistoryError>(())
+    /// ```
+    fn start_online(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        let expected = self.expected().with_options(options)?;
+        Ok(online::start(expected, self.start(options)?))
     }
 }
 

@@ -69,6 +69,11 @@ impl Interner {
         }
     }
 
+    /// How many values have a code that is not the value itself: what the interner keeps.
+    pub fn names(&self) -> usize {
+        self.named.len()
+    }
+
     /// The codes of a list's elements: the list itself where it is integers, else made in `scratch`.
     #[inline]
     pub fn codes<'a>(&mut self, list: Seq<'a>, scratch: &'a mut Vec<i64>) -> &'a [i64] {

@@ -1,0 +1,460 @@
+//! One level, judged event by event: what each invocation and each completion adds to the version orders and to the
+//! graph, and the violation, if it is the first.
+
+use super::decode::Mop;
+use super::lists::{Elem, ElemKind, Lists, UNREAD, drop_one};
+use super::time::{At, Cycle, Dependency, End, Graph, NEVER, NONE};
+use super::within::{Inner, Within};
+use crate::anomaly::{AnomalySet, AnomalyType};
+use crate::cycle_spec::{CycleExistsSpec, RwUse, Suffix};
+use history_core::cast::Cast as _;
+
+/// Why a judge goes no further.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    Violated(Violation),
+    /// An element is appended to a key a second time.
+    Twice {
+        key: i64,
+        value: i64,
+    },
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Violation {
+    /// A type of anomaly that is found without cycles; a cycle else.
+    pub(super) direct: Option<AnomalyType>,
+    /// Invocations, by index, of the transactions that are known to take part.
+    pub(super) indices: Vec<u64>,
+    /// The earliest op that matters, as far as is known.
+    pub(super) begins: Option<At>,
+    /// The key where it shows, and an element of it.
+    pub(super) key: Option<i64>,
+    pub(super) value: Option<i64>,
+}
+
+impl From<Cycle> for Stop {
+    fn from(Cycle { indices, begins }: Cycle) -> Stop {
+        Stop::Violated(Violation { direct: None, indices, begins: Some(begins), key: None, value: None })
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Judge {
+    level: CycleExistsSpec,
+    prohibited: AnomalySet,
+    /// Whether a read may show what nobody appended.
+    garbage_allowed: bool,
+    pub(super) graph: Graph,
+    pub(super) lists: Lists,
+    within: Within,
+    /// Whether some `ok` transaction read what another one appended: evidence for `true`.
+    pub(super) has_read: bool,
+    /// Transactions that were given up, by their numbers in the graph.
+    pub(super) given_up: Vec<u32>,
+    /// Reused for unread appends.
+    ends: Vec<End>,
+    /// How many transactions the last clean-up kept.
+    pub(super) kept: usize,
+    /// How many elements were left when keys were dropped last.
+    pub(super) kept_elems: usize,
+}
+
+impl Judge {
+    pub(super) fn new(level: CycleExistsSpec, garbage_allowed: bool) -> Judge {
+        Judge {
+            level,
+            prohibited: level.model.prohibited(),
+            garbage_allowed,
+            graph: Graph::new(level),
+            lists: Lists::default(),
+            within: Within::default(),
+            has_read: false,
+            given_up: Vec::new(),
+            ends: Vec::new(),
+            kept: 0,
+            kept_elems: 0,
+        }
+    }
+
+    /// Whether it forgets.
+    pub(super) fn has_floors(&self) -> bool {
+        self.graph.has_floors
+    }
+
+    fn direct(&self, anomaly: AnomalyType, index: u64, key: i64, value: Option<i64>) -> Result<(), Stop> {
+        if !self.prohibited.contains(anomaly) {
+            return Ok(());
+        }
+        let indices = vec![index];
+        Err(Stop::Violated(Violation { direct: Some(anomaly), indices, begins: None, key: Some(key), value }))
+    }
+
+    /// A transaction is invoked. The number that represents it until it completes.
+    pub(super) fn invoke(&mut self, at: At, process: Option<i64>, mops: &[Mop]) -> Result<u32, Stop> {
+        let txn = self.graph.begin(process, at)?;
+        for mop in mops {
+            match mop {
+                Mop::Append { key, value } => self.append(txn, at.index, *key, *value)?,
+                Mop::Read { key, .. } => _ = self.lists.key_id(*key, at.index),
+            }
+        }
+        if !self.has_floors() {
+            self.find_late_g1b(txn)?;
+        }
+        Ok(txn)
+    }
+
+    fn append(&mut self, txn: u32, index: u64, key_code: i64, value: i64) -> Result<(), Stop> {
+        let key = self.lists.key_id(key_code, index);
+        let known = self.lists.elem_id(key, value);
+        let (last, before) = self.lists.key(key).last_append;
+        let before = if last == index { before } else { NONE };
+        let after = self.graph.at(txn).after;
+        let elem = match known {
+            Some(elem) if self.lists.elem(elem).kind == ElemKind::Unwritten => {
+                let at = self.lists.elem_mut(elem);
+                (at.kind, at.writer, at.index, at.after, at.before) = (ElemKind::Possible, txn, index, after, before);
+                self.lists.key_mut(key).unwritten -= 1;
+                elem
+            }
+            Some(_) => return Err(Stop::Twice { key: key_code, value }),
+            None => {
+                let elem = self.lists.new_elem(Elem {
+                    key,
+                    code: value,
+                    pos: UNREAD,
+                    writer: txn,
+                    after,
+                    done: NEVER,
+                    index,
+                    kind: ElemKind::Possible,
+                    is_intermediate: false,
+                    before,
+                });
+                self.lists.key_mut(key).unread.push(elem);
+                elem
+            }
+        };
+        self.graph.txns[txn.to_usize()].appends.push(elem);
+        self.lists.key_mut(key).last_append = (index, elem);
+        if before != NONE {
+            self.lists.elem_mut(before).is_intermediate = true;
+        }
+        if known.is_some() {
+            self.append_read(key, elem)
+        } else if self.has_floors() {
+            // Who read or wrote the last version has led to a gate by now.
+            Ok(())
+        } else {
+            self.append_unread(key, elem)
+        }
+    }
+
+    /// The edges to an append that no read has shown.
+    fn append_unread(&mut self, key: u32, elem: u32) -> Result<(), Stop> {
+        let to = self.end(elem);
+        let len = self.lists.key(key).elems.len();
+        let last = self.lists.last_written(key, len);
+        if let Some(last) = last {
+            self.graph.relate(self.end(last), to, Dependency::Dep)?;
+        }
+        self.readers_lead(key, self.pos_after(last), len + 1, to)
+    }
+
+    /// The edges of an append that was read before it was invoked.
+    fn append_read(&mut self, key: u32, elem: u32) -> Result<(), Stop> {
+        let own = self.end(elem);
+        if self.has_floors() {
+            // Who read it has completed, and follows from it.
+            return Err(Cycle { indices: vec![own.index], begins: self.graph.at(own.txn).begins }.into());
+        }
+        self.find_reversed(elem)?;
+        let pos = self.lists.elem(elem).pos.to_usize();
+        let before = self.lists.last_written(key, pos);
+        if let Some(before) = before {
+            self.graph.relate(self.end(before), own, Dependency::Dep)?;
+        }
+        let next = self.lists.next_written(key, pos + 1);
+        match next {
+            Some(next) => self.graph.relate(own, self.end(next), Dependency::Dep)?,
+            None => self.lead_to_unread(key, own, Dependency::Dep)?,
+        }
+        let len = self.lists.key(key).elems.len();
+        let end = next.map_or(len + 1, |next| self.lists.elem(next).pos.to_usize() + 1);
+        for len in pos + 1..end {
+            for at in 0..self.lists.key(key).readers.get(len).map_or(0, Vec::len) {
+                let reader = self.graph.end(self.lists.key(key).readers[len][at]);
+                self.graph.relate(own, reader, Dependency::Dep)?;
+            }
+        }
+        self.readers_lead(key, self.pos_after(before), pos + 1, own)
+    }
+
+    /// The length of the list that ends in an element.
+    fn pos_after(&self, elem: Option<u32>) -> usize {
+        elem.map_or(0, |elem| self.lists.elem(elem).pos.to_usize() + 1)
+    }
+
+    /// Leads from the readers of lists of these lengths.
+    fn readers_lead(&mut self, key: u32, from: usize, end: usize, to: End) -> Result<(), Stop> {
+        if !self.graph.counts_rw() {
+            return Ok(());
+        }
+        for len in from..end {
+            for at in 0..self.lists.key(key).readers.get(len).map_or(0, Vec::len) {
+                let reader = self.graph.end(self.lists.key(key).readers[len][at]);
+                self.graph.relate(reader, to, Dependency::Rw)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads of what turns out to be followed by another append of its transaction.
+    fn find_late_g1b(&self, txn: u32) -> Result<(), Stop> {
+        for elem in &self.graph.at(txn).appends {
+            let elem = self.lists.elem(*elem);
+            if elem.pos == UNREAD || !elem.is_intermediate {
+                continue;
+            }
+            let key = self.lists.key(elem.key);
+            let readers = key.readers.get(elem.pos.to_usize() + 1).into_iter().flatten();
+            if let Some(reader) = readers.into_iter().find(|reader| **reader != txn) {
+                self.direct(AnomalyType::G1B, self.graph.at(*reader).index, key.code, Some(elem.code))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The transaction of an element's append.
+    fn end(&self, elem: u32) -> End {
+        let elem = self.lists.elem(elem);
+        if elem.writer != NONE {
+            return self.graph.end(elem.writer);
+        }
+        End { txn: NONE, after: elem.after, done: elem.done, index: elem.index }
+    }
+
+    /// A transaction failed.
+    pub(super) fn fail(&mut self, txn: u32) -> Result<(), Stop> {
+        let mut found = Ok(());
+        for elem in std::mem::take(&mut self.graph.txns[txn.to_usize()].appends) {
+            let at = self.lists.elem_mut(elem);
+            (at.kind, at.writer) = (ElemKind::Failed, NONE);
+            let (key, pos, code, index) = (at.key, at.pos, at.code, at.index);
+            let key = self.lists.key_mut(key);
+            if pos == UNREAD {
+                drop_one(&mut key.unread, elem);
+                key.failed.push(elem);
+            } else {
+                key.unwritten += 1;
+                let key = key.code;
+                found = found.and(self.direct(AnomalyType::G1A, index, key, Some(code)));
+            }
+        }
+        self.given_up.retain(|other| *other != txn);
+        self.graph.remove(txn);
+        found
+    }
+
+    /// Whether a transaction happened is unknown.
+    pub(super) fn crash(&mut self, txn: u32) {
+        self.graph.crash(txn);
+        self.end_unread(txn);
+    }
+
+    /// Nothing of this transaction can be read any more but its appends.
+    fn end_unread(&mut self, txn: u32) {
+        self.given_up.retain(|other| *other != txn);
+        if self.graph.at(txn).appends.is_empty() {
+            self.graph.remove(txn);
+        }
+    }
+
+    /// A transaction happened. `codes` has the lists that it read.
+    pub(super) fn complete(&mut self, txn: u32, index: u64, mops: &[Mop], codes: &[i64]) -> Result<(), Stop> {
+        let is_given_up = self.given_up.contains(&txn);
+        if !is_given_up {
+            self.graph.complete(txn);
+        }
+        let Inner { internal, future_read } = self.within.look(mops, codes);
+        if let Some(key) = internal {
+            self.direct(AnomalyType::INTERNAL, index, key, None)?;
+        }
+        if let Some((key, value)) = future_read {
+            self.direct(AnomalyType::FUTURE_READ, index, key, Some(value))?;
+        }
+        for mop in mops {
+            if let Mop::Read { key, list } = mop {
+                self.read(txn, index, *key, &codes[list.clone()], is_given_up)?;
+            }
+        }
+        if self.level.rw != RwUse::Free && self.prohibited.contains(AnomalyType::LOST_UPDATE) {
+            self.find_lost_update(txn, index, mops)?;
+        }
+        if is_given_up {
+            self.end_unread(txn);
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, txn: u32, index: u64, code: i64, list: &[i64], is_given_up: bool) -> Result<(), Stop> {
+        let key = self.lists.key_id(code, index);
+        let known = &self.lists.key(key).list;
+        let common = known.len().min(list.len());
+        if known[..common] != list[..common] {
+            let at = known.iter().zip(list).position(|(a, b)| a != b).unwrap_or_default();
+            return self.direct(AnomalyType::INCOMPATIBLE_ORDER, index, code, Some(list[at]));
+        }
+        if common < list.len() {
+            self.grow(index, key, code, &list[common..])?;
+        }
+        self.find_g1b(txn, index, key, list.len())?;
+        if is_given_up {
+            return Ok(());
+        }
+        let own = self.graph.end(txn);
+        if let Some(version) = self.lists.last_written(key, list.len()) {
+            let writer = self.end(version);
+            self.has_read |= writer.index != own.index;
+            self.graph.relate(writer, own, Dependency::Dep).map_err(|cycle| at_key(cycle, code))?;
+        }
+        if !self.has_floors() {
+            let readers = &mut self.lists.key_mut(key).readers;
+            if readers.len() <= list.len() {
+                readers.resize_with(list.len() + 1, Vec::new);
+            }
+            readers[list.len()].push(txn);
+        }
+        if !self.graph.counts_rw() {
+            return Ok(());
+        }
+        let led = match self.lists.next_written(key, list.len()) {
+            Some(next) => self.graph.relate(own, self.end(next), Dependency::Rw).map_err(Stop::from),
+            None => self.lead_to_unread(key, own, Dependency::Rw),
+        };
+        led.map_err(|stop| stop.at_key(code))
+    }
+
+    /// Makes a key's list longer.
+    fn grow(&mut self, index: u64, key: u32, code: i64, rest: &[i64]) -> Result<(), Stop> {
+        // What is read of a key that was dropped may be of before.
+        let may_be_garbage = self.garbage_allowed || self.lists.key(key).is_renamed;
+        let mut before: Option<u32> = None;
+        for value in rest {
+            let elem = if let Some(elem) = self.lists.elem_id(key, *value) {
+                elem
+            } else {
+                if self.level.suffix() == Suffix::Realtime && !may_be_garbage {
+                    self.direct(AnomalyType::GARBAGE_READ, index, code, Some(*value))?;
+                }
+                self.unwritten(key, *value)
+            };
+            let at = self.lists.elem(elem);
+            if at.pos != UNREAD {
+                return self.direct(AnomalyType::DUPLICATE_ELEMENTS, index, code, Some(*value));
+            }
+            if at.kind == ElemKind::Failed {
+                self.direct(AnomalyType::G1A, index, code, Some(*value))?;
+            }
+            self.lists.place(key, elem);
+            if !self.lists.is_written(elem) {
+                continue;
+            }
+            self.find_reversed(elem)?;
+            self.show(elem);
+            if let Some(before) = before.replace(elem) {
+                let led = self.graph.relate(self.end(before), self.end(elem), Dependency::Dep);
+                led.map_err(|cycle| at_key(cycle, code))?;
+            }
+        }
+        match before {
+            Some(last) => self.lead_to_unread(key, self.end(last), Dependency::Dep),
+            None => Ok(()),
+        }
+    }
+
+    fn unwritten(&mut self, key: u32, code: i64) -> u32 {
+        self.lists.new_elem(Elem {
+            key,
+            code,
+            pos: UNREAD,
+            writer: NONE,
+            after: 0,
+            done: NEVER,
+            index: u64::MAX,
+            kind: ElemKind::Unwritten,
+            is_intermediate: false,
+            before: NONE,
+        })
+    }
+
+    /// An append is read for the first time.
+    fn show(&mut self, elem: u32) {
+        let writer = self.lists.elem(elem).writer;
+        if writer != NONE {
+            self.graph.show(writer);
+        }
+    }
+
+    /// An append that comes before what its own transaction appended before it.
+    fn find_reversed(&self, elem: u32) -> Result<(), Stop> {
+        let Elem { pos, before, index, code, key, .. } = *self.lists.elem(elem);
+        if before != NONE && self.lists.elem(before).pos > pos {
+            return self.direct(AnomalyType::CYCLIC_VERSIONS, index, self.lists.key(key).code, Some(code));
+        }
+        Ok(())
+    }
+
+    fn find_g1b(&self, txn: u32, index: u64, key: u32, len: usize) -> Result<(), Stop> {
+        let key = self.lists.key(key);
+        let Some(last) = len.checked_sub(1).map(|at| self.lists.elem(key.elems[at])) else { return Ok(()) };
+        if last.is_intermediate && last.index != self.graph.at(txn).index {
+            return self.direct(AnomalyType::G1B, index, key.code, Some(last.code));
+        }
+        Ok(())
+    }
+
+    /// Leads to all appends to a key that no read has shown.
+    fn lead_to_unread(&mut self, key: u32, from: End, kind: Dependency) -> Result<(), Stop> {
+        let mut ends = std::mem::take(&mut self.ends);
+        ends.clear();
+        ends.extend(self.lists.key(key).unread.iter().map(|elem| self.end(*elem)));
+        let led = ends.iter().try_for_each(|to| self.graph.relate(from, *to, kind));
+        self.ends = ends;
+        Ok(led?)
+    }
+
+    /// Two transactions that read one list of a key and then appended to it.
+    fn find_lost_update(&mut self, txn: u32, index: u64, mops: &[Mop]) -> Result<(), Stop> {
+        let own = self.graph.at(txn).index;
+        for (at, mop) in mops.iter().enumerate() {
+            let Mop::Append { key, .. } = mop else { continue };
+            let first = mops[..at].iter().find_map(|mop| match mop {
+                Mop::Read { key: read, list } if read == key => Some(list.len()),
+                _ => None,
+            });
+            let Some(len) = first else { continue };
+            let id = self.lists.key_id(*key, index);
+            let updater = *self.lists.key_mut(id).updaters.entry(len.to_u32()).or_insert(own);
+            if updater != own {
+                self.direct(AnomalyType::LOST_UPDATE, index, *key, None)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn at_key(cycle: Cycle, key: i64) -> Stop {
+    Stop::from(cycle).at_key(key)
+}
+
+impl Stop {
+    fn at_key(mut self, code: i64) -> Stop {
+        if let Stop::Violated(violation) = &mut self {
+            violation.key.get_or_insert(code);
+        }
+        self
+    }
+}

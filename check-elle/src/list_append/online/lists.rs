@@ -1,0 +1,209 @@
+//! Keys with the longest list that was read of each, and the appends that no read has shown.
+//!
+//! Keys, elements and their rows are used again: a key that is dropped leaves nothing but its name.
+
+use super::ranges::Ranges;
+use super::time::{Gate, NONE};
+use history_core::cast::Cast as _;
+use history_core::hash::HashMap;
+
+/// An element in no list.
+pub(super) const UNREAD: u32 = u32::MAX;
+
+#[derive(Debug, Default)]
+pub(super) struct Lists {
+    keys: Vec<Key>,
+    free_keys: Vec<u32>,
+    key_ids: HashMap<i64, u32>,
+    elems: Vec<Elem>,
+    free_elems: Vec<u32>,
+    elem_ids: HashMap<(u32, i64), u32>,
+    /// Keys that were dropped.
+    dropped: Ranges,
+    /// Keys that were named again after they were dropped.
+    pub(super) renamed: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Key {
+    pub(super) code: i64,
+    is_there: bool,
+    /// Whether it was dropped before, so that elements of it are unknown.
+    pub(super) is_renamed: bool,
+    /// The op that named it last.
+    pub(super) used: u64,
+    /// The longest list, and its elements.
+    pub(super) list: Vec<i64>,
+    pub(super) elems: Vec<u32>,
+    /// Elements in it that have no writer which may have happened.
+    pub(super) unwritten: u32,
+    /// Appends that may have happened and are not in it, by invocation.
+    pub(super) unread: Vec<u32>,
+    /// Appends that did not happen and are not in it.
+    pub(super) failed: Vec<u32>,
+    /// For each length who read a list of it, where readers are kept.
+    pub(super) readers: Vec<Vec<u32>>,
+    /// For each length who read it and then appended, where that is kept.
+    pub(super) updaters: HashMap<u32, u64>,
+    /// The transaction that appended last, by its index, and what.
+    pub(super) last_append: (u64, u32),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Elem {
+    pub(super) key: u32,
+    pub(super) code: i64,
+    /// Its place in the list.
+    pub(super) pos: u32,
+    /// `NONE` if it has none or that is forgotten.
+    pub(super) writer: u32,
+    /// Of the writer: see [`super::time::Txn`].
+    pub(super) after: Gate,
+    pub(super) done: Gate,
+    pub(super) index: u64,
+    pub(super) kind: ElemKind,
+    /// Its writer appended to the key again.
+    pub(super) is_intermediate: bool,
+    /// What its writer appended to the key before; `NONE` if nothing.
+    pub(super) before: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ElemKind {
+    /// It was read, and no invocation appends it.
+    Unwritten,
+    /// Its writer may have happened.
+    Possible,
+    Failed,
+}
+
+impl Lists {
+    /// The key of this code, made if it is new.
+    pub(super) fn key_id(&mut self, code: i64, op: u64) -> u32 {
+        if let Some(key) = self.key_ids.get(&code) {
+            self.keys[key.to_usize()].used = op;
+            return *key;
+        }
+        let is_renamed = self.dropped.contains(code);
+        self.renamed += u64::from(is_renamed);
+        let new = Key { code, is_there: true, is_renamed, used: op, last_append: (u64::MAX, NONE), ..Key::default() };
+        let key = self.free_keys.pop().unwrap_or_else(|| {
+            self.keys.push(Key::default());
+            (self.keys.len() - 1).to_u32()
+        });
+        self.keys[key.to_usize()] = new;
+        self.key_ids.insert(code, key);
+        key
+    }
+
+    pub(super) fn key(&self, key: u32) -> &Key {
+        &self.keys[key.to_usize()]
+    }
+
+    pub(super) fn key_mut(&mut self, key: u32) -> &mut Key {
+        &mut self.keys[key.to_usize()]
+    }
+
+    pub(super) fn elem(&self, elem: u32) -> &Elem {
+        &self.elems[elem.to_usize()]
+    }
+
+    pub(super) fn elem_mut(&mut self, elem: u32) -> &mut Elem {
+        &mut self.elems[elem.to_usize()]
+    }
+
+    pub(super) fn elem_id(&self, key: u32, code: i64) -> Option<u32> {
+        self.elem_ids.get(&(key, code)).copied()
+    }
+
+    pub(super) fn new_elem(&mut self, elem: Elem) -> u32 {
+        let id = if let Some(id) = self.free_elems.pop() {
+            self.elems[id.to_usize()] = elem;
+            id
+        } else {
+            self.elems.push(elem);
+            (self.elems.len() - 1).to_u32()
+        };
+        self.elem_ids.insert((elem.key, elem.code), id);
+        id
+    }
+
+    pub(super) fn keys(&self) -> usize {
+        self.key_ids.len()
+    }
+
+    /// Elements of all keys.
+    pub(super) fn len(&self) -> usize {
+        self.elem_ids.len()
+    }
+
+    pub(super) fn is_written(&self, elem: u32) -> bool {
+        self.elem(elem).kind == ElemKind::Possible
+    }
+
+    /// The last element among the first `len` of a key's list whose writer may have happened.
+    pub(super) fn last_written(&self, key: u32, len: usize) -> Option<u32> {
+        let key = self.key(key);
+        if key.unwritten == 0 {
+            return len.checked_sub(1).map(|at| key.elems[at]);
+        }
+        key.elems[..len].iter().copied().rfind(|elem| self.is_written(*elem))
+    }
+
+    /// The first one after the first `len`.
+    pub(super) fn next_written(&self, key: u32, len: usize) -> Option<u32> {
+        let key = self.key(key);
+        if key.unwritten == 0 {
+            return key.elems.get(len).copied();
+        }
+        key.elems[len..].iter().copied().find(|elem| self.is_written(*elem))
+    }
+
+    /// Puts an element at the end of its key's list.
+    pub(super) fn place(&mut self, key: u32, elem: u32) {
+        let at = &mut self.elems[elem.to_usize()];
+        let key = &mut self.keys[key.to_usize()];
+        at.pos = key.elems.len().to_u32();
+        key.list.push(at.code);
+        key.elems.push(elem);
+        match at.kind {
+            ElemKind::Possible => drop_one(&mut key.unread, elem),
+            ElemKind::Failed => drop_one(&mut key.failed, elem),
+            ElemKind::Unwritten => {}
+        }
+        key.unwritten += u32::from(at.kind != ElemKind::Possible);
+    }
+
+    pub(super) fn all_keys(&self) -> impl Iterator<Item = u32> {
+        (0..self.keys.len().to_u32()).filter(|key| self.keys[key.to_usize()].is_there)
+    }
+
+    /// Forgets a key but for its name. No transaction may have an append to it any more.
+    pub(super) fn drop_key(&mut self, key: u32) {
+        let gone = std::mem::take(&mut self.keys[key.to_usize()]);
+        for elem in gone.elems.into_iter().chain(gone.unread).chain(gone.failed) {
+            let code = self.elems[elem.to_usize()].code;
+            self.elem_ids.remove(&(key, code));
+            self.free_elems.push(elem);
+        }
+        self.key_ids.remove(&gone.code);
+        self.dropped.insert(gone.code);
+        self.free_keys.push(key);
+    }
+}
+
+/// Takes an item out of a series without a change to the order of the others.
+pub(super) fn drop_one(list: &mut Vec<u32>, item: u32) {
+    if let Some(at) = list.iter().position(|other| *other == item) {
+        list.remove(at);
+    }
+}
+
+impl Lists {
+    /// The code of a key, and an element of it that was read and that no invocation appends.
+    pub(super) fn garbage(&self) -> Option<(i64, i64)> {
+        let unwritten = self.all_keys().map(|key| self.key(key)).filter(|key| key.unwritten > 0 && !key.is_renamed);
+        let mut unwritten = unwritten.flat_map(|key| key.elems.iter().map(move |elem| (key.code, self.elem(*elem))));
+        unwritten.find(|(_, elem)| elem.kind == ElemKind::Unwritten).map(|(key, elem)| (key, elem.code))
+    }
+}

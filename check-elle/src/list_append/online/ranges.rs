@@ -1,0 +1,84 @@
+//! A set of integers as ranges, for numbers that come more or less in order.
+
+use std::collections::BTreeMap;
+
+/// More ranges than this are merged, each second one with the one before it: the set then holds more than was put in,
+/// never less.
+const RANGES_MAX: usize = 100_000;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ranges {
+    /// First and last of each. No two touch.
+    ranges: BTreeMap<i64, i64>,
+}
+
+impl Ranges {
+    pub(super) fn contains(&self, number: i64) -> bool {
+        self.ranges.range(..=number).next_back().is_some_and(|(_, last)| number <= *last)
+    }
+
+    /// O(log n), amortized.
+    pub(super) fn insert(&mut self, number: i64) {
+        if self.contains(number) {
+            return;
+        }
+        let (mut first, mut last) = (number, number);
+        if let Some((before, end)) = self.ranges.range(..number).next_back().map(|(before, end)| (*before, *end))
+            && end.checked_add(1) == Some(number)
+        {
+            self.ranges.remove(&before);
+            first = before;
+        }
+        if let Some(end) = number.checked_add(1).and_then(|next| self.ranges.remove(&next)) {
+            last = end;
+        }
+        self.ranges.insert(first, last);
+        if self.ranges.len() > RANGES_MAX {
+            self.merge();
+        }
+    }
+
+    /// Merges each second range with the one before it.
+    fn merge(&mut self) {
+        let old = std::mem::take(&mut self.ranges);
+        let mut old = old.into_iter();
+        while let Some((first, last)) = old.next() {
+            let last = old.next().map_or(last, |(_, last)| last);
+            self.ranges.insert(first, last);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_found_again_in_whatever_order_they_came() {
+        for step in [1, 7, 11] {
+            let mut set = Ranges::default();
+            for at in 0..100 {
+                let number = at * step % 101;
+                assert!(!set.contains(number));
+                set.insert(number);
+                assert!(set.contains(number) && !set.contains(-1) && !set.contains(200));
+            }
+            assert!(set.ranges.len() <= 2, "{set:?}");
+        }
+        let mut set = Ranges::default();
+        set.insert(i64::MAX);
+        set.insert(i64::MIN);
+        assert!(set.contains(i64::MAX) && set.contains(i64::MIN) && !set.contains(0));
+    }
+
+    #[test]
+    fn too_many_ranges_become_fewer_that_hold_more() {
+        let mut set = Ranges::default();
+        let numbers = 0..i64::try_from(3 * RANGES_MAX).unwrap();
+        for number in numbers.clone() {
+            set.insert(3 * number);
+        }
+        assert!(set.ranges.len() <= RANGES_MAX);
+        assert!(numbers.into_iter().all(|number| set.contains(3 * number)));
+    }
+}

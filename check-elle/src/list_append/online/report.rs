@@ -1,0 +1,147 @@
+//! The report of a history that was judged event by event, where the batch checker has not seen all of it.
+
+use super::judge::Violation;
+use super::run::{Doubts, OnlineRun};
+use crate::anomaly::{AnomalySet, AnomalyType};
+use crate::cycle_spec::{CycleExistsSpec, RwUse};
+use crate::lattice;
+use crate::model::{Model, ModelSet};
+use history_core::{Anomaly, Datum, Report, Verdict, Witness};
+
+const NAME: &str = "list-append";
+
+impl OnlineRun {
+    /// The report on the first violation.
+    pub(super) fn report_violation(&self, spec: CycleExistsSpec, violation: &Violation) -> Report {
+        let Violation { direct, indices, key, value, .. } = violation;
+        let anomaly = direct.unwrap_or(spec.anomaly);
+        let mut report = self.counted(Verdict::Invalid);
+        let ruled_out = lattice::rules_out(anomaly.into());
+        let boundary = lattice::boundary_of(ruled_out);
+        report.not = boundary.not.into_iter().map(Into::into).collect();
+        report.also_not = boundary.also_not.into_iter().map(Into::into).collect();
+        report.not_checked = lattice::names(ModelSet::ALL.difference(ruled_out)).into_iter().map(Into::into).collect();
+        let datum = |code: i64| self.interner().datum(code);
+        let at = self.violated_at().unwrap_or_default();
+        let scc: Vec<Datum> = indices.iter().map(|index| Datum::from(*index)).collect();
+        let scc = Datum::Vector(scc);
+        let mut facts = vec![("op".into(), Datum::from(at)), ("transactions".into(), scc.clone())];
+        facts.extend(key.map(|key| ("key".into(), datum(key))));
+        facts.extend(value.map(|value| ("element".into(), datum(value))));
+        let of_key = key.map(|key| format!(" It shows at key {}.", datum(key))).unwrap_or_default();
+        let explanation = if direct.is_some() {
+            let value = value.map(|value| format!(", element {}", datum(value))).unwrap_or_default();
+            let key = key.map(|key| format!(" key {}", datum(key))).unwrap_or_default();
+            format!("The op at index {at} proves {}:{key}{value}.\n", anomaly.name())
+        } else {
+            format!(
+                "The op at index {at} closes a cycle among transactions, some of which were invoked at indices \
+                 {scc}.{of_key}\n"
+            )
+        };
+        let witnesses = vec![Witness::new(Vec::new(), explanation).with_facts(facts)];
+        report.anomalies = vec![Anomaly { name: anomaly.name().into(), count: 1, witnesses }];
+        report.notes.push(format!(
+            "Judged while the history was written, up to the op at index {at}: {} does not hold. Weaker levels, and \
+             other anomalies, were not judged.",
+            spec.model
+        ));
+        report
+    }
+
+    /// The report on a history that shows no violation.
+    pub(super) fn report_whole(&self) -> Report {
+        let doubts = self.doubts();
+        let mut notes = Vec::new();
+        let mut judges = doubts.levels.iter().filter_map(|(_, judge, _)| *judge);
+        let unwritten = judges.find_map(|judge| judge.lists.garbage());
+        if let Some(unwritten) = unwritten.filter(|_| !self.expected().garbage_reads_allowed) {
+            return self.report_garbage(unwritten);
+        }
+        for model in &self.expected().models {
+            notes.extend(why_open(*model, &doubts).map(|why| format!("Whether {model} holds is unknown: {why}.")));
+        }
+        if !doubts.has_read {
+            notes
+                .push("No ok transaction read what another one appended, so nothing could have been wrong.".to_owned());
+        }
+        let verdict = if notes.is_empty() { Verdict::Valid } else { Verdict::Unknown };
+        let mut report = self.counted(verdict);
+        let known = match (verdict, doubts.is_strict) {
+            (Verdict::Valid, true) => weaker([Model::STRICT_SERIALIZABLE]),
+            (Verdict::Valid, false) => weaker(self.expected().models.iter().copied()),
+            _ => ModelSet::EMPTY,
+        };
+        report.not_checked = lattice::names(ModelSet::ALL.difference(known)).into_iter().map(Into::into).collect();
+        if unwritten.is_some() {
+            notes.push("garbage-read is allowed, and was found.".to_owned());
+        }
+        notes.extend(self.participants().note());
+        report.notes = notes;
+        report
+    }
+
+    /// A value that was read and never written, if there is one.
+    fn report_garbage(&self, (key, value): (i64, i64)) -> Report {
+        let mut report = self.counted(Verdict::Invalid);
+        let garbage: AnomalySet = AnomalyType::GARBAGE_READ.into();
+        let ruled_out = lattice::rules_out(garbage);
+        let boundary = lattice::boundary_of(ruled_out);
+        report.not = boundary.not.into_iter().map(Into::into).collect();
+        report.also_not = boundary.also_not.into_iter().map(Into::into).collect();
+        report.not_checked = lattice::names(ModelSet::ALL.difference(ruled_out)).into_iter().map(Into::into).collect();
+        let (key, value) = (self.interner().datum(key), self.interner().datum(value));
+        let explanation = format!("{value} was read from key {key}, and was never appended.\n");
+        let facts = vec![("key".into(), key), ("element".into(), value)];
+        let witnesses = vec![Witness::new(Vec::new(), explanation).with_facts(facts)];
+        report.anomalies = vec![Anomaly { name: AnomalyType::GARBAGE_READ.name().into(), count: 1, witnesses }];
+        report
+    }
+
+    fn counted(&self, verdict: Verdict) -> Report {
+        let mut report = Report::new(NAME, verdict);
+        let counts = self.counts();
+        report.counts = vec![
+            ("ok-count".into(), counts.ok),
+            ("fail-count".into(), counts.fail),
+            ("info-count".into(), counts.info),
+            ("nonclient-op-count".into(), self.participants().others()),
+            ("mop-count".into(), counts.mops),
+        ];
+        report
+    }
+}
+
+fn weaker(models: impl IntoIterator<Item = Model>) -> ModelSet {
+    models.into_iter().fold(ModelSet::EMPTY, |all, model| all.union(model.into()).union(model.weaker()))
+}
+
+/// Why a level is not known to hold, as a clause.
+fn why_open(model: Model, doubts: &Doubts<'_>) -> Option<String> {
+    let judging = doubts.levels.iter().find(|(spec, ..)| spec.model == model || spec.model.weaker().contains(model));
+    let Some((spec, judge, stopped)) = judging else { return Some("it was not judged".to_owned()) };
+    // Where cycles with adjacent rw edges are allowed, the order of unread appends may matter.
+    let is_known = spec.rw == RwUse::Free && judge.is_some_and(|judge| !judge.has_floors());
+    if is_known {
+        return None;
+    }
+    if !doubts.is_strict {
+        return Some(match stopped {
+            Some((index, why)) => format!("from the op at index {index} on it was not judged: {why}"),
+            None => "the history is not strict-serializable, and its cycles were not searched".to_owned(),
+        });
+    }
+    if doubts.renamed > 0 {
+        return Some(format!(
+            "keys were named again after they had been dropped to keep memory bounded ({} times), so what was known of \
+             them was not used",
+            doubts.renamed
+        ));
+    }
+    let first = doubts.given_up.first_open?;
+    Some(format!(
+        "operations stayed open for so long that too many transactions would have had to be kept; the reads of {} of them \
+         (the first one is at index {first}) were compared with version orders only",
+        doubts.given_up.open
+    ))
+}

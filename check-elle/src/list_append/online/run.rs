@@ -1,0 +1,382 @@
+//! The run: ops go to the judges, and at first to the batch checker too.
+
+use super::decode::{Decoder, appends};
+use super::forget::{GivenUp, Limits};
+use super::judge::{Judge, Stop, Violation};
+use super::time::At;
+use crate::anomaly::AnomalyType;
+use crate::cycle_spec::{CYCLE_EXISTS, CycleExistsSpec, Relations};
+use crate::model::{Model, ModelSet};
+use crate::txn::expected::{self, Expected};
+use history_core::cast::Cast as _;
+use history_core::{Budget, Evidence, HistoryError, Op, OpKind, Pair, Participants, Process, Report, Run, Verdict};
+use std::ops::ControlFlow;
+
+/// Limits of a run: see [`Limits`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    pub(super) forgetting: Limits,
+    /// Ops that the batch checker keeps.
+    pub(super) batch_ops: u64,
+    /// Transactions and edges of a judge that does not forget.
+    pub(super) whole: usize,
+    /// Values that are not small integers.
+    pub(super) names: usize,
+}
+
+/// An operation in flight.
+#[derive(Debug, Default)]
+struct Open {
+    is_there: bool,
+    /// Its number with each judge.
+    txns: Vec<u32>,
+    has_value: bool,
+    appends: Vec<(i64, i64)>,
+}
+
+/// A judge, until it stops.
+#[derive(Debug)]
+struct Level {
+    spec: CycleExistsSpec,
+    judge: Option<Judge>,
+    violation: Option<Violation>,
+    /// The op at which it stopped for another reason than a violation, and why.
+    stopped: Option<(u64, String)>,
+}
+
+/// How many ops of each kind there were.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) ok: u64,
+    pub(super) fail: u64,
+    pub(super) info: u64,
+    pub(super) mops: u64,
+}
+
+/// A history on its way, judged event by event.
+pub(super) struct OnlineRun {
+    expected: Expected,
+    sizes: Sizes,
+    decoder: Decoder,
+    participants: Participants,
+    /// Those asked for.
+    levels: Vec<Level>,
+    /// Strict serializability, if that is not asked for: as long as it holds, all levels do, in bounded memory.
+    strict: Option<Level>,
+    open: Vec<Open>,
+    in_flight: u64,
+    counts: Counts,
+    given_up: GivenUp,
+    /// Whether some `ok` transaction read what another one appended.
+    has_read: bool,
+    /// Keys that were named again after they were dropped.
+    renamed: u64,
+    /// The op that proved the violation.
+    violated_at: Option<u64>,
+    ops: u64,
+    batch: Option<Box<dyn Run>>,
+}
+
+/// The levels to judge for these models; `None` if there is one that is not judged event by event.
+pub(super) fn levels(models: &[Model]) -> Option<Vec<CycleExistsSpec>> {
+    let all: ModelSet = models.iter().copied().collect();
+    let strongest = all.iter().filter(|model| model.stronger().is_disjoint(all));
+    let is_judged = |spec: &&CycleExistsSpec| spec.relations.contains(Relations::WR);
+    let spec = |model: Model| CYCLE_EXISTS.iter().filter(is_judged).find(|spec| spec.model == model).copied();
+    // A weaker one that is not judged may be broken by what does not break the others.
+    if all.iter().any(|model| spec(model).is_none()) {
+        return None;
+    }
+    strongest.map(spec).collect()
+}
+
+impl Level {
+    fn new(spec: CycleExistsSpec, expected: &Expected) -> Level {
+        let judge = Some(Judge::new(spec, expected.garbage_reads_allowed));
+        Level { spec, judge, violation: None, stopped: None }
+    }
+
+    /// Goes on if this is no reason to stop.
+    fn take<T: Default>(&mut self, index: u64, done: Result<T, Stop>) -> T {
+        match done {
+            Ok(value) => return value,
+            Err(Stop::Violated(violation)) => self.violation = Some(violation),
+            Err(Stop::Twice { .. }) => {
+                self.stopped = Some((index, "an element was appended to a key a second time".to_owned()));
+            }
+        }
+        self.judge = None;
+        T::default()
+    }
+}
+
+impl OnlineRun {
+    pub(super) fn new(expected: Expected, levels: &[CycleExistsSpec], sizes: Sizes, batch: Box<dyn Run>) -> OnlineRun {
+        let strict = CYCLE_EXISTS.iter().find(|spec| spec.model == Model::STRICT_SERIALIZABLE);
+        let is_asked = levels.iter().any(|spec| spec.model == Model::STRICT_SERIALIZABLE);
+        OnlineRun {
+            levels: levels.iter().map(|spec| Level::new(*spec, &expected)).collect(),
+            strict: strict.filter(|_| !is_asked).map(|spec| Level::new(*spec, &expected)),
+            expected,
+            sizes,
+            decoder: Decoder::default(),
+            participants: Participants::new(),
+            open: Vec::new(),
+            in_flight: 0,
+            counts: Counts::default(),
+            given_up: GivenUp::default(),
+            has_read: false,
+            renamed: 0,
+            violated_at: None,
+            ops: 0,
+            batch: Some(batch),
+        }
+    }
+
+    fn each_level(&mut self) -> impl Iterator<Item = &mut Level> {
+        self.levels.iter_mut().chain(&mut self.strict)
+    }
+
+    /// Judges no further: what comes is not understood.
+    #[cold]
+    fn stop(&mut self, op: &Op<'_>, why: &str) {
+        let index = op.index;
+        for level in self.each_level() {
+            if level.judge.take().is_some() {
+                level.stopped = Some((index, why.to_owned()));
+            }
+        }
+    }
+
+    fn take(&mut self, op: &Op<'_>) {
+        if self.decoder.decode(op).is_none() {
+            return self.stop(op, "the op is not one of list-append");
+        }
+        self.counts.mops += self.decoder.mops.len().to_u64();
+        match (op.kind, op.pair) {
+            (OpKind::Invoke, Pair::Invokes { slot }) => self.invoke(op, slot),
+            (OpKind::Invoke, _) => self.stop(op, "the process of the op is unknown"),
+            (_, Pair::Completes { slot, .. }) => self.complete(op, slot),
+            (OpKind::Ok | OpKind::Fail | OpKind::Info, _) => self.stop(op, "the invocation of the op is unknown"),
+        }
+    }
+
+    fn invoke(&mut self, op: &Op<'_>, slot: u32) {
+        let slot = slot.to_usize();
+        if slot >= self.open.len() {
+            self.open.resize_with(slot + 1, Open::default);
+        }
+        self.in_flight += 1;
+        let at = At { index: op.index, offset: op.position.map_or(0, |position| position.offset) };
+        let process = match op.process {
+            Process::Client(process) => Some(process),
+            Process::Other(_) | Process::Unknown => None,
+        };
+        let open = &mut self.open[slot];
+        open.is_there = true;
+        open.has_value = !op.value.is_nil();
+        open.appends.clear();
+        open.appends.extend(appends(&self.decoder.mops));
+        open.txns.clear();
+        let mops = &self.decoder.mops;
+        for level in self.levels.iter_mut().chain(&mut self.strict) {
+            let invoked = level.judge.as_mut().map(|judge| judge.invoke(at, process, mops));
+            let txn = invoked.map(|invoked| level.take(op.index, invoked));
+            open.txns.push(txn.unwrap_or_default());
+        }
+    }
+
+    fn complete(&mut self, op: &Op<'_>, slot: u32) {
+        let Some(open) = self.open.get_mut(slot.to_usize()).filter(|open| open.is_there) else { return };
+        open.is_there = false;
+        self.in_flight -= 1;
+        match op.kind {
+            OpKind::Ok => self.counts.ok += 1,
+            OpKind::Fail => self.counts.fail += 1,
+            OpKind::Info | OpKind::Invoke => self.counts.info += 1,
+        }
+        if !op.value.is_nil() && !appends(&self.decoder.mops).eq(open.appends.iter().copied()) {
+            let why = if open.has_value {
+                "the op's writes differ from those of its invocation"
+            } else {
+                "the op's invocation does not have its writes"
+            };
+            return self.stop(op, why);
+        }
+        let txns = std::mem::take(&mut open.txns);
+        let (mops, codes) = (&self.decoder.mops, &self.decoder.codes);
+        for (level, txn) in self.levels.iter_mut().chain(&mut self.strict).zip(&txns) {
+            let Some(judge) = level.judge.as_mut() else { continue };
+            let completed = match op.kind {
+                OpKind::Ok => judge.complete(*txn, op.index, mops, codes),
+                OpKind::Fail => judge.fail(*txn),
+                OpKind::Info | OpKind::Invoke => {
+                    judge.crash(*txn);
+                    Ok(())
+                }
+            };
+            self.has_read |= judge.has_read;
+            level.take(op.index, completed);
+        }
+        self.open[slot.to_usize()].txns = txns;
+    }
+
+    /// Forgets what can be forgotten, and gives up what has no bound.
+    fn limit(&mut self, op: &Op<'_>) {
+        let Sizes { forgetting, whole, names, .. } = self.sizes;
+        let mut given_up = self.given_up;
+        let mut renamed = 0;
+        let mut too_many = false;
+        for level in self.each_level() {
+            let Some(judge) = &mut level.judge else { continue };
+            if judge.has_floors() {
+                judge.clean_up(op.index, &forgetting, &mut given_up);
+                renamed = judge.lists.renamed;
+                too_many |= given_up.all;
+            } else if judge.graph.count > whole || judge.graph.edges() > 8 * whole || judge.lists.len() > 2 * whole {
+                level.judge = None;
+                let why =
+                    format!("more than {whole} transactions, or their edges, would have to be kept for this level");
+                level.stopped = Some((op.index, why));
+            }
+        }
+        self.given_up = given_up;
+        self.renamed = self.renamed.max(renamed);
+        if too_many {
+            self.stop(op, "too many transactions would have to be kept");
+        } else if self.decoder.interner.names() > names {
+            self.stop(op, "too many keys and elements are not small integers");
+        }
+    }
+
+    /// The first violation of a level that is asked for.
+    fn found(&self) -> Option<(CycleExistsSpec, &Violation)> {
+        self.levels.iter().find_map(|level| Some((level.spec, level.violation.as_ref()?)))
+    }
+}
+
+impl Run for OnlineRun {
+    fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
+        if self.violated_at.is_some() && self.batch.is_none() {
+            return Ok(ControlFlow::Break(()));
+        }
+        if let Some(batch) = &mut self.batch
+            && batch.observe(op)?.is_break()
+        {
+            return Ok(ControlFlow::Break(()));
+        }
+        if !self.participants.see(op) || self.violated_at.is_some() {
+            return Ok(self.count_op());
+        }
+        self.take(op);
+        self.limit(op);
+        if self.found().is_some() {
+            self.violated_at = Some(op.index);
+        }
+        Ok(self.count_op())
+    }
+
+    fn is_violated(&self) -> bool {
+        self.violated_at.is_some()
+    }
+
+    fn decides_early(&self) -> bool {
+        true
+    }
+
+    fn evidence(&self) -> Option<Evidence> {
+        let (_, violation) = self.found().filter(|_| self.batch.is_none())?;
+        let At { offset, index } = violation.begins?;
+        // What was appended before that part is read in it.
+        let evidence = Evidence::new(offset, index, self.violated_at?);
+        Some(evidence.with_option(expected::ALLOW.name, AnomalyType::GARBAGE_READ.name()))
+    }
+
+    fn violation(&self) -> Option<Report> {
+        let (spec, violation) = self.found()?;
+        Some(self.report_violation(spec, violation))
+    }
+
+    fn finish(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
+        let own = self.violation();
+        let Some(batch) = self.batch else { return Ok(own.unwrap_or_else(|| self.report_whole())) };
+        let report = batch.finish(budget)?;
+        Ok(match own {
+            Some(own) if report.verdict != Verdict::Invalid => own,
+            _ => report,
+        })
+    }
+}
+
+impl OnlineRun {
+    /// Counts an op, and lets the batch checker go when it has seen enough. `Break` if nothing is left to do.
+    fn count_op(&mut self) -> ControlFlow<()> {
+        self.ops += 1;
+        if self.batch.is_none() || self.ops < self.sizes.batch_ops {
+            return ControlFlow::Continue(());
+        }
+        if self.violated_at.is_some() {
+            // Its report is about the violation and what led to it, and is kept.
+            return ControlFlow::Break(());
+        }
+        self.batch = None;
+        ControlFlow::Continue(())
+    }
+
+    /// How many transactions are kept.
+    #[cfg(test)]
+    pub(super) fn transactions(&self) -> usize {
+        self.levels.iter().filter_map(|level| Some(level.judge.as_ref()?.graph.count)).sum()
+    }
+
+    pub(super) fn expected(&self) -> &Expected {
+        &self.expected
+    }
+
+    pub(super) fn interner(&self) -> &history_core::Interner {
+        &self.decoder.interner
+    }
+
+    pub(super) fn violated_at(&self) -> Option<u64> {
+        self.violated_at
+    }
+
+    /// Ops by kind: an operation in flight may have happened.
+    pub(super) fn counts(&self) -> Counts {
+        Counts { info: self.counts.info + self.in_flight, ..self.counts }
+    }
+
+    pub(super) fn participants(&self) -> &Participants {
+        &self.participants
+    }
+
+    pub(super) fn doubts(&self) -> Doubts<'_> {
+        let strict =
+            self.levels.iter().chain(&self.strict).find(|level| level.spec.model == Model::STRICT_SERIALIZABLE);
+        Doubts {
+            is_strict: strict.is_some_and(|level| level.judge.is_some()),
+            levels: self
+                .levels
+                .iter()
+                .map(|level| (level.spec, level.judge.as_ref(), level.stopped.as_ref()))
+                .collect(),
+            given_up: self.given_up,
+            renamed: self.renamed,
+            has_read: self.has_read,
+        }
+    }
+}
+
+/// A level, with its judge or why it stopped, by the op from which on.
+pub(super) type LevelEnd<'r> = (CycleExistsSpec, Option<&'r Judge>, Option<&'r (u64, String)>);
+
+/// What may keep levels from being known to hold.
+pub(super) struct Doubts<'r> {
+    /// Whether strict serializability was judged to the end.
+    pub(super) is_strict: bool,
+    /// The levels asked for.
+    pub(super) levels: Vec<LevelEnd<'r>>,
+    pub(super) given_up: GivenUp,
+    pub(super) renamed: u64,
+    pub(super) has_read: bool,
+}

@@ -1,0 +1,382 @@
+//! Transactions in flight and of late, real time, and the graph of what depends on what.
+//!
+//! With real time, gates are numbers: the gate `g` stands after the completions that came before the invocations after
+//! it. A transaction was invoked `after` a gate, and leads to all gates from `done` on. Its `floor` is the greatest gate
+//! that leads to it. Only edges between concurrent transactions are in the graph. See the proof in [the parent](super).
+//!
+//! Without real time (or with real time at a level whose rw edges do not all count), everything is an edge, and the
+//! gates of real time are nodes.
+
+use super::order::Order;
+use crate::cycle_spec::{CycleExistsSpec, RwUse, Suffix};
+use history_core::cast::Cast as _;
+use history_core::hash::HashMap;
+use std::collections::VecDeque;
+
+/// A moment between completions and the invocations that follow them.
+pub(super) type Gate = u64;
+
+/// After all gates.
+pub(super) const NEVER: Gate = Gate::MAX;
+
+/// No transaction.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// An op, and where it begins in the text, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct At {
+    pub(super) offset: u64,
+    pub(super) index: u64,
+}
+
+/// A dependency between data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dependency {
+    /// ww or wr.
+    Dep,
+    Rw,
+}
+
+/// One transaction, or a gate where gates are nodes.
+#[derive(Debug)]
+pub(super) struct Txn {
+    /// The last gate before its invocation.
+    pub(super) after: Gate,
+    /// The first gate that it leads to by its own completion, or by that of a transaction that read its writes.
+    pub(super) done: Gate,
+    /// The greatest gate that leads to it.
+    pub(super) floor: Gate,
+    /// The index of its invocation: no two transactions have one.
+    pub(super) index: u64,
+    /// The earliest op that was open at its invocation.
+    pub(super) begins: At,
+    pub(super) is_open: bool,
+    is_there: bool,
+    process: Option<i64>,
+    /// What it appends, in its order.
+    pub(super) appends: Vec<u32>,
+}
+
+/// A transaction as the end of an edge, although it may be forgotten.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End {
+    pub(super) txn: u32,
+    pub(super) after: Gate,
+    pub(super) done: Gate,
+    pub(super) index: u64,
+}
+
+/// A cycle: invocations' indices of transactions on it, and the earliest op that matters to them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Cycle {
+    pub(super) indices: Vec<u64>,
+    pub(super) begins: At,
+}
+
+#[derive(Debug)]
+pub(super) struct Graph {
+    level: CycleExistsSpec,
+    /// Whether real time is in numbers.
+    pub(super) has_floors: bool,
+    order: Order,
+    pub(super) txns: Vec<Txn>,
+    free: Vec<u32>,
+    /// Transactions that are there.
+    pub(super) count: usize,
+    now: Gate,
+    /// Whether something completed since the last gate.
+    has_completed: bool,
+    /// By invocation; some are not open any more.
+    open: VecDeque<(u32, u64)>,
+    /// For each process its last `ok` transaction.
+    last_of: HashMap<i64, u32>,
+    /// What completed since the last gate, where gates are nodes.
+    completed: Vec<u32>,
+    last_gate: u32,
+    stack: Vec<u32>,
+}
+
+impl Graph {
+    /// With real time at a level at which all edges count, it is in numbers.
+    pub(super) fn new(level: CycleExistsSpec) -> Graph {
+        Graph {
+            level,
+            has_floors: level.suffix() == Suffix::Realtime && level.rw == RwUse::Free,
+            order: Order::default(),
+            txns: Vec::new(),
+            free: Vec::new(),
+            count: 0,
+            now: 0,
+            has_completed: false,
+            open: VecDeque::new(),
+            last_of: HashMap::default(),
+            completed: Vec::new(),
+            last_gate: NONE,
+            stack: Vec::new(),
+        }
+    }
+
+    pub(super) fn edges(&self) -> usize {
+        self.order.edges()
+    }
+
+    pub(super) fn counts_rw(&self) -> bool {
+        self.level.rw != RwUse::None
+    }
+
+    /// Begins a transaction.
+    pub(super) fn begin(&mut self, process: Option<i64>, at: At) -> Result<u32, Cycle> {
+        if std::mem::take(&mut self.has_completed) {
+            self.now += 1;
+            self.end_gate()?;
+        }
+        let txn = self.insert(at);
+        self.open.push_back((txn, at.index));
+        self.txns[txn.to_usize()].is_open = true;
+        self.txns[txn.to_usize()].process = process;
+        self.txns[txn.to_usize()].begins = self.earliest_open().map_or(at, |open| self.at(open).begins.min(at));
+        if self.last_gate != NONE {
+            self.lead(self.last_gate, txn, Dependency::Dep)?;
+        }
+        if self.level.suffix() == Suffix::Process
+            && let Some(before) = process.and_then(|process| self.last_of.get(&process).copied())
+        {
+            self.lead(before, txn, Dependency::Dep)?;
+        }
+        Ok(txn)
+    }
+
+    /// Makes a node of the gate, where gates are nodes.
+    fn end_gate(&mut self) -> Result<(), Cycle> {
+        if self.has_floors || self.level.suffix() != Suffix::Realtime {
+            return Ok(());
+        }
+        let gate = self.insert(At { offset: u64::MAX, index: u64::MAX });
+        let mut before = std::mem::take(&mut self.completed);
+        before.extend(Some(self.last_gate).filter(|gate| *gate != NONE));
+        for txn in before {
+            self.lead(txn, gate, Dependency::Dep)?;
+        }
+        self.last_gate = gate;
+        Ok(())
+    }
+
+    fn insert(&mut self, at: At) -> u32 {
+        let txn = self.free.pop().unwrap_or_else(|| {
+            let new = Txn {
+                after: 0,
+                done: 0,
+                floor: 0,
+                index: 0,
+                begins: At::default(),
+                is_open: false,
+                is_there: false,
+                process: None,
+                appends: Vec::new(),
+            };
+            self.txns.push(new);
+            (self.txns.len() - 1).to_u32()
+        });
+        let appends = std::mem::take(&mut self.txns[txn.to_usize()].appends);
+        debug_assert!(appends.is_empty());
+        self.txns[txn.to_usize()] = Txn {
+            after: self.now,
+            done: NEVER,
+            floor: self.now,
+            index: at.index,
+            begins: at,
+            is_open: false,
+            is_there: true,
+            process: None,
+            appends,
+        };
+        for node in self.nodes(txn) {
+            self.order.insert(node);
+        }
+        self.count += 1;
+        txn
+    }
+
+    fn nodes(&self, txn: u32) -> std::ops::Range<u32> {
+        if self.level.rw == RwUse::OneHop { 2 * txn..2 * txn + 2 } else { txn..txn + 1 }
+    }
+
+    pub(super) fn at(&self, txn: u32) -> &Txn {
+        &self.txns[txn.to_usize()]
+    }
+
+    pub(super) fn end(&self, txn: u32) -> End {
+        let Txn { after, done, index, .. } = *self.at(txn);
+        End { txn, after, done, index }
+    }
+
+    /// All transactions that are there.
+    pub(super) fn all(&self) -> impl Iterator<Item = u32> {
+        (0..self.txns.len().to_u32()).filter(|txn| self.txns[txn.to_usize()].is_there)
+    }
+
+    /// The transaction that has been open for longest.
+    pub(super) fn earliest_open(&mut self) -> Option<u32> {
+        while let Some((txn, index)) = self.open.front().copied() {
+            let at = self.at(txn);
+            if at.is_there && at.is_open && at.index == index {
+                return Some(txn);
+            }
+            self.open.pop_front();
+        }
+        None
+    }
+
+    /// The gate that every open and every later transaction follows.
+    pub(super) fn horizon(&mut self) -> Gate {
+        match self.earliest_open() {
+            Some(txn) => self.at(txn).after,
+            None => self.now + Gate::from(self.has_completed),
+        }
+    }
+
+    /// The next gate.
+    fn next(&self) -> Gate {
+        self.now + 1
+    }
+
+    /// Ends a transaction that happened.
+    pub(super) fn complete(&mut self, txn: u32) {
+        let next = self.next();
+        self.has_completed = true;
+        let at = &mut self.txns[txn.to_usize()];
+        at.is_open = false;
+        at.done = at.done.min(next);
+        if let Some(process) = at.process.filter(|_| self.level.suffix() == Suffix::Process) {
+            self.last_of.insert(process, txn);
+        }
+        if !self.has_floors && self.level.suffix() == Suffix::Realtime {
+            self.completed.push(txn);
+        }
+    }
+
+    /// Ends a transaction that may have happened, and with it its process.
+    pub(super) fn crash(&mut self, txn: u32) {
+        self.txns[txn.to_usize()].is_open = false;
+        if let Some(process) = self.txns[txn.to_usize()].process {
+            self.last_of.remove(&process);
+        }
+    }
+
+    /// Takes a transaction out.
+    pub(super) fn remove(&mut self, txn: u32) {
+        for node in self.nodes(txn) {
+            self.order.remove(node);
+        }
+        let at = &mut self.txns[txn.to_usize()];
+        debug_assert!(at.is_there);
+        (at.is_there, at.is_open) = (false, false);
+        at.appends.clear();
+        at.appends.shrink_to(8);
+        self.free.push(txn);
+        self.count -= 1;
+    }
+
+    /// A transaction that completes now has read what this one wrote.
+    pub(super) fn show(&mut self, txn: u32) {
+        let next = self.next();
+        let at = &mut self.txns[txn.to_usize()];
+        at.done = at.done.min(next);
+    }
+
+    /// Adds a dependency.
+    pub(super) fn relate(&mut self, from: End, to: End, kind: Dependency) -> Result<(), Cycle> {
+        if from.txn == to.txn && from.txn != NONE || from.index == to.index {
+            return Ok(());
+        }
+        if !self.has_floors {
+            return self.lead(from.txn, to.txn, kind);
+        }
+        if from.done <= to.after {
+            return Ok(());
+        }
+        if to.done <= from.after {
+            return Err(self.cycle([from, to], &[]));
+        }
+        debug_assert!(from.txn != NONE && to.txn != NONE, "what is forgotten is concurrent with nothing that matters");
+        if from.txn == NONE || to.txn == NONE {
+            return Ok(());
+        }
+        self.raise(from, to)?;
+        self.order.add(from.txn, to.txn).map_err(|path| self.cycle([from, to], &path))
+    }
+
+    /// An edge.
+    fn lead(&mut self, from: u32, to: u32, kind: Dependency) -> Result<(), Cycle> {
+        let edges = match (self.level.rw, kind) {
+            (RwUse::None, Dependency::Rw) => [None, None],
+            (RwUse::None, Dependency::Dep) | (RwUse::Free, _) => [Some((from, to)), None],
+            (RwUse::OneHop, Dependency::Dep) => [Some((2 * from, 2 * to)), Some((2 * from, 2 * to + 1))],
+            (RwUse::OneHop, Dependency::Rw) => [Some((2 * from + 1, 2 * to)), None],
+        };
+        for (a, b) in edges.into_iter().flatten() {
+            self.order.add(a, b).map_err(|path| {
+                let doubled = u32::from(self.level.rw == RwUse::OneHop);
+                let path: Vec<u32> = path.into_iter().map(|node| node >> doubled).collect();
+                self.cycle([self.end(from), self.end(to)], &path)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Takes the gates that lead to `from` on to `to` and to all that this leads to.
+    fn raise(&mut self, from: End, to: End) -> Result<(), Cycle> {
+        let floor = self.at(from.txn).floor;
+        let mut stack = std::mem::take(&mut self.stack);
+        stack.clear();
+        stack.push(to.txn);
+        let mut cycle = None;
+        while let Some(txn) = stack.pop() {
+            let at = &mut self.txns[txn.to_usize()];
+            if at.floor >= floor {
+                continue;
+            }
+            if floor >= at.done {
+                cycle = Some(self.cycle([from, to], &[txn]));
+                break;
+            }
+            at.floor = floor;
+            stack.extend_from_slice(self.order.out(txn));
+        }
+        self.stack = stack;
+        cycle.map_or(Ok(()), Err)
+    }
+
+    fn cycle(&self, ends: [End; 2], path: &[u32]) -> Cycle {
+        let there = path.iter().chain(ends.iter().map(|end| &end.txn)).filter(|txn| **txn != NONE);
+        let begins = there.clone().map(|txn| self.at(*txn).begins).min();
+        let there = there.map(|txn| self.at(*txn).index);
+        let mut indices: Vec<u64> = there.chain(ends.map(|end| end.index)).filter(|index| *index != u64::MAX).collect();
+        indices.sort_unstable();
+        indices.dedup();
+        Cycle { indices, begins: begins.unwrap_or_default() }
+    }
+
+    /// Gives up waiting for a transaction: it counts as one that may have happened.
+    pub(super) fn give_up(&mut self, txn: u32) {
+        self.txns[txn.to_usize()].is_open = false;
+    }
+
+    /// Calls `keep` for what each of these leads to, as far as it was invoked before they were done. `from` is in
+    /// descending order of when they were done.
+    pub(super) fn each_within(&mut self, from: &[(Gate, u32)], keep: &mut [bool]) {
+        let mut stack = std::mem::take(&mut self.stack);
+        for (done, txn) in from {
+            stack.push(*txn);
+            keep[txn.to_usize()] = true;
+            while let Some(txn) = stack.pop() {
+                for next in self.order.out(txn) {
+                    if self.at(*next).after < *done && !std::mem::replace(&mut keep[next.to_usize()], true) {
+                        stack.push(*next);
+                    }
+                }
+            }
+        }
+        self.stack = stack;
+    }
+}

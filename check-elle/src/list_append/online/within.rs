@@ -1,0 +1,75 @@
+//! What the micro-ops of one transaction say of each other, as in `list_append::within`: a read that contradicts what
+//! its transaction did before (`internal`), and one that shows what it appends only later (`future-read`).
+
+use super::decode::Mop;
+use history_core::hash::HashMap;
+use std::ops::Range;
+
+/// What a transaction has done to one key so far.
+#[derive(Debug, Default)]
+struct Slot {
+    /// The last read.
+    base: Option<Range<usize>>,
+    /// Appends since.
+    tail: Vec<i64>,
+    /// All reads.
+    reads: Vec<Range<usize>>,
+    is_unsound: bool,
+}
+
+/// Looks at one transaction after another, in memory that is used again.
+#[derive(Debug, Default)]
+pub(super) struct Within {
+    slots: HashMap<i64, Slot>,
+}
+
+/// What was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Inner {
+    /// The key of the first read that contradicts its transaction.
+    pub(super) internal: Option<i64>,
+    /// The key, and an element that is read before it is appended.
+    pub(super) future_read: Option<(i64, i64)>,
+}
+
+impl Within {
+    /// Looks at a transaction that is `ok`. `codes` has the lists. O(length of its lists).
+    pub(super) fn look(&mut self, mops: &[Mop], codes: &[i64]) -> Inner {
+        let mut found = Inner::default();
+        if mops.len() < 2 {
+            return found;
+        }
+        self.slots.clear();
+        for mop in mops {
+            match mop {
+                Mop::Append { key, value } => {
+                    let slot = self.slots.entry(*key).or_default();
+                    slot.tail.push(*value);
+                    let mut reads = slot.reads.iter();
+                    if found.future_read.is_none() && reads.any(|read| codes[read.clone()].contains(value)) {
+                        found.future_read = Some((*key, *value));
+                    }
+                }
+                Mop::Read { key, list } => {
+                    let slot = self.slots.entry(*key).or_default();
+                    if !slot.is_unsound && !agrees(slot, &codes[list.clone()], codes) {
+                        slot.is_unsound = true;
+                        found.internal.get_or_insert(*key);
+                    }
+                    slot.base = Some(list.clone());
+                    slot.tail.clear();
+                    slot.reads.push(list.clone());
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Whether a list is what is known: the last read with all that was appended since.
+fn agrees(slot: &Slot, list: &[i64], codes: &[i64]) -> bool {
+    match &slot.base {
+        Some(base) => list.strip_prefix(&codes[base.clone()]).is_some_and(|rest| rest == slot.tail),
+        None => list.ends_with(&slot.tail),
+    }
+}
