@@ -19,7 +19,7 @@ use crate::{Access, Collection, Handling, Settlement};
 /// - To decide registers without a search: [`access`](Shortcuts::access),
 ///   [`initial_access`](Shortcuts::initial_access).
 /// - To decide collections without a search: [`collection`](Shortcuts::collection), [`handling`](Shortcuts::handling),
-///   [`contents`](Shortcuts::contents).
+///   [`contents`](Shortcuts::contents), [`priority`](Shortcuts::priority).
 pub trait Shortcuts<S: Clone, O> {
     /// Whether an operation never changes the state, whatever the state is. The search then need not try when it is
     /// best placed: the first instant that admits it is.
@@ -154,6 +154,12 @@ pub trait Shortcuts<S: Clone, O> {
     fn handling<'a>(&'a self, op: &'a O) -> Option<Handling<'a>> {
         let _ = op;
         None
+    }
+
+    /// The priority of a value of the [collection](Shortcuts::collection), if the least leaves first. Which of several
+    /// that are alike leaves first is not said.
+    fn priority(&self, value: i64) -> i64 {
+        value
     }
 
     /// The values of the [collection](Shortcuts::collection) at the start, the oldest first.

@@ -147,9 +147,11 @@ impl<'a, M: Model> Search<'a, M> {
         }
         let more_transitions = || self.transitions();
         let handling = |op: usize| self.model.shortcuts().handling(&self.columns.classes[part.ops[op].class.at()]);
+        let priority = |value: i64| self.model.shortcuts().priority(value);
         let object = self.collection.map(|collection| Object {
             collection,
             initial: &self.contents,
+            priority: &priority,
             handling: &handling,
             is_part: self.parts.names[at].is_some(),
         });

@@ -131,7 +131,7 @@ struct Extract {
 impl Ledger {
     /// `None` if a collection has no ledger.
     pub(crate) fn new(collection: Collection, contents: &[i64]) -> Option<Ledger> {
-        if collection == Collection::Set {
+        if matches!(collection, Collection::Set | Collection::Priority) {
             return None;
         }
         let start = 2 * contents.len().to_u64();

@@ -3,8 +3,8 @@
 use super::{assert_model_laws, broken_law};
 use crate::models::{
     CasRegister, Counter, CounterOp, FifoQueue, Kv, KvAction, KvOp, LockOp, MultiRegister, Mutex, OwnerMutex,
-    PlainRegister, QueueOp, QueueState, ReentrantMutex, RegisterAccess, RegisterOp, Removed, Semaphore, SemaphoreOp,
-    Set, SetOp, Stack, UnorderedQueue,
+    PlainRegister, PriorityQueue, QueueOp, QueueState, ReentrantMutex, RegisterAccess, RegisterOp, Removed, Semaphore,
+    SemaphoreOp, Set, SetOp, Stack, UnorderedQueue,
 };
 use crate::{Access, Model, Settlement, Shortcuts};
 use history_core::Budget;
@@ -327,6 +327,7 @@ fn queues_keep_the_laws() {
     assert_model_laws(&UnorderedQueue::default(), &[], &queue_ops());
     assert_model_laws(&UnorderedQueue::default(), &[], &queue_ops()[..4]);
     assert_model_laws(&Stack::default(), &[], &queue_ops());
+    assert_model_laws(&PriorityQueue::default(), &[], &queue_ops());
 }
 
 #[test]

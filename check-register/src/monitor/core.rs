@@ -6,7 +6,7 @@
 
 use super::moments::Moments;
 use super::orders::order;
-use super::{Collection, crashed, fifo, nothing::Empty, stack};
+use super::{Collection, crashed, fifo, nothing::Empty, priority, stack};
 use crate::{Conflict, Held};
 
 /// Values that contradict each other, and maybe an operation that found nothing. `None` if that rests on how many takes
@@ -19,8 +19,9 @@ pub(super) fn find(moments: &Moments, collection: Collection) -> Option<Conflict
     }
     let empty = Empty::of(moments);
     let at = moments.nothings.iter().position(|nothing| empty.first(nothing).is_none())?;
-    let nothing = moments.nothings[at].op;
-    Some(Conflict::NeverEmpty { nothing, values: core.held(core.chain(at)) })
+    let nothing = moments.nothings[at];
+    let values = core.chain((nothing.call, nothing.ret), None);
+    Some(Conflict::NeverEmpty { nothing: nothing.op, values: core.held(values) })
 }
 
 struct Core<'m> {
@@ -37,6 +38,11 @@ impl Core<'_> {
                 let rest = stack::rest(self.moments);
                 (!rest.is_empty()).then(|| self.smallest(rest))
             }
+            Collection::Priority => priority::hindered(self.moments).map(|at| {
+                let value = &self.moments.values[at];
+                let below = self.chain((value.take_call, value.take_ret), Some(value.priority));
+                std::iter::once(at).chain(below).collect()
+            }),
             Collection::Bag | Collection::Set => None,
         }
     }
@@ -80,15 +86,15 @@ impl Core<'_> {
         kept
     }
 
-    /// The fewest values whose spans hold every moment of an operation: of those that begin in time the one that ends
-    /// last, and so on.
-    fn chain(&self, nothing: usize) -> Vec<usize> {
-        let nothing = self.moments.nothings[nothing];
-        let mut by_start: Vec<usize> = (0..self.moments.values.len()).collect();
+    /// The fewest values, of those below one if there is one, whose spans hold every moment of an operation: of those
+    /// that begin in time the one that ends last, and so on.
+    fn chain(&self, (call, ret): (u32, u32), below: Option<i64>) -> Vec<usize> {
+        let is_below = |at: &usize| below.is_none_or(|priority| self.moments.values[*at].priority < priority);
+        let mut by_start: Vec<usize> = (0..self.moments.values.len()).filter(is_below).collect();
         by_start.sort_unstable_by_key(|at| self.moments.values[*at].put_ret);
-        let (mut chain, mut moment, mut last) = (Vec::new(), nothing.call, None);
+        let (mut chain, mut moment, mut last) = (Vec::new(), call, None);
         let mut by_start = by_start.into_iter().peekable();
-        while moment < nothing.ret {
+        while moment < ret {
             while let Some(at) = by_start.next_if(|at| self.moments.values[*at].put_ret <= moment) {
                 last = last.max(Some((self.moments.values[at].take_call, at)));
             }

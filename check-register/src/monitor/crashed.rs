@@ -10,6 +10,9 @@
 //! is about counting: up to each moment there must be as many calls of crashed takes as deadlines; and operations that
 //! found nothing do not interfere with each other.
 //!
+//! **Priority queues.** Accepted is what is accepted without crashed takes, and refused what is refused even if every
+//! open value were gone from the call of the first one on. What remains is left to the search.
+//!
 //! **Stacks.** No polynomial rule is known to us. Accepted is what is accepted without crashed takes or with one of
 //! some assignments of them. Refused is what is refused even if every open value were taken at the call of the first
 //! crashed take, or if more values must be gone than there are crashed takes in time for them: those that were put on
@@ -34,7 +37,8 @@ pub(super) fn decide(moments: &Moments, collection: Collection) -> Known {
         _ if moments.crashed.is_empty() => Known::Refused,
         Collection::Bag | Collection::Fifo => decide_queue(moments, collection),
         Collection::Stack => decide_stack(moments),
-        Collection::Set => Known::Unknown,
+        Collection::Priority if order(&relaxed(moments), collection).is_none() => Known::Refused,
+        Collection::Priority | Collection::Set => Known::Unknown,
     }
 }
 

@@ -31,6 +31,7 @@ mod fifo;
 mod moments;
 mod nothing;
 mod orders;
+mod priority;
 mod sets;
 mod sheet;
 mod stack;
@@ -51,6 +52,8 @@ pub enum Collection {
     Fifo,
     /// The youngest first.
     Stack,
+    /// The least first: see [`Shortcuts::priority`](crate::Shortcuts::priority).
+    Priority,
     /// All at one time, and they stay.
     Set,
 }
@@ -77,6 +80,8 @@ pub(crate) struct Object<'a> {
     pub(crate) initial: &'a [i64],
     /// Whether the part is about some values only, so that others that were there at the start are left out.
     pub(crate) is_part: bool,
+    /// By value, if the least leaves first.
+    pub(crate) priority: &'a dyn Fn(i64) -> i64,
     /// By operation of the part.
     pub(crate) handling: &'a dyn Fn(usize) -> Option<Handling<'a>>,
 }

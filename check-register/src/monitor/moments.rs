@@ -18,6 +18,8 @@ pub(super) struct Value {
     pub(super) put_ret: u32,
     pub(super) take_call: u32,
     pub(super) take_ret: u32,
+    /// Those below it leave before it, if the collection has priorities.
+    pub(super) priority: i64,
 }
 
 impl Value {
@@ -68,8 +70,10 @@ impl Moments {
         let moment = moments_before(part, end, from_start);
         let last = end.checked_sub(1).map_or(from_start, |event| moment[event]);
         let never = last + 1;
-        let unseen = Value { put: NONE, take: NONE, put_call: NONE, put_ret: NONE, take_call: last, take_ret: never };
+        let (put, take, priority) = (NONE, NONE, 0);
+        let unseen = Value { put, take, put_call: NONE, put_ret: NONE, take_call: last, take_ret: never, priority };
         let mut of_value = vec![unseen; sheet.put.len()];
+        of_value.iter_mut().zip(&sheet.priority).for_each(|(value, priority)| value.priority = *priority);
         let mut order = sheet.initial.clone();
         for (at, value) in (0..).zip(&sheet.initial) {
             let seen = &mut of_value[value.to_usize()];

@@ -1,7 +1,7 @@
 //! A linearization without crashed takes, by how the collection gives its values back.
 
 use super::moments::Moments;
-use super::{Collection, bag, fifo, stack};
+use super::{Collection, bag, fifo, priority, stack};
 
 /// A linearization, if there is one in which no crashed take takes anything.
 pub(super) fn order(moments: &Moments, collection: Collection) -> Option<Vec<u32>> {
@@ -9,6 +9,7 @@ pub(super) fn order(moments: &Moments, collection: Collection) -> Option<Vec<u32
         Collection::Bag => bag::order(moments),
         Collection::Fifo => fifo::order(moments),
         Collection::Stack => stack::order(moments),
+        Collection::Priority => priority::order(moments),
         Collection::Set => None,
     }
 }

@@ -30,15 +30,18 @@ pub(super) struct Sheet {
     pub(super) initial: Vec<u32>,
     /// By value: who puts it in, if anybody ever does.
     pub(super) put: Vec<u32>,
+    /// By value.
+    pub(super) priority: Vec<i64>,
 }
 
 impl Sheet {
     /// `None` if a value is put in twice, or an operation does something that no monitor knows.
     pub(super) fn new(part: &Part, object: &Object<'_>) -> Option<Sheet> {
-        let mut sheet = Sheet { doings: Vec::with_capacity(part.ops.len()), initial: Vec::new(), put: Vec::new() };
+        let doings = Vec::with_capacity(part.ops.len());
+        let mut sheet = Sheet { doings, initial: Vec::new(), put: Vec::new(), priority: Vec::new() };
         let mut values: HashMap<i64, u32> = HashMap::default();
         for value in values_at_start(part, object)? {
-            let id = sheet.value(&mut values, value);
+            let id = sheet.value(&mut values, object, value);
             if id.to_usize() < sheet.initial.len() {
                 return None;
             }
@@ -48,7 +51,7 @@ impl Sheet {
         for (at, op) in part.ops.iter().enumerate() {
             let doing = match (object.handling)(at)? {
                 Handling::Put(value) => {
-                    let id = sheet.value(&mut values, value);
+                    let id = sheet.value(&mut values, object, value);
                     let place = id.to_usize();
                     if place < from_start || sheet.put[place] != NONE {
                         return None;
@@ -56,7 +59,7 @@ impl Sheet {
                     sheet.put[place] = at.to_u32();
                     Doing::Put(id)
                 }
-                Handling::Take(value) => Doing::Take(sheet.value(&mut values, value)),
+                Handling::Take(value) => Doing::Take(sheet.value(&mut values, object, value)),
                 Handling::Nothing => Doing::Nothing,
                 Handling::Any if op.is_crashed() => Doing::Any,
                 Handling::Any | Handling::All(_) => return None,
@@ -67,11 +70,12 @@ impl Sheet {
     }
 
     /// The number of a value.
-    fn value(&mut self, values: &mut HashMap<i64, u32>, value: i64) -> u32 {
+    fn value(&mut self, values: &mut HashMap<i64, u32>, object: &Object<'_>, value: i64) -> u32 {
         let new = self.put.len().to_u32();
         let id = *values.entry(value).or_insert(new);
         if id == new {
             self.put.push(NONE);
+            self.priority.push((object.priority)(value));
         }
         id
     }

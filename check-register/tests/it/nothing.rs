@@ -53,6 +53,11 @@ const OBJECTS: &[Row] = &[
         &[(":f :push, :value 1", ":f :push"), (":f :pop", ":f :pop, :value 1")],
         "no ok :pop together with a :push",
     ),
+    row(
+        "priority-queue",
+        &[(":f :insert, :value 1", ":f :insert"), (":f :delete-min", ":f :delete-min, :value 1")],
+        "no ok :delete-min together with an :insert",
+    ),
     row("set", &[ADD, (":f :read", ":f :read, :value #{1}")], "no ok :read of a set"),
     row("counter", &[ADD, READ], "no ok :read of a number"),
     row(

@@ -90,6 +90,7 @@ fn asks(d: &Objects) -> Vec<Arg> {
             match object {
                 Object::MultiRegister => "Share of micro-operations that are reads, from 0 to 1",
                 Object::Stack => "Share of operations that are pops, from 0 to 1",
+                Object::PriorityQueue => "Share of operations that are delete-mins, from 0 to 1",
                 _ if object.is_sequence() => "Share of operations that are dequeues, from 0 to 1",
                 _ => "Share of operations that are reads, from 0 to 1",
             },
@@ -123,7 +124,11 @@ fn asks(d: &Objects) -> Vec<Arg> {
         _ => None,
     });
     if object.may_show_nothing() {
-        let take = if object == Object::Stack { "pop" } else { "dequeue" };
+        let take = match object {
+            Object::Stack => "pop",
+            Object::PriorityQueue => "delete-min",
+            _ => "dequeue",
+        };
         let help = format!("Write a {take} that finds nothing as ok with nil, not as fail");
         args.push(Arg::new("empty-ok").long("empty-ok").action(ArgAction::SetTrue).help(help));
     }

@@ -40,6 +40,7 @@ const CHECKERS: &[Row] = &[
     row("fifo-queue", "fifo-queue", "duplicate-element", 1),
     row("unordered-queue", "unordered-queue", "duplicate-element", 1),
     row("stack", "stack", "duplicate-element", 1),
+    row("priority-queue", "priority-queue", "duplicate-element", 1),
     row("linearizable-set", "set", "lost-element", 1),
     row("linearizable-counter", "counter", "wrong-read", 1),
     row("linearizable --spec kv", "kv", "wrong-read", 1),
@@ -210,7 +211,7 @@ fn of_one_op(row: &Row) -> Option<(&'static str, &'static str)> {
         // One transaction is related to no other. No write came before the read. No element stays in the reads.
         // Or it is a write, or an enqueue, which nothing refuses.
         "list-append" | "rw-register" | "comments" | "set-full" | "cas-register" | "kv" | "linearizable"
-        | "fifo-queue" | "unordered-queue" | "stack" => None,
+        | "fifo-queue" | "unordered-queue" | "stack" | "priority-queue" => None,
         "register" | "multi-register" | "linearizable-set" | "linearizable-counter" | "counter" | "set" | "queue" => {
             Some(("false", "it shows what no other op did"))
         }

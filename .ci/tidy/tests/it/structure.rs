@@ -34,7 +34,7 @@ const CROWDED: [(&str, usize); 5] = [
 
 /// Names of checkers and anomalies, any of which would be wrong in the command line. Those that are words of English as
 /// well are distinguished by their quotes.
-const NAMES: [&str; 24] = [
+const NAMES: [&str; 25] = [
     "list-append",
     "rw-register",
     "versioned-register",
@@ -47,6 +47,7 @@ const NAMES: [&str; 24] = [
     "fifo-queue",
     "unordered-queue",
     "stack",
+    "priority-queue",
     "bank",
     "counter",
     "set-full",

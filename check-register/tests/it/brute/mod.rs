@@ -6,6 +6,7 @@ mod large;
 mod models;
 mod monitors;
 mod oracle;
+mod priorities;
 mod recorded;
 mod unread;
 mod world;

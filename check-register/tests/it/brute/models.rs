@@ -88,6 +88,11 @@ fn stack() {
 }
 
 #[test]
+fn priority_queue() {
+    hold_model::<PriorityQueue>(&queue_ops());
+}
+
+#[test]
 fn set() {
     hold_model::<Set>(&[SetOp::Add(1), SetOp::Add(2), SetOp::Read([1].into()), SetOp::Read([1, 2].into())]);
 }

@@ -6,7 +6,7 @@
 
 use super::oracle::{admits, linearizable};
 use super::world;
-use check_register::models::{FifoQueue, QueueOp, Removed, Set, SetOp, Spec, Stack, UnorderedQueue};
+use check_register::models::{FifoQueue, PriorityQueue, QueueOp, Removed, Set, SetOp, Spec, Stack, UnorderedQueue};
 use check_register::{Conflict, Engine, Handling, Held, Operation, Outcome, Reason, Refusal, Settings, check_with};
 use history_core::{Budget, History};
 use std::collections::BTreeSet;
@@ -15,8 +15,9 @@ use std::collections::BTreeSet;
 pub(crate) struct Kind<S: Spec> {
     put: fn(i64) -> S::Op,
     take: fn(Removed) -> S::Op,
-    /// Whether the monitor always knows, unless takes of known values crashed as well.
-    always: bool,
+    /// Of so many histories the monitor may leave one to the search. Where it always knows, unless takes of known values
+    /// crashed as well, a thousand.
+    unknown_in: u64,
 }
 
 /// How many random histories to look at.
@@ -242,31 +243,36 @@ fn hold_kind<S: Spec + Default>(kind: &Kind<S>) {
         let told = format!("{} of {len}, one in {crash_one_in}: {seen:?}", S::NAME);
         println!("{told}");
         assert!(seen.valid > 50 && seen.invalid > 50, "too few to learn from: {told}");
-        assert!(seen.unknown <= (seen.valid + seen.invalid) / if kind.always { 1_000 } else { 40 }, "{told}");
+        assert!(seen.unknown <= (seen.valid + seen.invalid) / kind.unknown_in, "{told}");
     }
 }
 
-fn queue<S: Spec<Op = QueueOp>>(always: bool) -> Kind<S> {
-    Kind { put: QueueOp::Put, take: QueueOp::Take, always }
+fn queue<S: Spec<Op = QueueOp>>(unknown_in: u64) -> Kind<S> {
+    Kind { put: QueueOp::Put, take: QueueOp::Take, unknown_in }
 }
 
 #[test]
 fn unordered_queues() {
-    hold_kind::<UnorderedQueue>(&queue(true));
+    hold_kind::<UnorderedQueue>(&queue(1_000));
 }
 
 #[test]
 fn fifo_queues() {
-    hold_kind::<FifoQueue>(&queue(true));
+    hold_kind::<FifoQueue>(&queue(1_000));
 }
 
 #[test]
 fn stacks() {
-    hold_kind::<Stack>(&queue(false));
+    hold_kind::<Stack>(&queue(40));
+}
+
+#[test]
+fn priority_queues() {
+    hold_kind::<PriorityQueue>(&queue(4));
 }
 
 /// Every history of four operations on two values.
-fn enumerate<S: Spec<Op = QueueOp> + Default>() {
+fn enumerate<S: Spec<Op = QueueOp> + Default>(unknown_in: u64) {
     let ops = [
         QueueOp::Put(1),
         QueueOp::Put(2),
@@ -287,14 +293,16 @@ fn enumerate<S: Spec<Op = QueueOp> + Default>() {
             hold::<S>(&[], operations, &mut seen);
         }
     });
-    assert!(seen.valid > 1_000 && seen.invalid > 1_000 && seen.unknown == 0, "{seen:?}");
+    assert!(seen.valid > 1_000 && seen.invalid > 1_000, "{seen:?}");
+    assert!(seen.unknown <= (seen.valid + seen.invalid) / unknown_in, "{seen:?}");
 }
 
 #[test]
 fn every_small_history() {
-    enumerate::<UnorderedQueue>();
-    enumerate::<FifoQueue>();
-    enumerate::<Stack>();
+    enumerate::<UnorderedQueue>(1_000_000_000);
+    enumerate::<FifoQueue>(1_000_000_000);
+    enumerate::<Stack>(1_000_000_000);
+    enumerate::<PriorityQueue>(4);
 }
 
 #[test]

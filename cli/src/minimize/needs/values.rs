@@ -10,7 +10,7 @@ impl Needs<'_> {
     pub(super) fn values(&self, unit: Unit) -> Vec<String> {
         let operation = self.whole.operation_of(unit);
         let f = self.whole.history.op(operation.first).f;
-        let is_result = is_read(f) || matches!(f, Some("dequeue" | "pop" | "drain"));
+        let is_result = is_read(f) || matches!(f, Some("dequeue" | "pop" | "delete-min" | "drain"));
         if is_result && operation.kind(self.whole.history) != OpKind::Ok {
             return Vec::new();
         }

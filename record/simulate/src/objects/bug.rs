@@ -97,7 +97,7 @@ impl ObjectBug {
             ObjectBug::SplitBrain => matches!(object, Object::CasRegister | Object::VersionedRegister),
             ObjectBug::DoubleAcquire => object.is_lock(),
             // Who dequeues in no order cannot distinguish a lost element from one that has not come yet.
-            ObjectBug::LostElement => ordered || object == Object::Set,
+            ObjectBug::LostElement => ordered || matches!(object, Object::PriorityQueue | Object::Set),
             ObjectBug::DuplicateElement => object.is_sequence(),
             ObjectBug::ReorderedElement => ordered,
             ObjectBug::WrongSum => object == Object::Counter,

@@ -45,7 +45,12 @@ pub(super) fn of(parameters: &Objects) -> Box<dyn System> {
             let clients = vec![Belief::default(); index(parameters.clients)];
             boxed(parameters, Lock { object, permits: parameters.permits, clients })
         }
-        Object::FifoQueue | Object::UnorderedQueue | Object::Stack | Object::Queue | Object::TotalQueue => {
+        Object::FifoQueue
+        | Object::UnorderedQueue
+        | Object::Stack
+        | Object::PriorityQueue
+        | Object::Queue
+        | Object::TotalQueue => {
             let capacity = parameters.capacity;
             let empty_ok = parameters.empty_ok && object.may_show_nothing();
             boxed(parameters, Sequence { object, values, takes: reads, capacity, empty_ok })

@@ -24,6 +24,8 @@ pub(super) enum Ask {
     Dequeue,
     Push(i64),
     Pop,
+    Insert(i64),
+    DeleteMin,
     Add(i64),
     Get,
     Put(i64),
@@ -56,6 +58,8 @@ impl Ask {
             Ask::Dequeue => "dequeue",
             Ask::Push(_) => "push",
             Ask::Pop => "pop",
+            Ask::Insert(_) => "insert",
+            Ask::DeleteMin => "delete-min",
             Ask::Add(_) => "add",
             Ask::Get => "get",
             Ask::Put(_) => "put",
@@ -146,7 +150,7 @@ impl Flight {
 
     /// Whether its result depends on the object.
     pub(super) fn is_observation(&self) -> bool {
-        matches!(self.ask, Ask::Read | Ask::Get | Ask::Dequeue | Ask::Pop)
+        matches!(self.ask, Ask::Read | Ask::Get | Ask::Dequeue | Ask::Pop | Ask::DeleteMin)
             || self.mops.iter().any(|mop| matches!(mop, RegisterMop::Read { .. }))
     }
 
@@ -176,8 +180,8 @@ impl Flight {
                 (Some(ids), Some(number)) => ObjectValue::Id(ids.id(number.unsigned_abs())),
                 _ => ObjectValue::Nil,
             },
-            Ask::Read | Ask::Dequeue | Ask::Pop => int(self.seen),
-            Ask::Write(n) | Ask::Add(n) | Ask::Enqueue(n) | Ask::Push(n) => ObjectValue::Int(n),
+            Ask::Read | Ask::Dequeue | Ask::Pop | Ask::DeleteMin => int(self.seen),
+            Ask::Write(n) | Ask::Add(n) | Ask::Enqueue(n) | Ask::Push(n) | Ask::Insert(n) => ObjectValue::Int(n),
             Ask::Cas { old, new } => ObjectValue::Cas(old, new),
             Ask::Txn => ObjectValue::Mops { mops: &self.mops, shown },
             Ask::Acquire | Ask::Release if shape.owners => ObjectValue::Owner(self.client),

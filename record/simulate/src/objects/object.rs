@@ -27,6 +27,8 @@ pub enum Object {
     UnorderedQueue,
     /// `push`, `pop`: last in, first out. A pop from an empty stack fails.
     Stack,
+    /// `insert`, `delete-min`: the least element first. A delete-min from an empty queue fails.
+    PriorityQueue,
     /// `add` of an element, `read` of all of them.
     Set,
     /// `add` of an amount, `read` of the sum.
@@ -71,7 +73,7 @@ const fn row(object: Object, name: &'static str, values: u32, summary: &'static 
 }
 
 /// In the order of the variants.
-const TABLE: [Row; 22] = [
+const TABLE: [Row; 23] = [
     row(Object::Register, "register", 5, "Reads and writes of a register"),
     row(Object::CasRegister, "cas-register", 5, "Reads, writes and compare-and-sets of a register"),
     Row {
@@ -90,6 +92,7 @@ const TABLE: [Row; 22] = [
     row(Object::FifoQueue, "fifo-queue", 0, "A queue, first in, first out"),
     row(Object::UnorderedQueue, "unordered-queue", 0, "A queue that returns its elements in any order"),
     row(Object::Stack, "stack", 0, "A stack, last in, first out"),
+    row(Object::PriorityQueue, "priority-queue", 0, "A priority queue, the least element first"),
     row(Object::Set, "set", 64, "A set with add, and reads of the whole set"),
     row(Object::Counter, "counter", 5, "A counter with add and read"),
     Row { keys: 10, ops_per_key: 1000, ..row(Object::Kv, "kv", 0, "Gets, puts and appends of strings by key") },
@@ -127,12 +130,12 @@ impl Object {
 
     /// Whether it holds elements that are taken out again.
     pub fn is_sequence(self) -> bool {
-        matches!(self, Object::FifoQueue | Object::UnorderedQueue | Object::Stack | Object::Queue | Object::TotalQueue)
+        self.may_show_nothing() || matches!(self, Object::Queue | Object::TotalQueue)
     }
 
     /// Whether a take that finds nothing may return so: `ok` with nil.
     pub fn may_show_nothing(self) -> bool {
-        matches!(self, Object::FifoQueue | Object::UnorderedQueue | Object::Stack)
+        matches!(self, Object::FifoQueue | Object::UnorderedQueue | Object::Stack | Object::PriorityQueue)
     }
 
     /// Whether operations name a key anyway, so that `keyed` has no meaning for it.

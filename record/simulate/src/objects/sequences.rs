@@ -1,4 +1,4 @@
-//! Queues and stacks: elements are put in and taken out, in an order that depends on which it is.
+//! Queues, stacks and priority queues: elements are put in and taken out, in an order that depends on which it is.
 
 use super::flight::{Ask, Flight};
 use super::model::{Model, Outcome, Values, Want};
@@ -20,9 +20,21 @@ pub(super) struct Sequence {
 }
 
 impl Sequence {
+    /// An element of a priority queue. New ones come in no order.
+    fn priority(&mut self, rng: &mut Rng) -> i64 {
+        /// Odd, so that different numbers stay different modulo a power of two; Knuth's.
+        const FACTOR: i64 = 2_654_435_761;
+        let element = self.values.draw(rng);
+        if self.values.are_new() { element.wrapping_mul(FACTOR) & ((1 << 31) - 1) } else { element }
+    }
+
     fn take(&self, state: &mut VecDeque<i64>, pick: u64) -> Option<i64> {
         match self.object {
             Object::Stack => state.pop_back(),
+            Object::PriorityQueue => {
+                let least = state.iter().enumerate().min_by_key(|(_, element)| **element)?.0;
+                state.remove(least)
+            }
             Object::UnorderedQueue if !state.is_empty() => state.swap_remove_back(index(pick % wide(state.len()))),
             _ => state.pop_front(),
         }
@@ -43,6 +55,8 @@ impl Model for Sequence {
         flight.ask = match (self.object, takes) {
             (Object::Stack, true) => Ask::Pop,
             (Object::Stack, false) => Ask::Push(self.values.draw(rng)),
+            (Object::PriorityQueue, true) => Ask::DeleteMin,
+            (Object::PriorityQueue, false) => Ask::Insert(self.priority(rng)),
             (_, true) => Ask::Dequeue,
             (_, false) => Ask::Enqueue(self.values.draw(rng)),
         };
@@ -50,7 +64,7 @@ impl Model for Sequence {
 
     fn apply(&mut self, state: &mut VecDeque<i64>, flight: &mut Flight) -> Outcome {
         match flight.ask {
-            Ask::Enqueue(element) | Ask::Push(element) => {
+            Ask::Enqueue(element) | Ask::Push(element) | Ask::Insert(element) => {
                 state.push_back(element);
                 return Outcome::Done;
             }

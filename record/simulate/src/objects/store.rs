@@ -212,7 +212,7 @@ fn shape(object: Object, keyed: bool, ids: &mut Rng) -> Shape {
 /// Whether it adds or writes something, rather than reading, taking or releasing.
 fn changes(flight: &Flight) -> bool {
     match flight.ask {
-        Ask::Dequeue | Ask::Pop | Ask::Drain | Ask::Acquire | Ask::Release => false,
+        Ask::Dequeue | Ask::Pop | Ask::DeleteMin | Ask::Drain | Ask::Acquire | Ask::Release => false,
         _ => !flight.is_read(),
     }
 }

@@ -204,6 +204,8 @@ const OBJECTS_EDN: &str = r#"{:index 40, :type :ok, :process 6, :f :read, :value
 {:index 43, :type :ok, :process 3, :f :dequeue, :value 4, :time 351199}
 {:index 40, :type :ok, :process 6, :f :push, :value 10, :time 317397}
 {:index 43, :type :ok, :process 3, :f :pop, :value 10, :time 351199}
+{:index 40, :type :ok, :process 6, :f :insert, :value 774553834, :time 317397}
+{:index 43, :type :ok, :process 3, :f :delete-min, :value 267601721, :time 351199}
 {:index 40, :type :ok, :process 6, :f :read, :value #{4 10 18 19 23 24 25 32 33 34 40 45}, :time 317397}
 {:index 41, :type :ok, :process 8, :f :add, :value 25, :time 339618}
 {:index 40, :type :ok, :process 6, :f :read, :value 29, :time 317397}
@@ -258,6 +260,8 @@ const OBJECTS_JSON_LINES: &str = r#"{"index":40,"type":"ok","process":6,"f":"rea
 {"index":43,"type":"ok","process":3,"f":"dequeue","value":4,"time":351199}
 {"index":40,"type":"ok","process":6,"f":"push","value":10,"time":317397}
 {"index":43,"type":"ok","process":3,"f":"pop","value":10,"time":351199}
+{"index":40,"type":"ok","process":6,"f":"insert","value":774553834,"time":317397}
+{"index":43,"type":"ok","process":3,"f":"delete-min","value":267601721,"time":351199}
 {"index":40,"type":"ok","process":6,"f":"read","value":[4,10,18,19,23,24,25,32,33,34,40,45],"time":317397}
 {"index":41,"type":"ok","process":8,"f":"add","value":25,"time":339618}
 {"index":40,"type":"ok","process":6,"f":"read","value":29,"time":317397}
@@ -366,6 +370,11 @@ a8c5eca5dd91e00c stack wrong-read
 44b96c62759ebb69 stack lost-element
 458ed079de2240e3 stack duplicate-element
 5a1c4904e71844e3 stack reordered-element
+3cb07360c620ef72 priority-queue none
+4d7cbd9a79167b93 priority-queue false-fail
+0e844db086d3840b priority-queue wrong-read
+b328206e340a3ade priority-queue lost-element
+b4b7e173adc0abe6 priority-queue duplicate-element
 c8132ab242629a61 set none
 2fab5c89ef00067e set stale-read
 daa59e2b970e849f set false-fail

@@ -1,0 +1,251 @@
+//! A priority queue: the least value leaves first.
+
+use super::queues::{QueueOp, Removed};
+use super::shared::sequence::{Item, Sequence};
+use super::spec::{Shows, Spec, bad_value, call, unknown_op};
+use crate::{Collection, Handling, Model, Shortcuts};
+use history_core::hash::HashMap;
+use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
+
+/// A collection of which the least value is taken out. Values are codes of an [`Interner`]: of an integer, which is its
+/// own priority, or of a vector that begins with its priority. Of several values of one priority any may leave first. It
+/// is empty at first.
+#[derive(Clone, Debug, Default)]
+pub struct PriorityQueue {
+    values: Interner,
+    /// By code, where it is not the code itself: of vectors, and of integers so low that they have another code.
+    priorities: HashMap<i64, i64>,
+    initial: Vec<i64>,
+}
+
+/// What a [`PriorityQueue`] holds.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct PriorityState {
+    /// By priority, and then by code.
+    items: Sequence,
+}
+
+const INSERT: &str = "insert";
+const DELETE: &str = "delete-min";
+
+impl PriorityQueue {
+    fn key(&self, value: i64) -> (i64, i64) {
+        (Shortcuts::priority(self, value), value)
+    }
+
+    /// How many values of a state stand before this one.
+    fn place(&self, state: &PriorityState, value: i64) -> usize {
+        let key = self.key(value);
+        let (mut start, mut end) = (0, state.items.len());
+        while start < end {
+            let middle = usize::midpoint(start, end);
+            if state.items.get(middle).is_some_and(|item| self.key(item.value) < key) {
+                start = middle + 1;
+            } else {
+                end = middle;
+            }
+        }
+        start
+    }
+
+    fn with(&self, state: &PriorityState, value: i64) -> PriorityState {
+        let mut after = state.clone();
+        after.items.insert(self.place(state, value), Item { value, beside: 0 });
+        after
+    }
+
+    /// The ways to take a value, or any.
+    fn take(&self, state: &PriorityState, value: Option<i64>) -> Vec<PriorityState> {
+        let Some(first) = state.items.get(0) else { return Vec::new() };
+        let least = self.key(first.value).0;
+        let without = |at: usize| {
+            let mut after = state.clone();
+            after.items.remove(at);
+            after
+        };
+        if let Some(value) = value {
+            let at = self.place(state, value);
+            let is_there = state.items.get(at).is_some_and(|item| item.value == value);
+            return (is_there && self.key(value).0 == least).then(|| without(at)).into_iter().collect();
+        }
+        let alike = |at: &usize| state.items.get(*at).is_some_and(|item| self.key(item.value).0 == least);
+        let mut ways: Vec<PriorityState> = (0..state.items.len()).take_while(alike).map(without).collect();
+        ways.dedup();
+        ways
+    }
+
+    /// The code of a value, if it has a priority.
+    fn code(&mut self, value: Value<'_>) -> Option<i64> {
+        let priority = match value {
+            Value::Int(priority) => priority,
+            Value::Vector(parts) | Value::List(parts) => match parts.iter().next() {
+                Some(Value::Int(priority)) => priority,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let code = self.values.code(value);
+        if code != priority {
+            self.priorities.insert(code, priority);
+        }
+        Some(code)
+    }
+}
+
+impl Model for PriorityQueue {
+    type State = PriorityState;
+    type Op = QueueOp;
+    type Next = Vec<PriorityState>;
+
+    fn init(&self) -> PriorityState {
+        self.initial.iter().fold(PriorityState::default(), |state, value| self.with(&state, *value))
+    }
+
+    fn step(&self, state: &PriorityState, op: &QueueOp, _: &Budget) -> Vec<PriorityState> {
+        match *op {
+            QueueOp::Put(value) => vec![self.with(state, value)],
+            QueueOp::Take(Removed::Value(value)) => self.take(state, Some(value)),
+            QueueOp::Take(Removed::Nothing | Removed::Unknown) if state.items.is_empty() => vec![state.clone()],
+            QueueOp::Take(Removed::Nothing) => Vec::new(),
+            QueueOp::Take(Removed::Unknown) => self.take(state, None),
+        }
+    }
+
+    fn shortcuts(&self) -> &dyn Shortcuts<Self::State, Self::Op> {
+        self
+    }
+
+    fn describe_op(&self, op: &QueueOp) -> String {
+        match *op {
+            QueueOp::Put(value) => format!("{INSERT} of {}", self.values.datum(value)),
+            QueueOp::Take(Removed::Value(value)) => format!("{DELETE} of {}", self.values.datum(value)),
+            QueueOp::Take(Removed::Nothing) => format!("{DELETE} that found nothing"),
+            QueueOp::Take(Removed::Unknown) => format!("{DELETE} of something"),
+        }
+    }
+
+    fn describe_state(&self, state: &PriorityState) -> String {
+        let values: Vec<String> = state.items.iter().map(|item| self.values.datum(item.value).to_string()).collect();
+        format!("[{}]", values.join(" "))
+    }
+}
+
+impl Shortcuts<PriorityState, QueueOp> for PriorityQueue {
+    fn effect(&self, op: &QueueOp) -> Option<u64> {
+        match *op {
+            QueueOp::Put(value) => Some(value.cast_unsigned()),
+            QueueOp::Take(_) => None,
+        }
+    }
+
+    fn sees(&self, op: &QueueOp, effects: &mut Vec<u64>) -> bool {
+        match *op {
+            // What is never taken out hinders only others.
+            QueueOp::Put(_) | QueueOp::Take(Removed::Nothing) => false,
+            QueueOp::Take(Removed::Value(value)) => {
+                effects.push(value.cast_unsigned());
+                false
+            }
+            QueueOp::Take(Removed::Unknown) => true,
+        }
+    }
+
+    fn needs(&self, op: &QueueOp) -> Option<u64> {
+        match *op {
+            QueueOp::Take(Removed::Value(value)) if !self.initial.contains(&value) => Some(value.cast_unsigned()),
+            _ => None,
+        }
+    }
+
+    fn may_see(&self, op: &QueueOp, _: &QueueOp) -> bool {
+        matches!(op, QueueOp::Take(_))
+    }
+
+    fn reads_only(&self, op: &QueueOp) -> bool {
+        matches!(op, QueueOp::Take(Removed::Nothing))
+    }
+
+    fn collection(&self) -> Option<Collection> {
+        Some(Collection::Priority)
+    }
+
+    fn handling<'a>(&'a self, op: &'a QueueOp) -> Option<Handling<'a>> {
+        Some(match *op {
+            QueueOp::Put(value) => Handling::Put(value),
+            QueueOp::Take(Removed::Value(value)) => Handling::Take(value),
+            QueueOp::Take(Removed::Nothing) => Handling::Nothing,
+            QueueOp::Take(Removed::Unknown) => Handling::Any,
+        })
+    }
+
+    fn contents(&self) -> Vec<i64> {
+        self.initial.clone()
+    }
+
+    fn priority(&self, value: i64) -> i64 {
+        self.priorities.get(&value).copied().unwrap_or(value)
+    }
+}
+
+impl Spec for PriorityQueue {
+    const NAME: &'static str = "priority-queue";
+    const SUMMARY: &'static str = "Linearizability of a priority queue with insert and delete-min.";
+    const OPS: &'static str =
+        ":insert of an integer or [priority value], :delete-min of the same (nil if it found nothing)";
+    const SHOWN: &'static str = "ok :delete-min together with an :insert";
+    const INITIAL: &'static str = "a list; empty if not given";
+    const PARTS: history_core::Parts = history_core::Parts::Values;
+
+    fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
+        let values = value.as_seq().ok_or_else(|| format!("expected a list, found {value}"))?;
+        self.initial.clear();
+        for value in values {
+            let code = self.code(value);
+            self.initial.push(code.ok_or_else(|| format!("expected an integer or [priority value], found {value}"))?);
+        }
+        Ok(())
+    }
+
+    fn decode(&mut self, op: &Op<'_>, invoked: Option<&QueueOp>) -> Result<Option<QueueOp>, String> {
+        match (op.f, op.kind, op.value) {
+            (Some(DELETE), OpKind::Ok, Value::Nil) => Ok(Some(QueueOp::Take(Removed::Nothing))),
+            (Some(DELETE), OpKind::Ok, value) => match self.code(value) {
+                Some(code) => Ok(Some(QueueOp::Take(Removed::Value(code)))),
+                None => Err(bad_value(op, "an integer or [priority value]")),
+            },
+            (Some(DELETE), ..) => Ok(Some(QueueOp::Take(Removed::Unknown))),
+            (Some(INSERT), _, Value::Nil) if invoked.is_some() => Ok(invoked.copied()),
+            (Some(INSERT), _, value) => match self.code(value) {
+                Some(code) => Ok(Some(QueueOp::Put(code))),
+                None => Err(bad_value(op, "an integer or [priority value]")),
+            },
+            (None, _, Value::Nil) => Ok(invoked.copied()),
+            _ => Err(unknown_op::<Self>(op)),
+        }
+    }
+
+    fn contradicts(invoked: Option<&QueueOp>, done: Option<&QueueOp>) -> bool {
+        let change = |op: Option<&QueueOp>| op.filter(|op| !matches!(op, QueueOp::Take(_))).copied();
+        change(invoked) != change(done)
+    }
+
+    fn shows(&self, _: &Op<'_>, done: Option<&QueueOp>) -> Shows {
+        match done {
+            Some(QueueOp::Take(Removed::Nothing)) if self.initial.is_empty() => Shows::Absence,
+            Some(QueueOp::Take(Removed::Value(_) | Removed::Nothing)) => Shows::Something,
+            Some(QueueOp::Take(Removed::Unknown) | QueueOp::Put(_)) | None => Shows::Nothing,
+        }
+    }
+
+    fn fills(&self, op: &QueueOp) -> bool {
+        matches!(op, QueueOp::Put(_))
+    }
+
+    fn datum(&self, op: &QueueOp) -> Datum {
+        match *op {
+            QueueOp::Put(value) => call(INSERT, self.values.datum(value)),
+            QueueOp::Take(Removed::Value(value)) => call(DELETE, self.values.datum(value)),
+            QueueOp::Take(Removed::Nothing | Removed::Unknown) => call(DELETE, Datum::Nil),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! A priority queue: the least value leaves first.
+//!
+//! A value hinders only those above it. So the history is linearizable exactly if each take of a value has a moment that
+//! is in no span of a value below it, and each operation that found nothing has one in no span at all. (Lee and Mathur
+//! decide such histories value by value as well.)
+//!
+//! *That is enough.* By induction, the values below one have a linearization. The moments that none of their spans holds
+//! can all be empty of them at the same time (see [`nothing`](super::nothing)): what is before such a moment moves to
+//! just before it, what is behind to just behind. That keeps the order on either side, and puts every take on the one
+//! side before all puts on the other, so no take meets a lower value that it did not meet before. Then the next value can
+//! be taken at such a moment, and be put in whenever its put allows: it hinders none of them.
+
+use super::moments::{Moments, Value};
+use super::nothing::Empty;
+use super::sheet::NONE;
+use super::tree::Members;
+use history_core::cast::Cast;
+
+/// The moments that are in no span so far: to the next one from each on, with paths that are cut short as they are
+/// walked.
+struct Free {
+    next: Vec<u32>,
+}
+
+impl Free {
+    fn new(end: u32) -> Free {
+        Free { next: (0..end + 2).collect() }
+    }
+
+    /// The first one from a moment on.
+    fn from(&mut self, mut moment: u32) -> u32 {
+        while self.next[moment.to_usize()] != moment {
+            let next = self.next[moment.to_usize()];
+            self.next[moment.to_usize()] = self.next[next.to_usize()];
+            moment = next;
+        }
+        moment
+    }
+
+    /// Adds the span of a value. It ends before the last moment.
+    fn hold(&mut self, value: &Value) {
+        let mut moment = self.from(value.put_ret.min(value.take_call));
+        while moment < value.take_call {
+            self.next[moment.to_usize()] = moment + 1;
+            moment = self.from(moment + 1);
+        }
+    }
+}
+
+/// By value, in the order of `order`, the first moment from its take's call on that no lower value holds.
+fn takes(moments: &Moments, order: &[usize], mut found: impl FnMut(usize, u32)) {
+    let mut free = Free::new(moments.end);
+    for alike in order.chunk_by(|one, other| moments.values[*one].priority == moments.values[*other].priority) {
+        for at in alike {
+            found(*at, free.from(moments.values[*at].take_call));
+        }
+        for at in alike {
+            free.hold(&moments.values[*at]);
+        }
+    }
+}
+
+fn by_priority(moments: &Moments) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..moments.values.len()).collect();
+    order.sort_by_key(|at| moments.values[*at].priority);
+    order
+}
+
+/// A value that is taken while lower ones are there all the time, as its position.
+pub(super) fn hindered(moments: &Moments) -> Option<usize> {
+    let mut first = None;
+    takes(moments, &by_priority(moments), |at, moment| {
+        if moment >= moments.values[at].take_ret {
+            first.get_or_insert(at);
+        }
+    });
+    first
+}
+
+/// A linearization, if there is one: each value is taken as soon as it can be, and put in behind the takes of higher
+/// values that come before that.
+///
+/// In one moment takes come first, the lowest value first; then those who found nothing; then puts. A value that is put
+/// in and taken in one moment is put in just before it is taken.
+pub(super) fn order(moments: &Moments) -> Option<Vec<u32>> {
+    let by_priority = by_priority(moments);
+    let mut taken = vec![0; moments.values.len()];
+    takes(moments, &by_priority, |at, moment| taken[at] = moment);
+    if taken.iter().zip(&moments.values).any(|(moment, value)| *moment >= value.take_ret) {
+        return None;
+    }
+    let empty = Empty::of(moments).firsts(moments)?;
+    // Moments at which no lower value is there.
+    let mut borders = Members::new(moments.end.to_usize() + 2);
+    for moment in &empty {
+        borders.insert(moment.to_usize());
+    }
+    // By moment, which comes first there, and of two of one value.
+    let mut steps: Vec<(u32, u8, u32, bool, u32)> = Vec::with_capacity(2 * moments.values.len() + empty.len());
+    steps.extend(moments.nothings.iter().zip(&empty).map(|(nothing, moment)| (*moment, 1, 0, false, nothing.op)));
+    let mut rank = by_priority.len().to_u32();
+    for alike in
+        by_priority.chunk_by(|one, other| moments.values[*one].priority == moments.values[*other].priority).rev()
+    {
+        for at in alike {
+            rank -= 1;
+            let (value, take) = (&moments.values[*at], taken[*at]);
+            let border = borders.before(take.to_usize()).map_or(0, Cast::to_u32);
+            let put = value.put_call.max(border);
+            let (phase, put_rank) = if put == take { (0, rank) } else { (2, 0) };
+            if value.put != NONE {
+                steps.push((put, phase, put_rank, false, value.put));
+            }
+            // What is taken at the last moment is not known to be.
+            if value.take != NONE && take != moments.end {
+                steps.push((take, 0, rank, true, value.take));
+            }
+        }
+        for at in alike.iter().filter(|at| moments.values[**at].take != NONE) {
+            borders.insert(taken[*at].to_usize());
+        }
+    }
+    steps.sort_unstable();
+    Some(steps.into_iter().map(|step| step.4).collect())
+}
