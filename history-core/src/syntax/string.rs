@@ -17,51 +17,26 @@ const STOPS: [bool; 256] = {
     table
 };
 
-/// Where the first of [`STOPS`] is from `at` on; the end if none is there.
-#[inline]
-fn next_stop(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
-        match stops(u64::from_le_bytes(*eight)) {
-            0 => at += 8,
-            marks => return at + (marks.trailing_zeros() / 8).to_usize(),
-        }
-    }
-    while bytes.get(at).is_some_and(|b| !STOPS[b.to_usize()]) {
-        at += 1;
-    }
-    at
-}
-
-/// Marks the first of [`STOPS`] among eight bytes in its highest bit, and perhaps others behind it; 0 if there is none.
-#[inline]
-fn stops(eight: u64) -> u64 {
-    const EACH: u64 = u64::from_le_bytes([1; 8]);
-    const HIGH: u64 = EACH << 7;
-    // A byte that is less than the subtracted one borrows, and so do wrongly only bytes behind it.
-    let below = |word: u64, end: u8| word.wrapping_sub(EACH * u64::from(end)) & !word;
-    let is = |byte: u8| below(eight ^ (EACH * u64::from(byte)), 1);
-    (below(eight, 0x20) | is(b'"') | is(b'\\')) & HIGH
-}
-
 impl Scanner<'_> {
     /// A string whose opening quote is behind. EDN lets control characters are in it, JSON does not.
     #[inline]
     pub(super) fn string<const JSON: bool>(&mut self) -> Result<(), Fault> {
         let start = self.pos;
         let mut at = start;
-        loop {
-            at = next_stop(self.bytes, at);
-            match self.bytes.get(at) {
-                Some(b'"') => {
+        while let Some(&b) = self.bytes.get(at) {
+            if STOPS[b.to_usize()] {
+                if b == b'"' {
                     self.tape.push_source(Tag::Str, start, at);
                     self.pos = at + 1;
                     return Ok(());
                 }
-                Some(b) if JSON || *b == b'\\' => return self.escaped_string::<JSON>(start, at),
-                Some(_) => at += 1,
-                None => return Err(open_string(start)),
+                if JSON || b == b'\\' {
+                    return self.escaped_string::<JSON>(start, at);
+                }
             }
+            at += 1;
         }
+        Err(open_string(start))
     }
 
     /// A string from `start` on, with something at `stop` that cannot be left as it stands.
@@ -193,24 +168,4 @@ fn ended_by_line(start: usize) -> Fault {
 #[cold]
 fn lone_surrogate(at: usize) -> Fault {
     Fault::syntax(at, "one half of a surrogate pair is not a character", r"both halves, such as \ud83d\ude00")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn the_first_stop_is_found_wherever_it_is(
-            bytes in prop::collection::vec(
-                prop_oneof![any::<u8>(), prop::sample::select(&b"\"\\\x1f\x20\x21\x23\x5b\x5d\x7f\x80\xa2\xff"[..])],
-                0..40,
-            ),
-            at in 0..40_usize,
-        ) {
-            let first = (at..bytes.len()).find(|i| STOPS[bytes[*i].to_usize()]);
-            prop_assert_eq!(next_stop(&bytes, at), first.unwrap_or(bytes.len().max(at)));
-        }
-    }
 }
