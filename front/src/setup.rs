@@ -75,10 +75,32 @@ impl<'c> Setup<'c> {
     /// # Errors
     ///
     /// If the checker refuses its options.
-    pub fn start<'s>(&'s self, mut decided: impl FnMut(String) + Send + 's) -> Result<Box<dyn Run + 's>, HistoryError> {
+    pub fn start<'s>(&'s self, decided: impl FnMut(String) + Send + 's) -> Result<Box<dyn Run + 's>, HistoryError> {
+        self.start_by(|| self.checker.start(&self.options), decided)
+    }
+
+    /// Starts a history that is still being written: see [`Checker::start_online`]. Of separate keys, each is as with
+    /// [`Setup::start`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Setup::start`].
+    pub fn start_online<'s>(
+        &'s self,
+        decided: impl FnMut(String) + Send + 's,
+    ) -> Result<Box<dyn Run + 's>, HistoryError> {
+        self.start_by(|| self.checker.start_online(&self.options), decided)
+    }
+
+    fn start_by<'s>(
+        &'s self,
+        start: impl FnOnce() -> Result<Box<dyn Run>, OptionError>,
+        mut decided: impl FnMut(String) + Send + 's,
+    ) -> Result<Box<dyn Run + 's>, HistoryError> {
         let started = || -> Result<Box<dyn Run + 's>, OptionError> {
             Ok(match self.keyed {
-                WhetherKeyed::No => self.checker.start(&self.options)?,
+                WhetherKeyed::No => start()?,
+                WhetherKeyed::Yes | WhetherKeyed::Auto if self.checker.about().is_keyed => start()?,
                 WhetherKeyed::Yes => Box::new(Keyed::start(&*self.checker, &self.options)?),
                 WhetherKeyed::Auto => {
                     let decided = move |decision: &history_core::Decision| decided(decision.to_string());

@@ -210,12 +210,16 @@ fn play(
     let defaults = Nemesis::default();
     let mut budget = Budget::default();
     budget.cancel = ending.cancel.clone();
+    let start_online = || job.check().setup.start_online(|_| {});
+    let is_online = start_online().map_err(|error| Failed(error.to_string()))?.decides_early();
     let run = record_live::Live {
         store,
         workload: job.workload,
         check: Check {
             start: &|| job.check().setup.start(|_| {}),
-            // Whoever judges transactions knows at the end; everybody else at the op, or at the end as well.
+            // Whoever judges transactions knows at the end, unless it is online; everybody else at the op, or at the end
+            // as well.
+            start_online: if is_online { Some(&start_online) } else { None },
             watches: !judges_transactions(job),
             budget,
             keeps_going: job.keep_going,

@@ -5,6 +5,7 @@
 //! count, and why that raises no false alarm, is said in [`order`].
 
 mod address;
+mod again;
 #[cfg(unix)]
 mod datagram;
 mod feed;
@@ -129,7 +130,7 @@ impl Watched<'_, '_> {
     fn judge(&mut self, feed: &mut Feed, budget: &Budget) -> Result<Report, Stopped> {
         let place = self.input.place();
         let mut run =
-            self.job.check.setup.start(move |decision| diagnose::hint(&place, &format!("note: {decision}")))?;
+            self.job.check.setup.start_online(move |decision| diagnose::hint(&place, &format!("note: {decision}")))?;
         let mut batch = Batch::new();
         let mut output = None;
         let (mut settled, mut ended, mut is_whole) = (false, false, false);
@@ -174,7 +175,13 @@ impl Watched<'_, '_> {
             unmatched.add(Some(&feed.unmatched()));
             self.status.suspended(|| unmatched.warnings().iter().for_each(|warning| diagnose::warning(warning)));
         }
+        let evidence = run.evidence();
         let mut report = run.finish(budget)?;
+        if let (Source::File(path), Some(evidence)) = (&self.job.source, evidence)
+            && let Some(part) = again::report(&self.job.check.setup, path, self.input.how(), &evidence, budget)
+        {
+            report = part;
+        }
         self.qualify(&mut report, feed);
         Ok(report)
     }

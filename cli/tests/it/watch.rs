@@ -287,3 +287,25 @@ fn what_makes_no_sense_is_wrong_usage() {
         assert!(stderr(&assert).contains(why), "{words}: {}", stderr(&assert));
     }
 }
+
+/// The op is named at which transactions are known to be wrong, and what follows is not read.
+#[test]
+fn transactions_are_judged_op_by_op() {
+    let op = |process: u32, kind: &str, value: &str| {
+        format!("{{\"type\":\"{kind}\",\"process\":{process},\"f\":\"txn\",\"value\":{value}}}\n")
+    };
+    let stale = [
+        op(0, "invoke", r#"[["append",1,1]]"#),
+        op(0, "ok", r#"[["append",1,1]]"#),
+        op(1, "invoke", r#"[["r",1,null]]"#),
+        op(1, "ok", r#"[["r",1,[]]]"#),
+        op(1, "invoke", r#"[["r",1,null]]"#),
+    ]
+    .concat();
+    let watched = histcheck("watch -m list-append --output json").stdin(stale.clone()).assert().code(1);
+    let printed = stdout(&watched);
+    assert!(printed.contains("The violation was certain at the op at index 3 (line 4)."), "{printed}");
+    assert!(printed.contains("G-single-item-realtime"), "{printed}");
+    // A stale read is serializable.
+    histcheck("watch -m list-append -c serializable").stdin(stale).assert().code(0);
+}

@@ -40,6 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let started = VersionedRegister::default().start(&options);
                 started.map_err(|error| HistoryError::new(ErrorKind::Unexpected, error.to_string()))
             },
+            start_online: None,
             watches: true,
             budget: Budget::default(),
             keeps_going: false,

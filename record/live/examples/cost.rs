@@ -108,6 +108,7 @@ fn recorded(store: &dyn Store, workload: &Workload, directory: &Path) -> Result<
                 let started = VersionedRegister::default().start(&options);
                 started.map_err(|error| HistoryError::new(ErrorKind::Unexpected, error.to_string()))
             },
+            start_online: None,
             watches: true,
             budget: Budget::default(),
             keeps_going: false,

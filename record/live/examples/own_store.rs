@@ -87,7 +87,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let live = Live {
         store: &store,
         workload,
-        check: Check { start: &start, watches: true, budget: Budget::default(), keeps_going: false },
+        check: Check {
+            start: &start,
+            start_online: None,
+            watches: true,
+            budget: Budget::default(),
+            keeps_going: false,
+        },
         directory: directory.clone(),
         clients: workload.clients(2),
         stands: Stands::AtNode,

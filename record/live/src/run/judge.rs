@@ -2,9 +2,8 @@
 //!
 //! A checker that knows a violation at the op that proves it gets each op as soon as it is recorded. Any other one
 //! checks the file from its beginning whenever that has doubled, and at least every ten seconds while it grows;
-//! operations that are in flight
-//! at the end of such a prefix count as `info`. A violation of a prefix ends the run, and the verdict is then that of the
-//! whole file.
+//! operations that are in flight at the end of such a prefix count as `info`. A violation of a prefix ends the run, and
+//! the verdict is then that of the whole file.
 
 use crate::run::inbox::Inbox;
 use crate::run::recorder::Counts;
@@ -24,12 +23,22 @@ pub type Start<'c> = dyn Fn() -> Result<Box<dyn Run + 'c>, HistoryError> + Sync 
 pub struct Check<'c> {
     /// Starts the checker, with its options.
     pub start: &'c Start<'c>,
-    /// Whether the checker knows of a violation before the end of the history.
+    /// Starts another run that knows of a violation at the op that proves it, if there is such a run. The verdict is
+    /// that of `start` on the whole history.
+    pub start_online: Option<&'c Start<'c>>,
+    /// Whether `start` knows of a violation before the end of the history.
     pub watches: bool,
     /// The limits of its search at the end.
     pub budget: Budget,
     /// Whether the run goes on behind a violation, for whatever else there is.
     pub keeps_going: bool,
+}
+
+impl Check<'_> {
+    /// Whether it gets ops as they are recorded.
+    pub(crate) fn is_fed(&self) -> bool {
+        self.watches || self.start_online.is_some()
+    }
 }
 
 /// What the judge found while the history grew.
@@ -44,13 +53,14 @@ pub struct Violated {
 /// Checks ops as they are recorded. The report, and where the violation was certain.
 pub(crate) fn follow(
     check: &Check<'_>,
+    start: &Start<'_>,
     inbox: Inbox,
     counts: &Counts,
     stop: &Stop,
 ) -> Result<(Report, Option<Violated>), HistoryError> {
     // The recorder does not wait for a judge that has ended: the reader drops the inbox.
     let end = EndOnDrop(stop);
-    let mut run = (check.start)()?;
+    let mut run = start()?;
     let mut violated = None;
     // Whether the checker wants no more ops. They are recorded all the same.
     let mut is_settled = false;

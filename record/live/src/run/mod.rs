@@ -106,7 +106,7 @@ impl Live<'_> {
     pub fn run(&self, progress: &mut dyn FnMut(&Progress)) -> Result<Ended, LiveError> {
         let path = self.directory.join("history.jsonl");
         let (sender, inbox) = inbox();
-        let recorder = Recorder::create(&path, self.check.watches.then_some(sender))?;
+        let recorder = Recorder::create(&path, self.check.is_fed().then_some(sender))?;
         let state = State {
             live: self,
             recorder: &recorder,
@@ -197,8 +197,12 @@ type Judged = (Option<Report>, Option<Violated>);
 impl State<'_, '_> {
     fn judge(&self, inbox: crate::run::inbox::Inbox) -> Result<Judged, HistoryError> {
         let (check, counts, stop) = (&self.live.check, self.recorder.counts(), &self.over);
+        if let Some(start) = check.start_online {
+            return judge::follow(check, start, inbox, counts, stop).map(|(_, violated)| (None, violated));
+        }
         if check.watches {
-            return judge::follow(check, inbox, counts, stop).map(|(report, violated)| (Some(report), violated));
+            let judged = judge::follow(check, check.start, inbox, counts, stop);
+            return judged.map(|(report, violated)| (Some(report), violated));
         }
         judge::check_prefixes(check, self.recorder.path(), counts, stop).map(|violated| (None, violated))
     }

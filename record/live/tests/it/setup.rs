@@ -51,6 +51,7 @@ impl<'s> Setup<'s> {
             workload,
             check: Check {
                 start,
+                start_online: None,
                 watches: self.workload != "list-append",
                 budget: Budget::default(),
                 keeps_going: false,

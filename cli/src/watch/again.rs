@@ -1,0 +1,77 @@
+//! Reads a part of a file again, for the whole account of a violation that was found while the file grew.
+//!
+//! A run that forgets names the violated level and the op. The part from the earliest operation that matters to that op
+//! shows the rest to a checker of whole histories, under the options that the run names for that. Operations that began
+//! before the part and complete in it are omitted.
+
+use histcheck_front::ReadAs;
+use histcheck_front::setup::{Setup, WhetherKeyed};
+use history_core::{Budget, Evidence, HistoryError, Op, OpKind, Pair, Reader, Report, Verdict};
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+/// Bytes of a part, at the most.
+const PART_BYTES_MAX: u64 = 256 << 20;
+
+/// The report on the part of a file; `None` if it cannot be read, or does not show the violation.
+pub(super) fn report(
+    setup: &Setup<'_>,
+    path: &Path,
+    read_as: &ReadAs,
+    evidence: &Evidence,
+    budget: &Budget,
+) -> Option<Report> {
+    if setup.keyed != WhetherKeyed::No {
+        return None;
+    }
+    let mut file = File::open(path).ok()?;
+    file.seek(SeekFrom::Start(evidence.begins)).ok()?;
+    let mut reader = read_as.reader(Reader::new(file.take(PART_BYTES_MAX)).growing());
+    let report = judged(setup, &mut reader, evidence, budget).ok()??;
+    (report.verdict == Verdict::Invalid).then_some(report)
+}
+
+fn judged(
+    setup: &Setup<'_>,
+    reader: &mut Reader<'_>,
+    evidence: &Evidence,
+    budget: &Budget,
+) -> Result<Option<Report>, HistoryError> {
+    let mut options = setup.options.clone();
+    evidence.options.iter().for_each(|(name, value)| options.set(*name, *value));
+    let part = Setup::new(&*setup.checker, options);
+    let mut run = part.start(|_| {})?;
+    let mut shift = None;
+    let mut is_whole = false;
+    reader.for_each(|op| {
+        // Where the history has no indices, they are positions.
+        let shift = *shift.get_or_insert(evidence.first.wrapping_sub(op.index));
+        let op = shifted(*op, shift);
+        if op.index <= evidence.last && (op.kind == OpKind::Invoke || op.pair != Pair::Alone) {
+            let _ = run.observe(&op)?;
+        }
+        is_whole = op.index == evidence.last;
+        Ok(if op.index < evidence.last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    })?;
+    if !is_whole {
+        return Ok(None);
+    }
+    let mut report = run.finish(budget)?;
+    report.notes.push(format!(
+        "This report is on the ops from index {} to {}, which show the first violation. What was read of earlier ops \
+         is not explained.",
+        evidence.first, evidence.last
+    ));
+    Ok(Some(report))
+}
+
+/// An op with another index.
+fn shifted(mut op: Op<'_>, shift: u64) -> Op<'_> {
+    op.index = op.index.wrapping_add(shift);
+    if let Pair::Completes { invoked, .. } = &mut op.pair {
+        *invoked = invoked.wrapping_add(shift);
+    }
+    op
+}
