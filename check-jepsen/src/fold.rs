@@ -18,6 +18,11 @@ pub(crate) trait Workload: Clone + Send {
     /// Takes the next op of a client, and says what it did with it.
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault>;
 
+    /// Takes the next op of somebody else, as a nemesis.
+    fn take_other(&mut self, op: &Op<'_>) {
+        let _ = op;
+    }
+
     /// Whether the history is invalid whatever comes after. O(1). Once it is true it stays so, and the report is
     /// invalid, whether this was the whole history or not.
     fn is_violated(&self) -> bool {
@@ -114,6 +119,7 @@ impl Tally {
 impl<W: Workload> Run for WorkloadRun<W> {
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
         if !self.tally.participants.see(op) {
+            self.workload.take_other(op);
             return Ok(ControlFlow::Continue(()));
         }
         self.tally.clients += 1;

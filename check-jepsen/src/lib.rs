@@ -14,8 +14,8 @@
 //! - An op that cannot be read makes the verdict unknown, unless what the others say is invalid nevertheless. A note
 //!   says which op it was, and why.
 //! - While a history is still being written, a violation is known at the op that proves it, whatever comes next
-//!   ([`Run::is_violated`](history_core::Run::is_violated)): everything that `bank`, `counter`, `comments`,
-//!   `sequential`, `queue` and `unique-ids` find, two reads that fork, an element twice in one read of `set-full`, or
+//!   ([`Run::is_violated`](history_core::Run::is_violated)): everything that `adya-g2`, `bank`, `causal`,
+//!   `counter`, `comments`, `sequential`, `queue` and `unique-ids` find, two reads that fork, an element twice in one read of `set-full`, or
 //!   late although it must be linearizable. The rest is known at the end.
 //! - Anomalies come with the first, the last and the worst of each kind as witnesses.
 //!
@@ -24,10 +24,13 @@
 #![warn(missing_debug_implementations)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+pub mod adya_g2;
 pub mod bank;
+pub mod causal;
 pub mod comments;
 pub mod counter;
 mod elements;
+pub mod final_counter;
 mod fold;
 mod intervals;
 pub mod long_fork;
@@ -40,6 +43,7 @@ pub mod set;
 pub mod set_full;
 pub mod stats;
 pub mod total_queue;
+pub mod unhandled_exceptions;
 pub mod unique_ids;
 mod witness;
 
@@ -48,15 +52,21 @@ pub fn checkers() -> Vec<Box<dyn history_core::Checker>> {
     vec![
         Box::new(bank::Bank::default()),
         Box::new(counter::Counter::default()),
+        Box::new(final_counter::FinalCounter::default()),
+        Box::new(final_counter::FinalCounter::G_COUNTER),
         Box::new(set::Set::default()),
         Box::new(set_full::SetFull::default()),
         Box::new(long_fork::LongFork::default()),
         Box::new(comments::Comments::default()),
+        Box::new(comments::CausalReverse::default()),
+        Box::new(causal::Causal::default()),
+        Box::new(adya_g2::AdyaG2::default()),
         Box::new(sequential::Sequential::default()),
         Box::new(queue::Queue::default()),
         Box::new(total_queue::TotalQueue::default()),
         Box::new(unique_ids::UniqueIds::default()),
         Box::new(stats::Stats::default()),
+        Box::new(unhandled_exceptions::UnhandledExceptions::default()),
     ]
 }
 

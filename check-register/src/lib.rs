@@ -37,7 +37,7 @@ pub use laws::assert_model_laws;
 pub use model::{Access, Model};
 pub use monitor::{Collection, Handling};
 pub use object::decoder::{DecodedEvent, Decoder};
-pub use object::{AnyObject, Linearizable, NONLINEARIZABLE, about, checkers};
+pub use object::{AnyObject, Linearizable, LinearizableRegister, NONLINEARIZABLE, about, checkers};
 pub use search::Reason;
 pub use search::conflict::{Conflict, Held};
 pub use settlement::{Moment, Settlement};

@@ -21,6 +21,8 @@ type Text = Cow<'static, str>;
 pub struct About {
     /// What it judges.
     pub subject: Subject,
+    /// Whether it checks each key separately on its own: histories of it are not to be split by key again.
+    pub is_keyed: bool,
     /// What may be omitted from a history without making a violation.
     pub reduction: Reduction,
     /// Options to set while a history is watched, unless the user sets them: `("in-order", "true")`.
@@ -129,6 +131,7 @@ pub enum WhichReads {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, rename_all = "kebab-case"))]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct AboutAnomaly {
     /// Its type.
     pub name: Text,

@@ -40,7 +40,8 @@ fn expected(events: &[Event]) -> (Verdict, u64) {
             ("write", OpKind::Fail) => *live.get_mut(&value).unwrap() -= 1,
             ("read", OpKind::Ok) => {
                 let seen = elements(&event.value);
-                owes |= seen.iter().filter_map(|value| before.get(value)).any(|due| !due.is_empty());
+                let says_something = seen.is_empty() || seen.iter().any(|value| before.contains_key(value));
+                owes |= says_something && before.values().any(|due| !due.is_empty());
                 if seen.iter().all(|value| before.contains_key(value)) {
                     errors += u64::from(!missing(&seen, &before).is_empty());
                 } else {
@@ -51,7 +52,7 @@ fn expected(events: &[Event]) -> (Verdict, u64) {
         }
     }
     errors += too_early.iter().filter(|seen| !missing(seen, &before).is_empty()).count() as u64;
-    // Reads that need not show anything say nothing.
+    // Reads that could not have been wrong say nothing.
     let verdict = match (errors, twice || !owes) {
         (0, false) => Verdict::Valid,
         (0, true) => Verdict::Unknown,

@@ -1,10 +1,13 @@
 //! Every workload against its definition.
 
+mod adya_g2;
 mod bank;
+mod causal;
 mod comments;
 mod common;
 mod counter;
 mod differences;
+mod final_counter;
 mod hostile;
 mod long_fork;
 mod queue;
@@ -15,5 +18,6 @@ mod simulated;
 mod so_far;
 mod stats;
 mod total_queue;
+mod unhandled_exceptions;
 mod unique_ids;
 mod vacuous;

@@ -2,9 +2,11 @@
 //! that continues from there.
 
 use crate::common::{Item, item, random_history, read};
+use check_jepsen::adya_g2::AdyaG2;
 use check_jepsen::bank::Bank;
 use check_jepsen::comments::Comments;
 use check_jepsen::counter::Counter;
+use check_jepsen::final_counter::FinalCounter;
 use check_jepsen::long_fork::LongFork;
 use check_jepsen::queue::Queue;
 use check_jepsen::sequential::Sequential;
@@ -45,6 +47,8 @@ fn checkers() -> Vec<(Box<dyn Checker>, Known)> {
         (Box::new(LongFork::default()), Known::IfInvoked),
         (Box::new(LongFork { general: true, ..LongFork::default() }), Known::Sometimes),
         (Box::new(Comments::default()), Known::AtOnce),
+        (Box::new(AdyaG2::default()), Known::AtOnce),
+        (Box::new(FinalCounter::default()), Known::Never),
         (Box::new(Sequential::default()), Known::AtOnce),
         (Box::new(Queue::default()), Known::AtOnce),
         (Box::new(TotalQueue::default()), Known::Never),
@@ -218,6 +222,11 @@ fn menu(checker: &str) -> Vec<Item> {
             let results = || [Datum::from(1), Datum::from(2), Datum::from(3)].to_vec();
             let drained = [&[][..], &[1], &[1, 2]].map(ints).to_vec();
             vec![item("enqueue", 1, all), item("enqueue", 2, all), read("dequeue", results()), read("drain", drained)]
+        }
+        "adya-g2" => {
+            let insert = |key: i64, ids: [Datum; 2]| Datum::Vector(vec![key.into(), Datum::Vector(ids.into())]);
+            let a = |key| item("insert", insert(key, [1.into(), Datum::Nil]), all);
+            vec![a(1), a(2), item("insert", insert(1, [Datum::Nil, 2.into()]), all), read("other", vec![Datum::Nil])]
         }
         "unique-ids" => vec![read("generate", (0..6).map(Datum::from).collect())],
         _ => vec![item("read", 1, all)],

@@ -1,5 +1,6 @@
 //! Checkers of recorded histories: any model that reads ops.
 
+mod by_key;
 pub(crate) mod decoder;
 mod explanation;
 mod options;
@@ -11,6 +12,7 @@ mod timelines;
 use crate::Settings;
 use crate::models::{self, Spec, Visitor};
 use crate::versioned_register::VersionedRegister;
+pub use by_key::LinearizableRegister;
 use history_core::{
     About, AboutAnomaly, Budget, Checker, History, HistoryError, OptionError, OptionSpec, Options, Report, Run, Subject,
 };
@@ -162,11 +164,12 @@ fn objects() -> Vec<Box<dyn Checker>> {
     all.0
 }
 
-/// All checkers of this crate, in the order in which to list them: of versioned registers, one for each object, and one
-/// that is given which.
+/// All checkers of this crate, in the order in which to list them: of versioned registers, one for each object, one for
+/// a register of each key, and one that is given which.
 pub fn checkers() -> Vec<Box<dyn Checker>> {
     let mut all: Vec<Box<dyn Checker>> = vec![Box::new(VersionedRegister::default())];
     all.extend(objects());
+    all.push(Box::new(LinearizableRegister::default()));
     all.push(Box::new(AnyObject));
     all
 }

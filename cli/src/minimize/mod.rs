@@ -217,7 +217,7 @@ fn is_keyed(report: &Report) -> bool {
 /// Judges a history in memory.
 fn judge(job: &Minimize<'_>, keyed: bool, history: &History) -> Result<Report, HistoryError> {
     let (checker, options) = (&*job.check.setup.checker, &job.check.setup.options);
-    let begun = if keyed {
+    let begun = if keyed && !checker.about().is_keyed {
         Keyed::start(checker, options).map(|run| Box::new(run) as Box<dyn Run + '_>)
     } else {
         checker.start(options).map(|run| run as Box<dyn Run + '_>)

@@ -1,0 +1,332 @@
+//! causal: a register that one client after another counts up, where each op names the one it depends on.
+//!
+//! The register holds 0 at first. Each `ok` op has a `:position`, its own, and a `:link`: the position of the op before
+//! it, or `:init`. In the order of the history, which is that of one client at a time,
+//!
+//! - the link must be `:init` or the last position (`wrong-link`);
+//! - `:write v` must write one more than there is (`wrong-write`);
+//! - `:read v`, and `:read-init v` alike, must show what there is, or nil (`wrong-read`).
+//!
+//! What failed did not happen. A write that is `info` may have happened, may happen later, or never: the register is in
+//! one of several states then, of which each op keeps those that explain it. As writes count up, a crashed write adds
+//! one state at the most. Its own position, if it has one, may be linked to where it happened.
+//!
+//! The check ends with the first op that no state explains. What is **observed** is an `ok` read that shows a number:
+//! links and what is written come from the client. Ops that overlap have no order, so the verdict is unknown from there
+//! on; a history of several keys needs `--keyed`.
+//!
+//! After Jepsen's `tests/causal`, which takes a crashed write that is read for a violation, and a read of nil before the
+//! first write. Time is linear but for crashed writes: an op costs the number of states. Memory follows these alone.
+
+use crate::fold::{self, InFlight, Workload, WorkloadRun};
+use crate::witness::{self, Extremes, OpRef};
+use history_core::{
+    Checker, Datum, Expected, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Pair, Report, Run, Value,
+    Verdict, Witness,
+};
+
+/// The causal checker. There is nothing to be set.
+///
+/// ```
+/// use check_jepsen::causal::Causal;
+/// use history_core::{Checker, History, Verdict};
+///
+/// let history = History::parse("
+///     {:process 0, :type :ok, :f :read-init, :value 0, :position 1, :link :init}
+///     {:process 0, :type :ok, :f :write, :value 1, :position 2, :link 1}
+///     {:process 0, :type :ok, :f :read, :value 0, :position 3, :link 2}
+/// ")?;
+/// let report = Causal::default().check(&history)?;
+/// assert_eq!(report.verdict, Verdict::Invalid);
+/// assert_eq!(report.anomaly("wrong-read").unwrap().count, 1);
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Causal {}
+
+impl Checker for Causal {
+    fn name(&self) -> &'static str {
+        "causal"
+    }
+
+    fn summary(&self) -> &'static str {
+        "A register that counts up, and ops that name the one they depend on: each read shows the last write."
+    }
+
+    fn options(&self) -> &[OptionSpec] {
+        &[]
+    }
+
+    fn about(&self) -> history_core::About {
+        history_core::About::default().with_parts(history_core::Parts::Whole)
+    }
+
+    fn start(&self, _options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        Ok(Box::new(WorkloadRun::new(CausalRun::default())))
+    }
+}
+
+/// What the register may be at some time.
+#[derive(Clone, Debug, PartialEq)]
+struct State {
+    value: i64,
+    /// What the next op may link to, besides `:init`; nil before the first op.
+    position: Datum,
+}
+
+/// States and crashed writes, at the most.
+const STATES_MAX: usize = 256;
+
+/// What is wrong with an op.
+#[derive(Clone, Debug, PartialEq)]
+struct Bad {
+    kind: Kind,
+    op: OpRef,
+    value: Datum,
+    /// The op before it, which says what there was.
+    before: Option<(OpRef, Datum)>,
+    why: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Link,
+    Read,
+    Write,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Link => "wrong-link",
+            Kind::Read => "wrong-read",
+            Kind::Write => "wrong-write",
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct CausalRun {
+    /// All that explain the history so far, in the order in which they came up.
+    states: Vec<State>,
+    /// Crashed writes: their values and positions.
+    crashed: Vec<(i64, Option<Datum>)>,
+    /// Whether there is an op in flight, and what those that write are to write.
+    is_busy: bool,
+    written: InFlight<i64>,
+    /// The last op that counts.
+    last: Option<(OpRef, Datum)>,
+    bad: Option<Bad>,
+    ops: u64,
+}
+
+impl Default for CausalRun {
+    fn default() -> CausalRun {
+        CausalRun {
+            states: vec![State { value: 0, position: Datum::Nil }],
+            crashed: Vec::new(),
+            is_busy: false,
+            written: InFlight::default(),
+            last: None,
+            bad: None,
+            ops: 0,
+        }
+    }
+}
+
+/// What an op claims.
+#[derive(Clone, Copy)]
+enum Claim {
+    Writes(i64),
+    Shows(i64),
+    Nothing,
+}
+
+impl CausalRun {
+    /// Follows what is in flight, which is one op at a time: else there is no order. Returns what a completed write was
+    /// to write.
+    fn follow(&mut self, op: &Op<'_>, writes: bool) -> Result<Option<i64>, OpFault> {
+        match op.pair {
+            Pair::Invokes { .. } => {
+                if std::mem::replace(&mut self.is_busy, true) {
+                    return Err(OpFault::Blocking(
+                        "it overlaps another op, so which came first is unknown: check each key separately with \
+                         --keyed"
+                            .into(),
+                    ));
+                }
+                if let (true, Some(value)) = (writes, op.value.as_int()) {
+                    self.written.put(op, value);
+                }
+                Ok(None)
+            }
+            Pair::Completes { .. } => {
+                self.is_busy = false;
+                Ok(self.written.take(op.pair))
+            }
+            Pair::Alone => Ok(None),
+        }
+    }
+
+    /// What an op claims that completed.
+    fn claim(op: &Op<'_>, writes: bool, invoked: Option<i64>) -> Result<Claim, OpFault> {
+        match (op.value, invoked, writes) {
+            (Value::Int(value), Some(invoked), true) if value != invoked => {
+                Err(OpFault::Blocking("the completion's value differs from its invocation's".into()))
+            }
+            (Value::Int(value), _, true) | (Value::Nil, Some(value), true) => Ok(Claim::Writes(value)),
+            (Value::Int(value), _, false) => Ok(Claim::Shows(value)),
+            (Value::Nil, _, false) => Ok(Claim::Nothing),
+            (value, ..) => Err(OpFault::Blocking(format!("expected an integer as the op's value, found {value}"))),
+        }
+    }
+
+    fn complete(&mut self, op: &Op<'_>, claim: Claim) -> Result<OpUse, OpFault> {
+        let missing = |field| OpFault::Blocking(format!("the op has no :{field}, so its place is unknown"));
+        let link = op.extra.get("link").filter(|link| !link.is_nil()).ok_or_else(|| missing("link"))?;
+        let position = op.extra.get("position").filter(|at| !at.is_nil()).ok_or_else(|| missing("position"))?;
+        self.ops += 1;
+        match self.explain(link, claim) {
+            Ok(values) => {
+                let position = position.to_datum();
+                let state = |value| State { value, position: position.clone() };
+                self.states = values.into_iter().map(state).collect();
+                let least = self.states.iter().map(|state| state.value).min().unwrap_or_default();
+                self.crashed.retain(|(written, _)| *written > least);
+                self.spread()?;
+                self.last = Some((OpRef::of(op), op.value.to_datum()));
+            }
+            Err((kind, why)) => {
+                let before = self.last.clone();
+                self.bad = Some(Bad { kind, op: OpRef::of(op), value: op.value.to_datum(), before, why });
+            }
+        }
+        Ok(fold::observed_if(matches!(claim, Claim::Shows(_))))
+    }
+
+    /// What the register may hold after an op, or why nothing explains it.
+    fn explain(&self, link: Value<'_>, claim: Claim) -> Result<Vec<i64>, (Kind, String)> {
+        let link = link.to_datum();
+        let is_init = [Datum::keyword("init"), Datum::Str("init".into())].contains(&link);
+        let linked = || self.states.iter().filter(|state| is_init || state.position == link);
+        let mut values: Vec<i64> = linked().map(|state| state.value).collect();
+        values.sort_unstable();
+        values.dedup();
+        if values.is_empty() {
+            let shown = |state: &State| state.position.to_string();
+            let last =
+                if self.last.is_none() { "there is none before".into() } else { listed(self.states.iter().map(shown)) };
+            return Err((Kind::Link, format!("is linked to position {link}, but the last position is {last}")));
+        }
+        let holds = listed(values.iter().map(i64::to_string));
+        match claim {
+            Claim::Nothing => {}
+            Claim::Shows(value) => {
+                values.retain(|there| *there == value);
+                if values.is_empty() {
+                    return Err((Kind::Read, format!("shows {value}, but the register holds {holds}")));
+                }
+            }
+            Claim::Writes(value) => {
+                if !values.iter().any(|there| there.checked_add(1) == Some(value)) {
+                    let why = format!("writes {value}, but the register holds {holds}, and each write adds 1");
+                    return Err((Kind::Write, why));
+                }
+                values = vec![value];
+            }
+        }
+        Ok(values)
+    }
+
+    /// A write of this may have happened, and may yet.
+    fn crash(&mut self, op: &Op<'_>, value: i64) -> Result<(), OpFault> {
+        let position = op.extra.get("position").filter(|at| !at.is_nil()).map(Value::to_datum);
+        self.crashed.push((value, position));
+        self.spread()
+    }
+
+    /// Adds the states into which crashed writes lead, each at any time.
+    fn spread(&mut self) -> Result<(), OpFault> {
+        let mut at = 0;
+        while at < self.states.len() {
+            let State { value, position } = self.states[at].clone();
+            for (written, own) in &self.crashed {
+                if value.checked_add(1) != Some(*written) {
+                    continue;
+                }
+                for position in [Some(position.clone()), own.clone()].into_iter().flatten() {
+                    let next = State { value: *written, position };
+                    if !self.states.contains(&next) {
+                        self.states.push(next);
+                    }
+                }
+            }
+            if self.states.len() + self.crashed.len() > STATES_MAX {
+                return Err(OpFault::Blocking(format!("more than {STATES_MAX} states and crashed writes")));
+            }
+            at += 1;
+        }
+        Ok(())
+    }
+}
+
+/// One or another, each once: `1 or 2`.
+fn listed(all: impl Iterator<Item = String>) -> String {
+    let mut all: Vec<String> = all.collect();
+    all.sort_unstable();
+    all.dedup();
+    all.join(" or ")
+}
+
+impl Workload for CausalRun {
+    const EXPECTED: Expected = Expected {
+        ops: ":read-init, :read and :write of an integer, with :position and :link",
+        observation: "ok :read of a number",
+    };
+
+    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
+        let writes = match op.f {
+            Some("write") => true,
+            Some("read" | "read-init") => false,
+            _ => return Ok(OpUse::PassedOver),
+        };
+        if self.bad.is_some() {
+            return Ok(OpUse::Understood);
+        }
+        let invoked = self.follow(op, writes)?;
+        match op.kind {
+            OpKind::Invoke | OpKind::Fail => Ok(OpUse::Understood),
+            OpKind::Ok => self.complete(op, CausalRun::claim(op, writes, invoked)?),
+            OpKind::Info if !writes => Ok(OpUse::Understood),
+            // What crashed may say why in the place of its value.
+            OpKind::Info => match invoked.or(op.value.as_int()) {
+                Some(value) => self.crash(op, value).map(|()| OpUse::Understood),
+                None => Err(OpFault::Blocking("a write that may have happened does not say what it writes".into())),
+            },
+        }
+    }
+
+    fn is_violated(&self) -> bool {
+        self.bad.is_some()
+    }
+
+    fn report(self, _whole: bool) -> Report {
+        let mut report = Report::new("causal", Verdict::Valid);
+        if let Some(bad) = &self.bad {
+            report.verdict = Verdict::Invalid;
+            let mut found = Extremes::<(), Bad>::default();
+            found.push_equal(bad.clone());
+            witness::add_anomalies(&mut report, [found.anomaly(bad.kind.name(), explain)]);
+        }
+        report.counts = vec![("ok-count".into(), self.ops), ("error-count".into(), u64::from(self.bad.is_some()))];
+        report
+    }
+}
+
+fn explain(bad: &Bad) -> Witness {
+    let mut ops: Vec<_> = bad.before.iter().map(|(op, value)| op.named("A1", OpKind::Ok, value.clone())).collect();
+    ops.push(bad.op.named("A2", OpKind::Ok, bad.value.clone()));
+    let sentences = [format!("A2 {}", bad.why)];
+    witness::witness(ops, vec![("value", bad.value.clone())], &sentences)
+}

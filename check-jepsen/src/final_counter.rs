@@ -1,0 +1,337 @@
+//! pn-counter and g-counter: once all is over, a counter shows the sum of what was added.
+//!
+//! A store may be late as long as the test runs. Only the reads that the test marks as its last ones count: the `ok`
+//! ones with `:final? true`. Each must show the sum of all `ok` adds and of some of those that may have happened, which
+//! are `info` or never completed. What failed did not happen.
+//!
+//! These sums are kept as **ranges** of consecutive integers: each add that may have happened joins the ranges with the
+//! same ranges moved by its amount. Where amounts differ widely there can be as many sums as subsets; beyond 2^22 steps
+//! only what lies outside of the least and the greatest sum is known to be wrong, and the verdict is unknown of the
+//! rest.
+//!
+//! `g-counter` takes no negative amounts: one of them makes its verdict unknown. What is **observed** is a final read
+//! after an add was begun.
+//!
+//! After `pn-counter` and `g-counter` of Maelstrom, which does not count adds that never completed. Time is linear but
+//! for the ranges. Memory: 16 bytes for each add that is in flight or may have happened, and each final read.
+
+use crate::fold::{self, InFlight, Workload, WorkloadRun};
+use crate::witness::{self, Extremes, OpRef, counted};
+use history_core::cast::Cast as _;
+use history_core::{
+    Checker, Datum, Expected, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Pair, Report, Run, Value,
+    Verdict, Witness,
+};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// The pn-counter checker, or that of g-counter, which only grows.
+///
+/// ```
+/// use check_jepsen::final_counter::FinalCounter;
+/// use history_core::{Checker, History, Verdict};
+///
+/// let history = History::parse("
+///     {:process 0, :type :invoke, :f :add, :value 3} {:process 0, :type :ok, :f :add, :value 3}
+///     {:process 1, :type :invoke, :f :add, :value -1} {:process 1, :type :info, :f :add, :value -1}
+///     {:process 0, :type :invoke, :f :read, :final? true} {:process 0, :type :ok, :f :read, :value 4, :final? true}
+/// ")?;
+/// let report = FinalCounter::default().check(&history)?;
+/// assert_eq!(report.verdict, Verdict::Invalid);
+/// assert!(report.anomalies[0].witnesses[0].explanation.contains("from 2 to 3"));
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FinalCounter {
+    /// Whether nothing negative is added: `g-counter`.
+    pub grows: bool,
+}
+
+impl FinalCounter {
+    /// The checker `g-counter`.
+    pub const G_COUNTER: FinalCounter = FinalCounter { grows: true };
+
+    fn checker_name(self) -> &'static str {
+        if self.grows { "g-counter" } else { "pn-counter" }
+    }
+}
+
+impl Checker for FinalCounter {
+    fn name(&self) -> &'static str {
+        self.checker_name()
+    }
+
+    fn summary(&self) -> &'static str {
+        if self.grows {
+            "A counter that only grows: each final read is a sum that the additions explain."
+        } else {
+            "A counter that grows and shrinks: each final read is a sum that the additions explain."
+        }
+    }
+
+    fn options(&self) -> &[OptionSpec] {
+        &[]
+    }
+
+    fn about(&self) -> history_core::About {
+        history_core::About::default().with_parts(history_core::Parts::Sums)
+    }
+
+    fn start(&self, _options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        Ok(Box::new(WorkloadRun::new(FinalRun { checker: *self, ..FinalRun::default() })))
+    }
+}
+
+/// Amounts are below this, so that 2^37 of them have a sum.
+const AMOUNT_END: i128 = 1 << 90;
+
+/// Steps that all sums may take.
+const STEPS_MAX: u64 = 1 << 22;
+
+/// Ranges of a note, at the most.
+const SHOWN_MAX: usize = 16;
+
+/// A final read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Read {
+    op: OpRef,
+    value: i128,
+}
+
+#[derive(Clone, Debug, Default)]
+struct FinalRun {
+    checker: FinalCounter,
+    /// The sum of what was `ok`.
+    certain: i128,
+    /// How many adds of each amount may have happened.
+    possible: BTreeMap<i128, u64>,
+    in_flight: InFlight<i128>,
+    has_added: bool,
+    reads: Vec<Read>,
+}
+
+impl FinalRun {
+    fn amount(&self, value: Value<'_>) -> Result<i128, OpFault> {
+        let amount = value.as_wide_int().filter(|amount| (-AMOUNT_END..AMOUNT_END).contains(amount));
+        let Some(amount) = amount else {
+            return Err(OpFault::Blocking(format!(
+                "expected an integer of at most 90 bits as the amount of an add, found {value}"
+            )));
+        };
+        if self.checker.grows && amount < 0 {
+            return Err(OpFault::Blocking(format!(
+                "a g-counter only grows, but the amount of an add is {amount}: pn-counter takes such amounts"
+            )));
+        }
+        Ok(amount)
+    }
+
+    fn add(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
+        self.has_added = true;
+        if op.kind == OpKind::Invoke {
+            if op.pair == Pair::Alone {
+                return Err(fold::unpaired());
+            }
+            let amount = self.amount(op.value)?;
+            self.in_flight.put(op, amount);
+            return Ok(());
+        }
+        let invoked = self.in_flight.take(op.pair);
+        match op.kind {
+            OpKind::Ok => {
+                let amount = match invoked {
+                    Some(amount) if op.value.is_nil() => amount,
+                    _ => self.amount(op.value)?,
+                };
+                if invoked.is_some_and(|invoked| invoked != amount) {
+                    return Err(OpFault::Blocking("the completion's value differs from its invocation's".into()));
+                }
+                self.certain += amount;
+            }
+            // What crashed may say why in the place of its value.
+            OpKind::Info => {
+                let amount = match invoked {
+                    Some(amount) => amount,
+                    None => self.amount(op.value)?,
+                };
+                *self.possible.entry(amount).or_default() += 1;
+            }
+            OpKind::Fail | OpKind::Invoke => {}
+        }
+        Ok(())
+    }
+
+    /// Whether it says anything.
+    fn read(&mut self, op: &Op<'_>) -> Result<bool, OpFault> {
+        let is_final = matches!(op.extra.get("final?"), Some(Value::Bool(true)));
+        if op.kind != OpKind::Ok || !is_final {
+            return Ok(false);
+        }
+        let Some(value) = op.value.as_wide_int() else {
+            return Err(OpFault::Undecodable(format!(
+                "expected an integer as the value of a read, found {}",
+                op.value
+            )));
+        };
+        self.reads.push(Read { op: OpRef::of(op), value });
+        Ok(self.has_added)
+    }
+}
+
+/// All sums of some of these amounts, as ranges from one integer to another, in order.
+struct Sums {
+    ranges: Vec<(i128, i128)>,
+    /// Whether these are all; else they are one range around all.
+    is_exact: bool,
+}
+
+impl Sums {
+    fn of(certain: i128, possible: &BTreeMap<i128, u64>) -> Sums {
+        let mut ranges = vec![(certain, certain)];
+        let mut steps = 0;
+        for (amount, times) in possible.iter().filter(|(amount, _)| **amount != 0) {
+            for _ in 0..*times {
+                ranges = with(&ranges, *amount);
+                steps += ranges.len().to_u64();
+                if steps > STEPS_MAX {
+                    return Sums::around(certain, possible);
+                }
+            }
+        }
+        Sums { ranges, is_exact: true }
+    }
+
+    fn around(certain: i128, possible: &BTreeMap<i128, u64>) -> Sums {
+        let all = possible.iter().map(|(amount, times)| amount * i128::from(*times));
+        let (mut least, mut most) = (certain, certain);
+        all.for_each(|sum| if sum < 0 { least += sum } else { most += sum });
+        Sums { ranges: vec![(least, most)], is_exact: false }
+    }
+
+    fn contain(&self, value: i128) -> bool {
+        let at = self.ranges.partition_point(|(_, last)| *last < value);
+        self.ranges.get(at).is_some_and(|(first, _)| *first <= value)
+    }
+
+    /// The nearest sums below and above one that is none.
+    fn nearest(&self, value: i128) -> (Option<i128>, Option<i128>) {
+        let at = self.ranges.partition_point(|(_, last)| *last < value);
+        let below = at.checked_sub(1).map(|at| self.ranges[at].1);
+        (below, self.ranges.get(at).map(|(first, _)| *first))
+    }
+
+    /// `2 to 5, 9`.
+    fn shown(&self) -> String {
+        let mut text = String::new();
+        for (at, (first, last)) in self.ranges.iter().take(SHOWN_MAX).enumerate() {
+            let comma = if at > 0 { ", " } else { "" };
+            _ = if first == last { write!(text, "{comma}{first}") } else { write!(text, "{comma}{first} to {last}") };
+        }
+        if self.ranges.len() > SHOWN_MAX {
+            _ = write!(text, " and {} more ranges", self.ranges.len() - SHOWN_MAX);
+        }
+        text
+    }
+}
+
+/// The ranges, and the same moved by an amount. Both are in order, so one pass merges them.
+fn with(ranges: &[(i128, i128)], amount: i128) -> Vec<(i128, i128)> {
+    let moved = ranges.iter().map(|(first, last)| (first + amount, last + amount));
+    let (mut moved, mut own) = (moved.peekable(), ranges.iter().copied().peekable());
+    let mut all: Vec<(i128, i128)> = Vec::with_capacity(ranges.len() + 1);
+    loop {
+        let next = match (own.peek(), moved.peek()) {
+            (Some(a), Some(b)) if a <= b => own.next(),
+            (_, Some(_)) => moved.next(),
+            (_, None) => own.next(),
+        };
+        let Some((first, last)) = next else { return all };
+        match all.last_mut() {
+            Some(end) if first <= end.1 + 1 => end.1 = end.1.max(last),
+            _ => all.push((first, last)),
+        }
+    }
+}
+
+impl Workload for FinalRun {
+    const EXPECTED: Expected = Expected {
+        ops: ":add of an integer, and :read of the sum, the last ones with :final? true",
+        observation: "ok :read with :final? true after an :add",
+    };
+
+    fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
+        match op.f {
+            Some("add") => self.add(op).map(|()| OpUse::Understood),
+            Some("read") => self.read(op).map(fold::observed_if),
+            _ => Ok(OpUse::PassedOver),
+        }
+    }
+
+    fn report(mut self, whole: bool) -> Report {
+        let mut report = Report::new(self.checker.checker_name(), Verdict::Valid);
+        let open: Vec<i128> = self.in_flight.iter().copied().collect();
+        for amount in open {
+            *self.possible.entry(amount).or_default() += 1;
+        }
+        let sums = Sums::of(self.certain, &self.possible);
+        let mut wrong = Extremes::default();
+        // Ops that are missing may have added anything.
+        for read in self.reads.iter().filter(|read| whole && !sums.contain(read.value)) {
+            let (below, above) = sums.nearest(read.value);
+            let off = [below, above].into_iter().flatten().map(|sum| sum.abs_diff(read.value)).min();
+            wrong.push(off.unwrap_or(0), *read);
+        }
+        let uncertain: u64 = self.possible.values().sum();
+        witness::add_anomalies(&mut report, [wrong.anomaly("wrong-sum", |read| self.explain(read, &sums, uncertain))]);
+        if wrong.count > 0 {
+            report.verdict = Verdict::Invalid;
+        } else if !sums.is_exact && !self.reads.is_empty() {
+            report.verdict = Verdict::Unknown;
+            report.notes.push(format!(
+                "{} may have happened, with too many different sums to list. Every final read is between the least \
+                 and the greatest.",
+                counted(uncertain, "add")
+            ));
+        }
+        report.counts = vec![
+            ("final-read-count".into(), self.reads.len().to_u64()),
+            ("uncertain-add-count".into(), uncertain),
+            ("error-count".into(), wrong.count),
+        ];
+        report
+    }
+}
+
+impl FinalRun {
+    fn explain(&self, read: &Read, sums: &Sums, uncertain: u64) -> Witness {
+        let mut sentences = vec![format!("The adds that were ok have a sum of {}", self.certain)];
+        if uncertain > 0 {
+            let amounts = self.possible.iter().take(SHOWN_MAX).map(|(amount, times)| match times {
+                1 => amount.to_string(),
+                _ => format!("{amount} ({times} times)"),
+            });
+            let mut amounts = amounts.collect::<Vec<_>>().join(", ");
+            if self.possible.len() > SHOWN_MAX {
+                amounts += ", ...";
+            }
+            sentences.push(format!("{} may have happened: {amounts}", counted(uncertain, "more add")));
+        }
+        let must = match (&sums.ranges[..], sums.is_exact) {
+            ([(first, last)], true) if first == last => format!("R1 must show {first}"),
+            ([(first, last)], _) => format!("R1 must show a number from {first} to {last}"),
+            _ => format!("R1 must show one of these: {}", sums.shown()),
+        };
+        sentences.push(format!("So {must}. However, it shows {}", read.value));
+        let (below, above) = sums.nearest(read.value);
+        let datum = |sum: Option<i128>| sum.map_or(Datum::Nil, Datum::from);
+        let facts = vec![
+            ("value", Datum::from(read.value)),
+            ("certain", Datum::from(self.certain)),
+            ("nearest-below", datum(below)),
+            ("nearest-above", datum(above)),
+        ];
+        let op = read.op.named("R1", OpKind::Ok, read.value.into());
+        witness::witness(vec![op], facts, &sentences)
+    }
+}

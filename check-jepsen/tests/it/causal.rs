@@ -1,0 +1,176 @@
+//! causal against its definition: some choice of when each crashed write took effect explains every op.
+
+use crate::common::{anomalies, judge};
+use check_jepsen::causal::Causal;
+use history_core::Verdict;
+use std::fmt::Write as _;
+
+/// An op that ended. Its position is its place, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Step {
+    f: &'static str,
+    value: Option<i64>,
+    end: &'static str,
+    link: Link,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Link {
+    Init,
+    /// To the last op that was ok.
+    Last,
+    /// To the last op, whatever became of it.
+    Latest,
+}
+
+fn text(steps: &[Step]) -> String {
+    let mut text = String::new();
+    let mut process = 0;
+    for (at, step) in steps.iter().enumerate() {
+        let Step { f, end, .. } = *step;
+        let value = step.value.map_or("nil".into(), |value| value.to_string());
+        let invoked = if f == "write" { &value } else { "nil" };
+        _ = writeln!(text, "{{:process {process}, :type :invoke, :f :{f}, :value {invoked}}}");
+        let link = link(steps, at).map_or(":init".into(), |position| position.to_string());
+        let extra = format!(":position {}, :link {link}", at + 1);
+        _ = writeln!(text, "{{:process {process}, :type :{end}, :f :{f}, :value {value}, {extra}}}");
+        process += i64::from(end == "info");
+    }
+    text
+}
+
+/// The position that an op names.
+fn link(steps: &[Step], at: usize) -> Option<usize> {
+    match steps[at].link {
+        Link::Init => None,
+        Link::Last => steps[..at].iter().rposition(|step| step.end == "ok").map(|last| last + 1),
+        Link::Latest => (at > 0).then_some(at),
+    }
+}
+
+/// Whether each crashed write can take effect before some later op, or never, so that every op is as it should be.
+fn is_explained(steps: &[Step]) -> bool {
+    let crashed: Vec<usize> =
+        (0..steps.len()).filter(|at| steps[*at].end == "info" && steps[*at].f == "write").collect();
+    let choices = steps.len() + 1;
+    (0..choices.pow(crashed.len() as u32)).any(|choice| {
+        let effect = |nth: usize| choice / choices.pow(nth as u32) % choices;
+        runs(steps, &crashed.iter().enumerate().map(|(nth, at)| (*at, effect(nth))).collect::<Vec<_>>())
+    })
+}
+
+/// Whether all is explained if each of these writes takes effect just before the op of that number, or never.
+fn runs(steps: &[Step], effects: &[(usize, usize)]) -> bool {
+    let (mut value, mut positions) = (0, Vec::<usize>::new());
+    for (at, step) in steps.iter().enumerate() {
+        let mut now: Vec<(usize, i64)> = effects
+            .iter()
+            .filter(|(_, effect)| *effect == at)
+            .map(|(write, _)| (*write, steps[*write].value.unwrap()))
+            .collect();
+        now.sort_by_key(|(_, written)| *written);
+        for (write, written) in now {
+            if write >= at || written != value + 1 {
+                return false;
+            }
+            value = written;
+            positions.push(write + 1);
+        }
+        if step.end != "ok" {
+            continue;
+        }
+        let is_linked = link(steps, at).is_none_or(|position| positions.contains(&position));
+        let is_right = match (step.f, step.value) {
+            ("write", Some(written)) => std::mem::replace(&mut value, written) + 1 == written,
+            (_, shown) => shown.is_none_or(|shown| shown == value),
+        };
+        if !is_linked || !is_right {
+            return false;
+        }
+        positions = vec![at + 1];
+    }
+    true
+}
+
+#[test]
+fn every_small_history_is_judged_by_the_definition() {
+    let mut menu = Vec::new();
+    for link in [Link::Init, Link::Last, Link::Latest] {
+        for value in [None, Some(0), Some(1), Some(2)] {
+            menu.push(Step { f: "read", value, end: "ok", link });
+        }
+        for value in [Some(1), Some(2)] {
+            menu.push(Step { f: "write", value, end: "ok", link });
+        }
+    }
+    for value in [Some(1), Some(2)] {
+        menu.push(Step { f: "write", value, end: "info", link: Link::Init });
+        menu.push(Step { f: "write", value, end: "fail", link: Link::Init });
+    }
+    let mut verdicts = [0; 3];
+    for len in 1..=4_u32 {
+        for number in 0..menu.len().pow(len) {
+            let steps: Vec<Step> = (0..len).map(|at| menu[number / menu.len().pow(at) % menu.len()]).collect();
+            // The first four choose among a part, or there are too many.
+            if len == 4 && number % 7 != 0 {
+                continue;
+            }
+            let report = judge(&Causal::default(), &[], &text(&steps));
+            let is_observed = steps.iter().any(|step| step.f == "read" && step.end == "ok" && step.value.is_some());
+            let expected = match (is_explained(&steps), is_observed) {
+                (false, _) => Verdict::Invalid,
+                (true, false) => Verdict::Unknown,
+                (true, true) => Verdict::Valid,
+            };
+            assert_eq!(report.verdict, expected, "{steps:?}\n{:?}", report.notes);
+            verdicts[expected as usize] += 1;
+        }
+    }
+    assert!(verdicts.iter().all(|count| *count > 300), "{verdicts:?}");
+}
+
+const INIT: &str = "{:process 0, :type :ok, :f :read-init, :value 0, :position 1, :link :init}";
+
+#[test]
+fn each_fault_is_named_with_what_was_there() {
+    for (op, name, why) in [
+        (":f :read, :value 1, :position 2, :link 1", "wrong-read", "A2 shows 1, but the register holds 0."),
+        (
+            ":f :read, :value 0, :position 2, :link 7",
+            "wrong-link",
+            "A2 is linked to position 7, but the last position is 1.",
+        ),
+        (":f :write, :value 2, :position 2, :link 1", "wrong-write", "A2 writes 2, but the register holds 0, and each"),
+    ] {
+        let report = judge(&Causal::default(), &[], &format!("{INIT} {{:process 0, :type :ok, {op}}}"));
+        assert_eq!(anomalies(&report), [(name, 1)]);
+        let explanation = &report.anomalies[0].witnesses[0].explanation;
+        assert!(explanation.contains(why), "{explanation}");
+    }
+    let crashed = format!(
+        "{INIT} {{:process 1, :type :info, :f :write, :value 1, :position 2, :link 1}}
+         {{:process 2, :type :ok, :f :read, :value 5, :position 3, :link 1}}"
+    );
+    let explanation = &judge(&Causal::default(), &[], &crashed).anomalies[0].witnesses[0].explanation;
+    assert!(explanation.contains("A2 shows 5, but the register holds 0 or 1."), "{explanation}");
+}
+
+#[test]
+fn what_has_no_order_is_unknown() {
+    let overlap = "{:process 0, :type :invoke, :f :read} {:process 1, :type :invoke, :f :write, :value 1}
+        {:process 0, :type :ok, :f :read, :value 0, :position 1, :link :init}
+        {:process 1, :type :ok, :f :write, :value 1, :position 2, :link 1}";
+    let unlinked = "{:process 0, :type :ok, :f :read, :value 0, :position 1}";
+    let unplaced = "{:process 0, :type :ok, :f :read, :value 0, :link :init}";
+    let keyed = "{:process 0, :type :ok, :f :read, :value [1 0], :position 1, :link :init}";
+    for (text, reason) in [
+        (overlap, "overlaps another op"),
+        (unlinked, "no :link"),
+        (unplaced, "no :position"),
+        (keyed, "expected an integer as the op's value, found [1 0]"),
+    ] {
+        let report = judge(&Causal::default(), &[], text);
+        assert_eq!(report.verdict, Verdict::Unknown, "{text}");
+        assert!(report.notes[0].contains(reason), "{:?}", report.notes);
+    }
+}
