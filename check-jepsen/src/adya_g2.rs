@@ -57,6 +57,10 @@ impl Checker for AdyaG2 {
         &[]
     }
 
+    fn about(&self) -> history_core::About {
+        history_core::About::default().with_parts(history_core::Parts::Reads)
+    }
+
     fn start(&self, _options: &Options) -> Result<Box<dyn Run>, OptionError> {
         Ok(Box::new(WorkloadRun::new(AdyaRun::default())))
     }
