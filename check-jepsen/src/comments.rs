@@ -18,8 +18,8 @@
 //! that it might have shown the one without the other. A read that shows only values that nobody began to write says
 //! nothing. Without an observation the verdict is unknown.
 //!
-//! After `comments` of Jepsen's test of `CockroachDB` and its `tests/causal-reverse`, which are one check. Time is linear. Memory: 72 bytes a value in addition to the
-//! value itself.
+//! After `comments` of Jepsen's test of `CockroachDB` and its `tests/causal-reverse`, which are one check. Time is
+//! linear. Memory: 72 bytes a value in addition to the value itself.
 
 mod early;
 
