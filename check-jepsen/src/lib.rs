@@ -15,7 +15,8 @@
 //!   says which op it was, and why.
 //! - While a history is still being written, a violation is known at the op that proves it, whatever comes next
 //!   ([`Run::is_violated`](history_core::Run::is_violated)): everything that `adya-g2`, `bank`, `causal`,
-//!   `counter`, `comments`, `sequential`, `queue` and `unique-ids` find, two reads that fork, an element twice in one read of `set-full`, or
+//!   `counter`, `comments`, `sequential`, `queue` and `unique-ids` find, two reads that fork, an element twice in one
+//!   read of `set-full`, or
 //!   late although it must be linearizable. The rest is known at the end.
 //! - Anomalies come with the first, the last and the worst of each kind as witnesses.
 //!
