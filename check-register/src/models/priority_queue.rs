@@ -1,8 +1,8 @@
 //! A priority queue: the least value leaves first.
 
-use super::queues::{QueueOp, Removed};
+use super::queue_op::{Names, QueueOp, Removed};
 use super::shared::sequence::{Item, Sequence};
-use super::spec::{Shows, Spec, bad_value, call, unknown_op};
+use super::spec::{Shows, Spec, bad_value, unknown_op};
 use crate::{Collection, Handling, Model, Shortcuts};
 use history_core::hash::HashMap;
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
@@ -27,6 +27,7 @@ pub struct PriorityState {
 
 const INSERT: &str = "insert";
 const DELETE: &str = "delete-min";
+const NAMES: Names = Names { put: INSERT, take: DELETE };
 
 impl PriorityQueue {
     fn key(&self, value: i64) -> (i64, i64) {
@@ -116,12 +117,7 @@ impl Model for PriorityQueue {
     }
 
     fn describe_op(&self, op: &QueueOp) -> String {
-        match *op {
-            QueueOp::Put(value) => format!("{INSERT} of {}", self.values.datum(value)),
-            QueueOp::Take(Removed::Value(value)) => format!("{DELETE} of {}", self.values.datum(value)),
-            QueueOp::Take(Removed::Nothing) => format!("{DELETE} that found nothing"),
-            QueueOp::Take(Removed::Unknown) => format!("{DELETE} of something"),
-        }
+        op.describe(NAMES, &self.values)
     }
 
     fn describe_state(&self, state: &PriorityState) -> String {
@@ -132,33 +128,19 @@ impl Model for PriorityQueue {
 
 impl Shortcuts<PriorityState, QueueOp> for PriorityQueue {
     fn effect(&self, op: &QueueOp) -> Option<u64> {
-        match *op {
-            QueueOp::Put(value) => Some(value.cast_unsigned()),
-            QueueOp::Take(_) => None,
-        }
+        op.effect()
     }
 
     fn sees(&self, op: &QueueOp, effects: &mut Vec<u64>) -> bool {
-        match *op {
-            // What is never taken out hinders only others.
-            QueueOp::Put(_) | QueueOp::Take(Removed::Nothing) => false,
-            QueueOp::Take(Removed::Value(value)) => {
-                effects.push(value.cast_unsigned());
-                false
-            }
-            QueueOp::Take(Removed::Unknown) => true,
-        }
+        op.sees(effects)
     }
 
     fn needs(&self, op: &QueueOp) -> Option<u64> {
-        match *op {
-            QueueOp::Take(Removed::Value(value)) if !self.initial.contains(&value) => Some(value.cast_unsigned()),
-            _ => None,
-        }
+        op.needs(&self.initial)
     }
 
     fn may_see(&self, op: &QueueOp, _: &QueueOp) -> bool {
-        matches!(op, QueueOp::Take(_))
+        op.is_take()
     }
 
     fn reads_only(&self, op: &QueueOp) -> bool {
@@ -170,12 +152,7 @@ impl Shortcuts<PriorityState, QueueOp> for PriorityQueue {
     }
 
     fn handling<'a>(&'a self, op: &'a QueueOp) -> Option<Handling<'a>> {
-        Some(match *op {
-            QueueOp::Put(value) => Handling::Put(value),
-            QueueOp::Take(Removed::Value(value)) => Handling::Take(value),
-            QueueOp::Take(Removed::Nothing) => Handling::Nothing,
-            QueueOp::Take(Removed::Unknown) => Handling::Any,
-        })
+        Some(op.handling())
     }
 
     fn contents(&self) -> Vec<i64> {
@@ -225,27 +202,18 @@ impl Spec for PriorityQueue {
     }
 
     fn contradicts(invoked: Option<&QueueOp>, done: Option<&QueueOp>) -> bool {
-        let change = |op: Option<&QueueOp>| op.filter(|op| !matches!(op, QueueOp::Take(_))).copied();
-        change(invoked) != change(done)
+        QueueOp::contradicts(invoked, done)
     }
 
     fn shows(&self, _: &Op<'_>, done: Option<&QueueOp>) -> Shows {
-        match done {
-            Some(QueueOp::Take(Removed::Nothing)) if self.initial.is_empty() => Shows::Absence,
-            Some(QueueOp::Take(Removed::Value(_) | Removed::Nothing)) => Shows::Something,
-            Some(QueueOp::Take(Removed::Unknown) | QueueOp::Put(_)) | None => Shows::Nothing,
-        }
+        QueueOp::shows(done, &self.initial)
     }
 
     fn fills(&self, op: &QueueOp) -> bool {
-        matches!(op, QueueOp::Put(_))
+        !op.is_take()
     }
 
     fn datum(&self, op: &QueueOp) -> Datum {
-        match *op {
-            QueueOp::Put(value) => call(INSERT, self.values.datum(value)),
-            QueueOp::Take(Removed::Value(value)) => call(DELETE, self.values.datum(value)),
-            QueueOp::Take(Removed::Nothing | Removed::Unknown) => call(DELETE, Datum::Nil),
-        }
+        op.datum(NAMES, &self.values)
     }
 }

@@ -1,7 +1,8 @@
 //! Queues and the stack: what is put in comes out once.
 
+use super::queue_op::{Names, QueueOp, Removed};
 use super::queue_state::QueueState;
-use super::spec::{Shows, Spec, bad_value, call, unknown_op};
+use super::spec::{Shows, Spec, bad_value, unknown_op};
 use crate::{Collection, Handling, Model, Settlement, Shortcuts};
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 
@@ -30,26 +31,6 @@ pub struct Queue<const DISCIPLINE: u8> {
     initial: Vec<i64>,
 }
 
-/// An operation on a [`Queue`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum QueueOp {
-    /// It put this value in.
-    Put(i64),
-    /// It took something out.
-    Take(Removed),
-}
-
-/// What a [`QueueOp::Take`] returned.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Removed {
-    /// This value.
-    Value(i64),
-    /// Nothing was there.
-    Nothing,
-    /// It is not known: any value, or nothing.
-    Unknown,
-}
-
 impl<const DISCIPLINE: u8> Default for Queue<DISCIPLINE> {
     fn default() -> Queue<DISCIPLINE> {
         Queue { values: Interner::default(), initial: Vec::new() }
@@ -64,8 +45,10 @@ impl<const DISCIPLINE: u8> Queue<DISCIPLINE> {
         _ => Discipline::Lifo,
     };
 
-    const PUT: &'static str = if DISCIPLINE == 2 { "push" } else { "enqueue" };
-    const TAKE: &'static str = if DISCIPLINE == 2 { "pop" } else { "dequeue" };
+    const NAMES: Names = match Self::DISCIPLINE {
+        Discipline::Fifo | Discipline::Unordered => Names { put: "enqueue", take: "dequeue" },
+        Discipline::Lifo => Names { put: "push", take: "pop" },
+    };
 }
 
 impl<const DISCIPLINE: u8> Model for Queue<DISCIPLINE> {
@@ -96,12 +79,7 @@ impl<const DISCIPLINE: u8> Model for Queue<DISCIPLINE> {
     }
 
     fn describe_op(&self, op: &QueueOp) -> String {
-        match *op {
-            QueueOp::Put(value) => format!("{} of {}", Self::PUT, self.values.datum(value)),
-            QueueOp::Take(Removed::Value(value)) => format!("{} of {}", Self::TAKE, self.values.datum(value)),
-            QueueOp::Take(Removed::Nothing) => format!("{} that found nothing", Self::TAKE),
-            QueueOp::Take(Removed::Unknown) => format!("{} of something", Self::TAKE),
-        }
+        op.describe(Self::NAMES, &self.values)
     }
 
     fn describe_state(&self, state: &QueueState) -> String {
@@ -142,34 +120,20 @@ impl<const DISCIPLINE: u8> Shortcuts<QueueState, QueueOp> for Queue<DISCIPLINE> 
     }
 
     fn effect(&self, op: &QueueOp) -> Option<u64> {
-        match *op {
-            QueueOp::Put(value) => Some(value.cast_unsigned()),
-            QueueOp::Take(_) => None,
-        }
+        op.effect()
     }
 
     fn sees(&self, op: &QueueOp, effects: &mut Vec<u64>) -> bool {
-        match *op {
-            // What is never taken out hinders only operations that find nothing, or something that was put in before.
-            QueueOp::Put(_) | QueueOp::Take(Removed::Nothing) => false,
-            QueueOp::Take(Removed::Value(value)) => {
-                effects.push(value.cast_unsigned());
-                false
-            }
-            QueueOp::Take(Removed::Unknown) => true,
-        }
+        op.sees(effects)
     }
 
     fn needs(&self, op: &QueueOp) -> Option<u64> {
-        match *op {
-            QueueOp::Take(Removed::Value(value)) if !self.initial.contains(&value) => Some(value.cast_unsigned()),
-            _ => None,
-        }
+        op.needs(&self.initial)
     }
 
     fn may_see(&self, op: &QueueOp, _: &QueueOp) -> bool {
         // Who puts something in does not see that something else is missing.
-        matches!(op, QueueOp::Take(_))
+        op.is_take()
     }
 
     fn part(&self, op: &QueueOp) -> Option<u64> {
@@ -195,12 +159,7 @@ impl<const DISCIPLINE: u8> Shortcuts<QueueState, QueueOp> for Queue<DISCIPLINE> 
     }
 
     fn handling<'a>(&'a self, op: &'a QueueOp) -> Option<Handling<'a>> {
-        Some(match *op {
-            QueueOp::Put(value) => Handling::Put(value),
-            QueueOp::Take(Removed::Value(value)) => Handling::Take(value),
-            QueueOp::Take(Removed::Nothing) => Handling::Nothing,
-            QueueOp::Take(Removed::Unknown) => Handling::Any,
-        })
+        Some(op.handling())
     }
 
     fn contents(&self) -> Vec<i64> {
@@ -240,12 +199,12 @@ impl<const DISCIPLINE: u8> Spec for Queue<DISCIPLINE> {
 
     fn decode(&mut self, op: &Op<'_>, invoked: Option<&QueueOp>) -> Result<Option<QueueOp>, String> {
         match (op.f, op.kind, op.value) {
-            (Some(f), OpKind::Ok, Value::Nil) if f == Self::TAKE => Ok(Some(QueueOp::Take(Removed::Nothing))),
-            (Some(f), OpKind::Ok, value) if f == Self::TAKE => {
+            (Some(f), OpKind::Ok, Value::Nil) if f == Self::NAMES.take => Ok(Some(QueueOp::Take(Removed::Nothing))),
+            (Some(f), OpKind::Ok, value) if f == Self::NAMES.take => {
                 Ok(Some(QueueOp::Take(Removed::Value(self.values.code(value)))))
             }
-            (Some(f), ..) if f == Self::TAKE => Ok(Some(QueueOp::Take(Removed::Unknown))),
-            (Some(f), _, value) if f == Self::PUT => match (value, invoked) {
+            (Some(f), ..) if f == Self::NAMES.take => Ok(Some(QueueOp::Take(Removed::Unknown))),
+            (Some(f), _, value) if f == Self::NAMES.put => match (value, invoked) {
                 (Value::Nil, Some(invoked)) => Ok(Some(*invoked)),
                 (Value::Nil, None) => {
                     Err(bad_value(op, "a value other than nil, which means that the queue was empty"))
@@ -258,27 +217,18 @@ impl<const DISCIPLINE: u8> Spec for Queue<DISCIPLINE> {
     }
 
     fn contradicts(invoked: Option<&QueueOp>, done: Option<&QueueOp>) -> bool {
-        let change = |op: Option<&QueueOp>| op.filter(|op| !matches!(op, QueueOp::Take(_))).copied();
-        change(invoked) != change(done)
+        QueueOp::contradicts(invoked, done)
     }
 
     fn shows(&self, _: &Op<'_>, done: Option<&QueueOp>) -> Shows {
-        match done {
-            Some(QueueOp::Take(Removed::Nothing)) if self.initial.is_empty() => Shows::Absence,
-            Some(QueueOp::Take(Removed::Value(_) | Removed::Nothing)) => Shows::Something,
-            Some(QueueOp::Take(Removed::Unknown) | QueueOp::Put(_)) | None => Shows::Nothing,
-        }
+        QueueOp::shows(done, &self.initial)
     }
 
     fn fills(&self, op: &QueueOp) -> bool {
-        matches!(op, QueueOp::Put(_))
+        !op.is_take()
     }
 
     fn datum(&self, op: &QueueOp) -> Datum {
-        match *op {
-            QueueOp::Put(value) => call(Self::PUT, self.values.datum(value)),
-            QueueOp::Take(Removed::Value(value)) => call(Self::TAKE, self.values.datum(value)),
-            QueueOp::Take(Removed::Nothing | Removed::Unknown) => call(Self::TAKE, Datum::Nil),
-        }
+        op.datum(Self::NAMES, &self.values)
     }
 }

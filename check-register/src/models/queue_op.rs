@@ -1,0 +1,111 @@
+//! Operations on a collection from which each value is taken out once: what queues, stacks and priority queues share.
+
+use super::spec::{Shows, call};
+use crate::Handling;
+use history_core::{Datum, Interner};
+
+/// An operation on a [`Queue`](super::Queue) or a [`PriorityQueue`](super::PriorityQueue).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum QueueOp {
+    /// It put this value in.
+    Put(i64),
+    /// It took something out.
+    Take(Removed),
+}
+
+/// What a [`QueueOp::Take`] returned.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Removed {
+    /// This value.
+    Value(i64),
+    /// Nothing was there.
+    Nothing,
+    /// It is not known: any value, or nothing.
+    Unknown,
+}
+
+/// What the two operations are called in histories.
+#[derive(Clone, Copy)]
+pub(super) struct Names {
+    pub(super) put: &'static str,
+    pub(super) take: &'static str,
+}
+
+impl QueueOp {
+    pub(super) fn is_take(self) -> bool {
+        matches!(self, QueueOp::Take(_))
+    }
+
+    /// See [`Shortcuts::effect`](crate::Shortcuts::effect).
+    pub(super) fn effect(self) -> Option<u64> {
+        match self {
+            QueueOp::Put(value) => Some(value.cast_unsigned()),
+            QueueOp::Take(_) => None,
+        }
+    }
+
+    /// See [`Shortcuts::sees`](crate::Shortcuts::sees).
+    pub(super) fn sees(self, effects: &mut Vec<u64>) -> bool {
+        match self {
+            // What is never taken out hinders only operations that find nothing, or something that leaves after it.
+            QueueOp::Put(_) | QueueOp::Take(Removed::Nothing) => false,
+            QueueOp::Take(Removed::Value(value)) => {
+                effects.push(value.cast_unsigned());
+                false
+            }
+            QueueOp::Take(Removed::Unknown) => true,
+        }
+    }
+
+    /// See [`Shortcuts::needs`](crate::Shortcuts::needs).
+    pub(super) fn needs(self, initial: &[i64]) -> Option<u64> {
+        match self {
+            QueueOp::Take(Removed::Value(value)) if !initial.contains(&value) => Some(value.cast_unsigned()),
+            _ => None,
+        }
+    }
+
+    /// See [`Shortcuts::handling`](crate::Shortcuts::handling).
+    pub(super) fn handling(self) -> Handling<'static> {
+        match self {
+            QueueOp::Put(value) => Handling::Put(value),
+            QueueOp::Take(Removed::Value(value)) => Handling::Take(value),
+            QueueOp::Take(Removed::Nothing) => Handling::Nothing,
+            QueueOp::Take(Removed::Unknown) => Handling::Any,
+        }
+    }
+
+    /// See [`Model::describe_op`](crate::Model::describe_op).
+    pub(super) fn describe(self, Names { put, take }: Names, values: &Interner) -> String {
+        match self {
+            QueueOp::Put(value) => format!("{put} of {}", values.datum(value)),
+            QueueOp::Take(Removed::Value(value)) => format!("{take} of {}", values.datum(value)),
+            QueueOp::Take(Removed::Nothing) => format!("{take} that found nothing"),
+            QueueOp::Take(Removed::Unknown) => format!("{take} of something"),
+        }
+    }
+
+    /// See [`Spec::datum`](super::Spec::datum).
+    pub(super) fn datum(self, Names { put, take }: Names, values: &Interner) -> Datum {
+        match self {
+            QueueOp::Put(value) => call(put, values.datum(value)),
+            QueueOp::Take(Removed::Value(value)) => call(take, values.datum(value)),
+            QueueOp::Take(Removed::Nothing | Removed::Unknown) => call(take, Datum::Nil),
+        }
+    }
+
+    /// See [`Spec::contradicts`](super::Spec::contradicts).
+    pub(super) fn contradicts(invoked: Option<&QueueOp>, done: Option<&QueueOp>) -> bool {
+        let change = |op: Option<&QueueOp>| op.filter(|op| !op.is_take()).copied();
+        change(invoked) != change(done)
+    }
+
+    /// See [`Spec::shows`](super::Spec::shows).
+    pub(super) fn shows(done: Option<&QueueOp>, initial: &[i64]) -> Shows {
+        match done {
+            Some(QueueOp::Take(Removed::Nothing)) if initial.is_empty() => Shows::Absence,
+            Some(QueueOp::Take(Removed::Value(_) | Removed::Nothing)) => Shows::Something,
+            Some(QueueOp::Take(Removed::Unknown) | QueueOp::Put(_)) | None => Shows::Nothing,
+        }
+    }
+}
