@@ -9,8 +9,10 @@
 #![warn(missing_debug_implementations)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+pub mod faults;
 pub mod graph;
 pub mod lattice;
+pub mod plot;
 pub mod reads;
 pub mod text;
 pub mod timeline;

@@ -79,10 +79,18 @@ impl Input {
     /// The same, to be read as often as one likes: what can be read only once (standard input, a pipe) is kept in
     /// memory.
     pub(crate) fn kept(self) -> Input {
-        // No more than is known of it now: what is not a file yet is opened, and that says so.
-        let is_stream = || std::fs::metadata(&self.path).is_ok_and(|found| !found.is_file() && !found.is_dir());
-        let kept = (self.is_stdin() || is_stream()).then(OnceLock::new);
+        let kept = self.is_stream().then(OnceLock::new);
         Input { kept, ..self }
+    }
+
+    /// Whether it can be read a second time.
+    pub(crate) fn is_readable_again(&self) -> bool {
+        self.kept.is_some() || !self.is_stream()
+    }
+
+    /// Whether it can be read only once, as far as is known now: what is not a file yet is opened, and that says so.
+    fn is_stream(&self) -> bool {
+        self.is_stdin() || std::fs::metadata(&self.path).is_ok_and(|found| !found.is_file() && !found.is_dir())
     }
 
     /// Whether it is read from this file, by whatever path.

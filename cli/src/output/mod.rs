@@ -6,6 +6,7 @@ pub(crate) mod exit;
 pub(crate) mod folder;
 pub(crate) mod formats;
 pub(crate) mod lines;
+pub(crate) mod over_time;
 #[cfg(feature = "png")]
 pub(crate) mod png;
 pub(crate) mod policy;

@@ -6,6 +6,7 @@ use crate::output::artifacts::Directory;
 use crate::output::diagnose;
 use crate::output::exit::{self, Exit};
 use crate::output::formats::{self, Output};
+use crate::output::over_time;
 use crate::output::policy::Policy;
 use crate::output::terminal::Terminal;
 use crate::report::Pages;
@@ -68,7 +69,8 @@ impl Results {
         let mut artifacts = judged.as_mut().map(Report::take_artifacts).unwrap_or_default();
         if let (Ok(report), Some(_)) = (&mut judged, &self.directory) {
             let drawn = histcheck_draw::draw_all(report, &self.drawing).into_iter();
-            artifacts.extend(drawn.map(|it| Artifact { path: it.path, content: it.content.into_bytes() }));
+            let plots = over_time::plots(input).into_iter();
+            artifacts.extend(drawn.chain(plots).map(|it| Artifact { path: it.path, content: it.content.into_bytes() }));
         }
         let mut exit = judged.as_ref().map_or(Exit::FAILED, |report| self.policy.exit(report.verdict));
         if let Err(error) = self.output.write(input, &judged) {

@@ -6,6 +6,8 @@
 
 use crate::ids::{index, small, wide};
 use crate::judge::input::Input;
+use histcheck_draw::faults::Fault;
+use histcheck_draw::plot::Performance;
 use histcheck_draw::text;
 use history_core::{HistoryError, Op, OpKind, Pair, Participants, Process, Report, Value, Witness};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -51,19 +53,6 @@ pub(super) struct Statistics {
     pub(super) open: u64,
 }
 
-/// A fault, from the op that began it until the one that ended it; see `record_live::Recorder::nemesis`.
-#[derive(Clone)]
-pub(super) struct Fault {
-    /// Its name and the nodes that it hit.
-    pub(super) what: String,
-    first: u64,
-    /// The largest number as long as it is on.
-    last: u64,
-}
-
-/// Faults of which a page knows.
-const FAULTS_MAX: usize = 1000;
-
 /// A fault as a timeline shows it: from a column, or what is left of all, until a column, or what is right of all.
 pub(super) struct Band {
     pub(super) what: String,
@@ -75,7 +64,7 @@ pub(super) struct Band {
 #[derive(Default)]
 pub(super) struct Gathered {
     pub(super) statistics: Statistics,
-    pub(super) faults: Vec<Fault>,
+    pub(super) performance: Performance,
     indices: Vec<u64>,
     /// The other half of the operation.
     partners: Vec<u32>,
@@ -141,9 +130,9 @@ impl Gathered {
                     first = Some(first.map_or(time, |first| first.min(time)));
                     last = Some(last.map_or(time, |last| last.max(time)));
                 }
+                self.performance.observe(&op);
                 if !self.participants.see(&op) {
                     statistics.others += 1;
-                    note_fault(&op, &mut self.faults);
                     continue;
                 }
                 statistics.count(&op);
@@ -297,14 +286,16 @@ impl Gathered {
     /// The faults that were on between the first column and the last.
     fn bands(&self, columns: &[(u64, u64)]) -> Vec<Band> {
         let (Some((first, _)), Some((last, _))) = (columns.first(), columns.last()) else { return Vec::new() };
-        let is_shown = |fault: &&Fault| fault.first < *last && fault.last > *first;
+        // A fault that nothing ended is on until the end.
+        let end = |fault: &Fault| fault.last.unwrap_or(u64::MAX);
+        let is_shown = |fault: &&Fault| fault.first < *last && end(fault) > *first;
         let band = |fault: &Fault| Band {
             what: fault.what.clone(),
             // The first column behind its beginning, and behind its end.
             from: Some(columns.partition_point(|(index, _)| *index < fault.first)).filter(|at| *at > 0),
-            until: Some(columns.partition_point(|(index, _)| *index < fault.last)).filter(|at| *at < columns.len()),
+            until: Some(columns.partition_point(|(index, _)| *index < end(fault))).filter(|at| *at < columns.len()),
         };
-        self.faults.iter().filter(is_shown).map(band).collect()
+        self.performance.faults().iter().filter(is_shown).map(band).collect()
     }
 
     /// What a row is called.
@@ -331,19 +322,6 @@ impl Statistics {
         } else {
             self.functions_left_out = true;
         }
-    }
-}
-
-/// Takes note of what a nemesis did.
-fn note_fault(op: &Op<'_>, faults: &mut Vec<Fault>) {
-    match op.extra.get("fault").and_then(Value::as_name) {
-        Some("begin") if faults.len() < FAULTS_MAX => {
-            let nodes = op.value.as_seq().into_iter().flat_map(history_core::Seq::iter).filter_map(Value::as_name);
-            let words: Vec<&str> = op.f.into_iter().chain(nodes).collect();
-            faults.push(Fault { what: text::shown(&words.join(" "), 60), first: op.index, last: u64::MAX });
-        }
-        Some("end") => faults.iter_mut().filter(|fault| fault.last == u64::MAX).for_each(|fault| fault.last = op.index),
-        _ => {}
     }
 }
 

@@ -5,7 +5,7 @@ use super::meaning;
 use super::{statistics, witness};
 use crate::ids::wide;
 use histcheck_draw::lattice::{Lattice, Standing};
-use histcheck_draw::text;
+use histcheck_draw::{Drawing, plot, text};
 use history_core::{Anomaly, Datum, HistoryError, KeyReport, Report, Verdict};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -43,7 +43,8 @@ pub(super) fn write(facts: &Facts<'_>, bytes_max: usize) -> Page {
     }
     draft.beginning();
     draft.add(statistics::section(facts));
-    draft.add(reading(!facts.gathered.faults.is_empty()));
+    draft.plots();
+    draft.add(reading(!facts.gathered.performance.faults().is_empty()));
     let notice = (draft.left_out > 0).then(|| {
         html! {
             p.notice role="note" {
@@ -192,6 +193,18 @@ impl Draft<'_> {
                     (part)
                 }
             });
+        }
+    }
+
+    /// How the run went over time.
+    fn plots(&mut self) {
+        let plots = plot::plots(&self.facts.gathered.performance);
+        if plots.is_empty() {
+            return;
+        }
+        self.add(html! { h2 { "Over time" } });
+        for Drawing { content, .. } in plots {
+            self.add(html! { figure { div.scroll { (PreEscaped(content)) } } });
         }
     }
 

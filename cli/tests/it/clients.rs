@@ -133,7 +133,7 @@ fn pages_pictures_and_smaller_histories_have_the_names() {
         assert!(small.lines().all(|line| line.contains("\"process\":\"worker-")), "{small}");
     }
     // What checkers draw and write themselves.
-    for (workload, file) in [("register", "timeline.html"), ("bank", "wrong-total.txt"), ("list-append", ".svg")] {
+    for (workload, file) in [("register", "timeline.html"), ("bank", "wrong-total.txt"), ("list-append", "0.svg")] {
         let out = dir.path().join(format!("{workload}-files"));
         histcheck(&format!("-m {workload} -d"))
             .arg(&out)

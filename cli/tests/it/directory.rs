@@ -37,6 +37,39 @@ fn the_files_of_one_history_lie_in_the_directory_itself() {
     assert_eq!(unindented(&report), unindented(&account), "the report says what -v says");
 }
 
+/// A read of 2 ms while a node was cut off.
+const TIMED: &str = "{:process :nemesis, :type :info, :f :start-partition, :time 0}
+{:process 0, :type :invoke, :f :read, :time 1000000}
+{:process 0, :type :ok, :f :read, :value nil, :time 3000000}
+{:process :nemesis, :type :info, :f :stop-partition, :time 4000000}
+";
+
+#[test]
+fn a_history_with_times_gets_plots_over_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("timed.edn");
+    fs::write(&path, TIMED).unwrap();
+    let out = dir.path().join("out");
+    histcheck("-m stats -d").arg(&out).arg(&path).assert().code(0);
+    let expected = ["latency-quantiles.svg", "latency-raw.svg", "rate.svg", "report.txt"];
+    assert_eq!(files(&out), expected.map(Path::new));
+    let plot = fs::read_to_string(out.join("latency-raw.svg")).unwrap();
+    assert!(plot.contains("read: 1 completion") && plot.contains("fault: partition"), "{plot}");
+}
+
+#[test]
+fn what_can_be_read_only_once_gets_no_plots_and_a_note() {
+    let dir = tempfile::tempdir().unwrap();
+    let assert = histcheck("-m stats - -d").arg(dir.path()).stdin(TIMED).assert().code(0);
+    let note = "<stdin>: note: no plots over time of what can be read only once; histcheck report draws them\n";
+    assert!(crate::stderr(&assert).starts_with(note), "{}", crate::stderr(&assert));
+    assert_eq!(files(dir.path()), [Path::new("report.txt")]);
+    let report = dir.path().join("report");
+    histcheck("report -m stats - -d").arg(&report).stdin(TIMED).assert().code(0);
+    let page = fs::read_to_string(report.join("report.html")).unwrap();
+    assert!(page.contains("<h2>Over time</h2>") && page.contains("fault: partition"), "{page}");
+}
+
 #[test]
 fn several_histories_get_a_folder_each() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
 //! Pictures of what checkers report.
 
 mod figures;
+mod over_time;
 mod plot;

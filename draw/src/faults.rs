@@ -1,0 +1,222 @@
+//! Which faults were on when, from the ops of a nemesis.
+//!
+//! record-live writes `:fault :begin` and `:fault :end` into its ops. Jepsen has names instead: one op begins a fault and another ends
+//! it, each written twice, when it is called and when it returns. What is neither is a moment without an end.
+
+use crate::text;
+use history_core::{Op, Process, Seq, Value};
+use std::collections::BTreeMap;
+
+/// Faults that are kept.
+const FAULTS_MAX: usize = 1000;
+/// Characters of a fault's name.
+const NAME_CHARS_MAX: usize = 60;
+
+/// A fault, from the op that began it until the one that ended it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Its name, and the nodes that it hit where the op lists them. Safe to show.
+    pub what: String,
+    /// The index of the op that began it.
+    pub first: u64,
+    /// The index of the op that ended it, if any did.
+    pub last: Option<u64>,
+    /// When it began, in nanoseconds.
+    pub from_ns: Option<i64>,
+    /// When it ended, if it did.
+    pub until_ns: Option<i64>,
+}
+
+/// The faults of a history, while its ops pass.
+#[derive(Clone, Debug, Default)]
+pub struct Faults {
+    known: Vec<Fault>,
+    /// Those that are on, by what ends them.
+    open: BTreeMap<String, Vec<usize>>,
+    /// Those that the last op of the nemesis ended: the second op of that name is the one that returned.
+    ended: Option<(String, Vec<usize>)>,
+    left_out: u64,
+}
+
+/// What a nemesis op does.
+enum Role<'a> {
+    /// Begins a fault of this name, which an op of that name ends.
+    Begins(&'a str, String),
+    Ends,
+    Moment,
+}
+
+impl Faults {
+    /// Takes note of an op, if it is not a client's.
+    ///
+    /// ```
+    /// use histcheck_draw::faults::Faults;
+    /// use history_core::History;
+    ///
+    /// let history = History::parse(
+    ///     "{:process :nemesis, :type :info, :f :start-partition, :time 5}
+    ///      {:process 0, :type :invoke, :f :read, :time 6}
+    ///      {:process :nemesis, :type :info, :f :stop-partition, :time 9}",
+    /// )?;
+    /// let mut faults = Faults::default();
+    /// history.ops().for_each(|op| faults.observe(&op));
+    /// let [fault] = faults.all() else { panic!("one fault") };
+    /// assert_eq!((fault.what.as_str(), fault.from_ns, fault.until_ns), ("partition", Some(5), Some(9)));
+    /// # Ok::<(), history_core::HistoryError>(())
+    /// ```
+    pub fn observe(&mut self, op: &Op<'_>) {
+        let (Process::Other(_), Some(f)) = (op.process, op.f) else { return };
+        match op.extra.get("fault").and_then(Value::as_name) {
+            Some("begin") => self.push(op, f),
+            Some("end") => self.end_all(op),
+            _ => self.by_name(op, f),
+        }
+    }
+
+    /// All faults so far, in the order of their beginnings.
+    pub fn all(&self) -> &[Fault] {
+        &self.known
+    }
+
+    /// How many there were beyond those that are kept.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    fn by_name(&mut self, op: &Op<'_>, f: &str) {
+        let ends =
+            |name: &str| self.open.contains_key(name) || self.ended.as_ref().is_some_and(|(ended, _)| ended == name);
+        let role = role(f, ends);
+        if !matches!(role, Role::Ends) {
+            self.ended = None;
+        }
+        match role {
+            Role::Begins(what, end) => {
+                // The second op of a pair, or the same fault once more while it is on.
+                if !self.open.contains_key(&end) {
+                    let at = self.known.len();
+                    self.push(op, what);
+                    self.open.entry(end).or_default().extend((at < self.known.len()).then_some(at));
+                }
+            }
+            Role::Ends => {
+                if let Some(open) = self.open.remove(f) {
+                    self.ended = Some((f.to_owned(), open));
+                }
+                if let Some((_, ended)) = self.ended.as_ref().filter(|(name, _)| name == f) {
+                    for at in ended {
+                        self.known[*at].end(op);
+                    }
+                }
+            }
+            Role::Moment => {
+                let at = self.known.len();
+                self.push(op, f);
+                if let Some(fault) = self.known.get_mut(at) {
+                    fault.end(op);
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, op: &Op<'_>, f: &str) {
+        if self.known.len() == FAULTS_MAX {
+            self.left_out += 1;
+            return;
+        }
+        let what = text::shown(&format!("{f}{}", nodes(op.value)), NAME_CHARS_MAX);
+        self.known.push(Fault { what, first: op.index, last: None, from_ns: op.time, until_ns: None });
+    }
+
+    fn end_all(&mut self, op: &Op<'_>) {
+        self.known.iter_mut().filter(|fault| fault.last.is_none()).for_each(|fault| fault.end(op));
+    }
+}
+
+impl Fault {
+    fn end(&mut self, op: &Op<'_>) {
+        (self.last, self.until_ns) = (Some(op.index), op.time.or(self.from_ns));
+    }
+}
+
+/// The names of `jepsen.nemesis` and `jepsen.nemesis.combined`. `ends` says whether an op of a name would end a fault, or just did.
+fn role(f: &str, ends: impl Fn(&str) -> bool) -> Role<'_> {
+    if ends(f) {
+        return Role::Ends;
+    }
+    if let Some(what) = f.strip_prefix("start-") {
+        return Role::Begins(what, format!("stop-{what}"));
+    }
+    match f {
+        "isolate" | "partition" => Role::Begins(f, "heal".into()),
+        "kill" => Role::Begins(f, "start".into()),
+        "pause" => Role::Begins(f, "resume".into()),
+        "bump" | "strobe" => Role::Begins("clock", "reset".into()),
+        "bump-clock" | "strobe-clock" => Role::Begins("clock", "reset-clock".into()),
+        "start" => Role::Begins("fault", "stop".into()),
+        // Without a fault that they would end, they change nothing.
+        "stop" | "heal" | "resume" | "reset" | "reset-clock" | "check-clock-offsets" | "check-offsets" => Role::Ends,
+        _ if f.starts_with("stop-") => Role::Ends,
+        _ => Role::Moment,
+    }
+}
+
+/// The nodes in an op's value, each with a space in front.
+fn nodes(value: Value<'_>) -> String {
+    let all = value.as_seq().into_iter().flat_map(Seq::iter).filter_map(Value::as_name);
+    all.chain(value.as_name()).flat_map(|node| [" ", node]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use history_core::History;
+
+    fn faults(nemesis: &[(&str, i64)]) -> Vec<(String, i64, Option<i64>)> {
+        let op = |(f, time): &(&str, i64)| format!("{{:process :nemesis, :type :info, :f :{f}, :time {time}}}");
+        let text: Vec<String> = nemesis.iter().map(op).collect();
+        let mut faults = Faults::default();
+        History::parse(&text.join("\n")).unwrap().ops().for_each(|op| faults.observe(&op));
+        let seen = |fault: &Fault| (fault.what.clone(), fault.from_ns.unwrap(), fault.until_ns);
+        faults.all().iter().map(seen).collect()
+    }
+
+    #[test]
+    fn a_fault_lasts_from_its_call_until_its_end_has_returned() {
+        let twice = [("start", 1), ("start", 2), ("stop", 5), ("stop", 6), ("stop", 9)];
+        assert_eq!(faults(&twice), [("fault".to_owned(), 1, Some(9))], "nothing else was on in between");
+        let again = [("kill", 1), ("kill", 2), ("start", 5), ("start", 6), ("kill", 7)];
+        assert_eq!(faults(&again), [("kill".to_owned(), 1, Some(6)), ("kill".to_owned(), 7, None)]);
+    }
+
+    #[test]
+    fn faults_overlap_and_end_by_their_own_names() {
+        let ops =
+            [("start-partition", 1), ("pause", 2), ("stop-partition", 3), ("resume", 4), ("bump", 5), ("strobe", 6)];
+        let expected = [("partition", 1, Some(3)), ("pause", 2, Some(4)), ("clock", 5, None)];
+        assert_eq!(faults(&ops), expected.map(|(what, from, until)| (what.to_owned(), from, until)));
+    }
+
+    #[test]
+    fn nodes_are_named() {
+        let text = r#"{"process":"nemesis","type":"info","f":"isolate","value":["n1",2],"time":3}
+{"process":"nemesis","type":"info","f":"heal","value":null,"time":4}
+{"process":"nemesis","type":"info","f":"kill","fault":"begin","value":"n2","time":5}
+{"process":"nemesis","type":"info","f":"start","fault":"end","value":null,"time":6}"#;
+        let mut faults = Faults::default();
+        History::parse(text).unwrap().ops().for_each(|op| faults.observe(&op));
+        let seen: Vec<_> = faults.all().iter().map(|fault| (fault.what.as_str(), fault.last)).collect();
+        assert_eq!(seen, [("isolate n1", Some(1)), ("kill n2", Some(3))]);
+    }
+
+    #[test]
+    fn other_ops_are_moments_and_ends_without_beginning_are_nothing() {
+        assert_eq!(faults(&[("stop-partition", 1), ("resume", 2), ("shrink", 3)]), [("shrink".to_owned(), 3, Some(3))]);
+    }
+
+    #[test]
+    fn no_more_faults_are_kept_than_the_limit() {
+        let ops: Vec<(&str, i64)> = (0..1010).map(|at| ("shrink", at)).collect();
+        assert_eq!(faults(&ops).len(), FAULTS_MAX);
+    }
+}

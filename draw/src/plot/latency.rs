@@ -1,0 +1,217 @@
+//! How long operations took, each at the time when it was invoked: all of them, or how many there were; and quantiles.
+//!
+//! Latencies are on a logarithmic axis, straight between powers of two, so that it takes integers only.
+
+use super::bins::{LATENCIES, PER_OCTAVE, TIMES, latency_of};
+use super::frame::{self, Entry, Mark, PANEL, Panel, Time};
+use super::performance::{Function, OUTCOMES, PER_TIME, Performance};
+use crate::text;
+use history_core::cast::Cast as _;
+use maud::{Markup, html};
+use std::fmt::Write as _;
+
+/// Bins of latency that share a row of the heat map.
+const ROW: usize = 4;
+/// Shades of the heat map.
+const SHADES: usize = 5;
+/// Points of a line of quantiles, about.
+const COLUMNS: usize = 40;
+/// What share of operations, in hundredths, took no longer, and what that is called.
+const QUANTILES: [(u64, &str); 4] = [(50, "median"), (95, "95 %"), (99, "99 %"), (100, "longest")];
+/// Positions on the axis from one bin to the next.
+const PER_BIN: i64 = 128;
+
+/// The bins of latency that an axis shows.
+#[derive(Clone, Copy)]
+struct Axis {
+    from: i64,
+    until: i64,
+}
+
+impl Axis {
+    /// From the power of ten below all latencies to the one above.
+    fn of(function: &Function) -> Option<Axis> {
+        let has_any = |bin: &usize| {
+            (0..TIMES).any(|time| {
+                let at = time * PER_TIME + bin * OUTCOMES;
+                function.latencies[at..at + OUTCOMES].iter().any(|count| *count > 0)
+            })
+        };
+        let first = (0..LATENCIES).find(has_any)?;
+        let last = (0..LATENCIES).rev().find(has_any)?;
+        let below = 10_u64.pow(latency_of(first).max(1).ilog10());
+        let above = 10_u64.pow(latency_of(last).max(1).ilog10() + 1);
+        Some(Axis { from: position(below), until: position(above) })
+    }
+
+    /// Where a position is, from above.
+    fn y(self, position: i64) -> i64 {
+        (PANEL - (position - self.from) * PANEL / (self.until - self.from).max(1)).clamp(0, PANEL)
+    }
+
+    /// Powers of ten.
+    fn marks(self) -> Vec<(i64, String)> {
+        let tens = (0..15).map(|power| 10_i64.pow(power));
+        let shown =
+            tens.map(|ns| (position(ns.cast_unsigned()), ns)).filter(|(at, _)| (self.from..=self.until).contains(at));
+        shown.map(|(at, ns)| (self.y(at), text::duration(ns))).collect()
+    }
+}
+
+/// Where a latency is on an axis that begins with a nanosecond.
+fn position(ns: u64) -> i64 {
+    let ns = ns.max(1);
+    let octave = ns.ilog2();
+    let within = (u128::from(ns) << 10 >> octave) & 1023;
+    i64::from(octave) * PER_OCTAVE.to_u64().cast_signed() * PER_BIN + i64::try_from(within).unwrap_or_default()
+}
+
+/// Draws all latencies.
+pub(super) fn raw(run: &Performance, time: Time) -> Option<String> {
+    let panel = |(at, function): (usize, &Function)| {
+        let axis = Axis::of(function)?;
+        let body = if run.has_points() { points(run, at, time, axis) } else { heat(run, function, time, axis) };
+        Some(Panel { title: super::title_of(function), marks: axis.marks(), body })
+    };
+    let panels: Vec<Panel> = run.functions.iter().enumerate().filter_map(panel).collect();
+    let words = if run.has_points() {
+        "Latency of each operation"
+    } else {
+        "Latency of operations: the stronger the colour, the more"
+    };
+    (!panels.is_empty()).then(|| frame::draw(words, time, run.faults(), &super::outcomes(Mark::Area), &panels))
+}
+
+fn points(run: &Performance, function: usize, time: Time, axis: Axis) -> Markup {
+    let mut paths: [String; OUTCOMES] = Default::default();
+    for point in run.points.iter().filter(|point| point.function == function) {
+        let (x, y) = (time.x(point.invoked_ns), axis.y(position(point.latency_ns)));
+        // A square, a triangle, a cross: outcomes differ without colour.
+        _ = match point.outcome {
+            0 => write!(paths[0], "M{} {}h3v3h-3z", x - 1, y - 1),
+            1 => write!(paths[1], "M{} {}l4 6h-8z", x, y - 3),
+            _ => write!(paths[2], "M{} {}h3v-3h2v3h3v2h-3v3h-2v-3h-3z", x - 4, y - 1),
+        };
+    }
+    html! {
+        @for (outcome, path) in paths.iter().enumerate() {
+            @if !path.is_empty() { g class={ "o" (outcome) } { path class="a" opacity=".75" d=(path) {} } }
+        }
+    }
+}
+
+fn heat(run: &Performance, function: &Function, time: Time, axis: Axis) -> Markup {
+    let cells = |outcome: usize| {
+        (0..run.bins.used()).flat_map(move |bin| {
+            (0..LATENCIES / ROW).map(move |row| {
+                let at = bin * PER_TIME + row * ROW * OUTCOMES + outcome;
+                (bin, row, (0..ROW).map(|latency| function.latencies[at + latency * OUTCOMES]).sum::<u32>())
+            })
+        })
+    };
+    let most = (0..OUTCOMES).flat_map(cells).map(|(.., count)| count).max().unwrap_or_default().max(1);
+    let mut paths: [[String; SHADES]; OUTCOMES] = Default::default();
+    for (outcome, paths) in paths.iter_mut().enumerate() {
+        for (bin, row, count) in cells(outcome).filter(|(.., count)| *count > 0) {
+            let (from, until) = run.bins.span(bin);
+            let (left, right) = (time.x(from), time.x(until).max(time.x(from) + 1));
+            let row_at = |row: usize| axis.y((row * ROW).to_u64().cast_signed() * PER_BIN);
+            let (above, below) = (row_at(row + 1), row_at(row));
+            // By powers, so that a few operations are seen beside many.
+            let shade = count.ilog2().to_usize() * SHADES / (most.ilog2().to_usize() + 1);
+            _ = write!(paths[shade], "M{left} {above}H{right}V{below}H{left}z");
+        }
+    }
+    html! {
+        @for (outcome, shades) in paths.iter().enumerate() {
+            g class={ "o" (outcome) } {
+                @for (shade, path) in (1..).zip(shades) {
+                    @if !path.is_empty() { path class="a" opacity={ "." (shade * 18) } d=(path) {} }
+                }
+            }
+        }
+    }
+}
+
+/// Draws quantiles over time.
+pub(super) fn quantiles(run: &Performance, time: Time) -> Option<String> {
+    let panel = |function: &Function| {
+        let axis = Axis::of(function)?;
+        let lines = QUANTILES.map(|(percent, _)| line(run, function, time, axis, percent));
+        let body = html! { @for (at, line) in lines.iter().enumerate() { g class={ "q" (at) } { path class="l" d=(line) {} } } };
+        Some(Panel { title: super::title_of(function), marks: axis.marks(), body })
+    };
+    let panels: Vec<Panel> = run.functions.iter().filter_map(panel).collect();
+    let entry =
+        |(class, (_, words)): (&'static str, (u64, &str))| Entry { class, mark: Mark::Line, words: words.into() };
+    let legend: Vec<Entry> = ["q0", "q1", "q2", "q3"].into_iter().zip(QUANTILES).map(entry).collect();
+    (!panels.is_empty()).then(|| frame::draw("Latency quantiles", time, run.faults(), &legend, &panels))
+}
+
+/// A line through a quantile, broken where there is no operation.
+fn line(run: &Performance, function: &Function, time: Time, axis: Axis, percent: u64) -> String {
+    let used = run.bins.used();
+    let width = used.div_ceil(COLUMNS).max(1);
+    let (mut path, mut is_drawn) = (String::new(), false);
+    for bins in (0..used).step_by(width) {
+        let until = (bins + width).min(used);
+        let count = |latency: usize| {
+            let counts = |time: usize| &function.latencies[time * PER_TIME + latency * OUTCOMES..][..OUTCOMES];
+            (bins..until).flat_map(counts).map(|count| u64::from(*count)).sum::<u64>()
+        };
+        let Some(bin) = quantile(count, percent) else {
+            is_drawn = false;
+            continue;
+        };
+        let (from, until) = (run.bins.span(bins).0, run.bins.span(until - 1).1);
+        let (x, y) =
+            (i64::midpoint(time.x(from), time.x(until)), axis.y(bin.to_u64().cast_signed() * PER_BIN + PER_BIN / 2));
+        // A line of no length is a dot.
+        _ = if is_drawn { write!(path, "L{x} {y}") } else { write!(path, "M{x} {y}h0") };
+        is_drawn = true;
+    }
+    path
+}
+
+/// The first bin within which so many hundredths of all are.
+fn quantile(count: impl Fn(usize) -> u64, percent: u64) -> Option<usize> {
+    let all: u64 = (0..LATENCIES).map(&count).sum();
+    let wanted = (all * percent).div_ceil(100);
+    let mut sum = 0;
+    (0..LATENCIES).find(|bin| {
+        sum += count(*bin);
+        all > 0 && sum >= wanted
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::bins::latency_bin;
+
+    #[test]
+    fn positions_grow_with_latency_and_agree_with_bins() {
+        let mut last = -1;
+        for ns in (1..5000).chain((13..50).map(|octave| 1 << octave)) {
+            let at = position(ns);
+            assert!(at >= last, "{ns}");
+            last = at;
+            if latency_bin(ns) < LATENCIES - 1 {
+                assert_eq!(at / PER_BIN, latency_bin(ns).to_u64().cast_signed(), "{ns}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_quantile_is_the_least_latency_that_so_many_do_not_exceed() {
+        // 50 operations in bin 3, 49 in bin 5, one in bin 9.
+        let count = |bin: usize| match bin {
+            3 => 50,
+            5 => 49,
+            9 => 1,
+            _ => 0,
+        };
+        assert_eq!([50, 51, 95, 99, 100].map(|percent| quantile(count, percent)), [3, 5, 5, 5, 9].map(Some));
+        assert_eq!(quantile(|_| 0, 50), None);
+    }
+}

@@ -1,0 +1,159 @@
+//! What the plots of a history need, counted while its ops pass.
+
+use super::bins::{LATENCIES, TIMES, TimeBins, latency_bin};
+use crate::faults::{Fault, Faults};
+use crate::text;
+use history_core::cast::Cast as _;
+use history_core::{Op, OpKind, Pair, Value};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Functions that have plots of their own; all others share one.
+const FUNCTIONS_MAX: usize = 7;
+/// So few operations are drawn as points.
+const POINTS_MAX: usize = 3000;
+/// Nodes whose clocks are drawn, and points of each.
+const NODES_MAX: usize = 12;
+const OFFSETS_MAX: usize = 2000;
+/// Characters of a name.
+const NAME_CHARS_MAX: usize = 60;
+/// What operations end with: ok, fail, info.
+pub(super) const OUTCOMES: usize = 3;
+
+/// The operations of a history by time, latency, outcome and function. Its memory, a few megabytes, does not grow with the history.
+///
+/// Feed it every op with [`observe`](Performance::observe), then draw it with [`plots`](super::plots).
+#[derive(Clone, Debug, Default)]
+pub struct Performance {
+    pub(super) bins: TimeBins,
+    pub(super) functions: Vec<Function>,
+    /// Every operation, as long as there are few.
+    pub(super) points: Vec<Point>,
+    pub(super) operations: u64,
+    pub(super) faults: Faults,
+    /// The offset of each node's clock, in nanoseconds.
+    pub(super) clocks: BTreeMap<String, Vec<(i64, i64)>>,
+}
+
+/// The operations of a function.
+#[derive(Clone, Debug)]
+pub(super) struct Function {
+    pub(super) name: String,
+    /// By bin of the time of invocation, bin of latency, and outcome.
+    pub(super) latencies: Vec<u32>,
+    /// By bin of the time of completion, and outcome.
+    pub(super) completions: Vec<u32>,
+    pub(super) operations: u64,
+}
+
+/// An operation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Point {
+    pub(super) function: usize,
+    pub(super) invoked_ns: i64,
+    pub(super) latency_ns: u64,
+    pub(super) outcome: usize,
+}
+
+/// Counts of each bin of time in [`Function::latencies`].
+pub(super) const PER_TIME: usize = LATENCIES * OUTCOMES;
+
+impl Performance {
+    /// Takes in an op that was paired, as all readers give them.
+    pub fn observe(&mut self, op: &Op<'_>) {
+        let Some(time) = op.time else { return };
+        if !op.process.is_client() {
+            self.extend(time);
+            self.faults.observe(op);
+            self.offsets(op, time);
+            return;
+        }
+        let outcome = match op.kind {
+            OpKind::Invoke => return self.extend(time),
+            OpKind::Ok => 0,
+            OpKind::Fail => 1,
+            OpKind::Info => 2,
+        };
+        let function = self.function(op.f.unwrap_or_default());
+        self.extend(time);
+        self.operations += 1;
+        self.functions[function].operations += 1;
+        self.functions[function].completions[self.bins.bin(time) * OUTCOMES + outcome] += 1;
+        let Pair::Completes { invoked_time_ns: Some(invoked_ns), .. } = op.pair else { return };
+        self.extend(invoked_ns);
+        // A clock that was set back is no latency.
+        let latency_ns = u64::try_from(time.saturating_sub(invoked_ns)).unwrap_or(0);
+        let at = self.bins.bin(invoked_ns) * PER_TIME + latency_bin(latency_ns) * OUTCOMES + outcome;
+        self.functions[function].latencies[at] += 1;
+        if self.operations <= POINTS_MAX.to_u64() {
+            self.points.push(Point { function, invoked_ns, latency_ns, outcome });
+        } else if !self.points.is_empty() {
+            self.points = Vec::new();
+        }
+    }
+
+    /// The faults so far.
+    pub fn faults(&self) -> &[Fault] {
+        self.faults.all()
+    }
+
+    /// Whether all operations are drawn one by one.
+    pub(super) fn has_points(&self) -> bool {
+        self.operations <= POINTS_MAX.to_u64()
+    }
+
+    fn extend(&mut self, time: i64) {
+        if let Some(moved) = self.bins.extend(time) {
+            for function in &mut self.functions {
+                moved.apply(&mut function.latencies, PER_TIME);
+                moved.apply(&mut function.completions, OUTCOMES);
+            }
+        }
+    }
+
+    fn function(&mut self, f: &str) -> usize {
+        // There are a few, and the first are the most frequent.
+        if let Some(at) = self.functions.iter().position(|function| function.name == f) {
+            return at;
+        }
+        if self.functions.len() <= FUNCTIONS_MAX {
+            let is_own = self.functions.len() < FUNCTIONS_MAX;
+            self.functions.push(Function {
+                name: if is_own { f } else { "other functions" }.to_owned(),
+                latencies: vec![0; TIMES * PER_TIME],
+                completions: vec![0; TIMES * OUTCOMES],
+                operations: 0,
+            });
+        }
+        self.functions.len() - 1
+    }
+
+    /// Jepsen's clock nemesis writes `:clock-offsets {node seconds}` into its ops.
+    fn offsets(&mut self, op: &Op<'_>, time: i64) {
+        let Some(Value::Map(offsets)) = op.extra.get("clock-offsets") else { return };
+        for (node, offset) in offsets {
+            let (Some(node), Some(seconds)) = (node.as_name(), seconds(offset)) else { continue };
+            let node = text::clipped(node, NAME_CHARS_MAX);
+            if self.clocks.len() == NODES_MAX && !self.clocks.contains_key(&node) {
+                continue;
+            }
+            let points = self.clocks.entry(node).or_default();
+            if points.len() < OFFSETS_MAX {
+                points.push((time, seconds));
+            }
+        }
+    }
+}
+
+/// A number of seconds, in nanoseconds.
+fn seconds(value: Value<'_>) -> Option<i64> {
+    match value {
+        Value::Int(seconds) => seconds.checked_mul(1_000_000_000),
+        Value::Float(seconds) => {
+            let size = Duration::try_from_secs_f64(seconds.abs()).ok()?;
+            let ns = i64::try_from(size.as_nanos()).ok()?;
+            Some(if seconds < 0.0 { -ns } else { ns })
+        }
+        _ => None,
+    }
+}

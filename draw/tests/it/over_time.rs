@@ -1,0 +1,144 @@
+//! Plots over time: what they show of a history, and that their size does not follow it.
+
+use histcheck_draw::Drawing;
+use histcheck_draw::plot::{Performance, plots};
+use history_core::History;
+use history_core::visible::is_hidden;
+use roxmltree::{Document, Node};
+use std::fmt::Write as _;
+
+fn drawn(text: &str) -> Vec<Drawing> {
+    let mut performance = Performance::default();
+    History::parse(text).unwrap().ops().for_each(|op| performance.observe(&op));
+    plots(&performance)
+}
+
+fn of<'d>(drawings: &'d [Drawing], path: &str) -> Document<'d> {
+    let drawing = drawings.iter().find(|drawing| drawing.path == path).unwrap_or_else(|| panic!("no {path}"));
+    Document::parse(&drawing.content).unwrap()
+}
+
+fn texts<'a>(document: &'a Document<'_>, class: &str) -> Vec<&'a str> {
+    let has = |node: &Node<'_, '_>| node.has_tag_name("text") && node.attribute("class") == Some(class);
+    document.descendants().filter(has).filter_map(|node| node.text()).collect()
+}
+
+/// Reads of 2 ms each millisecond, a write that fails and one whose outcome is unknown, and a fault in the middle.
+fn run() -> String {
+    let mut text = String::new();
+    for at in 0..100 {
+        let (process, time) = (at % 3, at * 1_000_000);
+        _ = writeln!(text, "{{:process {process}, :type :invoke, :f :read, :time {time}}}");
+        if at == 40 {
+            text += "{:process :nemesis, :type :info, :f :start-partition, :value [\"n1\"], :time 40000000}\n";
+        }
+        if at == 60 {
+            text += "{:process :nemesis, :type :info, :f :stop-partition, :time 60000000}\n";
+        }
+        _ = writeln!(text, "{{:process {process}, :type :ok, :f :read, :time {}}}", time + 2_000_000);
+    }
+    text += "{:process 5, :type :invoke, :f :write, :time 100000000} {:process 5, :type :fail, :f :write, :time 100001000}\n";
+    text += "{:process 6, :type :invoke, :f :write, :time 100002000} {:process 6, :type :info, :f :write, :time 101000000}\n";
+    text
+}
+
+#[test]
+fn each_function_has_a_panel_and_each_outcome_its_marks() {
+    let drawings = drawn(&run());
+    let paths: Vec<&str> = drawings.iter().map(|drawing| drawing.path.as_str()).collect();
+    assert_eq!(paths, ["latency-raw.svg", "latency-quantiles.svg", "rate.svg"]);
+    let raw = of(&drawings, "latency-raw.svg");
+    assert_eq!(texts(&raw, "t"), ["read: 100 completions", "write: 2 completions"]);
+    let marks = |class: &str| {
+        let groups = raw.descendants().filter(|node| node.attribute("class") == Some(class));
+        let paths = groups.flat_map(|group| group.children()).filter_map(|path| path.attribute("d"));
+        paths.map(|path| path.matches('M').count()).sum::<usize>()
+    };
+    assert_eq!([marks("o0"), marks("o1"), marks("o2")], [100, 1, 1], "a mark an operation");
+    // The axis of the reads ends at the powers of ten around 2 ms.
+    assert_eq!(texts(&raw, "y")[..2], ["1 ms", "10 ms"]);
+    assert_eq!(texts(&raw, "x")[..2], ["0 ns", "20 ms"]);
+}
+
+#[test]
+fn a_fault_is_a_band_in_each_panel_named_once() {
+    for drawing in drawn(&run()) {
+        let document = Document::parse(&drawing.content).unwrap();
+        let bands: Vec<_> = document.descendants().filter(|node| node.attribute("class") == Some("f")).collect();
+        assert_eq!(bands.len(), 2, "{}", drawing.path);
+        let rect = bands[0].children().find(|node| node.has_tag_name("rect")).unwrap();
+        let number = |name: &str| rect.attribute(name).unwrap().parse::<i64>().unwrap();
+        // From 40 to 60 of 101 ms, between 84 and 942.
+        assert_eq!((number("x"), number("width")), (84 + 40 * 858 / 101, 84 + 60 * 858 / 101 - (84 + 40 * 858 / 101)));
+        let named = bands.iter().flat_map(Node::children).filter(|node| node.has_tag_name("text"));
+        assert_eq!(named.filter_map(|name| name.text()).collect::<Vec<_>>(), ["partition n1"]);
+    }
+}
+
+#[test]
+fn a_long_run_is_a_heat_map_no_larger_than_a_short_one() {
+    let mut text = String::new();
+    for at in 0..40_000_u64 {
+        let latency = 1000 + at.wrapping_mul(0x9e37_79b9_7f4a_7c15) % 50_000_000;
+        let time = at * 3_000_000;
+        _ = writeln!(text, "{{:process {at}, :type :invoke, :f :f{}, :time {time}}}", at % 12);
+        _ = writeln!(text, "{{:process {at}, :type :ok, :f :f{}, :time {}}}", at % 12, time + latency);
+    }
+    let drawings = drawn(&text);
+    let raw = of(&drawings, "latency-raw.svg");
+    let titles = texts(&raw, "t");
+    assert_eq!(titles.len(), 8, "seven functions, and one panel for the other five");
+    assert_eq!(titles[7], "other functions: 16,665 completions");
+    for drawing in &drawings {
+        assert!(drawing.content.len() < 400_000, "{}: {} bytes", drawing.path, drawing.content.len());
+    }
+}
+
+#[test]
+fn the_offsets_of_clocks_are_lines() {
+    let text = "{:process :nemesis, :type :info, :f :bump, :time 5, :clock-offsets {\"n1\" 0.5, \"n2\" -2}}
+        {:process :nemesis, :type :info, :f :reset, :time 1000, :clock-offsets {\"n1\" 0.25, \"n2\" 0}}
+        {:process 0, :type :invoke, :f :read, :time 1005}";
+    let drawings = drawn(text);
+    assert_eq!(drawings.len(), 1, "no operation completed");
+    let clocks = of(&drawings, "clock-skew.svg");
+    assert_eq!(texts(&clocks, "y"), ["\u{2212}2 s", "0 ns", "500 ms"]);
+    let lines = clocks.descendants().filter_map(|node| node.attribute("d")).filter(|path| path.contains('L'));
+    assert_eq!(lines.count(), 2);
+}
+
+#[test]
+fn a_history_without_times_has_no_plots() {
+    assert!(drawn("{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read}").is_empty());
+    assert!(plots(&Performance::default()).is_empty());
+}
+
+#[test]
+fn times_out_of_order_and_at_the_ends_of_their_range_are_drawn() {
+    let mut text = String::new();
+    for (at, time) in [5, -5, i64::MAX, i64::MIN, 0, 1_700_000_000_000_000_000].into_iter().enumerate() {
+        _ = writeln!(text, "{{:process {at}, :type :invoke, :f :read, :time {time}}}");
+        _ = writeln!(text, "{{:process {at}, :type :ok, :f :read, :time {}}}", time / 2);
+    }
+    for drawing in drawn(&text) {
+        Document::parse(&drawing.content).unwrap_or_else(|error| panic!("{}: {error}", drawing.path));
+    }
+}
+
+#[test]
+fn hostile_names_stay_texts() {
+    let name = "</text><script>\\u202e\\u0000]]>&";
+    let text = format!(
+        r#"{{"process":"nemesis","type":"info","f":"{name}","time":1,"value":["{name}"],"clock-offsets":{{"{name}":1}}}}
+{{"process":0,"type":"invoke","f":"{name}","time":2}}
+{{"process":0,"type":"ok","f":"{name}","time":3000}}"#
+    );
+    let drawings = drawn(&text);
+    assert_eq!(drawings.len(), 4);
+    for drawing in drawings {
+        let document = Document::parse(&drawing.content).unwrap();
+        assert!(document.descendants().all(|node| !node.has_tag_name("script")), "{}", drawing.path);
+        let bad: Vec<char> = drawing.content.chars().filter(|c| is_hidden(*c) && *c != '\n').collect();
+        assert!(bad.is_empty(), "{}: {bad:?}", drawing.path);
+    }
+}
