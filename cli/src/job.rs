@@ -4,6 +4,7 @@ use crate::judge::child_job::ChildJob;
 use crate::judge::input::Input;
 use crate::judge::limits::Limits;
 use crate::output::policy::Policy;
+use histcheck_draw::bands::Annotations;
 use histcheck_front::Setup;
 use histcheck_front::result::Notation;
 use std::collections::BTreeMap;
@@ -21,6 +22,8 @@ pub(crate) struct Check<'c> {
     pub(crate) plots: PlotFormat,
     /// How large pictures may be.
     pub(crate) drawing: histcheck_draw::Limits,
+    /// What the user's own harness saw, for pictures.
+    pub(crate) annotations: Annotations,
     pub(crate) limits: Limits,
     /// Where pages go, if there are to be any.
     pub(crate) pages: Option<PageOptions>,

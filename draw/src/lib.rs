@@ -9,7 +9,7 @@
 #![warn(missing_debug_implementations)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-pub mod faults;
+pub mod bands;
 pub mod graph;
 pub mod lattice;
 pub mod plot;
@@ -17,6 +17,7 @@ pub mod reads;
 pub mod text;
 pub mod timeline;
 
+use bands::Band;
 use graph::PlotOptions;
 use history_core::Report;
 use history_core::figure::{Content, Figure};
@@ -61,7 +62,13 @@ pub struct Drawing {
 /// assert!(drawing.content.starts_with("<svg "));
 /// ```
 pub fn draw(figure: &Figure, limits: &Limits) -> Drawing {
-    let plot = |title: &str| PlotOptions { title: title.to_owned(), max_plot_bytes: limits.plot_bytes_max };
+    drawn(figure, limits, &[])
+}
+
+fn drawn(figure: &Figure, limits: &Limits, bands: &[Band]) -> Drawing {
+    let faults = || bands.iter().filter(|band| band.lane.is_none()).cloned().collect();
+    let plot =
+        |title: &str| PlotOptions { title: title.to_owned(), max_plot_bytes: limits.plot_bytes_max, faults: faults() };
     let (extension, drawn) = match &figure.content {
         Content::Graph { title, ops, steps } => {
             ("svg", graph::svg(ops, steps, &plot(title)).map_err(|error| error.to_string()))
@@ -82,13 +89,21 @@ pub fn draw(figure: &Figure, limits: &Limits) -> Drawing {
 }
 
 /// Draws all figures of a report, and leaves none in it; if it has none, the cycles among its witnesses, as
-/// `TYPE/0.svg`.
-pub fn draw_all(report: &mut Report, limits: &Limits) -> Vec<Drawing> {
+/// `TYPE/0.svg`. Bands lie over timelines, and transactions say during which faults they completed.
+pub fn draw_all(report: &mut Report, limits: &Limits, bands: &[Band]) -> Vec<Drawing> {
     let mut figures = report.take_figures();
     if figures.is_empty() {
         figures = cycles(report, "");
     }
-    figures.iter().map(|figure| draw(figure, limits)).collect()
+    figures
+        .iter_mut()
+        .map(|figure| {
+            if let Content::Timeline(timeline) = &mut figure.content {
+                timeline::lay_over(timeline, bands);
+            }
+            drawn(figure, limits, bands)
+        })
+        .collect()
 }
 
 fn cycles(report: &Report, folder: &str) -> Vec<Figure> {

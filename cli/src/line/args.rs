@@ -1,5 +1,6 @@
 //! From the words of a command line to what is to be done.
 
+mod annotations;
 mod checker;
 #[cfg(all(unix, feature = "live"))]
 pub(crate) mod live;
@@ -127,6 +128,8 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
     };
     let plots = plots(matches, directory.is_some(), &mut warnings);
     let drawing = drawing(matches, directory.is_some(), &mut warnings)?;
+    let has_pictures = directory.is_some() || pages.is_some();
+    let annotations = annotations::given(matches, has_pictures, inputs.len(), &mut warnings)?;
     for spec in checker.options().iter().filter(|spec| grammar::PASSED_ON[2..].contains(&spec.name)) {
         // A plugin that draws for itself draws nothing without this option.
         if directory.is_some() && options.text(spec.name).is_none() {
@@ -147,6 +150,7 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
         directory,
         plots,
         drawing,
+        annotations,
         limits: limits(matches)?,
         pages,
         jobs: jobs(matches),

@@ -140,7 +140,7 @@ fn limit_options() -> [Arg; 3] {
     ]
 }
 
-fn own_options(checkers: &Registry) -> [Arg; 10] {
+fn own_options(checkers: &Registry) -> [Arg; 11] {
     let names = checkers.names().into_iter().map(PossibleValue::new);
     let names = names.chain(checkers.full_names().into_iter().map(|name| PossibleValue::new(name).hide(true)));
     let names: Vec<PossibleValue> = names.collect();
@@ -173,6 +173,16 @@ fn own_options(checkers: &Registry) -> [Arg; 10] {
             .help("Explain every anomaly below the history's line (json, edn, junit and sarif always include explanations)"),
         output(help::OUTPUT).value_parser(["text", "json", "edn", "junit", "sarif", "github"]),
         common::directory("Directory for reports and pictures; several histories get a subdirectory each"),
+        Arg::new("annotations")
+            .long("annotations")
+            .value_name("FILE")
+            .value_hint(ValueHint::FilePath)
+            .value_parser(value_parser!(OsString))
+            .hide_short_help(true)
+            .help(
+                "Draw events of your own harness beside the ops: JSON Lines with text, with time or with from and to (in nanoseconds, \
+                 as the ops have), and optionally lane",
+            ),
         Arg::new("plot-format")
             .short('p')
             .long("plot-format")

@@ -10,6 +10,8 @@ use crate::output::over_time;
 use crate::output::policy::Policy;
 use crate::output::terminal::Terminal;
 use crate::report::Pages;
+use histcheck_draw::bands::Annotations;
+use histcheck_draw::plot;
 use history_core::{About, Artifact, HistoryError, Report, Verdict};
 use std::collections::BTreeMap;
 
@@ -27,6 +29,7 @@ pub(crate) struct Results {
     about: About,
     /// How large pictures may be.
     drawing: histcheck_draw::Limits,
+    annotations: Annotations,
 }
 
 impl Results {
@@ -43,6 +46,7 @@ impl Results {
             summaries: job.summaries.clone(),
             about: job.setup.checker.about(),
             drawing: job.drawing,
+            annotations: job.annotations.clone(),
         }
     }
 
@@ -68,9 +72,12 @@ impl Results {
         // They belong into the directory, not into the report that is printed.
         let mut artifacts = judged.as_mut().map(Report::take_artifacts).unwrap_or_default();
         if let (Ok(report), Some(_)) = (&mut judged, &self.directory) {
-            let drawn = histcheck_draw::draw_all(report, &self.drawing).into_iter();
-            let plots = over_time::plots(input).into_iter();
-            artifacts.extend(drawn.chain(plots).map(|it| Artifact { path: it.path, content: it.content.into_bytes() }));
+            let performance = over_time::read(input, &self.annotations);
+            let drawn = histcheck_draw::draw_all(report, &self.drawing, &performance.bands());
+            let plots = plot::plots(&performance);
+            artifacts.extend(
+                drawn.into_iter().chain(plots).map(|it| Artifact { path: it.path, content: it.content.into_bytes() }),
+            );
         }
         let mut exit = judged.as_ref().map_or(Exit::FAILED, |report| self.policy.exit(report.verdict));
         if let Err(error) = self.output.write(input, &judged) {

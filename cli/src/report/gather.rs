@@ -6,7 +6,7 @@
 
 use crate::ids::{index, small, wide};
 use crate::judge::input::Input;
-use histcheck_draw::faults::Fault;
+use histcheck_draw::bands::Annotations;
 use histcheck_draw::plot::Performance;
 use histcheck_draw::text;
 use history_core::{HistoryError, Op, OpKind, Pair, Participants, Process, Report, Value, Witness};
@@ -53,9 +53,11 @@ pub(super) struct Statistics {
     pub(super) open: u64,
 }
 
-/// A fault as a timeline shows it: from a column, or what is left of all, until a column, or what is right of all.
+/// A fault or an annotation as a timeline shows it: from a column, or what is left of all, until a column, or what is right of all.
 pub(super) struct Band {
     pub(super) what: String,
+    /// The row of an annotation, behind those of the processes.
+    pub(super) row: Option<usize>,
     pub(super) from: Option<usize>,
     pub(super) until: Option<usize>,
 }
@@ -108,11 +110,18 @@ pub(super) struct Around {
     /// The index at each column, and how many ops were omitted before it.
     pub(super) columns: Vec<(u64, u64)>,
     pub(super) left_out_behind: u64,
-    /// Faults that were on in between.
+    /// Faults that were on in between, and annotations.
     pub(super) bands: Vec<Band>,
+    /// The lanes of annotations.
+    pub(super) lanes: Vec<String>,
 }
 
 impl Gathered {
+    /// One with annotations.
+    pub(super) fn new(annotations: Annotations) -> Gathered {
+        Gathered { performance: Performance::new(annotations), ..Gathered::default() }
+    }
+
     /// Reads a history for its numbers.
     ///
     /// # Errors
@@ -271,6 +280,7 @@ impl Gathered {
                 completed,
             }
         };
+        let (bands, lanes) = self.bands(&columns);
         Around {
             rows: processes
                 .iter()
@@ -278,24 +288,42 @@ impl Gathered {
                 .collect(),
             bars: chosen.iter().map(bar).collect(),
             left_out_behind: wide(self.indices.len() - expected),
-            bands: self.bands(&columns),
+            bands,
+            lanes,
             columns,
         }
     }
 
-    /// The faults that were on between the first column and the last.
-    fn bands(&self, columns: &[(u64, u64)]) -> Vec<Band> {
-        let (Some((first, _)), Some((last, _))) = (columns.first(), columns.last()) else { return Vec::new() };
-        // A fault that nothing ended is on until the end.
-        let end = |fault: &Fault| fault.last.unwrap_or(u64::MAX);
-        let is_shown = |fault: &&Fault| fault.first < *last && end(fault) > *first;
-        let band = |fault: &Fault| Band {
-            what: fault.what.clone(),
-            // The first column behind its beginning, and behind its end.
-            from: Some(columns.partition_point(|(index, _)| *index < fault.first)).filter(|at| *at > 0),
-            until: Some(columns.partition_point(|(index, _)| *index < end(fault))).filter(|at| *at < columns.len()),
-        };
-        self.performance.faults().iter().filter(is_shown).map(band).collect()
+    /// The faults that were on between the first column and the last, and the annotations there with their lanes.
+    fn bands(&self, columns: &[(u64, u64)]) -> (Vec<Band>, Vec<String>) {
+        let (mut bands, mut lanes) = (Vec::new(), Vec::new());
+        let (Some((first, _)), Some((last, _))) = (columns.first(), columns.last()) else { return (bands, lanes) };
+        for band in self.performance.bands() {
+            // A fault that nothing ended is on until the end.
+            let end = band.last.unwrap_or(u64::MAX);
+            // An annotation may be a moment, right before the op of its index.
+            let is_shown = match band.lane {
+                None => band.first < *last && end > *first,
+                Some(_) => band.first <= *last && end >= *first,
+            };
+            if !is_shown {
+                continue;
+            }
+            let row = band.lane.map(|lane| {
+                lanes.iter().position(|known| *known == lane).unwrap_or_else(|| {
+                    lanes.push(lane);
+                    lanes.len() - 1
+                })
+            });
+            bands.push(Band {
+                what: band.what,
+                row,
+                // The first column behind its beginning, and behind its end.
+                from: Some(columns.partition_point(|(index, _)| *index < band.first)).filter(|at| *at > 0),
+                until: Some(columns.partition_point(|(index, _)| *index < end)).filter(|at| *at < columns.len()),
+            });
+        }
+        (bands, lanes)
     }
 
     /// What a row is called.

@@ -19,6 +19,7 @@ use crate::output::artifacts::Directory;
 use crate::output::diagnose;
 use crate::output::folder;
 use gather::{Around, Gathered};
+use histcheck_draw::bands::Annotations;
 use histcheck_draw::text;
 use history_core::{About, HistoryError, Report, Verdict};
 use maud::html;
@@ -40,6 +41,7 @@ const INDEX: &str = "index.html";
 /// Writes the pages of a run.
 pub(crate) struct Pages {
     options: PageOptions,
+    annotations: Annotations,
     /// Knows the folders that histories get.
     directory: Directory,
     asked: Option<String>,
@@ -71,6 +73,7 @@ impl Pages {
                 .below(alone.is_some())
                 .without(INDEX),
             options,
+            annotations: job.annotations.clone(),
             asked: job.setup.options.text("consistency-models").filter(|text| !text.is_empty()).map(str::to_owned),
             about: job.setup.checker.about(),
             inputs,
@@ -108,7 +111,7 @@ impl Pages {
     ///
     /// If it cannot be written; says why.
     pub(crate) fn write(&mut self, input: &Input, judged: Result<&Report, &HistoryError>) -> Result<(), String> {
-        let mut gathered = Gathered::default();
+        let mut gathered = Gathered::new(self.annotations.clone());
         // Whatever is wrong with the history was said by whoever judged it; of what can be read there are numbers.
         let read = gathered.read(input);
         let unread = match (&read, judged) {

@@ -4,6 +4,7 @@ use super::facts::{CHARS_MAX, Facts};
 use super::meaning;
 use super::{statistics, witness};
 use crate::ids::wide;
+use histcheck_draw::bands::Band;
 use histcheck_draw::lattice::{Lattice, Standing};
 use histcheck_draw::{Drawing, plot, text};
 use history_core::{Anomaly, Datum, HistoryError, KeyReport, Report, Verdict};
@@ -44,7 +45,7 @@ pub(super) fn write(facts: &Facts<'_>, bytes_max: usize) -> Page {
     draft.beginning();
     draft.add(statistics::section(facts));
     draft.plots();
-    draft.add(reading(!facts.gathered.performance.faults().is_empty()));
+    draft.add(reading(&facts.gathered.performance.bands()));
     let notice = (draft.left_out > 0).then(|| {
         html! {
             p.notice role="note" {
@@ -186,7 +187,8 @@ impl Draft<'_> {
             self.drawn += 1;
             let title = if shown > 1 { format!("{name}, {} of {shown}", at + 1) } else { name.clone() };
             let is_refused = about.is_some_and(|about| about.begins_with_refused);
-            let part = witness::block(witness, around, &title, is_refused);
+            let bands = self.facts.gathered.performance.bands();
+            let part = witness::block(witness, around, &bands, &title, is_refused);
             self.add(html! {
                 section.witness {
                     @if shown > 1 { (heading(level + 1, None, &plain(&title))) }
@@ -318,7 +320,7 @@ fn error_block(error: &HistoryError) -> Markup {
 }
 
 /// How to read the pictures.
-fn reading(has_faults: bool) -> Markup {
+fn reading(bands: &[Band]) -> Markup {
     html! {
         h2 { "How to read the timelines" }
         ul.legend {
@@ -327,7 +329,8 @@ fn reading(has_faults: bool) -> Markup {
             li { i.key.info {} "? info, or \u{2026} never completed: the operation may have happened" }
             li { i.key.ok.on {} "with a name and a thick edge: an operation of the witness" }
             li { i.key.gap {} "dotted line: ops between are not shown" }
-            @if has_faults { li { i.key.fault {} "a fault was on" } }
+            @if bands.iter().any(|band| band.lane.is_none()) { li { i.key.fault {} "a fault was on" } }
+            @if bands.iter().any(|band| band.lane.is_some()) { li { i.key.annotation {} "an annotation, between the ops before and after it" } }
         }
         p { "An operation may have taken effect at any moment of its bar. If one bar ends before another begins, the first came first; "
             "where bars overlap, either may have." }

@@ -17,6 +17,8 @@ const COLUMN_MAX: usize = 120;
 const WIDTH: usize = 1040;
 const ROW: usize = 34;
 const BAR: usize = 24;
+/// The height of a lane of annotations.
+const LANE: usize = 20;
 const TOP: usize = 36;
 /// What the line below needs that marks a limit.
 const BELOW: usize = 26;
@@ -36,14 +38,15 @@ pub(super) fn draw(around: &Around, limit: Option<u64>, title: &str) -> Markup {
     let width = (around.columns.len() + 1) * step + PADDING;
     let x = |column: usize| column * step + step / 2;
     let limit_at = limit.and_then(|index| around.columns.iter().position(|(other, _)| *other == index));
-    let bottom = TOP + around.rows.len() * ROW;
+    let lanes_at = TOP + around.rows.len() * ROW;
+    let bottom = lanes_at + around.lanes.len() * LANE;
     let height = bottom + if limit_at.is_some() { BELOW } else { 0 };
     let bands = |width: usize| {
         html! {
             @for row in (0..around.rows.len()).step_by(2) { rect class="band" x="0" y=(TOP + row * ROW) width=(width) height=(ROW) {} }
         }
     };
-    let longest = around.rows.iter().map(|row| row.chars().count()).max().unwrap_or(1).max(4);
+    let longest = around.rows.iter().chain(&around.lanes).map(|row| row.chars().count()).max().unwrap_or(1).max(4);
     let left = PADDING + longest * 8 + PADDING;
     // Where a narrow screen should begin: the names of rows stay, and cover what is as wide as they are.
     let named = around.bars.iter().filter(|bar| bar.name.is_some());
@@ -59,6 +62,9 @@ pub(super) fn draw(around: &Around, limit: Option<u64>, title: &str) -> Markup {
                 @for (row, name) in around.rows.iter().enumerate() {
                     text class="who" x=(left - PADDING) y=(TOP + row * ROW + ROW / 2 + 4) text-anchor="end" { (name) }
                 }
+                @for (lane, name) in around.lanes.iter().enumerate() {
+                    text class="axis" x=(left - PADDING) y=(lanes_at + lane * LANE + LANE - 6) text-anchor="end" { (name) }
+                }
             }
             div.canvas {
                 @if let Some(focus) = focus { span.focus style={ "left:" (focus) "px; margin-left:-" (left) "px" } {} }
@@ -66,7 +72,12 @@ pub(super) fn draw(around: &Around, limit: Option<u64>, title: &str) -> Markup {
                     title { (title) }
                     desc { (describe(around, limit_at.is_some())) }
                     (bands(width))
-                    @for band in &around.bands { (fault(band, width, bottom, step, &x)) }
+                    @for band in &around.bands {
+                        @match band.row {
+                            None => { (fault(band, width, lanes_at, step, &x)) },
+                            Some(row) => { (annotation(band, width, lanes_at + row * LANE, step, &x)) },
+                        }
+                    }
                     @for (column, (index, left_out)) in around.columns.iter().enumerate() {
                         @let after_gap = *left_out > 0 && column > 0;
                         @if after_gap {
@@ -121,8 +132,7 @@ fn one(bar: &Bar, right: usize, step: usize, x: &dyn Fn(usize) -> usize) -> Mark
 
 /// A fault, behind the operations.
 fn fault(band: &Band, width: usize, bottom: usize, step: usize, x: &dyn Fn(usize) -> usize) -> Markup {
-    let from = band.from.map_or(0, |column| x(column) - step / 2);
-    let until = band.until.map_or(width, |column| x(column) - step / 2).max(from + 2);
+    let (from, until) = edges(band, width, step, x);
     html! {
         g class="fault" {
             title { "fault: " (band.what) }
@@ -130,6 +140,25 @@ fn fault(band: &Band, width: usize, bottom: usize, step: usize, x: &dyn Fn(usize
             text x=(from + 4) y=(TOP - 2) { (text::clipped(&band.what, ((until - from) * 10 / LETTER_TENTHS).max(1))) }
         }
     }
+}
+
+/// An annotation, below the operations; its text stands beside it, where it is short.
+fn annotation(band: &Band, width: usize, top: usize, step: usize, x: &dyn Fn(usize) -> usize) -> Markup {
+    let (from, until) = edges(band, width, step, x);
+    html! {
+        g class="annotation" {
+            title { (band.what) }
+            line x1=(from) x2=(from) y1=(TOP) y2=(top) {}
+            rect x=(from) y=(top + 3) width=(until - from) height=(LANE - 6) {}
+            text x=(from + 5) y=(top + LANE - 6) { (text::clipped(&band.what, (width.saturating_sub(from + 5) * 10 / LETTER_TENTHS).max(1))) }
+        }
+    }
+}
+
+/// Where a band begins and ends: between the columns before and behind.
+fn edges(band: &Band, width: usize, step: usize, x: &dyn Fn(usize) -> usize) -> (usize, usize) {
+    let from = band.from.map_or(0, |column| x(column) - step / 2);
+    (from, band.until.map_or(width, |column| x(column) - step / 2).max(from + 2))
 }
 
 /// All that is known of an operation, in a line.

@@ -3,6 +3,7 @@
 use super::gather::{Around, Bar, Half};
 use super::timeline;
 use crate::ids::wide;
+use histcheck_draw::bands::Band;
 use histcheck_draw::graph::{self, PlotOptions};
 use histcheck_draw::text;
 use history_core::Witness;
@@ -12,10 +13,16 @@ use maud::{Markup, PreEscaped, html};
 const PROSE_CHARS_MAX: usize = 12_000;
 
 /// The prose of a witness, its picture, its ops, and those around it.
-pub(super) fn block(witness: &Witness, around: Option<&Around>, title: &str, is_object: bool) -> Markup {
+pub(super) fn block(
+    witness: &Witness,
+    around: Option<&Around>,
+    bands: &[Band],
+    title: &str,
+    is_object: bool,
+) -> Markup {
     let limit = witness.ops.first().filter(|_| is_object).map(|op| op.index);
     html! {
-        @if let Some(picture) = cycle(witness, title) {
+        @if let Some(picture) = cycle(witness, bands, title) {
             figure {
                 div.scroll tabindex="0" role="region" aria-label={ "Picture of " (title) } { (picture) }
                 figcaption { "Each box is a transaction; each arrow shows why one precedes the other." }
@@ -29,11 +36,12 @@ pub(super) fn block(witness: &Witness, around: Option<&Around>, title: &str, is_
     }
 }
 
-fn cycle(witness: &Witness, title: &str) -> Option<Markup> {
+fn cycle(witness: &Witness, bands: &[Band], title: &str) -> Option<Markup> {
     if witness.steps.is_empty() {
         return None;
     }
-    let options = PlotOptions { title: text::shown(title, 80), ..PlotOptions::default() };
+    let faults = bands.iter().filter(|band| band.lane.is_none()).cloned().collect();
+    let options = PlotOptions { title: text::shown(title, 80), faults, ..PlotOptions::default() };
     Some(match graph::svg(&witness.ops, &witness.steps, &options) {
         Ok(svg) => PreEscaped(svg),
         Err(why) => html! { p.note { (why) } },

@@ -58,6 +58,41 @@ fn a_history_with_times_gets_plots_over_time() {
 }
 
 #[test]
+fn annotations_are_drawn_beside_the_ops() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, events) = (dir.path().join("timed.edn"), dir.path().join("events.jsonl"));
+    fs::write(&path, TIMED.replace(":value nil", ":value 7")).unwrap();
+    fs::write(&events, r#"{"time": 2000000, "text": "leader changed <b>", "lane": "n1"}"#).unwrap();
+    let out = dir.path().join("out");
+    histcheck("-m register -d").arg(&out).arg("--annotations").arg(&events).arg(&path).assert().code(1);
+    for file in ["latency-raw.svg", "rate.svg", "timeline.html"] {
+        let page = fs::read_to_string(out.join(file)).unwrap();
+        assert!(page.contains("leader changed"), "{file}: {page}");
+        assert!(!page.contains("changed <b>"), "{file}: {page}");
+    }
+    let report = dir.path().join("report");
+    histcheck("report -m register -d").arg(&report).arg("--annotations").arg(&events).arg(&path).assert().code(1);
+    let page = fs::read_to_string(report.join("report.html")).unwrap();
+    assert!(page.contains("class=\"annotation\"") && page.contains("leader changed &lt;b&gt;"), "{page}");
+}
+
+#[test]
+fn annotations_that_cannot_be_read_are_refused_with_their_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let events = dir.path().join("events.jsonl");
+    fs::write(&events, "\n{\"text\": \"when?\"}").unwrap();
+    let assert =
+        histcheck("-m list-append valid.edn -d").arg(dir.path()).arg("--annotations").arg(&events).assert().code(254);
+    let expected = "events.jsonl, line 2: expected \"time\", or \"from\" and \"to\", as integers in nanoseconds";
+    assert!(crate::stderr(&assert).contains(expected), "{}", crate::stderr(&assert));
+    let assert = histcheck("-m list-append valid.edn stale.edn --annotations").arg(&events).assert().code(254);
+    assert!(crate::stderr(&assert).contains("--annotations takes one history"), "{}", crate::stderr(&assert));
+    fs::write(&events, "").unwrap();
+    let assert = histcheck("-m list-append valid.edn --annotations").arg(&events).assert().code(0);
+    assert!(crate::stderr(&assert).contains("has no effect without --directory"), "{}", crate::stderr(&assert));
+}
+
+#[test]
 fn what_can_be_read_only_once_gets_no_plots_and_a_note() {
     let dir = tempfile::tempdir().unwrap();
     let assert = histcheck("-m stats - -d").arg(dir.path()).stdin(TIMED).assert().code(0);

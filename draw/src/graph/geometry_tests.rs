@@ -64,7 +64,7 @@ fn part(layout: &Layout, op: usize, mop: Option<usize>) -> Option<Rect> {
 }
 
 fn check(ops: &[WitnessOp], steps: &[Step]) -> Result<(), TestCaseError> {
-    let layout = layout(ops, steps);
+    let layout = layout(ops, steps, &[]);
     prop_assert_eq!(layout.boxes.len(), ops.len(), "a box for every op");
     let drawn: Vec<usize> = layout.edges.iter().map(|edge| edge.step).collect();
     let wanted: Vec<usize> = (0..steps.len()).filter(|step| is_drawn(&steps[*step], ops.len())).collect();
@@ -173,7 +173,7 @@ fn a_cycle_leads_down_and_once_up() {
         let ops: Vec<WitnessOp> = (0..n).map(|at| op(100 - at.to_u64(), "[[:append 1 2] [:r 1 [2]]]")).collect();
         let steps: Vec<Step> = (0..n).map(|at| step(at, (at + 1) % n, "realtime")).collect();
         check(&ops, &steps).unwrap();
-        let layout = layout(&ops, &steps);
+        let layout = layout(&ops, &steps, &[]);
         let down = |edge: &&Edge| edge.points.first().unwrap().y < edge.points.last().unwrap().y;
         assert_eq!(layout.edges.iter().filter(down).count(), n - 1);
         assert!(layout.boxes.windows(2).all(|two| two[0].0.y < two[1].0.y && two[0].0.x == two[1].0.x));
@@ -188,7 +188,7 @@ fn the_largest_picture_is_laid_out() {
         .filter(|step| step.from != step.to)
         .collect();
     assert!(steps.len() > super::STEPS_MAX * 9 / 10);
-    let layout = layout(&ops, &steps);
+    let layout = layout(&ops, &steps, &[]);
     assert_eq!((layout.boxes.len(), layout.edges.len()), (ops.len(), steps.len()));
     assert!(boxes(&layout).windows(2).all(|two| !two[0].overlaps(two[1])));
 }
@@ -201,7 +201,7 @@ fn steps_between_the_same_micro_ops_have_ports_of_their_own() {
     };
     let steps = [ww(0, 1, 2, 3), ww(0, 1, 2, 3), ww(1, 0, 3, 2), ww(0, 1, 2, 3)];
     check(&ops, &steps).unwrap();
-    let layout = layout(&ops, &steps);
+    let layout = layout(&ops, &steps, &[]);
     let mut ends: Vec<i32> = layout.edges.iter().map(|edge| edge.points[0].x).collect();
     ends.sort_unstable();
     ends.dedup();

@@ -11,6 +11,7 @@ use super::place::place;
 use super::rank;
 use super::txn_box::{PORT_GAP, Part, Point, Side, TxnBox, Uses};
 use super::zone::{self, End, Passing, Zone};
+use crate::bands::Band;
 use history_core::{Step, WitnessOp};
 use std::collections::BTreeMap;
 
@@ -51,7 +52,7 @@ struct Link {
 }
 
 /// Lays out the ops and those steps that lead from one of them to another.
-pub(super) fn layout(ops: &[WitnessOp], steps: &[Step]) -> Layout {
+pub(super) fn layout(ops: &[WitnessOp], steps: &[Step], faults: &[Band]) -> Layout {
     let order = rank::order(ops, steps);
     let links = links(ops, steps, &order);
     let mut uses: Vec<Uses> = vec![Uses::new(); ops.len()];
@@ -59,7 +60,7 @@ pub(super) fn layout(ops: &[WitnessOp], steps: &[Step]) -> Layout {
         *uses[link.upper].entry((link.upper_part, Side::Bottom)).or_default() += 1;
         *uses[link.lower].entry((link.lower_part, Side::Top)).or_default() += 1;
     }
-    let boxes: Vec<TxnBox> = ops.iter().zip(&uses).map(|(op, uses)| TxnBox::new(op, uses)).collect();
+    let boxes: Vec<TxnBox> = ops.iter().zip(&uses).map(|(op, uses)| TxnBox::new(op, uses, faults)).collect();
     let widths: Vec<i32> = boxes.iter().map(|txn| txn.width).collect();
     let mut pairs: Vec<(usize, usize)> = links.iter().map(|link| (link.upper, link.lower)).collect();
     pairs.sort_unstable();

@@ -12,6 +12,7 @@ mod style;
 mod txn_box;
 mod zone;
 
+use crate::bands::Band;
 pub use history_core::figure::{STEPS_MAX, TXNS_MAX};
 use history_core::{Step, WitnessOp};
 use std::fmt;
@@ -23,12 +24,14 @@ pub struct PlotOptions {
     pub title: String,
     /// Bytes of what is made, at most.
     pub max_plot_bytes: usize,
+    /// Faults of the run: each transaction says during which it completed.
+    pub faults: Vec<Band>,
 }
 
 impl Default for PlotOptions {
     /// No title, and 65,536 bytes.
     fn default() -> PlotOptions {
-        PlotOptions { title: String::new(), max_plot_bytes: 65_536 }
+        PlotOptions { title: String::new(), max_plot_bytes: 65_536, faults: Vec::new() }
     }
 }
 
@@ -111,7 +114,7 @@ pub fn svg(ops: &[WitnessOp], steps: &[Step], options: &PlotOptions) -> Result<S
     if steps.len() > STEPS_MAX {
         return Err(TooLarge::Steps { count: steps.len() });
     }
-    draw::draw(&layout::layout(ops, steps), ops, steps, options)
+    draw::draw(&layout::layout(ops, steps, &options.faults), ops, steps, options)
 }
 
 #[cfg(test)]

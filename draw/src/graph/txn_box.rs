@@ -4,12 +4,15 @@
 //! that an edge of an inner row finds a straight alley between two columns.
 
 use super::mops;
+use crate::bands::Band;
 use crate::text::{self, columns, px};
 use history_core::WitnessOp;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Columns of a transaction's name, at most.
 const NAME_COLUMNS_MAX: usize = 24;
+/// Columns of the faults during which it completed, at most.
+const DURING_COLUMNS_MAX: usize = 40;
 /// Micro-ops shown, at most, in addition to those that edges lead to.
 const MOPS_MAX: usize = 24;
 /// Width of a row of micro-ops, if it has more than one.
@@ -91,11 +94,22 @@ struct Draft {
     width: i32,
 }
 
+/// During which faults a transaction completed, for its small print.
+fn during(op: &WitnessOp, faults: &[Band]) -> String {
+    let is_on = |fault: &&Band| fault.first <= op.index && fault.last.is_none_or(|last| op.index <= last);
+    let names: Vec<&str> = faults.iter().filter(is_on).map(|fault| fault.what.as_str()).collect();
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!(", during {}", text::shorten(&names.join(" and "), DURING_COLUMNS_MAX))
+    }
+}
+
 impl TxnBox {
-    pub(super) fn new(op: &WitnessOp, uses: &Uses) -> TxnBox {
+    pub(super) fn new(op: &WitnessOp, uses: &Uses, faults: &[Band]) -> TxnBox {
         let name = text::shorten(&op.name, NAME_COLUMNS_MAX);
         let process = op.process.as_ref().map(text::process).unwrap_or_default();
-        let small = format!("{}, index {}{process}", op.kind.name(), op.index);
+        let small = format!("{}, index {}{process}{}", op.kind.name(), op.index, during(op, faults));
         let named = px(columns(&name)) * NAME_COLUMN_WIDTH;
         let head_width = named.max(px(columns(&small)) * SMALL_COLUMN_WIDTH - 10) + 2 * PADDING;
         let head_width = head_width.max(NAME_PORT + ports_width(uses, Part::Name));

@@ -1,6 +1,7 @@
 //! How far the clocks of nodes were off, as a clock nemesis measured them.
 
-use super::frame::{self, Entry, Mark, PANEL, Panel, Time};
+use super::axis::{PANEL, Time};
+use super::frame::{self, Entry, Mark, Panel};
 use super::performance::Performance;
 use crate::text;
 use maud::html;
@@ -38,5 +39,5 @@ pub(super) fn draw(run: &Performance, time: Time) -> Option<String> {
         |(class, node): (&'static str, &String)| Entry { class, mark: Mark::Line, words: text::clipped(node, 16) };
     let legend: Vec<Entry> = LOOKS.into_iter().cycle().zip(run.clocks.keys()).map(entry).collect();
     let panel = Panel { title: "ahead of the control node's clock".into(), marks, body };
-    Some(frame::draw("Clock offsets", time, run.faults(), &legend, &[panel]))
+    Some(frame::draw("Clock offsets", time, &run.bands(), &legend, &[panel]))
 }

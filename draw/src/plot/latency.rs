@@ -2,8 +2,9 @@
 //!
 //! Latencies are on a logarithmic axis, straight between powers of two, so that it takes integers only.
 
+use super::axis::{PANEL, Time};
 use super::bins::{LATENCIES, PER_OCTAVE, TIMES, latency_of};
-use super::frame::{self, Entry, Mark, PANEL, Panel, Time};
+use super::frame::{self, Entry, Mark, Panel};
 use super::performance::{Function, OUTCOMES, PER_TIME, Performance};
 use crate::text;
 use history_core::cast::Cast as _;
@@ -79,7 +80,7 @@ pub(super) fn raw(run: &Performance, time: Time) -> Option<String> {
     } else {
         "Latency of operations: the stronger the colour, the more"
     };
-    (!panels.is_empty()).then(|| frame::draw(words, time, run.faults(), &super::outcomes(Mark::Area), &panels))
+    (!panels.is_empty()).then(|| frame::draw(words, time, &run.bands(), &super::outcomes(Mark::Area), &panels))
 }
 
 fn points(run: &Performance, function: usize, time: Time, axis: Axis) -> Markup {
@@ -145,7 +146,7 @@ pub(super) fn quantiles(run: &Performance, time: Time) -> Option<String> {
     let entry =
         |(class, (_, words)): (&'static str, (u64, &str))| Entry { class, mark: Mark::Line, words: words.into() };
     let legend: Vec<Entry> = ["q0", "q1", "q2", "q3"].into_iter().zip(QUANTILES).map(entry).collect();
-    (!panels.is_empty()).then(|| frame::draw("Latency quantiles", time, run.faults(), &legend, &panels))
+    (!panels.is_empty()).then(|| frame::draw("Latency quantiles", time, &run.bands(), &legend, &panels))
 }
 
 /// A line through a quantile, broken where there is no operation.

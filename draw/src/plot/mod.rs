@@ -3,10 +3,12 @@
 //! [`Performance`] takes in the ops of a history, in memory that does not grow with it; [`plots`] draws what it counted. A history of any
 //! length makes pictures of at most a few hundred kilobytes: up to 3000 operations are points, more are a heat map.
 
+mod axis;
 mod bins;
 mod clock;
 mod frame;
 mod latency;
+mod over;
 mod performance;
 mod rate;
 mod style;
@@ -15,7 +17,8 @@ pub use performance::Performance;
 
 use crate::Drawing;
 use crate::text;
-use frame::{Entry, Mark, Time};
+use axis::Time;
+use frame::{Entry, Mark};
 use performance::Function;
 
 /// Draws what was counted: `latency-raw.svg`, `latency-quantiles.svg`, `rate.svg` and `clock-skew.svg`, those for which the history has

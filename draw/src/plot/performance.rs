@@ -1,7 +1,7 @@
 //! What the plots of a history need, counted while its ops pass.
 
 use super::bins::{LATENCIES, TIMES, TimeBins, latency_bin};
-use crate::faults::{Fault, Faults};
+use crate::bands::{Annotations, Band, Bands};
 use crate::text;
 use history_core::cast::Cast as _;
 use history_core::{Op, OpKind, Pair, Value};
@@ -30,7 +30,7 @@ pub struct Performance {
     /// Every operation, as long as there are few.
     pub(super) points: Vec<Point>,
     pub(super) operations: u64,
-    pub(super) faults: Faults,
+    bands: Bands,
     /// The offset of each node's clock, in nanoseconds.
     pub(super) clocks: BTreeMap<String, Vec<(i64, i64)>>,
 }
@@ -61,10 +61,10 @@ pub(super) const PER_TIME: usize = LATENCIES * OUTCOMES;
 impl Performance {
     /// Takes in an op that was paired, as all readers give them.
     pub fn observe(&mut self, op: &Op<'_>) {
+        self.bands.observe(op);
         let Some(time) = op.time else { return };
         if !op.process.is_client() {
             self.extend(time);
-            self.faults.observe(op);
             self.offsets(op, time);
             return;
         }
@@ -92,9 +92,14 @@ impl Performance {
         }
     }
 
-    /// The faults so far.
-    pub fn faults(&self) -> &[Fault] {
-        self.faults.all()
+    /// One with annotations.
+    pub fn new(annotations: Annotations) -> Performance {
+        Performance { bands: Bands::new(annotations), ..Performance::default() }
+    }
+
+    /// The faults so far, then the annotations.
+    pub fn bands(&self) -> Vec<Band> {
+        self.bands.all()
     }
 
     /// Whether all operations are drawn one by one.

@@ -1,6 +1,7 @@
 //! How many operations completed in a second, by outcome.
 
-use super::frame::{self, Mark, PANEL, Panel, Time, step};
+use super::axis::{PANEL, Time, step};
+use super::frame::{self, Mark, Panel};
 use super::performance::{Function, OUTCOMES, Performance};
 use crate::text;
 use maud::html;
@@ -13,7 +14,7 @@ const COLUMNS: usize = 64;
 pub(super) fn draw(run: &Performance, time: Time) -> Option<String> {
     let panels: Vec<Panel> = run.functions.iter().filter_map(|function| panel(run, function, time)).collect();
     (!panels.is_empty())
-        .then(|| frame::draw("Completions per second", time, run.faults(), &super::outcomes(Mark::Line), &panels))
+        .then(|| frame::draw("Completions per second", time, &run.bands(), &super::outcomes(Mark::Line), &panels))
 }
 
 /// A column: from when to when, and how many completed per 1000 s with each outcome.

@@ -10,7 +10,7 @@ fn read(index: u64, list: &[i64]) -> KeyRead {
 }
 
 fn page(reads: &[KeyRead], max_plot_bytes: usize) -> String {
-    html(&7.into(), reads, &PlotOptions { title: String::new(), max_plot_bytes })
+    html(&7.into(), reads, &PlotOptions { max_plot_bytes, ..PlotOptions::default() })
 }
 
 fn lists(rows: &Rows<'_>) -> Vec<Vec<Datum>> {

@@ -187,6 +187,8 @@ fn status(status: BarStatus) -> i128 {
         BarStatus::Refused => 2,
         BarStatus::After => 3,
         BarStatus::Failed => 4,
+        BarStatus::Fault => 5,
+        BarStatus::Annotation => 6,
     }
 }
 

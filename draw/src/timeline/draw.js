@@ -10,7 +10,7 @@ const NAMES = "12px system-ui, -apple-system, 'Segoe UI', sans-serif";
 /** Colours of the style sheet, so that light and dark stand in one place. */
 function readColours(element) {
   const style = getComputedStyle(element);
-  const names = ["ground", "ink", "calm", "line", "band", "strong", "accent", "accent-ink", "placed", "placed-edge", "pending-edge", "after", "lane-a", "lane-b", "instant"];
+  const names = ["ground", "ink", "calm", "line", "band", "strong", "accent", "accent-ink", "placed", "placed-edge", "pending-edge", "after", "lane-a", "lane-b", "instant", "fault", "fault-edge", "note", "note-edge"];
   return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
 }
 
@@ -56,6 +56,7 @@ function draw(scene) {
   ctx.beginPath();
   ctx.rect(size.left, size.top, size.plot, size.height - size.top);
   ctx.clip();
+  drawFaults(scene);
   drawFailureBand(scene);
   if (scene.model.order) drawLines(scene);
   for (let row = rows.from; row < rows.to; row++) drawRow(scene, row);
@@ -123,6 +124,19 @@ function drawAxis(scene) {
   scene.corner = zero || (model.unit === "position" ? "position" : "time");
 }
 
+/** The times of faults, down all rows. */
+function drawFaults(scene) {
+  const { ctx, model, size, view, colours } = scene;
+  ctx.globalAlpha = 0.12;
+  ctx.fillStyle = colours["fault-edge"];
+  for (const bar of model.faults) {
+    if (model.start[bar] > view.to || model.end[bar] < view.from) continue;
+    const from = Math.max(x(scene, model.start[bar]), size.left), to = Math.min(x(scene, model.end[bar]), size.width);
+    ctx.fillRect(from, size.top, Math.max(to - from, 1), size.height);
+  }
+  ctx.globalAlpha = 1;
+}
+
 /** The time of the operation that does not fit, down all rows. */
 function drawFailureBand(scene) {
   const { ctx, model, size, colours } = scene;
@@ -146,12 +160,13 @@ function box(scene, bar) {
 function drawRow(scene, row) {
   const { ctx, model, view, colours } = scene;
   const top = rowTop(scene, row) + (ROW - BAR) / 2;
-  const drawn = [-1, -1, -1, -1, -1];
-  const tiny = [new Path2D(), new Path2D(), null, new Path2D(), new Path2D()];
-  const wide = [];
+  const drawn = [-1, -1, -1, -1, -1, -1, -1];
+  const tiny = [new Path2D(), new Path2D(), null, new Path2D(), new Path2D(), new Path2D(), new Path2D()];
+  const wide = [], overlaid = [];
   eachInRow(model, row, view.from, view.to, (bar) => {
     const status = model.status[bar];
     if (status === REFUSED) return;
+    if (status >= FAULT) overlaid.push(bar);
     const from = x(scene, model.start[bar]);
     const width = (model.until[bar] - model.start[bar]) * scene.scale;
     if (width >= TINY) {
@@ -163,21 +178,35 @@ function drawRow(scene, row) {
     drawn[status] = pixel + Math.max(0, Math.ceil(width) - 1);
     tiny[status].rect(pixel, top, Math.max(1, Math.ceil(width)), BAR);
   });
-  const fills = [colours["placed-edge"], colours["pending-edge"], "", colours.calm, colours.calm];
-  for (const status of [AFTER, FAILED, PENDING, PLACED]) {
+  const fills = [colours["placed-edge"], colours["pending-edge"], "", colours.calm, colours.calm, colours["fault-edge"], colours["note-edge"]];
+  for (const status of [AFTER, FAILED, PENDING, PLACED, FAULT, ANNOTATION]) {
     ctx.globalAlpha = status === AFTER || status === FAILED ? 0.4 : 0.75;
     ctx.fillStyle = fills[status];
     ctx.fill(tiny[status]);
   }
   ctx.globalAlpha = 1;
   for (const bar of wide) drawBar(scene, bar);
+  drawBeside(scene, overlaid, top);
+}
+
+/** The texts of faults and annotations that are too narrow for them: beside, as far as the next one. */
+function drawBeside(scene, bars, top) {
+  const { ctx, model, size, colours } = scene;
+  ctx.font = SMALL;
+  ctx.fillStyle = colours.calm;
+  bars.forEach((bar, at) => {
+    const right = x(scene, model.until[bar]) + 4, next = at + 1 < bars.length ? x(scene, model.start[bars[at + 1]]) : size.width;
+    if ((model.until[bar] - model.start[bar]) * scene.scale >= PLAIN || right < size.left) return;
+    const shown = fit(model.texts[model.label[bar]], next - right - 4, 6);
+    if (shown) ctx.fillText(shown, right, top + BAR / 2 + 0.5);
+  });
 }
 
 function drawBar(scene, bar) {
   const { ctx, model, size, colours } = scene;
   const status = model.status[bar], { left, width, top, from } = box(scene, bar);
-  const fill = [colours.placed, colours.band, "", colours.after, colours.after][status];
-  const edge = [colours["placed-edge"], colours["pending-edge"], "", colours.line, colours.line][status];
+  const fill = [colours.placed, colours.band, "", colours.after, colours.after, colours.fault, colours.note][status];
+  const edge = [colours["placed-edge"], colours["pending-edge"], "", colours.line, colours.line, colours["fault-edge"], colours["note-edge"]][status];
   if (width < PLAIN) {
     ctx.fillStyle = edge;
     ctx.fillRect(left, top, width, BAR);
@@ -196,7 +225,7 @@ function drawBar(scene, bar) {
   ctx.stroke();
   ctx.setLineDash([]);
   ctx.font = FONT;
-  ctx.fillStyle = status === PLACED ? colours.ink : colours.calm;
+  ctx.fillStyle = status === PLACED || status >= FAULT ? colours.ink : colours.calm;
   label(scene, model.texts[model.label[bar]], Math.max(from, size.left) + 6, left + width - 4, top);
 }
 

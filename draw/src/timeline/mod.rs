@@ -11,9 +11,11 @@
 
 mod data;
 mod instants;
+mod overlay;
 mod page;
 
 pub use instants::{NotInTime, instants};
+pub use overlay::lay_over;
 
 use history_core::cast::Cast as _;
 pub use history_core::figure::{BARS_MAX, Bar, BarStatus, ORDERS_MAX, Order, Scale, Step, Timeline};

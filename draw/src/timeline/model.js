@@ -1,7 +1,7 @@
 "use strict";
 // The model: columns decoded from the data, and what the chosen order says of them. It knows nothing of pixels.
 
-const PLACED = 0, PENDING = 1, REFUSED = 2, AFTER = 3, FAILED = 4;
+const PLACED = 0, PENDING = 1, REFUSED = 2, AFTER = 3, FAILED = 4, FAULT = 5, ANNOTATION = 6;
 
 /** The order places the bar among steps that the page does not have. */
 const EARLIER = -2;
@@ -37,6 +37,7 @@ function decode(data) {
     order: null, status: Uint8Array.from(data.status), step: new Int32Array(count).fill(-1),
   };
   model.refused = model.given.indexOf(REFUSED);
+  model.faults = Array.from(model.given.keys()).filter((bar) => model.given[bar] === FAULT);
   indexRows(model);
   return model;
 }

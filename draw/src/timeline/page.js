@@ -131,10 +131,16 @@ function fate(bar) {
     case PENDING: return "May have happened; not in this order.";
     case AFTER: return "Not looked at: it comes after the failure.";
     case FAILED: return "Known not to have happened.";
+    case FAULT: return ended(bar) ? "A fault." : "A fault that nothing ended.";
+    case ANNOTATION: return "An annotation.";
     default:
       if (!order) return "";
       return step[bar] === EARLIER ? "Placed before the steps shown." : `Step ${order.skipped + step[bar] + 1} of ${steps}.`;
   }
+}
+
+function ended(bar) {
+  return model.end[bar] !== Infinity;
 }
 
 function tellBar(bar) {
@@ -142,10 +148,10 @@ function tellBar(bar) {
   if (bar < 0) return;
   const { texts, order, step } = model, lines = [];
   const line = (name, text) => { if (text) lines.push([name, text]); };
-  const ended = model.end[bar] !== Infinity, done = model.completed[bar];
-  line("by", model.rows[model.row[bar]]);
+  const done = model.completed[bar], isOperation = model.status[bar] < FAULT;
+  line(isOperation ? "by" : "lane", model.rows[model.row[bar]]);
   line("index", done < 0 ? `${model.index[bar]}` : `${model.index[bar]} \u2192 ${done}`);
-  if (!ended) line("from", `${moment(model, model.start[bar])}, never completed`);
+  if (!ended(bar)) line("from", `${moment(model, model.start[bar])}${isOperation ? ", never completed" : ""}`);
   else if (model.unit === "ns") line("time", `${moment(model, model.start[bar])} \u2013 ${moment(model, model.end[bar])} (${duration(model, model.end[bar] - model.start[bar])})`);
   line("", fate(bar));
   if (order && step[bar] >= 0) {
@@ -319,7 +325,7 @@ function search(event) {
 
 /** The legend names what is there and nothing else. */
 function buildLegend() {
-  const names = ["placed", "may have happened, not placed", "\u2715 does not fit", "not looked at", "did not happen"];
+  const names = ["placed", "may have happened, not placed", "\u2715 does not fit", "not looked at", "did not happen", "a fault was on", "annotation"];
   const items = names.filter((_, status) => model.given.includes(status) || model.status.includes(status));
   const add = (name, className) => {
     const item = document.createElement("li"), swatch = document.createElement("i");
@@ -327,7 +333,7 @@ function buildLegend() {
     item.append(swatch, name);
     byId("legend").append(item);
   };
-  for (const name of items) add(name, ["is-placed", "is-pending", "is-refused", "is-after", "is-failed"][names.indexOf(name)]);
+  for (const name of items) add(name, ["is-placed", "is-pending", "is-refused", "is-after", "is-failed", "is-fault", "is-note"][names.indexOf(name)]);
   if (model.order) add("the instant at which an operation takes effect", "is-instant");
   if (model.base) add(`times are counted from ${model.base}`, "none");
 }

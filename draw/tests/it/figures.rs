@@ -15,7 +15,7 @@ fn check(checker: &dyn Checker, text: &str) -> Report {
 /// A report with its figures as files.
 fn drawn(checker: &dyn Checker, text: &str, limits: &Limits) -> Report {
     let mut report = check(checker, text);
-    let drawn = histcheck_draw::draw_all(&mut report, limits).into_iter();
+    let drawn = histcheck_draw::draw_all(&mut report, limits, &[]).into_iter();
     report.artifacts.extend(drawn.map(|it| Artifact { path: it.path, content: it.content.into_bytes() }));
     report
 }
@@ -115,6 +115,6 @@ fn cycles_of_a_report_without_figures_are_drawn() {
     let mut several = Report::new("a,b", Verdict::Invalid);
     several.checkers = vec![report];
     let paths: Vec<String> =
-        histcheck_draw::draw_all(&mut several, &Limits::default()).into_iter().map(|it| it.path).collect();
+        histcheck_draw::draw_all(&mut several, &Limits::default(), &[]).into_iter().map(|it| it.path).collect();
     assert_eq!(paths, ["list-append/G1c/0.svg"]);
 }

@@ -156,6 +156,10 @@ pub enum BarStatus {
     After,
     /// It is known not to have happened.
     Failed,
+    /// No operation, but a fault that was on: its time is marked in all rows. Whoever shows the report adds these.
+    Fault,
+    /// No operation, but an annotation of whoever ran the test. Whoever shows the report adds these.
+    Annotation,
 }
 
 /// A linearization, or the end of one.

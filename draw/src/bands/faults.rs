@@ -1,8 +1,9 @@
-//! Which faults were on when, from the ops of a nemesis.
+//! The faults of a nemesis.
 //!
 //! record-live writes `:fault :begin` and `:fault :end` into its ops. Jepsen has names instead: one op begins a fault and another ends
 //! it, each written twice, when it is called and when it returns. What is neither is a moment without an end.
 
+use super::Band;
 use crate::text;
 use history_core::{Op, Process, Seq, Value};
 use std::collections::BTreeMap;
@@ -12,30 +13,14 @@ const FAULTS_MAX: usize = 1000;
 /// Characters of a fault's name.
 const NAME_CHARS_MAX: usize = 60;
 
-/// A fault, from the op that began it until the one that ended it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// Its name, and the nodes that it hit where the op lists them. Safe to show.
-    pub what: String,
-    /// The index of the op that began it.
-    pub first: u64,
-    /// The index of the op that ended it, if any did.
-    pub last: Option<u64>,
-    /// When it began, in nanoseconds.
-    pub from_ns: Option<i64>,
-    /// When it ended, if it did.
-    pub until_ns: Option<i64>,
-}
-
 /// The faults of a history, while its ops pass.
 #[derive(Clone, Debug, Default)]
-pub struct Faults {
-    known: Vec<Fault>,
+pub(super) struct Faults {
+    known: Vec<Band>,
     /// Those that are on, by what ends them.
     open: BTreeMap<String, Vec<usize>>,
     /// Those that the last op of the nemesis ended: the second op of that name is the one that returned.
     ended: Option<(String, Vec<usize>)>,
-    left_out: u64,
 }
 
 /// What a nemesis op does.
@@ -47,24 +32,8 @@ enum Role<'a> {
 }
 
 impl Faults {
-    /// Takes note of an op, if it is not a client's.
-    ///
-    /// ```
-    /// use histcheck_draw::faults::Faults;
-    /// use history_core::History;
-    ///
-    /// let history = History::parse(
-    ///     "{:process :nemesis, :type :info, :f :start-partition, :time 5}
-    ///      {:process 0, :type :invoke, :f :read, :time 6}
-    ///      {:process :nemesis, :type :info, :f :stop-partition, :time 9}",
-    /// )?;
-    /// let mut faults = Faults::default();
-    /// history.ops().for_each(|op| faults.observe(&op));
-    /// let [fault] = faults.all() else { panic!("one fault") };
-    /// assert_eq!((fault.what.as_str(), fault.from_ns, fault.until_ns), ("partition", Some(5), Some(9)));
-    /// # Ok::<(), history_core::HistoryError>(())
-    /// ```
-    pub fn observe(&mut self, op: &Op<'_>) {
+    /// Takes note of an op of a nemesis.
+    pub(super) fn observe(&mut self, op: &Op<'_>) {
         let (Process::Other(_), Some(f)) = (op.process, op.f) else { return };
         match op.extra.get("fault").and_then(Value::as_name) {
             Some("begin") => self.push(op, f),
@@ -74,13 +43,8 @@ impl Faults {
     }
 
     /// All faults so far, in the order of their beginnings.
-    pub fn all(&self) -> &[Fault] {
+    pub(super) fn all(&self) -> &[Band] {
         &self.known
-    }
-
-    /// How many there were beyond those that are kept.
-    pub fn left_out(&self) -> u64 {
-        self.left_out
     }
 
     fn by_name(&mut self, op: &Op<'_>, f: &str) {
@@ -105,7 +69,7 @@ impl Faults {
                 }
                 if let Some((_, ended)) = self.ended.as_ref().filter(|(name, _)| name == f) {
                     for at in ended {
-                        self.known[*at].end(op);
+                        end(&mut self.known[*at], op);
                     }
                 }
             }
@@ -113,7 +77,7 @@ impl Faults {
                 let at = self.known.len();
                 self.push(op, f);
                 if let Some(fault) = self.known.get_mut(at) {
-                    fault.end(op);
+                    end(fault, op);
                 }
             }
         }
@@ -121,22 +85,20 @@ impl Faults {
 
     fn push(&mut self, op: &Op<'_>, f: &str) {
         if self.known.len() == FAULTS_MAX {
-            self.left_out += 1;
             return;
         }
         let what = text::shown(&format!("{f}{}", nodes(op.value)), NAME_CHARS_MAX);
-        self.known.push(Fault { what, first: op.index, last: None, from_ns: op.time, until_ns: None });
+        self.known.push(Band { what, lane: None, first: op.index, last: None, from_ns: op.time, until_ns: None });
     }
 
     fn end_all(&mut self, op: &Op<'_>) {
-        self.known.iter_mut().filter(|fault| fault.last.is_none()).for_each(|fault| fault.end(op));
+        self.known.iter_mut().filter(|fault| fault.last.is_none()).for_each(|fault| end(fault, op));
     }
 }
 
-impl Fault {
-    fn end(&mut self, op: &Op<'_>) {
-        (self.last, self.until_ns) = (Some(op.index), op.time.or(self.from_ns));
-    }
+/// Ends a fault at an op.
+fn end(fault: &mut Band, op: &Op<'_>) {
+    (fault.last, fault.until_ns) = (Some(op.index), op.time.or(fault.from_ns));
 }
 
 /// The names of `jepsen.nemesis` and `jepsen.nemesis.combined`. `ends` says whether an op of a name would end a fault, or just did.
@@ -177,7 +139,7 @@ mod tests {
         let text: Vec<String> = nemesis.iter().map(op).collect();
         let mut faults = Faults::default();
         History::parse(&text.join("\n")).unwrap().ops().for_each(|op| faults.observe(&op));
-        let seen = |fault: &Fault| (fault.what.clone(), fault.from_ns.unwrap(), fault.until_ns);
+        let seen = |fault: &Band| (fault.what.clone(), fault.from_ns.unwrap(), fault.until_ns);
         faults.all().iter().map(seen).collect()
     }
 

@@ -1,0 +1,69 @@
+//! What lies over pictures of time: the faults of a run, and annotations of whoever ran it.
+
+mod annotations;
+mod faults;
+
+pub use annotations::{Annotation, Annotations};
+
+use faults::Faults;
+use history_core::Op;
+
+/// Something that was so for some time, or at a moment: then it ends where it begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Band {
+    /// What it was: a fault's name with the nodes that it hit, or an annotation's text. Safe to show.
+    pub what: String,
+    /// The lane that an annotation belongs to. None for faults.
+    pub lane: Option<String>,
+    /// The index of the op that began it: for an annotation, of the first op that is not before it.
+    pub first: u64,
+    /// The index of the op that ended it, if it ended.
+    pub last: Option<u64>,
+    /// When it began, in nanoseconds.
+    pub from_ns: Option<i64>,
+    /// When it ended, if it did.
+    pub until_ns: Option<i64>,
+}
+
+/// The faults and annotations of a history, while its ops pass.
+///
+/// ```
+/// use histcheck_draw::bands::Bands;
+/// use history_core::History;
+///
+/// let history = History::parse(
+///     "{:process :nemesis, :type :info, :f :start-partition, :time 5}
+///      {:process 0, :type :invoke, :f :read, :time 6}
+///      {:process :nemesis, :type :info, :f :stop-partition, :time 9}",
+/// )?;
+/// let mut bands = Bands::default();
+/// history.ops().for_each(|op| bands.observe(&op));
+/// let faults = bands.all();
+/// assert_eq!((faults[0].what.as_str(), faults[0].from_ns, faults[0].until_ns), ("partition", Some(5), Some(9)));
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Bands {
+    faults: Faults,
+    annotations: Annotations,
+}
+
+impl Bands {
+    /// Bands with these annotations.
+    pub fn new(annotations: Annotations) -> Bands {
+        Bands { faults: Faults::default(), annotations }
+    }
+
+    /// Takes in an op that was paired, as all readers give them.
+    pub fn observe(&mut self, op: &Op<'_>) {
+        if !op.process.is_client() {
+            self.faults.observe(op);
+        }
+        self.annotations.observe(op);
+    }
+
+    /// All bands so far: the faults, then the annotations.
+    pub fn all(&self) -> Vec<Band> {
+        self.faults.all().iter().cloned().chain(self.annotations.bands()).collect()
+    }
+}
