@@ -104,6 +104,7 @@ impl Tape {
         self.unescaped.to_mut().truncate(mark.unescaped);
     }
 
+    #[inline]
     pub(crate) fn text(&self, at: u64, len: u32) -> &str {
         let start = (at & !UNESCAPED).to_usize();
         let from = if at & UNESCAPED == 0 { &self.source } else { &self.unescaped };
@@ -124,6 +125,7 @@ impl Tape {
     }
 
     /// Where the value after the one at `at` begins.
+    #[inline]
     pub(crate) fn after(&self, mut at: usize) -> usize {
         while self.nodes[at].tag == Tag::Tagged {
             at += 1;

@@ -122,6 +122,7 @@ impl<'a> Value<'a> {
     }
 
     /// The name in a keyword, string or symbol: where histories meet, `:ok` and `"ok"` are the same word.
+    #[inline]
     pub fn as_name(self) -> Option<&'a str> {
         match self {
             Value::Str(s) | Value::Keyword(s) | Value::Symbol(s) => Some(s),
@@ -165,6 +166,7 @@ impl<'a> Value<'a> {
     }
 
     /// The elements of a vector or list.
+    #[inline]
     pub fn as_seq(self) -> Option<Seq<'a>> {
         match self {
             Value::Vector(s) | Value::List(s) => Some(s),
@@ -262,6 +264,7 @@ impl<'a> Value<'a> {
 
 impl<'a> Seq<'a> {
     /// How many elements there are.
+    #[inline]
     pub fn len(self) -> usize {
         match self.0 {
             SeqKind::Ints(ints) => ints.len(),
@@ -284,7 +287,38 @@ impl<'a> Seq<'a> {
         }
     }
 
+    /// The elements, if there are just so many. Less work than to take them one by one.
+    ///
+    /// ```
+    /// use history_core::{History, Value};
+    ///
+    /// let history = History::parse("{:process 0, :type :ok, :value [[:w :x 3]]}")?;
+    /// let mop = history.op(0).value.as_seq().and_then(|mops| mops.iter().next()).and_then(Value::as_seq).unwrap();
+    /// let Some([f, key, value]) = mop.as_array() else { panic!() };
+    /// assert_eq!((f.as_name(), key.as_name(), value.as_int()), (Some("w"), Some("x"), Some(3)));
+    /// assert!(mop.as_array::<2>().is_none());
+    /// # Ok::<(), history_core::HistoryError>(())
+    /// ```
+    #[inline]
+    pub fn as_array<const N: usize>(self) -> Option<[Value<'a>; N]> {
+        if self.len() != N {
+            return None;
+        }
+        let mut all = [Value::Nil; N];
+        match self.0 {
+            SeqKind::Ints(ints) => all.iter_mut().zip(ints).for_each(|(one, int)| *one = Value::Int(*int)),
+            SeqKind::Nodes { tape, mut at, .. } => {
+                for one in &mut all {
+                    *one = Value::at(tape, at);
+                    at = tape.after(at);
+                }
+            }
+        }
+        Some(all)
+    }
+
     /// The elements, in order.
+    #[inline]
     pub fn iter(self) -> Values<'a> {
         Values(self.0)
     }
@@ -318,6 +352,7 @@ impl fmt::Debug for Values<'_> {
 impl<'a> Iterator for Values<'a> {
     type Item = Value<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Value<'a>> {
         match &mut self.0 {
             SeqKind::Ints(ints) => {
