@@ -154,9 +154,15 @@ impl Transactions {
     /// The keys that a transaction writes, in order, each once.
     #[inline]
     pub fn writes(&self, txn: TxnId) -> &[KeyId] {
+        &self.writes[self.writes_range(txn)]
+    }
+
+    /// Where the keys that a transaction writes are among all.
+    #[inline]
+    pub(crate) fn writes_range(&self, txn: TxnId) -> std::ops::Range<usize> {
         let at = txn.at();
         let from = if at == 0 { 0 } else { self.writes_end[at - 1].to_usize() };
-        &self.writes[from..self.writes_end[at].to_usize()]
+        from..self.writes_end[at].to_usize()
     }
 
     /// How many writes there are.
@@ -180,6 +186,47 @@ impl Transactions {
     pub fn session(&self, txn: TxnId) -> Option<u32> {
         let session = self.session[txn.at()];
         (session != NO_SESSION).then_some(session)
+    }
+
+    /// Puts a transaction into a session.
+    pub(crate) fn set_session(&mut self, txn: TxnId, session: u32) {
+        self.session[txn.at()] = session;
+    }
+
+    /// Says whom the read at a position among all saw.
+    pub(crate) fn set_writer(&mut self, read: usize, writer: TxnId) {
+        self.reads[read].writer = writer;
+    }
+
+    /// Drops all rows that are not to be kept, in place: nobody that is kept reads from them. Known orders are of rows that are.
+    pub(crate) fn retain(&mut self, is_kept: &[bool]) {
+        debug_assert!(self.orders.is_empty(), "orders name rows by number");
+        let mut number_of = vec![TxnId::NONE; self.len()];
+        let (mut reads_end, mut writes_end) = (Vec::new(), Vec::new());
+        let (mut kept, mut reads, mut writes) = (0, 0, 0);
+        for txn in (0..self.len()).map(TxnId::new).filter(|txn| is_kept[txn.at()]) {
+            number_of[txn.at()] = TxnId::new(kept);
+            let (reads_of, writes_of) = (self.reads_range(txn), self.writes_range(txn));
+            let counts = (reads_of.len(), writes_of.len());
+            self.reads.copy_within(reads_of, reads);
+            self.writes.copy_within(writes_of, writes);
+            (reads, writes) = (reads + counts.0, writes + counts.1);
+            self.session[kept] = self.session[txn.at()];
+            self.begin[kept] = self.begin[txn.at()];
+            self.end[kept] = self.end[txn.at()];
+            reads_end.push(reads.to_u32());
+            writes_end.push(writes.to_u32());
+            kept += 1;
+        }
+        (self.reads_end, self.writes_end) = (reads_end, writes_end);
+        self.session.truncate(kept);
+        self.begin.truncate(kept);
+        self.end.truncate(kept);
+        self.reads.truncate(reads);
+        self.writes.truncate(writes);
+        for read in self.reads.iter_mut().filter(|read| read.writer != TxnId::NONE) {
+            read.writer = number_of[read.writer.at()];
+        }
     }
 
     /// Takes a transaction out of its session.

@@ -119,4 +119,7 @@ fn push(data: &mut Decoded, written_by: &mut [Row], row: NewRow, mops: &[Mop]) {
             data.versions.write(version, id, is_overwritten);
         }
     }
+    if data.holds == Some(Holds::Registers) {
+        data.seen.push(row, id, mops, &data.rows, &data.versions);
+    }
 }

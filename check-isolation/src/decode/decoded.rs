@@ -1,6 +1,7 @@
 //! What is known once all ops were decoded.
 
 use super::rows::Rows;
+use super::seen::Seen;
 use super::versions::{VersionId, Versions};
 use super::{Contradiction, Holds, Mop, What};
 use crate::level::Level;
@@ -58,6 +59,8 @@ pub(crate) struct Decoded {
     pub(crate) interner: Interner,
     pub(crate) versions: Versions,
     pub(crate) rows: Rows,
+    /// What these show, as far as that is plain.
+    pub(crate) seen: Seen,
     /// For each key of lists, the longest read.
     pub(crate) trunks: Vec<Vec<VersionId>>,
     /// Reads that contradict these.

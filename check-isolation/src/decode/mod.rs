@@ -10,6 +10,7 @@ mod raw;
 mod registers;
 mod rows;
 mod run;
+mod seen;
 mod settle;
 mod shown;
 mod versions;

@@ -85,10 +85,7 @@ impl RawReader {
         holds: &mut Option<Holds>,
         elements: &mut Vec<i64>,
     ) -> Option<RawMop> {
-        let mut parts = item.as_seq()?.iter();
-        let (Some(f), Some(key), Some(value), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
-            return None;
-        };
+        let [f, key, value] = item.as_seq()?.as_array()?;
         let act = match (f.as_name()?, value) {
             ("r", _) if kind != OpKind::Ok => Act::Unseen,
             ("r", Value::Nil) => Act::Read(Interner::NIL),

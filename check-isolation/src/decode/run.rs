@@ -4,6 +4,7 @@ use super::block::Block;
 use super::decoded::{Counts, Decoded, Settings};
 use super::raw::{Act, RawMop, RawOp, RawReader};
 use super::rows::{NewRow, Rows};
+use super::seen::Seen;
 use super::settle;
 use super::versions::Versions;
 use super::{Mop, Row, What};
@@ -56,6 +57,7 @@ impl IsolationRun {
             interner,
             versions: Versions::default(),
             rows: Rows::default(),
+            seen: Seen::default(),
             trunks: Vec::new(),
             contradictions: Vec::new(),
             holds: None,
@@ -302,7 +304,7 @@ impl Run for IsolationRun {
         self.data.is_partial = !self.undecoded.is_empty();
         self.data.unclear.sort_unstable();
         budget.begin("finding who read from whom");
-        let settled = settle::settle(&self.data);
+        let settled = settle::settle(&mut self.data);
         let mut report = report::report(&self.data, &settled, budget);
         self.undecoded.conclude(&mut report);
         Ok(report)

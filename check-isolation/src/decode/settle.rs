@@ -28,7 +28,16 @@ pub(crate) struct Settled {
     pub(crate) read_count: u64,
 }
 
-pub(super) fn settle(run: &Decoded) -> Settled {
+pub(super) fn settle(run: &mut Decoded) -> Settled {
+    let seen = std::mem::take(&mut run.seen);
+    // Where operations are missing nothing is plain.
+    let happened = if run.is_partial { None } else { seen.happened(&run.rows, &run.versions) };
+    if let Some((txns, rows)) = happened {
+        let read_count = txns.all_reads().len().to_u64();
+        let mut settled = Settled { txns, rows, read_count, ..Settled::default() };
+        settled.set_sessions(run);
+        return settled;
+    }
     let mut shown = match run.holds {
         Some(Holds::Lists) => lists::shown(run),
         _ => registers::shown(run),
@@ -67,7 +76,6 @@ impl Settled {
             txn_of[row.at()] = TxnId::new(self.rows.len());
             self.rows.push(row);
         }
-        let mut sessions: IntMap<u32> = IntMap::default();
         let (mut reads, mut writes): (Vec<Read>, Vec<KeyId>) = (Vec::new(), Vec::new());
         for row in &self.rows {
             reads.clear();
@@ -78,17 +86,24 @@ impl Settled {
                 reads.push(Read { key: read.key, writer });
             }
             writes.extend(rows.mops(*row).iter().filter(|mop| mop.is_write()).map(|mop| mop.key));
-            let session = rows.process(*row).map(|process| {
-                let known = sessions.get(process).copied();
-                known.unwrap_or_else(|| {
-                    let next = sessions.len().to_u32();
-                    sessions.insert(process, next);
-                    next
-                })
-            });
             let is_ok = rows.kind(*row) == OpKind::Ok;
             let (begin, end) = (Some(rows.begin(*row)), is_ok.then(|| rows.index(*row)));
-            self.txns.push(&NewTxn { session, begin, end, reads: &reads, writes: &writes });
+            self.txns.push(&NewTxn { session: None, begin, end, reads: &reads, writes: &writes });
+        }
+        self.set_sessions(run);
+    }
+
+    /// A process is a session.
+    fn set_sessions(&mut self, run: &Decoded) {
+        let mut sessions: IntMap<u32> = IntMap::default();
+        for (at, row) in self.rows.iter().enumerate() {
+            let Some(process) = run.rows.process(*row) else { continue };
+            let session = sessions.get(process).copied().unwrap_or_else(|| {
+                let next = sessions.len().to_u32();
+                sessions.insert(process, next);
+                next
+            });
+            self.txns.set_session(TxnId::new(at), session);
         }
     }
 

@@ -89,6 +89,17 @@ impl Versions {
         }
     }
 
+    /// Whether some value was written twice to a key.
+    pub(crate) fn has_repeated(&self) -> bool {
+        !self.again.is_empty()
+    }
+
+    /// Whether the first writer overwrote a value.
+    #[inline]
+    pub(crate) fn is_intermediate(&self, version: VersionId) -> bool {
+        self.is_intermediate[version.at()]
+    }
+
     /// Who wrote a value first; `Row::NONE` if nobody did.
     #[inline]
     pub(crate) fn writer(&self, version: VersionId) -> Row {
