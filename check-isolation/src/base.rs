@@ -102,13 +102,6 @@ pub(crate) fn seen(txns: &Transactions, frame: &Frame) -> Csr {
     Csr::new(txns.len() + frame.events, |emit| emit_seen(txns, frame, emit))
 }
 
-/// The same arcs, by where they lead to.
-pub(crate) fn seen_from(txns: &Transactions, frame: &Frame) -> Csr {
-    Csr::new(txns.len() + frame.events, |emit| {
-        emit_seen(txns, frame, &mut |from, to| emit(to.to_usize(), from.to_u32()));
-    })
-}
-
 fn emit_seen(txns: &Transactions, frame: &Frame, emit: &mut dyn FnMut(usize, u32)) {
     let n = txns.len();
     for txn in txns.ids() {

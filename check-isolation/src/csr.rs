@@ -5,7 +5,7 @@ use history_core::cast::Cast as _;
 /// Lists of numbers, one for each row.
 #[derive(Debug, Default)]
 pub(crate) struct Csr {
-    /// Nondecreasing, with one entry more than there are rows; the last is `items.len()`.
+    /// Nondecreasing, with one entry more than there are rows; the last is `items.len()`. Empty if there are no rows, or only the 0.
     offsets: Vec<u32>,
     items: Vec<u32>,
 }
@@ -39,15 +39,9 @@ impl Csr {
         self.offsets[row].to_usize()..self.offsets[row + 1].to_usize()
     }
 
-    /// One of all items.
-    #[inline]
-    pub(crate) fn item(&self, at: usize) -> u32 {
-        self.items[at]
-    }
-
     /// How many rows there are.
     pub(crate) fn len(&self) -> usize {
-        self.offsets.len() - 1
+        self.offsets.len().saturating_sub(1)
     }
 
     /// The rows in an order that goes along all arcs, each from its row to its item; the rest is missing if there is a cycle.

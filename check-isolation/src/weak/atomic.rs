@@ -8,6 +8,7 @@ use crate::base::Frame;
 use crate::ids::{KeyId, TxnId};
 use crate::transactions::Transactions;
 use history_core::cast::Cast as _;
+use history_core::parallel;
 
 /// Two reads of one key by one transaction that saw different writers.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +26,10 @@ struct Stamps {
     /// The keys of the transaction at hand.
     keys: Vec<KeyId>,
 }
+
+/// Transactions, or sessions, that one thread looks at at a time.
+const BLOCK_TXNS: usize = 1 << 13;
+const BLOCK_SESSIONS: usize = 4;
 
 const NO_READ: (TxnId, u32) = (TxnId::NONE, u32::MAX);
 
@@ -66,36 +71,62 @@ impl Stamps {
 /// Monotonic atomic view: a writer is visible to what the transaction reads after it read from that writer. Reads are walked
 /// backwards, so that those behind are known; of those of a key the two nearest by different writers force all that the others do.
 pub(super) fn monotonic(txns: &Transactions) -> Vec<Forced> {
-    let mut stamps = Stamps::new(txns.keys());
-    let mut forced = Vec::new();
-    for txn in txns.ids().filter(|txn| txns.reads(*txn).len() > 1) {
-        stamps.keys.clear();
-        for at in txns.reads_range(txn).rev() {
-            let read = txns.all_reads()[at];
-            if read.writer != TxnId::NONE {
-                stamps.missed(txns, txn, read.writer, |(second, read_at)| {
-                    forced.push(Forced { first: read.writer, second, read: read_at });
-                });
+    each_block(
+        txns,
+        txns.len(),
+        BLOCK_TXNS,
+        || Stamps::new(txns.keys()),
+        |stamps, at, forced| {
+            let txn = TxnId::new(at);
+            if txns.reads(txn).len() < 2 {
+                return;
             }
-            stamps.insert(txn, read.key, (read.writer, at.to_u32()));
-        }
-    }
-    forced
+            stamps.keys.clear();
+            for at in txns.reads_range(txn).rev() {
+                let read = txns.all_reads()[at];
+                if read.writer != TxnId::NONE {
+                    stamps.missed(txns, txn, read.writer, |(second, read_at)| {
+                        forced.push(Forced { first: read.writer, second, read: read_at });
+                    });
+                }
+                stamps.insert(txn, read.key, (read.writer, at.to_u32()));
+            }
+        },
+    )
+}
+
+/// What `look` finds for each number below `count`, in their order: blocks of them on several threads.
+fn each_block<C>(
+    txns: &Transactions,
+    count: usize,
+    block: usize,
+    context: impl Fn() -> C + Sync,
+    look: impl Fn(&mut C, usize, &mut Vec<Forced>) + Sync,
+) -> Vec<Forced> {
+    let worth = txns.len() >= parallel::WORTH_OPS;
+    let found = parallel::map_with(worth, count.div_ceil(block), context, |context, at| {
+        let mut forced = Vec::new();
+        (at * block..count.min((at + 1) * block)).for_each(|at| look(context, at, &mut forced));
+        forced
+    });
+    found.concat()
 }
 
 /// Read atomic: those before in the session and those read from are visible to all reads of the transaction.
 pub(super) fn atomic(txns: &Transactions, frame: &Frame) -> Vec<Forced> {
-    let mut forced = Vec::new();
-    read_from(txns, &mut forced);
-    own_session(txns, frame, &mut forced);
+    let mut forced = read_from(txns);
+    forced.append(&mut own_session(txns, frame));
     forced
 }
 
-fn read_from(txns: &Transactions, forced: &mut Vec<Forced>) {
-    let mut stamps = Stamps::new(txns.keys());
-    // The transaction whose reads of a writer were last looked at.
-    let mut looked_at = vec![TxnId::NONE; txns.len()];
-    for txn in txns.ids().filter(|txn| txns.reads(*txn).len() > 1) {
+fn read_from(txns: &Transactions) -> Vec<Forced> {
+    // With the transaction whose reads of a writer were last looked at.
+    let context = || (Stamps::new(txns.keys()), vec![TxnId::NONE; txns.len()]);
+    each_block(txns, txns.len(), BLOCK_TXNS, context, |(stamps, looked_at), at, forced| {
+        let txn = TxnId::new(at);
+        if txns.reads(txn).len() < 2 {
+            return;
+        }
         stamps.keys.clear();
         for at in txns.reads_range(txn) {
             let read = txns.all_reads()[at];
@@ -108,16 +139,19 @@ fn read_from(txns: &Transactions, forced: &mut Vec<Forced>) {
                 });
             }
         }
-    }
+    })
 }
 
 /// The last writer of each key in the session is visible. Those before it are before it.
-fn own_session(txns: &Transactions, frame: &Frame, forced: &mut Vec<Forced>) {
+fn own_session(txns: &Transactions, frame: &Frame) -> Vec<Forced> {
     let mut is_first = vec![true; txns.len()];
     frame.next.iter().filter(|next| **next != TxnId::NONE).for_each(|next| is_first[next.at()] = false);
+    let starts: Vec<TxnId> =
+        txns.ids().filter(|txn| is_first[txn.at()] && frame.next[txn.at()] != TxnId::NONE).collect();
     // For each key the last writer, and the first transaction of the session that this is about.
-    let mut last = vec![(TxnId::NONE, TxnId::NONE); txns.keys()];
-    for start in txns.ids().filter(|txn| is_first[txn.at()] && frame.next[txn.at()] != TxnId::NONE) {
+    let context = || vec![(TxnId::NONE, TxnId::NONE); txns.keys()];
+    each_block(txns, starts.len(), BLOCK_SESSIONS, context, |last, at, forced| {
+        let start = starts[at];
         let mut txn = start;
         while txn != TxnId::NONE {
             for at in txns.reads_range(txn) {
@@ -130,5 +164,5 @@ fn own_session(txns: &Transactions, frame: &Frame, forced: &mut Vec<Forced>) {
             txns.writes(txn).iter().for_each(|key| last[key.at()] = (start, txn));
             txn = frame.next[txn.at()];
         }
-    }
+    })
 }

@@ -6,11 +6,11 @@
 //! a few writers where chains are few.
 
 use super::recent::{Clock, Recent};
-use super::{Forced, Known, check};
-use crate::base;
+use super::{Backwards, Forced, check};
+use crate::base::Frame;
 use crate::chains::{Chains, Writers};
-use crate::csr::Csr;
 use crate::ids::TxnId;
+use crate::transactions::Transactions;
 use history_core::cast::Cast as _;
 use history_core::{Budget, Spent};
 use std::cell::OnceCell;
@@ -18,26 +18,38 @@ use std::cell::OnceCell;
 /// Stands for no clock.
 const NONE: u32 = u32::MAX;
 
-pub(super) fn forced(known: &Known<'_>, budget: &Budget) -> Result<Vec<Forced>, Spent> {
-    let chains = Chains::new(known.txns, &known.frame, &known.order);
+/// What is forced; `order` is one of all nodes.
+pub(super) fn forced(
+    backwards: &Backwards<'_>,
+    frame: &Frame,
+    order: &[u32],
+    budget: &Budget,
+) -> Result<Vec<Forced>, Spent> {
+    let txns = backwards.txns;
+    let chains = Chains::new(txns, frame, order);
     match chains.count {
-        0..=16 => passes::<16>(known, &chains, Recent::new(known.txns, &chains), budget),
-        17..=32 => passes::<32>(known, &chains, Recent::new(known.txns, &chains), budget),
-        _ => passes::<64>(known, &chains, Recent::new(known.txns, &chains), budget),
+        0..=16 => passes::<16>(backwards, order, &chains, Recent::new(txns, &chains), budget),
+        17..=32 => passes::<32>(backwards, order, &chains, Recent::new(txns, &chains), budget),
+        _ => passes::<64>(backwards, order, &chains, Recent::new(txns, &chains), budget),
     }
 }
 
 /// Looks at all chains, so many at a time.
 fn passes<const CHAINS: usize>(
-    known: &Known<'_>,
+    backwards: &Backwards<'_>,
+    order: &[u32],
     chains: &Chains,
     recent: Recent<CHAINS>,
     budget: &Budget,
 ) -> Result<Vec<Forced>, Spent> {
+    let nodes = backwards.nodes();
+    let mut arcs_out = vec![0; nodes];
+    (0..nodes).for_each(|node| backwards.each_seen(node, |before| arcs_out[before] += 1));
     let mut pass = Pass::<CHAINS> {
-        known,
-        seen: known.seen(),
-        before: base::seen_from(known.txns, &known.frame),
+        txns: backwards.txns,
+        backwards,
+        order,
+        arcs_out,
         chains,
         recent,
         writers: OnceCell::new(),
@@ -48,7 +60,7 @@ fn passes<const CHAINS: usize>(
         forced: Vec::new(),
     };
     for from in (0..chains.count).step_by(CHAINS) {
-        let steps = (known.graph.len() * from).to_u64();
+        let steps = (nodes * from).to_u64();
         check(budget, steps, pass.clocks.len() * size_of::<Clock<CHAINS>>())?;
         pass.run(from);
     }
@@ -56,10 +68,11 @@ fn passes<const CHAINS: usize>(
 }
 
 struct Pass<'k, const CHAINS: usize> {
-    known: &'k Known<'k>,
-    seen: &'k Csr,
-    /// The arcs of `seen` by where they lead to.
-    before: Csr,
+    txns: &'k Transactions,
+    backwards: &'k Backwards<'k>,
+    order: &'k [u32],
+    /// For each node, how many arcs lead from it.
+    arcs_out: Vec<u32>,
     chains: &'k Chains,
     recent: Recent<CHAINS>,
     /// Needed only where `recent` does not suffice.
@@ -78,41 +91,50 @@ impl<const CHAINS: usize> Pass<'_, CHAINS> {
     /// Looks at the chains `from..from + CHAINS`.
     fn run(&mut self, from: usize) {
         self.clock_of.clear();
-        self.clock_of.resize(self.seen.len(), NONE);
-        self.waits.clear();
-        self.waits.extend((0..self.seen.len()).map(|node| self.seen.range(node).len().to_u32()));
+        self.clock_of.resize(self.arcs_out.len(), NONE);
+        self.waits.clone_from(&self.arcs_out);
         self.free.clear();
         self.free.extend(0..self.clocks.len().to_u32());
         self.recent.begin(from, self.chains);
-        let known = self.known;
-        for node in &known.order {
+        let (txns, backwards) = (self.txns, self.backwards);
+        for node in self.order {
             let node = node.to_usize();
             let mut clock = [0; CHAINS];
-            for before in self.before.row(node) {
-                let other = &self.clocks[self.clock_of[before.to_usize()].to_usize()];
+            backwards.each_seen(node, |before| {
+                // Who sees it sees what it saw. Most of what is read is old, and the one before in the session saw it, too.
+                if before < txns.len() && self.has(&clock, TxnId::new(before), from) {
+                    return;
+                }
+                let other = &self.clocks[self.clock_of[before].to_usize()];
                 for (own, other) in clock.iter_mut().zip(other) {
                     *own = (*own).max(*other);
                 }
-            }
-            if node < known.txns.len() {
+            });
+            if node < txns.len() {
                 self.look(TxnId::new(node), from, &clock);
                 let chain = self.chains.of[node].to_usize();
                 if (from..from + CHAINS).contains(&chain) {
                     clock[chain - from] = self.chains.at[node] + 1;
                 }
-                self.recent.push(known.txns, self.chains, TxnId::new(node), &clock);
+                self.recent.push(txns, self.chains, TxnId::new(node), &clock);
             }
             if self.waits[node] > 0 {
                 self.keep(node, clock);
             }
-            for at in self.before.range(node) {
-                let before = self.before.item(at).to_usize();
+            backwards.each_seen(node, |before| {
                 self.waits[before] -= 1;
                 if self.waits[before] == 0 {
                     self.free.push(self.clock_of[before]);
                 }
-            }
+            });
         }
+    }
+
+    /// Whether a transaction is in a clock of the chains from here on.
+    #[inline]
+    fn has(&self, clock: &Clock<CHAINS>, txn: TxnId, from: usize) -> bool {
+        let chain = self.chains.of[txn.at()].to_usize().wrapping_sub(from);
+        clock.get(chain).is_some_and(|count| *count > self.chains.at[txn.at()])
     }
 
     /// Keeps the clock of a node until all behind it were looked at.
@@ -131,23 +153,23 @@ impl<const CHAINS: usize> Pass<'_, CHAINS> {
         if clock.iter().all(|count| *count == 0) {
             return;
         }
-        for at in self.known.txns.reads_range(txn) {
-            let read = self.known.txns.all_reads()[at];
-            // What the writer saw is no news. Nothing is before the first state.
-            let writer = match read.writer {
-                TxnId::NONE => &[0; CHAINS],
-                writer => &self.clocks[self.clock_of[writer.at()].to_usize()],
+        for at in self.txns.reads_range(txn) {
+            let read = self.txns.all_reads()[at];
+            // What the writer saw is no news. Nothing is before the first state. Clocks of writers are far apart, and seldom needed.
+            let saw = |chain: usize| match read.writer {
+                TxnId::NONE => 0,
+                writer => self.clocks[self.clock_of[writer.at()].to_usize()][chain],
             };
             let forced = &mut self.forced;
             let mut each = |first| forced.push(Forced { first, second: read.writer, read: at.to_u32() });
-            if !self.recent.each_missed(read, clock, writer, &mut each) {
-                let writers = self.writers.get_or_init(|| Writers::new(self.known.txns, self.chains));
+            if !self.recent.each_missed(read, clock, saw, &mut each) {
+                let writers = self.writers.get_or_init(|| Writers::new(self.txns, self.chains));
                 let groups = writers.groups(read.key);
                 let first = groups.partition_point(|group| group.chain.to_usize() < from);
                 for group in groups[first..].iter().take_while(|group| group.chain.to_usize() < from + CHAINS) {
                     let chain = group.chain.to_usize() - from;
                     let last = writers.last_within(*group, clock[chain]);
-                    last.filter(|last| writer[chain] <= self.chains.at[last.at()]).into_iter().for_each(&mut each);
+                    last.filter(|last| saw(chain) <= self.chains.at[last.at()]).into_iter().for_each(&mut each);
                 }
             }
         }
@@ -158,6 +180,7 @@ impl<const CHAINS: usize> Pass<'_, CHAINS> {
 mod tests {
     use super::*;
     use crate::base::Frame;
+    use crate::csr::Csr;
     use crate::ids::KeyId;
     use crate::level::Base;
     use crate::transactions::{NewTxn, Read, Transactions};
@@ -188,12 +211,11 @@ mod tests {
     /// What is forced, with a look at recent writers and without.
     fn both<const CHAINS: usize>(txns: &Transactions) -> [Vec<(u32, TxnId)>; 2] {
         let frame = Frame::new(txns, Base::Session);
-        let graph = base::graph(txns, &frame, &[]);
-        let order = graph.topological();
-        let known = Known { txns, base: Base::Session, frame, graph, seen: None, order };
-        let chains = Chains::new(txns, &known.frame, &known.order);
+        let backwards = Backwards::new(txns, &frame);
+        let order = backwards.order(&Csr::default()).unwrap();
+        let chains = Chains::new(txns, &frame, &order);
         [Recent::new(txns, &chains), Recent::none()].map(|recent| {
-            let forced = passes::<CHAINS>(&known, &chains, recent, &Budget::default()).unwrap();
+            let forced = passes::<CHAINS>(&backwards, &order, &chains, recent, &Budget::default()).unwrap();
             let mut forced: Vec<(u32, TxnId)> = forced.iter().map(|case| (case.read, case.first)).collect();
             forced.sort_unstable();
             forced

@@ -5,8 +5,11 @@
 //! commit order is one of them. Biswas and Enea (OOPSLA 2019); Møldrup and Pavlogiannis, "AWDIT" (PLDI 2025).
 
 mod atomic;
+mod backwards;
 mod causal;
 mod recent;
+
+pub(crate) use backwards::Backwards;
 
 use crate::base::{self, Frame};
 use crate::csr::Csr;
@@ -81,14 +84,9 @@ fn has_few_sessions(txns: &Transactions) -> bool {
 /// Transactions that missed what their past in their session shows, and that completed before what they read.
 pub(crate) fn stale_readers(txns: &Transactions, budget: &Budget) -> Vec<TxnId> {
     let frame = Frame::new(txns, Base::Session);
-    let graph = base::graph(txns, &frame, &[]);
-    let order = graph.topological();
-    if order.len() < graph.len() {
-        return Vec::new();
-    }
-    let seen = (!txns.orders().is_empty()).then(|| base::seen(txns, &frame));
-    let known = Known { txns, base: Base::Session, frame, graph, seen, order };
-    let forced = causal::forced(&known, budget).unwrap_or_default();
+    let backwards = Backwards::new(txns, &frame);
+    let Some(order) = backwards.order(&Csr::default()) else { return Vec::new() };
+    let forced = causal::forced(&backwards, &frame, &order, budget).unwrap_or_default();
     // A version that completed later was visible, and one that completed before it was read.
     let is_stale = |case: &&Forced| case.second == TxnId::NONE || case.first > case.second;
     forced.iter().filter(is_stale).map(|case| txns.reader(case.read.to_usize())).collect()
@@ -96,6 +94,12 @@ pub(crate) fn stale_readers(txns: &Transactions, budget: &Budget) -> Vec<TxnId> 
 
 fn decide_alone(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget) -> Outcome {
     let frame = Frame::new(txns, base);
+    match holds(txns, &frame, axiom, budget) {
+        Ok(Some(outcome)) => return outcome,
+        Ok(None) => {}
+        Err(what) => return Outcome::Unknown(Undecided::Spent { what, decided: 0 }),
+    }
+    // It does not hold. Why not is found in the graph itself, where the shortest cycle is.
     let graph = base::graph(txns, &frame, &[]);
     let order = graph.topological();
     if order.len() < graph.len() {
@@ -108,16 +112,70 @@ fn decide_alone(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget) 
     }
     let seen = (axiom == Axiom::Causal && !txns.orders().is_empty()).then(|| base::seen(txns, &frame));
     let known = Known { txns, base, frame, graph, seen, order };
-    let forced = match axiom {
-        Axiom::ReadCommitted => Ok(Vec::new()),
-        Axiom::MonotonicAtomicView => Ok(atomic::monotonic(txns)),
-        Axiom::ReadAtomic => Ok(atomic::atomic(txns, &known.frame)),
-        _ => causal::forced(&known, budget),
-    };
-    match forced {
+    let backwards = Backwards::new(txns, &known.frame);
+    match forced(&backwards, &known.frame, &known.order, axiom, budget) {
         Ok(forced) => known.conclude(axiom, &forced),
         Err(what) => Outcome::Unknown(Undecided::Spent { what, decided: 0 }),
     }
+}
+
+/// The orders of writers that an axiom forces, along an order of all nodes.
+fn forced(
+    backwards: &Backwards<'_>,
+    frame: &Frame,
+    order: &[u32],
+    axiom: Axiom,
+    budget: &Budget,
+) -> Result<Vec<Forced>, Spent> {
+    Ok(match axiom {
+        Axiom::ReadCommitted => Vec::new(),
+        Axiom::MonotonicAtomicView => atomic::monotonic(backwards.txns),
+        Axiom::ReadAtomic => atomic::atomic(backwards.txns, frame),
+        _ => return causal::forced(backwards, frame, order, budget),
+    })
+}
+
+/// The level, if it holds. Most do, and then nothing but an order is needed: no graph is built.
+fn holds(txns: &Transactions, frame: &Frame, axiom: Axiom, budget: &Budget) -> Result<Option<Outcome>, Spent> {
+    let backwards = Backwards::new(txns, frame);
+    let Some(order) = backwards.order(&Csr::default()) else { return Ok(None) };
+    let forced = forced(&backwards, frame, &order, axiom, budget)?;
+    if forced.iter().any(|case| case.second == TxnId::NONE) {
+        return Ok(None);
+    }
+    let mut place = Vec::new();
+    if !forced.is_empty() {
+        place.resize(order.len(), 0);
+        order.iter().enumerate().for_each(|(at, node)| place[node.to_usize()] = at.to_u32());
+    }
+    // An order that is near that of completion nearly always has the forced ones in it already.
+    let is_there = |case: &Forced| place[case.first.at()] < place[case.second.at()];
+    let order = if forced.iter().all(is_there) {
+        order
+    } else {
+        let more = Csr::new(txns.len(), |emit| {
+            for case in &forced {
+                emit(case.second.at(), case.first.number());
+            }
+        });
+        let Some(order) = backwards.order(&more) else { return Ok(None) };
+        order
+    };
+    Ok(Some(Outcome::Holds(in_order(txns, &order))))
+}
+
+/// The orders of writers that causal consistency forces, if it holds as far as reads of first states show.
+pub(crate) fn causal_orders(backwards: &Backwards<'_>, frame: &Frame, budget: &Budget) -> Option<Vec<(TxnId, TxnId)>> {
+    let order = backwards.order(&Csr::default())?;
+    let forced = causal::forced(backwards, frame, &order, budget).ok()?;
+    let is_possible = forced.iter().all(|case| case.second != TxnId::NONE);
+    is_possible.then(|| forced.iter().map(|case| (case.first, case.second)).collect())
+}
+
+/// The transactions in an order of all nodes.
+fn in_order(txns: &Transactions, order: &[u32]) -> Order {
+    let commits = order.iter().filter(|node| node.to_usize() < txns.len());
+    Order { moments: commits.map(|node| Moment::Commit((*node).into())).collect() }
 }
 
 impl Known<'_> {
@@ -142,8 +200,7 @@ impl Known<'_> {
             }
             order
         };
-        let commits = order.into_iter().filter(|node| node.to_usize() < self.txns.len());
-        Outcome::Holds(Order { moments: commits.map(|node| Moment::Commit(node.into())).collect() })
+        Outcome::Holds(in_order(self.txns, &order))
     }
 
     /// The writer was visible to the read, which saw something older: a cycle with one rw.

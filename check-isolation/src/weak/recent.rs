@@ -146,13 +146,13 @@ impl<const CHAINS: usize> Recent<CHAINS> {
         key.known
     }
 
-    /// Emits, for each chain, the last writer of the key that `clock` has, unless `writer` has it: the clock of the one that was read
-    /// from. False, and nothing is emitted, if that takes too many looks.
+    /// Emits, for each chain, the last writer of the key that `clock` has, unless the one that was read from has it: `saw` is that one's
+    /// clock. False, and nothing is emitted, if that takes too many looks.
     pub(super) fn each_missed(
         &self,
         read: Read,
         clock: &Clock<CHAINS>,
-        writer: &Clock<CHAINS>,
+        saw: impl Fn(usize) -> u32,
         each: &mut impl FnMut(TxnId),
     ) -> bool {
         let Some(key) = self.keys.get(read.key.at()) else { return false };
@@ -174,7 +174,8 @@ impl<const CHAINS: usize> Recent<CHAINS> {
             let Some(count) = clock.get(chain) else { continue };
             if *count > entry.at && chains_met >> chain & 1 == 0 {
                 chains_met |= 1 << chain;
-                if writer[chain] <= entry.at {
+                // It saw itself.
+                if entry.txn != read.writer.number() && saw(chain) <= entry.at {
                     missed[missed_count] = entry.txn.into();
                     missed_count += 1;
                 }
