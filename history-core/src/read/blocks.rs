@@ -294,8 +294,15 @@ impl<'s> Blocks<'s> {
 
     /// Keeps the text of a block from `consumed` on for the next one.
     pub(crate) fn keep(&mut self, text: &str, block: &Block, consumed: usize) {
+        self.keep_behind(block.place, text, block, consumed);
+    }
+
+    /// The same where lines were counted up to a place of the block that is not behind `consumed`.
+    pub(crate) fn keep_behind(&mut self, counted: Place, text: &str, block: &Block, consumed: usize) {
         let consumed = consumed.min(block.end);
-        self.place.advance(&text.as_bytes()[block.start..consumed]);
+        let from = block.start + (counted.offset - block.place.offset).to_usize();
+        self.place = counted;
+        self.place.advance(&text.as_bytes()[from..consumed]);
         if block.last {
             return;
         }

@@ -347,7 +347,8 @@ impl<'s> Reader<'s> {
         if batch.records.is_empty() {
             self.blocks.keep_all(batch.tape.source.to_mut(), &block, consumed);
         } else {
-            self.blocks.keep(&batch.tape.source, &block, consumed);
+            let counted = self.steps.as_ref().map_or(block.place, |steps| steps.counted(&block));
+            self.blocks.keep_behind(counted, &batch.tape.source, &block, consumed);
         }
         if self.read_all {
             match &mut self.intervals {

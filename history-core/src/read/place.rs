@@ -27,6 +27,9 @@ impl Place {
             self.line += 1;
             self.column = 0;
             rest = &rest[end + 1..];
+            if rest.is_empty() {
+                return;
+            }
         }
         // Bytes that begin a character.
         self.column += rest.iter().filter(|b| **b & 0xc0 != 0x80).count().to_u64();

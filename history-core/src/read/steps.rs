@@ -117,6 +117,11 @@ impl Steps {
         scanned.map_err(|stop| self.sited(stop.fault, &batch.tape.source, block))
     }
 
+    /// Up to where [`Steps::run`] counted lines in a block.
+    pub(crate) fn counted(&self, block: &Block) -> Place {
+        if self.end.is_some() { self.ended.0 } else { block.place }
+    }
+
     /// Remembers where the last value of the block ended; `place` is that of `counted`, before it.
     pub(crate) fn note_end(&mut self, text: &str, block: &Block, counted: usize, mut place: Place) {
         if let Some(end) = self.end.map(|end| end.min(block.end)) {
