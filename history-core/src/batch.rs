@@ -3,9 +3,9 @@
 use crate::cast::Cast as _;
 use crate::columns::Row;
 use crate::op::{Fields, OwnField};
-use crate::pairing::Placed;
+use crate::pairing::{OpHead, Placed};
 use crate::syntax::Fault;
-use crate::tape::{Tag, Tape};
+use crate::tape::{Tag, Tape, own};
 use crate::value::Entries;
 use crate::{Op, OpKind, Pair, Position, Process, TimeUnit, Value, time_unit};
 use std::borrow::Cow;
@@ -83,21 +83,37 @@ impl Batch {
     /// If there is none.
     pub fn op(&self, i: usize) -> Op<'_> {
         let row = &self.records[i];
+        let OpHead { index, time, process, client_name, kind, position } = self.head(i);
         let value = |node: u32| Value::at(&self.tape, node.to_usize());
         Op {
+            index,
+            time,
+            process,
+            client_name,
+            kind,
+            f: row.f().and_then(|node| self.tape.name(node.to_usize())),
+            value: row.value().map_or(Value::Nil, value),
+            pair: row.pair(),
+            extra: Fields(row.extra().map(|extra| Entries::at(&self.tape, extra.node.to_usize(), extra.entries))),
+            position,
+        }
+    }
+
+    /// What its `i`th op says of itself besides function, value and further fields.
+    #[inline]
+    pub(crate) fn head(&self, i: usize) -> OpHead<'_> {
+        let row = &self.records[i];
+        let name = |node: u32| self.tape.name(node.to_usize()).unwrap_or_default();
+        OpHead {
             index: row.index().unwrap_or_default(),
             time: row.time_ns(),
             process: match row.process() {
                 ProcessRecord::Client(number) => Process::Client(number),
-                ProcessRecord::Other(node) => Process::Other(value(node).as_name().unwrap_or_default()),
+                ProcessRecord::Other(node) => Process::Other(name(node)),
                 ProcessRecord::Unknown => Process::Unknown,
             },
             client_name: self.client_name(i),
             kind: row.kind(),
-            f: row.f().and_then(|node| value(node).as_name()),
-            value: row.value().map_or(Value::Nil, value),
-            pair: row.pair(),
-            extra: Fields(row.extra().map(|extra| Entries::at(&self.tape, extra.node.to_usize(), extra.entries))),
             position: row.position(),
         }
     }
@@ -105,14 +121,17 @@ impl Batch {
     #[inline]
     fn client_name(&self, i: usize) -> Option<&str> {
         let node = self.names.get(i).filter(|node| **node != NO_NAME)?;
-        Value::at(&self.tape, node.to_usize()).as_name()
+        self.tape.name(node.to_usize())
     }
 
     /// Gives its `i`th op what [`Pairing`](crate::Pairing) found out.
     #[inline]
     pub(crate) fn set_placed(&mut self, i: usize, placed: &Placed) {
-        self.records.to_mut()[i].set_pair(placed.pair);
-        if let (Some(number), ProcessRecord::Other(node)) = (placed.named, self.records[i].process()) {
+        let row = &mut own(&mut self.records)[i];
+        row.set_pair(placed.pair);
+        if let Some(number) = placed.named
+            && let ProcessRecord::Other(node) = row.process()
+        {
             self.set_client(i, number, node);
         }
         if placed.is_left_out {
@@ -168,14 +187,9 @@ impl Batch {
     }
 }
 
-impl Record {
+impl Row {
     /// The op that the value at `node` is.
-    pub(crate) fn new(
-        tape: &Tape,
-        mut node: usize,
-        position: Position,
-        unit: Option<TimeUnit>,
-    ) -> Result<Record, Fault> {
+    pub(crate) fn read(tape: &Tape, mut node: usize, position: Position, unit: Option<TimeUnit>) -> Result<Row, Fault> {
         // A record's tag, #jepsen.history.Op{...}, says nothing that we need.
         while tape.nodes[node].tag == Tag::Tagged {
             node += 1;
@@ -184,7 +198,7 @@ impl Record {
         if head.tag != Tag::Map {
             return Err(Fault::op(format!("found {} in the place of an op", Value::at(tape, node).kind()), OP));
         }
-        let mut found = Found { unit, ..Found::default() };
+        let mut found = Found { row: Row::at(position), unit, seen: 0, since_extra: 0, extra: None };
         let (mut at, end) = (node + 1, head.b.to_usize());
         while at < end {
             // A key is nearly always a name, and so one node long.
@@ -192,23 +206,17 @@ impl Record {
             found.field(tape, at, value)?;
             at = tape.after(value);
         }
-        found.into_record(position)
+        found.into_row()
     }
 }
 
 pub(crate) const OP: &str = "an op: a map with :type (invoke, ok, fail or info), :process, :f and :value";
 
 /// The fields of one op, as they are found.
-#[derive(Default)]
 struct Found {
+    row: Row,
     /// Of times, if one was given.
     unit: Option<TimeUnit>,
-    index: Option<u64>,
-    time: Option<i64>,
-    process: Option<ProcessRecord>,
-    kind: Option<OpKind>,
-    f: Option<u32>,
-    value: Option<u32>,
     /// One bit for each [`OwnField`].
     seen: u8,
     /// Entries since the first that is none of these.
@@ -217,64 +225,85 @@ struct Found {
 }
 
 impl Found {
+    #[inline]
     fn field(&mut self, tape: &Tape, key: usize, at: usize) -> Result<(), Fault> {
         self.since_extra += 1;
-        let Some(field) = tape.name(key).and_then(OwnField::from_name) else {
-            let node = if let Some(extra) = self.extra {
-                extra.node
-            } else {
-                self.since_extra = 1;
-                key.to_u32()
-            };
-            self.extra = Some(Extra { node, entries: self.since_extra });
+        let Some(field) = tape.name_bytes(key).and_then(OwnField::from_bytes) else {
+            self.further_field(key);
             return Ok(());
         };
-        let bit = 1 << field as u8;
-        if self.seen & bit != 0 {
-            let name = tape.name(key).unwrap_or_default();
-            return Err(Fault::op(format!("the op has two fields named {name}"), "each field once"));
+        if self.seen & field.bit() != 0 {
+            return Err(twice(tape, key));
         }
-        self.seen |= bit;
+        self.seen |= field.bit();
         // What nearly every op has, without a detour by way of a `Value`.
-        match (field, tape.int(at), tape.name(at)) {
-            (OwnField::Index, Some(i @ 0..), _) => self.index = Some(i.cast_unsigned()),
-            (OwnField::Type, _, Some(name)) if OpKind::from_name(name).is_some() => self.kind = OpKind::from_name(name),
-            (OwnField::Time, Some(ns), _) if self.unit.is_none() => self.time = Some(ns),
-            (OwnField::Process, Some(number), _) => self.process = Some(ProcessRecord::Client(number)),
-            (OwnField::Value, ..) => self.value = Some(at.to_u32()),
-            (OwnField::F, _, name) => self.f = name.map(|_| at.to_u32()),
-            _ => self.rare_field(field, tape, at)?,
+        match (field, tape.int(at)) {
+            (OwnField::Value, _) => self.row.set_value(at.to_u32()),
+            (OwnField::F, _) if tape.is_name(at) => self.row.set_f(at.to_u32()),
+            (OwnField::F, _) => {}
+            (OwnField::Type, _) => match tape.name_bytes(at).and_then(OpKind::from_bytes) {
+                Some(kind) => self.row.set_kind(kind),
+                None => return Err(no_kind(tape, at)),
+            },
+            (OwnField::Process, Some(number)) => self.row.set_process(ProcessRecord::Client(number)),
+            (OwnField::Index, Some(i @ 0..)) => self.row.set_index(i.cast_unsigned()),
+            (OwnField::Time, Some(ns)) if self.unit.is_none() => self.row.set_time_ns(ns),
+            (OwnField::Process | OwnField::Index | OwnField::Time, _) => self.rare_field(field, tape, at)?,
         }
         Ok(())
     }
 
+    /// A field without a place of its own.
+    fn further_field(&mut self, key: usize) {
+        let node = if let Some(extra) = self.extra {
+            extra.node
+        } else {
+            self.since_extra = 1;
+            key.to_u32()
+        };
+        self.extra = Some(Extra { node, entries: self.since_extra });
+    }
+
+    #[cold]
     fn rare_field(&mut self, field: OwnField, tape: &Tape, at: usize) -> Result<(), Fault> {
-        let value = Value::at(tape, at);
+        let row = &mut self.row;
         match field {
-            OwnField::Index => self.index = index(value)?,
-            OwnField::Time => self.time = time_unit::read(tape, "the op's time", at, self.unit)?,
-            OwnField::Process => self.process = Some(process(value, at)?),
-            OwnField::Type => self.kind = Some(kind(value)?),
-            OwnField::F => self.f = value.as_name().map(|_| at.to_u32()),
-            OwnField::Value => self.value = Some(at.to_u32()),
+            OwnField::Index => {
+                if let Some(index) = index(Value::at(tape, at))? {
+                    row.set_index(index);
+                }
+            }
+            OwnField::Process => row.set_process(process(Value::at(tape, at), at)?),
+            _ => {
+                if let Some(time_ns) = time_unit::read(tape, "the op's time", at, self.unit)? {
+                    row.set_time_ns(time_ns);
+                }
+            }
         }
         Ok(())
     }
 
-    fn into_record(self, position: Position) -> Result<Record, Fault> {
-        let Some(kind) = self.kind else { return Err(Fault::op("the map has no :type".into(), OP)) };
-        Ok(Record {
-            index: self.index,
-            time: self.time,
-            process: self.process.unwrap_or(ProcessRecord::Unknown),
-            kind,
-            pair: Pair::Alone,
-            f: self.f,
-            value: self.value,
-            extra: self.extra,
-            position: Some(position),
-        })
+    #[inline]
+    fn into_row(mut self) -> Result<Row, Fault> {
+        if self.seen & OwnField::Type.bit() == 0 {
+            return Err(Fault::op("the map has no :type".into(), OP));
+        }
+        if let Some(extra) = self.extra {
+            self.row.set_extra(extra);
+        }
+        Ok(self.row)
     }
+}
+
+#[cold]
+fn twice(tape: &Tape, key: usize) -> Fault {
+    let name = tape.name(key).unwrap_or_default();
+    Fault::op(format!("the op has two fields named {name}"), "each field once")
+}
+
+#[cold]
+fn no_kind(tape: &Tape, at: usize) -> Fault {
+    Fault::op(format!("the op's type is {}", Value::at(tape, at)), "invoke, ok, fail or info")
 }
 
 fn index(value: Value<'_>) -> Result<Option<u64>, Fault> {
@@ -283,13 +312,6 @@ fn index(value: Value<'_>) -> Result<Option<u64>, Fault> {
         Value::Int(i) if i >= 0 => Ok(Some(i.cast_unsigned())),
         _ => Err(Fault::op(format!("the op's index is {value}"), "an integer from 0 on")),
     }
-}
-
-fn kind(value: Value<'_>) -> Result<OpKind, Fault> {
-    value
-        .as_name()
-        .and_then(OpKind::from_name)
-        .ok_or_else(|| Fault::op(format!("the op's type is {value}"), "invoke, ok, fail or info"))
 }
 
 fn process(value: Value<'_>, at: usize) -> Result<ProcessRecord, Fault> {

@@ -196,7 +196,7 @@ impl HistoryBuilder {
         let index = self.indices.next(op.index)?;
         let record = self.record(op, index)?;
         self.batch.records.to_mut().push(Row::of(&record));
-        let placed = self.pairing.place(&self.batch.op(self.added))?;
+        let placed = self.pairing.place(&self.batch.head(self.added))?;
         self.batch.set_placed(self.added, &placed);
         self.added += 1;
         Ok(())

@@ -69,48 +69,62 @@ const HAS_EXTRA: u32 = 1 << 10;
 const HAS_POSITION: u32 = 1 << 11;
 const HAS_INVOKED_TIME: u32 = 1 << 12;
 
+/// As it stands in the lowest flags.
+#[inline]
+fn kind_bits(kind: OpKind) -> u32 {
+    match kind {
+        OpKind::Invoke => 0,
+        OpKind::Ok => 1,
+        OpKind::Fail => 2,
+        OpKind::Info => 3,
+    }
+}
+
+/// Who did it, as two flags and a number.
+#[inline]
+fn who(process: ProcessRecord) -> (u32, i64) {
+    match process {
+        ProcessRecord::Client(number) => (0, number),
+        ProcessRecord::Other(node) => (1, i64::from(node)),
+        ProcessRecord::Unknown => (2, 0),
+    }
+}
+
 impl Row {
     #[inline]
     pub(crate) fn of(record: &Record) -> Row {
-        let kind = match record.kind {
-            OpKind::Invoke => 0,
-            OpKind::Ok => 1,
-            OpKind::Fail => 2,
-            OpKind::Info => 3,
-        };
-        let (who, process) = match record.process {
-            ProcessRecord::Client(number) => (0, number),
-            ProcessRecord::Other(node) => (1, i64::from(node)),
-            ProcessRecord::Unknown => (2, 0),
-        };
-        let there = |is_there: bool, flag: u32| if is_there { flag } else { 0 };
-        let position = record.position.unwrap_or(Position { offset: 0, line: 0, column: 0 });
-        let extra = record.extra.unwrap_or(Extra { node: 0, entries: 0 });
-        let mut row = Row {
-            flags: kind
-                | who << PROCESS_SHIFT
-                | there(record.index.is_some(), HAS_INDEX)
-                | there(record.time.is_some(), HAS_TIME)
-                | there(record.f.is_some(), HAS_F)
-                | there(record.value.is_some(), HAS_VALUE)
-                | there(record.extra.is_some(), HAS_EXTRA)
-                | there(record.position.is_some(), HAS_POSITION),
+        let mut row = Row::at(Position { offset: 0, line: 0, column: 0 });
+        row.flags = kind_bits(record.kind);
+        row.set_process(record.process);
+        record.index.into_iter().for_each(|index| row.set_index(index));
+        record.time.into_iter().for_each(|time_ns| row.set_time_ns(time_ns));
+        record.f.into_iter().for_each(|node| row.set_f(node));
+        record.value.into_iter().for_each(|node| row.set_value(node));
+        record.extra.into_iter().for_each(|extra| row.set_extra(extra));
+        record.position.into_iter().for_each(|position| row.set_position(position));
+        row.set_pair(record.pair);
+        row
+    }
+
+    /// An op at a position, that says nothing more.
+    #[inline]
+    pub(crate) fn at(position: Position) -> Row {
+        Row {
+            flags: 2 << PROCESS_SHIFT | HAS_POSITION,
             slot: 0,
-            f: record.f.unwrap_or_default(),
-            value: record.value.unwrap_or_default(),
-            extra_node: extra.node,
-            extra_entries: extra.entries,
-            index: record.index.unwrap_or_default(),
-            time_ns: record.time.unwrap_or_default(),
-            process,
+            f: 0,
+            value: 0,
+            extra_node: 0,
+            extra_entries: 0,
+            index: 0,
+            time_ns: 0,
+            process: 0,
             invoked: 0,
             invoked_time_ns: 0,
             offset: position.offset,
             line: position.line,
             column: position.column,
-        };
-        row.set_pair(record.pair);
-        row
+        }
     }
 
     #[inline]
@@ -135,6 +149,42 @@ impl Row {
     }
 
     #[inline]
+    pub(crate) fn set_time_ns(&mut self, time_ns: i64) {
+        self.flags |= HAS_TIME;
+        self.time_ns = time_ns;
+    }
+
+    #[inline]
+    pub(crate) fn set_process(&mut self, process: ProcessRecord) {
+        let (who, number) = who(process);
+        self.flags = self.flags & !(TWO_BITS << PROCESS_SHIFT) | who << PROCESS_SHIFT;
+        self.process = number;
+    }
+
+    #[inline]
+    pub(crate) fn set_kind(&mut self, kind: OpKind) {
+        self.flags = self.flags & !TWO_BITS | kind_bits(kind);
+    }
+
+    #[inline]
+    pub(crate) fn set_f(&mut self, node: u32) {
+        self.flags |= HAS_F;
+        self.f = node;
+    }
+
+    #[inline]
+    pub(crate) fn set_value(&mut self, node: u32) {
+        self.flags |= HAS_VALUE;
+        self.value = node;
+    }
+
+    #[inline]
+    pub(crate) fn set_extra(&mut self, extra: Extra) {
+        self.flags |= HAS_EXTRA;
+        (self.extra_node, self.extra_entries) = (extra.node, extra.entries);
+    }
+
+    #[inline]
     pub(crate) fn process(&self) -> ProcessRecord {
         match self.flags >> PROCESS_SHIFT & TWO_BITS {
             0 => ProcessRecord::Client(self.process),
@@ -146,14 +196,12 @@ impl Row {
 
     /// Says which client did it, after all.
     pub(crate) fn set_client(&mut self, number: i64) {
-        self.flags &= !(TWO_BITS << PROCESS_SHIFT);
-        self.process = number;
+        self.set_process(ProcessRecord::Client(number));
     }
 
     /// Says that who did it is not a client, and at which node its name is.
     pub(crate) fn set_other(&mut self, node: u32) {
-        self.flags = self.flags & !(TWO_BITS << PROCESS_SHIFT) | 1 << PROCESS_SHIFT;
-        self.process = node.into();
+        self.set_process(ProcessRecord::Other(node));
     }
 
     #[inline]

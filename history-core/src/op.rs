@@ -29,11 +29,17 @@ impl OpKind {
 
     /// The kind of this name.
     pub(crate) fn from_name(name: &str) -> Option<OpKind> {
-        Some(match name {
-            "invoke" => OpKind::Invoke,
-            "ok" => OpKind::Ok,
-            "fail" => OpKind::Fail,
-            "info" => OpKind::Info,
+        OpKind::from_bytes(name.as_bytes())
+    }
+
+    /// The kind of this name, as it stands in a text.
+    #[inline]
+    pub(crate) fn from_bytes(name: &[u8]) -> Option<OpKind> {
+        Some(match name.len() {
+            2 if name == b"ok" => OpKind::Ok,
+            6 if name == b"invoke" => OpKind::Invoke,
+            4 if name == b"fail" => OpKind::Fail,
+            4 if name == b"info" => OpKind::Info,
             _ => return None,
         })
     }
@@ -141,12 +147,16 @@ impl Op<'_> {
     /// assert_eq!(history.op(1).place(), "index 1 (line 2)");
     /// ```
     pub fn place(&self) -> String {
-        let Op { index, position, .. } = self;
-        match position {
-            Some(position) if position.line > 0 => format!("index {index} (line {})", position.line),
-            Some(position) => format!("index {index} (byte {})", position.offset),
-            None => format!("index {index}"),
-        }
+        place(self.index, self.position)
+    }
+}
+
+/// Where the op of an index stands, for sentences.
+pub(crate) fn place(index: u64, position: Option<Position>) -> String {
+    match position {
+        Some(position) if position.line > 0 => format!("index {index} (line {})", position.line),
+        Some(position) => format!("index {index} (byte {})", position.offset),
+        None => format!("index {index}"),
     }
 }
 
@@ -168,15 +178,27 @@ pub(crate) enum OwnField {
 impl OwnField {
     #[inline]
     pub(crate) fn from_name(name: &str) -> Option<OwnField> {
-        Some(match name {
-            "type" => OwnField::Type,
-            "f" => OwnField::F,
-            "value" => OwnField::Value,
-            "process" => OwnField::Process,
-            "time" => OwnField::Time,
-            "index" => OwnField::Index,
+        OwnField::from_bytes(name.as_bytes())
+    }
+
+    /// The field of this name, as it stands in a text.
+    #[inline]
+    pub(crate) fn from_bytes(name: &[u8]) -> Option<OwnField> {
+        Some(match name.len() {
+            1 if name == b"f" => OwnField::F,
+            4 if name == b"type" => OwnField::Type,
+            4 if name == b"time" => OwnField::Time,
+            5 if name == b"value" => OwnField::Value,
+            5 if name == b"index" => OwnField::Index,
+            7 if name == b"process" => OwnField::Process,
             _ => return None,
         })
+    }
+
+    /// One of its own for each field.
+    #[inline]
+    pub(crate) fn bit(self) -> u8 {
+        1 << self as u8
     }
 }
 

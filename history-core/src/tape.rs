@@ -79,6 +79,21 @@ pub(crate) struct Tape {
     pub(crate) memo: crate::syntax::memo::Memo,
 }
 
+/// A column, to be changed; one of another library's batch is copied first. As [`Cow::to_mut`], but small enough to be
+/// inlined, which counts where it is called for every value.
+#[inline]
+pub(crate) fn own<'a, T: Clone>(column: &'a mut Cow<'static, [T]>) -> &'a mut Vec<T> {
+    match column {
+        Cow::Owned(own) => own,
+        Cow::Borrowed(_) => copied(column),
+    }
+}
+
+#[cold]
+fn copied<'a, T: Clone>(column: &'a mut Cow<'static, [T]>) -> &'a mut Vec<T> {
+    column.to_mut()
+}
+
 /// The lengths of a tape, to which it can be cut back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
@@ -94,6 +109,7 @@ impl Tape {
         self.unescaped.to_mut().clear();
     }
 
+    #[inline]
     pub(crate) fn mark(&self) -> Mark {
         Mark { nodes: self.nodes.len(), ints: self.ints.len(), unescaped: self.unescaped.len() }
     }
@@ -116,6 +132,23 @@ impl Tape {
     pub(crate) fn name(&self, at: usize) -> Option<&str> {
         let node = self.nodes[at];
         matches!(node.tag, Tag::Str | Tag::Keyword | Tag::Symbol).then(|| self.text(node.b, node.a))
+    }
+
+    /// The same as bytes, which are no text if the node is not of this tape.
+    #[inline]
+    pub(crate) fn name_bytes(&self, at: usize) -> Option<&[u8]> {
+        let node = self.nodes[at];
+        matches!(node.tag, Tag::Str | Tag::Keyword | Tag::Symbol).then(|| {
+            let start = (node.b & !UNESCAPED).to_usize();
+            let from = if node.b & UNESCAPED == 0 { &self.source } else { &self.unescaped };
+            &from.as_bytes()[start..start + node.a.to_usize()]
+        })
+    }
+
+    /// Whether a value is a keyword, string or symbol.
+    #[inline]
+    pub(crate) fn is_name(&self, at: usize) -> bool {
+        matches!(self.nodes[at].tag, Tag::Str | Tag::Keyword | Tag::Symbol)
     }
 
     #[inline]
@@ -144,53 +177,60 @@ impl Tape {
             if matches!(node.tag, Tag::Vector | Tag::List | Tag::Set | Tag::Map) {
                 node.b += moved.to_u64();
             }
-            self.nodes.to_mut().push(node);
+            own(&mut self.nodes).push(node);
         }
     }
 
+    #[inline]
     pub(crate) fn push(&mut self, tag: Tag) {
-        self.nodes.to_mut().push(Node { tag, a: 0, b: 0 });
+        own(&mut self.nodes).push(Node { tag, a: 0, b: 0 });
     }
 
+    #[inline]
     pub(crate) fn push_bits(&mut self, tag: Tag, b: u64) {
-        self.nodes.to_mut().push(Node { tag, a: 0, b });
+        own(&mut self.nodes).push(Node { tag, a: 0, b });
     }
 
     /// A float whose text begins at `start` of `source`.
+    #[inline]
     pub(crate) fn push_float(&mut self, x: f64, start: usize) {
-        self.nodes.to_mut().push(Node { tag: Tag::Float, a: start.to_u32(), b: x.to_bits() });
+        own(&mut self.nodes).push(Node { tag: Tag::Float, a: start.to_u32(), b: x.to_bits() });
     }
 
     /// Text that is in `source` as it is.
+    #[inline]
     pub(crate) fn push_source(&mut self, tag: Tag, start: usize, end: usize) {
-        self.nodes.to_mut().push(Node { tag, a: (end - start).to_u32(), b: start.to_u64() });
+        own(&mut self.nodes).push(Node { tag, a: (end - start).to_u32(), b: start.to_u64() });
     }
 
     /// Text that does not: it was put at the end of `unescaped`, from `start` on.
     pub(crate) fn push_unescaped(&mut self, tag: Tag, start: usize) {
         let len = self.unescaped.len() - start;
-        self.nodes.to_mut().push(Node { tag, a: len.to_u32(), b: start.to_u64() | UNESCAPED });
+        own(&mut self.nodes).push(Node { tag, a: len.to_u32(), b: start.to_u64() | UNESCAPED });
     }
 
     /// Opens a container; returns what [`Tape::close`] needs.
+    #[inline]
     pub(crate) fn open(&mut self, tag: Tag) -> u32 {
         self.push(tag);
         (self.nodes.len() - 1).to_u32()
     }
 
+    #[inline]
     pub(crate) fn close(&mut self, node: u32, children: u32) {
         let end = self.nodes.len().to_u64();
-        let node = &mut self.nodes.to_mut()[node.to_usize()];
+        let node = &mut own(&mut self.nodes)[node.to_usize()];
         node.a = children;
         node.b = end;
     }
 
+    #[inline]
     pub(crate) fn push_run(&mut self, tag: Tag, start: usize) {
         debug_assert!(
             self.ints[start..].iter().all(|int| int.unsigned_abs() < 1 << 62),
             "an integer of a run is too large"
         );
         let len = self.ints.len() - start;
-        self.nodes.to_mut().push(Node { tag, a: len.to_u32(), b: start.to_u64() });
+        own(&mut self.nodes).push(Node { tag, a: len.to_u32(), b: start.to_u64() });
     }
 }

@@ -51,6 +51,8 @@ impl<V> IntMap<V> {
                 self.in_dense -= usize::from(taken.is_some());
                 taken
             }
+            // The map hashes before it looks whether it holds anything.
+            None if self.sparse.is_empty() => None,
             None => self.sparse.remove(&key),
         }
     }

@@ -3,7 +3,7 @@
 use super::place::Place;
 use super::steps::error as fault_error;
 use super::{Format, Limits};
-use crate::batch::{Batch, Record};
+use crate::batch::Batch;
 use crate::cast::Cast as _;
 use crate::columns::Row;
 use crate::error::{ErrorKind, HistoryError};
@@ -79,9 +79,9 @@ impl Lines {
         source.push('\n');
         let format = self.format.unwrap_or_else(|| format_of(text));
         match record(&mut self.batch.tape, start, format, self.time_unit, place) {
-            Ok(Some(record)) => {
+            Ok(Some(row)) => {
                 self.format = Some(format);
-                self.batch.records.to_mut().push(Row::of(&record));
+                self.batch.records.to_mut().push(row);
                 Ok(())
             }
             ended => {
@@ -120,7 +120,7 @@ fn record(
     format: Format,
     unit: Option<TimeUnit>,
     place: Place,
-) -> Result<Option<Record>, Fault> {
+) -> Result<Option<Row>, Fault> {
     let source = std::mem::take(&mut tape.source);
     let mut scanner = Scanner::new(source.as_bytes(), start, tape);
     let node = scanner.next_node();
@@ -137,11 +137,11 @@ fn record(
     let mut begun = place;
     begun.advance(&tape.source.as_bytes()[start..begins]);
     // Until it is in a history, its place is that in the batch.
-    let record = Record::new(tape, node, Position { offset: begins.to_u64(), ..begun.position() }, unit)?;
+    let row = Row::read(tape, node, Position { offset: begins.to_u64(), ..begun.position() }, unit)?;
     if more {
         return Err(Fault::syntax(next, "this line has text after its op", "one op per line"));
     }
-    Ok(Some(record))
+    Ok(Some(row))
 }
 
 /// Reads a value, if there is one.
@@ -240,7 +240,7 @@ impl Merge {
             return Err(HistoryError::new(ErrorKind::Limit, format!("more than {ops_max} ops")));
         }
         let written = batch.records[i].index();
-        if let Some(error) = self.pairing.foresee(&batch.op(i)) {
+        if let Some(error) = self.pairing.foresee(&batch.head(i)) {
             return Err(error);
         }
         let index = self.indices.next(written)?;
@@ -249,7 +249,7 @@ impl Merge {
         if let Some(position) = row.position() {
             row.set_position(Position { offset: self.bytes + position.offset, line: self.ops(), ..position });
         }
-        let placed = self.pairing.place(&batch.op(i))?;
+        let placed = self.pairing.place(&batch.head(i))?;
         batch.set_placed(i, &placed);
         Ok(())
     }
@@ -302,7 +302,7 @@ mod tests {
             let mut pairing = Pairing::new();
             for at in 0..5 {
                 let op = batch.op(sequence / 8_usize.pow(at) % 8);
-                let foreseen = pairing.foresee(&op);
+                let foreseen = pairing.foresee(&(&op).into());
                 let found = pairing.pair(&op).err();
                 assert_eq!(foreseen, found, "{sequence}");
                 if found.is_some() {

@@ -26,11 +26,12 @@ pub use sniff::Format;
 pub(crate) use sniff::{Sniffed, format as sniff};
 pub(crate) use steps::{Steps, Stop, error as fault_error, too_long};
 
-use crate::batch::{Batch, Record};
+use crate::batch::Batch;
 use crate::columns::Row;
 use crate::error::{ErrorKind, HistoryError};
 use crate::index::Indices;
 use crate::pairing::Pairing;
+use crate::tape::own;
 use crate::{ClientRule, Op, Position, TimeUnit};
 use std::fmt;
 use std::io::Read;
@@ -391,9 +392,8 @@ impl<'s> Reader<'s> {
         let steps = self.steps.get_or_insert_with(|| Steps::new(format));
         let unit = self.unit;
         let scanned = steps.run(batch, block, self.limits.op_bytes_max, |batch, found, place| {
-            let record = Record::new(&batch.tape, found.node, place.position(), unit);
-            let record = record.map_err(|fault| fault_error(fault, place))?;
-            batch.records.to_mut().push(Row::of(&record));
+            let row = Row::read(&batch.tape, found.node, place.position(), unit);
+            own(&mut batch.records).push(row.map_err(|fault| fault_error(fault, place))?);
             Ok(())
         });
         self.finish_records(batch).and(scanned)
@@ -438,10 +438,11 @@ impl<'s> Reader<'s> {
         if self.ops() >= self.limits.ops_max {
             return Err(HistoryError::new(ErrorKind::Limit, format!("more than {} ops", self.limits.ops_max)));
         }
-        let index = self.indices.next(batch.records[i].index())?;
-        batch.records.to_mut()[i].set_index(index);
+        let row = &mut own(&mut batch.records)[i];
+        let index = self.indices.next(row.index())?;
+        row.set_index(index);
         if let Some(pairing) = &mut self.pairing {
-            let placed = pairing.place(&batch.op(i))?;
+            let placed = pairing.place(&batch.head(i))?;
             batch.set_placed(i, &placed);
         }
         Ok(())

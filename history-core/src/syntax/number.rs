@@ -2,7 +2,7 @@
 
 use super::{Fault, Scanner, VALUES_MAX};
 use crate::cast::Cast as _;
-use crate::tape::Tag;
+use crate::tape::{Tag, own};
 
 /// Digits that an integer of a run has at the most, so that none reaches 2^62 (see [`crate::tape::Tape::ints`]).
 const RUN_DIGITS_MAX: usize = 18;
@@ -44,7 +44,7 @@ impl Scanner<'_> {
     /// If the run breaks, `pos` is directly after its last integer.
     pub(super) fn int_run(&mut self, close: u8, commas: bool) -> Run {
         let (start, from) = (self.tape.ints.len(), self.pos);
-        let recalled = self.tape.memo.recall(self.bytes, from, commas, self.tape.ints.to_mut());
+        let recalled = self.tape.memo.recall(self.bytes, from, commas, own(&mut self.tape.ints));
         // Just after the last integer of the run so far.
         let mut resume = from + recalled.len;
         self.pos = resume;
@@ -90,12 +90,12 @@ impl Scanner<'_> {
                     if commas && self.bytes[self.pos] == b' ' {
                         return false;
                     }
-                    self.tape.ints.to_mut().push(n);
+                    own(&mut self.tape.ints).push(n);
                     *resume = self.pos;
                     self.pos += 1;
                 }
                 Some(b',' | b' ' | b']' | b')' | b'}' | b'\n' | b'\r' | b'\t') => {
-                    self.tape.ints.to_mut().push(n);
+                    own(&mut self.tape.ints).push(n);
                     *resume = self.pos;
                     return true;
                 }

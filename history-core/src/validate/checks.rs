@@ -76,7 +76,7 @@ impl Checks {
             Err(error) => (self.indices.pass(written), Some(error)),
         };
         batch.records.to_mut()[i].set_index(index);
-        let (placed, misfit) = self.pairing.place_anyway(&batch.op(i));
+        let (placed, misfit) = self.pairing.place_anyway(&batch.head(i));
         batch.set_placed(i, &placed);
         let op = batch.op(i);
         let Some(position) = op.position else { return };

@@ -1,6 +1,6 @@
 //! Where to continue after an op that cannot be read.
 
-use crate::batch::Record;
+use crate::columns::Row;
 use crate::read::{Intervals, Place};
 use crate::syntax::edn::Read;
 use crate::syntax::{Scanner, table};
@@ -99,7 +99,7 @@ fn holds_op(tape: &mut Tape, format: Format, at: usize) -> bool {
         && match format {
             Format::Intervals => Intervals::is_one(tape, node),
             // Whatever the unit of its time is.
-            _ => Record::new(tape, node, Place::default().position(), Some(TimeUnit::Nanoseconds)).is_ok(),
+            _ => Row::read(tape, node, Place::default().position(), Some(TimeUnit::Nanoseconds)).is_ok(),
         };
     tape.cut(mark);
     is_op

@@ -4,7 +4,7 @@ use super::checks::Checks;
 use super::findings::{Findings, Remark};
 use super::resync::{self, Next};
 use super::{Problems, Rule};
-use crate::batch::{Batch, Record};
+use crate::batch::Batch;
 use crate::columns::Row;
 use crate::error::{ErrorKind, HistoryError};
 use crate::read::{
@@ -373,9 +373,9 @@ impl<'s> Walk<'s> {
                 }
                 continue;
             }
-            match Record::new(&self.batch.tape, found.node, position, self.unit) {
-                Ok(record) => {
-                    self.batch.records.to_mut().push(Row::of(&record));
+            match Row::read(&self.batch.tape, found.node, position, self.unit) {
+                Ok(row) => {
+                    self.batch.records.to_mut().push(row);
                     let i = self.batch.records.len() - 1;
                     self.checks.op(&mut self.batch, i, Some(found.node), &mut self.findings);
                 }

@@ -1,11 +1,15 @@
 //! Pairing: which completion belongs to which invocation.
 
+mod misfit;
+
+pub(crate) use misfit::Misfit;
+
 use crate::cast::Cast as _;
 use crate::client_rule::is_meant;
-use crate::error::{ErrorKind, HistoryError};
-use crate::hash::{HashMap, HashSet};
+use crate::error::HistoryError;
+use crate::hash::HashMap;
 use crate::participants::{NAMES_END, number_of_name};
-use crate::{Client, ClientRule, IntMap, Op, OpKind, Pair, Position, Process};
+use crate::{ClientRule, IntMap, Op, OpKind, Pair, Position, Process, op};
 
 /// Pairs the ops of one history, fed in order, and refuses those that fit no history.
 ///
@@ -43,8 +47,8 @@ use crate::{Client, ClientRule, IntMap, Op, OpKind, Pair, Position, Process};
 pub struct Pairing {
     /// Clients with an op in flight.
     open: IntMap<Open>,
-    /// Clients that got `info`.
-    crashed: HashSet<i64>,
+    /// Clients that got `info`. None of them has an op in flight.
+    crashed: IntMap<()>,
     free_slots: Vec<u32>,
     slots: u32,
     mode: Mode,
@@ -83,6 +87,25 @@ enum Mode {
     Paired,
     /// The first client op was a completion.
     CompletionsOnly,
+}
+
+/// What pairing looks at in an op: all but its function, value and further fields, which cost more to look up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OpHead<'a> {
+    pub(crate) index: u64,
+    pub(crate) time: Option<i64>,
+    pub(crate) process: Process<'a>,
+    pub(crate) client_name: Option<&'a str>,
+    pub(crate) kind: OpKind,
+    pub(crate) position: Option<Position>,
+}
+
+impl<'a> From<&Op<'a>> for OpHead<'a> {
+    #[inline]
+    fn from(op: &Op<'a>) -> OpHead<'a> {
+        let Op { index, time, process, client_name, kind, position, .. } = *op;
+        OpHead { index, time, process, client_name, kind, position }
+    }
 }
 
 /// How an op stands to those before it.
@@ -145,7 +168,7 @@ impl Pairing {
     /// that crashed, or one that makes it unclear who the clients are.
     #[inline]
     pub fn pair(&mut self, op: &Op<'_>) -> Result<Pair, HistoryError> {
-        self.place(op).map(|placed| placed.pair)
+        self.place(&op.into()).map(|placed| placed.pair)
     }
 
     /// The number that represents a name, if that is known to be a client's by now.
@@ -159,7 +182,7 @@ impl Pairing {
     ///
     /// As [`Pairing::pair`].
     #[inline]
-    pub(crate) fn place(&mut self, op: &Op<'_>) -> Result<Placed, HistoryError> {
+    pub(crate) fn place(&mut self, op: &OpHead<'_>) -> Result<Placed, HistoryError> {
         match self.place_anyway(op) {
             (placed, None) => Ok(placed),
             (_, Some(misfit)) => Err(self.error(misfit)),
@@ -171,7 +194,7 @@ impl Pairing {
     /// Of two invocations in a row the first is taken to have been given up; a client that comes back after a crash is
     /// taken for a new one; an unpaired completion stands alone.
     #[inline]
-    pub(crate) fn place_anyway(&mut self, op: &Op<'_>) -> (Placed, Option<Misfit>) {
+    pub(crate) fn place_anyway(&mut self, op: &OpHead<'_>) -> (Placed, Option<Misfit>) {
         let alone = |is_left_out| Placed { pair: Pair::Alone, named: None, is_left_out };
         let (process, named) = match op.process {
             Process::Client(number) if number >= NAMES_END => {
@@ -186,18 +209,14 @@ impl Pairing {
             },
         };
         let unclear = if self.mode == Mode::Undecided { self.decide_mode(op.kind) } else { None };
-        let back = !self.crashed.is_empty() && self.crashed.remove(&process);
         let (pair, misfit) =
             if op.kind == OpKind::Invoke { self.invoke(process, op) } else { self.complete(process, op) };
-        (
-            Placed { pair, named, is_left_out: false },
-            unclear.or(if back { Some(Misfit::Returned(process)) } else { misfit }),
-        )
+        (Placed { pair, named, is_left_out: false }, unclear.or(misfit))
     }
 
     /// The number of the client who did an op that does not have a client's number; or that there is none, and what is
     /// wrong with that.
-    fn by_name(&mut self, op: &Op<'_>) -> Result<i64, Option<Misfit>> {
+    fn by_name(&mut self, op: &OpHead<'_>) -> Result<i64, Option<Misfit>> {
         let name = match (op.client_name, op.process) {
             // It was found to be a client's before.
             (Some(name), _) => return Ok(self.number(name)),
@@ -214,7 +233,7 @@ impl Pairing {
             (Some(is_client), ..) => is_client,
             (None, OpKind::Info, Mode::Paired) => false,
             (None, OpKind::Info, Mode::Undecided) => {
-                self.early.get_or_insert_with(|| Early { name: name.into(), place: op.place() });
+                self.early.get_or_insert_with(|| Early { name: name.into(), place: op::place(op.index, op.position) });
                 false
             }
             _ => true,
@@ -252,7 +271,7 @@ impl Pairing {
     }
 
     /// What would be wrong with the next op. All stays as if it had not come. O(1).
-    pub(crate) fn foresee(&mut self, op: &Op<'_>) -> Option<HistoryError> {
+    pub(crate) fn foresee(&mut self, op: &OpHead<'_>) -> Option<HistoryError> {
         let (names, nameless, had_early) = (self.names.len(), self.nameless, self.early.is_some());
         let error = self.misfit(op).map(|misfit| self.error(misfit));
         self.nameless = nameless;
@@ -268,7 +287,7 @@ impl Pairing {
     }
 
     /// What would be wrong with the next op; changes nothing but what [`Pairing::foresee`] takes back.
-    fn misfit(&mut self, op: &Op<'_>) -> Option<Misfit> {
+    fn misfit(&mut self, op: &OpHead<'_>) -> Option<Misfit> {
         let process = match op.process {
             Process::Client(number) if number >= NAMES_END => {
                 if self.leaves_out(number) {
@@ -284,7 +303,7 @@ impl Pairing {
         if self.mode == Mode::Undecided && op.kind != OpKind::Invoke && self.early.is_some() {
             return Some(Misfit::Early);
         }
-        if self.crashed.contains(&process) {
+        if self.crashed.get(process).is_some() {
             return Some(Misfit::Returned(process));
         }
         let open = self.open.get(process);
@@ -311,7 +330,8 @@ impl Pairing {
         matches!(self.mode, Mode::CompletionsOnly)
     }
 
-    fn invoke(&mut self, process: i64, op: &Op<'_>) -> (Pair, Option<Misfit>) {
+    #[inline]
+    fn invoke(&mut self, process: i64, op: &OpHead<'_>) -> (Pair, Option<Misfit>) {
         let mut wrong = None;
         if let Mode::CompletionsOnly = self.mode {
             self.mode = Mode::Paired;
@@ -329,6 +349,9 @@ impl Pairing {
             }),
         };
         self.open.insert(process, open);
+        if self.is_back(process) {
+            wrong = Some(Misfit::Returned(process));
+        }
         debug_assert_eq!(
             self.free_slots.len() + self.open.len(),
             self.slots.to_usize(),
@@ -337,90 +360,34 @@ impl Pairing {
         (Pair::Invokes { slot: open.slot }, wrong)
     }
 
-    fn complete(&mut self, process: i64, op: &Op<'_>) -> (Pair, Option<Misfit>) {
+    #[inline]
+    fn complete(&mut self, process: i64, op: &OpHead<'_>) -> (Pair, Option<Misfit>) {
+        let Some(open) = self.open.remove(process) else {
+            return (Pair::Alone, self.complete_nothing(process, op.kind));
+        };
         if op.kind == OpKind::Info {
-            self.crashed.insert(process);
+            self.crashed.insert(process, ());
         }
-        if let Mode::CompletionsOnly = self.mode {
-            return (Pair::Alone, None);
-        }
-        let Some(open) = self.open.remove(process) else { return (Pair::Alone, Some(Misfit::Uninvoked(process))) };
         self.free_slots.push(open.slot);
         (Pair::Completes { slot: open.slot, invoked: open.index, invoked_time_ns: open.time_ns }, None)
     }
-}
 
-/// How an op fails to fit those before it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Misfit {
-    /// An invocation in a history that seemed to have none.
-    Late,
-    /// An invocation by a client whose last op is in flight.
-    Busy(i64, Open),
-    /// A completion of nothing.
-    Uninvoked(i64),
-    /// An op of a client that crashed.
-    Returned(i64),
-    /// A completion without an invocation, after an op that is omitted unless it is one, too.
-    Early,
-    /// A number that represents a name.
-    Reserved(i64),
-}
-
-impl Pairing {
+    /// A completion came of a client with nothing in flight.
     #[cold]
-    pub(crate) fn error(&self, misfit: Misfit) -> HistoryError {
-        match misfit {
-            Misfit::Late => error(
-                "this op is an invocation, but the history began with a completion without one".into(),
-                "an invocation before every completion, or no invocations",
-            ),
-            Misfit::Busy(process, open) => error(
-                format!("process {} invokes an op while its op {} is in flight", self.shown(process), site(&open)),
-                "the completion of that op first",
-            ),
-            Misfit::Uninvoked(process) => error(
-                format!("process {} completes an op without having invoked one", self.shown(process)),
-                "an invocation by that process before it",
-            ),
-            Misfit::Returned(process) => {
-                let (client, kind) = (self.shown(process), if process < NAMES_END { "name" } else { "number" });
-                error(
-                    format!("process {client} is used again after an info"),
-                    &format!("a new process {kind} for a client that continues after a crash"),
-                )
-            }
-            Misfit::Early => {
-                let (name, place) = self.early.as_ref().map_or(("", ""), |early| (&early.name, &early.place));
-                error(
-                    format!(
-                        "the history begins with a completion without an invocation, so whether the info of {name} at \
-                         {place} is of a crashed client is unknown"
-                    ),
-                    &format!("--clients {name} or --not-clients {name}"),
-                )
-            }
-            Misfit::Reserved(number) => error(
-                format!("the number of the process, {number}, is below the minimum"),
-                &format!("a number from {NAMES_END} on"),
-            ),
+    fn complete_nothing(&mut self, process: i64, kind: OpKind) -> Option<Misfit> {
+        let is_back = self.is_back(process);
+        if kind == OpKind::Info {
+            self.crashed.insert(process, ());
         }
+        if is_back {
+            return Some(Misfit::Returned(process));
+        }
+        (self.mode != Mode::CompletionsOnly).then_some(Misfit::Uninvoked(process))
     }
 
-    /// A client as the history calls it.
-    fn shown(&self, process: i64) -> Client {
-        let name = self.names.iter().find(|(_, number)| **number == process);
-        name.map_or(Client::Number(process), |(name, _)| Client::Name(name.to_string()))
-    }
-}
-
-fn error(message: String, expected: &str) -> HistoryError {
-    HistoryError::new(ErrorKind::Pairing, message).expected(expected)
-}
-
-fn site(open: &Open) -> String {
-    match open.position {
-        Some(position) if position.line > 0 => format!("of line {}", position.line),
-        _ => format!("with index {}", open.index),
+    /// Whether a client had crashed. It is taken for a new one then.
+    #[inline]
+    fn is_back(&mut self, process: i64) -> bool {
+        !self.crashed.is_empty() && self.crashed.remove(process).is_some()
     }
 }
