@@ -47,6 +47,15 @@ pub(crate) const EXACT: OptionSpec = OptionSpec::new(
 .with_value_name("HOW")
 .with_default("limited");
 
+/// Whether no commit order of a level has a transaction that contradicts itself, although the level may not forbid that by
+/// name.
+pub(crate) fn forbids_internal(model: Model) -> bool {
+    #[cfg(feature = "exact")]
+    return levels::broken_by(check_isolation::Axiom::MonotonicAtomicView, check_isolation::Base::None).contains(model);
+    #[cfg(not(feature = "exact"))]
+    return model.prohibited().contains(crate::anomaly::AnomalyType::INTERNAL);
+}
+
 impl Exact {
     /// As the option has it.
     pub(crate) fn parse(text: &str) -> Result<Exact, OptionError> {

@@ -19,10 +19,10 @@ mod ground;
 #[cfg(feature = "exact")]
 mod happened;
 mod mop;
+mod online;
 mod order;
 mod run;
 mod sources;
-mod timing;
 mod total;
 mod touches;
 mod versions;
@@ -34,6 +34,7 @@ use crate::exact::{EXACT, Exact};
 use crate::model::Model;
 use crate::txn::expected::{self, Expected};
 use crate::txn::fold::TxnRun;
+use crate::txn::online::judge::Rules;
 use history_core::{About, Checker, Datum, History, OptionError, OptionKind, OptionSpec, Options, Run, VersionOrder};
 use run::RwRegisterRun;
 use sources::Sources;
@@ -177,6 +178,35 @@ impl Checker for RwRegister {
     }
 
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        let (settings, expected) = self.with_options(options)?;
+        Ok(Box::new(TxnRun::new(RwRegisterRun::new(expected, settings.sources(), &settings.initial))))
+    }
+
+    /// Levels from read committed up are judged op by op, as by list-append. Memory has a bound at strict
+    /// serializability, with [`RwRegister::linearizable_keys`]: otherwise any version may be read at any time, and what
+    /// was kept up to a limit leaves the verdict unknown. With an order of transactions, with other levels, or with
+    /// anomalies by name, the run says nothing before the end.
+    fn start_online(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        let (settings, expected) = self.with_options(options)?;
+        let batch = self.start(options)?;
+        if settings.transaction_order.is_some() {
+            return Ok(batch);
+        }
+        let assumed = online::Assumed {
+            rules: Rules::of(&expected),
+            initial: settings.initial,
+            initial_code: 0,
+            wfr_keys: settings.wfr_keys,
+            sequential_keys: settings.sequential_keys,
+            linearizable_keys: settings.linearizable_keys,
+        };
+        Ok(online::start(expected, assumed, batch))
+    }
+}
+
+impl RwRegister {
+    /// The same, but for what is given by name.
+    fn with_options(&self, options: &Options) -> Result<(RwRegister, Expected), OptionError> {
         let mut settings = self.clone();
         settings.wfr_keys |= options.flag(WFR_KEYS.name);
         settings.sequential_keys |= options.flag(SEQUENTIAL_KEYS.name);
@@ -190,11 +220,9 @@ impl Checker for RwRegister {
             settings.initial = value(text).ok_or_else(wrong)?;
         }
         let expected = self.expected().with_options(options)?;
-        Ok(Box::new(TxnRun::new(RwRegisterRun::new(expected, settings.sources(), &settings.initial))))
+        Ok((settings, expected))
     }
-}
 
-impl RwRegister {
     fn expected(&self) -> Expected {
         Expected {
             models: self.consistency_models.clone(),

@@ -8,8 +8,8 @@
 //! which is a G1b, or the transaction itself did before it wrote it, which is a future read. Read committed forbids
 //! both. Read uncommitted forbids neither, and lets reads show such versions in any order.
 
+use super::sources::timing::Timing;
 use super::sources::{Edge, Inference, Source, Sources};
-use super::timing::Timing;
 use super::versions::Versions;
 use crate::graph::scc::components;
 use crate::graph::views::Digraph;

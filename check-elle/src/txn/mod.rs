@@ -12,6 +12,7 @@ pub(crate) mod explain;
 mod figures;
 pub(crate) mod fold;
 pub(crate) mod mop;
+pub(crate) mod online;
 pub(crate) mod report;
 mod standing;
 pub(crate) mod time;

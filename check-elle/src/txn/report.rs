@@ -20,7 +20,8 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 /// The note on a history without reads that could be wrong.
-const NO_READ: &str = "No ok transaction read a key that any transaction writes, so no read could have been wrong.";
+pub(crate) const NO_READ: &str =
+    "No ok transaction read a key that any transaction writes, so no read could have been wrong.";
 
 /// Transactions named for a component of which no cycle is shown.
 const COMPONENT_TXNS_MAX: usize = 64;

@@ -1,47 +1,18 @@
 //! One level, judged event by event: what each invocation and each completion adds to the version orders and to the
 //! graph, and the violation, if it is the first.
 
-use super::decode::Mop;
 use super::lists::{Elem, ElemKind, Lists, UNREAD, drop_one};
-use super::time::{At, Cycle, Dependency, End, Graph, NEVER, NONE};
 use super::within::{Inner, Within};
 use crate::anomaly::{AnomalySet, AnomalyType};
-use crate::cycle_spec::{CycleExistsSpec, RwUse, Suffix};
+use crate::cycle_spec::{CycleExistsSpec, RwUse};
+use crate::txn::online::decode::{Mop, Vocabulary};
+use crate::txn::online::judge::{Judge, Rules, Stop};
+use crate::txn::online::limits::Kept;
+use crate::txn::online::time::{At, Cycle, Dependency, End, Graph, NEVER, NONE};
 use history_core::cast::Cast as _;
 
-/// Why a judge goes no further.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
-    Violated(Violation),
-    /// An element is appended to a key a second time.
-    Twice {
-        key: i64,
-        value: i64,
-    },
-}
-
-/// What was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Violation {
-    /// A type of anomaly that is found without cycles; a cycle else.
-    pub(super) direct: Option<AnomalyType>,
-    /// Invocations, by index, of the transactions that are known to take part.
-    pub(super) indices: Vec<u64>,
-    /// The earliest op that matters, as far as is known.
-    pub(super) begins: Option<At>,
-    /// The key where it shows, and an element of it.
-    pub(super) key: Option<i64>,
-    pub(super) value: Option<i64>,
-}
-
-impl From<Cycle> for Stop {
-    fn from(Cycle { indices, begins }: Cycle) -> Stop {
-        Stop::Violated(Violation { direct: None, indices, begins: Some(begins), key: None, value: None })
-    }
-}
-
 #[derive(Debug)]
-pub(super) struct Judge {
+pub(super) struct ListJudge {
     level: CycleExistsSpec,
     prohibited: AnomalySet,
     /// Whether a read may show what nobody appended.
@@ -49,61 +20,153 @@ pub(super) struct Judge {
     pub(super) graph: Graph,
     pub(super) lists: Lists,
     within: Within,
-    /// Whether some `ok` transaction read what another one appended: evidence for `true`.
-    pub(super) has_read: bool,
-    /// Transactions that were given up, by their numbers in the graph.
-    pub(super) given_up: Vec<u32>,
+    pub(super) kept: Kept,
     /// Reused for unread appends.
     ends: Vec<End>,
-    /// How many transactions the last clean-up kept.
-    pub(super) kept: usize,
-    /// How many elements were left when keys were dropped last.
-    pub(super) kept_elems: usize,
 }
 
-impl Judge {
-    pub(super) fn new(level: CycleExistsSpec, garbage_allowed: bool) -> Judge {
-        Judge {
+impl Judge for ListJudge {
+    const NAME: &'static str = "list-append";
+    const VOCABULARY: Vocabulary = Vocabulary { write: "append", is_register: false };
+    const GARBAGE: &'static str = "appended";
+
+    type Settings = Rules;
+
+    fn new(level: CycleExistsSpec, rules: &Rules, lacks_invocations: bool) -> ListJudge {
+        ListJudge {
             level,
-            prohibited: level.model.prohibited(),
-            garbage_allowed,
-            graph: Graph::new(level),
+            prohibited: rules.prohibited(level.model),
+            garbage_allowed: rules.garbage_allowed,
+            graph: Graph::new(level, lacks_invocations),
             lists: Lists::default(),
             within: Within::default(),
-            has_read: false,
-            given_up: Vec::new(),
+            kept: Kept::default(),
             ends: Vec::new(),
-            kept: 0,
-            kept_elems: 0,
         }
     }
 
-    /// Whether it forgets.
-    pub(super) fn has_floors(&self) -> bool {
-        self.graph.has_floors
-    }
-
-    fn direct(&self, anomaly: AnomalyType, index: u64, key: i64, value: Option<i64>) -> Result<(), Stop> {
-        if !self.prohibited.contains(anomaly) {
-            return Ok(());
-        }
-        let indices = vec![index];
-        Err(Stop::Violated(Violation { direct: Some(anomaly), indices, begins: None, key: Some(key), value }))
-    }
-
-    /// A transaction is invoked. The number that represents it until it completes.
-    pub(super) fn invoke(&mut self, at: At, process: Option<i64>, mops: &[Mop]) -> Result<u32, Stop> {
+    fn invoke(&mut self, at: At, process: Option<i64>, mops: &[Mop]) -> Result<u32, Stop> {
         let txn = self.graph.begin(process, at)?;
         for mop in mops {
             match mop {
-                Mop::Append { key, value } => self.append(txn, at.index, *key, *value)?,
+                Mop::Write { key, value } => self.append(txn, at.index, *key, *value)?,
                 Mop::Read { key, .. } => _ = self.lists.key_id(*key, at.index),
             }
         }
-        if !self.has_floors() {
+        if !self.graph.has_floors {
             self.find_late_g1b(txn)?;
         }
         Ok(txn)
+    }
+
+    fn complete(&mut self, txn: u32, index: u64, mops: &[Mop], codes: &[i64]) -> Result<(), Stop> {
+        let is_given_up = self.kept.given_up.contains(&txn);
+        if !is_given_up {
+            self.graph.complete(txn);
+        }
+        let Inner { internal, future_read } = self.within.look(mops, codes);
+        if let Some(key) = internal {
+            self.direct(AnomalyType::INTERNAL, index, key, None)?;
+        }
+        if let Some((key, value)) = future_read {
+            self.direct(AnomalyType::FUTURE_READ, index, key, Some(value))?;
+        }
+        for mop in mops {
+            if let Mop::Read { key, seen } = mop {
+                self.read(txn, index, *key, &codes[seen.clone()], is_given_up)?;
+            }
+        }
+        if self.level.rw != RwUse::Free && self.prohibited.contains(AnomalyType::LOST_UPDATE) {
+            self.find_lost_update(txn, index, mops)?;
+        }
+        if is_given_up {
+            self.end_unread(txn);
+        }
+        Ok(())
+    }
+
+    fn fail(&mut self, txn: u32) -> Result<(), Stop> {
+        let mut found = Ok(());
+        for elem in std::mem::take(&mut self.graph.txns[txn.to_usize()].writes) {
+            let at = self.lists.elem_mut(elem);
+            (at.kind, at.writer) = (ElemKind::Failed, NONE);
+            let (key, pos, code, index) = (at.key, at.pos, at.code, at.index);
+            let key = self.lists.key_mut(key);
+            if pos == UNREAD {
+                drop_one(&mut key.unread, elem);
+                key.failed.push(elem);
+            } else {
+                key.unwritten += 1;
+                let key = key.code;
+                found = found.and(self.direct(AnomalyType::G1A, index, key, Some(code)));
+            }
+        }
+        self.kept.given_up.retain(|other| *other != txn);
+        self.graph.remove(txn);
+        found
+    }
+
+    fn crash(&mut self, txn: u32) -> Result<(), Stop> {
+        self.graph.crash(txn);
+        self.end_unread(txn);
+        Ok(())
+    }
+
+    fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    fn graph_mut(&mut self) -> &mut Graph {
+        &mut self.graph
+    }
+
+    fn forgets(&self) -> bool {
+        self.graph.has_floors
+    }
+
+    fn forget(&mut self) {
+        self.forget_settled();
+    }
+
+    fn drop_keys(&mut self, op: u64, values: usize) {
+        self.drop_idle_keys(op, values);
+    }
+
+    fn kept(&mut self) -> &mut Kept {
+        &mut self.kept
+    }
+
+    fn keys(&self) -> usize {
+        self.lists.keys()
+    }
+
+    fn values(&self) -> usize {
+        self.lists.len()
+    }
+
+    fn renamed(&self) -> u64 {
+        self.lists.renamed
+    }
+
+    fn has_read(&self) -> bool {
+        self.lists.has_read
+    }
+
+    fn garbage(&self) -> Option<(i64, i64)> {
+        self.lists.garbage()
+    }
+
+    /// What no read has shown can be put in the order of an acyclic graph, but where some cycles are allowed.
+    fn unordered_key(&self) -> Option<i64> {
+        let is_allowed = self.level.rw == RwUse::OneHop;
+        let mut keys = self.lists.all_keys().filter(|_| is_allowed).map(|key| self.lists.key(key));
+        keys.find(|key| key.unread.len() > 1).map(|key| key.code)
+    }
+}
+
+impl ListJudge {
+    fn direct(&self, anomaly: AnomalyType, index: u64, key: i64, value: Option<i64>) -> Result<(), Stop> {
+        if self.prohibited.contains(anomaly) { Err(Stop::direct(anomaly, index, key, value)) } else { Ok(()) }
     }
 
     fn append(&mut self, txn: u32, index: u64, key_code: i64, value: i64) -> Result<(), Stop> {
@@ -137,14 +200,15 @@ impl Judge {
                 elem
             }
         };
-        self.graph.txns[txn.to_usize()].appends.push(elem);
+        self.graph.txns[txn.to_usize()].writes.push(elem);
+        self.lists.note_append(key);
         self.lists.key_mut(key).last_append = (index, elem);
         if before != NONE {
             self.lists.elem_mut(before).is_intermediate = true;
         }
         if known.is_some() {
             self.append_read(key, elem)
-        } else if self.has_floors() {
+        } else if self.graph.has_floors {
             // Who read or wrote the last version has led to a gate by now.
             Ok(())
         } else {
@@ -166,7 +230,7 @@ impl Judge {
     /// The edges of an append that was read before it was invoked.
     fn append_read(&mut self, key: u32, elem: u32) -> Result<(), Stop> {
         let own = self.end(elem);
-        if self.has_floors() {
+        if self.graph.has_floors {
             // Who read it has completed, and follows from it.
             return Err(Cycle { indices: vec![own.index], begins: self.graph.at(own.txn).begins }.into());
         }
@@ -213,7 +277,7 @@ impl Judge {
 
     /// Reads of what turns out to be followed by another append of its transaction.
     fn find_late_g1b(&self, txn: u32) -> Result<(), Stop> {
-        for elem in &self.graph.at(txn).appends {
+        for elem in &self.graph.at(txn).writes {
             let elem = self.lists.elem(*elem);
             if elem.pos == UNREAD || !elem.is_intermediate {
                 continue;
@@ -233,70 +297,16 @@ impl Judge {
         if elem.writer != NONE {
             return self.graph.end(elem.writer);
         }
-        End { txn: NONE, after: elem.after, done: elem.done, index: elem.index }
-    }
-
-    /// A transaction failed.
-    pub(super) fn fail(&mut self, txn: u32) -> Result<(), Stop> {
-        let mut found = Ok(());
-        for elem in std::mem::take(&mut self.graph.txns[txn.to_usize()].appends) {
-            let at = self.lists.elem_mut(elem);
-            (at.kind, at.writer) = (ElemKind::Failed, NONE);
-            let (key, pos, code, index) = (at.key, at.pos, at.code, at.index);
-            let key = self.lists.key_mut(key);
-            if pos == UNREAD {
-                drop_one(&mut key.unread, elem);
-                key.failed.push(elem);
-            } else {
-                key.unwritten += 1;
-                let key = key.code;
-                found = found.and(self.direct(AnomalyType::G1A, index, key, Some(code)));
-            }
-        }
-        self.given_up.retain(|other| *other != txn);
-        self.graph.remove(txn);
-        found
-    }
-
-    /// Whether a transaction happened is unknown.
-    pub(super) fn crash(&mut self, txn: u32) {
-        self.graph.crash(txn);
-        self.end_unread(txn);
+        // What is forgotten is concurrent with nothing that matters.
+        End { txn: NONE, after: elem.after, done: elem.done, floor: 0, index: elem.index }
     }
 
     /// Nothing of this transaction can be read any more but its appends.
     fn end_unread(&mut self, txn: u32) {
-        self.given_up.retain(|other| *other != txn);
-        if self.graph.at(txn).appends.is_empty() {
+        self.kept.given_up.retain(|other| *other != txn);
+        if self.graph.at(txn).writes.is_empty() {
             self.graph.remove(txn);
         }
-    }
-
-    /// A transaction happened. `codes` has the lists that it read.
-    pub(super) fn complete(&mut self, txn: u32, index: u64, mops: &[Mop], codes: &[i64]) -> Result<(), Stop> {
-        let is_given_up = self.given_up.contains(&txn);
-        if !is_given_up {
-            self.graph.complete(txn);
-        }
-        let Inner { internal, future_read } = self.within.look(mops, codes);
-        if let Some(key) = internal {
-            self.direct(AnomalyType::INTERNAL, index, key, None)?;
-        }
-        if let Some((key, value)) = future_read {
-            self.direct(AnomalyType::FUTURE_READ, index, key, Some(value))?;
-        }
-        for mop in mops {
-            if let Mop::Read { key, list } = mop {
-                self.read(txn, index, *key, &codes[list.clone()], is_given_up)?;
-            }
-        }
-        if self.level.rw != RwUse::Free && self.prohibited.contains(AnomalyType::LOST_UPDATE) {
-            self.find_lost_update(txn, index, mops)?;
-        }
-        if is_given_up {
-            self.end_unread(txn);
-        }
-        Ok(())
     }
 
     fn read(&mut self, txn: u32, index: u64, code: i64, list: &[i64], is_given_up: bool) -> Result<(), Stop> {
@@ -310,6 +320,7 @@ impl Judge {
         if common < list.len() {
             self.grow(index, key, code, &list[common..])?;
         }
+        self.lists.note_read(key);
         self.find_g1b(txn, index, key, list.len())?;
         if is_given_up {
             return Ok(());
@@ -317,10 +328,9 @@ impl Judge {
         let own = self.graph.end(txn);
         if let Some(version) = self.lists.last_written(key, list.len()) {
             let writer = self.end(version);
-            self.has_read |= writer.index != own.index;
             self.graph.relate(writer, own, Dependency::Dep).map_err(|cycle| at_key(cycle, code))?;
         }
-        if !self.has_floors() {
+        if !self.graph.has_floors {
             let readers = &mut self.lists.key_mut(key).readers;
             if readers.len() <= list.len() {
                 readers.resize_with(list.len() + 1, Vec::new);
@@ -346,7 +356,7 @@ impl Judge {
             let elem = if let Some(elem) = self.lists.elem_id(key, *value) {
                 elem
             } else {
-                if self.level.suffix() == Suffix::Realtime && !may_be_garbage {
+                if self.graph.has_real_time() && !may_be_garbage {
                     self.direct(AnomalyType::GARBAGE_READ, index, code, Some(*value))?;
                 }
                 self.unwritten(key, *value)
@@ -430,9 +440,9 @@ impl Judge {
     fn find_lost_update(&mut self, txn: u32, index: u64, mops: &[Mop]) -> Result<(), Stop> {
         let own = self.graph.at(txn).index;
         for (at, mop) in mops.iter().enumerate() {
-            let Mop::Append { key, .. } = mop else { continue };
+            let Mop::Write { key, .. } = mop else { continue };
             let first = mops[..at].iter().find_map(|mop| match mop {
-                Mop::Read { key: read, list } if read == key => Some(list.len()),
+                Mop::Read { key: read, seen } if read == key => Some(seen.len()),
                 _ => None,
             });
             let Some(len) = first else { continue };
@@ -448,13 +458,4 @@ impl Judge {
 
 fn at_key(cycle: Cycle, key: i64) -> Stop {
     Stop::from(cycle).at_key(key)
-}
-
-impl Stop {
-    fn at_key(mut self, code: i64) -> Stop {
-        if let Stop::Violated(violation) = &mut self {
-            violation.key.get_or_insert(code);
-        }
-        self
-    }
 }

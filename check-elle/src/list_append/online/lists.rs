@@ -2,8 +2,8 @@
 //!
 //! Keys, elements and their rows are used again: a key that is dropped leaves nothing but its name.
 
-use super::ranges::Ranges;
-use super::time::{Gate, NONE};
+use crate::txn::online::ranges::Ranges;
+use crate::txn::online::time::{Gate, NONE};
 use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 
@@ -22,12 +22,17 @@ pub(super) struct Lists {
     dropped: Ranges,
     /// Keys that were named again after they were dropped.
     pub(super) renamed: u64,
+    /// Whether some `ok` transaction read a key to which some transaction appends.
+    pub(super) has_read: bool,
 }
 
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Key {
     pub(super) code: i64,
     is_there: bool,
+    is_read: bool,
+    is_appended_to: bool,
     /// Whether it was dropped before, so that elements of it are unknown.
     pub(super) is_renamed: bool,
     /// The op that named it last.
@@ -57,7 +62,7 @@ pub(super) struct Elem {
     pub(super) pos: u32,
     /// `NONE` if it has none or that is forgotten.
     pub(super) writer: u32,
-    /// Of the writer: see [`super::time::Txn`].
+    /// Of the writer: see [`crate::txn::online::time::Txn`].
     pub(super) after: Gate,
     pub(super) done: Gate,
     pub(super) index: u64,
@@ -94,6 +99,20 @@ impl Lists {
         self.keys[key.to_usize()] = new;
         self.key_ids.insert(code, key);
         key
+    }
+
+    /// An `ok` transaction read a key.
+    pub(super) fn note_read(&mut self, key: u32) {
+        let key = &mut self.keys[key.to_usize()];
+        key.is_read = true;
+        self.has_read |= key.is_appended_to;
+    }
+
+    /// A transaction appends to a key.
+    pub(super) fn note_append(&mut self, key: u32) {
+        let key = &mut self.keys[key.to_usize()];
+        key.is_appended_to = true;
+        self.has_read |= key.is_read;
     }
 
     pub(super) fn key(&self, key: u32) -> &Key {

@@ -1,10 +1,7 @@
-//! list-append while the history is being written: the violation at the op that proves it, in bounded memory.
+//! list-append while the history is being written: which edges and anomalies an event adds, and what may be forgotten
+//! where real time is in numbers. See [`crate::txn::online`] for what is reported, and when.
 //!
-//! # What is reported, and when
-//!
-//! A violation is reported at the first event after which the batch checker, given the history up to it, finds the
-//! requested level broken; an operation without a completion may have happened. At every level that forbids G1a what a
-//! prefix breaks stays broken:
+//! At every level that forbids G1a what a prefix breaks stays broken:
 //!
 //! - A transaction that is open or `info`, and none of whose writes was read, has no outgoing edge, so it is on no
 //!   cycle. If a write of it was read and it fails, that is G1a.
@@ -12,89 +9,30 @@
 //!   rw ww...ww, or by ww...ww if the next element is the reader's own.
 //! - Everything else only grows. A longer list that disagrees is an `incompatible-order`, which implies G1a.
 //!
-//! One anomaly may go away: a read of what nobody appended (`garbage-read`), when an invocation appends it later. With
-//! real time, that is a cycle: the reader completed before. Without, it counts at the end.
+//! When an append is invoked, all who have read or written its key have led to a gate: no edge is needed then.
 //!
-//! # Strict serializability
-//!
-//! Number the gates: gate `g` stands after the completions that precede an invocation. `after(t)` is the last gate
-//! before the invocation of `t`; `done(t)` is the first gate after its completion, or after that of a transaction that
-//! read a write of it if that is earlier (which it precedes), and infinite if there is neither. `floor(t)` is the
-//! greatest `after` among `t` and what leads to it by ww, wr and rw.
-//!
-//! **There is a cycle if and only if one of ww, wr and rw exists, or `floor(t) >= done(t)` for some `t`.** If the
-//! latter, some `s` with `after(s) >= done(t)` leads to `t`, and follows it in real time. Conversely, take a cycle with
-//! steps of real time, and among the transactions that such steps lead to the `s` with the greatest `after`. The data
-//! edges from `s` end in a `t` with a step of real time to an `r`, so `done(t) <= after(r) <= after(s) <= floor(t)`.
-//!
-//! **Only edges between concurrent transactions are kept.** An edge `u -> v` with `done(u) <= after(v)` adds nothing to
-//! floors, since `floor(u) < done(u) <= after(v)`. A cycle of data through it has `after(v)` in the floor of `u`. If
-//! `done(v) <= after(u)`, it is a violation at once. When an append is invoked, all who have read or written its key
-//! have led to a gate: no edge is needed then.
-//!
-//! **Forgetting.** New edges lead to these alone, or are answered by `done` and `after`, which every element keeps:
+//! **Targets** (see there) are these alone; edges to others are answered by `done` and `after`, which every element keeps:
 //!
 //! - transactions that are open, or with `done` after the invocation of an open one: an edge leads to the transaction
 //!   that completes, or from it to the next writer, which is concurrent with it;
 //! - writers of unread appends that are concurrent with the writer of another unread append to the key: a read places
 //!   them in some order. If `u -> v` is such an edge and `v` is not concurrent with any, it is one of the cases above.
-//!
-//! Such a `v` may get a greater floor, less than `done(v)`, which passes on to what it leads to. A transaction `t` with
-//! `after(t) >= done(v)` has that already, and a cycle through `v` and `t` shows in floors. So what matters is what
-//! such a `v` leads to by way of transactions `t` with `after(t) < done(v)`. All others are forgotten: no later event
-//! changes their floors or makes them part of a cycle that floors do not show. For, a new edge leads to a `v` of the
-//! above, so what it makes reachable was reachable from such a `v` before.
-//!
-//! Memory then follows from how many operations are open at once, and from the lists of keys in use. What has no bound:
-//! an operation that does not complete, which is given up at a limit (it counts as one that may have happened); and keys
-//! that are not used any more, of which all but the names are dropped when elements are many, the one not named for
-//! longest first. Then the verdict is unknown unless a violation is found: if an operation was given up, or a key is
-//! named again after it was dropped.
-//!
-//! # Other levels
-//!
-//! They are judged in a graph with an edge for everything, from which nothing is forgotten: without real time a read of
-//! the empty list is possible at any time. But what is strict-serializable obeys every level here. So strict
-//! serializability is judged beside them, and when the graph reaches a limit, it alone is, as long as it holds.
-//!
-//! The order of a graph is kept as it grows ([`order`]): Pearce and Kelly (2006). Snapshot isolation has a second node
-//! for each transaction, from which rw edges begin and to which none leads: a cycle has no two adjacent rw edges.
-//!
-//! # Small histories
-//!
-//! The batch checker gets the first ops too, up to a limit. As long as it has all of the history, the report is its own.
 
-mod decode;
 mod forget;
 mod judge;
 mod lists;
-mod order;
-mod ranges;
-mod report;
-mod run;
 #[cfg(test)]
 mod tests;
-mod time;
 mod within;
 
 use crate::txn::expected::Expected;
-use forget::Limits;
+use crate::txn::online;
+use crate::txn::online::judge::Rules;
 use history_core::Run;
-use run::{OnlineRun, Sizes};
+use judge::ListJudge;
 
-/// The limits of a run.
-const SIZES: Sizes = Sizes {
-    forgetting: Limits { txns: 100_000, elems: 200_000, idle: 100_000, elems_max: 2_000_000, pause: 512 },
-    batch_ops: 100_000,
-    whole: 200_000,
-    names: 1_000_000,
-};
-
-/// Starts a run of what is expected, if it is judged event by event: levels from read committed up, and no anomalies by
-/// name. `batch` is the run that gets the first ops too.
+/// Starts a run of what is expected: see [`online::start`].
 pub(super) fn start(expected: Expected, batch: Box<dyn Run>) -> Box<dyn Run> {
-    match run::levels(&expected.models).filter(|_| expected.anomalies.is_empty()) {
-        Some(levels) => Box::new(OnlineRun::new(expected, &levels, SIZES, batch)),
-        None => batch,
-    }
+    let rules = Rules::of(&expected);
+    online::start::<ListJudge>(expected, rules, batch)
 }

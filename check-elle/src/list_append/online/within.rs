@@ -1,7 +1,7 @@
 //! What the micro-ops of one transaction say of each other, as in `list_append::within`: a read that contradicts what
 //! its transaction did before (`internal`), and one that shows what it appends only later (`future-read`).
 
-use super::decode::Mop;
+use crate::txn::online::decode::Mop;
 use history_core::hash::HashMap;
 use std::ops::Range;
 
@@ -42,7 +42,7 @@ impl Within {
         self.slots.clear();
         for mop in mops {
             match mop {
-                Mop::Append { key, value } => {
+                Mop::Write { key, value } => {
                     let slot = self.slots.entry(*key).or_default();
                     slot.tail.push(*value);
                     let mut reads = slot.reads.iter();
@@ -50,7 +50,7 @@ impl Within {
                         found.future_read = Some((*key, *value));
                     }
                 }
-                Mop::Read { key, list } => {
+                Mop::Read { key, seen: list } => {
                     let slot = self.slots.entry(*key).or_default();
                     if !slot.is_unsound && !agrees(slot, &codes[list.clone()], codes) {
                         slot.is_unsound = true;

@@ -105,7 +105,8 @@ impl Order {
         Ok(())
     }
 
-    fn place(&self, node: u32) -> u64 {
+    /// Where a node is in the order.
+    pub(crate) fn place(&self, node: u32) -> u64 {
         self.nodes[node.to_usize()].place
     }
 

@@ -7,18 +7,30 @@ use std::collections::BTreeMap;
 const RANGES_MAX: usize = 100_000;
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ranges {
+pub(crate) struct Ranges {
     /// First and last of each. No two touch.
     ranges: BTreeMap<i64, i64>,
+    /// Whether it may hold more than was put in.
+    is_merged: bool,
 }
 
 impl Ranges {
-    pub(super) fn contains(&self, number: i64) -> bool {
+    /// How many ranges there are.
+    pub(crate) fn len(&self) -> usize {
+        self.ranges.len()
+    }
+
+    /// Whether it holds nothing but what was put in.
+    pub(crate) fn is_exact(&self) -> bool {
+        !self.is_merged
+    }
+
+    pub(crate) fn contains(&self, number: i64) -> bool {
         self.ranges.range(..=number).next_back().is_some_and(|(_, last)| number <= *last)
     }
 
     /// O(log n), amortized.
-    pub(super) fn insert(&mut self, number: i64) {
+    pub(crate) fn insert(&mut self, number: i64) {
         if self.contains(number) {
             return;
         }
@@ -40,6 +52,7 @@ impl Ranges {
 
     /// Merges each second range with the one before it.
     fn merge(&mut self) {
+        self.is_merged = true;
         let old = std::mem::take(&mut self.ranges);
         let mut old = old.into_iter();
         while let Some((first, last)) = old.next() {

@@ -1,18 +1,17 @@
 //! The report of a history that was judged event by event, where the batch checker has not seen all of it.
 
-use super::judge::Violation;
+use super::judge::{Judge, Violation};
 use super::run::{Doubts, OnlineRun};
 use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::{CycleExistsSpec, RwUse};
 use crate::lattice;
 use crate::model::{Model, ModelSet};
+use crate::txn::report::NO_READ;
 use history_core::{Anomaly, Datum, Report, Verdict, Witness};
 
-const NAME: &str = "list-append";
-
-impl OnlineRun {
+impl<J: Judge> OnlineRun<J> {
     /// The report on the first violation.
-    pub(super) fn report_violation(&self, spec: CycleExistsSpec, violation: &Violation) -> Report {
+    pub(crate) fn report_violation(&self, spec: CycleExistsSpec, violation: &Violation) -> Report {
         let Violation { direct, indices, key, value, .. } = violation;
         let anomaly = direct.unwrap_or(spec.anomaly);
         let mut report = self.counted(Verdict::Invalid);
@@ -50,24 +49,33 @@ impl OnlineRun {
     }
 
     /// The report on a history that shows no violation.
-    pub(super) fn report_whole(&self) -> Report {
+    pub(crate) fn report_whole(&self) -> Report {
         let doubts = self.doubts();
         let mut notes = Vec::new();
         let mut judges = doubts.levels.iter().filter_map(|(_, judge, _)| *judge);
-        let unwritten = judges.find_map(|judge| judge.lists.garbage());
+        let unwritten = judges.find_map(J::garbage);
         if let Some(unwritten) = unwritten.filter(|_| !self.expected().garbage_reads_allowed) {
             return self.report_garbage(unwritten);
         }
         for model in &self.expected().models {
-            notes.extend(why_open(*model, &doubts).map(|why| format!("Whether {model} holds is unknown: {why}.")));
+            let why = match why_open(*model, &doubts) {
+                None => continue,
+                Some(Doubt::Because(why)) => why,
+                Some(Doubt::Unordered(key)) => format!(
+                    "the order of the versions of key {} is not known from what was kept; check the file to decide it",
+                    self.interner().datum(key)
+                ),
+            };
+            notes.push(format!("Whether {model} holds is unknown: {why}."));
         }
         if !doubts.has_read {
-            notes
-                .push("No ok transaction read what another one appended, so nothing could have been wrong.".to_owned());
+            notes.push(NO_READ.to_owned());
+        } else if !doubts.is_related {
+            notes.push("No transaction is related to another, so there was nothing to check.".to_owned());
         }
         let verdict = if notes.is_empty() { Verdict::Valid } else { Verdict::Unknown };
         let mut report = self.counted(verdict);
-        let known = match (verdict, doubts.is_strict) {
+        let known = match (verdict, doubts.strict.is_some()) {
             (Verdict::Valid, true) => weaker([Model::STRICT_SERIALIZABLE]),
             (Verdict::Valid, false) => weaker(self.expected().models.iter().copied()),
             _ => ModelSet::EMPTY,
@@ -91,7 +99,7 @@ impl OnlineRun {
         report.also_not = boundary.also_not.into_iter().map(Into::into).collect();
         report.not_checked = lattice::names(ModelSet::ALL.difference(ruled_out)).into_iter().map(Into::into).collect();
         let (key, value) = (self.interner().datum(key), self.interner().datum(value));
-        let explanation = format!("{value} was read from key {key}, and was never appended.\n");
+        let explanation = format!("{value} was read from key {key}, and was never {}.\n", J::GARBAGE);
         let facts = vec![("key".into(), key), ("element".into(), value)];
         let witnesses = vec![Witness::new(Vec::new(), explanation).with_facts(facts)];
         report.anomalies = vec![Anomaly { name: AnomalyType::GARBAGE_READ.name().into(), count: 1, witnesses }];
@@ -99,7 +107,7 @@ impl OnlineRun {
     }
 
     fn counted(&self, verdict: Verdict) -> Report {
-        let mut report = Report::new(NAME, verdict);
+        let mut report = Report::new(J::NAME, verdict);
         let counts = self.counts();
         report.counts = vec![
             ("ok-count".into(), counts.ok),
@@ -116,32 +124,47 @@ fn weaker(models: impl IntoIterator<Item = Model>) -> ModelSet {
     models.into_iter().fold(ModelSet::EMPTY, |all, model| all.union(model.into()).union(model.weaker()))
 }
 
-/// Why a level is not known to hold, as a clause.
-fn why_open(model: Model, doubts: &Doubts<'_>) -> Option<String> {
+/// Why a level is not known to hold, as a clause; and of which key the order of versions matters to it.
+fn why_open<J: Judge>(model: Model, doubts: &Doubts<'_, J>) -> Option<Doubt> {
     let judging = doubts.levels.iter().find(|(spec, ..)| spec.model == model || spec.model.weaker().contains(model));
-    let Some((spec, judge, stopped)) = judging else { return Some("it was not judged".to_owned()) };
-    // Where cycles with adjacent rw edges are allowed, the order of unread appends may matter.
-    let is_known = spec.rw == RwUse::Free && judge.is_some_and(|judge| !judge.has_floors());
-    if is_known {
+    let Some((spec, judge, stopped)) = judging else { return Some(Doubt::Because("it was not judged".to_owned())) };
+    let unordered = judge.filter(|judge| !judge.graph().has_floors).map(J::unordered_key);
+    if let Some(None) = unordered {
         return None;
     }
-    if !doubts.is_strict {
-        return Some(match stopped {
-            Some((index, why)) => format!("from the op at index {index} on it was not judged: {why}"),
-            None => "the history is not strict-serializable, and its cycles were not searched".to_owned(),
-        });
+    // Where cycles with adjacent rw edges are allowed, the order of writes that nobody read may matter.
+    if let Some(Some(key)) = unordered.filter(|_| spec.rw == RwUse::Free || doubts.strict.is_none()) {
+        return Some(Doubt::Unordered(key));
     }
+    let Some(strict) = doubts.strict else {
+        return Some(Doubt::Because(match stopped {
+            Some((index, why)) => format!("from the op at index {index} on it was not judged: {why}"),
+            None if doubts.lacks_invocations => {
+                "ops have no invocations, so strict serializability, which would prove it, is not known".to_owned()
+            }
+            None => "the history is not strict-serializable, and its cycles were not searched".to_owned(),
+        }));
+    };
     if doubts.renamed > 0 {
-        return Some(format!(
+        return Some(Doubt::Because(format!(
             "keys were named again after they had been dropped to keep memory bounded ({} times), so what was known of \
              them was not used",
             doubts.renamed
-        ));
+        )));
     }
-    let first = doubts.given_up.first_open?;
-    Some(format!(
-        "operations stayed open for so long that too many transactions would have had to be kept; the reads of {} of them \
-         (the first one is at index {first}) were compared with version orders only",
-        doubts.given_up.open
-    ))
+    if let Some(first) = doubts.given_up.first_open {
+        return Some(Doubt::Because(format!(
+            "operations stayed open for so long that too many transactions would have had to be kept; the reads of {} \
+             of them (the first one is at index {first}) were compared with version orders only",
+            doubts.given_up.open
+        )));
+    }
+    strict.unordered_key().map(Doubt::Unordered)
+}
+
+/// Why a level is not known to hold.
+enum Doubt {
+    Because(String),
+    /// The order of this key's versions is not known.
+    Unordered(i64),
 }

@@ -1,11 +1,11 @@
 //! The run: ops go to the judges, and at first to the batch checker too.
 
-use super::decode::{Decoder, appends};
-use super::forget::{GivenUp, Limits};
+use super::decode::{Decoder, writes};
 use super::judge::{Judge, Stop, Violation};
+use super::limits::{Counts, GivenUp, Limits, clean_up};
 use super::time::At;
 use crate::anomaly::AnomalyType;
-use crate::cycle_spec::{CYCLE_EXISTS, CycleExistsSpec, Relations};
+use crate::cycle_spec::{CYCLE_EXISTS, CycleExistsSpec, Relations, Suffix};
 use crate::model::{Model, ModelSet};
 use crate::txn::expected::{self, Expected};
 use history_core::cast::Cast as _;
@@ -14,14 +14,14 @@ use std::ops::ControlFlow;
 
 /// Limits of a run: see [`Limits`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sizes {
-    pub(super) forgetting: Limits,
+pub(crate) struct Sizes {
+    pub(crate) forgetting: Limits,
     /// Ops that the batch checker keeps.
-    pub(super) batch_ops: u64,
+    pub(crate) batch_ops: u64,
     /// Transactions and edges of a judge that does not forget.
-    pub(super) whole: usize,
+    pub(crate) whole: usize,
     /// Values that are not small integers.
-    pub(super) names: usize,
+    pub(crate) names: usize,
 }
 
 /// An operation in flight.
@@ -31,44 +31,39 @@ struct Open {
     /// Its number with each judge.
     txns: Vec<u32>,
     has_value: bool,
-    appends: Vec<(i64, i64)>,
+    writes: Vec<(i64, i64)>,
+    /// Whether something related to it completed before.
+    follows: bool,
 }
 
 /// A judge, until it stops.
 #[derive(Debug)]
-struct Level {
+struct Level<J> {
     spec: CycleExistsSpec,
-    judge: Option<Judge>,
+    judge: Option<J>,
     violation: Option<Violation>,
     /// The op at which it stopped for another reason than a violation, and why.
     stopped: Option<(u64, String)>,
 }
 
-/// How many ops of each kind there were.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counts {
-    pub(super) ok: u64,
-    pub(super) fail: u64,
-    pub(super) info: u64,
-    pub(super) mops: u64,
-}
-
 /// A history on its way, judged event by event.
-pub(super) struct OnlineRun {
+pub(crate) struct OnlineRun<J: Judge> {
     expected: Expected,
+    settings: J::Settings,
     sizes: Sizes,
     decoder: Decoder,
     participants: Participants,
     /// Those asked for.
-    levels: Vec<Level>,
+    levels: Vec<Level<J>>,
     /// Strict serializability, if that is not asked for: as long as it holds, all levels do, in bounded memory.
-    strict: Option<Level>,
+    strict: Option<Level<J>>,
     open: Vec<Open>,
     in_flight: u64,
     counts: Counts,
     given_up: GivenUp,
-    /// Whether some `ok` transaction read what another one appended.
-    has_read: bool,
+    /// Whether ops come without invocations, once that is known.
+    lacks_invocations: Option<bool>,
+    evidence: Seen,
     /// Keys that were named again after they were dropped.
     renamed: u64,
     /// The op that proved the violation.
@@ -78,7 +73,7 @@ pub(super) struct OnlineRun {
 }
 
 /// The levels to judge for these models; `None` if there is one that is not judged event by event.
-pub(super) fn levels(models: &[Model]) -> Option<Vec<CycleExistsSpec>> {
+pub(crate) fn levels(models: &[Model]) -> Option<Vec<CycleExistsSpec>> {
     let all: ModelSet = models.iter().copied().collect();
     let strongest = all.iter().filter(|model| model.stronger().is_disjoint(all));
     let is_judged = |spec: &&CycleExistsSpec| spec.relations.contains(Relations::WR);
@@ -90,10 +85,18 @@ pub(super) fn levels(models: &[Model]) -> Option<Vec<CycleExistsSpec>> {
     strongest.map(spec).collect()
 }
 
-impl Level {
-    fn new(spec: CycleExistsSpec, expected: &Expected) -> Level {
-        let judge = Some(Judge::new(spec, expected.garbage_reads_allowed));
-        Level { spec, judge, violation: None, stopped: None }
+/// What a verdict of `true` rests on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    /// Some `ok` transaction read a key that some transaction writes.
+    read: bool,
+    /// Some transaction that may have happened was invoked after another one had completed `ok`.
+    later: bool,
+}
+
+impl<J: Judge> Level<J> {
+    fn new(spec: CycleExistsSpec, settings: &J::Settings) -> Level<J> {
+        Level { spec, judge: Some(J::new(spec, settings, false)), violation: None, stopped: None }
     }
 
     /// Goes on if this is no reason to stop.
@@ -102,7 +105,7 @@ impl Level {
             Ok(value) => return value,
             Err(Stop::Violated(violation)) => self.violation = Some(violation),
             Err(Stop::Twice { .. }) => {
-                self.stopped = Some((index, "an element was appended to a key a second time".to_owned()));
+                self.stopped = Some((index, "a value was written to a key a second time, or may have been".to_owned()));
             }
         }
         self.judge = None;
@@ -110,22 +113,32 @@ impl Level {
     }
 }
 
-impl OnlineRun {
-    pub(super) fn new(expected: Expected, levels: &[CycleExistsSpec], sizes: Sizes, batch: Box<dyn Run>) -> OnlineRun {
+impl<J: Judge> OnlineRun<J> {
+    pub(crate) fn new(
+        expected: Expected,
+        levels: &[CycleExistsSpec],
+        mut settings: J::Settings,
+        sizes: Sizes,
+        batch: Box<dyn Run>,
+    ) -> OnlineRun<J> {
+        let mut decoder = Decoder::new(J::VOCABULARY);
+        J::resolve(&mut settings, &mut decoder.interner);
         let strict = CYCLE_EXISTS.iter().find(|spec| spec.model == Model::STRICT_SERIALIZABLE);
         let is_asked = levels.iter().any(|spec| spec.model == Model::STRICT_SERIALIZABLE);
         OnlineRun {
-            levels: levels.iter().map(|spec| Level::new(*spec, &expected)).collect(),
-            strict: strict.filter(|_| !is_asked).map(|spec| Level::new(*spec, &expected)),
+            levels: levels.iter().map(|spec| Level::new(*spec, &settings)).collect(),
+            strict: strict.filter(|_| !is_asked).map(|spec| Level::new(*spec, &settings)),
             expected,
+            settings,
             sizes,
-            decoder: Decoder::default(),
+            decoder,
             participants: Participants::new(),
             open: Vec::new(),
             in_flight: 0,
             counts: Counts::default(),
             given_up: GivenUp::default(),
-            has_read: false,
+            lacks_invocations: None,
+            evidence: Seen::default(),
             renamed: 0,
             violated_at: None,
             ops: 0,
@@ -133,7 +146,7 @@ impl OnlineRun {
         }
     }
 
-    fn each_level(&mut self) -> impl Iterator<Item = &mut Level> {
+    fn each_level(&mut self) -> impl Iterator<Item = &mut Level<J>> {
         self.levels.iter_mut().chain(&mut self.strict)
     }
 
@@ -150,14 +163,18 @@ impl OnlineRun {
 
     fn take(&mut self, op: &Op<'_>) {
         if self.decoder.decode(op).is_none() {
-            return self.stop(op, "the op is not one of list-append");
+            return self.stop(op, &format!("the op is not one of {}", J::NAME));
         }
-        self.counts.mops += self.decoder.mops.len().to_u64();
+        self.counts.add_mops(self.decoder.mops.len());
         match (op.kind, op.pair) {
-            (OpKind::Invoke, Pair::Invokes { slot }) => self.invoke(op, slot),
+            (OpKind::Invoke, Pair::Invokes { slot }) if self.lacks_invocations != Some(true) => {
+                self.lacks_invocations = Some(false);
+                self.invoke(op, slot);
+            }
+            (OpKind::Invoke, Pair::Invokes { .. }) => self.stop(op, "ops before it have no invocations"),
             (OpKind::Invoke, _) => self.stop(op, "the process of the op is unknown"),
             (_, Pair::Completes { slot, .. }) => self.complete(op, slot),
-            (OpKind::Ok | OpKind::Fail | OpKind::Info, _) => self.stop(op, "the invocation of the op is unknown"),
+            (OpKind::Ok | OpKind::Fail | OpKind::Info, _) => self.complete_alone(op),
         }
     }
 
@@ -175,8 +192,9 @@ impl OnlineRun {
         let open = &mut self.open[slot];
         open.is_there = true;
         open.has_value = !op.value.is_nil();
-        open.appends.clear();
-        open.appends.extend(appends(&self.decoder.mops));
+        open.follows = self.counts.ok > 0;
+        open.writes.clear();
+        open.writes.extend(writes(&self.decoder.mops));
         open.txns.clear();
         let mops = &self.decoder.mops;
         for level in self.levels.iter_mut().chain(&mut self.strict) {
@@ -184,6 +202,22 @@ impl OnlineRun {
             let txn = invoked.map(|invoked| level.take(op.index, invoked));
             open.txns.push(txn.unwrap_or_default());
         }
+    }
+
+    /// A completion without an invocation. Where none has one, real time is not known, and processes order them.
+    fn complete_alone(&mut self, op: &Op<'_>) {
+        if self.lacks_invocations == Some(false) {
+            return self.stop(op, "the invocation of the op is unknown");
+        }
+        if self.lacks_invocations.replace(true).is_none() {
+            // In bounded memory nothing can be judged then.
+            self.strict = None;
+            for level in self.levels.iter_mut().filter(|level| level.judge.is_some()) {
+                level.judge = Some(J::new(level.spec, &self.settings, true));
+            }
+        }
+        self.invoke(op, 0);
+        self.complete(op, 0);
     }
 
     fn complete(&mut self, op: &Op<'_>, slot: u32) {
@@ -195,7 +229,10 @@ impl OnlineRun {
             OpKind::Fail => self.counts.fail += 1,
             OpKind::Info | OpKind::Invoke => self.counts.info += 1,
         }
-        if !op.value.is_nil() && !appends(&self.decoder.mops).eq(open.appends.iter().copied()) {
+        self.evidence.later |= op.kind != OpKind::Fail && open.follows;
+        // What a failed op says that it wrote is of no consequence: it did not.
+        let is_told = !op.value.is_nil() && op.kind != OpKind::Fail;
+        if is_told && !writes(&self.decoder.mops).eq(open.writes.iter().copied()) {
             let why = if open.has_value {
                 "the op's writes differ from those of its invocation"
             } else {
@@ -210,12 +247,8 @@ impl OnlineRun {
             let completed = match op.kind {
                 OpKind::Ok => judge.complete(*txn, op.index, mops, codes),
                 OpKind::Fail => judge.fail(*txn),
-                OpKind::Info | OpKind::Invoke => {
-                    judge.crash(*txn);
-                    Ok(())
-                }
+                OpKind::Info | OpKind::Invoke => judge.crash(*txn),
             };
-            self.has_read |= judge.has_read;
             level.take(op.index, completed);
         }
         self.open[slot.to_usize()].txns = txns;
@@ -227,25 +260,28 @@ impl OnlineRun {
         let mut given_up = self.given_up;
         let mut renamed = 0;
         let mut too_many = false;
+        let mut has_read = false;
         for level in self.each_level() {
             let Some(judge) = &mut level.judge else { continue };
-            if judge.has_floors() {
-                judge.clean_up(op.index, &forgetting, &mut given_up);
-                renamed = judge.lists.renamed;
+            has_read |= judge.has_read();
+            if judge.forgets() {
+                clean_up(judge, op.index, &forgetting, &mut given_up);
+                renamed = judge.renamed();
                 too_many |= given_up.all;
-            } else if judge.graph.count > whole || judge.graph.edges() > 8 * whole || judge.lists.len() > 2 * whole {
+            } else if judge.graph().count > whole || judge.graph().edges() > 8 * whole || judge.values() > 2 * whole {
                 level.judge = None;
                 let why =
                     format!("more than {whole} transactions, or their edges, would have to be kept for this level");
                 level.stopped = Some((op.index, why));
             }
         }
+        self.evidence.read |= has_read;
         self.given_up = given_up;
         self.renamed = self.renamed.max(renamed);
         if too_many {
             self.stop(op, "too many transactions would have to be kept");
         } else if self.decoder.interner.names() > names {
-            self.stop(op, "too many keys and elements are not small integers");
+            self.stop(op, "too many keys and values are not small integers");
         }
     }
 
@@ -255,7 +291,7 @@ impl OnlineRun {
     }
 }
 
-impl Run for OnlineRun {
+impl<J: Judge> Run for OnlineRun<J> {
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
         if self.violated_at.is_some() && self.batch.is_none() {
             return Ok(ControlFlow::Break(()));
@@ -308,7 +344,7 @@ impl Run for OnlineRun {
     }
 }
 
-impl OnlineRun {
+impl<J: Judge> OnlineRun<J> {
     /// Counts an op, and lets the batch checker go when it has seen enough. `Break` if nothing is left to do.
     fn count_op(&mut self) -> ControlFlow<()> {
         self.ops += 1;
@@ -325,36 +361,53 @@ impl OnlineRun {
 
     /// How many transactions are kept.
     #[cfg(test)]
-    pub(super) fn transactions(&self) -> usize {
-        self.levels.iter().filter_map(|level| Some(level.judge.as_ref()?.graph.count)).sum()
+    pub(crate) fn transactions(&self) -> usize {
+        self.levels.iter().filter_map(|level| Some(level.judge.as_ref()?.graph().count)).sum()
     }
 
-    pub(super) fn expected(&self) -> &Expected {
+    /// How many values of keys are kept.
+    #[cfg(test)]
+    pub(crate) fn values(&self) -> usize {
+        self.levels.iter().filter_map(|level| Some(level.judge.as_ref()?.values())).sum()
+    }
+
+    pub(crate) fn expected(&self) -> &Expected {
         &self.expected
     }
 
-    pub(super) fn interner(&self) -> &history_core::Interner {
+    pub(crate) fn interner(&self) -> &history_core::Interner {
         &self.decoder.interner
     }
 
-    pub(super) fn violated_at(&self) -> Option<u64> {
+    pub(crate) fn violated_at(&self) -> Option<u64> {
         self.violated_at
     }
 
     /// Ops by kind: an operation in flight may have happened.
-    pub(super) fn counts(&self) -> Counts {
+    pub(crate) fn counts(&self) -> Counts {
         Counts { info: self.counts.info + self.in_flight, ..self.counts }
     }
 
-    pub(super) fn participants(&self) -> &Participants {
+    pub(crate) fn participants(&self) -> &Participants {
         &self.participants
     }
 
-    pub(super) fn doubts(&self) -> Doubts<'_> {
+    /// Whether any two transactions are related, as far as that is known: else there was nothing to judge.
+    fn is_related(&self) -> bool {
+        let has_later = self.evidence.later || self.open.iter().any(|open| open.is_there && open.follows);
+        self.levels.iter().any(|level| match (level.spec.suffix(), &level.judge) {
+            (Suffix::Realtime, _) if self.lacks_invocations != Some(true) => has_later,
+            (_, Some(judge)) => judge.graph().edges() > 0,
+            // It had too many.
+            (_, None) => true,
+        })
+    }
+
+    pub(crate) fn doubts(&self) -> Doubts<'_, J> {
         let strict =
             self.levels.iter().chain(&self.strict).find(|level| level.spec.model == Model::STRICT_SERIALIZABLE);
         Doubts {
-            is_strict: strict.is_some_and(|level| level.judge.is_some()),
+            strict: strict.and_then(|level| level.judge.as_ref()),
             levels: self
                 .levels
                 .iter()
@@ -362,21 +415,25 @@ impl OnlineRun {
                 .collect(),
             given_up: self.given_up,
             renamed: self.renamed,
-            has_read: self.has_read,
+            lacks_invocations: self.lacks_invocations == Some(true),
+            has_read: self.evidence.read,
+            is_related: self.is_related(),
         }
     }
 }
 
 /// A level, with its judge or why it stopped, by the op from which on.
-pub(super) type LevelEnd<'r> = (CycleExistsSpec, Option<&'r Judge>, Option<&'r (u64, String)>);
+pub(crate) type LevelEnd<'r, J> = (CycleExistsSpec, Option<&'r J>, Option<&'r (u64, String)>);
 
 /// What may keep levels from being known to hold.
-pub(super) struct Doubts<'r> {
-    /// Whether strict serializability was judged to the end.
-    pub(super) is_strict: bool,
+pub(crate) struct Doubts<'r, J> {
+    /// Strict serializability, if it was judged to the end.
+    pub(crate) strict: Option<&'r J>,
     /// The levels asked for.
-    pub(super) levels: Vec<LevelEnd<'r>>,
-    pub(super) given_up: GivenUp,
-    pub(super) renamed: u64,
-    pub(super) has_read: bool,
+    pub(crate) levels: Vec<LevelEnd<'r, J>>,
+    pub(crate) given_up: GivenUp,
+    pub(crate) renamed: u64,
+    pub(crate) lacks_invocations: bool,
+    pub(crate) has_read: bool,
+    pub(crate) is_related: bool,
 }

@@ -5,8 +5,9 @@
 //! those nothing says that their own first and last versions come after each other. The pairs may be as many as there
 //! are; `timing` keeps a reduction.
 
+pub(super) mod timing;
+
 use super::mop::Mop;
-use super::timing::{Rows, Spans, Timing};
 use super::touches::Touches;
 use super::versions::Versions;
 use super::within::Touch;
@@ -16,6 +17,7 @@ use crate::txn::Txns;
 use crate::txn::time::has_process_edges;
 use history_core::hash::HashMap;
 use std::collections::hash_map::Entry;
+use timing::{Rows, Spans, Timing};
 
 /// The sources in use, in addition to the one that always is.
 #[derive(Clone, Debug, Default)]

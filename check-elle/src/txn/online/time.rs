@@ -14,24 +14,24 @@ use history_core::hash::HashMap;
 use std::collections::VecDeque;
 
 /// A moment between completions and the invocations that follow them.
-pub(super) type Gate = u64;
+pub(crate) type Gate = u64;
 
 /// After all gates.
-pub(super) const NEVER: Gate = Gate::MAX;
+pub(crate) const NEVER: Gate = Gate::MAX;
 
 /// No transaction.
-pub(super) const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// An op, and where it begins in the text, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct At {
-    pub(super) offset: u64,
-    pub(super) index: u64,
+pub(crate) struct At {
+    pub(crate) offset: u64,
+    pub(crate) index: u64,
 }
 
 /// A dependency between data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dependency {
+pub(crate) enum Dependency {
     /// ww or wr.
     Dep,
     Rw,
@@ -39,50 +39,54 @@ pub(super) enum Dependency {
 
 /// One transaction, or a gate where gates are nodes.
 #[derive(Debug)]
-pub(super) struct Txn {
+pub(crate) struct Txn {
     /// The last gate before its invocation.
-    pub(super) after: Gate,
+    pub(crate) after: Gate,
     /// The first gate that it leads to by its own completion, or by that of a transaction that read its writes.
-    pub(super) done: Gate,
+    pub(crate) done: Gate,
     /// The greatest gate that leads to it.
-    pub(super) floor: Gate,
+    pub(crate) floor: Gate,
     /// The index of its invocation: no two transactions have one.
-    pub(super) index: u64,
+    pub(crate) index: u64,
     /// The earliest op that was open at its invocation.
-    pub(super) begins: At,
-    pub(super) is_open: bool,
+    pub(crate) begins: At,
+    pub(crate) is_open: bool,
     is_there: bool,
     process: Option<i64>,
-    /// What it appends, in its order.
-    pub(super) appends: Vec<u32>,
+    /// What it writes, in its order.
+    pub(crate) writes: Vec<u32>,
 }
 
 /// A transaction as the end of an edge, although it may be forgotten.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct End {
-    pub(super) txn: u32,
-    pub(super) after: Gate,
-    pub(super) done: Gate,
-    pub(super) index: u64,
+pub(crate) struct End {
+    pub(crate) txn: u32,
+    pub(crate) after: Gate,
+    pub(crate) done: Gate,
+    /// The greatest gate that leads to it, if it is forgotten; 0 where that is of no consequence.
+    pub(crate) floor: Gate,
+    pub(crate) index: u64,
 }
 
 /// A cycle: invocations' indices of transactions on it, and the earliest op that matters to them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Cycle {
-    pub(super) indices: Vec<u64>,
-    pub(super) begins: At,
+pub(crate) struct Cycle {
+    pub(crate) indices: Vec<u64>,
+    pub(crate) begins: At,
 }
 
 #[derive(Debug)]
-pub(super) struct Graph {
+pub(crate) struct Graph {
     level: CycleExistsSpec,
+    /// The edges in addition to those between data.
+    suffix: Suffix,
     /// Whether real time is in numbers.
-    pub(super) has_floors: bool,
+    pub(crate) has_floors: bool,
     order: Order,
-    pub(super) txns: Vec<Txn>,
+    pub(crate) txns: Vec<Txn>,
     free: Vec<u32>,
     /// Transactions that are there.
-    pub(super) count: usize,
+    pub(crate) count: usize,
     now: Gate,
     /// Whether something completed since the last gate.
     has_completed: bool,
@@ -97,11 +101,17 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// With real time at a level at which all edges count, it is in numbers.
-    pub(super) fn new(level: CycleExistsSpec) -> Graph {
+    /// With real time at a level at which all edges count, it is in numbers. If a history `lacks_invocations`, the order
+    /// of processes takes the place of real time.
+    pub(crate) fn new(level: CycleExistsSpec, lacks_invocations: bool) -> Graph {
+        let suffix = match level.suffix() {
+            Suffix::Realtime if lacks_invocations => Suffix::Process,
+            suffix => suffix,
+        };
         Graph {
             level,
-            has_floors: level.suffix() == Suffix::Realtime && level.rw == RwUse::Free,
+            suffix,
+            has_floors: suffix == Suffix::Realtime && level.rw == RwUse::Free,
             order: Order::default(),
             txns: Vec::new(),
             free: Vec::new(),
@@ -116,16 +126,21 @@ impl Graph {
         }
     }
 
-    pub(super) fn edges(&self) -> usize {
+    pub(crate) fn edges(&self) -> usize {
         self.order.edges()
     }
 
-    pub(super) fn counts_rw(&self) -> bool {
+    /// Whether it is known when transactions were invoked, and counts.
+    pub(crate) fn has_real_time(&self) -> bool {
+        self.suffix == Suffix::Realtime
+    }
+
+    pub(crate) fn counts_rw(&self) -> bool {
         self.level.rw != RwUse::None
     }
 
     /// Begins a transaction.
-    pub(super) fn begin(&mut self, process: Option<i64>, at: At) -> Result<u32, Cycle> {
+    pub(crate) fn begin(&mut self, process: Option<i64>, at: At) -> Result<u32, Cycle> {
         if std::mem::take(&mut self.has_completed) {
             self.now += 1;
             self.end_gate()?;
@@ -138,7 +153,7 @@ impl Graph {
         if self.last_gate != NONE {
             self.lead(self.last_gate, txn, Dependency::Dep)?;
         }
-        if self.level.suffix() == Suffix::Process
+        if self.suffix == Suffix::Process
             && let Some(before) = process.and_then(|process| self.last_of.get(&process).copied())
         {
             self.lead(before, txn, Dependency::Dep)?;
@@ -148,7 +163,7 @@ impl Graph {
 
     /// Makes a node of the gate, where gates are nodes.
     fn end_gate(&mut self) -> Result<(), Cycle> {
-        if self.has_floors || self.level.suffix() != Suffix::Realtime {
+        if self.has_floors || self.suffix != Suffix::Realtime {
             return Ok(());
         }
         let gate = self.insert(At { offset: u64::MAX, index: u64::MAX });
@@ -172,13 +187,13 @@ impl Graph {
                 is_open: false,
                 is_there: false,
                 process: None,
-                appends: Vec::new(),
+                writes: Vec::new(),
             };
             self.txns.push(new);
             (self.txns.len() - 1).to_u32()
         });
-        let appends = std::mem::take(&mut self.txns[txn.to_usize()].appends);
-        debug_assert!(appends.is_empty());
+        let writes = std::mem::take(&mut self.txns[txn.to_usize()].writes);
+        debug_assert!(writes.is_empty());
         self.txns[txn.to_usize()] = Txn {
             after: self.now,
             done: NEVER,
@@ -188,7 +203,7 @@ impl Graph {
             is_open: false,
             is_there: true,
             process: None,
-            appends,
+            writes,
         };
         for node in self.nodes(txn) {
             self.order.insert(node);
@@ -201,22 +216,27 @@ impl Graph {
         if self.level.rw == RwUse::OneHop { 2 * txn..2 * txn + 2 } else { txn..txn + 1 }
     }
 
-    pub(super) fn at(&self, txn: u32) -> &Txn {
+    pub(crate) fn at(&self, txn: u32) -> &Txn {
         &self.txns[txn.to_usize()]
     }
 
-    pub(super) fn end(&self, txn: u32) -> End {
-        let Txn { after, done, index, .. } = *self.at(txn);
-        End { txn, after, done, index }
+    pub(crate) fn end(&self, txn: u32) -> End {
+        let Txn { after, done, floor, index, .. } = *self.at(txn);
+        End { txn, after, done, floor, index }
+    }
+
+    /// The process of a transaction.
+    pub(crate) fn process(&self, txn: u32) -> Option<i64> {
+        self.at(txn).process
     }
 
     /// All transactions that are there.
-    pub(super) fn all(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = u32> {
         (0..self.txns.len().to_u32()).filter(|txn| self.txns[txn.to_usize()].is_there)
     }
 
     /// The transaction that has been open for longest.
-    pub(super) fn earliest_open(&mut self) -> Option<u32> {
+    pub(crate) fn earliest_open(&mut self) -> Option<u32> {
         while let Some((txn, index)) = self.open.front().copied() {
             let at = self.at(txn);
             if at.is_there && at.is_open && at.index == index {
@@ -228,7 +248,7 @@ impl Graph {
     }
 
     /// The gate that every open and every later transaction follows.
-    pub(super) fn horizon(&mut self) -> Gate {
+    pub(crate) fn horizon(&mut self) -> Gate {
         match self.earliest_open() {
             Some(txn) => self.at(txn).after,
             None => self.now + Gate::from(self.has_completed),
@@ -236,27 +256,27 @@ impl Graph {
     }
 
     /// The next gate.
-    fn next(&self) -> Gate {
+    pub(crate) fn next(&self) -> Gate {
         self.now + 1
     }
 
     /// Ends a transaction that happened.
-    pub(super) fn complete(&mut self, txn: u32) {
+    pub(crate) fn complete(&mut self, txn: u32) {
         let next = self.next();
         self.has_completed = true;
         let at = &mut self.txns[txn.to_usize()];
         at.is_open = false;
         at.done = at.done.min(next);
-        if let Some(process) = at.process.filter(|_| self.level.suffix() == Suffix::Process) {
+        if let Some(process) = at.process.filter(|_| self.suffix == Suffix::Process) {
             self.last_of.insert(process, txn);
         }
-        if !self.has_floors && self.level.suffix() == Suffix::Realtime {
+        if !self.has_floors && self.suffix == Suffix::Realtime {
             self.completed.push(txn);
         }
     }
 
     /// Ends a transaction that may have happened, and with it its process.
-    pub(super) fn crash(&mut self, txn: u32) {
+    pub(crate) fn crash(&mut self, txn: u32) {
         self.txns[txn.to_usize()].is_open = false;
         if let Some(process) = self.txns[txn.to_usize()].process {
             self.last_of.remove(&process);
@@ -264,28 +284,28 @@ impl Graph {
     }
 
     /// Takes a transaction out.
-    pub(super) fn remove(&mut self, txn: u32) {
+    pub(crate) fn remove(&mut self, txn: u32) {
         for node in self.nodes(txn) {
             self.order.remove(node);
         }
         let at = &mut self.txns[txn.to_usize()];
         debug_assert!(at.is_there);
         (at.is_there, at.is_open) = (false, false);
-        at.appends.clear();
-        at.appends.shrink_to(8);
+        at.writes.clear();
+        at.writes.shrink_to(8);
         self.free.push(txn);
         self.count -= 1;
     }
 
     /// A transaction that completes now has read what this one wrote.
-    pub(super) fn show(&mut self, txn: u32) {
+    pub(crate) fn show(&mut self, txn: u32) {
         let next = self.next();
         let at = &mut self.txns[txn.to_usize()];
         at.done = at.done.min(next);
     }
 
     /// Adds a dependency.
-    pub(super) fn relate(&mut self, from: End, to: End, kind: Dependency) -> Result<(), Cycle> {
+    pub(crate) fn relate(&mut self, from: End, to: End, kind: Dependency) -> Result<(), Cycle> {
         if from.txn == to.txn && from.txn != NONE || from.index == to.index {
             return Ok(());
         }
@@ -298,11 +318,10 @@ impl Graph {
         if to.done <= from.after {
             return Err(self.cycle([from, to], &[]));
         }
-        debug_assert!(from.txn != NONE && to.txn != NONE, "what is forgotten is concurrent with nothing that matters");
+        self.raise(from, to)?;
         if from.txn == NONE || to.txn == NONE {
             return Ok(());
         }
-        self.raise(from, to)?;
         self.order.add(from.txn, to.txn).map_err(|path| self.cycle([from, to], &path))
     }
 
@@ -326,7 +345,13 @@ impl Graph {
 
     /// Takes the gates that lead to `from` on to `to` and to all that this leads to.
     fn raise(&mut self, from: End, to: End) -> Result<(), Cycle> {
-        let floor = self.at(from.txn).floor;
+        let floor = if from.txn == NONE { from.floor } else { self.at(from.txn).floor };
+        if floor >= to.done {
+            return Err(self.cycle([from, to], &[]));
+        }
+        if to.txn == NONE {
+            return Ok(());
+        }
         let mut stack = std::mem::take(&mut self.stack);
         stack.clear();
         stack.push(to.txn);
@@ -358,13 +383,13 @@ impl Graph {
     }
 
     /// Gives up waiting for a transaction: it counts as one that may have happened.
-    pub(super) fn give_up(&mut self, txn: u32) {
+    pub(crate) fn give_up(&mut self, txn: u32) {
         self.txns[txn.to_usize()].is_open = false;
     }
 
     /// Calls `keep` for what each of these leads to, as far as it was invoked before they were done. `from` is in
     /// descending order of when they were done.
-    pub(super) fn each_within(&mut self, from: &[(Gate, u32)], keep: &mut [bool]) {
+    pub(crate) fn each_within(&mut self, from: &[(Gate, u32)], keep: &mut [bool]) {
         let mut stack = std::mem::take(&mut self.stack);
         for (done, txn) in from {
             stack.push(*txn);

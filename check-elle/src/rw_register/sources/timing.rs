@@ -8,10 +8,10 @@
 //! There may be as many such pairs as the square of the versions. Of these a reduction is kept in which every other one
 //! is a path: see [`Timing::reduced`].
 
-use super::sources::{Edge, Inference};
-use super::touches::Groups;
-use super::within::Touch;
+use super::{Edge, Inference};
 use crate::ids::{KeyId, VersionId};
+use crate::rw_register::touches::Groups;
+use crate::rw_register::within::Touch;
 use history_core::cast::Cast as _;
 use std::ops::ControlFlow;
 

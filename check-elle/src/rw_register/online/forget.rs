@@ -1,0 +1,160 @@
+//! What is forgotten, where versions follow real time: see the proofs in [the parent](super).
+
+use super::judge::RegisterJudge;
+use super::registers::{Version, VersionKind};
+use crate::txn::online::time::{Gate, NEVER, NONE};
+use history_core::cast::Cast as _;
+
+impl RegisterJudge {
+    /// Takes the dead versions out of a key.
+    pub(super) fn drop_dead(&mut self, key: u32) {
+        if !self.assumed.linearizable_keys || self.registers.key(key).versions.len() < 2 {
+            return;
+        }
+        let horizon = self.graph.horizon();
+        let versions = &self.registers.key(key).versions;
+        let mut dead: Vec<u32> = versions.iter().copied().filter(|version| self.is_dead(*version, horizon)).collect();
+        dead.sort_unstable_by_key(|version| self.order.place(*version));
+        for version in &dead {
+            let Version { code, kind, is_repetition, since, until, .. } = *self.registers.version(*version);
+            let others = &self.registers.key(key).versions;
+            let open = others.iter().filter(|other| !self.are_ordered(*version, **other));
+            let open: Vec<bool> = open.map(|other| dead.contains(other)).collect();
+            if open.contains(&false) {
+                // A later read says more.
+                continue;
+            }
+            let counts = self.registers.version(*version).counts();
+            if !open.is_empty() || counts && self.registers.key(key).dead_since > until.unwrap_or(0) {
+                self.unordered.get_or_insert(self.registers.key(key).code);
+            }
+            self.remove(*version);
+            if kind != VersionKind::Initial && !is_repetition {
+                self.registers.keep_value(key, code, |key| &mut key.dead);
+            }
+            let key = self.registers.key_mut(key);
+            key.dead_since = if counts { key.dead_since.max(since) } else { key.dead_since };
+        }
+    }
+
+    /// Whether nobody can read a version any more without a violation.
+    fn is_dead(&self, version: u32, horizon: Gate) -> bool {
+        let at = self.registers.version(version);
+        let is_there = |version: &Version| version.since <= horizon;
+        let is_over = at.writer == NONE || !self.graph.at(at.writer).is_open;
+        // What is read before it is written counts at the end.
+        let is_written = at.kind != VersionKind::Unwritten || self.assumed.rules.garbage_allowed;
+        let is_replaced = |next: &u32| {
+            let next = self.registers.version(*next);
+            next.is_installed() && is_there(next)
+        };
+        is_written && is_there(at) && is_over && at.next.iter().any(is_replaced)
+            || at.kind == VersionKind::Initial && at.next.iter().any(is_replaced)
+    }
+
+    /// Whether two versions of a key are in a known order, or one of them has no place in it.
+    fn are_ordered(&self, version: u32, other: u32) -> bool {
+        let (at, beside) = (self.registers.version(version), self.registers.version(other));
+        let is_alone = version == other || !at.counts() || !beside.counts();
+        is_alone || at.next.contains(&other) || at.before.contains(&other)
+    }
+
+    /// Whether the versions of a key that are left are in one order.
+    pub(super) fn is_ordered(&self, key: u32) -> bool {
+        let counts = |version: &u32| self.registers.version(*version).counts();
+        let mut versions: Vec<u32> = self.registers.key(key).versions.iter().copied().filter(counts).collect();
+        let dead_since = self.registers.key(key).dead_since;
+        if versions.iter().any(|version| dead_since > self.registers.version(*version).until.unwrap_or(0)) {
+            return false;
+        }
+        versions.sort_unstable_by_key(|version| self.order.place(*version));
+        versions.windows(2).all(|pair| self.registers.version(pair[0]).next.contains(&pair[1]))
+    }
+
+    pub(super) fn forget_settled(&mut self) {
+        for key in self.registers.all_keys().collect::<Vec<_>>() {
+            self.drop_dead(key);
+        }
+        let mut live = self.live();
+        live.sort_unstable_by(|a, b| b.cmp(a));
+        let mut keep = vec![false; self.graph.txns.len()];
+        self.graph.each_within(&live, &mut keep);
+        for txn in &self.kept.given_up {
+            keep[txn.to_usize()] = true;
+        }
+        for key in self.registers.all_keys().collect::<Vec<_>>() {
+            for version in self.registers.key(key).versions.clone() {
+                self.forget_who_had(version, &keep);
+            }
+        }
+        let gone: Vec<u32> = self.graph.all().filter(|txn| !keep[txn.to_usize()]).collect();
+        for txn in gone {
+            let (done, floor) = (self.graph.at(txn).done, self.graph.at(txn).floor);
+            for version in std::mem::take(&mut self.graph.txns[txn.to_usize()].writes) {
+                let version = self.registers.version_mut(version);
+                (version.done, version.writer, version.floor) = (done, NONE, version.floor.max(floor));
+            }
+            self.graph.remove(txn);
+        }
+    }
+
+    /// Keeps the greatest floor of the readers that will be forgotten.
+    fn forget_who_had(&mut self, version: u32, keep: &[bool]) {
+        let at = self.registers.version_mut(version);
+        let (graph, floor) = (&self.graph, &mut at.floor);
+        at.readers.retain(|txn| {
+            if !keep[txn.to_usize()] {
+                *floor = graph.at(*txn).floor.max(*floor);
+            }
+            keep[txn.to_usize()]
+        });
+    }
+
+    /// The transactions to which a later event may add an edge, each with the gate to which it leads.
+    fn live(&mut self) -> Vec<(Gate, u32)> {
+        let horizon = self.graph.horizon();
+        let is_late = |txn: &u32| {
+            let txn = self.graph.at(*txn);
+            // The keys of one that crashed may have been dropped.
+            txn.is_open || txn.done > horizon && (txn.done != NEVER || !txn.writes.is_empty())
+        };
+        let mut live: Vec<u32> = self.graph.all().filter(is_late).collect();
+        for key in self.registers.all_keys() {
+            let versions = self.registers.key(key).versions.iter().map(|version| self.registers.version(*version));
+            let written = versions.filter(|version| version.kind != VersionKind::Initial);
+            if written.clone().count() > 1 {
+                live.extend(written.map(|version| version.writer).filter(|writer| *writer != NONE));
+            }
+        }
+        live.sort_unstable();
+        live.dedup();
+        live.into_iter().map(|txn| (self.graph.at(txn).done, txn)).collect()
+    }
+
+    /// Drops keys that were named before an op and not since, that for longest first, until so many values are left.
+    pub(super) fn drop_idle_keys(&mut self, op: u64, values: usize) {
+        let keys = self.registers.all_keys().map(|key| (self.registers.key(key).used, key));
+        let mut keys: Vec<(u64, u32)> = keys.filter(|(used, _)| *used < op).collect();
+        keys.sort_unstable();
+        for (_, key) in keys {
+            if self.registers.len() <= values {
+                break;
+            }
+            let versions = self.registers.key(key).versions.clone();
+            let is_in_use = |version: &u32| {
+                let writer = self.registers.version(*version).writer;
+                writer != NONE && self.graph.at(writer).is_open
+            };
+            if versions.iter().any(is_in_use) {
+                continue;
+            }
+            if !self.is_ordered(key) {
+                self.unordered.get_or_insert(self.registers.key(key).code);
+            }
+            for version in versions {
+                self.remove(version);
+            }
+            self.registers.drop_key(key);
+        }
+    }
+}

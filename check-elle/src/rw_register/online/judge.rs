@@ -1,0 +1,431 @@
+//! One level, judged event by event: what each invocation and each completion adds to the version orders and to the
+//! graph, and the violation, if it is the first.
+
+use super::registers::{Registers, Version, VersionKind};
+use super::within::{Inner, Touch, Within};
+use crate::anomaly::{AnomalySet, AnomalyType};
+use crate::cycle_spec::CycleExistsSpec;
+use crate::txn::online::decode::{Mop, Vocabulary};
+use crate::txn::online::judge::{Judge, Rules, Stop};
+use crate::txn::online::limits::Kept;
+use crate::txn::online::order::Order;
+use crate::txn::online::time::{At, Graph, NONE};
+use history_core::cast::Cast as _;
+use history_core::{Datum, Interner};
+
+/// What is assumed of a store.
+#[derive(Clone, Debug)]
+pub(in crate::rw_register) struct Assumed {
+    pub(in crate::rw_register) rules: Rules,
+    /// What registers hold before anything is written.
+    pub(in crate::rw_register) initial: Datum,
+    /// Its code.
+    pub(in crate::rw_register) initial_code: i64,
+    pub(in crate::rw_register) wfr_keys: bool,
+    pub(in crate::rw_register) sequential_keys: bool,
+    pub(in crate::rw_register) linearizable_keys: bool,
+}
+
+impl Assumed {
+    /// Real time implies the order of processes; where it is not known, that takes its place.
+    fn in_use(&self, lacks_invocations: bool) -> Assumed {
+        let is_timed = self.linearizable_keys && !lacks_invocations;
+        let sequential_keys = !is_timed && (self.sequential_keys || self.linearizable_keys);
+        Assumed { sequential_keys, linearizable_keys: is_timed, ..self.clone() }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct RegisterJudge {
+    pub(super) assumed: Assumed,
+    pub(super) prohibited: AnomalySet,
+    pub(super) graph: Graph,
+    pub(super) registers: Registers,
+    /// The order of versions.
+    pub(super) order: Order,
+    within: Within,
+    pub(super) kept: Kept,
+    /// A key of which a version is dead and was in no known order with all others.
+    pub(super) unordered: Option<i64>,
+}
+
+impl Judge for RegisterJudge {
+    const NAME: &'static str = "rw-register";
+    const VOCABULARY: Vocabulary = Vocabulary { write: "w", is_register: true };
+    const GARBAGE: &'static str = "written";
+
+    type Settings = Assumed;
+
+    /// A value that is too large to be in a history is nowhere in this one.
+    fn resolve(assumed: &mut Assumed, interner: &mut Interner) {
+        let code = assumed.initial.with_value(|value| interner.code(value));
+        assumed.initial_code = code.unwrap_or(Interner::NIL);
+    }
+
+    fn new(level: CycleExistsSpec, assumed: &Assumed, lacks_invocations: bool) -> RegisterJudge {
+        RegisterJudge {
+            assumed: assumed.in_use(lacks_invocations),
+            prohibited: assumed.rules.prohibited(level.model),
+            graph: Graph::new(level, lacks_invocations),
+            registers: Registers::default(),
+            order: Order::default(),
+            within: Within::default(),
+            kept: Kept::default(),
+            unordered: None,
+        }
+    }
+
+    fn invoke(&mut self, at: At, process: Option<i64>, mops: &[Mop]) -> Result<u32, Stop> {
+        let txn = self.graph.begin(process, at)?;
+        for mop in mops {
+            let (code, is_write) = match mop {
+                Mop::Write { key, .. } => (*key, true),
+                Mop::Read { key, .. } => (*key, false),
+            };
+            let key = self.key_id(code, at.index);
+            let key = self.registers.key_mut(key);
+            if key.first_touch.0 != at.index {
+                key.first_touch = (at.index, is_write);
+            }
+            if let Mop::Write { key, value } = mop {
+                self.write(txn, at.index, *key, *value)?;
+            }
+        }
+        for version in self.graph.at(txn).writes.clone() {
+            self.begin_write(txn, process, version)?;
+        }
+        Ok(txn)
+    }
+
+    fn complete(&mut self, txn: u32, index: u64, mops: &[Mop], codes: &[i64]) -> Result<(), Stop> {
+        let is_given_up = self.kept.given_up.contains(&txn);
+        let process = self.graph.process(txn);
+        if !is_given_up {
+            self.graph.complete(txn);
+        }
+        let Inner { internal, future_read } = self.within.look(mops, codes);
+        if let Some(key) = internal {
+            self.direct(AnomalyType::INTERNAL, index, key, None)?;
+        }
+        if let Some((key, value)) = future_read {
+            self.direct(AnomalyType::FUTURE_READ, index, key, Some(value))?;
+        }
+        for mop in mops {
+            if let Mop::Read { key, seen } = mop
+                && let Some(value) = codes[seen.clone()].first()
+            {
+                self.see(txn, index, *key, *value)?;
+            }
+        }
+        if is_given_up {
+            return self.crash(txn);
+        }
+        for (code, touch) in self.within.touches.clone() {
+            self.touch(txn, process, index, code, touch)?;
+        }
+        // Whoever says nothing of what it read has its writes first.
+        for version in self.graph.at(txn).writes.clone() {
+            let code = self.registers.key(self.registers.version(version).key).code;
+            if self.within.touches.iter().all(|(key, _)| *key != code) && self.registers.version(version).is_installed()
+            {
+                self.touch(txn, process, index, code, Touch::default())?;
+            }
+        }
+        self.count_writes(txn);
+        self.end_writes(txn);
+        Ok(())
+    }
+
+    fn fail(&mut self, txn: u32) -> Result<(), Stop> {
+        let mut found = Ok(());
+        for version in self.graph.at(txn).writes.clone() {
+            let Version { key, code, index, is_read, is_repetition, .. } = *self.registers.version(version);
+            let key_code = self.registers.key(key).code;
+            self.remove(version);
+            if is_read {
+                found = found.and(self.direct(AnomalyType::G1A, index, key_code, Some(code)));
+            }
+            if !is_repetition {
+                self.registers.keep_value(key, code, |key| &mut key.failed);
+            }
+        }
+        self.kept.given_up.retain(|other| *other != txn);
+        self.graph.remove(txn);
+        found
+    }
+
+    fn crash(&mut self, txn: u32) -> Result<(), Stop> {
+        let process = self.graph.process(txn);
+        self.kept.given_up.retain(|other| *other != txn);
+        self.graph.crash(txn);
+        for version in self.graph.at(txn).writes.clone() {
+            if self.registers.version(version).is_installed() {
+                self.raise_until(version, self.graph.at(txn).after)?;
+                self.follow_process(process, version)?;
+                self.end_process(process, version, version);
+            }
+        }
+        self.end_writes(txn);
+        if self.graph.at(txn).writes.is_empty() {
+            self.graph.remove(txn);
+        }
+        Ok(())
+    }
+
+    fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    fn graph_mut(&mut self) -> &mut Graph {
+        &mut self.graph
+    }
+
+    fn forgets(&self) -> bool {
+        self.graph.has_floors && self.assumed.linearizable_keys
+    }
+
+    fn forget(&mut self) {
+        self.forget_settled();
+    }
+
+    fn drop_keys(&mut self, op: u64, values: usize) {
+        self.drop_idle_keys(op, values);
+    }
+
+    fn kept(&mut self) -> &mut Kept {
+        &mut self.kept
+    }
+
+    fn keys(&self) -> usize {
+        self.registers.keys()
+    }
+
+    fn values(&self) -> usize {
+        self.registers.len()
+    }
+
+    fn renamed(&self) -> u64 {
+        self.registers.renamed
+    }
+
+    fn has_read(&self) -> bool {
+        self.registers.has_read
+    }
+
+    fn garbage(&self) -> Option<(i64, i64)> {
+        self.registers.garbage()
+    }
+
+    fn unordered_key(&self) -> Option<i64> {
+        self.unordered.or_else(|| {
+            let mut keys = self.registers.all_keys();
+            keys.find(|key| !self.is_ordered(*key)).map(|key| self.registers.key(key).code)
+        })
+    }
+}
+
+impl RegisterJudge {
+    pub(super) fn direct(&self, anomaly: AnomalyType, index: u64, key: i64, value: Option<i64>) -> Result<(), Stop> {
+        if self.prohibited.contains(anomaly) { Err(Stop::direct(anomaly, index, key, value)) } else { Ok(()) }
+    }
+
+    /// A transaction will write this, or has.
+    fn write(&mut self, txn: u32, index: u64, key_code: i64, value: i64) -> Result<(), Stop> {
+        let key = self.key_id(key_code, index);
+        let is_new = |kind: VersionKind| kind == VersionKind::Unwritten;
+        let known = self.registers.version_id(key, value);
+        let version = match known {
+            Some(version) if is_new(self.registers.version(version).kind) => version,
+            _ => {
+                let new = self.new_version(key, value, known)?;
+                self.insert(new)
+            }
+        };
+        let after = self.graph.at(txn).after;
+        let at = self.registers.version_mut(version);
+        (at.kind, at.writer, at.index, at.after) = (VersionKind::Possible, txn, index, after);
+        let own = self.registers.key_mut(key);
+        let (last, before) = std::mem::replace(&mut own.last_write, (index, version));
+        let is_blind = own.first_touch == (index, true);
+        self.registers.version_mut(version).is_blind = is_blind;
+        if last == index && before != NONE {
+            self.registers.version_mut(before).is_intermediate = true;
+        }
+        self.graph.txns[txn.to_usize()].writes.push(version);
+        self.registers.note_write(key);
+        Ok(())
+    }
+
+    /// A version that nobody has read so far. One with the value of another is told from it as long as neither is read.
+    fn new_version(&mut self, key: u32, value: i64, known: Option<u32>) -> Result<Version, Stop> {
+        let mut new = Version::new(key, value, VersionKind::Possible);
+        let at = self.registers.key(key);
+        let is_initial = value == self.assumed.initial_code;
+        let is_seen = known.is_some_and(|known| self.registers.version(known).is_read)
+            || at.dead.contains(value)
+            || is_initial && (at.initial == NONE || self.registers.version(at.initial).is_read);
+        if is_seen {
+            return Err(Stop::Twice { key: at.code, value });
+        }
+        new.is_repetition = known.is_some()
+            || is_initial
+            || at.failed.contains(value)
+            || at.overwritten.contains(value)
+            || at.repeated.contains(value);
+        if new.is_repetition {
+            self.registers.keep_value(key, value, |key| &mut key.repeated);
+        }
+        Ok(new)
+    }
+
+    /// What is known of a write as soon as it is invoked.
+    fn begin_write(&mut self, txn: u32, process: Option<i64>, version: u32) -> Result<(), Stop> {
+        let Version { key, code, is_intermediate, is_blind, .. } = *self.registers.version(version);
+        let is_read = self.registers.version(version).is_read;
+        if is_intermediate {
+            let mut readers = self.registers.version(version).readers.iter();
+            if let Some(reader) = readers.next() {
+                let (index, key) = (self.graph.at(*reader).index, self.registers.key(key).code);
+                return self.direct(AnomalyType::G1B, index, key, Some(code));
+            }
+            return Ok(());
+        }
+        if is_read || !self.registers.version(version).before.is_empty() {
+            self.install(version)?;
+        }
+        let initial = self.registers.key(key).initial;
+        if initial != NONE {
+            self.precede(initial, version)?;
+        }
+        if is_blind {
+            self.raise_until(version, self.graph.at(txn).after)?;
+            self.follow_process(process, version)?;
+        }
+        Ok(())
+    }
+
+    /// An `ok` transaction read a value, wherever.
+    fn see(&mut self, txn: u32, index: u64, code: i64, value: i64) -> Result<(), Stop> {
+        let key = self.key_id(code, index);
+        self.registers.note_read(key);
+        if self.registers.key(key).repeated.contains(value) {
+            return Err(Stop::Twice { key: code, value });
+        }
+        // What is dead matters to who reads it from outside.
+        let Some(version) = self.find_or_insert(key, index, value)? else { return Ok(()) };
+        let Version { is_intermediate, writer, index: written, .. } = *self.registers.version(version);
+        if is_intermediate && written != self.graph.at(txn).index {
+            self.direct(AnomalyType::G1B, index, code, Some(value))?;
+        }
+        self.registers.version_mut(version).is_read = true;
+        if writer != NONE && writer != txn {
+            self.graph.show(writer);
+            self.count_writes(writer);
+        }
+        Ok(())
+    }
+
+    /// The version with this value; `None` if it is dead.
+    fn find_or_insert(&mut self, key: u32, index: u64, value: i64) -> Result<Option<u32>, Stop> {
+        let at = self.registers.key(key);
+        let code = at.code;
+        if value == self.assumed.initial_code {
+            return Ok(Some(at.initial).filter(|initial| *initial != NONE));
+        }
+        if let Some(version) = self.registers.version_id(key, value) {
+            return Ok(Some(version));
+        }
+        if at.failed.contains(value) {
+            self.direct(AnomalyType::G1A, index, code, Some(value))?;
+        }
+        if at.overwritten.contains(value) {
+            self.direct(AnomalyType::G1B, index, code, Some(value))?;
+        }
+        if at.dead.contains(value) {
+            let is_known = at.dead.is_exact() || !self.assumed.rules.garbage_allowed;
+            return if is_known { Ok(None) } else { Err(Stop::Twice { key: code, value }) };
+        }
+        // What is read of a key that was dropped may be of before.
+        let may_be_garbage = self.assumed.rules.garbage_allowed || at.is_renamed;
+        if self.graph.has_real_time() && !may_be_garbage {
+            self.direct(AnomalyType::GARBAGE_READ, index, code, Some(value))?;
+        }
+        Ok(Some(self.insert(Version::new(key, value, VersionKind::Unwritten))))
+    }
+
+    /// What an `ok` transaction did to a key, as far as others see it.
+    fn touch(&mut self, txn: u32, process: Option<i64>, index: u64, code: i64, touch: Touch) -> Result<(), Stop> {
+        let key = self.key_id(code, index);
+        let read = match touch.read {
+            None => None,
+            Some(value) => match self.find_or_insert(key, index, value)? {
+                // It came before another one long ago, which the reader follows: each comes before the other.
+                None => return self.direct(AnomalyType::CYCLIC_VERSIONS, index, code, Some(value)),
+                version => version,
+            },
+        };
+        let mut writes = self.graph.at(txn).writes.iter().copied();
+        let write = writes.find(|version| {
+            let version = self.registers.version(*version);
+            version.key == key && version.is_installed()
+        });
+        let (Some(first), Some(last)) = (read.or(write), write.or(read)) else { return Ok(()) };
+        if let Some(read) = read {
+            self.lead_to_reader(read, txn).map_err(|stop| stop.at_key(code))?;
+        }
+        self.raise_until(first, self.graph.at(txn).after)?;
+        if let (Some(read), Some(write)) = (read, write)
+            && self.assumed.wfr_keys
+            && self.registers.version(read).kind != VersionKind::Initial
+        {
+            self.precede(read, write)?;
+        }
+        self.follow_process(process, first)?;
+        self.end_process(process, first, last);
+        let gate = self.graph.next();
+        let since = &mut self.registers.version_mut(last).since;
+        *since = gate.min(*since);
+        if let Some(updated) = touch.updated {
+            self.find_lost_update(txn, index, key, updated)?;
+        }
+        self.drop_dead(key);
+        Ok(())
+    }
+
+    /// Two transactions that read one version of a key and then wrote it.
+    fn find_lost_update(&mut self, txn: u32, index: u64, key: u32, value: i64) -> Result<(), Stop> {
+        let own = self.graph.at(txn).index;
+        let is_initial = value == self.assumed.initial_code;
+        let initial = self.registers.key(key).initial;
+        let version = if is_initial { Some(initial) } else { self.registers.version_id(key, value) };
+        let Some(version) = version.filter(|version| *version != NONE) else { return Ok(()) };
+        if *self.registers.version_mut(version).updater.get_or_insert(own) == own {
+            return Ok(());
+        }
+        self.direct(AnomalyType::LOST_UPDATE, index, self.registers.key(key).code, None)
+    }
+
+    /// A transaction happened: all that it wrote was there.
+    fn count_writes(&mut self, txn: u32) {
+        for version in self.graph.at(txn).writes.clone() {
+            self.registers.version_mut(version).is_known = true;
+        }
+    }
+
+    /// A transaction has ended: what it overwrote itself will not be read.
+    fn end_writes(&mut self, txn: u32) {
+        for version in self.graph.at(txn).writes.clone() {
+            let Version { key, code, is_intermediate, is_read, is_repetition, .. } = *self.registers.version(version);
+            if !is_intermediate {
+                continue;
+            }
+            self.remove(version);
+            if is_read {
+                // By this transaction.
+                self.registers.keep_value(key, code, |key| &mut key.dead);
+            } else if !is_repetition {
+                self.registers.keep_value(key, code, |key| &mut key.overwritten);
+            }
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! All prefixes against the batch checker, on random histories of a store that errs, with limits so small that what may
+//! be forgotten is forgotten at once, and with limits that are never reached.
+
+use super::judge::{Assumed, RegisterJudge};
+use crate::Exact;
+use crate::model::Model;
+use crate::rw_register::RwRegister;
+use crate::txn::expected::Expected;
+use crate::txn::online::judge::Rules;
+use crate::txn::online::limits::Limits;
+use crate::txn::online::run::{OnlineRun, Sizes};
+use crate::txn::online::tests::{self as testing, AT_ONCE, Bugs, NEVER, Random, bugs, history, sizes};
+use history_core::{Datum, History, Report, Run as _, Verdict};
+
+/// Which of wfr, sequential and linearizable keys are assumed.
+type Assumptions = [bool; 3];
+
+const LINEARIZABLE: Assumptions = [false, false, true];
+
+fn checker(model: Model, [wfr_keys, sequential_keys, linearizable_keys]: Assumptions) -> RwRegister {
+    let consistency_models = vec![model];
+    let exact = Exact::No;
+    RwRegister { consistency_models, exact, wfr_keys, sequential_keys, linearizable_keys, ..RwRegister::default() }
+}
+
+fn assumed([wfr_keys, sequential_keys, linearizable_keys]: Assumptions) -> Assumed {
+    let rules = Rules::of(&Expected { exact: Exact::No, ..Expected::default() });
+    Assumed { rules, initial: Datum::Nil, initial_code: 0, wfr_keys, sequential_keys, linearizable_keys }
+}
+
+fn judge(text: &str, model: Model, assumptions: Assumptions, sizes: Sizes) -> (Option<usize>, Verdict) {
+    testing::judge::<RegisterJudge>(text, model, assumed(assumptions), sizes)
+}
+
+fn online(assumptions: Assumptions, sizes: Sizes) -> OnlineRun<RegisterJudge> {
+    testing::online(Model::STRICT_SERIALIZABLE, assumed(assumptions), sizes)
+}
+
+fn is_garbage_read(report: &Report) -> bool {
+    report.anomaly_types().any(|anomaly| anomaly == "garbage-read")
+}
+
+/// Compares all prefixes; how many histories were refused.
+fn all_prefixes(name: &str, assumptions: Assumptions, seeds: std::ops::Range<u64>) -> u32 {
+    let model: Model = name.parse().unwrap();
+    let checker = checker(model, assumptions);
+    let mut refused = 0;
+    for seed in seeds {
+        let mut random = Random(seed);
+        let (bugs, txns) = (bugs(&mut random), 3 + random.below(27));
+        let text = history(seed, txns, bugs, true);
+        let expected = testing::first_refused(&checker, &text);
+        let whole = testing::batch(&checker, &text, text.lines().count());
+        // What nobody wrote may be written later, which only real time rules out.
+        let has_times = name.starts_with("str") && !name.starts_with("strong-session");
+        let first = expected.map(|at| testing::batch(&checker, &text, at + 1));
+        let is_garbage = !has_times && first.is_some_and(|first| is_garbage_read(&first));
+        refused += u32::from(expected.is_some());
+        for limits in [NEVER, AT_ONCE] {
+            let (found, verdict) = judge(&text, model, assumptions, sizes(limits));
+            let at = format!(
+                "{name}, {assumptions:?}, seed {seed}, {limits:?}, {:?}",
+                whole.anomaly_types().collect::<Vec<_>>()
+            );
+            if is_garbage {
+                assert!(found.is_none() || found >= expected, "{at}: a false alarm\n{text}");
+                assert_eq!(verdict, Verdict::Invalid, "{at}\n{text}");
+                continue;
+            }
+            if found != expected {
+                // With real time, too, if nothing rests on that read.
+                let refused = |ops: &usize| testing::batch(&checker, &text, *ops).verdict == Verdict::Invalid;
+                let first = (1..=text.lines().count()).find(refused).map(|ops| ops - 1);
+                assert_eq!(found, first, "{at}\n{text}");
+                let report = testing::batch(&checker, &text, first.map_or(0, |at| at + 1));
+                assert!(is_garbage_read(&report), "{at}\n{text}");
+                continue;
+            }
+            if verdict == Verdict::Valid {
+                assert_eq!(whole.verdict, Verdict::Valid, "{at}\n{text}");
+            }
+        }
+    }
+    refused
+}
+
+#[test]
+fn every_prefix_at_strict_serializable() {
+    for (assumptions, seeds) in
+        [(LINEARIZABLE, 0..500), ([true, false, true], 0..300), ([false; 3], 0..100), ([true, true, false], 0..150)]
+    {
+        let count = u32::try_from(seeds.end).unwrap();
+        let refused = all_prefixes("strict-serializable", assumptions, seeds);
+        assert!((count / 5..count * 19 / 20).contains(&refused), "{assumptions:?}: {refused}");
+    }
+}
+
+#[test]
+fn every_prefix_at_other_levels() {
+    for name in [
+        "strong-snapshot-isolation",
+        "strong-read-committed",
+        "strong-session-serializable",
+        "strong-session-snapshot-isolation",
+        "serializable",
+        "snapshot-isolation",
+        "read-committed",
+    ] {
+        for assumptions in [[false; 3], [true, false, false], [false, true, false], LINEARIZABLE, [true; 3]] {
+            let refused = all_prefixes(name, assumptions, 0..40);
+            assert!((4..40).contains(&refused), "{name}, {assumptions:?}: {refused}");
+        }
+    }
+}
+
+/// Long histories with rare bugs: forgetting changes nothing, and the batch checker agrees.
+#[test]
+fn what_is_forgotten_makes_no_difference() {
+    let (strict, mut refused) = (Model::STRICT_SERIALIZABLE, 0);
+    for seed in 0..40 {
+        let assumptions = [seed % 2 == 0, false, true];
+        let checker = checker(strict, assumptions);
+        let mut random = Random(seed + 10_000);
+        let txns = 300 + random.below(700);
+        let mut rarely = || if random.below(3) == 0 { 1 + random.below(4) } else { 0 };
+        let bugs = Bugs { torn: 5 * rarely(), stale: rarely(), lost: rarely(), odd: 0, failed: rarely() };
+        let text = history(seed, txns, bugs, true);
+        let at_once = judge(&text, strict, assumptions, sizes(AT_ONCE));
+        let never = judge(&text, strict, assumptions, sizes(NEVER));
+        assert_eq!(at_once.0, never.0, "seed {seed}");
+        let ops = text.lines().count();
+        let whole = testing::batch(&checker, &text, ops).verdict;
+        assert_eq!(at_once.1 == Verdict::Invalid, whole == Verdict::Invalid, "seed {seed}");
+        if let Some(op) = at_once.0 {
+            refused += 1;
+            let before = testing::batch(&checker, &text, op).verdict;
+            let then = testing::batch(&checker, &text, op + 1).verdict;
+            assert!(before != Verdict::Invalid && then == Verdict::Invalid, "seed {seed}: {before:?} {then:?}");
+        }
+    }
+    assert!((8..38).contains(&refused), "{refused}");
+}
+
+/// Ops, a line each: process, type, micro-ops.
+fn ops(lines: &[(u32, &str, &str)]) -> String {
+    let line = |(process, kind, mops): &(u32, &str, &str)| {
+        format!("{{:process {process}, :type :{kind}, :f :txn, :value [{mops}]}}\n")
+    };
+    lines.iter().map(line).collect()
+}
+
+/// What one key held goes, and so do transactions, however long the history.
+#[test]
+fn memory_depends_on_what_is_in_use() {
+    let mut lines = Vec::new();
+    let values: Vec<(String, String)> =
+        (1..3000).map(|value| (format!("[:w x {value}]"), format!("[:r x {value}]"))).collect();
+    for (write, read) in &values {
+        lines.extend([(0, "invoke", &write[..]), (0, "ok", write), (1, "invoke", "[:r x nil]"), (1, "ok", read)]);
+    }
+    let few = Limits { pause: 1, ..AT_ONCE };
+    let mut run = online(LINEARIZABLE, sizes(few));
+    for op in History::parse(&ops(&lines)).unwrap().ops() {
+        let _ = run.observe(&op).unwrap();
+        assert!(run.transactions() < 12 && run.values() < 12, "{} {}", run.transactions(), run.values());
+    }
+    let report = Box::new(run).finish(&history_core::Budget::default()).unwrap();
+    assert_eq!((report.verdict, &report.notes[..]), (Verdict::Valid, &[][..]));
+    // Each value that is gone is known to be gone.
+    for stale in ["[:r x nil]", "[:r x 1]", "[:r x 1500]", "[:r x 2998]"] {
+        let mut lines = lines.clone();
+        lines.extend([(1, "invoke", "[:r x nil]"), (1, "ok", stale)]);
+        let violated = (Some(lines.len() - 1), Verdict::Invalid);
+        assert_eq!(judge(&ops(&lines), Model::STRICT_SERIALIZABLE, LINEARIZABLE, sizes(few)), violated, "{stale}");
+    }
+    // A write of such a value makes it unknown what a read of it sees.
+    lines.extend([(0, "invoke", "[:w x 7]"), (0, "ok", "[:w x 7]")]);
+    let judged = judge(&ops(&lines), Model::STRICT_SERIALIZABLE, LINEARIZABLE, sizes(few));
+    assert_eq!(judged, (None, Verdict::Unknown));
+}
+
+/// Without linearizable keys nothing is forgotten, so a limit ends the judgement, and says so.
+#[test]
+fn a_limit_ends_what_has_no_bound() {
+    let mut lines = Vec::new();
+    let writes: Vec<String> = (1..60).map(|value| format!("[:w x {value}]")).collect();
+    for write in &writes {
+        lines.extend([(0, "invoke", &write[..]), (0, "ok", write)]);
+    }
+    lines.extend([(0, "invoke", "[:r x nil]"), (0, "ok", "[:r x 59]")]);
+    let few = Sizes { whole: 20, ..sizes(AT_ONCE) };
+    let mut run = online([true, true, false], few);
+    for op in History::parse(&ops(&lines)).unwrap().ops() {
+        let _ = run.observe(&op).unwrap();
+    }
+    let report = Box::new(run).finish(&history_core::Budget::default()).unwrap();
+    assert_eq!(report.verdict, Verdict::Unknown);
+    assert!(report.notes[0].contains("more than 20 transactions"), "{:?}", report.notes);
+    let enough = judge(&ops(&lines), Model::STRICT_SERIALIZABLE, [true, true, false], sizes(AT_ONCE));
+    assert_eq!(enough, (None, Verdict::Valid));
+}
+
+/// A write whose outcome is unknown is read long after; what was there in between is stale then.
+#[test]
+fn a_write_that_crashed_may_be_read_at_any_time() {
+    let mut lines = vec![(0, "invoke", "[:w x 1]"), (0, "info", "[:w x 1]")];
+    lines.extend([(2, "invoke", "[:w x 2]"), (2, "ok", "[:w x 2]")]);
+    for _ in 0..500 {
+        lines.extend([(1, "invoke", "[:r x nil]"), (1, "ok", "[:r x 2]")]);
+    }
+    lines.extend([(1, "invoke", "[:r x nil]"), (1, "ok", "[:r x 1]"), (1, "invoke", "[:r x nil]")]);
+    let strict = Model::STRICT_SERIALIZABLE;
+    let end = |read| ops(&[&lines[..], &[(1, "ok", read)]].concat());
+    assert_eq!(judge(&end("[:r x 1]"), strict, LINEARIZABLE, sizes(AT_ONCE)), (None, Verdict::Valid));
+    let violated = (Some(lines.len()), Verdict::Invalid);
+    assert_eq!(judge(&end("[:r x 2]"), strict, LINEARIZABLE, sizes(AT_ONCE)), violated);
+}
+
+/// A key that is named again after it was dropped makes the verdict unknown, but no false alarm.
+#[test]
+fn a_key_that_was_dropped_is_known_by_its_name() {
+    let mut text = String::new();
+    for key in 0..400 {
+        let (write, read) = (format!("[:w {key} 1]"), format!("[:r {key} nil]"));
+        text += &ops(&[(0, "invoke", &write), (0, "ok", &write), (0, "invoke", &read)]);
+        text += &ops(&[(0, "ok", &format!("[:r {key} 1]"))]);
+    }
+    let few = Limits { values: 20, idle: 40, pause: 1, ..AT_ONCE };
+    let strict = Model::STRICT_SERIALIZABLE;
+    assert_eq!(judge(&text, strict, LINEARIZABLE, sizes(few)), (None, Verdict::Valid));
+    for read in ["[:r 3 1]", "[:r 3 nil]"] {
+        let again = ops(&[(0, "invoke", "[:r 3 nil]"), (0, "ok", read)]);
+        assert_eq!(judge(&(text.clone() + &again), strict, LINEARIZABLE, sizes(few)), (None, Verdict::Unknown));
+    }
+}

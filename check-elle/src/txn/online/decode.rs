@@ -1,0 +1,105 @@
+//! Ops as micro-ops, with codes for values.
+
+use history_core::{Interner, Op, OpKind, Value};
+use std::ops::Range;
+
+/// What micro-ops are called, and what they read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Vocabulary {
+    pub(crate) write: &'static str,
+    /// Whether a read shows one value, and not a list.
+    pub(crate) is_register: bool,
+}
+
+/// A micro-op, with codes for values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Mop {
+    Write {
+        key: i64,
+        value: i64,
+    },
+    /// What was read is a range of the codes that come with the micro-ops: a list, or one value. Where nothing is known
+    /// of it, the range is empty.
+    Read {
+        key: i64,
+        seen: Range<usize>,
+    },
+}
+
+/// The micro-ops of one op, in memory that is used again.
+#[derive(Debug)]
+pub(crate) struct Decoder {
+    vocabulary: Vocabulary,
+    pub(crate) interner: Interner,
+    pub(crate) mops: Vec<Mop>,
+    /// What was read, one after another.
+    pub(crate) codes: Vec<i64>,
+    scratch: Vec<i64>,
+}
+
+impl Decoder {
+    pub(crate) fn new(vocabulary: Vocabulary) -> Decoder {
+        let (mops, codes, scratch) = (Vec::new(), Vec::new(), Vec::new());
+        Decoder { vocabulary, interner: Interner::default(), mops, codes, scratch }
+    }
+
+    /// Decodes an op. `None` if it is not one of the workload; then nothing is said of it.
+    pub(crate) fn decode(&mut self, op: &Op<'_>) -> Option<()> {
+        self.mops.clear();
+        self.codes.clear();
+        let items = match op.value {
+            Value::Nil => return Some(()),
+            Value::Vector(items) | Value::List(items) => items,
+            _ => return None,
+        };
+        for item in items {
+            self.push(op.kind, item)?;
+        }
+        Some(())
+    }
+
+    /// Adds a micro-op, unless it is a read that shows nothing.
+    fn push(&mut self, kind: OpKind, item: Value<'_>) -> Option<()> {
+        let mut parts = item.as_seq()?.iter();
+        let (Some(f), Some(key), Some(value), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
+            return None;
+        };
+        let key = self.interner.code(key);
+        match f.as_name()? {
+            // Nil says that there is nothing in a register.
+            write if write == self.vocabulary.write => match value {
+                Value::Nil if self.vocabulary.is_register => return None,
+                value => self.mops.push(Mop::Write { key, value: self.interner.code(value) }),
+            },
+            "r" => {
+                let list = match value {
+                    _ if self.vocabulary.is_register => None,
+                    Value::Nil => None,
+                    Value::Vector(list) | Value::List(list) => Some(list),
+                    _ => return None,
+                };
+                if matches!(kind, OpKind::Fail | OpKind::Info) {
+                    return Some(());
+                }
+                let start = self.codes.len();
+                if self.vocabulary.is_register && kind == OpKind::Ok {
+                    self.codes.push(self.interner.code(value));
+                } else if let Some(list) = list.filter(|_| kind == OpKind::Ok) {
+                    let list = self.interner.codes(list, &mut self.scratch);
+                    self.codes.extend_from_slice(list);
+                }
+                self.mops.push(Mop::Read { key, seen: start..self.codes.len() });
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+/// What micro-ops write, in their order.
+pub(crate) fn writes(mops: &[Mop]) -> impl Iterator<Item = (i64, i64)> {
+    mops.iter().filter_map(|mop| match mop {
+        Mop::Write { key, value } => Some((*key, *value)),
+        Mop::Read { .. } => None,
+    })
+}

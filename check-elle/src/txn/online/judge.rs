@@ -1,0 +1,145 @@
+//! What judges a level event by event: a workload's rules of what each invocation and each completion adds to its version
+//! orders and to the graph.
+
+use super::decode::{Mop, Vocabulary};
+use super::limits::Kept;
+use super::time::{At, Cycle, Graph};
+use crate::anomaly::{AnomalySet, AnomalyType};
+use crate::cycle_spec::CycleExistsSpec;
+use crate::exact::{self, Exact};
+use crate::model::Model;
+use crate::txn::expected::Expected;
+use history_core::Interner;
+
+/// Why a judge goes no further.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    Violated(Violation),
+    /// A value is written to a key a second time, so it is unknown which of the writes a read saw.
+    Twice {
+        key: i64,
+        value: i64,
+    },
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Violation {
+    /// A type of anomaly that is found without cycles; a cycle else.
+    pub(crate) direct: Option<AnomalyType>,
+    /// Invocations, by index, of the transactions that are known to take part.
+    pub(crate) indices: Vec<u64>,
+    /// The earliest op that matters, as far as is known.
+    pub(crate) begins: Option<At>,
+    /// The key where it shows, and an element or a value of it.
+    pub(crate) key: Option<i64>,
+    pub(crate) value: Option<i64>,
+}
+
+impl From<Cycle> for Stop {
+    fn from(Cycle { indices, begins }: Cycle) -> Stop {
+        Stop::Violated(Violation { direct: None, indices, begins: Some(begins), key: None, value: None })
+    }
+}
+
+impl Stop {
+    /// An anomaly that needs no cycle.
+    pub(crate) fn direct(anomaly: AnomalyType, index: u64, key: i64, value: Option<i64>) -> Stop {
+        Stop::Violated(Violation { direct: Some(anomaly), indices: vec![index], begins: None, key: Some(key), value })
+    }
+
+    pub(crate) fn at_key(mut self, code: i64) -> Stop {
+        if let Stop::Violated(violation) = &mut self {
+            violation.key.get_or_insert(code);
+        }
+        self
+    }
+}
+
+/// What is asked for beside levels.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// Whether a read may show what nobody wrote.
+    pub(crate) garbage_allowed: bool,
+    exact: Exact,
+}
+
+impl Rules {
+    pub(crate) fn of(expected: &Expected) -> Rules {
+        Rules { garbage_allowed: expected.garbage_reads_allowed, exact: expected.exact }
+    }
+
+    /// What a level forbids: by name; or because no commit order has it, where one is looked for.
+    pub(crate) fn prohibited(self, model: Model) -> AnomalySet {
+        let mut prohibited = model.prohibited();
+        if self.exact != Exact::No && exact::forbids_internal(model) {
+            prohibited.insert(AnomalyType::INTERNAL);
+        }
+        prohibited
+    }
+}
+
+/// A judge of one level.
+pub(crate) trait Judge: Sized + Send {
+    /// The checker's name.
+    const NAME: &'static str;
+    /// Its micro-ops.
+    const VOCABULARY: Vocabulary;
+    /// How a value that was read from somewhere is called, and what it was never done with.
+    const GARBAGE: &'static str;
+
+    /// What a workload needs to know about a history.
+    type Settings: Clone + Send;
+
+    /// Gives values among the settings their codes.
+    fn resolve(_: &mut Self::Settings, _: &mut Interner) {}
+
+    /// Judges a level. If a history `lacks_invocations`, none of its ops has one.
+    fn new(level: CycleExistsSpec, settings: &Self::Settings, lacks_invocations: bool) -> Self;
+
+    /// A transaction is invoked. The number that represents it until it completes.
+    fn invoke(&mut self, at: At, process: Option<i64>, mops: &[Mop]) -> Result<u32, Stop>;
+
+    /// A transaction happened. `codes` has what it read.
+    fn complete(&mut self, txn: u32, index: u64, mops: &[Mop], codes: &[i64]) -> Result<(), Stop>;
+
+    /// A transaction failed.
+    fn fail(&mut self, txn: u32) -> Result<(), Stop>;
+
+    /// Whether a transaction happened is unknown.
+    fn crash(&mut self, txn: u32) -> Result<(), Stop>;
+
+    fn graph(&self) -> &Graph;
+
+    fn graph_mut(&mut self) -> &mut Graph;
+
+    /// Whether it forgets what no later event can make part of a violation, so that memory has a bound.
+    fn forgets(&self) -> bool;
+
+    /// Forgets what can be forgotten now.
+    fn forget(&mut self);
+
+    /// Drops keys that were named before an op and not since, that for longest first, until so many values are left.
+    fn drop_keys(&mut self, op: u64, values: usize);
+
+    /// What is kept, and what was when it was last looked at.
+    fn kept(&mut self) -> &mut Kept;
+
+    /// Keys that are there.
+    fn keys(&self) -> usize;
+
+    /// Values that are kept of all keys.
+    fn values(&self) -> usize;
+
+    /// Keys that were named again after they were dropped.
+    fn renamed(&self) -> u64;
+
+    /// Whether some `ok` transaction read a key that some transaction writes: evidence for `true`.
+    fn has_read(&self) -> bool;
+
+    /// The code of a key, and a value of it that was read and that no invocation writes.
+    fn garbage(&self) -> Option<(i64, i64)>;
+
+    /// A key of which the order of versions is not known, where a level is not known to hold without it.
+    fn unordered_key(&self) -> Option<i64>;
+}

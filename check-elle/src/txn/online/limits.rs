@@ -1,0 +1,90 @@
+//! How much is kept, and what is given up at a limit.
+
+use super::judge::Judge;
+use history_core::cast::Cast as _;
+
+/// How much is kept, at the most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Transactions.
+    pub(crate) txns: usize,
+    /// Values of keys, before keys are dropped that no op has named for long.
+    pub(crate) values: usize,
+    /// For how many ops.
+    pub(crate) idle: u64,
+    /// Values of keys, before other keys are dropped.
+    pub(crate) values_max: usize,
+    /// Transactions between two clean-ups, at least.
+    pub(crate) pause: usize,
+}
+
+/// What was given up because of a limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct GivenUp {
+    /// Operations that were open for long, and the first one's index.
+    pub(crate) open: u64,
+    pub(crate) first_open: Option<u64>,
+    /// Whether that was not enough.
+    pub(crate) all: bool,
+}
+
+/// What the last clean-up kept.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    txns: usize,
+    /// Values that were left when keys were dropped last.
+    values: usize,
+    /// Transactions that were given up, by their numbers in the graph.
+    pub(crate) given_up: Vec<u32>,
+}
+
+/// Forgets what no later event can make part of a violation, if it is time to look. Amortized O(edges) an event.
+pub(crate) fn clean_up<J: Judge>(judge: &mut J, op: u64, limits: &Limits, given_up: &mut GivenUp) {
+    let left = judge.kept().values;
+    if judge.values() > limits.values.max(left + left / 4) {
+        judge.drop_keys(op.saturating_sub(limits.idle), limits.values / 2);
+        if judge.values() > limits.values_max {
+            judge.drop_keys(op, limits.values_max / 2);
+        }
+        judge.kept().values = judge.values();
+    }
+    // A clean-up looks at every key.
+    let pause = limits.pause.max(limits.pause.min(1) * judge.keys() / 4);
+    let kept = judge.kept().txns;
+    let count = judge.graph().count;
+    if count < (2 * kept).max(kept + pause) && count <= limits.txns {
+        return;
+    }
+    judge.forget();
+    // While one operation is open, nothing that came after it is forgotten.
+    while judge.graph().count > limits.txns / 2 {
+        let is_over = judge.graph().count > limits.txns;
+        let Some(txn) = judge.graph_mut().earliest_open().filter(|_| is_over) else { break };
+        given_up.open += 1;
+        given_up.first_open.get_or_insert(judge.graph().at(txn).index);
+        judge.graph_mut().give_up(txn);
+        judge.kept().given_up.push(txn);
+        judge.forget();
+    }
+    if judge.graph().count > limits.txns {
+        judge.drop_keys(op, 0);
+        judge.forget();
+    }
+    given_up.all |= judge.graph().count > limits.txns;
+    judge.kept().txns = judge.graph().count;
+}
+
+/// How many ops of each kind there were.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) ok: u64,
+    pub(crate) fail: u64,
+    pub(crate) info: u64,
+    pub(crate) mops: u64,
+}
+
+impl Counts {
+    pub(crate) fn add_mops(&mut self, mops: usize) {
+        self.mops += mops.to_u64();
+    }
+}
