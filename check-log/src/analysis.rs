@@ -3,7 +3,7 @@
 use crate::cycle::{self, Cycles};
 use crate::direct::{self, Found};
 use crate::kafka::Kafka;
-use crate::lag;
+use crate::lag::{self, over_time};
 use crate::logs::Logs;
 use crate::loss;
 use crate::order::{Jump, Jumps};
@@ -45,6 +45,9 @@ pub(crate) fn report(seen: &Seen, options: Kafka, whole: bool, budget: &Budget) 
     seen.undecoded.conclude(&mut report);
     report.notes.extend(seen.ops.participants.note());
     numbers(scene, &mut report);
+    if budget.figures {
+        report.figures = over_time::figures(scene);
+    }
     report
 }
 

@@ -78,6 +78,10 @@ fn drawn(figure: &Figure, limits: &Limits, bands: &[Band]) -> Drawing {
             let options = PageOptions { bytes_max: limits.timeline_bytes_max };
             ("html", timeline::html(timeline, &options).map_err(|error| error.to_string()))
         }
+        Content::Series(series) => match plot::series::range(series) {
+            Some(range) => ("svg", Ok(plot::series::draw(series, range, bands))),
+            None => ("txt", Err("There is nothing to plot: no op has a time.".to_owned())),
+        },
         Content::TooLarge(sentence) => ("txt", Err(sentence.clone())),
         _ => ("txt", Err("This version cannot draw this figure.".to_owned())),
     };
@@ -88,12 +92,12 @@ fn drawn(figure: &Figure, limits: &Limits, bands: &[Band]) -> Drawing {
     }
 }
 
-/// Draws all figures of a report, and leaves none in it; if it has none, the cycles among its witnesses, as
+/// Draws all figures of a report, and leaves none in it; if it has none but series, also the cycles among its witnesses, as
 /// `TYPE/0.svg`. Bands lie over timelines, and transactions say during which faults they completed.
 pub fn draw_all(report: &mut Report, limits: &Limits, bands: &[Band]) -> Vec<Drawing> {
     let mut figures = report.take_figures();
-    if figures.is_empty() {
-        figures = cycles(report, "");
+    if figures.iter().all(|figure| matches!(figure.content, Content::Series(_))) {
+        figures.extend(cycles(report, ""));
     }
     figures
         .iter_mut()

@@ -2,6 +2,7 @@
 
 mod certify;
 mod examples;
+mod figures;
 mod oracle;
 mod simulated;
 mod worlds;

@@ -163,7 +163,7 @@ fn check_here(job: &Check<'_>, at: usize, progress: &Progress, cancel: &Cancel) 
     let input = &job.inputs[at];
     let reading = Arc::new(Reading::new(cancel.clone()));
     let shown = progress.history(at, input, Some(&reading));
-    let figures = job.directory.is_some();
+    let figures = job.directory.is_some() || job.pages.is_some();
     let mut budget = job.limits.budget(cancel.clone()).with_figures(figures);
     budget.activity = shown.activity();
     job.setup.check(|reading| input.open_followed(reading), &reading, &budget, &shown)

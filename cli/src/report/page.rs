@@ -6,7 +6,8 @@ use super::{statistics, witness};
 use crate::ids::wide;
 use histcheck_draw::bands::Band;
 use histcheck_draw::lattice::{Lattice, Standing};
-use histcheck_draw::{Drawing, plot, text};
+use histcheck_draw::{plot, text};
+use history_core::figure::{Content, Series};
 use history_core::{Anomaly, Datum, HistoryError, KeyReport, Report, Verdict};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -200,13 +201,17 @@ impl Draft<'_> {
 
     /// How the run went over time.
     fn plots(&mut self) {
-        let plots = plot::plots(&self.facts.gathered.performance);
+        let performance = &self.facts.gathered.performance;
+        let drawn = plot::plots(performance).into_iter().map(|plot| plot.content);
+        let mut plots: Vec<String> = drawn.collect();
+        let figures = self.facts.judged.map(series).unwrap_or_default();
+        plots.extend(figures.into_iter().map(|series| plot::draw_series(series, performance)));
         if plots.is_empty() {
             return;
         }
         self.add(html! { h2 { "Over time" } });
-        for Drawing { content, .. } in plots {
-            self.add(html! { figure { div.scroll { (PreEscaped(content)) } } });
+        for plot in plots {
+            self.add(html! { figure { div.scroll { (PreEscaped(plot)) } } });
         }
     }
 
@@ -222,6 +227,15 @@ impl Draft<'_> {
             });
         }
     }
+}
+
+/// What checkers counted over time.
+fn series(report: &Report) -> Vec<&Series> {
+    let own = report.figures.iter().filter_map(|figure| match &figure.content {
+        Content::Series(series) => Some(&**series),
+        _ => None,
+    });
+    own.chain(report.checkers.iter().flat_map(series)).collect()
 }
 
 fn ruled_out(report: &Report, lattice: &Lattice<'_>, asked: Option<&str>, level: u8) -> Markup {

@@ -185,3 +185,20 @@ fn a_pipe_at_the_place_of_a_report_holds_nobody_up() {
     histcheck("-m list-append valid.edn -d").arg(dir.path()).assert().code(0).stderr_eq("");
     assert_eq!(fs::read_to_string(&pipe).unwrap(), "valid.edn\ttrue\n");
 }
+
+#[test]
+fn logs_get_their_lag_and_what_was_unseen_over_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("log.jsonl");
+    histcheck("gen kafka --ops 300 --seed 1 -o").arg(&path).assert().success();
+    let out = dir.path().join("out");
+    histcheck("-m kafka -d").arg(&out).arg(&path).assert().code(0);
+    for (file, title) in [("unseen.svg", "Acknowledged messages"), ("realtime-lag.svg", "Realtime lag")] {
+        let plot = fs::read_to_string(out.join(file)).unwrap();
+        assert!(plot.starts_with("<svg ") && plot.contains(title), "{file}: {plot}");
+    }
+    let report = dir.path().join("report");
+    histcheck("report -m kafka,stats -d").arg(&report).arg(&path).assert().code(0);
+    let page = fs::read_to_string(report.join("report.html")).unwrap();
+    assert!(page.contains("Acknowledged messages") && page.contains("Realtime lag"), "{page}");
+}

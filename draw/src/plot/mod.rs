@@ -11,6 +11,7 @@ mod latency;
 mod over;
 mod performance;
 mod rate;
+pub(crate) mod series;
 mod style;
 
 pub use performance::Performance;
@@ -19,6 +20,7 @@ use crate::Drawing;
 use crate::text;
 use axis::Time;
 use frame::{Entry, Mark};
+use history_core::figure::Series;
 use performance::Function;
 
 /// Draws what was counted: `latency-raw.svg`, `latency-quantiles.svg`, `rate.svg` and `clock-skew.svg`, those for which the history has
@@ -45,10 +47,16 @@ pub fn plots(run: &Performance) -> Vec<Drawing> {
         ("latency-raw.svg", latency::raw(run, time)),
         ("latency-quantiles.svg", latency::quantiles(run, time)),
         ("rate.svg", rate::draw(run, time)),
-        ("clock-skew.svg", clock::draw(run, time)),
+        ("clock-skew.svg", clock::draw(run, range)),
     ];
     let drawing = |(path, content): (&str, Option<String>)| Some(Drawing { path: path.into(), content: content? });
     drawn.into_iter().filter_map(drawing).collect()
+}
+
+/// Draws numbers over the times of a run, with its faults and annotations.
+pub fn draw_series(series: &Series, run: &Performance) -> String {
+    let range = run.bins.range().or_else(|| series::range(series)).unwrap_or_default();
+    series::draw(series, range, &run.bands())
 }
 
 /// What stands above a function's panel.

@@ -1,8 +1,9 @@
 //! Plots over time: what they show of a history, and that their size does not follow it.
 
-use histcheck_draw::Drawing;
 use histcheck_draw::plot::{Performance, plots};
+use histcheck_draw::{Drawing, Limits, draw};
 use history_core::History;
+use history_core::figure::{Content, Figure, Line, Series, Unit};
 use history_core::visible::is_hidden;
 use roxmltree::{Document, Node};
 use std::fmt::Write as _;
@@ -102,7 +103,10 @@ fn the_offsets_of_clocks_are_lines() {
     let drawings = drawn(text);
     assert_eq!(drawings.len(), 1, "no operation completed");
     let clocks = of(&drawings, "clock-skew.svg");
-    assert_eq!(texts(&clocks, "y"), ["\u{2212}2 s", "0 ns", "500 ms"]);
+    assert_eq!(
+        texts(&clocks, "y"),
+        ["\u{2212}2 s", "\u{2212}1.5 s", "\u{2212}1 s", "\u{2212}500 ms", "0 ns", "500 ms"]
+    );
     let lines = clocks.descendants().filter_map(|node| node.attribute("d")).filter(|path| path.contains('L'));
     assert_eq!(lines.count(), 2);
 }
@@ -141,4 +145,19 @@ fn hostile_names_stay_texts() {
         let bad: Vec<char> = drawing.content.chars().filter(|c| is_hidden(*c) && *c != '\n').collect();
         assert!(bad.is_empty(), "{}: {bad:?}", drawing.path);
     }
+}
+
+#[test]
+fn a_series_is_lines_with_their_names() {
+    let points = vec![(0, 0), (1_000_000, 3), (2_000_000, 1)];
+    let lines = vec![Line { name: "key <1>".into(), points }, Line { name: "one".into(), points: vec![(5, 2)] }];
+    let content = Content::Series(Box::new(Series { title: "Unseen".into(), unit: Unit::Count, lines }));
+    let drawing = draw(&Figure { name: "unseen".into(), content }, &Limits::default());
+    assert_eq!(drawing.path, "unseen.svg");
+    let document = Document::parse(&drawing.content).unwrap();
+    assert_eq!(texts(&document, "y"), ["0", "1", "2", "3"]);
+    let names = document.descendants().filter(|node| node.has_tag_name("text") && node.attribute("class").is_none());
+    assert_eq!(names.filter_map(|node| node.text()).collect::<Vec<_>>(), ["one", "key <1>"]);
+    let none = Content::Series(Box::default());
+    assert_eq!(draw(&Figure { name: "unseen".into(), content: none }, &Limits::default()).path, "unseen.txt");
 }

@@ -15,6 +15,12 @@ pub const STEPS_MAX: usize = 600;
 /// Bars of a timeline, at most.
 pub const BARS_MAX: usize = 100_000;
 
+/// Lines of a series, at most.
+pub const LINES_MAX: usize = 12;
+
+/// Points of a line, at most.
+pub const POINTS_MAX: usize = 2000;
+
 /// Orders of a timeline, at most.
 pub const ORDERS_MAX: usize = 16;
 
@@ -63,8 +69,43 @@ pub enum Content {
     },
     /// Operations over time.
     Timeline(Box<Timeline>),
+    /// Numbers over time.
+    Series(Box<Series>),
     /// Nothing, because there would be too much to see: a sentence.
     TooLarge(String),
+}
+
+/// Numbers over time, to be drawn as lines over one axis.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Series {
+    /// Stands above the picture.
+    pub title: String,
+    /// What the numbers are.
+    pub unit: Unit,
+    /// The lines: no more than [`LINES_MAX`].
+    pub lines: Vec<Line>,
+}
+
+/// What the numbers of a [`Series`] are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Unit {
+    /// So many of something.
+    #[default]
+    Count,
+    /// Times in nanoseconds.
+    Nanoseconds,
+}
+
+/// A line of a [`Series`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Line {
+    /// What it is of, in a few letters.
+    pub name: String,
+    /// Times in nanoseconds, ascending, and the number at each: no more than [`POINTS_MAX`].
+    pub points: Vec<(i64, i64)>,
 }
 
 /// One op's read of a key.

@@ -1,7 +1,7 @@
 //! Figures as they cross the border.
 
 use super::forms::{Edn, OpForm, StepForm, is_inside, named};
-use history_core::figure::{Content, Figure, KeyRead, Timeline};
+use history_core::figure::{Content, Figure, KeyRead, Series, Timeline};
 use history_core::{Client, OpKind, Participants};
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +31,7 @@ enum ContentForm {
         reads: Vec<ReadForm>,
     },
     Timeline(Box<Timeline>),
+    Series(Box<Series>),
     TooLarge(String),
 }
 
@@ -63,6 +64,7 @@ fn form(figure: Figure) -> Option<FigureForm> {
             ContentForm::Reads { title, key: Edn::of(&key), reads: reads.into_iter().map(read).collect() }
         }
         Content::Timeline(timeline) => ContentForm::Timeline(timeline),
+        Content::Series(series) => ContentForm::Series(series),
         Content::TooLarge(sentence) => ContentForm::TooLarge(sentence),
         _ => return None,
     };
@@ -105,6 +107,7 @@ impl FigureForm {
                 Content::Reads { title, key: key.datum()?, reads }
             }
             ContentForm::Timeline(timeline) => Content::Timeline(timeline),
+            ContentForm::Series(series) => Content::Series(series),
             ContentForm::TooLarge(sentence) => Content::TooLarge(sentence),
         };
         Ok(Figure { name, content })
@@ -131,6 +134,7 @@ mod tests {
             Content::Graph { title: "t".into(), ops: vec![op("T1", 1), op("T2", 3)], steps: vec![step] },
             Content::Reads { title: String::new(), key: Datum::keyword("k"), reads: vec![read] },
             Content::Timeline(Box::new(Timeline { title: "t".into(), ..Timeline::default() })),
+            Content::Series(Box::new(Series { title: "t".into(), ..Series::default() })),
             Content::TooLarge("Too much.".into()),
         ];
         contents.into_iter().map(|content| Figure { name: "sccs/0".into(), content }).collect()

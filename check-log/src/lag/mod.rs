@@ -1,5 +1,7 @@
 //! Beside the verdict: how stale consumers were, and what they polled more than once.
 
+pub(crate) mod over_time;
+
 use crate::columns::{Function, KeyId, MsgId, OpId, Role};
 use crate::direct::each_polled;
 use crate::scene::Scene;

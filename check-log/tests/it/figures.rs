@@ -1,0 +1,81 @@
+//! What a report shows over time.
+
+use check_log::Kafka;
+use history_core::figure::{Content, Series, Unit};
+use history_core::{Budget, Checker, Options, Reader, Report};
+
+fn judge(text: &str, figures: bool) -> Report {
+    let run = Kafka::default().start(&Options::new()).unwrap();
+    let budget = Budget::default().with_figures(figures);
+    history_core::check(run, &mut Reader::new(text.as_bytes()), &budget).unwrap()
+}
+
+/// An op that takes a nanosecond.
+fn op(process: u32, f: &str, time: i64, asked: &str, got: &str) -> String {
+    let half = |kind: &str, value: &str, time: i64| {
+        format!("{{:process {process}, :type :{kind}, :f :{f}, :value {value}, :time {time}}}\n")
+    };
+    half("invoke", asked, time) + &half("ok", got, time + 1)
+}
+
+fn send(key: &str, value: u32, offset: u64, time: i64) -> String {
+    op(0, "send", time, &format!("[[:send :{key} {value}]]"), &format!("[[:send :{key} [{offset} {value}]]]"))
+}
+
+fn poll(key: &str, list: &str, time: i64) -> String {
+    op(1, "poll", time, "[[:poll]]", &format!("[[:poll {{:{key} {list}}}]]"))
+}
+
+/// Two messages of x and one of y are sent; a poll comes when there are none yet, one sees the first of x, the last one the others.
+fn run() -> String {
+    send("x", 1, 0, 4)
+        + &poll("x", "[]", 6)
+        + &send("x", 2, 1, 8)
+        + &poll("x", "[[0 1]]", 10)
+        + &send("y", 7, 0, 12)
+        + &poll("x", "[[1 2]]", 30)
+        + &poll("y", "[[0 7]]", 32)
+}
+
+fn series(report: &Report, name: &str) -> Series {
+    let figure = report.figures.iter().find(|figure| figure.name == name).unwrap_or_else(|| panic!("no {name}"));
+    let Content::Series(series) = &figure.content else { panic!("{name} is not a series") };
+    (**series).clone()
+}
+
+#[test]
+fn unseen_messages_are_counted_until_they_are_polled() {
+    let unseen = series(&judge(&run(), true), "unseen");
+    assert_eq!(unseen.unit, Unit::Count);
+    let lines: Vec<(&str, &[(i64, i64)])> =
+        unseen.lines.iter().map(|line| (line.name.as_str(), &*line.points)).collect();
+    let all: &[(i64, i64)] = &[(5, 1), (9, 2), (11, 1), (13, 2), (31, 1), (33, 0)];
+    let x: &[(i64, i64)] = &[(5, 1), (9, 2), (11, 1), (31, 0)];
+    let y: &[(i64, i64)] = &[(13, 1), (33, 0)];
+    assert_eq!(lines, [("all keys", all), ("key :x", x), ("key :y", y)]);
+}
+
+#[test]
+fn lag_is_the_time_since_the_next_message_was_there() {
+    let lag = series(&judge(&run(), true), "realtime-lag");
+    // Message 1 of x was there at 5, and message 2 at 9; y's one at 13.
+    let points = &lag.lines.iter().find(|line| line.name == "key :x" || lag.lines.len() == 1).unwrap().points;
+    assert_eq!(points[..2], [(7, 1), (11, 1)]);
+}
+
+#[test]
+fn figures_are_made_only_where_someone_draws_them() {
+    assert!(judge(&run(), false).figures.is_empty());
+    let without_times =
+        run().lines().map(|line| line.split(", :time").next().unwrap().to_owned() + "}\n").collect::<String>();
+    assert!(judge(&without_times, true).figures.is_empty());
+}
+
+#[test]
+fn a_long_history_has_no_more_points() {
+    let text: String = (0..3000).map(|at: u32| send("x", at, at.into(), i64::from(at) * 10)).collect();
+    let unseen = series(&judge(&text, true), "unseen");
+    assert_eq!(unseen.lines.len(), 1, "the only key is all keys");
+    assert!((150..=201).contains(&unseen.lines[0].points.len()), "{}", unseen.lines[0].points.len());
+    assert_eq!(unseen.lines[0].points.last(), Some(&(29_991, 3000)));
+}
