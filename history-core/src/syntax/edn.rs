@@ -43,13 +43,28 @@ impl Scanner<'_> {
     /// Reads one value at `pos`, or one discarded value.
     pub(crate) fn edn_value(&mut self) -> Result<Read, Fault> {
         let (from, nodes) = (self.pos, self.tape.nodes.len());
+        // The place of the key that comes next, if it is not the one that was there before.
+        let mut new_key = None;
         loop {
             self.count_values(from, nodes)?;
+            let begins = self.pos;
             if self.edn_one()? && self.edn_complete() {
                 return Ok(Read::Value);
             }
-            if self.stack.is_empty() {
-                return Ok(Read::Nothing);
+            if let Some(place) = new_key.take() {
+                self.keep_key(place, Tag::Keyword, begins, self.pos + 1);
+            }
+            if self.stack.len() <= 2 {
+                if self.stack.is_empty() {
+                    return Ok(Read::Nothing);
+                }
+                new_key = self.place_of_key();
+                if let Some(place) = new_key
+                    && self.known_key(place, Tag::Keyword)
+                {
+                    self.edn_complete();
+                    new_key = None;
+                }
             }
         }
     }

@@ -45,9 +45,7 @@ impl Scanner<'_> {
                             self.count_values(from, nodes)?;
                             self.pos += 1;
                             if close == b'}' {
-                                self.skip_json_space();
-                                self.json_key()?;
-                                self.json_count_key();
+                                self.json_next_key()?;
                             }
                             Next::Value
                         }
@@ -78,6 +76,21 @@ impl Scanner<'_> {
         if let Some(Frame::Container { count, .. }) = self.stack.last_mut() {
             *count += 1;
         }
+    }
+
+    /// A key that is to come, and its colon.
+    #[inline]
+    fn json_next_key(&mut self) -> Result<(), Fault> {
+        let (begins, place) = (self.pos, self.place_of_key());
+        if !place.is_some_and(|place| self.known_key(place, Tag::Str)) {
+            self.skip_json_space();
+            self.json_key()?;
+            if let Some(place) = place {
+                self.keep_key(place, Tag::Str, begins, self.pos);
+            }
+        }
+        self.json_count_key();
+        Ok(())
     }
 
     /// A key and its colon.
@@ -122,8 +135,7 @@ impl Scanner<'_> {
                         self.tape.close(node, 0);
                     }
                 } else {
-                    self.json_key()?;
-                    self.json_count_key();
+                    self.json_next_key()?;
                     return Ok(Next::Value);
                 }
             }

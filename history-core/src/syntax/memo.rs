@@ -19,6 +19,8 @@ const TEXT_BYTES_MAX: usize = 16 << 10;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Memo {
     slots: Vec<Slot>,
+    /// The keys that ops had before, by place; see [`super::keys`].
+    pub(super) keys: Vec<Key>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -31,6 +33,23 @@ struct Slot {
     ints: Vec<i64>,
     /// For each integer where its text ends; increasing, the last one `text.len()`.
     ends: Vec<u32>,
+}
+
+/// The text of a key.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Key {
+    /// The text, in the order of memory; of an EDN keyword with the byte that ends it.
+    pub(super) text: u128,
+    /// Which bits of `text` count.
+    pub(super) mask: u128,
+    /// Bytes to pass over.
+    pub(super) len: u8,
+    /// Where the name is in the text.
+    pub(super) name: (u8, u8),
+    /// Whether it was read as a keyword of EDN, and not as a string of JSON.
+    pub(super) is_keyword: bool,
+    /// How often another text was in its place.
+    pub(super) misses: u8,
 }
 
 /// A run whose beginning was looked up.

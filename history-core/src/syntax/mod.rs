@@ -8,6 +8,7 @@
 pub(crate) mod edn;
 mod edn_token;
 pub(crate) mod json;
+mod keys;
 pub(crate) mod memo;
 mod number;
 mod string;
