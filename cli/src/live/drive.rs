@@ -21,6 +21,7 @@ pub(super) enum Nodes<'n> {
     /// Wherever the store has them.
     OfStore,
     /// In namespaces; this process is inside.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "namespaces are Linux's"))]
     Namespaces,
     /// On this machine, with proxies for these ports.
     Proxied(&'n [u16]),

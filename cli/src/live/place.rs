@@ -43,6 +43,7 @@ impl Scratch {
         Err(format!("cannot write {}: too many runs left directories there", env::temp_dir().display()))
     }
 
+    #[cfg(target_os = "linux")]
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

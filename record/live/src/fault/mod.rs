@@ -1,6 +1,8 @@
 //! The kinds of faults that a run can have, and which nodes each one hits.
 
 pub(crate) mod partition;
+#[cfg(target_os = "linux")]
+pub(crate) mod rules;
 
 use crate::chance::Chance;
 use history_core::cast::Cast as _;

@@ -1,13 +1,9 @@
-//! Which links a partition cuts, and the rules that cut them.
+//! Which links a partition cuts.
 //!
-//! A link has a direction: from a node to another one. Nodes are numbered from 0; the port of node `n` in the bridge is
-//! `v` and `n + 1`.
+//! A link has a direction: from a node to another one. Nodes are numbered from 0.
 
 use super::Fault;
-use crate::error::LiveError;
-use history_core::cast::Cast as _;
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 /// Links that are cut, from the first node to the second.
 pub(crate) type Cuts = BTreeSet<(u32, u32)>;
@@ -43,46 +39,10 @@ fn hears(ring: &[u32], from: u32, to: u32) -> bool {
     (from + ring.len() - to + majority / 2) % ring.len() < majority
 }
 
-/// The table in which the rules stand.
-const TABLE: &str = "table bridge partition";
-
-/// What `nft` reads to drop packets on these links. The table is made anew as a whole, so no moment is without one. Each
-/// rule stands on a line of its own.
-pub(crate) fn rules(cuts: &Cuts) -> Result<String, LiveError> {
-    if cuts.is_empty() {
-        return Err(LiveError::Unsupported("a partition needs nodes on both sides".to_owned()));
-    }
-    let mut lines = String::new();
-    for from in cuts.iter().map(|(from, _)| *from).collect::<BTreeSet<_>>() {
-        let to: Vec<String> = cuts.iter().filter(|cut| cut.0 == from).map(|(_, to)| port(*to)).collect();
-        _ = writeln!(lines, "iifname {} oifname {{ {} }} drop;", port(from), to.join(", "));
-    }
-    Ok(table(&lines))
-}
-
-/// What `nft` reads to lose three in ten packets from and to these nodes.
-pub(crate) fn loss_rules(nodes: &[u32]) -> String {
-    let ports = nodes.iter().map(|node| port(*node)).collect::<Vec<_>>().join(", ");
-    let direction = |name: &str| format!("{name} {{ {ports} }} numgen random mod 10 < 3 drop;\n");
-    table(&(direction("iifname") + &direction("oifname")))
-}
-
-/// What `nft` reads to drop nothing.
-pub(crate) fn no_rules() -> String {
-    format!("{TABLE}\ndelete {TABLE}\n")
-}
-
-fn table(lines: &str) -> String {
-    format!("{}{TABLE} {{\nchain cut {{\ntype filter hook forward priority 0;\n{lines}}}\n}}\n", no_rules())
-}
-
-fn port(node: u32) -> String {
-    format!("\"v{}\"", node.to_u64() + 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use history_core::cast::Cast as _;
 
     fn both_ways(pairs: &[(u32, u32)]) -> Cuts {
         pairs.iter().flat_map(|&(one, other)| [(one, other), (other, one)]).collect()
@@ -112,21 +72,5 @@ mod tests {
         }
         // A majority of five is odd, so the neighbours hear each other.
         assert_eq!(cuts(Fault::Ring, &[0, 1, 2, 3, 4], 5), both_ways(&[(0, 2), (0, 3), (1, 3), (1, 4), (2, 4)]));
-    }
-
-    #[test]
-    fn rules_name_the_ports() {
-        let text = rules(&cuts(Fault::Isolate, &[0], 3)).unwrap();
-        let expected = "table bridge partition\ndelete table bridge partition\ntable bridge partition {\nchain cut {\n\
-                        type filter hook forward priority 0;\niifname \"v1\" oifname { \"v2\", \"v3\" } drop;\n\
-                        iifname \"v2\" oifname { \"v1\" } drop;\niifname \"v3\" oifname { \"v1\" } drop;\n}\n}\n";
-        assert_eq!(text, expected);
-        assert!(loss_rules(&[1]).contains("\niifname { \"v2\" } numgen random mod 10 < 3 drop;\noifname { \"v2\" } "));
-    }
-
-    #[test]
-    fn a_partition_without_two_sides_is_refused() {
-        let error = rules(&cuts(Fault::Isolate, &[0, 1, 2], 3)).unwrap_err();
-        assert!(error.to_string().contains("both sides"), "{error}");
     }
 }

@@ -9,7 +9,7 @@ use super::nodes::World;
 use super::process::Within;
 use super::surroundings::Surroundings;
 use crate::error::LiveError;
-use crate::fault::{Fault, NETWORK, partition};
+use crate::fault::{Fault, NETWORK, partition, rules};
 use history_core::cast::Cast as _;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::cell::RefCell;
@@ -125,15 +125,15 @@ impl Surroundings for Bridge {
                 }
                 return Ok(());
             }
-            Fault::Loss => partition::loss_rules(nodes),
-            _ => partition::rules(&partition::cuts(fault, nodes, count))?,
+            Fault::Loss => rules::loss_rules(nodes),
+            _ => rules::rules(&partition::cuts(fault, nodes, count))?,
         };
         run(Command::new("nft").args(["-f", "-"]), &rules)
     }
 
     fn heal(&self) -> Result<(), LiveError> {
         set_links((0..).take(self.nodes.len()), "up")?;
-        run(Command::new("nft").args(["-f", "-"]), &partition::no_rules())?;
+        run(Command::new("nft").args(["-f", "-"]), &rules::no_rules())?;
         for name in self.stricken.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             match self.disks.fault() {
                 Some(Fault::PowerCut) => self.disks.restore_power(&name)?,

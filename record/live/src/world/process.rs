@@ -17,6 +17,7 @@ use std::process::{Command, Stdio};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Within {
     /// In the network namespace of this name, each daemon with its own processes.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "namespaces are Linux's"))]
     Network(String),
     /// Each daemon with its own processes.
     Processes,
