@@ -118,6 +118,12 @@ pub trait Run: Send {
         false
     }
 
+    /// What of this run may need more and more memory while a history goes on, and what happens at a limit, as a
+    /// sentence; `None` if memory has a bound, or nothing is known of it.
+    fn growth(&self) -> Option<String> {
+        None
+    }
+
     /// The part of the history that matters to the violation found, if reading it again tells more than the run's
     /// report does.
     fn evidence(&self) -> Option<Evidence> {

@@ -354,6 +354,10 @@ impl<W: Workload> Run for TxnRun<W> {
         Ok(ControlFlow::Continue(()))
     }
 
+    fn growth(&self) -> Option<String> {
+        Some(format!("{} keeps the whole history in memory, and reports violations at its end", W::NAME))
+    }
+
     fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
         if let Some(malformed) = self.malformed.as_ref().filter(|_| self.malformed_count > MALFORMED_MAX) {
             return Ok(malformed.report(W::NAME));

@@ -231,7 +231,7 @@ fn interrupt(child: &Child) {
 fn interrupt(_: &Child) {}
 
 /// Bytes of memory that a process has, where the system reports it.
-fn memory(process: u32) -> Option<u64> {
+pub(crate) fn memory(process: u32) -> Option<u64> {
     const KB: u64 = 1024;
     if cfg!(target_os = "linux") {
         let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;

@@ -216,7 +216,7 @@ fn minimize<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Minimize
     })
 }
 
-/// What a history may take; a watched one may take what it wants.
+/// What a history may take.
 fn limits(matches: &ArgMatches) -> Result<Limits, UsageError> {
     let seconds = matches.try_get_one::<f64>("timeout").ok().flatten().copied();
     let timeout = match seconds.map(std::time::Duration::try_from_secs_f64) {

@@ -52,7 +52,7 @@ pub(crate) fn command(checkers: &Registry) -> Command {
         .args(rules())
         .arg(torn())
         .args(policy::options())
-        .args(limit_options())
+        .args(common::limits())
         .args(plugin_options());
     command = with_options_of(checkers, command);
     let names: Vec<&str> = taken(checkers).iter().map(|taken| taken.spec.name).collect();
@@ -105,38 +105,6 @@ fn plugin_options() -> [Arg; 4] {
             .help("Load checkers from all libraries in this directory"),
         flag("trust").help("Also load libraries that other users can write to"),
         flag("debug").help("Print details about each library that cannot be loaded"),
-    ]
-}
-
-/// What a history may take.
-fn limit_options() -> [Arg; 3] {
-    [
-        Arg::new("timeout")
-            .long("timeout")
-            .value_name("SECONDS")
-            .value_parser(value_parser!(f64))
-            .allow_negative_numbers(true)
-            .help("Limit the time per history, in seconds; at the limit the verdict is false if a violation was found, else unknown [default: none]"),
-        Arg::new("max-memory")
-            .long("max-memory")
-            .value_name("BYTES")
-            .allow_negative_numbers(true)
-            .value_parser(|text: &str| match text.parse::<u64>() {
-                Ok(bytes) if bytes > 0 => Ok(bytes),
-                _ => Err("expected a number of bytes, such as 8000000000"),
-            })
-            .help("Limit the memory per history, in bytes; at the limit the verdict is unknown [default: none]"),
-        Arg::new("jobs")
-            .short('j')
-            .long("jobs")
-            .value_name("N")
-            .allow_negative_numbers(true)
-            .value_parser(|text: &str| {
-                text.parse::<u16>().map_err(|_| "expected a number from 0 to 65535 (0 = one per core)")
-            })
-            .help(
-                "Check N histories in parallel (memory grows with N; 0 = one per core) [default: 1]",
-            ),
     ]
 }
 
@@ -292,6 +260,7 @@ fn watch(checkers: &Registry) -> Command {
         )
         .args(own.into_iter().filter(|arg| arg.get_id() != "verbose"))
         .args(rules())
+        .args(common::watch_limits())
         .arg(Arg::new("verbose").short('v').long("verbose").action(ArgAction::SetTrue).hide(true))
         .args(policy::options())
         .args(plugin_options());
@@ -323,7 +292,7 @@ fn report(checkers: &Registry) -> Command {
                 .help("Maximum size of a report, in bytes (at least 16384); longer reports are shortened"),
         )
         .args(policy::options())
-        .args(limit_options())
+        .args(common::limits())
         .args(plugin_options());
     with_options_of(checkers, command)
 }

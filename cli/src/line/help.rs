@@ -125,7 +125,8 @@ A client that sends a line that is not an op is refused; checking continues, and
 they are checked, their writers block.
 
 Checkers that find violations only at the end report them at the end. Ops are ordered by arrival, also for versioned-register, \
-which otherwise orders them by time.
+which otherwise orders them by time. If a checker of transactions may need more and more memory, a note at the start says what it \
+keeps. At a limit (--timeout, --max-memory) the watch ends: the verdict is false if a violation was found, else unknown.
 
 Examples:
   histcheck watch -m cas-register history.jsonl

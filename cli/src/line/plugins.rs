@@ -76,12 +76,17 @@ fn asked(words: impl IntoIterator<Item = OsString>) -> Asked {
     let mut asked = Asked::default();
     let mut words = words.into_iter().skip(1).take_while(|word| word != "--").peekable();
     let needless = ["gen", "validate", "plugin", "anomalies", "consistency-models", "completions", "man"];
+    // Whoever watches judges in this process, which loads plugins as without limits.
+    let is_watch = words.peek().is_some_and(|word| word == "watch");
     asked.needless = words.peek().is_some_and(|word| needless.iter().any(|command| word == command));
     while let Some(word) = words.next() {
         let (name, value) = split(&word);
         if matches!(name, "--timeout" | "--max-memory") {
             let value = value.map(OsStr::to_owned).or_else(|| words.next()).and_then(|value| value.into_string().ok());
             // What is none of these is wrong usage, which the grammar will say.
+            if is_watch {
+                continue;
+            }
             if name == "--timeout" {
                 let seconds = value.and_then(|seconds| seconds.parse().ok());
                 asked.limits.timeout = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
@@ -225,6 +230,7 @@ mod tests {
         assert_eq!(of("histcheck models --debug --plugin"), Asked { debug: true, ..Asked::default() });
         let limits = Limits { timeout: Some(Duration::from_millis(500)), bytes_max: Some(7) };
         assert_eq!(of("histcheck --timeout .5 --max-memory=7"), Asked { limits, ..Asked::default() });
+        assert_eq!(of("histcheck watch --timeout .5 --max-memory=7"), Asked::default());
         assert!(of("histcheck gen list-append").needless);
         assert!(!of("histcheck -m gen gen").needless);
     }

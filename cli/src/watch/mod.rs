@@ -11,6 +11,7 @@ mod datagram;
 mod feed;
 mod follow;
 mod inbox;
+mod limit;
 mod listen;
 mod order;
 mod refused;
@@ -30,10 +31,12 @@ pub(crate) use address::Address;
 use feed::Feed;
 use histcheck_front::setup::guarded;
 use history_core::{Batch, Budget, Cancel, HistoryError, Op, Report, Run};
+use limit::Limit;
 use refused::Doubt;
 pub(crate) use source::Source;
 use status::Status;
 use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A history to be watched.
 pub(crate) struct Watch<'c> {
@@ -57,8 +60,11 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
     };
     // As long as this lives, a socket's file stays.
     let _socket = unlink;
-    let budget = Budget::default();
-    if let Err(error) = end_on_signals(end, budget.cancel.clone()) {
+    let budget = job.check.limits.budget(Cancel::default());
+    let end = Arc::new(Mutex::new(end));
+    let wake = Arc::clone(&end);
+    let limit = Limit::begin(job.check.limits, move || end_history(&wake));
+    if let Err(error) = end_on_signals(move || end_history(&end), budget.cancel.clone()) {
         diagnose::warning(&format!("cannot catch signals, so an interrupt ends histcheck without a report: {error}"));
     }
     begin();
@@ -69,7 +75,8 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
     let mut stopped = None;
     let judged = guarded(|| {
         let status = Status::begin();
-        let mut watched = Watched { job, input, results: &mut results, status, is_violated: false, violated: None };
+        let results = &mut results;
+        let mut watched = Watched { job, input, results, status, limit, is_violated: false, violated: None };
         let judged = watched.judge(&mut feed, &budget);
         if let Err(Stopped::Output(exit)) = judged {
             stopped = Some(exit);
@@ -89,8 +96,15 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
     }
 }
 
+/// What ends the history, for whoever comes first.
+type End = Mutex<Box<dyn Fn() + Send>>;
+
+fn end_history(end: &End) {
+    (end.lock().unwrap_or_else(PoisonError::into_inner))();
+}
+
 /// The first signal ends the history, the next one the search that then may still continue, the third one everything.
-fn end_on_signals(end: Box<dyn Fn() + Send>, cancel: Cancel) -> std::io::Result<()> {
+fn end_on_signals(end: impl Fn() + Send + 'static, cancel: Cancel) -> std::io::Result<()> {
     let mut signals = 0;
     signals::on_each(move || {
         signals += 1;
@@ -108,6 +122,7 @@ struct Watched<'w, 'c> {
     input: &'w Input,
     results: &'w mut Results,
     status: Status,
+    limit: Limit,
     is_violated: bool,
     /// The op at which the violation became certain, as a sentence; absent where doubt came before it.
     violated: Option<String>,
@@ -131,6 +146,9 @@ impl Watched<'_, '_> {
         let place = self.input.place();
         let mut run =
             self.job.check.setup.start_online(move |decision| diagnose::hint(&place, &format!("note: {decision}")))?;
+        if let Some(growth) = run.growth() {
+            self.status.suspended(|| diagnose::note(&growth));
+        }
         let mut batch = Batch::new();
         let mut output = None;
         let (mut settled, mut ended, mut is_whole) = (false, false, false);
@@ -158,6 +176,14 @@ impl Watched<'_, '_> {
                 Ok(if settled { ControlFlow::Continue(()) } else { flow })
             })?;
             self.status.update(feed.ops(), feed.in_flight(), run.configurations());
+            // At a limit it does not matter whether there would be more.
+            if !flow.is_break()
+                && let Some(why) = self.limit.reached(feed.ops())
+            {
+                let mut report = limit::report(self.job.check.setup.checker.name(), run.as_ref(), &why, feed.ops());
+                self.qualify(&mut report, feed);
+                return Ok(report);
+            }
             is_whole = flow.is_continue() && !more?;
             ended = flow.is_break() || is_whole;
         }

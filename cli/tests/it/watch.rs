@@ -82,6 +82,39 @@ fn a_pipe_is_judged_when_it_ends() {
     assert!(stdout(&invalid).starts_with("-\t"), "{}", stdout(&invalid));
 }
 
+/// At a limit a violation that was found stands, and nothing else is known.
+#[test]
+fn a_limit_ends_the_watch() {
+    let limited = histcheck("watch -m counter --max-memory 1").stdin(counted(1)).assert().code(2);
+    assert!(stdout(&limited).starts_with("-\tunknown\n"), "{}", stdout(&limited));
+    assert!(stdout(&limited).contains("the memory limit of 1 bytes was reached"), "{}", stdout(&limited));
+    let violated = histcheck("watch -m counter --max-memory 1 --keep-going").stdin(counted(7)).assert().code(1);
+    let last = stdout(&violated);
+    assert!(last.contains("The watch ended after 4 ops: the memory limit"), "{last}");
+    histcheck("watch -m counter --max-memory 99000000000 --timeout 9000").stdin(counted(1)).assert().code(0);
+    // Its standard input stays open.
+    let (code, printed) = Started::new("watch -m counter --timeout 0.001").end();
+    assert_eq!(code, Some(2), "{printed}");
+    assert!(printed.contains("The watch ended after 0 ops: the time limit of 0.001 s was reached"), "{printed}");
+    histcheck("watch -m counter --timeout 0").stdin(counted(1)).assert().code(254);
+}
+
+/// Whoever starts a watch is told what may need more and more memory.
+#[test]
+fn what_may_grow_is_said_at_the_start() {
+    let text = "{\"process\":0,\"type\":\"invoke\",\"f\":\"txn\",\"value\":[]}\n";
+    let said = |words: &str| stderr(&histcheck(words).stdin(text).assert().code(2));
+    assert_eq!(said("watch -m list-append"), "");
+    assert_eq!(said("watch -m rw-register --linearizable-keys"), "");
+    let all = said("watch -m rw-register");
+    assert!(all.contains("note: at strict-serializable, rw-register keeps all transactions, up to 200000"), "{all}");
+    assert!(all.contains("--linearizable-keys"), "{all}");
+    let serializable = said("watch -m list-append -c serializable");
+    assert!(serializable.contains("unless the history is strict-serializable"), "{serializable}");
+    let whole = said("watch -m list-append -c read-uncommitted");
+    assert!(whole.contains("note: list-append keeps the whole history in memory"), "{whole}");
+}
+
 /// A text that ends is to be whole, as one in a file that is judged is.
 #[test]
 fn a_pipe_that_ends_within_the_history_is_an_error() {

@@ -29,6 +29,7 @@ impl Judge for ListJudge {
     const NAME: &'static str = "list-append";
     const VOCABULARY: Vocabulary = Vocabulary { write: "append", is_register: false };
     const GARBAGE: &'static str = "appended";
+    const BOUND: Option<&'static str> = None;
 
     type Settings = Rules;
 
@@ -176,6 +177,8 @@ impl ListJudge {
         let before = if last == index { before } else { NONE };
         let after = self.graph.at(txn).after;
         let elem = match known {
+            // It may have been appended before the key was dropped, too.
+            Some(_) if self.lists.key(key).is_renamed => return Err(Stop::Twice { key: key_code, value }),
             Some(elem) if self.lists.elem(elem).kind == ElemKind::Unwritten => {
                 let at = self.lists.elem_mut(elem);
                 (at.kind, at.writer, at.index, at.after, at.before) = (ElemKind::Possible, txn, index, after, before);

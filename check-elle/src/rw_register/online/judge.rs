@@ -9,7 +9,7 @@ use crate::txn::online::decode::{Mop, Vocabulary};
 use crate::txn::online::judge::{Judge, Rules, Stop};
 use crate::txn::online::limits::Kept;
 use crate::txn::online::order::Order;
-use crate::txn::online::time::{At, Graph, NONE};
+use crate::txn::online::time::{At, Cycle, Graph, NONE};
 use history_core::cast::Cast as _;
 use history_core::{Datum, Interner};
 
@@ -53,6 +53,7 @@ impl Judge for RegisterJudge {
     const NAME: &'static str = "rw-register";
     const VOCABULARY: Vocabulary = Vocabulary { write: "w", is_register: true };
     const GARBAGE: &'static str = "written";
+    const BOUND: Option<&'static str> = Some("with --linearizable-keys, memory at strict-serializable is bounded");
 
     type Settings = Assumed;
 
@@ -234,6 +235,15 @@ impl RegisterJudge {
         let key = self.key_id(key_code, index);
         let is_new = |kind: VersionKind| kind == VersionKind::Unwritten;
         let known = self.registers.version_id(key, value);
+        let is_read = known.is_some_and(|known| is_new(self.registers.version(known).kind));
+        if is_read && self.registers.key(key).is_renamed {
+            // It may have been written before the key was dropped, too.
+            return Err(Stop::Twice { key: key_code, value });
+        }
+        if is_read && self.graph.has_floors {
+            // Who read it has completed, and follows from it.
+            return Err(Cycle { indices: vec![index], begins: self.graph.at(txn).begins }.into());
+        }
         let version = match known {
             Some(version) if is_new(self.registers.version(version).kind) => version,
             _ => {

@@ -88,6 +88,9 @@ pub(crate) trait Judge: Sized + Send {
     /// How a value that was read from somewhere is called, and what it was never done with.
     const GARBAGE: &'static str;
 
+    /// What bounds memory at strict serializability, if that needs something.
+    const BOUND: Option<&'static str>;
+
     /// What a workload needs to know about a history.
     type Settings: Clone + Send;
 

@@ -147,9 +147,9 @@ fn why_open<J: Judge>(model: Model, doubts: &Doubts<'_, J>) -> Option<Doubt> {
     };
     if doubts.renamed > 0 {
         return Some(Doubt::Because(format!(
-            "keys were named again after they had been dropped to keep memory bounded ({} times), so what was known of \
-             them was not used",
-            doubts.renamed
+            "from the op at index {} on, keys were named again after they had been dropped to keep memory bounded ({} \
+             times), so what was known of them was not used",
+            doubts.first_renamed, doubts.renamed
         )));
     }
     if let Some(first) = doubts.given_up.first_open {

@@ -64,8 +64,9 @@ pub(crate) struct OnlineRun<J: Judge> {
     /// Whether ops come without invocations, once that is known.
     lacks_invocations: Option<bool>,
     evidence: Seen,
-    /// Keys that were named again after they were dropped.
+    /// Keys that were named again after they were dropped, and the first op that did so.
     renamed: u64,
+    first_renamed: Option<u64>,
     /// The op that proved the violation.
     violated_at: Option<u64>,
     ops: u64,
@@ -140,6 +141,7 @@ impl<J: Judge> OnlineRun<J> {
             lacks_invocations: None,
             evidence: Seen::default(),
             renamed: 0,
+            first_renamed: None,
             violated_at: None,
             ops: 0,
             batch: Some(batch),
@@ -277,6 +279,9 @@ impl<J: Judge> OnlineRun<J> {
         }
         self.evidence.read |= has_read;
         self.given_up = given_up;
+        if renamed > 0 {
+            self.first_renamed.get_or_insert(op.index);
+        }
         self.renamed = self.renamed.max(renamed);
         if too_many {
             self.stop(op, "too many transactions would have to be kept");
@@ -318,6 +323,23 @@ impl<J: Judge> Run for OnlineRun<J> {
 
     fn decides_early(&self) -> bool {
         true
+    }
+
+    fn growth(&self) -> Option<String> {
+        let whole = self.sizes.whole;
+        let unbounded = |level: &&Level<J>| level.judge.as_ref().is_some_and(|judge| !judge.forgets());
+        let names: Vec<&str> = self.levels.iter().filter(unbounded).map(|level| level.spec.model.name()).collect();
+        let strict = self.strict.iter().chain(&self.levels).find_map(|level| level.judge.as_ref());
+        let rest = match strict.filter(|judge| judge.forgets()) {
+            Some(_) => "from there on, the verdict is unknown unless the history is strict-serializable",
+            None => "from there on, the verdict is unknown",
+        };
+        let names = Some(names).filter(|names| !names.is_empty())?.join(", ");
+        let hint = J::BOUND.map(|bound| format!(" ({bound})")).unwrap_or_default();
+        Some(format!(
+            "at {names}, {} keeps all transactions, up to {whole}; {rest}, or a violation was found before{hint}",
+            J::NAME
+        ))
     }
 
     fn evidence(&self) -> Option<Evidence> {
@@ -415,6 +437,7 @@ impl<J: Judge> OnlineRun<J> {
                 .collect(),
             given_up: self.given_up,
             renamed: self.renamed,
+            first_renamed: self.first_renamed.unwrap_or_default(),
             lacks_invocations: self.lacks_invocations == Some(true),
             has_read: self.evidence.read,
             is_related: self.is_related(),
@@ -433,6 +456,7 @@ pub(crate) struct Doubts<'r, J> {
     pub(crate) levels: Vec<LevelEnd<'r, J>>,
     pub(crate) given_up: GivenUp,
     pub(crate) renamed: u64,
+    pub(crate) first_renamed: u64,
     pub(crate) lacks_invocations: bool,
     pub(crate) has_read: bool,
     pub(crate) is_related: bool,

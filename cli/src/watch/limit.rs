@@ -1,0 +1,67 @@
+//! `--timeout` and `--max-memory`: the watch ends at a limit, with the violation that was found or without a verdict.
+//!
+//! Whatever is asked of a checker beyond that may take as long, or as much, again.
+
+use crate::judge::child::memory;
+use crate::judge::limits::Limits;
+use history_core::{Report, Run, Verdict};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Ops between two looks at the memory.
+const LOOK_OPS: u64 = 1000;
+
+/// Looks whether a limit was reached.
+pub(super) struct Limit {
+    limits: Limits,
+    is_late: Arc<AtomicBool>,
+    /// Ops at the last look at the memory.
+    looked: Option<u64>,
+}
+
+impl Limit {
+    /// Begins to measure. At the time limit, `wake` makes whoever waits for ops go on.
+    pub(super) fn begin(limits: Limits, wake: impl FnOnce() + Send + 'static) -> Limit {
+        let is_late = Arc::<AtomicBool>::default();
+        if let Some(timeout) = limits.timeout {
+            let is_late = Arc::clone(&is_late);
+            std::thread::spawn(move || {
+                std::thread::sleep(timeout);
+                is_late.store(true, Ordering::SeqCst);
+                wake();
+            });
+        }
+        Limit { limits, is_late, looked: None }
+    }
+
+    /// The limit that was reached, as a clause.
+    pub(super) fn reached(&mut self, ops: u64) -> Option<String> {
+        if let Some(timeout) = self.limits.timeout.filter(|_| self.is_late.load(Ordering::SeqCst)) {
+            return Some(format!("the time limit of {} was reached", seconds(timeout)));
+        }
+        let bytes_max = self.limits.bytes_max?;
+        if self.looked.is_some_and(|looked| ops - looked < LOOK_OPS) {
+            return None;
+        }
+        self.looked = Some(ops);
+        let bytes = memory(std::process::id())?;
+        (bytes > bytes_max).then(|| format!("the memory limit of {bytes_max} bytes was reached ({bytes} bytes)"))
+    }
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{} s", time.as_secs_f64())
+}
+
+/// What is certain at a limit, after so many ops.
+pub(super) fn report(checker: &str, run: &dyn Run, why: &str, ops: u64) -> Report {
+    let end = format!("The watch ended after {ops} ops: {why}.");
+    if let Some(mut report) = run.violation() {
+        report.notes.push(end);
+        return report;
+    }
+    let mut report = Report::new(checker.to_owned(), Verdict::Unknown);
+    report.notes.push(format!("{end} No violation was found by then, and the verdict on the ops read is not known."));
+    report
+}
