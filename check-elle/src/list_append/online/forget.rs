@@ -26,13 +26,7 @@ impl ListJudge {
 
     /// The transactions to which a later event may add an edge, each with the gate to which it leads.
     fn live(&mut self) -> Vec<(Gate, u32)> {
-        let horizon = self.graph.horizon();
-        let is_late = |txn: &u32| {
-            let txn = self.graph.at(*txn);
-            // The keys of one that crashed may have been dropped.
-            txn.is_open || txn.done > horizon && (txn.done != NEVER || !txn.writes.is_empty())
-        };
-        let mut live: Vec<u32> = self.graph.all().filter(is_late).collect();
+        let mut live = self.graph.late();
         for key in self.lists.all_keys() {
             let unread = &self.lists.key(key).unread;
             if unread.len() < 2 {
@@ -54,9 +48,7 @@ impl ListJudge {
                 latest = latest.max(done);
             }
         }
-        live.sort_unstable();
-        live.dedup();
-        live.into_iter().map(|txn| (self.graph.at(txn).done, txn)).collect()
+        self.graph.gates(live)
     }
 
     fn span(&self, txn: u32) -> (Gate, Gate) {

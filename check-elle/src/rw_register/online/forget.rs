@@ -2,7 +2,7 @@
 
 use super::judge::RegisterJudge;
 use super::registers::{Version, VersionKind};
-use crate::txn::online::time::{Gate, NEVER, NONE};
+use crate::txn::online::time::{Gate, NONE};
 use history_core::cast::Cast as _;
 
 impl RegisterJudge {
@@ -112,13 +112,7 @@ impl RegisterJudge {
 
     /// The transactions to which a later event may add an edge, each with the gate to which it leads.
     fn live(&mut self) -> Vec<(Gate, u32)> {
-        let horizon = self.graph.horizon();
-        let is_late = |txn: &u32| {
-            let txn = self.graph.at(*txn);
-            // The keys of one that crashed may have been dropped.
-            txn.is_open || txn.done > horizon && (txn.done != NEVER || !txn.writes.is_empty())
-        };
-        let mut live: Vec<u32> = self.graph.all().filter(is_late).collect();
+        let mut live = self.graph.late();
         for key in self.registers.all_keys() {
             let versions = self.registers.key(key).versions.iter().map(|version| self.registers.version(*version));
             let written = versions.filter(|version| version.kind != VersionKind::Initial);
@@ -126,9 +120,7 @@ impl RegisterJudge {
                 live.extend(written.map(|version| version.writer).filter(|writer| *writer != NONE));
             }
         }
-        live.sort_unstable();
-        live.dedup();
-        live.into_iter().map(|txn| (self.graph.at(txn).done, txn)).collect()
+        self.graph.gates(live)
     }
 
     /// Drops keys that were named before an op and not since, that for longest first, until so many values are left.

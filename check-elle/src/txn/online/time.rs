@@ -247,6 +247,24 @@ impl Graph {
         None
     }
 
+    /// The transactions that are open, or may still be beside one that is.
+    pub(crate) fn late(&mut self) -> Vec<u32> {
+        let horizon = self.horizon();
+        let is_late = |txn: &u32| {
+            let txn = self.at(*txn);
+            // The keys of one that crashed may have been dropped.
+            txn.is_open || txn.done > horizon && (txn.done != NEVER || !txn.writes.is_empty())
+        };
+        self.all().filter(is_late).collect()
+    }
+
+    /// Transactions, each once, with the gates to which they lead.
+    pub(crate) fn gates(&self, mut txns: Vec<u32>) -> Vec<(Gate, u32)> {
+        txns.sort_unstable();
+        txns.dedup();
+        txns.into_iter().map(|txn| (self.at(txn).done, txn)).collect()
+    }
+
     /// The gate that every open and every later transaction follows.
     pub(crate) fn horizon(&mut self) -> Gate {
         match self.earliest_open() {
