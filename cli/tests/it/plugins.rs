@@ -15,11 +15,13 @@ fn misbehaving(features: &str) -> PathBuf {
     let _one = BUILDS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins/misbehaving/Cargo.toml");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside");
+    let name = format!("{}misbehaving{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    // Whatever the features, this file is written. If it is there, cargo takes it for the one that was asked for.
+    _ = fs::remove_file(target.join("debug/deps").join(&name));
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--quiet", "--features", features]).arg("--manifest-path").arg(manifest);
     let built = cargo.arg("--target-dir").arg(&target).status().unwrap();
     assert!(built.success(), "plugins/misbehaving does not build with {features:?}");
-    let name = format!("{}misbehaving{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
     let own = target.join(format!("{features}-{name}"));
     // By another name first: a file that a process has loaded must not be written to.
     let half = target.join(format!("{}-{features}-half", std::process::id()));

@@ -18,11 +18,14 @@ fn build(folder: &str, features: &str) -> PathBuf {
     let _one = BUILDS.lock().unwrap_or_else(PoisonError::into_inner);
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/frozen").join(folder).join("Cargo.toml");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside");
+    let name = format!("{}frozen_plugin{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    // Both crates write this file. If it is there, cargo takes it for the one that was asked for, although the other one may have
+    // overwritten it.
+    _ = std::fs::remove_file(target.join("debug/deps").join(&name));
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--quiet", "--features", features]).arg("--manifest-path").arg(manifest);
     let built = cargo.arg("--target-dir").arg(&target).status().unwrap();
     assert!(built.success(), "{folder} does not build");
-    let name = format!("{}frozen_plugin{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
     let own = target.join(format!("{folder}-{features}-{name}"));
     // By another name first: a file that a process has loaded must not be written to.
     let half = target.join(format!("{}-{folder}-{features}-half", std::process::id()));
