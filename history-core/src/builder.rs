@@ -1,4 +1,4 @@
-//! Histories made by a program, op by op, through the same checks as those that are read.
+//! Histories made by a program, op by op, through the same checks as those that are read: whole, or a batch at a time.
 
 use crate::batch::{Batch, Extra, ProcessRecord, Record};
 use crate::cast::Cast as _;
@@ -123,12 +123,7 @@ impl<'a> From<&Op<'a>> for NewOp<'a> {
 #[derive(Debug, Default)]
 pub struct HistoryBuilder {
     whole: Collector,
-    batch: Batch,
-    /// Ops of `batch` that passed every check; its length, but for the one being added.
-    added: usize,
-    indices: Indices,
-    pairing: Pairing,
-    failed: Option<HistoryError>,
+    ops: BatchBuilder,
 }
 
 impl HistoryBuilder {
@@ -140,7 +135,7 @@ impl HistoryBuilder {
     /// Decides about names of processes before any is added whether they are clients'.
     #[must_use]
     pub fn with_client_rule(mut self, rule: ClientRule) -> HistoryBuilder {
-        self.pairing = self.pairing.with_client_rule(rule);
+        self.ops = self.ops.with_client_rule(rule);
         self
     }
 
@@ -167,32 +162,98 @@ impl HistoryBuilder {
     /// nested too deeply, or a further field has the name of one that all ops have. The history then ends before this
     /// op, and whoever continues adding gets the same error again.
     pub fn push_op(&mut self, op: &NewOp<'_>) -> Result<&mut HistoryBuilder, HistoryError> {
-        if let Some(error) = &self.failed {
-            return Err(error.clone());
+        if self.ops.len() == BATCH_OPS {
+            self.whole.push(self.ops.take())?;
         }
-        if let Err(error) = self.add(op) {
-            self.batch.truncate(self.added);
-            self.failed = Some(error.clone());
-            return Err(error);
+        if self.ops.indices.ops() >= u64::from(u32::MAX) {
+            return Err(limit(format!("more than {} ops, too many to hold in memory", u32::MAX)));
         }
+        self.ops.push_op(op)?;
         Ok(self)
     }
 
     /// The history of all ops added. Operations without completion are in flight.
     pub fn build(mut self) -> History {
         // There is room for these: the ops were counted when they were added.
-        let _ = self.whole.push(self.batch);
+        let _ = self.whole.push(self.ops.take());
         self.whole.history
+    }
+}
+
+/// Makes a history without text, some ops at a time: for a [`Run`](crate::Run) that judges while the history is made.
+/// Memory: the ops that were added since the last [`BatchBuilder::take`], and what is in flight.
+///
+/// ```
+/// use history_core::{BatchBuilder, NewOp, OpKind};
+///
+/// let mut ops = BatchBuilder::new();
+/// ops.push_op(&NewOp::new(OpKind::Invoke, 0).f("read"))?;
+/// assert_eq!(ops.take().len(), 1);
+/// ops.push_op(&NewOp::new(OpKind::Ok, 0).f("read").value(3))?;
+/// let batch = ops.take();
+/// assert_eq!((batch.len(), batch.op(0).index), (1, 1));
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct BatchBuilder {
+    batch: Batch,
+    /// Ops of `batch` that passed every check; its length, but for the one being added.
+    added: usize,
+    indices: Indices,
+    pairing: Pairing,
+    failed: Option<HistoryError>,
+}
+
+impl BatchBuilder {
+    /// A history without ops.
+    pub fn new() -> BatchBuilder {
+        BatchBuilder::default()
+    }
+
+    /// Decides about names of processes before any is added whether they are clients'.
+    #[must_use]
+    pub fn with_client_rule(mut self, rule: ClientRule) -> BatchBuilder {
+        self.pairing = self.pairing.with_client_rule(rule);
+        self
+    }
+
+    /// Adds an op.
+    ///
+    /// # Errors
+    ///
+    /// As [`HistoryBuilder::push_op`].
+    pub fn push_op(&mut self, op: &NewOp<'_>) -> Result<(), HistoryError> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        self.add(op).inspect_err(|error| {
+            self.batch.truncate(self.added);
+            self.failed = Some(error.clone());
+        })
+    }
+
+    /// How many ops [`BatchBuilder::take`] would return.
+    pub fn len(&self) -> usize {
+        self.added
+    }
+
+    /// Whether no op was added since the last [`BatchBuilder::take`].
+    pub fn is_empty(&self) -> bool {
+        self.added == 0
+    }
+
+    /// How many operations are in flight.
+    pub fn in_flight(&self) -> usize {
+        self.pairing.open()
+    }
+
+    /// The ops added since this was last called.
+    pub fn take(&mut self) -> Batch {
+        self.added = 0;
+        std::mem::take(&mut self.batch)
     }
 
     fn add(&mut self, op: &NewOp<'_>) -> Result<(), HistoryError> {
-        if self.added == BATCH_OPS {
-            self.whole.push(std::mem::take(&mut self.batch))?;
-            self.added = 0;
-        }
-        if self.indices.ops() >= u64::from(u32::MAX) {
-            return Err(limit(format!("more than {} ops, too many to hold in memory", u32::MAX)));
-        }
         let index = self.indices.next(op.index)?;
         let record = self.record(op, index)?;
         self.batch.records.to_mut().push(Row::of(&record));

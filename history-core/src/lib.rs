@@ -87,7 +87,7 @@ mod write;
 pub use about::{About, AboutAnomaly, AboutLevel, KeptReads, Parts, Reduction, Subject, VersionOrder, WhichReads};
 pub use batch::Batch;
 pub use budget::{Activity, Budget, Cancel, Spent};
-pub use builder::{HistoryBuilder, NewOp};
+pub use builder::{BatchBuilder, HistoryBuilder, NewOp};
 pub use checker::{Checker, Evidence, Run, Searched, check, check_ahead, check_history};
 pub use client_rule::ClientRule;
 pub use common::{

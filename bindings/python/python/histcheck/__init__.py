@@ -1,0 +1,32 @@
+"""Checks recorded histories of databases and concurrent objects against consistency models.
+
+    >>> import histcheck
+    >>> report = histcheck.check("history.edn", "list-append")     # a file
+    >>> report.valid
+    False
+    >>> print(report)                                              # what was found, and why it is an anomaly
+
+A history is a file (EDN, JSON, JSON Lines and others, compressed or not), bytes, an iterable of dicts or a data frame of
+pandas or polars. Record one with `Recorder` or `recorded`; judge one while it is made with `Watcher`.
+"""
+
+from ._check import Settings, checkers, check
+from ._histcheck import HistoryError
+from ._record import Recorder, recorded
+from ._report import Anomaly, InconsistentHistory, Report, UnknownVerdict, Witness
+from ._watch import Watcher
+
+__all__ = [
+    "Anomaly",
+    "HistoryError",
+    "InconsistentHistory",
+    "Recorder",
+    "Report",
+    "Settings",
+    "UnknownVerdict",
+    "Watcher",
+    "Witness",
+    "check",
+    "checkers",
+    "recorded",
+]

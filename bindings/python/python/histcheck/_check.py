@@ -1,0 +1,141 @@
+"""Checking a whole history."""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Union
+
+from . import _histcheck
+from ._report import Report
+
+Op = Mapping[str, Any]
+"""An op: `{"type": "invoke", "process": 0, "f": "read", "value": None}`, with `index`, `time` (in nanoseconds) and any
+further field where the history has them."""
+
+History = Union[str, "os.PathLike[str]", bytes, Iterable[Op]]
+
+
+class Settings:
+    """What is asked of a history, checked once and used for many.
+
+    `checker` is the name of a checker, or of several with commas between them; `checkers()` lists them. Any further
+    argument is an option of the checker, spelled with `_` for `-`: `consistency_models="serializable"`, `initial=0`.
+    """
+
+    def __init__(
+        self,
+        checker: str,
+        *,
+        keyed: bool | str = False,
+        format: str | None = None,
+        time_unit: str | None = None,
+        clients: Iterable[str] = (),
+        others: Iterable[str] = (),
+        accept_torn: bool = False,
+        plugins: Iterable[str | os.PathLike[str]] = (),
+        timeout: float | None = None,
+        pictures: bool = True,
+        **options: Any,
+    ) -> None:
+        if isinstance(keyed, bool):
+            keyed = "yes" if keyed else "no"
+        self.checker = checker
+        self.native = _histcheck.Settings(
+            checker,
+            {name: value for name, value in options.items() if value is not None},
+            keyed=keyed,
+            format=format,
+            time_unit=time_unit,
+            clients=_names(clients, "clients"),
+            others=_names(others, "others"),
+            accept_torn=accept_torn,
+            plugins=list(plugins),
+            timeout=timeout,
+            figures=pictures,
+        )
+
+
+def _names(names: Iterable[str], argument: str) -> list[str]:
+    if isinstance(names, str):
+        raise TypeError(f'{argument} is a str; expected names, like ["{names}"]')
+    return list(names)
+
+
+def check(history: History, checker: str | Settings = "list-append", **settings: Any) -> Report:
+    """Checks a history and returns the report.
+
+    `history` is a path (a file, or a directory of a test of Jepsen), bytes, an iterable of dicts, or a data frame of
+    pandas or polars with a column for each field. A str is always a path.
+
+    The other arguments are those of `Settings`:
+
+    - `checker`: its name, such as `"list-append"`; `checkers()` lists them.
+    - `keyed`: whether each key is checked separately: True, False or "auto".
+    - `format`, `time_unit`: how a text is read, unless that is detected.
+    - `clients`, `others`: names of processes that are clients, or that are not.
+    - `accept_torn`: leave out an op that the end of the text cuts, instead of raising.
+    - `plugins`: paths of libraries with further checkers. They run with your permissions.
+    - `timeout`: seconds after which a search ends with the verdict "unknown".
+    - `pictures`: whether the report can have pictures besides those of cycles. False saves memory.
+    - all others: options of the checker, with `_` for `-`.
+
+    Raises `HistoryError` if the history is not one, or not one that this checker can check; ValueError for an unknown
+    checker or option. Other threads of Python run while the history is judged.
+    """
+    given = checker if isinstance(checker, Settings) else Settings(checker, **settings)
+    if given is checker and settings:
+        raise TypeError("settings are given twice: as Settings and as arguments")
+    if isinstance(history, (str, os.PathLike)):
+        judged = _histcheck.check_path(os.fspath(history), given.native)
+    elif isinstance(history, (bytes, bytearray, memoryview)):
+        judged = _histcheck.check_bytes(bytes(history), given.native)
+    else:
+        judged = _histcheck.check_ops(ops_of(history), given.native)
+    for decision in judged.decisions:
+        warnings.warn(decision, stacklevel=2)
+    return Report(judged)
+
+
+def checkers() -> dict[str, str]:
+    """All checkers that are built in, each with its meaning."""
+    return {name: summary for name, summary, _ in _histcheck.checkers()}
+
+
+def ops_of(history: Any) -> Iterable[Op]:
+    """The ops of whatever holds them: an iterable of dicts, or a data frame with a row for each op."""
+    if hasattr(history, "iter_rows"):  # polars
+        return _without_gaps(history.iter_rows(named=True))
+    if hasattr(history, "itertuples"):  # pandas
+        return _rows(history)
+    if isinstance(history, Mapping):
+        raise TypeError("a history is one dict; expected an iterable of dicts, one for each op")
+    ops: Iterable[Op] = history
+    return ops
+
+
+def _rows(frame: Any) -> Iterator[dict[str, Any]]:
+    columns = [str(column) for column in frame.columns]
+    rows = (dict(zip(columns, row)) for row in frame.itertuples(index=False, name=None))
+    return _without_gaps(rows)
+
+
+def _without_gaps(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The same rows; what a frame has where a field is missing is left out of further fields and None elsewhere."""
+    for row in rows:
+        op = {}
+        for name, value in row.items():
+            if _is_missing(value):
+                continue
+            if name in ("process", "index", "time") and isinstance(value, float) and value.is_integer():
+                value = int(value)  # A column of integers with a gap is one of floats.
+            op[name] = value
+        yield op
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return True
+    return type(value).__name__ in ("NAType", "NaTType")

@@ -1,0 +1,214 @@
+"""Recording a history: who invoked what when, and what came back."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from os import PathLike
+from typing import Any, TypeVar
+
+from ._check import check
+from ._report import Report
+from ._watch import Watcher
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class _Client:
+    """A thread as histories know it: a process with at most one operation in flight."""
+
+    def __init__(self) -> None:
+        self.number: int | None = None
+        self.is_busy = False
+
+
+class Operation:
+    """An operation in flight. Completes once, in any thread: `ok`, `fail` or `info`."""
+
+    def __init__(self, recorder: Recorder, client: _Client, f: str, value: Any) -> None:
+        self._recorder, self._client, self._f, self._value = recorder, client, f, value
+        self.is_completed = False
+
+    def ok(self, value: Any = None) -> None:
+        """It took effect, and returned `value`."""
+        self._complete("ok", value)
+
+    def fail(self, error: Any = None) -> None:
+        """It certainly did not take effect."""
+        self._complete("fail", self._value, error)
+
+    def info(self, error: Any = None) -> None:
+        """It may or may not have taken effect: a time-out, a lost connection."""
+        self._complete("info", self._value, error)
+
+    def _complete(self, kind: str, value: Any, error: Any = None) -> None:
+        if self.is_completed:
+            raise RuntimeError("an operation completes once")
+        self.is_completed = True
+        self._recorder._complete(kind, self._client, self._f, value, error)
+
+
+class Recorder:
+    """Records a history from any number of threads. The order of the calls is the history's order.
+
+        recorder = histcheck.Recorder()
+        with recorder.operation("write", 3) as op:
+            register.write(3)
+            op.ok(3)
+        recorder.check("cas-register").require_valid()
+
+    Each thread is a client. An operation that ends with an exception may have taken effect, so it counts as `info`, unless
+    the exception is one of `fails`: those mean that nothing happened. After `info` the thread continues as another client, for
+    the operation may take effect at any later time. Values are recorded as they are when they are passed: change a list later
+    and the history is unchanged.
+
+    `watch`, a `Watcher` or the name of a checker, judges each op as it is recorded; see `violation`.
+    """
+
+    def __init__(
+        self, *, fails: type[BaseException] | tuple[type[BaseException], ...] = (), watch: Watcher | str | None = None
+    ) -> None:
+        self._fails = fails
+        self._watcher = Watcher(watch) if isinstance(watch, str) else watch
+        self._lock = threading.Lock()
+        self._local = threading.local()
+        self._clients = itertools.count()
+        self._start_ns = time.monotonic_ns()
+        self._ops: list[dict[str, Any]] = []
+
+    @property
+    def ops(self) -> list[dict[str, Any]]:
+        """The history so far."""
+        with self._lock:
+            return list(self._ops)
+
+    @property
+    def violation(self) -> Report | None:
+        """The report on a violation, if the recorder watches and there is one."""
+        return self._watcher.violation if self._watcher else None
+
+    def invoke(self, f: str, value: Any = None) -> Operation:
+        """Records that the calling thread invokes `f`. It invokes nothing else until this has completed."""
+        client = getattr(self._local, "client", None)
+        if client is None:
+            client = self._local.client = _Client()
+        with self._lock:
+            if client.is_busy:
+                raise RuntimeError("this thread has an operation in flight; complete it first")
+            if client.number is None:
+                client.number = next(self._clients)
+            self._add("invoke", client.number, f, value)
+            client.is_busy = True
+        return Operation(self, client, f, value)
+
+    @contextmanager
+    def operation(self, f: str, value: Any = None) -> Iterator[Operation]:
+        """An operation as a block. A block that ends without a completion counts as `info`."""
+        op = self.invoke(f, value)
+        try:
+            yield op
+        except BaseException as raised:
+            if not op.is_completed:
+                (op.fail if self._fails and isinstance(raised, self._fails) else op.info)(_error(raised))
+            raise
+        if not op.is_completed:
+            op.info("the block ended without a completion")
+
+    def call(self, f: str, value: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Calls a function as an operation that returns what the function returns."""
+        with self.operation(f, value) as op:
+            result = function(*args, **kwargs)
+            op.ok(result)
+            return result
+
+    def _complete(self, kind: str, client: _Client, f: str, value: Any, error: Any) -> None:
+        with self._lock:
+            self._add(kind, client.number, f, value, error)
+            client.is_busy = False
+            if kind == "info":
+                client.number = None
+
+    def _add(self, kind: str, client: int | None, f: str, value: Any, error: Any = None) -> None:
+        op = {"type": kind, "process": client, "f": f, "value": _frozen(value), "time": time.monotonic_ns() - self._start_ns}
+        if error is not None:
+            op["error"] = _frozen(error)
+        self._ops.append(op)
+        if self._watcher:
+            self._watcher.feed(op)
+
+    def check(self, checker: str, **settings: Any) -> Report:
+        """Checks the history so far; see `histcheck.check`."""
+        return check(self.ops, checker, **settings)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the history as JSON Lines, for the command: `histcheck -m CHECKER FILE`."""
+        with open(path, "w", encoding="utf-8") as out:
+            out.writelines(json.dumps(op, separators=(",", ":")) + "\n" for op in self.ops)
+
+
+def recorded(
+    recorder: Recorder,
+    f: str | None = None,
+    *,
+    value: Callable[..., Any] | None = None,
+    result: Callable[[Any], Any] | None = None,
+) -> Callable[[Function], Function]:
+    """Records each call of a function as an operation.
+
+        @recorded(recorder, "read")
+        def read(): ...
+
+        @recorded(recorder, "write", value=lambda new: new, result=lambda _: new)
+
+    `f` is the operation's name; the function's own without it. `value` makes the invocation's value of the arguments:
+    without it, None for no argument, the argument if there is one, else a list of them. `result` makes the completion's
+    value of what the function returned; without it that is recorded, or, where it is None, the invocation's value.
+    """
+
+    def decorate(function: Function) -> Function:
+        name = f or function.__name__
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            given = value(*args, **kwargs) if value else _argument([*args, *kwargs.values()])
+            with recorder.operation(name, given) as op:
+                returned = function(*args, **kwargs)
+                shown = result(returned) if result else given if returned is None else returned
+                op.ok(shown)
+                return returned
+
+        return call  # type: ignore[return-value]
+
+    return decorate
+
+
+def _argument(args: list[Any]) -> Any:
+    return None if not args else args[0] if len(args) == 1 else args
+
+
+def _error(raised: BaseException) -> str:
+    return f"{type(raised).__name__}: {raised}"
+
+
+def _frozen(value: Any) -> Any:
+    """A copy of a value that nobody changes, as JSON can hold it."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, dict):
+        return {key if isinstance(key, str) else str(key): _frozen(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_frozen(item) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted((_frozen(item) for item in value), key=repr)
+    for convert in (int, float):  # Numbers of numpy and the like.
+        try:
+            if convert(value) == value:
+                return convert(value)
+        except (TypeError, ValueError):
+            pass
+    raise TypeError(f"{value!r} cannot be in a history; expected None, a bool, int, float, str, list, tuple, set or dict")

@@ -1,0 +1,207 @@
+"""What a checker found."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, Union
+
+from . import _histcheck
+
+Valid = Union[bool, Literal["unknown"]]
+
+
+class InconsistentHistory(AssertionError):
+    """The history broke what was asked of it: `Report.require_valid`."""
+
+
+class UnknownVerdict(AssertionError):
+    """The checker could not decide: `Report.require_valid`."""
+
+
+@dataclass(frozen=True)
+class Witness:
+    """One anomaly, and why it is one."""
+
+    explanation: str
+    """The argument in prose, of one or more lines."""
+    ops: list[dict[str, Any]]
+    """The ops that it names: name, index, process, kind, time_ns, value."""
+    steps: list[dict[str, Any]]
+    """Of a cycle, the step from each op to the next."""
+    facts: dict[str, Any]
+    """Whatever else is known, by name."""
+
+
+@dataclass(frozen=True)
+class Anomaly:
+    """All anomalies of one type in a history."""
+
+    name: str
+    count: int
+    witnesses: list[Witness]
+    """The first few."""
+
+
+class Report:
+    """What a checker found. True only if the history is valid: `assert histcheck.check(...)` fails for "unknown"."""
+
+    def __init__(self, judged: _histcheck.Judged) -> None:
+        self._judged = judged
+
+    @property
+    def valid(self) -> Valid:
+        """True, False or "unknown". Compare it with `is True`: "unknown" is a str, which Python takes for true."""
+        valid = self._judged.valid
+        return "unknown" if valid is None else valid
+
+    def __bool__(self) -> bool:
+        return self._judged.valid is True
+
+    @cached_property
+    def _fields(self) -> dict[str, Any]:
+        return self.to_dict()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as `histcheck --output json` prints it; the book describes the fields."""
+        fields: dict[str, Any] = json.loads(self._judged.json())
+        return fields
+
+    def to_json(self) -> str:
+        """The same as text."""
+        return self._judged.json()
+
+    @property
+    def checker(self) -> str:
+        """The checker's name."""
+        return str(self._fields["checker"])
+
+    @cached_property
+    def anomalies(self) -> dict[str, Anomaly]:
+        """What was found, by type."""
+        return {name: _anomaly(name, found) for name, found in self._fields["anomalies"].items()}
+
+    @property
+    def notes(self) -> list[str]:
+        """Why a verdict is unknown, and what it does not cover."""
+        return list(self._fields["notes"])
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Numbers about the history, such as "ok-count"."""
+        return dict(self._fields["counts"])
+
+    @property
+    def ruled_out(self) -> list[str]:
+        """The weakest consistency levels that the history breaks."""
+        return list(self._fields["not"])
+
+    @cached_property
+    def parts(self) -> dict[str, dict[str, Any]]:
+        """Of several checkers run as one, the report of each, as in `to_dict`."""
+        return dict(self._fields.get("checkers", {}))
+
+    @cached_property
+    def pictures(self) -> dict[str, str]:
+        """Pictures (SVG) and pages (HTML), by name."""
+        return dict(self._judged.pictures())
+
+    @cached_property
+    def explanation(self) -> str:
+        """What was found and why it is an anomaly, as `histcheck -v` prints it."""
+        return "\n".join(_account(self._fields))
+
+    def require_valid(self) -> Report:
+        """Raises `InconsistentHistory` with the explanation if the history is not valid, and `UnknownVerdict` if nobody
+        knows; else returns the report."""
+        if self._judged.valid is True:
+            return self
+        raised = InconsistentHistory if self._judged.valid is False else UnknownVerdict
+        raise raised(str(self))
+
+    def save(self, directory: str | PathLike[str]) -> Path:
+        """Writes report.html, report.txt, report.json and all pictures into a directory; the path of report.html."""
+        directory = Path(directory)
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / "report.txt").write_text(str(self) + "\n", encoding="utf-8")
+        (directory / "report.json").write_text(self.to_json() + "\n", encoding="utf-8")
+        for name, content in self.pictures.items():
+            path = directory / _safe(name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content, encoding="utf-8")
+        page = directory / "report.html"
+        page.write_text(self.html(), encoding="utf-8")
+        return page
+
+    def html(self) -> str:
+        """A page that stands alone, besides links to pages that `save` writes beside it."""
+        title = html.escape(f"{self.checker}: {_word(self.valid)}")
+        pages = [_safe(name) for name in self.pictures if name.endswith(".html")]
+        links = "".join(f'<li><a href="{html.escape(page)}">{html.escape(page)}</a></li>' for page in pages)
+        links = f"<h2>Pages</h2><ul>{links}</ul>" if links else ""
+        return (
+            f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+            '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">'
+            "<style>body{font:1rem/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem}</style>"
+            f"</head><body>{self._repr_html_()}{links}</body></html>\n"
+        )
+
+    def _repr_html_(self) -> str:
+        """As notebooks show it: the verdict, the pictures, the explanation."""
+        colour = {True: "#1a7f37", False: "#cf222e", None: "#9a6700"}[self._judged.valid]
+        head = f'<h2 style="color:{colour}">{html.escape(self.checker)}: {_word(self.valid)}</h2>'
+        pictures = [content for name, content in self.pictures.items() if name.endswith(".svg")][:4]
+        account = html.escape(self.explanation)
+        return head + "".join(pictures) + f'<pre style="white-space:pre-wrap">{account}</pre>'
+
+    def __str__(self) -> str:
+        return "\n".join([f"{self.checker}: {_word(self.valid)}", *([self.explanation] if self.explanation else [])])
+
+    def __repr__(self) -> str:
+        found = "".join(f", {name}" for name in self._fields.get("anomaly_types", []))
+        return f"<histcheck.Report {self.checker}: {_word(self.valid)}{found}>"
+
+
+def _word(valid: Valid) -> str:
+    return {True: "valid", False: "not valid"}.get(valid, "unknown")  # type: ignore[arg-type]
+
+
+def _anomaly(name: str, found: Mapping[str, Any]) -> Anomaly:
+    witnesses = found["witnesses"]
+    fields = ("explanation", "ops", "steps", "facts")
+    return Anomaly(name, found["count"], [Witness(*(one[field] for field in fields)) for one in witnesses])
+
+
+def _account(report: Mapping[str, Any]) -> list[str]:
+    lines = [f"note: {note}" for note in report.get("notes", ())]
+    if report.get("checkers"):
+        for name, one in report["checkers"].items():
+            lines.append(f"{name}: {_word(one['valid'])}")
+            lines.extend("  " + line if line else "" for line in _account(one))
+        return lines
+    for key in report.get("keys", ())[:20]:
+        if key["valid"] is not True:
+            lines.append(f"key {key['key']}: {_word(key['valid'])}")
+    for word, field in (("not", "not"), ("nor", "also_not")):
+        if report.get(field):
+            lines.append(f"{word} {', '.join(report[field])}")
+    for name, found in report.get("anomalies", {}).items():
+        shown = len(found["witnesses"])
+        more = "" if found["count"] <= 1 else f": {found['count']} of them"
+        more += f", {shown} shown" if 1 < found["count"] != shown else ""
+        lines += ["", name + more]
+        for at, witness in enumerate(found["witnesses"]):
+            lines += [""] if at else []
+            lines.extend("  " + line if line else "" for line in witness["explanation"].rstrip().split("\n"))
+    return lines
+
+
+def _safe(name: str) -> str:
+    """A path below a directory, whatever the name."""
+    parts = [part for part in name.split("/") if part not in ("", ".", "..")]
+    return "/".join(part.replace("\\", "_").replace(":", "_")[:100] for part in parts[-4:]) or "picture"

@@ -1,0 +1,60 @@
+"""A fixture for pytest: records what a test does, fails the test with the explanation, and keeps the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ._record import Recorder
+from ._report import InconsistentHistory, Report, UnknownVerdict
+
+
+class Histcheck(Recorder):
+    """The recorder of a test. `check` fails the test unless the history is valid."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__()
+        self._directory = directory
+        self.is_checked = False
+
+    def configure(self, **settings: Any) -> None:
+        """Sets what `Recorder` takes, before the first operation: `fails`, `watch`."""
+        if self._ops:
+            raise RuntimeError("configure comes before the first operation")
+        Recorder.__init__(self, **settings)
+
+    def check(self, checker: str, *, accept_unknown: bool = False, **settings: Any) -> Report:
+        """Checks what was recorded. Fails the test if the history is not valid, or if nobody knows, unless
+        `accept_unknown`. The page, the pictures and the history stay in the directory that the message names."""
+        self.is_checked = True
+        report = super().check(checker, **settings)
+        if report or (accept_unknown and report.valid == "unknown"):
+            return report
+        page = report.save(self._directory)
+        self.save(self._directory / "history.jsonl")
+        raised = InconsistentHistory if report.valid is False else UnknownVerdict
+        raise raised(f"{report}\n\nreport: {page}")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("histcheck")
+    group.addoption(
+        "--histcheck-dir",
+        default=".histcheck",
+        help="directory for the pages of histories that are not valid (default: .histcheck)",
+    )
+
+
+@pytest.fixture
+def histcheck(request: pytest.FixtureRequest) -> Iterator[Histcheck]:
+    """Records what the test does: `with histcheck.operation("read") as op: op.ok(store.read())`, then
+    `histcheck.check("cas-register")`. A test that records and never checks fails."""
+    name = re.sub(r"[^\w.-]+", "_", request.node.nodeid)[-100:]
+    recorder = Histcheck(Path(request.config.getoption("--histcheck-dir")) / name)
+    yield recorder
+    if recorder.ops and not recorder.is_checked:
+        pytest.fail("this test recorded a history and did not check it: call histcheck.check(CHECKER)", pytrace=False)

@@ -1,0 +1,190 @@
+//! Ops and values out of Python's objects.
+
+use history_core::{Datum, NewOp, OpKind, Process};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
+
+/// Containers in containers, at most. histcheck has a limit of its own; this one is for objects that hold themselves.
+const DEPTH_MAX: usize = 200;
+
+/// An op with the texts that it borrows.
+pub(crate) struct GivenOp<'py> {
+    kind: OpKind,
+    process: GivenProcess<'py>,
+    f: Option<Bound<'py, PyString>>,
+    value: Datum,
+    index: Option<u64>,
+    time_ns: Option<i64>,
+    extra: Vec<(Bound<'py, PyString>, Datum)>,
+}
+
+enum GivenProcess<'py> {
+    Client(i64),
+    Name(Bound<'py, PyString>),
+    Unknown,
+}
+
+impl<'py> GivenOp<'py> {
+    /// The op that a dict describes.
+    pub(crate) fn of(op: &Bound<'py, PyAny>) -> PyResult<GivenOp<'py>> {
+        let expected = "expected a dict like {'type': 'invoke', 'process': 0, 'f': 'read', 'value': None}";
+        let Ok(fields) = op.cast::<PyDict>() else {
+            return Err(PyTypeError::new_err(format!("an op is a {}; {expected}", op.get_type().name()?)));
+        };
+        let mut given = GivenOp {
+            kind: OpKind::Invoke,
+            process: GivenProcess::Unknown,
+            f: None,
+            value: Datum::Nil,
+            index: None,
+            time_ns: None,
+            extra: Vec::new(),
+        };
+        let mut has_type = false;
+        for (name, value) in fields {
+            let Ok(name) = name.cast_into::<PyString>() else {
+                return Err(PyTypeError::new_err(format!("the names of an op's fields are strings; {expected}")));
+            };
+            match name.to_str()? {
+                "type" => (given.kind, has_type) = (kind(&value)?, true),
+                "process" => given.process = process(value)?,
+                "f" => given.f = (!value.is_none()).then(|| text(value, "f")).transpose()?,
+                "value" => given.value = datum(&value, 0)?,
+                "index" => given.index = integer(&value, "index")?,
+                "time" => given.time_ns = integer(&value, "time")?,
+                _ => given.extra.push((name.clone(), datum(&value, 1)?)),
+            }
+        }
+        if has_type { Ok(given) } else { Err(PyValueError::new_err(format!("an op has no 'type'; {expected}"))) }
+    }
+
+    /// Lends it as histcheck takes it.
+    pub(crate) fn with_op<R>(self, take: impl FnOnce(&NewOp<'_>) -> R) -> PyResult<R> {
+        let process = match &self.process {
+            GivenProcess::Client(number) => Process::Client(*number),
+            GivenProcess::Name(name) => Process::from(name.to_str()?),
+            GivenProcess::Unknown => Process::Unknown,
+        };
+        let mut extra = Vec::with_capacity(self.extra.len());
+        for (name, value) in &self.extra {
+            extra.push((name.to_str()?, value.clone()));
+        }
+        let mut op = NewOp::new(self.kind, process);
+        op.f = self.f.as_ref().map(|f| f.to_str()).transpose()?;
+        (op.value, op.index, op.time_ns, op.extra) = (self.value, self.index, self.time_ns, extra);
+        Ok(take(&op))
+    }
+}
+
+fn kind(value: &Bound<'_, PyAny>) -> PyResult<OpKind> {
+    let name = value.cast::<PyString>().ok().map(|name| name.to_str()).transpose()?;
+    name.and_then(|name| name.parse().ok()).ok_or_else(|| {
+        let expected = "expected 'invoke', 'ok', 'fail' or 'info'";
+        PyValueError::new_err(format!("the type of an op is {}; {expected}", shown(value)))
+    })
+}
+
+fn process(value: Bound<'_, PyAny>) -> PyResult<GivenProcess<'_>> {
+    if value.is_none() {
+        return Ok(GivenProcess::Unknown);
+    }
+    match value.cast_into::<PyString>() {
+        Ok(name) => Ok(GivenProcess::Name(name)),
+        Err(other) => {
+            let value = other.into_inner();
+            let number = value.extract::<i64>().ok().filter(|_| !value.is_instance_of::<PyBool>());
+            number.map(GivenProcess::Client).ok_or_else(|| {
+                PyTypeError::new_err(format!(
+                    "the process of an op is {}; expected an int, a str or None",
+                    shown(&value)
+                ))
+            })
+        }
+    }
+}
+
+fn text<'py>(value: Bound<'py, PyAny>, field: &str) -> PyResult<Bound<'py, PyString>> {
+    value.cast_into::<PyString>().map_err(|other| {
+        let value = other.into_inner();
+        PyTypeError::new_err(format!("the field {field} of an op is {}; expected a str or None", shown(&value)))
+    })
+}
+
+fn integer<'py, T: for<'a> FromPyObject<'a, 'py>>(value: &Bound<'py, PyAny>, field: &str) -> PyResult<Option<T>> {
+    if value.is_none() {
+        return Ok(None);
+    }
+    value.extract::<T>().map(Some).map_err(|_| {
+        let expected = if field == "time" { "an int of nanoseconds" } else { "an int that is not negative" };
+        PyTypeError::new_err(format!("the field {field} of an op is {}; expected {expected} or None", shown(value)))
+    })
+}
+
+/// A value, `depth` containers deep.
+pub(crate) fn datum(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datum> {
+    if depth > DEPTH_MAX {
+        return Err(PyValueError::new_err(format!("a value is nested more than {DEPTH_MAX} deep")));
+    }
+    let all = |items: &mut dyn Iterator<Item = Bound<'_, PyAny>>| -> PyResult<Vec<Datum>> {
+        items.map(|item| datum(&item, depth + 1)).collect()
+    };
+    if value.is_none() {
+        return Ok(Datum::Nil);
+    }
+    // A bool is an int in Python.
+    if let Ok(value) = value.cast::<PyBool>() {
+        return Ok(Datum::Bool(value.is_true()));
+    }
+    if let Ok(number) = value.cast::<PyInt>() {
+        return number.extract().map(Datum::Int).or_else(|_| Ok(Datum::Big(number.str()?.to_str()?.to_owned())));
+    }
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(Datum::Str(text.to_str()?.to_owned()));
+    }
+    if let Ok(list) = value.cast::<PyList>() {
+        return Ok(Datum::Vector(all(&mut list.iter())?));
+    }
+    if let Ok(tuple) = value.cast::<PyTuple>() {
+        return Ok(Datum::Vector(all(&mut tuple.iter())?));
+    }
+    if let Ok(fields) = value.cast::<PyDict>() {
+        let entries = fields.iter().map(|(key, value)| Ok((datum(&key, depth + 1)?, datum(&value, depth + 1)?)));
+        return Ok(Datum::Map(entries.collect::<PyResult<_>>()?));
+    }
+    if let Ok(number) = value.cast::<PyFloat>() {
+        return Ok(Datum::Float(number.value()));
+    }
+    other(value, depth)
+}
+
+/// What is rarely met: sets, and numbers of other libraries.
+#[cold]
+fn other(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datum> {
+    if value.is_instance_of::<PySet>() || value.is_instance_of::<PyFrozenSet>() {
+        let mut items = Vec::new();
+        for item in value.try_iter()? {
+            items.push(datum(&item?, depth + 1)?);
+        }
+        // The order of a set of strings differs from one run of Python to the next.
+        items.sort_by_cached_key(Datum::to_string);
+        return Ok(Datum::Set(items));
+    }
+    let is_text = value.is_instance_of::<PyBytes>();
+    // Numbers of numpy and the like.
+    if !is_text && let Ok(number) = value.extract::<i64>() {
+        return Ok(Datum::Int(number));
+    }
+    if !is_text && let Ok(number) = value.extract::<f64>() {
+        return Ok(Datum::Float(number));
+    }
+    let expected = "expected None, a bool, int, float, str, list, tuple, set or dict";
+    Err(PyTypeError::new_err(format!("{} cannot be in a history; {expected}", shown(value))))
+}
+
+/// A value as Python shows it, cut to a readable length.
+fn shown(value: &Bound<'_, PyAny>) -> String {
+    const CHARS_MAX: usize = 60;
+    let text = value.repr().map_or_else(|_| "an object".to_owned(), |text| text.to_string());
+    if text.chars().count() > CHARS_MAX { text.chars().take(CHARS_MAX).chain("...".chars()).collect() } else { text }
+}

@@ -1,0 +1,178 @@
+//! Judging whole histories: on a thread of its own, so that Python's lock is free and an interrupt is seen.
+
+use crate::convert::GivenOp;
+use crate::error::raised;
+use crate::report::Judged;
+use crate::settings::Settings;
+use histcheck_front::setup::{Checked, guarded};
+use histcheck_front::source::{self, Reading};
+use histcheck_front::{Registry, Setup};
+use history_core::{Batch, BatchBuilder, Budget, Cancel, ErrorKind, HistoryError, Reader, Report};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use std::ffi::OsString;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Between two looks whether the user interrupts.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Ops that are handed to the checker at once.
+pub(crate) const BATCH_OPS: usize = 4096;
+
+/// Batches between Python and the checker, at most.
+const WAITING_MAX: usize = 4;
+
+/// Checks a file, or the history in the directory of a test of Jepsen.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "Python's strings are converted, not lent")]
+pub(crate) fn check_path(py: Python<'_>, path: OsString, settings: &Settings) -> PyResult<Judged> {
+    let name = path.to_string_lossy().into_owned();
+    check_text(py, name, settings, |reading| source::reader(&path, reading))
+}
+
+/// Checks the text of a history.
+#[pyfunction]
+pub(crate) fn check_bytes(py: Python<'_>, text: &[u8], settings: &Settings) -> PyResult<Judged> {
+    check_text(py, "bytes".to_owned(), settings, |_| Ok(Reader::new(text)))
+}
+
+fn check_text<'t>(
+    py: Python<'_>,
+    name: String,
+    settings: &Settings,
+    open: impl FnOnce(&Arc<Reading>) -> Result<Reader<'t>, HistoryError> + Send,
+) -> PyResult<Judged> {
+    let registry = settings.registry(Registry::built_in())?;
+    let (setup, cancel) = (settings.setup(&registry)?, Cancel::default());
+    let (budget, reading) = (settings.budget(cancel.clone()), Arc::new(Reading::new(cancel.clone())));
+    let open = |reading: &Arc<Reading>| open(reading).map(|reader| settings.read_as.reader(reader));
+    let checked = apart(py, &cancel, || setup.check(open, &reading, &budget, &()))?;
+    let Checked { outcome, mut decisions, unmatched, .. } = checked;
+    decisions.extend(unmatched.into_iter().flatten().map(|name| no_process(&name)));
+    let report = outcome.map_err(|error| raised(py, &error))?;
+    Ok(Judged::new(report, name, decisions))
+}
+
+/// Checks ops as an iterator gives them.
+#[pyfunction]
+pub(crate) fn check_ops(py: Python<'_>, ops: &Bound<'_, PyAny>, settings: &Settings) -> PyResult<Judged> {
+    let registry = settings.registry(Registry::built_in())?;
+    let (setup, cancel) = (settings.setup(&registry)?, Cancel::default());
+    let budget = settings.budget(cancel.clone());
+    let decisions = Mutex::new(Vec::new());
+    let judged = std::thread::scope(|scope| {
+        let (sender, batches) = sync_channel(WAITING_MAX);
+        let (done, outcome) = channel();
+        let (setup, decisions) = (&setup, &decisions);
+        let budget = &budget;
+        scope.spawn(move || {
+            let judged = guarded(|| judge(setup, &batches, budget, decisions));
+            // Whoever feeds learns of the end by this.
+            drop(batches);
+            let _ = done.send(judged);
+        });
+        let fed = feed(py, ops, settings, &sender);
+        drop(sender);
+        if fed.is_err() {
+            cancel.cancel();
+        }
+        let outcome = wait(py, &cancel, outcome);
+        fed?;
+        outcome
+    })?;
+    let report = judged.map_err(|error| raised(py, &error))?;
+    Ok(Judged::new(report, "ops".to_owned(), decisions.into_inner().unwrap_or_else(PoisonError::into_inner)))
+}
+
+/// Reads ops out of an iterator until it ends or nobody wants more.
+fn feed(py: Python<'_>, ops: &Bound<'_, PyAny>, settings: &Settings, batches: &SyncSender<Batch>) -> PyResult<()> {
+    let mut builder = BatchBuilder::new().with_client_rule(settings.read_as.clients.clone());
+    let mut count: u64 = 0;
+    for op in ops.try_iter()? {
+        push(py, &mut builder, &op?, count)?;
+        count += 1;
+        if builder.len() == BATCH_OPS {
+            let batch = builder.take();
+            if !py.detach(|| batches.send(batch).is_ok()) {
+                return Ok(());
+            }
+        }
+    }
+    if count == 0 {
+        return Err(raised(py, &HistoryError::new(ErrorKind::NotAnOp, "the history contains no op")));
+    }
+    let batch = builder.take();
+    // If nobody wants it, the verdict is known.
+    py.detach(|| batches.send(batch).ok());
+    Ok(())
+}
+
+/// Adds an op; what is wrong with it is said with its place.
+pub(crate) fn push(py: Python<'_>, builder: &mut BatchBuilder, op: &Bound<'_, PyAny>, at: u64) -> PyResult<()> {
+    let placed = |error: PyErr| {
+        let text = format!("op {at}: {}", error.value(py));
+        PyErr::from_type(error.get_type(py), text)
+    };
+    let given = GivenOp::of(op).map_err(placed)?;
+    let pushed = given.with_op(|op| builder.push_op(op)).map_err(placed)?;
+    pushed.map_err(|mut error| {
+        error.message = format!("op {at}: {}", error.message);
+        raised(py, &error)
+    })
+}
+
+fn judge(
+    setup: &Setup<'_>,
+    batches: &Receiver<Batch>,
+    budget: &Budget,
+    decisions: &Mutex<Vec<String>>,
+) -> Result<Report, HistoryError> {
+    let decided = |decision| decisions.lock().unwrap_or_else(PoisonError::into_inner).push(decision);
+    let mut run = setup.start(decided)?;
+    let mut is_settled = false;
+    for batch in batches {
+        // Ops after the verdict are read nevertheless: what is no history is an error.
+        is_settled = is_settled || run.observe_batch(&batch)?.is_break();
+        if is_settled && run.is_violated() {
+            break;
+        }
+    }
+    run.finish(budget)
+}
+
+/// Does something on a thread of its own.
+fn apart<T: Send>(py: Python<'_>, cancel: &Cancel, what: impl FnOnce() -> T + Send) -> PyResult<T> {
+    std::thread::scope(|scope| {
+        let (done, outcome) = channel();
+        scope.spawn(move || done.send(what()));
+        wait(py, cancel, outcome)
+    })
+}
+
+/// Waits for another thread. An interrupt ends that thread's work, and is raised once it has ended.
+fn wait<T: Send>(py: Python<'_>, cancel: &Cancel, outcome: Receiver<T>) -> PyResult<T> {
+    let outcome = Mutex::new(outcome);
+    let mut interrupt = None;
+    loop {
+        let arrived = py.detach(|| outcome.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(LOOK));
+        match arrived {
+            Ok(arrived) => return interrupt.map_or(Ok(arrived), Err),
+            Err(RecvTimeoutError::Disconnected) => {
+                let message = "histcheck panicked, which is a bug: please report it, with the history if you can";
+                return Err(interrupt.unwrap_or_else(|| PyRuntimeError::new_err(message)));
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                if let Err(raised) = py.check_signals() {
+                    cancel.cancel();
+                    interrupt = Some(raised);
+                }
+            }
+        }
+    }
+}
+
+fn no_process(name: &str) -> String {
+    format!("no process has the name {name}")
+}

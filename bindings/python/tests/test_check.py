@@ -1,0 +1,260 @@
+import io
+import json
+import subprocess
+import sys
+import threading
+
+import histcheck
+import pytest
+
+
+def op(kind, process, f, value=None, **more):
+    return {"type": kind, "process": process, "f": f, "value": value, **more}
+
+
+def wrote_and_read(read):
+    """A write of 3, and after it a read."""
+    return [op("invoke", 0, "write", 3), op("ok", 0, "write", 3), op("invoke", 1, "read"), op("ok", 1, "read", read)]
+
+
+def appends(*more):
+    """T0 misses what T1 saw: G-single."""
+    return [
+        op("ok", 0, "txn", [["append", "x", 1], ["append", "y", 1]]),
+        op("ok", 1, "txn", [["r", "x", [1]], ["r", "y", []]]),
+        op("ok", 2, "txn", [["r", "y", [1]]]),
+        *more,
+    ]
+
+
+def as_lines(ops):
+    return "".join(json.dumps(op) + "\n" for op in ops).encode()
+
+
+def test_a_valid_history():
+    report = histcheck.check(wrote_and_read(3), "cas-register")
+    assert report.valid is True
+    assert report
+    assert report.anomalies == {}
+    assert report.counts["ok-count"] == 2
+    assert report.require_valid() is report
+    assert str(report) == "cas-register: valid"
+
+
+def test_a_violation_has_its_reason():
+    report = histcheck.check(wrote_and_read(4), "cas-register")
+    assert report.valid is False
+    assert not report
+    assert list(report.anomalies) == ["nonlinearizable"]
+    with pytest.raises(histcheck.InconsistentHistory, match="nonlinearizable"):
+        report.require_valid()
+    assert report.anomalies["nonlinearizable"].witnesses[0].explanation in report.explanation.replace("\n  ", "\n") + "\n"
+
+
+def test_unknown_is_not_true():
+    report = histcheck.check([op("invoke", 0, "write", 3), op("ok", 0, "write", 3)], "cas-register")
+    assert report.valid == "unknown"
+    assert not report
+    assert "read" in " ".join(report.notes)
+    with pytest.raises(histcheck.UnknownVerdict):
+        report.require_valid()
+
+
+def test_every_way_to_give_a_history_has_one_answer(tmp_path):
+    path = tmp_path / "history.jsonl"
+    path.write_bytes(as_lines(appends()))
+    reports = [
+        histcheck.check(history, "list-append")
+        for history in (path, str(path), path.read_bytes(), appends(), iter(appends()), tuple(appends()))
+    ]
+    wanted = reports[0].to_dict() | {"file": None}
+    assert wanted["anomaly_types"] == ["G-single-item"] or wanted["anomaly_types"] == ["G-single"]
+    assert [report.to_dict() | {"file": None} for report in reports] == [wanted] * len(reports)
+
+
+def test_options_are_arguments():
+    assert histcheck.check(wrote_and_read(3), "cas-register", initial=0).valid is True
+    early = [op("invoke", 1, "read"), op("ok", 1, "read", 7), *wrote_and_read(3)]
+    assert histcheck.check(early, "cas-register", initial=7).valid is True
+    assert histcheck.check(early, "cas-register", initial=8).valid is False
+    read_committed = histcheck.check(appends(), "list-append", consistency_models="read-committed")
+    assert read_committed.valid is True
+    both = histcheck.check(appends(), "list-append", consistency_models=["read-committed", "serializable"])
+    assert both.valid is False
+
+
+def test_several_checkers_are_one_report():
+    report = histcheck.check(wrote_and_read(3), "cas-register,stats")
+    assert report.valid is True
+    assert {name: part["valid"] for name, part in report.parts.items()} == {"cas-register": True, "stats": True}
+    assert "stats: valid" in report.explanation
+
+
+def test_keys_are_checked_separately():
+    ops = [
+        {**one, "value": [key, one["value"]], "process": one["process"] + 2 * key}
+        for key, read in ((0, 3), (1, 4))
+        for one in wrote_and_read(read)
+    ]
+    report = histcheck.check(ops, "cas-register", keyed=True)
+    assert report.valid is False
+    assert "key 1: not valid" in report.explanation
+
+
+@pytest.mark.parametrize(
+    ("ops", "message"),
+    [
+        ([], "no op"),
+        ([{"process": 0, "f": "read"}], "op 0: an op has no 'type'"),
+        ([*wrote_and_read(3), op("okay", 0, "read")], "op 4: the type of an op is 'okay'"),
+        ([op("ok", 0, "read", object)], "op 0: <class 'object'> cannot be in a history"),
+        ([op("ok", 1.5, "read", 3)], "op 0: the process of an op is 1.5"),
+        ([op("ok", True, "read", 3)], "op 0: the process of an op is True"),
+        ([op("ok", 0, 7, 3)], "op 0: the field f of an op is 7"),
+        ([op("ok", 0, "read", 3, time="now")], "op 0: the field time of an op is 'now'"),
+        ([op("ok", 0, "read", 3, index=-1)], "op 0: the field index of an op is -1"),
+        (["ok"], "op 0: an op is a str"),
+        (b"{:type :ok", "line 1"),
+    ],
+)
+def test_what_is_no_history_is_an_error(ops, message):
+    with pytest.raises((histcheck.HistoryError, ValueError, TypeError)) as raised:
+        histcheck.check(ops, "cas-register")
+    assert message in str(raised.value)
+
+
+def test_an_error_in_a_text_has_its_place():
+    with pytest.raises(histcheck.HistoryError) as raised:
+        histcheck.check(b'{"process": 0, "type": "invoke", "f": "read"}\n{"process": 0, "type": "maybe"}\n', "cas-register")
+    assert (raised.value.line, raised.value.expected is not None) == (2, True)
+    assert "maybe" in raised.value.text
+
+
+def test_ops_that_do_not_fit_together_are_an_error():
+    ops = [op("invoke", 0, "read"), op("invoke", 0, "read")]
+    with pytest.raises(histcheck.HistoryError, match="op 1: "):
+        histcheck.check(ops, "cas-register")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"checker": "cas-registre"}, "there is no checker cas-registre"),
+        ({"checker": "cas-register", "initial_value": 3}, "no such option"),
+        ({"checker": "list-append", "consistency_models": "serialisable"}, "serialisable"),
+        ({"checker": "cas-register", "keyed": "perhaps"}, "keyed"),
+        ({"checker": "cas-register", "format": "xml"}, "xml"),
+        ({"checker": "cas-register", "timeout": -1}, "timeout"),
+        ({"checker": "cas-register", "plugins": ["/no/such/plugin.so"]}, "/no/such/plugin.so"),
+    ],
+)
+def test_what_is_not_understood_is_an_error(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        histcheck.check(wrote_and_read(3), **arguments)
+
+
+def test_an_iterator_that_raises_ends_the_check():
+    def ops():
+        yield from wrote_and_read(3)
+        raise KeyError("lost")
+
+    with pytest.raises(KeyError, match="lost"):
+        histcheck.check(ops(), "cas-register")
+
+
+def test_values_that_hold_themselves_are_refused():
+    value = []
+    value.append(value)
+    with pytest.raises(ValueError, match="nested"):
+        histcheck.check([op("ok", 0, "read", value)], "cas-register")
+
+
+def test_values_of_all_types():
+    values = [None, True, 1, -(2**63), 2**80, 1.5, "x", [1, "y"], (1, 2), {"a": 1}]
+    ops = []
+    for value in values:
+        ops += [op("invoke", 0, "write", value), op("ok", 0, "write", value)]
+        ops += [op("invoke", 0, "read"), op("ok", 0, "read", value)]
+    assert histcheck.check(ops, "cas-register").valid is True
+    # What is another value in Python is another one here.
+    wrong = [*ops[:-1], op("ok", 0, "read", {"a": 2})]
+    assert histcheck.check(wrong, "cas-register").valid is False
+
+
+def test_sets_do_not_depend_on_the_order_of_python():
+    code = (
+        "import histcheck;"
+        "ops = [{'type': 'invoke', 'process': 0, 'f': 'read'},"
+        "{'type': 'ok', 'process': 0, 'f': 'read', 'value': {'a', 'b', 'c', 'd'}}];"
+        "print(histcheck.check(ops, 'cas-register').to_json())"
+    )
+    said = {
+        subprocess.run([sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True).stdout
+        for seed in "123"
+    }
+    assert len(said) == 1
+
+
+def test_other_threads_run_meanwhile():
+    done = threading.Event()
+
+    def ops():
+        # Ends only if the other thread gets to run.
+        yield from wrote_and_read(3)
+        assert done.wait(30)
+
+    threading.Thread(target=done.set).start()
+    assert histcheck.check(ops(), "cas-register").valid is True
+
+
+def test_pictures_and_pages_are_saved(tmp_path):
+    report = histcheck.check(appends(), "list-append")
+    assert any(content.startswith("<svg") for content in report.pictures.values())
+    page = report.save(tmp_path / "report")
+    assert "<svg" in page.read_text()
+    assert "G-single" in (tmp_path / "report" / "report.txt").read_text()
+    assert json.loads((tmp_path / "report" / "report.json").read_text())["valid"] is False
+    for name in report.pictures:
+        assert (tmp_path / "report" / name).exists()
+    assert "<svg" in report._repr_html_()
+    nonlinearizable = histcheck.check(wrote_and_read(4), "cas-register")
+    assert any(name.endswith(".html") for name in nonlinearizable.pictures)
+
+
+def test_what_a_history_holds_is_not_html():
+    ops = [op("invoke", 0, "write", "<script>"), op("ok", 0, "write", "<script>"), *wrote_and_read("<b>")]
+    assert "<script>" not in histcheck.check(ops, "cas-register").html()
+
+
+def test_names_that_no_process_has_are_a_warning(tmp_path):
+    path = tmp_path / "history.jsonl"
+    path.write_bytes(as_lines(wrote_and_read(3)))
+    with pytest.warns(UserWarning, match="nemesis-probe"):
+        histcheck.check(path, "cas-register", clients=["nemesis-probe"])
+    with pytest.raises(TypeError, match="clients"):
+        histcheck.check(path, "cas-register", clients="n1")
+
+
+def test_frames_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(wrote_and_read(4))
+    assert histcheck.check(frame, "cas-register").valid is False
+    frame = pandas.DataFrame([*wrote_and_read(3), op("info", "nemesis", "kill", "n1", time=7)])
+    assert histcheck.check(frame, "cas-register").valid is True
+
+
+def test_frames_of_polars():
+    polars = pytest.importorskip("polars")
+    assert histcheck.check(polars.DataFrame(wrote_and_read(4)), "cas-register").valid is False
+
+
+def test_numbers_of_numpy():
+    numpy = pytest.importorskip("numpy")
+    ops = [{**one, "value": None if one["value"] is None else numpy.int64(one["value"])} for one in wrote_and_read(4)]
+    assert histcheck.check(ops, "cas-register").valid is False
+
+
+def test_all_checkers_are_listed():
+    all_checkers = histcheck.checkers()
+    assert {"list-append", "cas-register", "kafka", "bank", "isolation"} <= all_checkers.keys()
+    assert all(all_checkers.values())
