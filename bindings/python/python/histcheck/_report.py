@@ -155,7 +155,10 @@ class Report:
         """As notebooks show it: the verdict, the pictures, the explanation."""
         colour = {True: "#1a7f37", False: "#cf222e", None: "#9a6700"}[self._judged.valid]
         head = f'<h2 style="color:{colour}">{html.escape(self.checker)}: {_word(self.valid)}</h2>'
-        pictures = [content for name, content in self.pictures.items() if name.endswith(".svg")][:4]
+        drawn = {name: content for name, content in self.pictures.items() if name.endswith(".svg")}
+        # A component shows its cycles once more.
+        cycles = [content for name, content in drawn.items() if not name.startswith("sccs/")]
+        pictures = (cycles or list(drawn.values()))[:4]
         account = html.escape(self.explanation)
         return head + "".join(pictures) + f'<pre style="white-space:pre-wrap">{account}</pre>'
 
