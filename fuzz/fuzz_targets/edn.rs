@@ -3,5 +3,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    histcheck_fuzz::edn(data);
+    histcheck_fuzz_targets::edn(data);
 });

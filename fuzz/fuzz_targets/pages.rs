@@ -3,5 +3,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    histcheck_fuzz::pages(data);
+    histcheck_fuzz_targets::pages(data);
 });

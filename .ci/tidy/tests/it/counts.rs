@@ -16,7 +16,7 @@ const CASTS: [(&str, usize); 14] = [
     ("cli", 2),
     ("draw", 2),
     ("front", 1),
-    ("fuzz", 10),
+    ("fuzz/targets", 3),
     ("history-core", 11),
     ("plugins/abi", 3),
     // A constant.

@@ -6,7 +6,7 @@
 //! It sees less than libFuzzer, which sees the branches taken, but it runs everywhere. On a panic it writes the input
 //! to `artifacts/TARGET/` and says how to run it alone: `mutate --run TARGET FILE`.
 
-use histcheck_fuzz::{TARGETS, Target};
+use histcheck_fuzz_targets::{TARGETS, Target};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -147,7 +147,7 @@ fn main() -> ExitCode {
 
 /// Fuzzes one target. Whether nothing was found.
 fn fuzz((name, target): &Target, time: Duration, seed: u64) -> bool {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let here = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let mut pool = seeds(&here.join("seeds").join(name));
     assert!(!pool.is_empty(), "no seeds for {name}");
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
